@@ -1,0 +1,24 @@
+/* brume: differential privacy in C. This header states the rules that hold everywhere; include the
+ * header of the concept you need, or this one for all of them.
+ *
+ * - Status and error: brume/status.h. Outputs are untouched on error unless the header says wiped.
+ * - Handles have open/close pairs; close takes NULL. Plain structs are values.
+ * - Randomness comes only from the brume_bits you pass. Nothing is seeded, nothing is global.
+ * - A number named *_upper is never below the truth, *_lower never above. A cost is an upper bound.
+ * - There is no default epsilon and no default adjacency.
+ * - The library never prints, exits or aborts. It is safe in several threads as long as a handle
+ *   that is written to is used by one thread at a time. */
+#ifndef BRUME_BRUME_H
+#define BRUME_BRUME_H
+
+#include <brume/adjacency.h>
+#include <brume/bits.h>
+#include <brume/cost.h>
+#include <brume/event.h>
+#include <brume/interval.h>
+#include <brume/noise.h>
+#include <brume/primitive.h>
+#include <brume/status.h>
+#include <brume/version.h>
+
+#endif

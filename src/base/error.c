@@ -1,0 +1,19 @@
+/* Filling an error record. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+brume_status brume_fail(brume_error *error, brume_status status, const char *hint,
+                        const char *format, ...)
+{
+    if (!error)
+        return status;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    snprintf(error->hint, sizeof error->hint, "%s", hint ? hint : "");
+    error->status = status;
+    return status;
+}

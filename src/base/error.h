@@ -1,0 +1,20 @@
+/* Filling an error record. */
+#ifndef BRUME_BASE_ERROR_H
+#define BRUME_BASE_ERROR_H
+
+#include <brume/status.h>
+
+/* Write status, message and hint (NULL: none) into `error` (NULL: nowhere) and return `status`, so
+ * that a failing function ends with `return brume_fail(...)`. Too long texts are cut. */
+brume_status brume_fail(brume_error *error, brume_status status, const char *hint,
+                        const char *format, ...) BRUME_PRINTF(4, 5);
+
+/* Return from the calling function if `call` failed. The callee has filled `error`. */
+#define BRUME_TRY(call)                                                                            \
+    do {                                                                                           \
+        brume_status try_status_ = (call);                                                         \
+        if (try_status_ != BRUME_OK)                                                               \
+            return try_status_;                                                                    \
+    } while (0)
+
+#endif

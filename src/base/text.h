@@ -1,0 +1,15 @@
+/* Small helpers for names and messages. */
+#ifndef BRUME_BASE_TEXT_H
+#define BRUME_BASE_TEXT_H
+
+#include <stddef.h>
+
+/* Number of single-character insertions, deletions, replacements and swaps of neighbours that turn
+ * `a` into `b`; case is ignored. Texts over 63 bytes count as far apart (SIZE_MAX). */
+size_t brume_text_distance(const char *a, const char *b);
+
+/* The candidate nearest to `name`, for "did you mean": NULL unless one is within a third of the
+ * name's length (at least 1, at most 4 edits) or begins with the name. Ties: the first candidate. */
+const char *brume_text_nearest(const char *name, const char *const *candidates, size_t count);
+
+#endif
