@@ -14,6 +14,7 @@
 #include <brume/adjacency.h>
 #include <brume/bits.h>
 #include <brume/cost.h>
+#include <brume/decimal.h>
 #include <brume/event.h>
 #include <brume/interval.h>
 #include <brume/noise.h>
