@@ -1,0 +1,24 @@
+/* Help texts, the man page and the completions, all made from the tables of commands and cards. */
+#ifndef BRUME_CLI_HELP_H
+#define BRUME_CLI_HELP_H
+
+#include "cli/command.h"
+
+/* `brume help` and `brume help COMMAND`. */
+BRUME_MUST_USE brume_status brume_write_overview(brume_call *call, brume_error *error);
+BRUME_MUST_USE brume_status brume_write_help(brume_call *call, const brume_command *command,
+                                             brume_error *error);
+
+/* What follows the name of a command in its usage line: "EXPR --count N [--json]". */
+void brume_usage(const brume_command *command, char *out, size_t room);
+
+/* The one line of an option: its help, its range or its choices. */
+void brume_option_help(const brume_option *option, char *out, size_t room);
+
+/* The man page brume(1), in roff's man macros. */
+void brume_write_manual(FILE *out);
+
+/* A completion script: "bash", "zsh" or "fish". */
+void brume_write_completion(FILE *out, const char *shell);
+
+#endif

@@ -1,0 +1,227 @@
+/* brume mechanisms: every card, or one of them in full. */
+#include "cli/command.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/table.h"
+#include "mechanism/card.h"
+
+static const char *type_name(brume_parameter_type type)
+{
+    switch (type) {
+    case BRUME_PARAMETER_REAL:
+        return "real";
+    case BRUME_PARAMETER_INTEGER:
+        return "integer";
+    case BRUME_PARAMETER_FLAG:
+        return "flag";
+    case BRUME_PARAMETER_MECHANISM:
+        return "mechanism";
+    }
+    return "unknown";
+}
+
+static const struct {
+    brume_adjacency adjacency;
+    const char *name;
+} adjacency_names[] = {
+    {BRUME_ADD_REMOVE, "add-remove"}, {BRUME_REPLACE, "replace"}, {BRUME_EDGE, "edge"}};
+enum { ADJACENCIES = sizeof adjacency_names / sizeof *adjacency_names };
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static json_t *parameter_json(const brume_parameter *parameter)
+{
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:b, s:b}", "name",
+                               parameter->name, "type", type_name(parameter->type), "help",
+                               parameter->help, "unit", parameter->unit, "required",
+                               !parameter->optional, "least", brume_json_real(parameter->least),
+                               "most", brume_json_real(parameter->most), "least_open",
+                               parameter->least_open, "most_open", parameter->most_open);
+    if (object && parameter->optional)
+        json_object_set_new(object, "default", brume_json_real(parameter->standard));
+    return object;
+}
+
+static json_t *card_json(const brume_card *card)
+{
+    json_t *parameters = json_array(), *adjacencies = json_array(), *examples = json_array();
+    for (size_t i = 0; i < card->parameter_count; i++)
+        json_array_append_new(parameters, parameter_json(&card->parameters[i]));
+    for (size_t i = 0; i < ADJACENCIES; i++)
+        if (card->adjacencies & (unsigned)adjacency_names[i].adjacency)
+            json_array_append_new(adjacencies, json_string(adjacency_names[i].name));
+    for (size_t i = 0; card->examples && card->examples[i]; i++)
+        json_array_append_new(examples, json_sprintf("brume %s", card->examples[i]));
+    return json_pack("{s:i, s:s, s:s, s:o, s:s, s:o, s:s, s:s?, s:b, s:s?, s:o}", "id",
+                     (int)card->id, "name", card->name, "summary", card->summary, "parameters",
+                     parameters, "guarantee", card->guarantee, "adjacencies", adjacencies,
+                     "sensitivity", card->sensitivity, "accuracy", card->accuracy, "noise",
+                     card->noise != NULL, "proof", card->proof, "examples", examples);
+}
+
+static brume_status write_json(brume_call *call, const brume_card *only, brume_error *error)
+{
+    size_t count;
+    const brume_card *const *cards = brume_cards(&count);
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (!only || only == cards[i])
+            json_array_append_new(list, card_json(cards[i]));
+    return brume_call_write_json(call, json_pack("{s:o}", "mechanisms", list), error);
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* "laplace(scale=)", optional parameters in brackets. */
+static void expression_form(const brume_card *card, char *out, size_t room)
+{
+    snprintf(out, room, "%s(", card->name);
+    for (size_t i = 0; i < card->parameter_count; i++) {
+        const brume_parameter *parameter = &card->parameters[i];
+        size_t used = strlen(out);
+        if (parameter->type == BRUME_PARAMETER_MECHANISM)
+            snprintf(out + used, room - used, "%s%s", i ? ", " : "", "mechanism(...)");
+        else
+            snprintf(out + used, room - used, "%s%s%s=%s", parameter->optional ? "[" : "",
+                     i ? ", " : "", parameter->name, parameter->optional ? "]" : "");
+    }
+    size_t used = strlen(out);
+    snprintf(out + used, room - used, ")");
+}
+
+static brume_status write_list(brume_call *call, brume_error *error)
+{
+    static const char *const columns[] = {"mechanism", "what it does", "guarantee", NULL};
+    size_t count;
+    const brume_card *const *cards = brume_cards(&count);
+    brume_table *table = NULL;
+    BRUME_TRY(brume_table_open(columns, &table, error));
+    for (size_t i = 0; i < count; i++) {
+        char form[200];
+        expression_form(cards[i], form, sizeof form);
+        brume_table_cell(table, "%s", form);
+        brume_table_cell(table, "%s", cards[i]->summary);
+        brume_table_cell(table, "%s", cards[i]->guarantee);
+    }
+    brume_status status = brume_table_write(table, call, error);
+    brume_table_close(table);
+    if (status == BRUME_OK)
+        fprintf(call->out, "\n%sbrume mechanisms NAME shows one in full.%s\n", brume_dim(call),
+                brume_plain(call));
+    return status;
+}
+
+static void write_field(const brume_call *call, const char *name, const char *text)
+{
+    if (text && *text)
+        fprintf(call->out, "  %s%-12s%s %s\n", brume_dim(call), name, brume_plain(call), text);
+}
+
+static brume_status write_parameters(brume_call *call, const brume_card *card, brume_error *error)
+{
+    static const char *const columns[] = {"", "", "", "", NULL};
+    brume_table *table = NULL;
+    BRUME_TRY(brume_table_open(columns, &table, error));
+    for (size_t i = 0; i < card->parameter_count; i++) {
+        const brume_parameter *parameter = &card->parameters[i];
+        brume_table_cell(table, "  %s", parameter->name);
+        if (parameter->type == BRUME_PARAMETER_FLAG) {
+            brume_table_cell(table, "true or false");
+        } else if (parameter->type == BRUME_PARAMETER_MECHANISM) {
+            brume_table_cell(table, "a mechanism");
+        } else {
+            brume_table_cell(
+                table, "%s in %c%s, %s%c", type_name(parameter->type),
+                parameter->least_open ? '(' : '[', brume_shortest(parameter->least).text,
+                brume_shortest(parameter->most).text, parameter->most_open ? ')' : ']');
+        }
+        if (parameter->optional)
+            brume_table_cell(table, "default %s",
+                             parameter->type == BRUME_PARAMETER_FLAG
+                                 ? (parameter->standard != 0 ? "true" : "false")
+                                 : brume_shortest(parameter->standard).text);
+        else
+            brume_table_cell(table, "required");
+        bool unit = parameter->unit && *parameter->unit;
+        brume_table_cell(table, "%s%s%s%s", parameter->help, unit ? " (" : "",
+                         unit ? parameter->unit : "", unit ? ")" : "");
+    }
+    brume_status status = brume_table_write(table, call, error);
+    brume_table_close(table);
+    return status;
+}
+
+static brume_status write_card(brume_call *call, const brume_card *card, brume_error *error)
+{
+    char form[200], adjacencies[60] = "";
+    expression_form(card, form, sizeof form);
+    for (size_t i = 0; i < ADJACENCIES; i++)
+        if (card->adjacencies & (unsigned)adjacency_names[i].adjacency) {
+            size_t used = strlen(adjacencies);
+            snprintf(adjacencies + used, sizeof adjacencies - used, "%s%s", used ? ", " : "",
+                     adjacency_names[i].name);
+        }
+    fprintf(call->out, "%s%s%s\n%s\n\n", brume_bold(call), form, brume_plain(call), card->summary);
+    write_field(call, "guarantee", card->guarantee);
+    write_field(call, "adjacency", adjacencies);
+    write_field(call, "sensitivity", card->sensitivity);
+    write_field(call, "accuracy", card->accuracy);
+    write_field(call, "proof", card->proof);
+    fprintf(call->out, "\n%sParameters%s\n", brume_bold(call), brume_plain(call));
+    BRUME_TRY(write_parameters(call, card, error));
+    if (card->examples && card->examples[0])
+        fprintf(call->out, "\n%sExamples%s\n", brume_bold(call), brume_plain(call));
+    for (size_t i = 0; card->examples && card->examples[i]; i++)
+        fprintf(call->out, "  brume %s\n", card->examples[i]);
+    return BRUME_OK;
+}
+
+static brume_status find_card(const char *name, const brume_card **card, brume_error *error)
+{
+    *card = brume_card_by_name(name);
+    if (*card)
+        return BRUME_OK;
+    size_t count;
+    const brume_card *const *cards = brume_cards(&count);
+    const char *names[200];
+    for (size_t i = 0; i < count && i < 200; i++)
+        names[i] = cards[i]->name;
+    const char *nearest = brume_text_nearest(name, names, count < 200 ? count : 200);
+    char hint[120];
+    snprintf(hint, sizeof hint, nearest ? "did you mean '%s'?" : "see '%s'",
+             nearest ? nearest : "brume mechanisms");
+    return brume_fail(error, BRUME_EUNKNOWN, hint, "unknown mechanism '%.100s'", name);
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    const char *name = brume_call_operand(call, 0);
+    const brume_card *card = NULL;
+    if (name)
+        BRUME_TRY(find_card(name, &card, error));
+    if (call->json)
+        return write_json(call, card, error);
+    return card ? write_card(call, card, error) : write_list(call, error);
+}
+
+static const brume_operand operands[] = {
+    {.name = "NAME",
+     .type = BRUME_OPERAND_MECHANISM,
+     .optional = true,
+     .help = "show this one in full"},
+};
+static const char *const examples[] = {"mechanisms", "mechanisms --json", NULL};
+
+const brume_command brume_command_mechanisms = {
+    .name = "mechanisms",
+    .summary = "list the mechanisms and what each guarantees",
+    .description =
+        "Every mechanism brume knows, with its parameters as they are written in expressions, its "
+        "privacy guarantee and the adjacency it is proven for. With NAME, one of them in full: "
+        "ranges, accuracy statement, proof note and examples.",
+    .operands = BRUME_LIST(operands),
+    .examples = examples,
+    .run = run,
+};

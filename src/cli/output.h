@@ -1,0 +1,25 @@
+/* Standard output and standard error of the command line. */
+#ifndef BRUME_CLI_OUTPUT_H
+#define BRUME_CLI_OUTPUT_H
+
+#include "cli/command.h"
+
+/* Refuse to start without a standard output: a file opened later would take its number, and work
+ * paid for by a budget would be lost. Missing standard input and error become /dev/null. A closed
+ * pipe is from here on an error of the write, not a signal. */
+BRUME_MUST_USE brume_status brume_output_ready(brume_error *error);
+
+/* Give the call its buffer and say whether colour is wanted: standard output is a terminal,
+ * NO_COLOR is not set and TERM is not dumb. */
+BRUME_MUST_USE brume_status brume_output_open(brume_call *call, brume_error *error);
+
+/* After a success: write the buffer. BRUME_EDISK if standard output does not take all of it. */
+BRUME_MUST_USE brume_status brume_output_commit(brume_call *call, brume_error *error);
+
+/* Free the buffer; whatever is in it is dropped. */
+void brume_output_close(brume_call *call);
+
+/* The error on standard error, as text or as {"error":{...}}; returns the exit code. */
+int brume_output_error(const char *command, bool json, const brume_error *error);
+
+#endif
