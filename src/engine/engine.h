@@ -1,0 +1,143 @@
+/* An engine runs a printed SELECT over one or more sources and streams its rows.
+ *
+ * 1. A source is a CSV, Parquet or JSON file or glob (read by DuckDB, in process), or a table of a
+ *    PostgreSQL server. Several sources may be opened together (for joins); they must be of one
+ *    kind, and on one server.
+ * 2. An engine is opened locked down: files other than the sources cannot be read, nothing can be
+ *    written, only one SELECT at a time runs, settings that change the meaning of SQL are pinned.
+ * 3. No message carries the engine's own error text, because that text may quote rows.
+ * 4. Rows arrive in no defined order. NULL is NULL; a CSV or JSON line that does not fit the
+ *    recorded columns is skipped, because an error would tell that it is there.
+ * 5. Threads: one thread at a time uses an engine; brume_engine_cancel may be called from any
+ *    thread and from a signal handler. */
+#ifndef BRUME_ENGINE_ENGINE_H
+#define BRUME_ENGINE_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <brume/status.h>
+
+#include "engine/type.h"
+
+/* In which SQL a SELECT must be printed. */
+typedef enum brume_dialect { BRUME_DIALECT_DUCKDB, BRUME_DIALECT_POSTGRESQL } brume_dialect;
+
+/* What a stored column needs before it is a value of its brume_type: see the printers. */
+typedef enum brume_leaf {
+    BRUME_LEAF_PLAIN,        /* it is one (integers, booleans, text, DuckDB decimals) */
+    BRUME_LEAF_CAST,         /* by the engine's own widening cast (small integers, enum, uuid) */
+    BRUME_LEAF_FINITE,       /* a double or float: not finite or too large is NULL */
+    BRUME_LEAF_NUMERIC,      /* PostgreSQL numeric(p,s): NaN, infinity and misfits are NULL */
+    BRUME_LEAF_FREE_NUMERIC, /* PostgreSQL numeric without a scale, read as a double */
+    BRUME_LEAF_CALENDAR,     /* a date or timestamp: years outside 0001..9999 are NULL */
+    BRUME_LEAF_ZONED,        /* a timestamp with time zone: in UTC, then as CALENDAR */
+} brume_leaf;
+
+typedef struct brume_column {
+    char *name;
+    brume_type type;
+    brume_leaf leaf;
+    char *native;  /* the engine's own name of the type, for messages and for the ledger */
+    bool not_null; /* the database promises it (never by looking at the data) */
+} brume_column;
+
+/* Where data is, and what is recorded of it. */
+typedef struct brume_source {
+    const char *location; /* path, glob, or postgresql:// URL */
+    const char *table;    /* PostgreSQL: name or schema.name; NULL for files */
+    /* What brume_engine_describe gave when the source was registered; NULL and 0 then. With them
+     * the source must still have these columns and CSV is read with this dialect, so that neither
+     * depends on the data of today. */
+    const char *options;
+    const brume_column *columns;
+    size_t column_count;
+} brume_source;
+
+typedef struct brume_description {
+    char *identity; /* what makes it the same source: resolved path or glob; server, database, table
+                     */
+    char *options;  /* to be recorded and given back as brume_source.options */
+    brume_column *columns;
+    size_t column_count;
+} brume_description;
+
+typedef struct brume_engine brume_engine;
+typedef struct brume_rows brume_rows;
+
+/* Which engine would open this location, by its text alone; false (EARGUMENT's hint is the
+ * caller's) if it is neither a URL nor a file name with a known ending. */
+bool brume_engine_dialect_of(const char *location, brume_dialect *dialect);
+
+/* Open `count` >= 1 sources. ESOURCE: missing, unreadable, or with other columns than recorded;
+ * EENGINE: the engine or server failed; EARGUMENT: not a source. */
+BRUME_MUST_USE brume_status brume_engine_open(const brume_source *sources, size_t count,
+                                              brume_engine **engine, brume_error *error);
+
+/* NULL is nothing to close. Cancels and closes what is still running. */
+void brume_engine_close(brume_engine *engine);
+
+brume_dialect brume_engine_dialect(const brume_engine *engine);
+
+/* What follows FROM for source `index`: quoted and qualified. Lives as long as the engine. */
+const char *brume_engine_table(const brume_engine *engine, size_t index);
+
+/* Columns and identity of source `index`; free with brume_description_clear. */
+BRUME_MUST_USE brume_status brume_engine_describe(brume_engine *engine, size_t index,
+                                                  brume_description *description,
+                                                  brume_error *error);
+void brume_description_clear(brume_description *description);
+
+/* What an engine can do, for the planner. */
+enum {
+    BRUME_ENGINE_PARALLEL = 1, /* aggregates on several cores: push row-unit GROUP BY down */
+    BRUME_ENGINE_REMOTE = 2,   /* rows cross a socket: fewer rows are better */
+};
+unsigned brume_engine_capabilities(const brume_engine *engine);
+
+/* The three ways a result column travels. Booleans, integers, dates (days since 1970-01-01),
+ * timestamps (microseconds since then) and decimals of at most 18 digits (units of 10^-scale) are
+ * printed as INTEGER; wider decimals and 128-bit sums as TEXT. */
+typedef enum brume_wire { BRUME_WIRE_INTEGER, BRUME_WIRE_REAL, BRUME_WIRE_TEXT } brume_wire;
+
+typedef struct brume_text {
+    const char *data; /* not terminated */
+    size_t length;
+} brume_text;
+
+typedef struct brume_chunk_column {
+    brume_wire wire;
+    const int64_t *integers; /* one of these three is set */
+    const double *reals;
+    const brume_text *texts;
+    const uint64_t *valid; /* bit i % 64 of word i / 64 is 0 where row i is NULL; NULL: none is */
+} brume_chunk_column;
+
+typedef struct brume_chunk {
+    size_t row_count;
+    size_t column_count;
+    const brume_chunk_column *columns;
+} brume_chunk;
+
+static inline bool brume_chunk_is_null(const brume_chunk_column *column, size_t row)
+{
+    return column->valid && !((column->valid[row / 64] >> (row % 64)) & 1);
+}
+
+/* Start one SELECT whose result columns travel as `wires`. Only one may be open on an engine.
+ * Anything but a single SELECT with these columns: EINTERNAL. */
+BRUME_MUST_USE brume_status brume_engine_select(brume_engine *engine, const char *sql,
+                                                const brume_wire *wires, size_t wire_count,
+                                                brume_rows **rows, brume_error *error);
+
+/* The next rows; *chunk is NULL after the last one, and is valid until the next call.
+ * ECANCELLED after brume_engine_cancel; EENGINE when the engine or server failed, died or was lost;
+ * ESOURCE when a file vanished. */
+BRUME_MUST_USE brume_status brume_rows_next(brume_rows *rows, const brume_chunk **chunk,
+                                            brume_error *error);
+void brume_rows_close(brume_rows *rows);
+
+/* Make a running brume_rows_next (or the next one) end with ECANCELLED. */
+void brume_engine_cancel(brume_engine *engine);
+
+#endif

@@ -1,0 +1,233 @@
+/* A checked query: brume's own small representation of the SQL it accepts.
+ *
+ * 1. What is measured: rows (`from` where `where`), each with a unit, grouped by `keys`, summarised
+ *    by `aggregates`. Equal keys and equal aggregates stand there once.
+ * 2. What is shown: `outputs`, HAVING, ORDER BY, LIMIT: trees over keys and released aggregates
+ *    (release.h), post-processing that reads no data.
+ * 3. Everything not represented here was refused by name.
+ * 4. Inside the argument of an aggregate a column with declared bounds counts as its clamped value;
+ *    conditions and group keys see it as it is. */
+#ifndef BRUME_QUERY_QUERY_H
+#define BRUME_QUERY_QUERY_H
+
+#include <brume/status.h>
+
+#include "engine/engine.h"
+#include "query/expression.h"
+
+/* ---- what the query may name ---- */
+
+typedef enum brume_privacy {
+    BRUME_PRIVACY_UNIT,   /* a column says whose row it is */
+    BRUME_PRIVACY_ROW,    /* every row is somebody else's */
+    BRUME_PRIVACY_PUBLIC, /* a table that needs no protection */
+} brume_privacy;
+
+typedef struct brume_catalog_column {
+    const char *name;
+    brume_type type; /* BRUME_TYPE_REFUSED: known, but may not be used */
+    brume_leaf leaf;
+    const char *native;
+    bool not_null;
+    const char *low, *high; /* declared bounds, exact decimals; NULL: none */
+} brume_catalog_column;
+
+typedef struct brume_catalog_table {
+    const char *name;
+    brume_privacy privacy;
+    size_t unit; /* index of the unit column where privacy is UNIT */
+    const brume_catalog_column *columns;
+    size_t column_count;
+} brume_catalog_table;
+
+typedef struct brume_catalog {
+    const brume_catalog_table *tables;
+    size_t table_count;
+} brume_catalog;
+
+/* ---- where rows come from ---- */
+
+typedef enum brume_relation_kind {
+    BRUME_RELATION_TABLE,  /* a table of the catalog */
+    BRUME_RELATION_SELECT, /* expressions of the rows of `left` that satisfy `condition` */
+    BRUME_RELATION_GROUP,  /* per unit: `left` grouped by its first `key_count` columns */
+    BRUME_RELATION_JOIN,   /* `left` and `right` on `condition` */
+} brume_relation_kind;
+
+typedef enum brume_join {
+    BRUME_JOIN_INNER,
+    BRUME_JOIN_LEFT,
+    BRUME_JOIN_RIGHT,
+    BRUME_JOIN_FULL
+} brume_join;
+
+/* Exact aggregates of one unit's rows, inside a per-unit subquery. */
+typedef enum brume_fold {
+    BRUME_FOLD_COUNT_ROWS,
+    BRUME_FOLD_COUNT,
+    BRUME_FOLD_COUNT_DISTINCT,
+    BRUME_FOLD_SUM,
+    BRUME_FOLD_MIN,
+    BRUME_FOLD_MAX,
+} brume_fold;
+
+typedef struct brume_relation_column {
+    const char *name;                   /* as the query calls it; NULL: not nameable */
+    const brume_expression *reference;  /* the COLUMN node that stands for it */
+    const brume_expression *expression; /* SELECT: what it is */
+    brume_fold fold;                    /* GROUP, after the keys: the aggregate ... */
+    size_t argument;                    /* ... of this column of `left` */
+    size_t clamped;                     /* the column to use inside aggregates: itself, or a twin */
+    size_t table_column;                /* TABLE: the catalog's column */
+} brume_relation_column;
+
+typedef struct brume_relation {
+    brume_relation_kind kind;
+    size_t number; /* unique in the query */
+    brume_privacy privacy;
+    size_t unit; /* column that holds the unit, where privacy is UNIT */
+    /* At most one row for each unit and value of the grain columns; `grain_known` false: no
+     * promise. A known grain without columns: one row per unit. */
+    bool grain_known;
+    size_t grain_count;
+    const size_t *grain;
+    size_t column_count;
+    const brume_relation_column *columns;
+    size_t table;     /* TABLE: index in the catalog */
+    size_t key_count; /* GROUP */
+    brume_join join;
+    const struct brume_relation *left, *right;
+    const brume_expression *condition; /* SELECT, JOIN; NULL: none */
+} brume_relation;
+
+/* ---- what is measured ---- */
+
+typedef enum brume_aggregate_kind {
+    BRUME_AGGREGATE_COUNT_ROWS,  /* COUNT(*) */
+    BRUME_AGGREGATE_COUNT,       /* COUNT(x) */
+    BRUME_AGGREGATE_COUNT_UNITS, /* COUNT(DISTINCT unit) */
+    BRUME_AGGREGATE_SUM,
+    BRUME_AGGREGATE_AVG,
+    BRUME_AGGREGATE_VAR_POP,
+    BRUME_AGGREGATE_VAR_SAMP,
+    BRUME_AGGREGATE_STDDEV_POP,
+    BRUME_AGGREGATE_STDDEV_SAMP,
+    BRUME_AGGREGATE_QUANTILE, /* MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC */
+    BRUME_AGGREGATE_MODE,
+} brume_aggregate_kind;
+
+typedef struct brume_aggregate {
+    brume_aggregate_kind kind;
+    const brume_expression *argument; /* NULL: COUNT_ROWS, COUNT_UNITS; a number and bounded for SUM
+                                         to QUANTILE */
+    int64_t fraction[2]; /* QUANTILE: numerator and denominator, 0 <= q <= 1, reduced */
+} brume_aggregate;
+
+const char *brume_aggregate_word(brume_aggregate_kind kind);
+
+typedef struct brume_key {
+    const brume_expression *expression;
+    /* The plain column of the catalog that it is, if it is one (for declared domains). */
+    bool is_column;
+    size_t table, column;
+} brume_key;
+
+/* A table that the query reads. `nullable_side`: it is on the nullable side of an outer join, where
+ * removing a unit turns rows into other rows: charge it as under replacement. */
+typedef struct brume_query_table {
+    size_t table;
+    bool nullable_side;
+} brume_query_table;
+
+/* ---- what is shown ---- */
+
+struct brume_release;
+
+typedef struct brume_query_output {
+    const char *name;
+    const struct brume_release *value;
+} brume_query_output;
+
+typedef struct brume_query_order {
+    const struct brume_release *value;
+    bool descending, nulls_first;
+} brume_query_order;
+
+typedef struct brume_query {
+    const brume_relation *from;
+    const brume_expression *where; /* NULL: all rows */
+    const brume_expression *unit;  /* NULL: the row */
+    size_t table_count;            /* those that need protection, each once; at least one */
+    const brume_query_table *tables;
+    size_t public_count;
+    const size_t *public_tables;
+    size_t key_count;
+    const brume_key *keys;
+    size_t aggregate_count;
+    const brume_aggregate *aggregates;
+    /* One row per unit at most, so max_groups = max_rows = 1 whatever was registered (per-unit
+     * subquery, or the row is the unit). */
+    bool one_row_per_unit;
+    /* One row per unit in each group at most, so max_rows = 1. */
+    bool one_row_per_group;
+    size_t output_count;
+    const brume_query_output *outputs;
+    const struct brume_release *having; /* NULL: all groups */
+    size_t order_count;
+    const brume_query_order *order; /* then by key */
+    int64_t limit, offset;          /* limit -1: none */
+    const char *normal;             /* normalised text: equal for queries that mean the same by
+                                       construction; names as in the catalog, for the ledger */
+    struct brume_arena *arena;      /* owns everything above */
+} brume_query;
+
+/* Parse and check `sql` against `catalog` (which must outlive the query). ESYNTAX: the text, with
+ * its position; EUNKNOWN: a table or column, with the nearest name as a hint; EUNSUPPORTED: SQL
+ * that brume refuses; EARGUMENT: missing bounds, wrong types. Reads no row and knows no engine. */
+BRUME_MUST_USE brume_status brume_query_parse(const char *sql, const brume_catalog *catalog,
+                                              brume_query **query, brume_error *error);
+void brume_query_free(brume_query *query);
+
+/* The names of the tables that `sql` mentions, without a catalog: so that the caller can load what
+ * is needed. Each name once; free with brume_query_names_free. */
+BRUME_MUST_USE brume_status brume_query_names(const char *sql, char ***names, size_t *count,
+                                              brume_error *error);
+void brume_query_names_free(char **names, size_t count);
+
+/* ---- for the planner: printing what an engine is to run ---- */
+
+/* A node that the planner may add in a query's arena: `value` clamped to `bounds` (a bounded
+ * number) and put on the grid of step 2^-binary_digits, as a BIGINT. Integers and decimals ignore
+ * binary_digits: their grid is 10^-scale. NULL if it does not fit 63 bits or memory is out. */
+const brume_expression *brume_query_grid(const brume_query *query, const brume_expression *value,
+                                         const brume_bounds *bounds, int binary_digits);
+
+/* How a value of this type travels from the engine to C. */
+brume_wire brume_type_wire(brume_type type);
+
+/* SELECT the expressions (over query->from) of the rows that satisfy query->where; where there is a
+ * unit, rows without one are dropped. `tables[i]` is what stands for catalog table i in FROM.
+ * *sql is the caller's, to free. */
+BRUME_MUST_USE brume_status brume_query_print_rows(const brume_query *query, brume_dialect dialect,
+                                                   const char *const *tables,
+                                                   const brume_expression *const *expressions,
+                                                   size_t count, char **sql, brume_error *error);
+
+/* One measured expression of a plan that needs no bounding (the row is the unit, or one row per
+ * unit and one group): the engine itself sums. */
+typedef struct brume_group_sum {
+    const brume_expression *value; /* a BIGINT, as brume_query_grid makes it */
+    int64_t centre;                /* subtracted from each value before summing */
+    bool squares;                  /* also the squares; needs |value - centre| <= 2^31 */
+} brume_group_sum;
+
+/* SELECT the keys, COUNT(*), and for each of `sums`: COUNT(value) as INTEGER, SUM(value - centre)
+ * as TEXT (128 bits; 0 for no value) and, with squares, SUM((value - centre)^2) as TEXT; GROUP BY
+ * the keys, in no defined order. Otherwise as brume_query_print_rows. */
+BRUME_MUST_USE brume_status brume_query_print_groups(const brume_query *query,
+                                                     brume_dialect dialect,
+                                                     const char *const *tables,
+                                                     const brume_group_sum *sums, size_t count,
+                                                     char **sql, brume_error *error);
+
+#endif
