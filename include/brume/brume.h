@@ -20,6 +20,8 @@
 #include <brume/noise.h>
 #include <brume/primitive.h>
 #include <brume/status.h>
+#include <brume/universe.h>
 #include <brume/version.h>
+#include <brume/workload.h>
 
 #endif
