@@ -16,7 +16,9 @@
 #include <brume/cost.h>
 #include <brume/decimal.h>
 #include <brume/event.h>
+#include <brume/expression.h>
 #include <brume/interval.h>
+#include <brume/mechanism.h>
 #include <brume/noise.h>
 #include <brume/primitive.h>
 #include <brume/status.h>

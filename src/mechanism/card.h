@@ -1,98 +1,62 @@
-/* The card of a mechanism: everything anybody needs to know of it, said once.
+/* The card of a mechanism, for those who write one: everything anybody needs to know of it, said
+ * once. The struct itself is public (brume/mechanism.h).
  *
- * src/mechanism/<name>.c exports one const card, registry.def has one line for it. The command
- * line's list, help and completion, the accountant's expressions, the tests, the man page and the
- * reference pages all read the card. A NULL entry means "refused with a clear error", never
- * "approximated by something near". */
+ * src/mechanism/<name>.c exports one const card, registry.def has one line for it. */
 #ifndef BRUME_MECHANISM_CARD_H
 #define BRUME_MECHANISM_CARD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 
-#include <brume/bits.h>
-#include <brume/cost.h>
-#include <brume/event.h>
-#include <brume/interval.h>
-#include <brume/status.h>
+#include <brume/mechanism.h>
 
-typedef enum brume_parameter_type {
-    BRUME_PARAMETER_REAL,
-    BRUME_PARAMETER_INTEGER,
-    BRUME_PARAMETER_FLAG,      /* true or false, stored as 1 or 0 */
-    BRUME_PARAMETER_MECHANISM, /* an inner expression: the event's base and its parameters */
-} brume_parameter_type;
+/* The parameters that many cards share. */
+#define BRUME_PARAMETER_EPSILON_(help_text)                                                        \
+    {                                                                                              \
+        .name = "epsilon", .type = BRUME_PARAMETER_REAL, .least = 0, .least_open = true,           \
+        .most = INFINITY, .most_open = true, .direction = BRUME_LESS_NOISE, .unit = "nats",        \
+        .help = help_text                                                                          \
+    }
 
-/* How the cost moves as the parameter grows; what `calibrate` searches by. */
-typedef enum brume_direction {
-    BRUME_NOT_MONOTONE = 0,
-    BRUME_MORE_NOISE, /* larger costs less: scale, sigma */
-    BRUME_LESS_NOISE, /* larger costs more: epsilon, rho, delta, rate, hits */
-} brume_direction;
+#define BRUME_PARAMETER_DELTA_(help_text)                                                          \
+    {                                                                                              \
+        .name = "delta", .type = BRUME_PARAMETER_REAL, .least = 0, .least_open = true,             \
+        .most = 0.5, .most_open = true, .direction = BRUME_LESS_NOISE, .unit = "",                 \
+        .help = help_text                                                                          \
+    }
 
-typedef struct brume_parameter {
-    const char *name;
-    brume_parameter_type type;
-    double least, most;        /* the range; */
-    bool least_open, most_open; /* whether its ends are excluded */
-    bool optional;              /* then `standard` is its value when not given */
-    double standard;
-    brume_direction direction;
-    const char *unit; /* "", or of what: "of the query's unit", "nats" */
-    const char *help; /* one line, no full stop */
-} brume_parameter;
+#define BRUME_PARAMETER_COORDINATES_                                                               \
+    {                                                                                              \
+        .name = "coordinates", .type = BRUME_PARAMETER_INTEGER, .least = 1, .most = 0x1p53,        \
+        .optional = true, .standard = 1, .direction = BRUME_NOT_MONOTONE, .unit = "",              \
+        .help = "how many numbers are released; the accuracy is that of all of them at once"       \
+    }
 
-typedef struct brume_card {
-    uint32_t id;             /* permanent */
-    const char *name;        /* as in expressions */
-    const char *summary;     /* one line */
-    const char *guarantee;   /* in words with symbols: "pure epsilon = sensitivity/scale" */
-    unsigned adjacencies;    /* or-ed brume_adjacency */
-    const char *sensitivity; /* which norm: "L1", "L2", "score", "none" (parameter is the cost) */
-    const brume_parameter *parameters;
-    size_t parameter_count;
-    const char *proof;           /* file under proofs/ */
-    const char *const *examples; /* runnable command lines without the leading "brume"; NULL ends */
+#define BRUME_PARAMETER_MONOTONE_                                                                  \
+    {                                                                                              \
+        .name = "monotone", .type = BRUME_PARAMETER_FLAG, .least = 0, .most = 1, .optional = true, \
+        .standard = 0, .direction = BRUME_NOT_MONOTONE, .unit = "",                                \
+        .help = "true if one unit moves all values in the same direction: half the noise"          \
+    }
 
-    /* What one release of `event` costs (its count is ignored). Parameters are already checked
-     * against their ranges. */
-    brume_status (*cost)(const brume_event *event, brume_cost *cost, brume_error *error);
+#define BRUME_PARAMETER_QUERIES_                                                                   \
+    {                                                                                              \
+        .name = "queries", .type = BRUME_PARAMETER_INTEGER, .least = 1, .most = 0x1p53,            \
+        .optional = true, .standard = 1, .direction = BRUME_NOT_MONOTONE, .unit = "",              \
+        .help = "how many queries are asked; only the accuracy depends on it"                      \
+    }
 
-    /* Least alpha known with P[error >= alpha] <= beta, rounded up; and least beta known for an
-     * alpha, rounded up. What "error" is, `accuracy` says in words. */
-    const char *accuracy;
-    brume_status (*alpha_upper)(const brume_event *event, double beta, double *alpha,
-                                brume_error *error);
-    brume_status (*beta_upper)(const brume_event *event, double alpha, double *beta,
-                               brume_error *error);
+/* The sensitivity as a parameter, for messages and the unknown. */
+extern const brume_parameter brume_parameter_sensitivity;
 
-    /* Draw `n` values of the mechanism's own noise, as `brume noise` prints them: value = step *
-     * out[i]. `*step` is a power of two, 1 for integer noise. */
-    brume_status (*noise)(const brume_event *event, brume_bits *bits, int64_t *out, size_t n,
-                          double *step, brume_error *error);
+/* Does the card take a sensitivity other than 1? */
+bool brume_card_has_sensitivity(const brume_card *card);
 
-    /* Enclosure of P[noise = step * k]. Drives the tests of `noise`. */
-    brume_status (*mass)(const brume_event *event, int64_t k, brume_interval *mass,
-                         brume_error *error);
-} brume_card;
+/* How many slots of event.parameter the card itself uses; the base's follow. */
+size_t brume_card_slots(const brume_card *card);
 
-/* Every card, in the order of registry.def; *count of them. */
-const brume_card *const *brume_cards(size_t *count);
-
-/* The card of an id or a name; NULL if there is none. */
-const brume_card *brume_card_by_id(uint32_t id);
-const brume_card *brume_card_by_name(const char *name);
-
-/* Index of a parameter, or SIZE_MAX. */
-size_t brume_card_parameter(const brume_card *card, const char *name);
-
-/* Are all parameters and the sensitivity of `event` in range, and is its adjacency supported?
- * Errors: BRUME_EARGUMENT with the parameter and its range, BRUME_EUNKNOWN for an unknown id. */
-BRUME_MUST_USE brume_status brume_event_check(const brume_event *event, brume_error *error);
-
-/* Check the event, then ask its card. BRUME_EUNSUPPORTED if the card has no cost. */
-BRUME_MUST_USE brume_status brume_event_cost(const brume_event *event, brume_cost *cost,
-                                             brume_error *error);
+/* brume_event_check, but the value in `slot` (or the sensitivity) is not looked at. */
+enum { BRUME_SLOT_NONE = -2 };
+BRUME_MUST_USE brume_status brume_event_check_except(const brume_event *event, int slot,
+                                                     brume_error *error);
 
 #endif

@@ -1,10 +1,12 @@
 /* The registry: every card, found by id or by name. */
 #include "mechanism/card.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include <brume/expression.h>
 
 #define BRUME_MECHANISM(name) extern const brume_card brume_card_##name;
 #include "mechanism/registry.def"
@@ -47,6 +49,33 @@ size_t brume_card_parameter(const brume_card *card, const char *name)
     return SIZE_MAX;
 }
 
+const brume_parameter brume_parameter_sensitivity = {
+    .name = "sensitivity",
+    .type = BRUME_PARAMETER_REAL,
+    .least = 0,
+    .least_open = true,
+    .most = INFINITY,
+    .most_open = true,
+    .optional = true,
+    .standard = 1,
+    .direction = BRUME_LESS_NOISE,
+    .unit = "of the query's unit",
+    .help = "the most that one unit can change the query, in the norm the mechanism names",
+};
+
+bool brume_card_has_sensitivity(const brume_card *card)
+{
+    return strcmp(card->sensitivity, "none") != 0 && strcmp(card->sensitivity, "base") != 0;
+}
+
+size_t brume_card_slots(const brume_card *card)
+{
+    size_t slots = card->parameter_count;
+    while (slots > 0 && card->parameters[slots - 1].type == BRUME_PARAMETER_MECHANISM)
+        slots--;
+    return slots;
+}
+
 static bool in_range(const brume_parameter *parameter, double value)
 {
     if (!isfinite(value))
@@ -55,42 +84,93 @@ static bool in_range(const brume_parameter *parameter, double value)
         return false;
     if (value > parameter->most || (parameter->most_open && value >= parameter->most))
         return false;
-    return parameter->type != BRUME_PARAMETER_INTEGER || value == floor(value);
+    bool whole = parameter->type == BRUME_PARAMETER_INTEGER ||
+                 parameter->type == BRUME_PARAMETER_FLAG;
+    return !whole || value == floor(value);
 }
 
-static brume_status check_parameters(const brume_card *card, const double *values,
-                                     brume_error *error)
+static brume_status check_value(const brume_card *card, const brume_parameter *parameter,
+                                double value, brume_error *error)
 {
-    for (size_t i = 0; i < card->parameter_count; i++) {
-        const brume_parameter *parameter = &card->parameters[i];
-        if (parameter->type == BRUME_PARAMETER_MECHANISM || in_range(parameter, values[i]))
-            continue;
+    if (in_range(parameter, value))
+        return BRUME_OK;
+    const char *kind = parameter->type == BRUME_PARAMETER_REAL      ? "a number"
+                       : parameter->type == BRUME_PARAMETER_INTEGER ? "an integer"
+                                                                    : "true or false";
+    if (isinf(parameter->most))
         return brume_fail(error, BRUME_EARGUMENT, parameter->help,
-                          "%s: '%s' is %.17g, must be %s in %c%.17g, %.17g%c", card->name,
-                          parameter->name, values[i],
-                          parameter->type == BRUME_PARAMETER_INTEGER ? "an integer" : "a number",
-                          parameter->least_open ? '(' : '[', parameter->least, parameter->most,
-                          parameter->most_open ? ')' : ']');
-    }
+                          "%s: '%s' is %.17g, must be %s, finite and %s %.17g", card->name,
+                          parameter->name, value, kind,
+                          parameter->least_open ? "above" : "at least", parameter->least);
+    return brume_fail(error, BRUME_EARGUMENT, parameter->help,
+                      "%s: '%s' is %.17g, must be %s in %c%.17g, %.17g%c", card->name,
+                      parameter->name, value, kind, parameter->least_open ? '(' : '[',
+                      parameter->least, parameter->most, parameter->most_open ? ')' : ']');
+}
+
+/* The parameters of `card`, whose first value stands in slot `first`. */
+static brume_status check_parameters(const brume_card *card, const brume_event *event, size_t first,
+                                     int except, brume_error *error)
+{
+    size_t slots = brume_card_slots(card);
+    if (first + slots > BRUME_EVENT_PARAMETERS)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "%s has too many parameters here",
+                          card->name);
+    for (size_t i = 0; i < slots; i++)
+        if ((int)(first + i) != except)
+            BRUME_TRY(check_value(card, &card->parameters[i], event->parameter[first + i], error));
     return BRUME_OK;
 }
 
-brume_status brume_event_check(const brume_event *event, brume_error *error)
+static brume_status check_base(const brume_card *card, const brume_event *event, int except,
+                               brume_error *error)
+{
+    bool wanted = brume_card_slots(card) < card->parameter_count;
+    if (!wanted && event->base == 0)
+        return BRUME_OK;
+    if (!wanted)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "%s takes no inner mechanism", card->name);
+    const brume_card *base = brume_card_by_id(event->base);
+    if (!base)
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "write it as in poisson(rate=.01, "
+                          "gaussian(sigma=1))",
+                          "%s needs an inner mechanism", card->name);
+    if (brume_card_slots(base) < base->parameter_count)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "%s inside %s is not supported",
+                          base->name, card->name);
+    return check_parameters(base, event, brume_card_slots(card), except, error);
+}
+
+brume_status brume_event_check_except(const brume_event *event, int except, brume_error *error)
 {
     const brume_card *card = brume_card_by_id(event->mechanism);
     if (!card)
         return brume_fail(error, BRUME_EUNKNOWN, "see 'brume mechanisms'", "no mechanism has id %u",
                           event->mechanism);
-    if (!(card->adjacencies & (unsigned)event->adjacency))
+    unsigned adjacency = (unsigned)event->adjacency;
+    if (adjacency == 0 || (adjacency & (adjacency - 1)) || !(card->adjacencies & adjacency))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "%s is not defined under this adjacency",
+                          card->name);
+    BRUME_TRY(check_parameters(card, event, 0, except, error));
+    BRUME_TRY(check_base(card, event, except, error));
+    const brume_card *bearer = event->base ? brume_card_by_id(event->base) : card;
+    if (except != BRUME_SLOT_SENSITIVITY) {
+        BRUME_TRY(check_value(bearer, &brume_parameter_sensitivity, event->sensitivity, error));
+        if (!brume_card_has_sensitivity(bearer) && event->sensitivity != 1)
+            return brume_fail(error, BRUME_EARGUMENT, "its parameters state the cost itself",
+                              "%s has no 'sensitivity'", bearer->name);
+    }
+    if (event->count == 0 || event->count > INT64_MAX)
         return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "%s is not defined under this adjacency", card->name);
-    if (!isfinite(event->sensitivity) || event->sensitivity <= 0)
-        return brume_fail(error, BRUME_EARGUMENT, "it is the most one unit can change the query",
-                          "%s: 'sensitivity' is %.17g, must be a finite number above 0",
-                          card->name, event->sensitivity);
-    if (event->count == 0)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "%s: a count of 0", card->name);
-    return check_parameters(card, event->parameter, error);
+                          "%s: the count is %" PRIu64 ", must be in [1, 2^63 - 1]", card->name,
+                          event->count);
+    return BRUME_OK;
+}
+
+brume_status brume_event_check(const brume_event *event, brume_error *error)
+{
+    return brume_event_check_except(event, BRUME_SLOT_NONE, error);
 }
 
 brume_status brume_event_cost(const brume_event *event, brume_cost *cost, brume_error *error)
@@ -102,5 +182,71 @@ brume_status brume_event_cost(const brume_event *event, brume_cost *cost, brume_
     brume_cost result = {0};
     BRUME_TRY(card->cost(event, &result, error));
     *cost = result;
+    return BRUME_OK;
+}
+
+brume_status brume_event_alpha(const brume_event *event, double beta, double *alpha,
+                               brume_error *error)
+{
+    BRUME_TRY(brume_event_check(event, error));
+    const brume_card *card = brume_card_by_id(event->mechanism);
+    if (!card->alpha_upper)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "%s has no accuracy statement",
+                          card->name);
+    if (!(beta > 0 && beta < 1))
+        return brume_fail(error, BRUME_EARGUMENT, "it is the probability of a larger error",
+                          "'beta' is %.17g, must be in (0, 1)", beta);
+    double result = 0;
+    BRUME_TRY(card->alpha_upper(event, beta, &result, error));
+    *alpha = result;
+    return BRUME_OK;
+}
+
+brume_status brume_event_beta(const brume_event *event, double alpha, double *beta,
+                              brume_error *error)
+{
+    BRUME_TRY(brume_event_check(event, error));
+    const brume_card *card = brume_card_by_id(event->mechanism);
+    if (!card->beta_upper)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "%s has no accuracy statement",
+                          card->name);
+    if (!(alpha >= 0) || isinf(alpha))
+        return brume_fail(error, BRUME_EARGUMENT, "it is the error not to be reached",
+                          "'alpha' is %.17g, must be a finite number of at least 0", alpha);
+    double result = 0;
+    BRUME_TRY(card->beta_upper(event, alpha, &result, error));
+    *beta = fmin(result, 1);
+    return BRUME_OK;
+}
+
+brume_status brume_event_noise(const brume_event *event, brume_bits *bits, int64_t *out, size_t n,
+                               double *step, brume_error *error)
+{
+    double result = 1;
+    brume_status status = brume_event_check(event, error);
+    const brume_card *card = brume_card_by_id(event->mechanism);
+    if (status == BRUME_OK && !card->noise)
+        status =
+            brume_fail(error, BRUME_EUNSUPPORTED, NULL, "%s has no noise of its own", card->name);
+    if (status == BRUME_OK)
+        status = card->noise(event, bits, out, n, &result, error);
+    if (status == BRUME_OK)
+        *step = result;
+    else if (n > 0)
+        memset(out, 0, n * sizeof *out);
+    return status;
+}
+
+brume_status brume_event_mass(const brume_event *event, int64_t k, brume_interval *mass,
+                              brume_error *error)
+{
+    BRUME_TRY(brume_event_check(event, error));
+    const brume_card *card = brume_card_by_id(event->mechanism);
+    if (!card->mass)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "%s has no noise of its own",
+                          card->name);
+    brume_interval result = {0, 1};
+    BRUME_TRY(card->mass(event, k, &result, error));
+    *mass = result;
     return BRUME_OK;
 }

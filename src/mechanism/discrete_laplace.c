@@ -1,0 +1,68 @@
+/* The discrete Laplace mechanism for integers: the card.
+ *
+ * Promises: noise with P[k] = (1-q)/(1+q) q^|k|, q = exp(-1/scale), on an integer query. Integers
+ * change by integers, so a stated sensitivity D means at most floor(D): pure floor(D)/scale.
+ * A sensitivity below 1 says that nothing can change, which is surely not meant: refused.
+ * proofs/discrete_laplace.md. */
+#include "mechanism/card.h"
+#include "mechanism/formula.h"
+
+#include "base/error.h"
+
+enum { SCALE, COORDINATES };
+
+static const brume_parameter parameters[] = {
+    {.name = "scale",
+     .type = BRUME_PARAMETER_REAL,
+     .least = 0,
+     .least_open = true,
+     .most = INFINITY,
+     .most_open = true,
+     .direction = BRUME_MORE_NOISE,
+     .unit = "of the query's unit",
+     .help = "P[k] is proportional to exp(-|k|/scale)"},
+    BRUME_PARAMETER_COORDINATES_,
+};
+
+static const char *const examples[] = {
+    "noise 'discrete_laplace(scale=10)' --count 5",
+    "account 'discrete_laplace(scale=2, sensitivity=3)*10' --delta 1e-6",
+    NULL,
+};
+
+static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
+{
+    double shift = floor(event->sensitivity), scale = event->parameter[SCALE];
+    if (shift < 1)
+        return brume_fail(
+            error, BRUME_EARGUMENT, "integers change by at least 1; for reals use 'laplace'",
+            "discrete_laplace: 'sensitivity' is %.17g, must be at least 1", event->sensitivity);
+    cost->pure = BRUME_EXACT;
+    cost->epsilon = brume_divide_up(shift, scale);
+    /* at shift 1 the loss is that of randomized response; any pure mechanism costs no more */
+    cost->concentrated = shift == 1 ? BRUME_EXACT : BRUME_UPPER;
+    cost->rho = brume_pure_rho_upper(cost->epsilon);
+    double step = brume_divide_up(1, scale);
+    if (isinf(cost->epsilon) || isinf(step) || shift > 0x1p53)
+        return BRUME_OK;
+    cost->loss = BRUME_EXACT;
+    cost->law =
+        (brume_loss){.kind = BRUME_LOSS_DISCRETE_LAPLACE, .a = step, .shift = (uint64_t)shift};
+    cost->renyi = BRUME_EXACT;
+    cost->renyi_upper = brume_renyi_discrete_laplace_upper;
+    return BRUME_OK;
+}
+
+const brume_card brume_card_discrete_laplace = {
+    .id = 3,
+    .name = "discrete_laplace",
+    .summary = "discrete Laplace noise on integers",
+    .guarantee = "pure epsilon = floor(sensitivity)/scale, for integer queries",
+    .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE | BRUME_EDGE,
+    .sensitivity = "L1",
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+    .proof = "discrete_laplace.md",
+    .examples = examples,
+    .cost = cost,
+};

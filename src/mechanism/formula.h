@@ -1,0 +1,43 @@
+/* The formulas that costs are made of, each rounded up (or down) as its name says.
+ *
+ * Arguments are exact doubles, finite and positive unless said; results may be +infinity. */
+#ifndef BRUME_MECHANISM_FORMULA_H
+#define BRUME_MECHANISM_FORMULA_H
+
+#include <stdint.h>
+
+#include <brume/cost.h>
+
+#include "number/rounding.h"
+
+/* rho of Gaussian noise: >= sensitivity^2/(2 sigma^2); and for a squared change, >= square/(2
+ * sigma^2). [BS16, Prop. 1.6] */
+double brume_gaussian_rho_upper(double sensitivity, double sigma);
+double brume_square_rho_upper(double square, double sigma);
+
+/* Fill in all that pure epsilon implies: the worst pure law, its rho and its Renyi curve. The
+ * quality says whether the mechanism attains them. */
+void brume_cost_of_pure(double epsilon, brume_quality quality, brume_cost *cost);
+
+/* rho of a pure epsilon-DP mechanism: epsilon tanh(epsilon/2); epsilon >= 0.   [BS16; HM25] */
+double brume_pure_rho_upper(double epsilon);
+
+/* rho of one Laplace release: epsilon + exp(-epsilon) - 1; epsilon >= 0.             [HM25] */
+double brume_laplace_rho_upper(double epsilon);
+
+/* rho of an epsilon-bounded-range mechanism: epsilon^2/8.                            [DDR20] */
+double brume_bounded_range_rho_upper(double epsilon);
+
+/* ln(1 + rate (exp(epsilon) - 1)): pure epsilon after Poisson sampling.              [BBG18] */
+double brume_sampled_epsilon_upper(double epsilon, double rate);
+
+/* Renyi divergences of order alpha > 1, for brume_cost.renyi_upper. The law of the cost, or its
+ * rho, says which. For alpha <= 1 they return the value at the next order above 1, which bounds it.
+ */
+double brume_renyi_pure_upper(const brume_cost *cost, double alpha);
+double brume_renyi_laplace_upper(const brume_cost *cost, double alpha);
+double brume_renyi_discrete_laplace_upper(const brume_cost *cost, double alpha);
+double brume_renyi_kary_upper(const brume_cost *cost, double alpha);
+double brume_renyi_rho_upper(const brume_cost *cost, double alpha); /* alpha rho */
+
+#endif

@@ -1,0 +1,110 @@
+/* Poisson sampling: the card.
+ *
+ * Promises: each record enters a secret sample with probability `rate`, independently, and the
+ * inner mechanism sees the sample alone. Defined under add-remove only: replacing a record is
+ * another pair of laws. The Gaussian's loss law is known; for the others the pure amplification
+ * ln(1 + rate (e^eps - 1)) holds, and failure shrinks by `rate`. proofs/poisson.md. */
+#include "mechanism/card.h"
+#include "mechanism/formula.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+enum { RATE };
+
+static const brume_parameter parameters[] = {
+    {.name = "rate",
+     .type = BRUME_PARAMETER_REAL,
+     .least = 0,
+     .least_open = true,
+     .most = 1,
+     .direction = BRUME_LESS_NOISE,
+     .unit = "",
+     .help = "probability that a record enters the sample"},
+    {.name = "mechanism",
+     .type = BRUME_PARAMETER_MECHANISM,
+     .direction = BRUME_NOT_MONOTONE,
+     .unit = "",
+     .help = "what runs on the sample, e.g. gaussian(sigma=1)"},
+};
+
+static const char *const examples[] = {
+    "account 'poisson(rate=0.01, gaussian(sigma=1))*1000' --delta 1e-6",
+    NULL,
+};
+
+/* The event of the inner mechanism by itself. */
+static brume_event inner(const brume_event *event)
+{
+    brume_event base = *event;
+    base.mechanism = event->base;
+    base.base = 0;
+    size_t left = BRUME_EVENT_PARAMETERS - 1;
+    memmove(base.parameter, event->parameter + 1, left * sizeof *base.parameter);
+    base.parameter[left] = 0;
+    return base;
+}
+
+static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
+{
+    double rate = event->parameter[RATE];
+    brume_cost base;
+    const brume_card *card = brume_card_by_id(event->base);
+    if (event->base == 1 || event->base == 9 || event->base == 10)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "sample around a mechanism of the whole data",
+                          "%s inside poisson is not supported", card->name);
+    brume_event alone = inner(event);
+    BRUME_TRY(brume_event_cost(&alone, &base, error));
+    if (rate == 1) { /* everybody is in the sample */
+        *cost = base;
+        return BRUME_OK;
+    }
+    /* rate * delta <= its product rounded up */
+    cost->delta_failure = brume_multiply_up(rate, base.delta_failure);
+    if (base.loss != BRUME_ABSENT && base.law.kind == BRUME_LOSS_GAUSSIAN) {
+        cost->loss = BRUME_EXACT;
+        cost->law = (brume_loss){
+            .kind = BRUME_LOSS_POISSON_GAUSSIAN,
+            .a = brume_divide_down(alone.parameter[0], event->sensitivity), /* less noise: down */
+            .rate = rate};
+        if (cost->law.a == 0)
+            *cost = (brume_cost){0};
+    }
+    if (base.pure != BRUME_ABSENT) {
+        double epsilon = brume_sampled_epsilon_upper(base.epsilon, rate);
+        double delta = cost->delta_failure;
+        brume_cost_of_pure(epsilon, BRUME_UPPER, cost);
+        cost->delta_failure = delta;
+    }
+    /* divergences are jointly quasi-convex: a mixture costs no more than what it mixes; but a rho
+     * with a failure probability beside it is not one divergence */
+    if (base.concentrated != BRUME_ABSENT && base.delta_failure == 0 &&
+        (cost->concentrated == BRUME_ABSENT || base.rho < cost->rho)) {
+        cost->concentrated = BRUME_UPPER;
+        cost->rho = base.rho;
+        if (cost->renyi == BRUME_ABSENT) {
+            cost->renyi = BRUME_UPPER;
+            cost->renyi_upper = brume_renyi_rho_upper;
+        }
+    }
+    if (cost->pure == BRUME_ABSENT && cost->concentrated == BRUME_ABSENT &&
+        cost->loss == BRUME_ABSENT)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "%s inside poisson has no stated cost",
+                          card->name);
+    return BRUME_OK;
+}
+
+const brume_card brume_card_poisson = {
+    .id = 11,
+    .name = "poisson",
+    .summary = "run a mechanism on a secret sample of the records",
+    .guarantee = "less than the inner mechanism's; the exact loss law for gaussian",
+    .adjacencies = BRUME_ADD_REMOVE,
+    .sensitivity = "base",
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+    .proof = "poisson.md",
+    .examples = examples,
+    .cost = cost,
+};
