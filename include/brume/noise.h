@@ -28,8 +28,10 @@ BRUME_API BRUME_MUST_USE brume_status brume_noise_open_discrete_laplace(double s
                                                                         brume_noise **out,
                                                                         brume_error *error);
 /* The same with scale = num/den, an exact ratio; both >= 1. */
-BRUME_API BRUME_MUST_USE brume_status brume_noise_open_discrete_laplace_ratio(
-    uint64_t num, uint64_t den, brume_noise **out, brume_error *error);
+BRUME_API BRUME_MUST_USE brume_status brume_noise_open_discrete_laplace_ratio(uint64_t num,
+                                                                              uint64_t den,
+                                                                              brume_noise **out,
+                                                                              brume_error *error);
 
 /* P[X = k] = (1-q) q^k for k >= 0, q = exp(-1/scale).   Requires 0 < scale <= 2^56, finite. */
 BRUME_API BRUME_MUST_USE brume_status brume_noise_open_geometric(double scale, brume_noise **out,
@@ -43,8 +45,10 @@ BRUME_API BRUME_MUST_USE brume_status brume_noise_open_discrete_gaussian(double 
                                                                          brume_noise **out,
                                                                          brume_error *error);
 /* The same with sigma^2 = num/den, an exact ratio; both >= 1. */
-BRUME_API BRUME_MUST_USE brume_status brume_noise_open_discrete_gaussian_ratio(
-    uint64_t num, uint64_t den, brume_noise **out, brume_error *error);
+BRUME_API BRUME_MUST_USE brume_status brume_noise_open_discrete_gaussian_ratio(uint64_t num,
+                                                                               uint64_t den,
+                                                                               brume_noise **out,
+                                                                               brume_error *error);
 
 /* X = the integer nearest to a continuous Laplace of that scale (ties have probability 0). A
  * rounded sum of an integer and continuous noise is post-processing of the continuous mechanism:

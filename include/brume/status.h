@@ -10,8 +10,8 @@
 #define BRUME_STATUS_H
 
 #if defined(__GNUC__)
-#define BRUME_API       __attribute__((visibility("default")))
-#define BRUME_MUST_USE  __attribute__((warn_unused_result))
+#define BRUME_API          __attribute__((visibility("default")))
+#define BRUME_MUST_USE     __attribute__((warn_unused_result))
 #define BRUME_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
 #define BRUME_API

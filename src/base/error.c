@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#undef brume_fail
 brume_status brume_fail(brume_error *error, brume_status status, const char *hint,
                         const char *format, ...)
 {

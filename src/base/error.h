@@ -9,6 +9,11 @@
 brume_status brume_fail(brume_error *error, brume_status status, const char *hint,
                         const char *format, ...) BRUME_PRINTF(4, 5);
 
+/* The static analyser does not see that the result is never BRUME_OK where `status` is not. */
+#ifdef __clang_analyzer__
+#define brume_fail(error, status, ...) ((void)brume_fail(error, status, __VA_ARGS__), (status))
+#endif
+
 /* Return from the calling function if `call` failed. The callee has filled `error`. */
 #define BRUME_TRY(call)                                                                            \
     do {                                                                                           \

@@ -9,7 +9,8 @@
 size_t brume_text_distance(const char *a, const char *b);
 
 /* The candidate nearest to `name`, for "did you mean": NULL unless one is within a third of the
- * name's length (at least 1, at most 4 edits) or begins with the name. Ties: the first candidate. */
+ * name's length (at least 1, at most 4 edits) or begins with the name. Ties: the first candidate.
+ */
 const char *brume_text_nearest(const char *name, const char *const *candidates, size_t count);
 
 #endif

@@ -229,7 +229,7 @@ static brume_status check_value(brume_value *value, brume_error *error)
     }
     if (option->type == BRUME_OPTION_CHOICE)
         return check_choice("option", what, value->text, option->choices, error);
-    if (option->type == BRUME_OPTION_FILE && value->text[0] == 0)
+    if (option->type == BRUME_OPTION_FILE && value->text && value->text[0] == 0)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'--%s' is empty, must be a path",
                           option->name);
     return BRUME_OK;

@@ -150,10 +150,10 @@ json_t *brume_json_real(double value);
 BRUME_MUST_USE brume_status brume_call_flush(brume_call *call, brume_error *error);
 
 /* The shortest decimal that reads back as `value`, for text; at most 25 characters. */
-typedef struct brume_decimal {
+typedef struct brume_number_text {
     char text[32];
-} brume_decimal;
-brume_decimal brume_shortest(double value);
+} brume_number_text;
+brume_number_text brume_shortest(double value);
 
 /* Escape sequences on a terminal, "" elsewhere. */
 const char *brume_bold(const brume_call *call);

@@ -115,15 +115,15 @@ json_t *brume_json_real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-brume_decimal brume_shortest(double value)
+brume_number_text brume_shortest(double value)
 {
-    brume_decimal decimal;
+    brume_number_text number;
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(decimal.text, sizeof decimal.text, "%.*g", digits, value);
-        if (strtod(decimal.text, NULL) == value)
+        snprintf(number.text, sizeof number.text, "%.*g", digits, value);
+        if (strtod(number.text, NULL) == value)
             break;
     }
-    return decimal;
+    return number;
 }
 
 const char *brume_bold(const brume_call *call)

@@ -88,7 +88,7 @@ brume_status brume_table_write(brume_table *table, const brume_call *call, brume
 {
     size_t columns = table->column_count;
     size_t *widths = calloc(columns + 1, sizeof *widths);
-    if (!widths || table->failed) {
+    if (!widths || table->failed || columns == 0) {
         free(widths);
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a table");
     }
