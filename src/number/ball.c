@@ -1,0 +1,78 @@
+/* Ends of Arb balls as doubles, rounded outwards. */
+#include "number/ball.h"
+
+#include <math.h>
+
+double brume_ball_upper(const arb_t x)
+{
+    if (!arb_is_finite(x))
+        return INFINITY;
+    arf_t end;
+    arf_init(end);
+    arb_get_ubound_arf(end, x, 64);               /* rounded up */
+    double result = arf_get_d(end, ARF_RND_CEIL); /* up once more */
+    arf_clear(end);
+    return result;
+}
+
+double brume_ball_lower(const arb_t x)
+{
+    if (!arb_is_finite(x))
+        return -INFINITY;
+    arf_t end;
+    arf_init(end);
+    arb_get_lbound_arf(end, x, 64);                /* rounded down */
+    double result = arf_get_d(end, ARF_RND_FLOOR); /* down once more */
+    arf_clear(end);
+    return result;
+}
+
+brume_interval brume_ball_interval(const arb_t x, double least, double most)
+{
+    brume_interval result = {brume_ball_lower(x), brume_ball_upper(x)};
+    if (result.lower < least)
+        result.lower = least;
+    if (result.upper > most)
+        result.upper = most;
+    return result;
+}
+
+int brume_ball_is_sharp(const arb_t x, slong bits)
+{
+    return arb_is_finite(x) && (arb_is_exact(x) || arb_rel_accuracy_bits(x) >= bits);
+}
+
+brume_interval brume_ball_evaluate(brume_ball_function *function, const void *context, double least,
+                                   double most)
+{
+    brume_interval result = {least, most};
+    arb_t x;
+    arb_init(x);
+    for (slong precision = 64; precision <= 4096; precision *= 2) {
+        function(x, context, precision);
+        brume_interval now = brume_ball_interval(x, least, most);
+        /* every enclosure is valid, so the tightest ends seen are too */
+        if (now.lower > result.lower)
+            result.lower = now.lower;
+        if (now.upper < result.upper)
+            result.upper = now.upper;
+        if (brume_ball_is_sharp(x, 56))
+            break;
+    }
+    arb_clear(x);
+    return result;
+}
+
+void brume_ball_normal_cdf(arb_t out, const arb_t x, slong precision)
+{
+    arb_t scaled, root;
+    arb_init(scaled);
+    arb_init(root);
+    arb_sqrt_ui(root, 2, precision);
+    arb_div(scaled, x, root, precision);
+    arb_neg(scaled, scaled);
+    arb_hypgeom_erfc(out, scaled, precision);
+    arb_mul_2exp_si(out, out, -1);
+    arb_clear(scaled);
+    arb_clear(root);
+}
