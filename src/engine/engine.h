@@ -6,8 +6,9 @@
  * 2. An engine is opened locked down: files other than the sources cannot be read, nothing can be
  *    written, only one SELECT at a time runs, settings that change the meaning of SQL are pinned.
  * 3. No message carries the engine's own error text, because that text may quote rows.
- * 4. Rows arrive in no defined order. NULL is NULL; a CSV or JSON line that does not fit the
- *    recorded columns is skipped, because an error would tell that it is there.
+ * 4. Rows arrive in no defined order. NULL is NULL; a CSV or JSON line whose shape, or whose
+ *    value in a column that the query uses, does not fit the recorded columns is skipped: an error
+ *    would tell that it is there.
  * 5. Threads: one thread at a time uses an engine; brume_engine_cancel may be called from any
  *    thread and from a signal handler. */
 #ifndef BRUME_ENGINE_ENGINE_H

@@ -1,0 +1,274 @@
+/* What all engines share: choosing one, ownership, and the rule that nothing runs twice.
+ *
+ * A result that ends early is an error, never a short answer: a driver's next either fills the
+ * chunk, ends with row_count 0 after a confirmed end, or fails. */
+#include "engine/driver.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length > end_length && strcasecmp(text + length - end_length, end) == 0;
+}
+
+bool brume_engine_dialect_of(const char *location, brume_dialect *dialect)
+{
+    static const char *const endings[] = {".csv",  ".tsv",   ".csv.gz", ".parquet",
+                                          ".json", ".jsonl", ".ndjson"};
+    if (strncmp(location, "postgresql://", 13) == 0 || strncmp(location, "postgres://", 11) == 0) {
+        *dialect = BRUME_DIALECT_POSTGRESQL;
+        return true;
+    }
+    if (strstr(location, "://"))
+        return false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(location, endings[i])) {
+            *dialect = BRUME_DIALECT_DUCKDB;
+            return true;
+        }
+    return false;
+}
+
+brume_status brume_engine_open(const brume_source *sources, size_t count, brume_engine **engine,
+                               brume_error *error)
+{
+    if (count == 0)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "no source to open");
+    brume_dialect dialect = BRUME_DIALECT_DUCKDB;
+    for (size_t i = 0; i < count; i++) {
+        brume_dialect each;
+        if (!brume_engine_dialect_of(sources[i].location, &each))
+            return brume_fail(error, BRUME_EARGUMENT,
+                              "give a .csv, .parquet or .json file or glob, or a postgresql:// URL",
+                              "'%s' is not a source that brume can open",
+                              strstr(sources[i].location, "://") ? "this URL"
+                                                                 : sources[i].location);
+        if (i > 0 && each != dialect)
+            return brume_fail(error, BRUME_EUNSUPPORTED,
+                              "load both into the same database, or export the table to a file",
+                              "files and PostgreSQL tables cannot be read in one query");
+        dialect = each;
+    }
+    brume_engine *opened = calloc(1, sizeof *opened);
+    char **tables = calloc(count, sizeof *tables);
+    if (!opened || !tables) {
+        free(opened);
+        free(tables);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    }
+    opened->driver = dialect == BRUME_DIALECT_DUCKDB ? &brume_driver_duckdb
+                                                     : &brume_driver_postgresql;
+    opened->source_count = count;
+    opened->tables = tables;
+    atomic_init(&opened->cancelled, false);
+    brume_status status = opened->driver->open(opened, sources, count, error);
+    if (status != BRUME_OK) {
+        brume_engine_close(opened);
+        return status;
+    }
+    *engine = opened;
+    return BRUME_OK;
+}
+
+void brume_engine_close(brume_engine *engine)
+{
+    if (!engine)
+        return;
+    brume_rows_close(engine->rows);
+    engine->driver->close(engine);
+    for (size_t i = 0; i < engine->source_count; i++)
+        free(engine->tables[i]);
+    free(engine->tables);
+    free(engine);
+}
+
+brume_dialect brume_engine_dialect(const brume_engine *engine)
+{
+    return engine->driver->dialect;
+}
+
+const char *brume_engine_table(const brume_engine *engine, size_t index)
+{
+    return index < engine->source_count ? engine->tables[index] : NULL;
+}
+
+unsigned brume_engine_capabilities(const brume_engine *engine)
+{
+    return engine->driver->capabilities;
+}
+
+brume_status brume_engine_describe(brume_engine *engine, size_t index,
+                                   brume_description *description, brume_error *error)
+{
+    if (index >= engine->source_count || engine->rows)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "no such source, or a query is running");
+    brume_description made = {0};
+    brume_status status = engine->driver->describe(engine, index, &made, error);
+    if (status != BRUME_OK) {
+        brume_description_clear(&made);
+        return status;
+    }
+    *description = made;
+    return BRUME_OK;
+}
+
+void brume_description_clear(brume_description *description)
+{
+    for (size_t i = 0; i < description->column_count; i++) {
+        free(description->columns[i].name);
+        free(description->columns[i].native);
+    }
+    free(description->columns);
+    free(description->identity);
+    free(description->options);
+    *description = (brume_description){0};
+}
+
+brume_status brume_engine_select(brume_engine *engine, const char *sql, const brume_wire *wires,
+                                 size_t wire_count, brume_rows **rows, brume_error *error)
+{
+    if (engine->rows)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a query is already running");
+    if (wire_count == 0)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a query without columns");
+    brume_rows *made = calloc(1, sizeof *made);
+    brume_wire *copied = calloc(wire_count, sizeof *copied);
+    brume_chunk_column *columns = calloc(wire_count, sizeof *columns);
+    if (!made || !copied || !columns) {
+        free(made);
+        free(copied);
+        free(columns);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    }
+    memcpy(copied, wires, wire_count * sizeof *copied);
+    made->engine = engine;
+    made->wires = copied;
+    made->wire_count = wire_count;
+    made->columns = columns;
+    for (size_t i = 0; i < wire_count; i++)
+        columns[i].wire = wires[i];
+    made->chunk = (brume_chunk){.column_count = wire_count, .columns = columns};
+    brume_status status = engine->driver->select(engine, sql, made, error);
+    if (status != BRUME_OK) {
+        brume_rows_close(made);
+        return status;
+    }
+    engine->rows = made;
+    *rows = made;
+    return BRUME_OK;
+}
+
+brume_status brume_rows_next(brume_rows *rows, const brume_chunk **chunk, brume_error *error)
+{
+    if (rows->finished)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "the rows have ended");
+    brume_status status = BRUME_OK;
+    bool cancelled = atomic_exchange(&rows->engine->cancelled, false);
+    if (!cancelled) {
+        status = rows->engine->driver->next(rows, error);
+        cancelled = atomic_exchange(&rows->engine->cancelled, false);
+    }
+    if (cancelled) {
+        rows->finished = true;
+        return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted");
+    }
+    if (status != BRUME_OK) {
+        rows->finished = true;
+        return status;
+    }
+    rows->finished = rows->chunk.row_count == 0;
+    *chunk = rows->finished ? NULL : &rows->chunk;
+    return BRUME_OK;
+}
+
+void brume_rows_close(brume_rows *rows)
+{
+    if (!rows)
+        return;
+    rows->engine->driver->finish(rows);
+    if (rows->engine->rows == rows)
+        rows->engine->rows = NULL;
+    free(rows->wires);
+    free(rows->columns);
+    free(rows);
+}
+
+void brume_engine_cancel(brume_engine *engine)
+{
+    atomic_store(&engine->cancelled, true);
+    engine->driver->cancel(engine);
+}
+
+char *brume_engine_quote(const char *name)
+{
+    char *quoted = malloc(2 * strlen(name) + 3), *end = quoted;
+    if (!quoted)
+        return NULL;
+    *end++ = '"';
+    for (; *name; name++) {
+        if (*name == '"')
+            *end++ = '"';
+        *end++ = *name;
+    }
+    *end++ = '"';
+    *end = 0;
+    return quoted;
+}
+
+char *brume_engine_format(const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    return text;
+}
+
+brume_status brume_engine_add_column(brume_description *description, const char *name,
+                                     const char *native, brume_type type, brume_leaf leaf,
+                                     bool not_null, brume_error *error)
+{
+    size_t count = description->column_count;
+    brume_column *grown = realloc(description->columns, (count + 1) * sizeof *grown);
+    if (grown)
+        description->columns = grown;
+    char *own_name = strdup(name), *own_native = strdup(native);
+    if (!grown || !own_name || !own_native) {
+        free(own_name);
+        free(own_native);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    }
+    grown[count] = (brume_column){own_name, type, leaf, own_native, not_null};
+    description->column_count = count + 1;
+    return BRUME_OK;
+}
+
+brume_status brume_engine_check_columns(const brume_source *source, const brume_description *now,
+                                        brume_error *error)
+{
+    if (!source->columns)
+        return BRUME_OK;
+    const char *hint = "register the source again under a new name, or restore its schema";
+    for (size_t i = 0; i < source->column_count; i++) {
+        size_t j = 0;
+        while (j < now->column_count && strcmp(now->columns[j].name, source->columns[i].name) != 0)
+            j++;
+        if (j == now->column_count)
+            return brume_fail(error, BRUME_ESOURCE, hint, "the source has no column '%s' any more",
+                              source->columns[i].name);
+        if (strcmp(now->columns[j].native, source->columns[i].native) != 0)
+            return brume_fail(error, BRUME_ESOURCE, hint,
+                              "column '%s' of the source is not of the recorded type any more",
+                              source->columns[i].name);
+    }
+    return BRUME_OK;
+}

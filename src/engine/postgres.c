@@ -1,0 +1,591 @@
+/* PostgreSQL over libpq.
+ *
+ * One connection. Everything that changes the meaning of SQL is pinned (search_path, time zone,
+ * encoding, string syntax ...); the server must be in UTF-8. A query runs in a transaction of its
+ * own, REPEATABLE READ and READ ONLY, and its rows travel by COPY in binary: eight bytes big-endian
+ * for INTEGER and REAL, raw bytes for TEXT. The end of the rows counts only when the server
+ * confirmed it. Notices and errors of the server are never shown: they may quote rows. */
+#include "engine/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libpq-fe.h>
+
+#include "base/error.h"
+
+enum { BATCH = 2048, INT8_OID = 20, TEXT_OID = 25, FLOAT8_OID = 701 };
+
+typedef struct table_source {
+    char *schema, *name, *oid, *identity;
+} table_source;
+
+typedef struct postgres_state_of_engine {
+    PGconn *connection;
+    PGcancel *cancel;
+    table_source *sources;
+    size_t source_count;
+} engine_state;
+
+typedef struct column_buffer {
+    int64_t *integers;
+    double *reals;
+    brume_text *texts;
+    size_t *offsets; /* of each text in `bytes`, until the batch is complete */
+    char *bytes;
+    size_t used, capacity;
+    uint64_t valid[BATCH / 64];
+    bool has_null;
+} column_buffer;
+
+typedef struct postgres_state_of_rows {
+    column_buffer *columns;
+    bool copying, header_seen, trailer_seen, in_transaction;
+} rows_state;
+
+static brume_status out_of_memory(brume_error *error)
+{
+    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+}
+
+static void no_notice(void *context, const PGresult *result)
+{
+    (void)context;
+    (void)result;
+}
+
+static brume_status server_failed(engine_state *state, brume_error *error)
+{
+    if (PQstatus(state->connection) != CONNECTION_OK)
+        return brume_fail(error, BRUME_EENGINE, "is the server still running?",
+                          "the connection to the PostgreSQL server was lost");
+    return brume_fail(error, BRUME_EENGINE, "look into the server's log",
+                      "PostgreSQL failed while it ran the query");
+}
+
+static bool run(engine_state *state, const char *sql)
+{
+    PGresult *result = PQexec(state->connection, sql);
+    bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PQclear(result);
+    return done;
+}
+
+/* ---- open ---- */
+
+static bool settle(engine_state *state)
+{
+    static const char *const settings[] = {
+        "SET search_path = pg_catalog, pg_temp",
+        "SET client_encoding = 'UTF8'",
+        "SET TimeZone = 'UTC'",
+        "SET DateStyle = 'ISO, YMD'",
+        "SET IntervalStyle = 'postgres'",
+        "SET extra_float_digits = 1",
+        "SET standard_conforming_strings = on",
+        "SET backslash_quote = off",
+        "SET transform_null_equals = off",
+        "SET lc_numeric = 'C'",
+        "SET lc_time = 'C'",
+        "SET default_transaction_read_only = on",
+        "SET statement_timeout = 0",
+        "SET lock_timeout = 0",
+        "SET idle_in_transaction_session_timeout = 0",
+        "SET row_security = off",
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (!run(state, settings[i]))
+            return false;
+    return true;
+}
+
+static brume_status connect_server(engine_state *state, const char *url, brume_error *error)
+{
+    const char *const keywords[] = {"connect_timeout", "dbname", "client_encoding",
+                                    "application_name", NULL};
+    const char *const values[] = {"10", url, "UTF8", "brume", NULL};
+    state->connection = PQconnectdbParams(keywords, values, 1);
+    if (!state->connection)
+        return out_of_memory(error);
+    if (PQstatus(state->connection) != CONNECTION_OK)
+        return brume_fail(error, BRUME_ESOURCE,
+                          "check host, port, user, password and database of the URL",
+                          "cannot connect to the PostgreSQL server");
+    PQsetNoticeReceiver(state->connection, no_notice, NULL);
+    const char *encoding = PQparameterStatus(state->connection, "server_encoding");
+    if (!encoding || strcmp(encoding, "UTF8") != 0)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "move the table to a database in UTF8",
+                          "the PostgreSQL database is not encoded in UTF8");
+    if (PQserverVersion(state->connection) < 120000)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                          "this PostgreSQL server is older than version 12");
+    if (!settle(state))
+        return server_failed(state, error);
+    state->cancel = PQgetCancel(state->connection);
+    return state->cancel ? BRUME_OK : out_of_memory(error);
+}
+
+/* One cell of one row, or NULL; *rows is how many rows there were. */
+static char *query_cell(engine_state *state, const char *sql, const char *const *parameters,
+                        int count, int *rows)
+{
+    PGresult *result = PQexecParams(state->connection, sql, count, NULL, parameters, NULL, NULL, 0);
+    char *cell = NULL;
+    *rows = PQresultStatus(result) == PGRES_TUPLES_OK ? PQntuples(result) : -1;
+    if (*rows == 1 && !PQgetisnull(result, 0, 0))
+        cell = strdup(PQgetvalue(result, 0, 0));
+    PQclear(result);
+    return cell;
+}
+
+static brume_status find_table(engine_state *state, const brume_source *source, table_source *found,
+                               brume_error *error)
+{
+    if (!source->table || !*source->table)
+        return brume_fail(error, BRUME_EARGUMENT, "say which with --table SCHEMA.NAME",
+                          "a PostgreSQL source needs a table");
+    const char *dot = strchr(source->table, '.');
+    found->schema = dot ? strndup(source->table, (size_t)(dot - source->table)) : strdup("public");
+    found->name = strdup(dot ? dot + 1 : source->table);
+    if (!found->schema || !found->name)
+        return out_of_memory(error);
+    const char *const names[] = {found->schema, found->name};
+    int rows = 0;
+    found->oid = query_cell(state,
+                            "SELECT c.oid::text FROM pg_catalog.pg_class c JOIN "
+                            "pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = "
+                            "$1::name AND c.relname = $2::name AND c.relkind IN "
+                            "('r','p','v','m','f')",
+                            names, 2, &rows);
+    if (rows < 0)
+        return server_failed(state, error);
+    if (!found->oid)
+        return brume_fail(error, BRUME_ESOURCE, "name it as SCHEMA.NAME, in its exact case",
+                          "no table '%s' in the database", source->table);
+    char *server = query_cell(state,
+                              "SELECT system_identifier::text FROM pg_catalog.pg_control_system()",
+                              NULL, 0, &rows);
+    const char *host = PQhost(state->connection), *port = PQport(state->connection);
+    found->identity = brume_engine_format(
+        "postgresql:%s%s%s/%s/%s.%s", server ? server : (host ? host : ""), server ? "" : ":",
+        server ? "" : (port ? port : ""), PQdb(state->connection), found->schema, found->name);
+    free(server);
+    return found->identity ? BRUME_OK : out_of_memory(error);
+}
+
+static brume_status postgres_driver_describe(brume_engine *engine, size_t index,
+                                             brume_description *description, brume_error *error);
+
+static brume_status postgres_driver_open(brume_engine *engine, const brume_source *sources,
+                                         size_t count, brume_error *error)
+{
+    engine_state *state = calloc(1, sizeof *state);
+    if (!state)
+        return out_of_memory(error);
+    engine->state = state;
+    state->sources = calloc(count, sizeof *state->sources);
+    if (!state->sources)
+        return out_of_memory(error);
+    state->source_count = count;
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(sources[i].location, sources[0].location) != 0)
+            return brume_fail(error, BRUME_EUNSUPPORTED, "register both with the same URL",
+                              "tables of different PostgreSQL URLs cannot be read in one query");
+    BRUME_TRY(connect_server(state, sources[0].location, error));
+    for (size_t i = 0; i < count; i++) {
+        BRUME_TRY(find_table(state, &sources[i], &state->sources[i], error));
+        char *schema = brume_engine_quote(state->sources[i].schema);
+        char *name = brume_engine_quote(state->sources[i].name);
+        if (schema && name)
+            engine->tables[i] = brume_engine_format("%s.%s", schema, name);
+        free(schema);
+        free(name);
+        if (!engine->tables[i])
+            return out_of_memory(error);
+        brume_description now = {0};
+        brume_status status = postgres_driver_describe(engine, i, &now, error);
+        if (status == BRUME_OK)
+            status = brume_engine_check_columns(&sources[i], &now, error);
+        brume_description_clear(&now);
+        BRUME_TRY(status);
+    }
+    return BRUME_OK;
+}
+
+static void postgres_driver_close(brume_engine *engine)
+{
+    engine_state *state = engine->state;
+    if (!state)
+        return;
+    if (state->cancel)
+        PQfreeCancel(state->cancel);
+    PQfinish(state->connection);
+    for (size_t i = 0; i < state->source_count; i++) {
+        free(state->sources[i].schema);
+        free(state->sources[i].name);
+        free(state->sources[i].oid);
+        free(state->sources[i].identity);
+    }
+    free(state->sources);
+    free(state);
+    engine->state = NULL;
+}
+
+/* ---- describe ---- */
+
+static void type_of_native(const char *schema, const char *name, const char *kind, int modifier,
+                           brume_type *type, brume_leaf *leaf)
+{
+    static const struct {
+        const char *name;
+        brume_type_kind kind;
+        brume_leaf leaf;
+    } known[] = {
+        {"bool", BRUME_TYPE_BOOLEAN, BRUME_LEAF_PLAIN},
+        {"int2", BRUME_TYPE_INTEGER, BRUME_LEAF_CAST},
+        {"int4", BRUME_TYPE_INTEGER, BRUME_LEAF_PLAIN},
+        {"int8", BRUME_TYPE_BIGINT, BRUME_LEAF_PLAIN},
+        {"float4", BRUME_TYPE_DOUBLE, BRUME_LEAF_FINITE},
+        {"float8", BRUME_TYPE_DOUBLE, BRUME_LEAF_FINITE},
+        {"text", BRUME_TYPE_TEXT, BRUME_LEAF_PLAIN},
+        {"varchar", BRUME_TYPE_TEXT, BRUME_LEAF_CAST},
+        {"bpchar", BRUME_TYPE_TEXT, BRUME_LEAF_CAST},
+        {"uuid", BRUME_TYPE_TEXT, BRUME_LEAF_CAST},
+        {"date", BRUME_TYPE_DATE, BRUME_LEAF_CALENDAR},
+        {"timestamp", BRUME_TYPE_TIMESTAMP, BRUME_LEAF_CALENDAR},
+        {"timestamptz", BRUME_TYPE_TIMESTAMP, BRUME_LEAF_ZONED},
+    };
+    *type = (brume_type){BRUME_TYPE_REFUSED, 0, 0};
+    *leaf = BRUME_LEAF_PLAIN;
+    if (*kind == 'e' || (*kind == 'b' && strcmp(name, "citext") == 0)) {
+        type->kind = BRUME_TYPE_TEXT;
+        *leaf = BRUME_LEAF_CAST;
+    }
+    if (strcmp(schema, "pg_catalog") != 0)
+        return;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i].name) == 0) {
+            type->kind = known[i].kind;
+            *leaf = known[i].leaf;
+        }
+    if (strcmp(name, "numeric") != 0)
+        return;
+    /* The modifier packs precision and an 11-bit signed scale; without one any scale goes. */
+    int precision = modifier < 4 ? 0 : ((modifier - 4) >> 16) & 0xffff;
+    int scale = modifier < 4 ? 0 : (((modifier - 4) & 0x7ff) ^ 1024) - 1024;
+    if (precision >= 1 && precision <= 38 && scale >= 0 && scale <= precision) {
+        *type = (brume_type){BRUME_TYPE_DECIMAL, precision, scale};
+        *leaf = BRUME_LEAF_NUMERIC;
+    } else {
+        type->kind = BRUME_TYPE_DOUBLE;
+        *leaf = BRUME_LEAF_FREE_NUMERIC;
+    }
+}
+
+static brume_status postgres_driver_describe(brume_engine *engine, size_t index,
+                                             brume_description *description, brume_error *error)
+{
+    engine_state *state = engine->state;
+    const char *const parameters[] = {state->sources[index].oid};
+    PGresult *result = PQexecParams(
+        state->connection,
+        "SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), n.nspname, t.typname, "
+        "t.typtype, a.atttypmod, a.attnotnull FROM pg_catalog.pg_attribute a JOIN "
+        "pg_catalog.pg_type t ON t.oid = a.atttypid JOIN pg_catalog.pg_namespace n ON n.oid = "
+        "t.typnamespace WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER "
+        "BY a.attnum",
+        1, NULL, parameters, NULL, NULL, 0);
+    brume_status status = BRUME_OK;
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        status = server_failed(state, error);
+    for (int i = 0; status == BRUME_OK && i < PQntuples(result); i++) {
+        brume_type type;
+        brume_leaf leaf;
+        type_of_native(PQgetvalue(result, i, 2), PQgetvalue(result, i, 3), PQgetvalue(result, i, 4),
+                       (int)strtol(PQgetvalue(result, i, 5), NULL, 10), &type, &leaf);
+        status = brume_engine_add_column(description, PQgetvalue(result, i, 0),
+                                         PQgetvalue(result, i, 1), type, leaf,
+                                         *PQgetvalue(result, i, 6) == 't', error);
+    }
+    PQclear(result);
+    BRUME_TRY(status);
+    description->identity = strdup(state->sources[index].identity);
+    description->options = strdup("");
+    return description->identity && description->options ? BRUME_OK : out_of_memory(error);
+}
+
+/* ---- rows ---- */
+
+static brume_status check_result_types(engine_state *state, const char *sql, const brume_rows *rows,
+                                       brume_error *error)
+{
+    static const Oid travels[] = {[BRUME_WIRE_INTEGER] = INT8_OID,
+                                  [BRUME_WIRE_REAL] = FLOAT8_OID,
+                                  [BRUME_WIRE_TEXT] = TEXT_OID};
+    /* Preparing by the extended protocol also refuses more than one statement. */
+    PGresult *result = PQprepare(state->connection, "", sql, 0, NULL);
+    bool prepared = PQresultStatus(result) == PGRES_COMMAND_OK;
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    bool denied = sqlstate && strcmp(sqlstate, "42501") == 0;
+    PQclear(result);
+    if (denied)
+        return brume_fail(error, BRUME_ESOURCE, "GRANT SELECT on it to the user of the URL",
+                          "the PostgreSQL user may not read the table");
+    if (!prepared)
+        return server_failed(state, error);
+    result = PQdescribePrepared(state->connection, "");
+    bool fits = PQresultStatus(result) == PGRES_COMMAND_OK &&
+                PQnfields(result) == (int)rows->wire_count;
+    for (int i = 0; fits && i < PQnfields(result); i++)
+        fits = PQftype(result, i) == travels[rows->wires[i]];
+    PQclear(result);
+    if (fits)
+        return BRUME_OK;
+    if (PQstatus(state->connection) != CONNECTION_OK)
+        return server_failed(state, error);
+    return brume_fail(error, BRUME_EINTERNAL, NULL, "the result has other columns");
+}
+
+static brume_status make_buffers(brume_rows *rows, rows_state *own, brume_error *error)
+{
+    own->columns = calloc(rows->wire_count, sizeof *own->columns);
+    if (!own->columns)
+        return out_of_memory(error);
+    for (size_t i = 0; i < rows->wire_count; i++) {
+        column_buffer *column = &own->columns[i];
+        if (rows->wires[i] == BRUME_WIRE_INTEGER) {
+            column->integers = calloc(BATCH, sizeof *column->integers);
+        } else if (rows->wires[i] == BRUME_WIRE_REAL) {
+            column->reals = calloc(BATCH, sizeof *column->reals);
+        } else {
+            column->texts = calloc(BATCH, sizeof *column->texts);
+            column->offsets = calloc(BATCH, sizeof *column->offsets);
+            if (!column->offsets)
+                return out_of_memory(error);
+        }
+        if (!column->integers && !column->reals && !column->texts)
+            return out_of_memory(error);
+    }
+    return BRUME_OK;
+}
+
+static brume_status postgres_driver_select(brume_engine *engine, const char *sql, brume_rows *rows,
+                                           brume_error *error)
+{
+    engine_state *state = engine->state;
+    rows_state *own = calloc(1, sizeof *own);
+    if (!own)
+        return out_of_memory(error);
+    rows->state = own;
+    BRUME_TRY(make_buffers(rows, own, error));
+    if (strncmp(sql, "SELECT ", 7) != 0)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "only a single SELECT may run");
+    if (!run(state, "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+        return server_failed(state, error);
+    own->in_transaction = true;
+    BRUME_TRY(check_result_types(state, sql, rows, error));
+    char *copy = brume_engine_format("COPY (%s) TO STDOUT (FORMAT binary)", sql);
+    if (!copy)
+        return out_of_memory(error);
+    PGresult *result = PQexec(state->connection, copy);
+    free(copy);
+    own->copying = PQresultStatus(result) == PGRES_COPY_OUT;
+    PQclear(result);
+    if (own->copying)
+        return BRUME_OK;
+    if (atomic_exchange(&engine->cancelled, false))
+        return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted");
+    return server_failed(state, error);
+}
+
+static uint64_t big_endian(const unsigned char *bytes, size_t count)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < count; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+/* Store one field of `length` bytes (negative: NULL) at `row`. 0 done, 1 malformed, 2 no memory. */
+static int store(column_buffer *column, size_t row, const unsigned char *bytes, int64_t length)
+{
+    uint64_t bit = (uint64_t)1 << (row % 64);
+    if (length < 0) {
+        column->valid[row / 64] &= ~bit;
+        column->has_null = true;
+        if (column->texts) {
+            column->offsets[row] = column->used;
+            column->texts[row].length = 0;
+        }
+        return 0;
+    }
+    column->valid[row / 64] |= bit;
+    if (!column->texts) {
+        if (length != 8)
+            return 1;
+        uint64_t word = big_endian(bytes, 8);
+        if (column->integers)
+            memcpy(&column->integers[row], &word, sizeof word);
+        else
+            memcpy(&column->reals[row], &word, sizeof word);
+        return 0;
+    }
+    size_t size = (size_t)length;
+    if (column->capacity - column->used < size) {
+        size_t capacity = 2 * (column->used + size) + 4096;
+        char *grown = realloc(column->bytes, capacity);
+        if (!grown)
+            return 2;
+        column->bytes = grown;
+        column->capacity = capacity;
+    }
+    if (size)
+        memcpy(column->bytes + column->used, bytes, size);
+    column->offsets[row] = column->used;
+    column->texts[row].length = size;
+    column->used += size;
+    return 0;
+}
+
+/* One CopyData message: the file header before the first row, a row, or the trailer. */
+static int store_message(brume_rows *rows, const unsigned char *bytes, size_t length, size_t *row)
+{
+    static const unsigned char signature[11] = "PGCOPY\n\377\r\n";
+    rows_state *own = rows->state;
+    size_t at = 0;
+    if (!own->header_seen) {
+        if (length < 19 || memcmp(bytes, signature, 11) != 0 || big_endian(bytes + 11, 8) != 0)
+            return 1;
+        own->header_seen = true;
+        at = 19;
+    }
+    if (at == length)
+        return 0;
+    if (length - at < 2)
+        return 1;
+    uint64_t fields = big_endian(bytes + at, 2);
+    at += 2;
+    if (fields == 0xffff) {
+        own->trailer_seen = true;
+        return at == length ? 0 : 1;
+    }
+    if (fields != rows->wire_count)
+        return 1;
+    for (size_t i = 0; i < rows->wire_count; i++) {
+        if (length - at < 4)
+            return 1;
+        int64_t size = (int32_t)(uint32_t)big_endian(bytes + at, 4);
+        at += 4;
+        if (size > (int64_t)(length - at))
+            return 1;
+        int failed = store(&own->columns[i], *row, bytes + at, size);
+        if (failed)
+            return failed;
+        at += size > 0 ? (size_t)size : 0;
+    }
+    ++*row;
+    return at == length ? 0 : 1;
+}
+
+/* The server must say that the copy is complete, and the transaction must end. */
+static bool confirm_end(engine_state *state, rows_state *own)
+{
+    bool complete = own->trailer_seen;
+    PGresult *result;
+    while ((result = PQgetResult(state->connection))) {
+        complete = complete && PQresultStatus(result) == PGRES_COMMAND_OK;
+        PQclear(result);
+    }
+    own->copying = false;
+    complete = complete && run(state, "COMMIT");
+    own->in_transaction = own->in_transaction && !complete;
+    return complete;
+}
+
+static brume_status postgres_driver_next(brume_rows *rows, brume_error *error)
+{
+    engine_state *state = rows->engine->state;
+    rows_state *own = rows->state;
+    size_t row = 0;
+    for (size_t i = 0; i < rows->wire_count; i++) {
+        own->columns[i].used = 0;
+        own->columns[i].has_null = false;
+    }
+    while (own->copying && row < BATCH) {
+        char *message = NULL;
+        int length = PQgetCopyData(state->connection, &message, 0);
+        if (length > 0) {
+            int failed = store_message(rows, (unsigned char *)message, (size_t)length, &row);
+            PQfreemem(message);
+            if (failed == 2)
+                return out_of_memory(error);
+            if (failed)
+                return brume_fail(error, BRUME_EENGINE, NULL,
+                                  "the PostgreSQL server sent rows that cannot be read");
+        } else if (length == -2 || !confirm_end(state, own)) {
+            return server_failed(state, error);
+        }
+    }
+    for (size_t i = 0; i < rows->wire_count; i++) {
+        column_buffer *column = &own->columns[i];
+        for (size_t j = 0; column->texts && j < row; j++)
+            column->texts[j].data = column->bytes ? column->bytes + column->offsets[j] : "";
+        rows->columns[i].integers = column->integers;
+        rows->columns[i].reals = column->reals;
+        rows->columns[i].texts = column->texts;
+        rows->columns[i].valid = column->has_null ? column->valid : NULL;
+    }
+    rows->chunk.row_count = row;
+    return BRUME_OK;
+}
+
+static void postgres_driver_finish(brume_rows *rows)
+{
+    engine_state *state = rows->engine->state;
+    rows_state *own = rows->state;
+    if (!own)
+        return;
+    if (own->copying) {
+        char ignored[256];
+        PQcancel(state->cancel, ignored, sizeof ignored);
+        char *message = NULL;
+        while (PQgetCopyData(state->connection, &message, 0) > 0)
+            PQfreemem(message);
+        PGresult *result;
+        while ((result = PQgetResult(state->connection)) &&
+               PQresultStatus(result) != PGRES_COPY_OUT)
+            PQclear(result);
+        PQclear(result);
+    }
+    if (own->in_transaction)
+        (void)run(state, "ROLLBACK");
+    for (size_t i = 0; own->columns && i < rows->wire_count; i++) {
+        free(own->columns[i].integers);
+        free(own->columns[i].reals);
+        free(own->columns[i].texts);
+        free(own->columns[i].offsets);
+        free(own->columns[i].bytes);
+    }
+    free(own->columns);
+    free(own);
+}
+
+static void postgres_driver_cancel(brume_engine *engine)
+{
+    engine_state *state = engine->state;
+    char ignored[256];
+    PQcancel(state->cancel, ignored, sizeof ignored);
+}
+
+const brume_driver brume_driver_postgresql = {
+    .dialect = BRUME_DIALECT_POSTGRESQL,
+    .capabilities = BRUME_ENGINE_REMOTE,
+    .open = postgres_driver_open,
+    .close = postgres_driver_close,
+    .describe = postgres_driver_describe,
+    .select = postgres_driver_select,
+    .next = postgres_driver_next,
+    .finish = postgres_driver_finish,
+    .cancel = postgres_driver_cancel,
+};

@@ -1,0 +1,469 @@
+/* Engines against real files and a real PostgreSQL server: the same rows from both, lock-down,
+ * pinned schemas, and every kind of failure. */
+#include "check.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <duckdb.h>
+#include <libpq-fe.h>
+
+#include "engine/engine.h"
+
+static char folder[64];
+static brume_error error;
+
+static void write_file(const char *name, const char *text)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void write_parquet(const char *select, const char *path)
+{
+    duckdb_database database;
+    duckdb_connection connection;
+    char sql[512];
+    snprintf(sql, sizeof sql, "COPY (%s) TO '%s' (FORMAT parquet)", select, path);
+    assert_int_equal(duckdb_open(NULL, &database), DuckDBSuccess);
+    assert_int_equal(duckdb_connect(database, &connection), DuckDBSuccess);
+    assert_int_equal(duckdb_query(connection, sql, NULL), DuckDBSuccess);
+    duckdb_disconnect(&connection);
+    duckdb_close(&database);
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[4][160];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+static brume_engine *open_one(const char *location, const char *table)
+{
+    brume_source source = {.location = location, .table = table};
+    brume_engine *engine = NULL;
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    return engine;
+}
+
+/* Sum of the first column (integers) and number of rows. */
+static brume_status sum(brume_engine *engine, const char *sql, int64_t *total, size_t *count)
+{
+    brume_rows *rows = NULL;
+    brume_wire wire = BRUME_WIRE_INTEGER;
+    brume_status status = brume_engine_select(engine, sql, &wire, 1, &rows, &error);
+    if (status != BRUME_OK)
+        return status;
+    *total = 0;
+    *count = 0;
+    const brume_chunk *chunk;
+    while ((status = brume_rows_next(rows, &chunk, &error)) == BRUME_OK && chunk)
+        for (size_t i = 0; i < chunk->row_count; i++) {
+            ++*count;
+            if (!brume_chunk_is_null(&chunk->columns[0], i))
+                *total += chunk->columns[0].integers[i];
+        }
+    brume_rows_close(rows);
+    return status;
+}
+
+static void execute(const char *sql)
+{
+    PGconn *connection = PQconnectdb(getenv("BRUME_TEST_POSTGRESQL"));
+    assert_int_equal(PQstatus(connection), CONNECTION_OK);
+    PGresult *result = PQexec(connection, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK && PQresultStatus(result) != PGRES_TUPLES_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(connection));
+    PQclear(result);
+    PQfinish(connection);
+}
+
+static void a_csv_is_described_and_read_with_nulls_and_text(void **state)
+{
+    (void)state;
+    write_file("visits.csv", "who,age,cost,day,note\n1,30,2.5,2020-01-02,a\n2,,7.25,2020-01-03,\"b,"
+                             "c\"\n3,50,,2020-02-29,\n");
+    brume_engine *engine = open_one(path_of("visits.csv"), NULL);
+    brume_description found = {0};
+    assert_ok(brume_engine_describe(engine, 0, &found, &error));
+    assert_int_equal(found.column_count, 5);
+    assert_string_equal(found.columns[0].name, "who");
+    assert_int_equal(found.columns[0].type.kind, BRUME_TYPE_BIGINT);
+    assert_int_equal(found.columns[2].type.kind, BRUME_TYPE_DOUBLE);
+    assert_int_equal(found.columns[2].leaf, BRUME_LEAF_FINITE);
+    assert_int_equal(found.columns[3].type.kind, BRUME_TYPE_DATE);
+    assert_int_equal(found.columns[4].type.kind, BRUME_TYPE_TEXT);
+    assert_true(strncmp(found.identity, "file:/", 6) == 0);
+
+    char sql[256];
+    snprintf(sql, sizeof sql, "SELECT who, cost, note FROM %s ORDER BY who",
+             brume_engine_table(engine, 0));
+    const brume_wire wires[] = {BRUME_WIRE_INTEGER, BRUME_WIRE_REAL, BRUME_WIRE_TEXT};
+    brume_rows *rows = NULL;
+    assert_ok(brume_engine_select(engine, sql, wires, 3, &rows, &error));
+    const brume_chunk *chunk = NULL;
+    assert_ok(brume_rows_next(rows, &chunk, &error));
+    assert_non_null(chunk);
+    assert_int_equal(chunk->row_count, 3);
+    assert_int_equal(chunk->columns[0].integers[2], 3);
+    assert_true(chunk->columns[1].reals[1] == 7.25);
+    assert_true(brume_chunk_is_null(&chunk->columns[1], 2));
+    assert_int_equal(chunk->columns[2].texts[1].length, 3);
+    assert_memory_equal(chunk->columns[2].texts[1].data, "b,c", 3);
+    assert_true(brume_chunk_is_null(&chunk->columns[2], 2));
+    assert_ok(brume_rows_next(rows, &chunk, &error));
+    assert_null(chunk);
+    brume_rows_close(rows);
+    brume_description_clear(&found);
+    brume_engine_close(engine);
+}
+
+static void a_recorded_csv_skips_lines_that_do_not_fit_and_keeps_its_types(void **state)
+{
+    (void)state;
+    write_file("pinned.csv", "who,age\n1,30\n2,40\n");
+    brume_engine *engine = open_one(path_of("pinned.csv"), NULL);
+    brume_description found = {0};
+    assert_ok(brume_engine_describe(engine, 0, &found, &error));
+    brume_engine_close(engine);
+    /* New rows that would change the sniffed type, break the line, or are not UTF-8. */
+    write_file("pinned.csv", "who,age\n1,30\nx,40\n3\n4,50,9\n5,60\n\xff\xfe,3\n7,\n");
+    brume_source source = {.location = path_of("pinned.csv"),
+                           .options = found.options,
+                           .columns = found.columns,
+                           .column_count = found.column_count};
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    int64_t total;
+    size_t count;
+    assert_ok(sum(engine, "SELECT age FROM memory.main.source_0 WHERE who > 0", &total, &count));
+    assert_int_equal(total, 90);
+    assert_int_equal(count, 3);
+    brume_engine_close(engine);
+    /* A header only is a table without rows. */
+    write_file("pinned.csv", "who,age\n");
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    assert_ok(sum(engine, "SELECT age FROM memory.main.source_0", &total, &count));
+    assert_int_equal(count, 0);
+    brume_engine_close(engine);
+    /* Gone. */
+    unlink(source.location);
+    assert_fails(brume_engine_open(&source, 1, &engine, &error), BRUME_ESOURCE);
+    brume_description_clear(&found);
+}
+
+static void parquet_and_json_globs_are_read_and_a_changed_schema_is_refused(void **state)
+{
+    (void)state;
+    write_file("lines.json", "{\"who\":1,\"age\":30}\n{\"who\":2,\"age\":40}\n");
+    brume_engine *engine = open_one(path_of("lines.json"), NULL);
+    int64_t total;
+    size_t count;
+    assert_ok(sum(engine, "SELECT age FROM memory.main.source_0", &total, &count));
+    assert_int_equal(total, 70);
+    brume_engine_close(engine);
+    write_file("part1.csv", "who,age\n1,30\n");
+    write_file("part2.csv", "who,age\n2,50\n");
+    engine = open_one(path_of("part*.csv"), NULL);
+    assert_ok(sum(engine, "SELECT age FROM memory.main.source_0", &total, &count));
+    assert_int_equal(total, 80);
+    brume_description found = {0};
+    assert_ok(brume_engine_describe(engine, 0, &found, &error));
+    assert_true(strncmp(found.identity, "glob:/", 6) == 0);
+    brume_description_clear(&found);
+    brume_engine_close(engine);
+    write_file("broken.parquet", "this is not parquet");
+    brume_source source = {.location = path_of("broken.parquet")};
+    assert_fails(brume_engine_open(&source, 1, &engine, &error), BRUME_ESOURCE);
+    assert_null(strstr(error.message, "magic"));
+    write_parquet("SELECT 1::BIGINT AS who, 30::INTEGER AS age", path_of("table.parquet"));
+    engine = open_one(path_of("table.parquet"), NULL);
+    assert_ok(brume_engine_describe(engine, 0, &found, &error));
+    brume_engine_close(engine);
+    source = (brume_source){.location = path_of("table.parquet"),
+                            .options = found.options,
+                            .columns = found.columns,
+                            .column_count = found.column_count};
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    brume_engine_close(engine);
+    write_parquet("SELECT 1::BIGINT AS who, 30::BIGINT AS age", source.location);
+    assert_fails(brume_engine_open(&source, 1, &engine, &error), BRUME_ESOURCE);
+    write_parquet("SELECT 1::BIGINT AS who", source.location);
+    assert_fails(brume_engine_open(&source, 1, &engine, &error), BRUME_ESOURCE);
+    brume_description_clear(&found);
+    brume_source other = {.location = path_of("no-such-file.parquet")};
+    assert_fails(brume_engine_open(&other, 1, &engine, &error), BRUME_ESOURCE);
+    other.location = "https://example.org/x.parquet";
+    assert_fails(brume_engine_open(&other, 1, &engine, &error), BRUME_EARGUMENT);
+    other.location = path_of("visits.txt");
+    assert_fails(brume_engine_open(&other, 1, &engine, &error), BRUME_EARGUMENT);
+}
+
+static void a_file_engine_runs_one_select_and_nothing_else(void **state)
+{
+    (void)state;
+    write_file("locked.csv", "a\n1\n");
+    write_file("secret.csv", "a\n42\n");
+    brume_engine *engine = open_one(path_of("locked.csv"), NULL);
+    const char *const refused[] = {
+        "COPY (SELECT 1) TO '%s'",
+        "SELECT a FROM read_csv('%s')",
+        "SELECT CAST(1 AS BIGINT); SELECT CAST(2 AS BIGINT)",
+        "SET threads = 1",
+        "CREATE TABLE t AS SELECT 1",
+        "DROP VIEW memory.main.source_0",
+        "ATTACH '%s' AS d",
+        "INSTALL httpfs",
+        "SELECT a FROM no_such_table",
+        "SELECT CAST(a AS INTEGER) FROM memory.main.source_0",
+        "",
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char sql[300];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(sql, sizeof sql, refused[i], path_of("secret.csv"));
+#pragma GCC diagnostic pop
+        int64_t total;
+        size_t count;
+        if (sum(engine, sql, &total, &count) == BRUME_OK)
+            fail_msg("ran: %s", sql);
+        assert_null(strstr(error.message, "secret"));
+    }
+    int64_t total;
+    size_t count;
+    assert_ok(sum(engine, "SELECT a FROM memory.main.source_0", &total, &count));
+    assert_int_equal(total, 1);
+    brume_engine_close(engine);
+}
+
+static void an_engine_error_in_mid_stream_is_an_error_and_quotes_no_row(void **state)
+{
+    (void)state;
+    write_file("late.csv", "a\n1\n");
+    brume_engine *engine = open_one(path_of("late.csv"), NULL);
+    int64_t total;
+    size_t count;
+    /* The failing row comes late: what streamed before must not pass for the answer. */
+    assert_fails(sum(engine,
+                     "SELECT CAST(CASE WHEN i = 900000 THEN 'hidden value' ELSE '1' END AS BIGINT) "
+                     "FROM range(1000000) r(i)",
+                     &total, &count),
+                 BRUME_EENGINE);
+    assert_null(strstr(error.message, "hidden"));
+    assert_null(strstr(error.hint, "hidden"));
+    assert_ok(sum(engine, "SELECT a FROM memory.main.source_0", &total, &count));
+    brume_engine_close(engine);
+}
+
+static void *cancel_soon(void *engine)
+{
+    usleep(100000);
+    brume_engine_cancel(engine);
+    return NULL;
+}
+
+static void cancelled(brume_engine *engine, const char *sql, const char *after)
+{
+    pthread_t thread;
+    int64_t total;
+    size_t count;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_soon, engine), 0);
+    assert_fails(sum(engine, sql, &total, &count), BRUME_ECANCELLED);
+    pthread_join(thread, NULL);
+    assert_ok(sum(engine, after, &total, &count));
+    assert_int_equal(total, 7);
+}
+
+static void a_cancelled_query_ends_and_the_engine_stays_usable(void **state)
+{
+    (void)state;
+    brume_engine *engine = open_one(path_of("late.csv"), NULL);
+    cancelled(engine,
+              "SELECT CAST(sum(hash(a.i + b.i) % 7) AS BIGINT) FROM range(3000000) a(i), "
+              "range(100000) b(i)",
+              "SELECT CAST(7 AS BIGINT)");
+    brume_engine_close(engine);
+    engine = open_one(getenv("BRUME_TEST_POSTGRESQL"), "visits");
+    cancelled(engine, "SELECT 1::int8 FROM (SELECT pg_sleep(60)) q", "SELECT 7::int8");
+    brume_engine_close(engine);
+}
+
+static void postgresql_is_described_and_streams_typed_rows(void **state)
+{
+    (void)state;
+    brume_engine *engine = open_one(getenv("BRUME_TEST_POSTGRESQL"), "visits");
+    assert_int_equal(brume_engine_dialect(engine), BRUME_DIALECT_POSTGRESQL);
+    assert_string_equal(brume_engine_table(engine, 0), "\"public\".\"visits\"");
+    brume_description found = {0};
+    assert_ok(brume_engine_describe(engine, 0, &found, &error));
+    static const struct {
+        const char *name;
+        brume_type type;
+        brume_leaf leaf;
+    } expected[] = {
+        {"who", {BRUME_TYPE_BIGINT, 0, 0}, BRUME_LEAF_PLAIN},
+        {"age", {BRUME_TYPE_INTEGER, 0, 0}, BRUME_LEAF_CAST},
+        {"cost", {BRUME_TYPE_DECIMAL, 9, 2}, BRUME_LEAF_NUMERIC},
+        {"loose", {BRUME_TYPE_DOUBLE, 0, 0}, BRUME_LEAF_FREE_NUMERIC},
+        {"ratio", {BRUME_TYPE_DOUBLE, 0, 0}, BRUME_LEAF_FINITE},
+        {"note", {BRUME_TYPE_TEXT, 0, 0}, BRUME_LEAF_PLAIN},
+        {"mood", {BRUME_TYPE_TEXT, 0, 0}, BRUME_LEAF_CAST},
+        {"at", {BRUME_TYPE_TIMESTAMP, 0, 0}, BRUME_LEAF_ZONED},
+        {"blob", {BRUME_TYPE_REFUSED, 0, 0}, BRUME_LEAF_PLAIN},
+    };
+    assert_int_equal(found.column_count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < found.column_count; i++) {
+        assert_string_equal(found.columns[i].name, expected[i].name);
+        assert_true(brume_type_equal(found.columns[i].type, expected[i].type));
+        assert_int_equal(found.columns[i].leaf, expected[i].leaf);
+    }
+    assert_true(found.columns[0].not_null);
+    brume_description_clear(&found);
+
+    const brume_wire wires[] = {BRUME_WIRE_INTEGER, BRUME_WIRE_REAL, BRUME_WIRE_TEXT};
+    brume_rows *rows = NULL;
+    assert_ok(brume_engine_select(engine,
+                                  "SELECT who, ratio, note FROM \"public\".\"visits\" ORDER BY who",
+                                  wires, 3, &rows, &error));
+    const brume_chunk *chunk = NULL;
+    size_t seen = 0;
+    assert_ok(brume_rows_next(rows, &chunk, &error));
+    while (chunk) {
+        for (size_t i = 0; i < chunk->row_count; i++, seen++) {
+            int64_t who = chunk->columns[0].integers[i];
+            assert_int_equal(who, (int64_t)seen + 1);
+            bool absent = who % 3 == 0;
+            assert_int_equal(brume_chunk_is_null(&chunk->columns[1], i), absent);
+            assert_int_equal(brume_chunk_is_null(&chunk->columns[2], i), absent);
+            if (absent)
+                continue;
+            assert_true(chunk->columns[1].reals[i] == (double)who / 2);
+            char note[32];
+            int length = snprintf(note, sizeof note, "note %d", (int)who);
+            assert_int_equal(chunk->columns[2].texts[i].length, length);
+            assert_memory_equal(chunk->columns[2].texts[i].data, note, (size_t)length);
+        }
+        assert_ok(brume_rows_next(rows, &chunk, &error));
+    }
+    assert_int_equal(seen, 5000);
+    brume_rows_close(rows);
+    brume_engine_close(engine);
+}
+
+static void postgresql_refuses_writing_other_statements_and_wrong_types(void **state)
+{
+    (void)state;
+    brume_engine *engine = open_one(getenv("BRUME_TEST_POSTGRESQL"), "visits");
+    const char *const refused[] = {
+        "DELETE FROM public.visits RETURNING who",
+        "SELECT nextval('public.counter')",
+        "SELECT 1::int8; DELETE FROM public.visits",
+        "SELECT 1::int4",
+        "SELECT who FROM visits",
+        "SELECT 1::int8 / (who - who) FROM public.visits",
+        "WITH d AS (DELETE FROM public.visits RETURNING who) SELECT who FROM d",
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        int64_t total;
+        size_t count;
+        if (sum(engine, refused[i], &total, &count) == BRUME_OK)
+            fail_msg("ran: %s", refused[i]);
+        assert_null(strstr(error.message, "zero"));
+    }
+    int64_t total;
+    size_t count;
+    assert_ok(sum(engine, "SELECT who FROM public.visits", &total, &count));
+    assert_int_equal(count, 5000);
+    /* A result left before its end does not spoil the next one. */
+    brume_rows *rows = NULL;
+    brume_wire wire = BRUME_WIRE_INTEGER;
+    const brume_chunk *chunk;
+    assert_ok(
+        brume_engine_select(engine, "SELECT who FROM public.visits", &wire, 1, &rows, &error));
+    assert_ok(brume_rows_next(rows, &chunk, &error));
+    brume_rows_close(rows);
+    assert_ok(sum(engine, "SELECT who FROM public.visits", &total, &count));
+    assert_int_equal(count, 5000);
+    brume_engine_close(engine);
+    brume_source source = {.location = getenv("BRUME_TEST_POSTGRESQL"), .table = "nowhere"};
+    assert_fails(brume_engine_open(&source, 1, &engine, &error), BRUME_ESOURCE);
+    source.table = NULL;
+    assert_fails(brume_engine_open(&source, 1, &engine, &error), BRUME_EARGUMENT);
+    source = (brume_source){.location = "postgresql://nobody@/x?host=%2Fnowhere", .table = "t"};
+    assert_fails(brume_engine_open(&source, 1, &engine, &error), BRUME_ESOURCE);
+    assert_null(strstr(error.message, "nowhere"));
+}
+
+static void a_server_that_dies_in_mid_query_is_a_clear_error(void **state)
+{
+    (void)state;
+    brume_engine *engine = open_one(getenv("BRUME_TEST_POSTGRESQL"), "visits");
+    brume_rows *rows = NULL;
+    brume_wire wire = BRUME_WIRE_INTEGER;
+    assert_ok(brume_engine_select(engine,
+                                  "SELECT a.who FROM public.visits a CROSS JOIN public.visits b",
+                                  &wire, 1, &rows, &error));
+    const brume_chunk *chunk = NULL;
+    assert_ok(brume_rows_next(rows, &chunk, &error));
+    assert_non_null(chunk);
+    assert_int_equal(kill((pid_t)atoi(getenv("BRUME_TEST_POSTMASTER")), SIGQUIT), 0);
+    brume_status status;
+    while ((status = brume_rows_next(rows, &chunk, &error)) == BRUME_OK && chunk)
+        ;
+    assert_int_equal(status, BRUME_EENGINE);
+    assert_non_null(strstr(error.message, "lost"));
+    brume_rows_close(rows);
+    int64_t total;
+    size_t count;
+    assert_fails(sum(engine, "SELECT 7::int8", &total, &count), BRUME_EENGINE);
+    brume_engine_close(engine);
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/brume-engine.XXXXXX");
+    if (!mkdtemp(folder))
+        return 1;
+    execute(
+        "CREATE TYPE mood AS ENUM ('low', 'high'); CREATE SEQUENCE counter;"
+        "CREATE TABLE visits (who bigint NOT NULL, age smallint, cost numeric(9,2), loose numeric,"
+        " ratio double precision, note text, mood mood, at timestamptz, blob bytea);"
+        "INSERT INTO visits SELECT i, 30, 1.5, 2.5, CASE WHEN i % 3 <> 0 THEN i / 2.0 END,"
+        " CASE WHEN i % 3 <> 0 THEN 'note ' || i END, 'low', now(), NULL"
+        " FROM generate_series(1, 5000) i");
+    return 0;
+}
+
+static int tidy(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_csv_is_described_and_read_with_nulls_and_text),
+        cmocka_unit_test(a_recorded_csv_skips_lines_that_do_not_fit_and_keeps_its_types),
+        cmocka_unit_test(parquet_and_json_globs_are_read_and_a_changed_schema_is_refused),
+        cmocka_unit_test(a_file_engine_runs_one_select_and_nothing_else),
+        cmocka_unit_test(an_engine_error_in_mid_stream_is_an_error_and_quotes_no_row),
+        cmocka_unit_test(postgresql_is_described_and_streams_typed_rows),
+        cmocka_unit_test(postgresql_refuses_writing_other_statements_and_wrong_types),
+        cmocka_unit_test(a_cancelled_query_ends_and_the_engine_stays_usable),
+        cmocka_unit_test(a_server_that_dies_in_mid_query_is_a_clear_error),
+    };
+    return cmocka_run_group_tests_name("engine", tests, prepare, tidy);
+}
