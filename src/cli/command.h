@@ -14,6 +14,7 @@
 #ifndef BRUME_CLI_COMMAND_H
 #define BRUME_CLI_COMMAND_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -74,18 +74,22 @@ static brume_status write_json(brume_call *call, const brume_card *only, brume_e
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* "laplace(scale=)", optional parameters in brackets. */
-static void expression_form(const brume_card *card, char *out, size_t room)
+/* "laplace(scale=)"; with `optional` also what may be left out, in brackets. */
+static void expression_form(const brume_card *card, bool optional, char *out, size_t room)
 {
+    size_t written = 0;
     snprintf(out, room, "%s(", card->name);
     for (size_t i = 0; i < card->parameter_count; i++) {
         const brume_parameter *parameter = &card->parameters[i];
+        if (parameter->optional && !optional)
+            continue;
         size_t used = strlen(out);
+        const char *comma = written++ ? ", " : "";
         if (parameter->type == BRUME_PARAMETER_MECHANISM)
-            snprintf(out + used, room - used, "%s%s", i ? ", " : "", "mechanism(...)");
+            snprintf(out + used, room - used, "%smechanism(...)", comma);
         else
-            snprintf(out + used, room - used, "%s%s%s=%s", parameter->optional ? "[" : "",
-                     i ? ", " : "", parameter->name, parameter->optional ? "]" : "");
+            snprintf(out + used, room - used, parameter->optional ? "[%s%s=]" : "%s%s=", comma,
+                     parameter->name);
     }
     size_t used = strlen(out);
     snprintf(out + used, room - used, ")");
@@ -93,23 +97,24 @@ static void expression_form(const brume_card *card, char *out, size_t room)
 
 static brume_status write_list(brume_call *call, brume_error *error)
 {
-    static const char *const columns[] = {"mechanism", "what it does", "guarantee", NULL};
+    static const char *const columns[] = {"mechanism", "what it does and what it guarantees", NULL};
     size_t count;
     const brume_card *const *cards = brume_cards(&count);
     brume_table *table = NULL;
     BRUME_TRY(brume_table_open(columns, &table, error));
     for (size_t i = 0; i < count; i++) {
         char form[200];
-        expression_form(cards[i], form, sizeof form);
+        expression_form(cards[i], false, form, sizeof form);
         brume_table_cell(table, "%s", form);
         brume_table_cell(table, "%s", cards[i]->summary);
-        brume_table_cell(table, "%s", cards[i]->guarantee);
+        brume_table_cell(table, "%s", "");
+        brume_table_cell(table, "%s  %s%s", brume_dim(call), cards[i]->guarantee,
+                         brume_plain(call));
     }
     brume_status status = brume_table_write(table, call, error);
     brume_table_close(table);
     if (status == BRUME_OK)
-        fprintf(call->out, "\n%sbrume mechanisms NAME shows one in full.%s\n", brume_dim(call),
-                brume_plain(call));
+        fprintf(call->out, "\n'brume mechanisms NAME' shows one in full.\n");
     return status;
 }
 
@@ -117,6 +122,34 @@ static void write_field(const brume_call *call, const char *name, const char *te
 {
     if (text && *text)
         fprintf(call->out, "  %s%-12s%s %s\n", brume_dim(call), name, brume_plain(call), text);
+}
+
+/* A bound of a range: large powers of two as such. */
+static void write_bound(double bound, char *out, size_t room)
+{
+    int exponent = 0;
+    if (isfinite(bound) && frexp(bound, &exponent) == 0.5 && exponent > 20)
+        snprintf(out, room, "2^%d", exponent - 1);
+    else
+        snprintf(out, room, "%s", brume_shortest(bound).text);
+}
+
+static void write_range(const brume_parameter *parameter, char *out, size_t room)
+{
+    char least[32], most[32];
+    write_bound(parameter->least, least, sizeof least);
+    write_bound(parameter->most, most, sizeof most);
+    const char *type = type_name(parameter->type);
+    if (parameter->type == BRUME_PARAMETER_FLAG)
+        snprintf(out, room, "true or false");
+    else if (parameter->type == BRUME_PARAMETER_MECHANISM)
+        snprintf(out, room, "a mechanism");
+    else if (isinf(parameter->most))
+        snprintf(out, room, "%s %s %s", type, parameter->least_open ? "above" : "of at least",
+                 least);
+    else
+        snprintf(out, room, "%s in %c%s, %s%c", type, parameter->least_open ? '(' : '[', least,
+                 most, parameter->most_open ? ')' : ']');
 }
 
 static brume_status write_parameters(brume_call *call, const brume_card *card, brume_error *error)
@@ -127,16 +160,9 @@ static brume_status write_parameters(brume_call *call, const brume_card *card, b
     for (size_t i = 0; i < card->parameter_count; i++) {
         const brume_parameter *parameter = &card->parameters[i];
         brume_table_cell(table, "  %s", parameter->name);
-        if (parameter->type == BRUME_PARAMETER_FLAG) {
-            brume_table_cell(table, "true or false");
-        } else if (parameter->type == BRUME_PARAMETER_MECHANISM) {
-            brume_table_cell(table, "a mechanism");
-        } else {
-            brume_table_cell(
-                table, "%s in %c%s, %s%c", type_name(parameter->type),
-                parameter->least_open ? '(' : '[', brume_shortest(parameter->least).text,
-                brume_shortest(parameter->most).text, parameter->most_open ? ')' : ']');
-        }
+        char range[80];
+        write_range(parameter, range, sizeof range);
+        brume_table_cell(table, "%s", range);
         if (parameter->optional)
             brume_table_cell(table, "default %s",
                              parameter->type == BRUME_PARAMETER_FLAG
@@ -156,7 +182,7 @@ static brume_status write_parameters(brume_call *call, const brume_card *card, b
 static brume_status write_card(brume_call *call, const brume_card *card, brume_error *error)
 {
     char form[200], adjacencies[60] = "";
-    expression_form(card, form, sizeof form);
+    expression_form(card, true, form, sizeof form);
     for (size_t i = 0; i < ADJACENCIES; i++)
         if (card->adjacencies & (unsigned)adjacency_names[i].adjacency) {
             size_t used = strlen(adjacencies);

@@ -1,0 +1,14 @@
+/* An operand that is one term of an expression, such as laplace(scale=10). */
+#ifndef BRUME_CLI_TERM_H
+#define BRUME_CLI_TERM_H
+
+#include <brume/event.h>
+
+#include "cli/command.h"
+
+/* Read the first operand as one release of one mechanism, for commands that do not depend on the
+ * adjacency. BRUME_EUNSUPPORTED for sums and for counts above 1, BRUME_EARGUMENT for a `?`. */
+BRUME_MUST_USE brume_status brume_call_term(const brume_call *call, brume_event *event,
+                                            brume_error *error);
+
+#endif
