@@ -8,12 +8,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <gmp.h>
+
 #include "accountant/profile.h"
 #include "base/error.h"
 #include "number/rounding.h"
 #include "query/key_threshold.h"
 
 #define LARGEST_SCALE 0x1p50 /* of the samplers */
+
+enum { LEVELS = 64 }; /* of halving a list of quantiles */
 
 /* ---- the geometry of one expression ---- */
 
@@ -71,8 +75,8 @@ static double sensitivity_up(const brume_measure *measure, const brume_shape *sh
         per_row = reach;
         break;
     case BRUME_MEASURE_SQUARES: /* h^2 - floor(h^2/2) = ceil(h^2/2) */
-        per_row = brume_count_up((brume_measure_reach(measure) * brume_measure_reach(measure) + 1) /
-                                 2);
+        per_row =
+            brume_count_up((brume_measure_reach(measure) * brume_measure_reach(measure) + 1) / 2);
         break;
     case BRUME_MEASURE_DIRECT:
         per_row = largest_magnitude_up(measure);
@@ -88,40 +92,55 @@ static double sensitivity_up(const brume_measure *measure, const brume_shape *sh
 
 /* ---- quantiles ---- */
 
-/* kappa of one level of the recursion: the largest max(q', 1-q') of its sub-problems. The middle
- * fraction of [first, last) splits it; q' is relative to the fractions around. */
-static void levels(const brume_measure *measure, size_t first, size_t last, double below,
-                   double above, size_t depth, double *kappa)
+/* A double not below the positive rational. */
+static double rational_up(const mpq_t x)
+{
+    return brume_up(mpq_get_d(x)); /* mpq_get_d rounds towards zero */
+}
+
+/* Fractions first .. last-1 lie between `below` and `above`. The middle one splits them: its
+ * relative place is q' = (q - below)/(above - below). kappa[level] = largest max(q', 1-q'). */
+static void levels(const brume_measure *measure, size_t first, size_t last, const mpq_t below,
+                   const mpq_t above, size_t level, double *kappa)
 {
     if (first >= last)
         return;
     size_t middle = first + (last - first) / 2;
-    double q = brume_divide_up((double)measure->fractions[middle][0],
-                               (double)measure->fractions[middle][1]);
-    double low = brume_down(q); /* q is within one step below q_up */
-    double share_up = brume_divide_up(brume_subtract_up(q, below), brume_subtract_down(above, below));
-    double rest_up =
-        brume_divide_up(brume_subtract_up(above, low), brume_subtract_down(above, below));
-    kappa[depth] = fmax(kappa[depth], fmin(1, fmax(share_up, rest_up)));
-    levels(measure, first, middle, below, q, depth + 1, kappa);
-    levels(measure, middle + 1, last, low, above, depth + 1, kappa);
+    mpq_t q, width, part;
+    mpq_inits(q, width, part, NULL);
+    mpq_set_si(q, measure->fractions[middle][0], (unsigned long)measure->fractions[middle][1]);
+    mpq_canonicalize(q);
+    mpq_sub(width, above, below);
+    if (mpq_sgn(width) > 0) {
+        mpq_sub(part, q, below);
+        mpq_div(part, part, width);
+        kappa[level] = fmax(kappa[level], fmin(1, rational_up(part)));
+        mpq_sub(part, above, q);
+        mpq_div(part, part, width);
+        kappa[level] = fmax(kappa[level], fmin(1, rational_up(part)));
+    } else {
+        kappa[level] = 1;
+    }
+    levels(measure, first, middle, below, q, level + 1, kappa);
+    levels(measure, middle + 1, last, q, above, level + 1, kappa);
+    mpq_clears(q, width, part, NULL);
 }
 
+/* Over the levels, rounded up. */
 typedef struct kappas {
-    double sum, squares; /* over the levels, rounded up */
+    double sum, squares;
 } kappas;
 
 static kappas kappas_up(const brume_measure *measure)
 {
-    double kappa[65] = {0};
+    double kappa[LEVELS] = {0};
     kappas total = {0, 0};
-    if (measure->fraction_count == 1) {
-        double q = (double)measure->fractions[0][0], d = (double)measure->fractions[0][1];
-        kappa[0] = fmax(brume_divide_up(q, d), brume_divide_up(d - q, d));
-    } else {
-        levels(measure, 0, measure->fraction_count, 0, 1, 0, kappa);
-    }
-    for (size_t i = 0; i < 65; i++) {
+    mpq_t zero, one;
+    mpq_inits(zero, one, NULL);
+    mpq_set_ui(one, 1, 1);
+    levels(measure, 0, measure->fraction_count, zero, one, 0, kappa);
+    mpq_clears(zero, one, NULL);
+    for (size_t i = 0; i < LEVELS; i++) {
         total.sum = brume_add_up(total.sum, kappa[i]);
         total.squares = brume_add_up(total.squares, brume_multiply_up(kappa[i], kappa[i]));
     }
@@ -149,8 +168,8 @@ static const brume_measure *find(const brume_measure *measures, size_t count, si
 static double full_against_full_up(const brume_measure *centred, double d, int p)
 {
     double h = brume_count_up(brume_measure_reach(centred));
-    double half = brume_count_up(
-        (brume_measure_reach(centred) * brume_measure_reach(centred) + 1) / 2);
+    double half =
+        brume_count_up((brume_measure_reach(centred) * brume_measure_reach(centred) + 1) / 2);
     double sum = brume_divide_up(d, h);
     double product = brume_multiply_up(d, brume_subtract_up(brume_multiply_up(2, h), d));
     return brume_add_up(power_up(sum, p), power_up(brume_divide_up(product, half), p));
@@ -163,8 +182,8 @@ static double full_against_full_up(const brume_measure *centred, double d, int p
 static double centred_and_squares_up(const brume_measure *centred, int p)
 {
     double h = brume_count_up(brume_measure_reach(centred)), width = width_up(centred);
-    double half = brume_count_up(
-        (brume_measure_reach(centred) * brume_measure_reach(centred) + 1) / 2);
+    double half =
+        brume_count_up((brume_measure_reach(centred) * brume_measure_reach(centred) + 1) / 2);
     double r = half * half / (h * h * h * h);
     double place = width;
     if (p == 1)
@@ -191,9 +210,10 @@ static double rows_change_up(const brume_measure *measures, size_t count, size_t
         most = brume_add_up(most, power_up(ratio, p));
     }
     if (centred && brume_measure_reach(centred) > 0) {
-        double ratio = brume_divide_up(width_up(centred),
-                                       brume_count_up(brume_measure_reach(centred)));
-        most = brume_add_up(most, squares ? centred_and_squares_up(centred, p) : power_up(ratio, p));
+        double ratio =
+            brume_divide_up(width_up(centred), brume_count_up(brume_measure_reach(centred)));
+        most =
+            brume_add_up(most, squares ? centred_and_squares_up(centred, p) : power_up(ratio, p));
     }
     return most;
 }
@@ -240,8 +260,8 @@ static double stay_up(const brume_measure *measures, size_t count, const brume_s
         } else if (!noise || one->kind == BRUME_MEASURE_UNITS) {
             continue; /* a unit that stays is present before and after */
         } else if (one->kind == BRUME_MEASURE_ROWS) {
-            total = brume_add_up(total,
-                                 power_up(brume_divide_up(brume_subtract_up(rows, 1), rows), p));
+            total =
+                brume_add_up(total, power_up(brume_divide_up(brume_subtract_up(rows, 1), rows), p));
         } else if (first_of_expression(measures, i)) {
             total = brume_add_up(total, expression_stays_up(measures, count, one->expression, p));
         }
@@ -251,8 +271,8 @@ static double stay_up(const brume_measure *measures, size_t count, const brume_s
 
 /* ---- C ---- */
 
-/* C = b stay + min(2(G-b), K-b) gain at its worst b; in shares, where a gained cell is `gain`. It is
- * piecewise linear in b with its only kink at 2G - K: the ends and the kink are enough. */
+/* C = b stay + min(2(G-b), K-b) gain at its worst b; in shares, where a gained cell is `gain`. It
+ * is piecewise linear in b with its only kink at 2G - K: the ends and the kink are enough. */
 static double total_up(const brume_shape *shape, double gain, double stay)
 {
     uint64_t groups = shape->max_groups, cells = shape->cells;
@@ -283,7 +303,8 @@ static brume_status check(const brume_measure *measures, size_t count, const bru
         return brume_fail(error, BRUME_EARGUMENT, "a price is a positive number",
                           "'%s' is %.17g, must be above 0 and finite", name, price);
     if (needs_delta && !(delta > 0 && delta < 0.5))
-        return brume_fail(error, BRUME_EARGUMENT, "give --delta, much less than 1/(number of units)",
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "give --delta, much less than 1/(number of units)",
                           "'delta' is %.17g, must be in (0, 0.5)", delta);
     if (count < 1 || shape->max_groups < 1 || shape->max_rows < 1 ||
         shape->max_groups > UINT32_MAX || shape->max_rows > UINT32_MAX ||
@@ -360,8 +381,8 @@ brume_status brume_price_laplace(brume_measure *measures, size_t count, const br
         if (is_selection(&measures[i]))
             set_rate(&measures[i], shape, share, 1);
         else
-            BRUME_TRY(set_scale(&measures[i], brume_divide_up(measures[i].sensitivity, share),
-                                error));
+            BRUME_TRY(
+                set_scale(&measures[i], brume_divide_up(measures[i].sensitivity, share), error));
     }
     if (shape->private_keys) {
         uint64_t m = 0;
@@ -395,7 +416,8 @@ brume_status brume_price_gaussian(brume_measure *measures, size_t count, const b
     size_t selections = count_selections(measures, count), noised = count - selections;
     if (noised == 0)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "a Gaussian plan with nothing to noise");
-    brume_price result = {.noise = BRUME_NOISE_ROUNDED_GAUSSIAN, .epsilon = epsilon, .delta = delta};
+    brume_price result = {
+        .noise = BRUME_NOISE_ROUNDED_GAUSSIAN, .epsilon = epsilon, .delta = delta};
     double epsilon_noise = epsilon;
     if (selections > 0) {
         result.epsilon_selection =
@@ -406,14 +428,14 @@ brume_status brume_price_gaussian(brume_measure *measures, size_t count, const b
     }
     double stay = stay_up(measures, count, shape, 2, true, false);
     double total = total_up(shape, (double)noised, stay);
-    double sigma = brume_profile_gaussian_sigma_upper(epsilon_noise,
-                                                      shape->private_keys ? delta / 2 : delta);
+    double sigma =
+        brume_profile_gaussian_sigma_upper(epsilon_noise, shape->private_keys ? delta / 2 : delta);
     double factor = brume_multiply_up(brume_sqrt_up(total), sigma);
     for (size_t i = 0; i < count; i++) {
         measures[i].sensitivity = sensitivity_up(&measures[i], shape);
         if (!is_selection(&measures[i]))
-            BRUME_TRY(set_scale(&measures[i],
-                                brume_multiply_up(measures[i].sensitivity, factor), error));
+            BRUME_TRY(
+                set_scale(&measures[i], brume_multiply_up(measures[i].sensitivity, factor), error));
     }
     result.cells_upper = brume_divide_up(total, (double)noised);
     result.stay_upper = brume_divide_up(stay, (double)noised);
@@ -421,10 +443,10 @@ brume_status brume_price_gaussian(brume_measure *measures, size_t count, const b
         uint64_t m = 0;
         /* One share of one gained cell: 1/factor^2. */
         double share = brume_divide_up(1, brume_multiply_down(factor, factor));
-        BRUME_TRY(brume_key_threshold_gaussian(
-            measures[0].scale, shape->max_groups, brume_multiply_up(share, (double)noised),
-            brume_multiply_up(share, stay), shape->replace, epsilon_noise, delta, &m, &result.delta,
-            error));
+        BRUME_TRY(brume_key_threshold_gaussian(measures[0].scale, shape->max_groups,
+                                               brume_multiply_up(share, (double)noised),
+                                               brume_multiply_up(share, stay), shape->replace,
+                                               epsilon_noise, delta, &m, &result.delta, error));
         result.threshold = 1 + m;
     }
     *price = result;
@@ -451,8 +473,8 @@ brume_status brume_price_concentrated(brume_measure *measures, size_t count,
         if (is_selection(&measures[i]))
             set_rate(&measures[i], shape, share, 2);
         else
-            BRUME_TRY(set_scale(&measures[i], brume_multiply_up(measures[i].sensitivity, sigma),
-                                error));
+            BRUME_TRY(
+                set_scale(&measures[i], brume_multiply_up(measures[i].sensitivity, sigma), error));
     }
     if (shape->private_keys) {
         uint64_t m = 0;

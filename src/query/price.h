@@ -35,14 +35,14 @@ typedef enum brume_measure_kind {
 
 typedef struct brume_measure {
     brume_measure_kind kind;
-    size_t expression;  /* which x: the measures of one x move together; not for UNITS, ROWS */
-    int64_t low, high;  /* grid bounds of x: CENTRED, SQUARES, DIRECT, QUANTILES; low <= high */
+    size_t expression; /* which x: the measures of one x move together; not for UNITS, ROWS */
+    int64_t low, high; /* grid bounds of x: CENTRED, SQUARES, DIRECT, QUANTILES; low <= high */
     const int64_t (*fractions)[2]; /* QUANTILES: numerator, denominator, ascending */
     size_t fraction_count;
     /* Written by the functions below. */
     double sensitivity; /* most that a unit adds to or takes from a cell, in grid steps */
-    double scale;       /* Laplace scale or sigma of the noise, in grid steps; for QUANTILES and MODE
-                           the rate eta of the exponential mechanism, per row of rank error */
+    double scale; /* Laplace scale or sigma of the noise, in grid steps; for QUANTILES and MODE
+                     the rate eta of the exponential mechanism, per row of rank error */
 } brume_measure;
 
 /* Centre c = floor((low+high)/2), reach h = max(high-c, c-low), half square k = floor(h^2/2). */
@@ -53,7 +53,7 @@ uint64_t brume_measure_half_square(const brume_measure *measure);
 typedef struct brume_shape {
     uint64_t max_groups, max_rows; /* G, R >= 1 */
     uint64_t cells;                /* K: possible groups; 0: not bounded (private keys) */
-    bool replace;      /* charge as under replacement: that adjacency, or an outer join's null side */
+    bool replace; /* charge as under replacement: that adjacency, or an outer join's null side */
     bool private_keys; /* keys are released by a test on the units in them: measures[0] is UNITS */
 } brume_shape;
 
