@@ -13,6 +13,7 @@
 
 #include <brume/adjacency.h>
 #include <brume/bits.h>
+#include <brume/compose.h>
 #include <brume/cost.h>
 #include <brume/decimal.h>
 #include <brume/event.h>

@@ -4,7 +4,8 @@
  * interval that contains the truth: the upper end may be claimed, the lower end says how tight the
  * claim is. Method and proof: proofs/accountant.md.
  *
- * 1. A cost with a loss law enters as that law. It is BRUME_EXACT if the worst neighbours attain it.
+ * 1. A cost with a loss law enters as that law. It is BRUME_EXACT if the worst neighbours attain
+ * it.
  * 2. A cost without a law but with a pure epsilon (and delta_failure) enters as the worst mechanism
  *    of that guarantee: randomized response with an atom at +infinity. If the cost says the epsilon
  *    is BRUME_EXACT ("any mechanism of that guarantee"), the interval is exact for the stated
@@ -46,9 +47,9 @@ typedef struct brume_compose_options {
 } brume_compose_options;
 
 typedef struct brume_composition {
-    brume_interval value;   /* epsilon of a delta, delta of an epsilon, or a type II error */
-    bool has_lower;         /* the lower end bounds the mechanisms, not only the stated guarantees */
-    bool infinite;          /* no finite epsilon: delta is not above the probability of failure */
+    brume_interval value; /* epsilon of a delta, delta of an epsilon, or a type II error */
+    bool has_lower;       /* the lower end bounds the mechanisms, not only the stated guarantees */
+    bool infinite;        /* no finite epsilon: delta is not above the probability of failure */
     brume_interval failure; /* mass of the atom at +infinity */
     const char *route;      /* how the upper end was found, a constant text */
     uint64_t nodes;         /* how many points of the integrand were evaluated */
@@ -73,21 +74,6 @@ BRUME_API BRUME_MUST_USE brume_status brume_compose_delta(const brume_term *term
                                                           const brume_compose_options *options,
                                                           brume_composition *out,
                                                           brume_error *error);
-
-/* Certified interval of the least type II error of any test of type I error at most `type_one`
- * that tells the neighbours apart: the trade-off function of the terms together. The guarantee is
- * the LOWER end here; without has_lower (see above) the upper end is only that of the stated
- * guarantee.
- * Requires: 0 <= type_one <= 1; the rest as above. */
-BRUME_API BRUME_MUST_USE brume_status brume_compose_tradeoff(const brume_term *terms, size_t count,
-                                                             double type_one,
-                                                             const brume_compose_options *options,
-                                                             brume_composition *out,
-                                                             brume_error *error);
-
-/* Renyi divergence of order alpha > 1 of ONE release with this loss law, the larger of the two
- * orders, rounded up. NaN if the law has none in closed form or alpha is not above 1. */
-BRUME_API double brume_loss_renyi_upper(const brume_loss *law, double alpha);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,184 @@
+/* The public composition: terms in, merged laws, both orders, the atom at infinity, answers out. */
+#include <brume/compose.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accountant/gather.h"
+#include "accountant/solve.h"
+#include "base/error.h"
+
+static const double standard_width = 1e-10;
+
+static double width_of(const brume_compose_options *options)
+{
+    return options && options->tolerance > 0 ? options->tolerance : standard_width;
+}
+
+static brume_status no_memory(brume_error *error)
+{
+    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
+}
+
+static brume_status no_curves(brume_error *error)
+{
+    return brume_fail(error, BRUME_EUNSUPPORTED, "compose it by its Renyi curve",
+                      "a term is known by its moments only");
+}
+
+/* delta without the atom at infinity: (delta - failure)/(1 - failure), and its relative error. */
+static double finite_delta(const brume_gathered *gathered, double delta, double *error)
+{
+    double failure = gathered->failure;
+    if (failure == 0) {
+        *error = BRUME_UNIT;
+        return delta;
+    }
+    double excess = delta - failure;
+    *error = 16 * BRUME_UNIT * (1 + (failure + delta) / fabs(excess));
+    return excess / (1 - failure);
+}
+
+static brume_status epsilon_of_order(brume_gathered *gathered, double delta, double delta_error,
+                                     double width, brume_answer *answer, brume_error *error)
+{
+    if (gathered->law_count == 0) {
+        *answer = (brume_answer){.value = {0, 0}, .route = "nothing but failure"};
+        return BRUME_OK;
+    }
+    if (!brume_solve_epsilon(gathered->laws, gathered->law_count, delta, delta_error, width,
+                             answer))
+        return no_memory(error);
+    return BRUME_OK;
+}
+
+/* The larger of the two orders: both ends take the larger. */
+static void take_larger(brume_answer *answer, const brume_answer *other)
+{
+    if (other->value.upper > answer->value.upper)
+        answer->route = other->route;
+    answer->value.lower = fmax(answer->value.lower, other->value.lower);
+    answer->value.upper = fmax(answer->value.upper, other->value.upper);
+    answer->nodes += other->nodes;
+    answer->rounds += other->rounds;
+}
+
+static void fill(const brume_gathered *gathered, const brume_answer *answer, brume_composition *out)
+{
+    out->value = answer->value;
+    out->has_lower = gathered->has_lower;
+    out->failure = gathered->failure_ends;
+    out->route = answer->route;
+    out->nodes = answer->nodes;
+    out->rounds = answer->rounds;
+}
+
+static brume_status epsilon_of_delta(const brume_term *terms, size_t count, double delta,
+                                     double width, brume_composition *out, brume_error *error)
+{
+    brume_composition result = {0};
+    brume_answer answer = {.value = {0, 0}};
+    for (int order = 0; order < 2; order++) {
+        brume_gathered gathered;
+        BRUME_TRY(brume_gather(terms, count, order == 1, &gathered, error));
+        if (gathered.curve_count > 0) {
+            brume_gathered_close(&gathered);
+            return no_curves(error);
+        }
+        if (gathered.infinite || delta <= gathered.failure_ends.lower ||
+            (delta == 0 && !gathered.bounded)) {
+            result.infinite = true;
+            answer = (brume_answer){.value = {INFINITY, INFINITY},
+                                    .route = "delta is not above the probability of failure"};
+            if (!(gathered.failure_ends.lower > 0))
+                answer.route = "the loss is unbounded and delta is 0";
+            fill(&gathered, &answer, &result);
+            brume_gathered_close(&gathered);
+            break;
+        }
+        brume_answer one;
+        brume_status status = BRUME_OK;
+        double delta_error, finite = finite_delta(&gathered, delta, &delta_error);
+        if (delta == 0) {
+            double top, mass;
+            brume_top_atom(gathered.laws, gathered.law_count, &top, &mass);
+            double slack = (20 + 2 * (double)gathered.law_count) * BRUME_UNIT;
+            one = (brume_answer){.value = {top * (1 - slack), top * (1 + slack)},
+                                 .route = "largest possible loss"};
+        } else if (!(finite > 0) || !(delta_error < 0.5)) {
+            one = (brume_answer){.value = {0, INFINITY},
+                                 .route = "delta is at the probability of failure"};
+        } else {
+            status = epsilon_of_order(&gathered, finite, delta_error, width, &one, error);
+        }
+        if (status == BRUME_OK) {
+            take_larger(&answer, &one);
+            fill(&gathered, &answer, &result);
+        }
+        bool symmetric = gathered.symmetric;
+        brume_gathered_close(&gathered);
+        BRUME_TRY(status);
+        if (symmetric)
+            break;
+    }
+    *out = result;
+    return BRUME_OK;
+}
+
+static brume_status delta_of_epsilon(const brume_term *terms, size_t count, double epsilon,
+                                     double width, brume_composition *out, brume_error *error)
+{
+    brume_composition result = {0};
+    brume_answer answer = {.value = {0, 0}};
+    for (int order = 0; order < 2; order++) {
+        brume_gathered gathered;
+        BRUME_TRY(brume_gather(terms, count, order == 1, &gathered, error));
+        if (gathered.curve_count > 0) {
+            brume_gathered_close(&gathered);
+            return no_curves(error);
+        }
+        brume_answer one = {.value = {0, 0}, .route = "nothing but failure"};
+        brume_status status = BRUME_OK;
+        if (gathered.law_count > 0 &&
+            !brume_solve_delta(gathered.laws, gathered.law_count, epsilon, width, &one))
+            status = no_memory(error);
+        double failure = gathered.failure;
+        if (failure > 0) { /* dinf + (1 - dinf) delta, 16 units each way */
+            one.value.lower = (failure + (1 - failure) * one.value.lower) * (1 - 16 * BRUME_UNIT);
+            one.value.upper = (failure + (1 - failure) * one.value.upper) * (1 + 16 * BRUME_UNIT);
+        }
+        one.value.upper = fmin(one.value.upper, 1);
+        if (status == BRUME_OK) {
+            take_larger(&answer, &one);
+            fill(&gathered, &answer, &result);
+        }
+        bool symmetric = gathered.symmetric;
+        brume_gathered_close(&gathered);
+        BRUME_TRY(status);
+        if (symmetric)
+            break;
+    }
+    *out = result;
+    return BRUME_OK;
+}
+
+brume_status brume_compose_epsilon(const brume_term *terms, size_t count, double delta,
+                                   const brume_compose_options *options, brume_composition *out,
+                                   brume_error *error)
+{
+    if (!(delta >= 0 && delta < 1))
+        return brume_fail(error, BRUME_EARGUMENT, "a probability of failure, such as 1e-6",
+                          "'delta' is %.17g, must be in [0, 1)", delta);
+    return epsilon_of_delta(terms, count, delta, width_of(options), out, error);
+}
+
+brume_status brume_compose_delta(const brume_term *terms, size_t count, double epsilon,
+                                 const brume_compose_options *options, brume_composition *out,
+                                 brume_error *error)
+{
+    if (!(epsilon >= 0 && epsilon < INFINITY))
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'epsilon' is %.17g, must be a finite number not below 0", epsilon);
+    return delta_of_epsilon(terms, count, epsilon, width_of(options), out, error);
+}

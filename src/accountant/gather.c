@@ -1,0 +1,155 @@
+/* Gathering: sort the losses, merge equal ones, add up the Gaussians. O(n log n). */
+#include "accountant/gather.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+typedef struct item {
+    brume_loss loss;
+    double count;
+} item;
+
+static int compare(const void *left, const void *right)
+{
+    const brume_loss *a = &((const item *)left)->loss, *b = &((const item *)right)->loss;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->a != b->a)
+        return a->a < b->a ? -1 : 1;
+    if (a->rate != b->rate)
+        return a->rate < b->rate ? -1 : 1;
+    return a->shift < b->shift ? -1 : a->shift > b->shift;
+}
+
+/* The loss a term enters with; kind NONE for a term known by its moments only. */
+static brume_status loss_of(const brume_cost *cost, brume_loss *loss, bool *exact,
+                            brume_error *error)
+{
+    *loss = (brume_loss){0};
+    *exact = true;
+    if (!(cost->delta_failure >= 0 && cost->delta_failure <= 1))
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'delta_failure' is %.17g, must be in [0, 1]", cost->delta_failure);
+    if (cost->loss != BRUME_ABSENT) {
+        *loss = cost->law;
+        if (loss->kind != BRUME_LOSS_POISSON_GAUSSIAN)
+            loss->rate = 0;
+        if (loss->kind != BRUME_LOSS_KARY && loss->kind != BRUME_LOSS_DISCRETE_LAPLACE &&
+            loss->kind != BRUME_LOSS_DISCRETE_GAUSSIAN)
+            loss->shift = 0;
+        *exact = cost->loss == BRUME_EXACT;
+        return BRUME_OK;
+    }
+    if (cost->pure != BRUME_ABSENT) {
+        if (!(cost->epsilon >= 0 && cost->epsilon < INFINITY))
+            return brume_fail(error, BRUME_EARGUMENT, NULL,
+                              "'epsilon' is %.17g, must be a finite number not below 0",
+                              cost->epsilon);
+        *loss = (brume_loss){.kind = BRUME_LOSS_PURE, .a = cost->epsilon};
+        *exact = cost->pure == BRUME_EXACT;
+        return BRUME_OK;
+    }
+    *exact = false;
+    if (cost->concentrated != BRUME_ABSENT || cost->renyi != BRUME_ABSENT)
+        return BRUME_OK;
+    if (cost->delta_failure == 1)
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "a term has no stated cost in any currency");
+}
+
+static brume_status merge(item *items, size_t count, bool reversed, brume_gathered *out,
+                          brume_error *error)
+{
+    qsort(items, count, sizeof *items, compare);
+    for (size_t i = 0; i < count;) {
+        size_t end = i + 1;
+        double draws = items[i].count;
+        brume_loss loss = items[i].loss;
+        if (loss.kind == BRUME_LOSS_GAUSSIAN) { /* all Gaussians are one, of mu^2 = sum n mu^2 */
+            long double square = draws * (long double)loss.a * loss.a;
+            for (; end < count && items[end].loss.kind == BRUME_LOSS_GAUSSIAN; end++)
+                square += items[end].count * (long double)items[end].loss.a * items[end].loss.a;
+            if (end > i + 1 || draws != 1)
+                loss.a = (double)sqrtl(square);
+            draws = 1;
+        } else {
+            for (; end < count && compare(&items[i], &items[end]) == 0; end++)
+                draws += items[end].count;
+        }
+        BRUME_TRY(brume_law_open(&loss, draws, reversed, &out->laws[out->law_count], error));
+        brume_law *law = &out->laws[out->law_count++];
+        out->symmetric &= law->kind != BRUME_LAW_SAMPLED;
+        out->bounded &= law->bounded;
+        i = end;
+    }
+    return BRUME_OK;
+}
+
+/* 1 - prod (1 - delta_i)^n_i with both ends. */
+static void settle_failure(long double log_survival, brume_gathered *out)
+{
+    out->failure = (double)-expm1l(log_survival);
+    if (out->failure == 0)
+        return;
+    out->failure_ends.lower = out->failure * (1 - 16 * BRUME_UNIT);
+    out->failure_ends.upper = fmin(1, out->failure * (1 + 16 * BRUME_UNIT));
+    out->infinite = out->failure >= 1;
+}
+
+brume_status brume_gather(const brume_term *terms, size_t count, bool reversed, brume_gathered *out,
+                          brume_error *error)
+{
+    if (count == 0)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "nothing to compose: no term");
+    brume_gathered gathered = {.symmetric = true, .bounded = true, .has_lower = true};
+    item *items = calloc(count, sizeof *items);
+    gathered.laws = calloc(count, sizeof *gathered.laws);
+    brume_status status = BRUME_OK;
+    if (!items || !gathered.laws)
+        status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for %zu terms", count);
+    size_t used = 0;
+    long double log_survival = 0;
+    for (size_t i = 0; i < count && status == BRUME_OK; i++) {
+        const brume_term *term = &terms[i];
+        brume_loss loss = {0};
+        bool exact = false;
+        if (term->count == 0 || term->count > INT64_MAX)
+            status = brume_fail(error, BRUME_EARGUMENT, NULL,
+                                "a count of %llu, must be from 1 to 2^63 - 1",
+                                (unsigned long long)term->count);
+        else
+            status = loss_of(&term->cost, &loss, &exact, error);
+        if (status != BRUME_OK)
+            break;
+        gathered.has_lower &= exact;
+        log_survival += (long double)term->count * log1pl(-(long double)term->cost.delta_failure);
+        if (loss.kind == BRUME_LOSS_NONE)
+            gathered.curve_count++;
+        else if (loss.kind != BRUME_LOSS_PURE || loss.a > 0)
+            items[used++] = (item){.loss = loss, .count = (double)term->count};
+    }
+    if (status == BRUME_OK)
+        status = merge(items, used, reversed, &gathered, error);
+    free(items);
+    settle_failure(log_survival, &gathered);
+    if (status != BRUME_OK) {
+        brume_gathered_close(&gathered);
+        return status;
+    }
+    if (gathered.curve_count > 0)
+        gathered.bounded = false;
+    *out = gathered;
+    return BRUME_OK;
+}
+
+void brume_gathered_close(brume_gathered *gathered)
+{
+    for (size_t i = 0; i < gathered->law_count; i++)
+        brume_law_close(&gathered->laws[i]);
+    free(gathered->laws);
+    gathered->laws = NULL;
+    gathered->law_count = 0;
+}

@@ -1,0 +1,146 @@
+/* The law of one kind of privacy loss, as the contour sees it.
+ *
+ * phi(s) = E exp(s L) for L the loss of one release. On the line s = c + iy everything is relative
+ * to the real point: psi(y) = phi(c + iy) / phi(c), |psi| <= 1, and log phi(c) is kept apart, in
+ * long doubles. So n log psi(y) loses nothing where psi is near 1, however large n is.
+ *
+ * Every number that leaves here has a bound of its error beside it. The bounds cover rounding, libm
+ * within 2 units in the last place, and parameters known to BRUME_PARAMETER_UNITS units of 2^-53.
+ * The inequalities are in proofs/accountant.md, sections 3 and 4. */
+#ifndef BRUME_ACCOUNTANT_LAW_H
+#define BRUME_ACCOUNTANT_LAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <brume/cost.h>
+#include <brume/status.h>
+
+#define BRUME_UNIT            0x1p-53
+#define BRUME_PARAMETER_UNITS 8.0
+
+enum { BRUME_LAW_LAYERS = 24 };
+
+typedef enum brume_law_kind {
+    BRUME_LAW_GAUSSIAN, /* a = mu */
+    BRUME_LAW_LAPLACE,  /* a = epsilon0 */
+    BRUME_LAW_PURE,     /* a = epsilon0 */
+    BRUME_LAW_TABLE,    /* finitely many atoms */
+    BRUME_LAW_COMB,     /* discrete Laplace of a large shift; a = 1/scale */
+    BRUME_LAW_THETA,    /* discrete Gaussian; a = sigma */
+    BRUME_LAW_SAMPLED,  /* Poisson-subsampled Gaussian; a = sigma, rate */
+} brume_law_kind;
+
+/* Points of a table or of a quadrature, and their tilted weights on the current line. */
+typedef struct brume_points {
+    size_t count;      /* of the law */
+    double *loss;      /* l_j */
+    double *log_mass;  /* log P(L = l_j), or of the quadrature weight */
+    double *place;     /* x_j; quadrature only */
+    double mass_error; /* bound of |error of log_mass| */
+
+    size_t live;                                   /* points whose tilted weight matters */
+    double *atom;                                  /* their losses */
+    double *weight;                                /* their tilted weights; sum 1 */
+    double *spot;                                  /* their places */
+    double *wave_re, *wave_im, *turn_re, *turn_im; /* weight * exp(i y l), and exp(i h l) */
+    double *memory;                                /* the one allocation behind all of these */
+} brume_points;
+
+typedef struct brume_law {
+    brume_law_kind kind;
+    double count;
+    double a, rate, shift;
+    bool reversed; /* SAMPLED: the order (Q, P), a record added */
+    double unit;   /* all losses lie in unit * (Z + half/2); 0 if in no lattice */
+    bool half;
+    bool bounded;             /* the loss has a largest value */
+    double top, log_top_mass; /* that value and the log of its probability (may be -infinity) */
+    double reach;             /* SAMPLED: how far in y the quadrature should be good */
+
+    brume_points points;
+    double step, range_lower, range_upper, tail; /* SAMPLED: quadrature */
+
+    /* Settled on the line Re s = c. */
+    double c, tilt;                          /* tilt = c + 1/2 */
+    double tanh_a, tanh_rest;                /* tanh(A), tanh(A) - A, for A = tilt * a */
+    double sech2, denominator;               /* 1/cosh(A)^2, 1 + tanh(A)/(2 tilt) */
+    double mean_size, error_size, error_sum; /* E|L|, sums of weight errors; points only */
+    double loss_error;                       /* E|error of l_j|, in units; SAMPLED only */
+    double theta[4];                         /* THETA: the real normaliser and its parts */
+    double comb_atoms, comb_middle; /* COMB: shares of the two end atoms and of the middle */
+    double layer_height[BRUME_LAW_LAYERS], layer_length[BRUME_LAW_LAYERS];
+    long wave_index; /* node at which the waves stand; -1: none */
+    double wave_step;
+} brume_law;
+
+/* log psi at one node, per draw. */
+typedef struct brume_log_psi {
+    double re, im;
+    double error;   /* |error of re + i im| <= error; only if error <= 1/2 */
+    double ceiling; /* log |psi| <= ceiling, always */
+} brume_log_psi;
+
+/* A law from its public description, `count` draws of it. `reversed` chooses the order of the pair
+ * where it matters. Errors: BRUME_EARGUMENT for parameters out of range, BRUME_EMEMORY. */
+BRUME_MUST_USE brume_status brume_law_open(const brume_loss *loss, double count, bool reversed,
+                                           brume_law *out, brume_error *error);
+
+/* A law from a table of atoms (log masses), which is copied. */
+BRUME_MUST_USE brume_status brume_law_open_table(const double *loss, const double *log_mass,
+                                                 size_t atoms, double mass_error, double count,
+                                                 brume_law *out, brume_error *error);
+
+void brume_law_close(brume_law *law);
+
+/* log phi(c), and its derivative if asked; *error bounds the error of the value. For c > 0. */
+long double brume_law_cumulant(brume_law *law, double c, double *slope, double *error);
+
+/* Prepare for the line Re s = c; c and c + 1/2 are exact doubles. False if memory ran out. */
+BRUME_MUST_USE bool brume_law_settle(brume_law *law, double c);
+
+/* log psi at y = index * h; call settle first. */
+brume_log_psi brume_law_node(brume_law *law, long index, double h);
+
+/* A bound of log |psi| over [low, high]; high may be infinite. */
+double brume_law_envelope(brume_law *law, double low, double high);
+
+/* --- one file per family --- */
+brume_log_psi brume_gaussian_node(const brume_law *law, double y);
+brume_log_psi brume_laplace_node(const brume_law *law, double y);
+brume_log_psi brume_pure_node(const brume_law *law, double y);
+void brume_laplace_settle(brume_law *law);
+long double brume_laplace_cumulant(const brume_law *law, double c, double *slope, double *error);
+double brume_laplace_envelope(const brume_law *law, double low, double high);
+
+BRUME_MUST_USE bool brume_points_allocate(brume_points *points, size_t count);
+long double brume_points_cumulant(const brume_law *law, double c, double *slope, double *error);
+void brume_points_settle(brume_law *law);
+brume_log_psi brume_points_node(brume_law *law, long index, double h);
+double brume_points_band(const brume_law *law, double low, double high);
+double brume_points_error(const brume_law *law, double y);
+
+BRUME_MUST_USE brume_status brume_atoms_open(const brume_loss *loss, brume_law *law,
+                                             brume_error *error);
+BRUME_MUST_USE bool brume_theta_settle(brume_law *law);
+long double brume_theta_cumulant(const brume_law *law, double c, double *slope, double *error);
+brume_log_psi brume_theta_node(const brume_law *law, double y);
+double brume_theta_envelope(const brume_law *law, double low, double high);
+void brume_comb_settle(brume_law *law);
+long double brume_comb_cumulant(const brume_law *law, double c, double *slope, double *error);
+brume_log_psi brume_comb_node(const brume_law *law, double y);
+double brume_comb_envelope(const brume_law *law, double low, double high);
+
+BRUME_MUST_USE bool brume_sampled_cover(brume_law *law, double c);
+void brume_sampled_layers(brume_law *law);
+double brume_sampled_loss_error(const brume_law *law, double place);
+double brume_sampled_quadrature(const brume_law *law, double c, double y);
+double brume_sampled_envelope(const brume_law *law, double low);
+
+/* A lower bound of sin^2 over [low, high], 0 <= low <= high. */
+double brume_smallest_sine_square(double low, double high);
+
+/* log psi from z = psi - 1 and a bound of |error of z|. */
+brume_log_psi brume_log_psi_of(double z_re, double z_im, double z_error);
+
+#endif

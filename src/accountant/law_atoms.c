@@ -1,0 +1,70 @@
+/* Losses with few atoms as tables: k-ary randomized response, and the discrete Laplace of a small
+ * shift.
+ *
+ *   k-ary:            p e^{sa} + f e^{-sa} + (k-2) f,   f = 1/(e^a + k - 1), p = f e^a
+ *   discrete Laplace: 1/(1+q) at aD, q^D/(1+q) at -aD, (1-q)/(1+q) q^x at a(D-2x), 0 < x < D
+ * Promise: each log mass is within 16 units + 12 units of itself of the truth. */
+#include "accountant/law.h"
+
+#include <math.h>
+
+#include "base/error.h"
+
+static brume_status open_kary(brume_law *law, brume_error *error)
+{
+    size_t atoms = law->shift > 2 ? 3 : 2;
+    if (!brume_points_allocate(&law->points, atoms))
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a loss table");
+    long double a = law->a, others = (long double)law->shift - 1;
+    long double normal = log1pl(others * expl(-a)); /* log of (e^a + k - 1) e^{-a} */
+    brume_points *p = &law->points;
+    p->loss[0] = law->a;
+    p->log_mass[0] = (double)-normal;
+    p->loss[1] = -law->a;
+    p->log_mass[1] = (double)(-normal - a);
+    if (atoms == 3) {
+        p->loss[2] = 0;
+        p->log_mass[2] = (double)(logl((long double)law->shift - 2) - a - normal);
+    }
+    for (size_t j = 0; j < atoms; j++)
+        p->place[j] = 0;
+    law->unit = atoms == 3 ? law->a : 2 * law->a;
+    law->half = atoms == 2;
+    law->top = law->a;
+    law->log_top_mass = p->log_mass[0];
+    return BRUME_OK;
+}
+
+static brume_status open_discrete_laplace(brume_law *law, brume_error *error)
+{
+    long double a = law->a, normal = log1pl(expl(-a)), middle = logl(tanhl(a / 2));
+    law->unit = 2 * law->a;
+    law->half = fmod(law->shift, 2) != 0;
+    law->top = law->a * law->shift;
+    law->log_top_mass = (double)-normal;
+    if (law->shift > 64) {
+        law->kind = BRUME_LAW_COMB;
+        return BRUME_OK;
+    }
+    size_t shift = (size_t)law->shift;
+    if (!brume_points_allocate(&law->points, shift + 1))
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a loss table");
+    brume_points *p = &law->points;
+    for (size_t x = 0; x <= shift; x++) {
+        p->place[x] = 0;
+        p->loss[x] = (double)(a * ((long double)shift - 2 * (long double)x));
+        p->log_mass[x] = x == 0       ? (double)-normal
+                         : x == shift ? (double)(-a * (long double)shift - normal)
+                                      : (double)(middle - a * (long double)x);
+    }
+    return BRUME_OK;
+}
+
+brume_status brume_atoms_open(const brume_loss *loss, brume_law *law, brume_error *error)
+{
+    law->kind = BRUME_LAW_TABLE;
+    law->bounded = true;
+    law->points.mass_error = 16 * BRUME_UNIT;
+    return loss->kind == BRUME_LOSS_KARY ? open_kary(law, error)
+                                         : open_discrete_laplace(law, error);
+}

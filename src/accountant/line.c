@@ -1,0 +1,424 @@
+/* Aiming a line, laying its nodes, and summing them. See the header and proofs/accountant.md. */
+#include "accountant/line.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "accountant/smoothing.h"
+
+static const double unit = BRUME_UNIT;
+static const double tolerance = 1e-16;   /* of what is cut away, relative to the goal */
+static const size_t most_nodes = 400000; /* per line */
+
+long double brume_cumulant(brume_law *laws, size_t count, double c, double *slope, double *error)
+{
+    long double sum = 0;
+    double total_slope = 0, total_error = 0, one_slope = 0, one_error = 0;
+    for (size_t i = 0; i < count; i++) {
+        long double value =
+            brume_law_cumulant(&laws[i], c, slope ? &one_slope : NULL, error ? &one_error : NULL);
+        sum += laws[i].count * value;
+        total_slope += laws[i].count * one_slope;
+        /* a count above 2^53 is itself rounded, by one unit */
+        total_error += laws[i].count * (one_error + 2 * unit * 0x1p-9 * (double)fabsl(value) +
+                                        (laws[i].count > 0x1p53 ? unit * (double)fabsl(value) : 0));
+    }
+    if (slope)
+        *slope = total_slope;
+    if (error)
+        *error = total_error * (1 + 1e-9);
+    return sum;
+}
+
+/* K'(c) - eps - 1/c - 1/(c+1) */
+static double saddle_slope(brume_law *laws, size_t count, double epsilon, double c)
+{
+    double slope;
+    brume_cumulant(laws, count, c, &slope, NULL);
+    return slope - epsilon - 1 / c - 1 / (c + 1);
+}
+
+double brume_saddle(brume_law *laws, size_t count, double epsilon)
+{
+    double low = 1e-12, high = 1;
+    while (high < 1e7 && saddle_slope(laws, count, epsilon, high) <= 0) {
+        low = high;
+        high *= 2;
+    }
+    for (int i = 0; i < 60 && high - low > 1e-2 * high; i++) {
+        double middle = low < high / 4 ? sqrt(low * high) : 0.5 * (low + high);
+        if (saddle_slope(laws, count, epsilon, middle) > 0)
+            high = middle;
+        else
+            low = middle;
+    }
+    return (double)(float)(0.5 * (low + high));
+}
+
+/* The common lattice of the losses: unit, and whether the sum of all draws sits at half units. */
+static void find_lattice(brume_line *line)
+{
+    double common = 0;
+    bool half = false;
+    line->unit = 0;
+    for (size_t i = 0; i < line->law_count; i++) {
+        const brume_law *law = &line->laws[i];
+        if (law->unit == 0 || (common != 0 && law->unit != common) || law->count > 0x1p53)
+            return;
+        common = law->unit;
+        half ^= law->half && fmod(law->count, 2) != 0;
+    }
+    line->unit = common;
+    line->half = half;
+}
+
+static const double chernoff_factors[] = {1.03, 1.06, 1.12, 1.25, 1.5, 2, 3};
+enum { CHERNOFF_FACTORS = sizeof chernoff_factors / sizeof *chernoff_factors };
+
+static double chernoff_point(double c, int i)
+{
+    return c * chernoff_factors[i] + (i > 3 ? fmin(0.5, c) : 0);
+}
+
+double brume_line_size(const brume_line *line, double epsilon)
+{
+    double c = line->c;
+    return (double)(line->cumulant - (long double)c * epsilon) - log(c) - log1p(c) +
+           log(line->h / M_PI);
+}
+
+void brume_line_aim(brume_line *line, double epsilon)
+{
+    double c = brume_saddle(line->laws, line->law_count, epsilon), error;
+    line->c = c;
+    line->cumulant = brume_cumulant(line->laws, line->law_count, c, NULL, &error);
+    line->cumulant_error = error;
+    double lead = (double)(line->cumulant - (long double)c * epsilon) - log(c) - log1p(c);
+    double need = fmax(-lead, 0) - log(tolerance) + 3;
+    double spacing = need / c; /* X = 2 pi/h: exp(-cX) below the goal ... */
+    double best = INFINITY;    /* ... and the aliases above eps by Chernoff */
+    for (int i = 0; i < CHERNOFF_FACTORS; i++) {
+        double other = chernoff_point(c, i);
+        long double k = brume_cumulant(line->laws, line->law_count, other, NULL, NULL);
+        double bound = (double)(k - (long double)other * epsilon) - lead - log(tolerance) + 3;
+        best = fmin(best, bound / (other - c));
+    }
+    if (best > 0 && best < INFINITY)
+        spacing = fmax(spacing, best);
+    line->h = (double)(float)(2 * M_PI / spacing);
+    find_lattice(line);
+    if (line->unit > 0) {
+        double fold = ceil(2 * M_PI / (line->unit * line->h));
+        if (fold > 1e15) {
+            line->unit = 0;
+            return;
+        }
+        fold = fmax(fold, 3);
+        line->fold = fmod(fold, 2) == 0 ? fold + 1 : fold;
+        line->h = 2 * M_PI / (line->unit * line->fold);
+    }
+}
+
+bool brume_line_decays(brume_line *line, double epsilon, double goal)
+{
+    double base = (double)(line->cumulant - (long double)line->c * epsilon);
+    for (double nodes = 500; nodes <= 32000; nodes *= 4) {
+        double y = nodes * line->h, bound = base - log(y);
+        for (size_t i = 0; i < line->law_count; i++)
+            bound += line->laws[i].count * brume_law_envelope(&line->laws[i], y, INFINITY);
+        if (bound < log(tolerance) + goal)
+            return true;
+    }
+    return false;
+}
+
+static bool push(brume_line *line, brume_node node)
+{
+    if (line->count == line->capacity) {
+        size_t capacity = line->capacity ? 2 * line->capacity : 256;
+        brume_node *nodes = realloc(line->nodes, capacity * sizeof *nodes);
+        if (!nodes)
+            return false;
+        line->nodes = nodes;
+        line->capacity = capacity;
+    }
+    line->nodes[line->count++] = node;
+    return true;
+}
+
+/* The complex inverse of 1 - exp(-z a), z = x + iy. */
+static void inverse_step(double x, double y, double a, double *re, double *im)
+{
+    double s = sin(y * a), half = sin(0.5 * y * a), decay = exp(-x * a);
+    double below_re = -expm1(-x * a) + decay * 2 * half * half, below_im = decay * s;
+    double square = below_re * below_re + below_im * below_im;
+    *re = below_re / square;
+    *im = -below_im / square;
+}
+
+/* One node; *log_size is the log of its modulus (or of a bound of it). */
+static brume_node make_node(brume_line *line, long index, double *log_size)
+{
+    double c = line->c, y = (double)index * line->h;
+    double re = 0, im = 0, error = 0, size = 0, ceiling = 0;
+    bool usable = true;
+    for (size_t i = 0; i < line->law_count; i++) {
+        brume_law *law = &line->laws[i];
+        brume_log_psi psi = brume_law_node(law, index, line->h);
+        double part_re = law->count * psi.re, part_im = law->count * psi.im;
+        re += part_re;
+        im += part_im;
+        size += fabs(part_re) + fabs(part_im);
+        ceiling += law->count * psi.ceiling;
+        error += law->count * psi.error;
+        usable &= psi.error <= 0.15;
+    }
+    double smooth_re, smooth_im, smooth_error;
+    brume_smoothing_node(line->width, c, y, &smooth_re, &smooth_im, &smooth_error);
+    re += smooth_re;
+    im += smooth_im;
+    size += fabs(smooth_re) + fabs(smooth_im);
+    usable &= smooth_error <= 0.15;
+    error += smooth_error + ((double)line->law_count + 8) * unit * size;
+    /* exp and sincos of the sum, the kernel (products and quotients): 24 units beside it */
+    error += 24 * unit + 4 * unit * (fabs(re) + fabs(im));
+    double first_re, first_im, second_re = 0, second_im = 0, kernel_error = 16 * unit;
+    if (line->unit > 0) {
+        inverse_step(c, y, line->unit, &first_re, &first_im);
+        inverse_step(c + 1, y, line->unit, &second_re, &second_im);
+        /* relative: the lattice's unit by 12 units, in 1 - exp(-z a): at most |z a| of it over
+         * |1 - exp(-za)|, with exp(-ca) y a counted in full */
+        double a = line->unit, near = hypot(first_re, first_im);
+        kernel_error = unit * (40 + 16 * (c * a + y * a) * exp(-c * a) * near);
+    } else {
+        double product_re = c * (c + 1) - y * y, product_im = (2 * c + 1) * y;
+        double square = (c * c + y * y) * ((c + 1) * (c + 1) + y * y);
+        first_re = product_re / square;
+        first_im = -product_im / square;
+    }
+    double kernel = hypot(first_re, first_im) + hypot(second_re, second_im);
+    brume_node node = {.y = y};
+    if (!usable || !(error <= 0.15)) {
+        /* nothing is known but |psi| <= exp(ceiling): the node is not summed, its bound is */
+        double smooth = smooth_error <= 0.15 ? smooth_re + smooth_error : 0;
+        double bound = fmin(0, ceiling) + fmin(0, smooth);
+        node.error = exp(bound) * kernel * (1 + 1e-9);
+        *log_size = bound + log(kernel);
+        return node;
+    }
+    double s, co, modulus = exp(re);
+    sincos(im, &s, &co);
+    double psi_re = modulus * co, psi_im = modulus * s;
+    node.first_re = psi_re * first_re - psi_im * first_im;
+    node.first_im = psi_re * first_im + psi_im * first_re;
+    node.second_re = psi_re * second_re - psi_im * second_im;
+    node.second_im = psi_re * second_im + psi_im * second_re;
+    node.error = modulus * kernel * (1.1 * error + kernel_error);
+    *log_size = re + log(kernel);
+    return node;
+}
+
+/* The log of a bound of |psi_total| over [low, high]. */
+static double envelope(brume_line *line, double low, double high)
+{
+    double sum = brume_smoothing_envelope(line->width, line->c, low);
+    for (size_t i = 0; i < line->law_count; i++)
+        sum += line->laws[i].count * brume_law_envelope(&line->laws[i], low, high);
+    return sum;
+}
+
+/* Skip a band after node `index` if its bound allows; returns how many nodes were skipped. */
+static long skip_band(brume_line *line, long index, double limit)
+{
+    double y = (double)index * line->h, c = line->c;
+    double last = line->unit > 0 ? floor(line->fold / 2) : INFINITY;
+    double kernel = line->unit > 0 ? 2 / -expm1(-c * line->unit) : 0;
+    for (double jump = floor(fmax(4.0 * (double)index, 64)); jump >= 2; jump = floor(jump / 3)) {
+        if ((double)index + jump > last)
+            jump = last - (double)index;
+        if (jump < 1)
+            return 0;
+        double high = y + jump * line->h, bound = envelope(line, y + line->h, high), weight;
+        if (line->unit > 0)
+            weight = kernel * 2 * jump / line->fold;
+        else
+            weight = (1 / y - 1 / high) / M_PI; /* |s(s+1)| >= y^2, sum h/y_n^2 <= 1/y - 1/high */
+        if (bound + log(weight) < limit) {
+            line->skipped += exp(bound) * weight * 1.0001;
+            return (long)jump;
+        }
+    }
+    return 0;
+}
+
+bool brume_line_lay(brume_line *line, double epsilon, double goal)
+{
+    for (size_t i = 0; i < line->law_count; i++)
+        if (!brume_law_settle(&line->laws[i], line->c))
+            return false;
+    double error;
+    line->cumulant = brume_cumulant(line->laws, line->law_count, line->c, NULL, &error);
+    line->cumulant += (long double)brume_smoothing_cumulant(line->width, line->c);
+    line->cumulant_error = error + 1e-15 * line->width * line->c;
+    line->drift = brume_smoothing_drift(line->width);
+    line->count = 0;
+    line->skipped = 0;
+    line->cut = false;
+    /* in the scale of exp(cumulant - c x): what may be cut */
+    double scale = (double)(line->cumulant - (long double)line->c * (epsilon - line->drift));
+    double limit = log(tolerance) + goal - scale;
+    double weight = line->unit > 0 ? log(2 / line->fold) : log(line->h / M_PI);
+    double last = line->unit > 0 ? floor(line->fold / 2) : INFINITY;
+    int since = 0;
+    for (long index = 0; (double)index <= last; index++) {
+        double log_size;
+        if (!push(line, make_node(line, index, &log_size)))
+            return false;
+        if (index < 4)
+            continue;
+        if (log_size + weight > limit + 12) {
+            since = 0;
+            continue;
+        }
+        if (since++ % 8)
+            continue;
+        double y = (double)index * line->h;
+        if (line->unit == 0) {
+            double rest = envelope(line, y + line->h, INFINITY);
+            if (rest - log(M_PI * y) < limit || line->count >= most_nodes) {
+                line->cut = line->count >= most_nodes;
+                line->skipped += exp(rest) / (M_PI * y) * 1.0001;
+                return true;
+            }
+        } else if (line->count >= most_nodes) {
+            /* the fold was not finished: the rest by |kernel| alone */
+            double rest = 2 / -expm1(-line->c * line->unit) * 2 * (last - (double)index) /
+                          line->fold;
+            line->cut = true;
+            line->skipped += rest * exp(envelope(line, y + line->h, last * line->h)) * 1.0001;
+            return true;
+        }
+        long jump = skip_band(line, index, limit - 3);
+        if (jump > 0) {
+            index += jump;
+            since = 0;
+        }
+    }
+    return true;
+}
+
+static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
+{
+    double a = line->unit, c = line->c, offset = line->half ? 0.5 : 0;
+    double place = floor(epsilon / a - offset) + 1 + offset;
+    double above = fmin(fmax(place * a - epsilon, 0), a), decay = exp(-above);
+    double start = epsilon + above; /* the smallest loss above eps */
+    double sum = 0, tail = 0, error = 0, absolute = 0;
+    for (size_t i = 0; i < line->count; i++) {
+        const brume_node *node = &line->nodes[i];
+        double half = i ? 1 : 0.5, s, co;
+        sincos(node->y * start, &s, &co);
+        double first = node->first_re * co + node->first_im * s;
+        double second = decay * (node->second_re * co + node->second_im * s);
+        double term = half * (first - second);
+        sum += term;
+        tail -= half * second;
+        absolute += fabs(term);
+        double size = fabs(node->first_re) + fabs(node->first_im) + fabs(node->second_re) +
+                      fabs(node->second_im);
+        /* y start: 12 units of the lattice, 4 of the phase; `decay`: 12 units of start */
+        error += node->error + size * unit * (16 + 16 * (node->y + 1) * (fabs(start) + a));
+    }
+    error += unit * ((double)line->count + 4) * absolute;
+    long double exponent = line->cumulant - (long double)c * start;
+    double shift = line->cumulant_error + 14 * unit * c * start; /* the lattice, 12 units */
+    double scale = exp((double)exponent) * (1 + 8 * unit * (1 + (double)fabsl(exponent)));
+    double weight = 2 / line->fold;
+    brume_line_sum out = {.value = scale * weight * sum, .slope = scale * weight * tail};
+    out.error =
+        scale *
+            ((weight * error + line->skipped) * (1 + expm1(shift)) +
+             weight * fabs(sum) * (expm1(shift) + 16 * unit * (1 + (double)fabsl(exponent)))) *
+            1.0001 +
+        1e-300;
+    return out;
+}
+
+brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon)
+{
+    if (line->unit > 0)
+        return evaluate_folded(line, epsilon);
+    double c = line->c, x = epsilon - line->drift;
+    double sum = 0, slope = 0, error = 0, absolute = 0;
+    for (size_t i = 0; i < line->count; i++) {
+        const brume_node *node = &line->nodes[i];
+        double half = i ? 1 : 0.5, s, co;
+        sincos(node->y * x, &s, &co);
+        double re = half * (node->first_re * co + node->first_im * s);
+        double im = half * (node->first_im * co - node->first_re * s);
+        sum += re;
+        slope -= c * re - node->y * im; /* d/d eps multiplies by -s */
+        absolute += fabs(re);
+        double size = fabs(node->first_re) + fabs(node->first_im);
+        error += node->error +
+                 size * unit * (12 + 4 * node->y * fabs(x) + 16 * node->y * line->drift);
+    }
+    error += unit * ((double)line->count + 4) * absolute;
+    long double exponent = line->cumulant - (long double)c * x;
+    double shift = line->cumulant_error + 32 * unit * c * line->drift + 2 * unit * c * fabs(x);
+    double scale = exp((double)exponent), weight = line->h / M_PI;
+    double size = 16 * unit * (1 + (double)fabsl(exponent));
+    brume_line_sum out = {.value = scale * weight * sum, .slope = scale * weight * slope};
+    out.error = scale *
+                    ((weight * error + line->skipped) * (1 + expm1(shift) + size) +
+                     weight * fabs(sum) * (expm1(shift) + size)) *
+                    1.0001 +
+                1e-300;
+    return out;
+}
+
+/* A bound of the alias terms, all non-negative, that T has above G(eps). */
+static double aliases(brume_line *line, double epsilon)
+{
+    double spacing = 2 * M_PI / line->h, c = line->c, best = INFINITY;
+    double below = 1 / expm1(c * spacing); /* sum over n < 0, delta <= 1 */
+    for (int i = 0; i < CHERNOFF_FACTORS; i++) {
+        double other = chernoff_point(c, i), ratio = exp(-(other - c) * spacing), error;
+        long double k = brume_cumulant(line->laws, line->law_count, other, NULL, &error);
+        double smooth = brume_smoothing_cumulant(line->width, other) + other * line->drift;
+        double bound = (double)(k - (long double)other * epsilon) + error + smooth +
+                       other * log(other / (other + 1)) - log1p(other);
+        bound = exp(bound + 1e-9 + 1e-15 * other * fabs(epsilon)) * ratio / (1 - ratio);
+        best = fmin(best, bound);
+    }
+    return (below + best) * 1.0001;
+}
+
+void brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper)
+{
+    brume_line_sum at = brume_line_evaluate(line, epsilon);
+    if (upper)
+        *upper = at.value + at.error; /* T >= G >= delta */
+    if (!lower)
+        return;
+    double low = at.value - at.error - aliases(line, epsilon);
+    if (line->width > 0) {
+        /* D(u) >= [G(u) - A G(u v-) - B G(u v+)]/(1 - A - B), A = m/(1 - v-), B = m/(v+ - 1) */
+        double below, above, mean;
+        brume_smoothing_moments(line->width, &below, &above, &mean);
+        double share_low = mean / below * (1 + 1e-12), share_high = mean / above * (1 + 1e-12);
+        brume_line_sum left = brume_line_evaluate(line, epsilon - line->width - line->drift);
+        brume_line_sum right = brume_line_evaluate(line, epsilon + line->width - line->drift);
+        low = low - share_low * (left.value + left.error) -
+              share_high * (right.value + right.error);
+        low /= 1 - share_low - share_high;
+    }
+    *lower = low;
+}
+
+void brume_line_close(brume_line *line)
+{
+    free(line->nodes);
+    line->nodes = NULL;
+    line->count = line->capacity = 0;
+}

@@ -1,0 +1,74 @@
+/* A line Re s = c through the transform of the composed loss, cut into nodes, and what it
+ * certifies.
+ *
+ * delta(eps) = (1/2 pi) int exp(-s eps) phi(s)/(s(s+1)) dy. The trapezoid rule of step h gives
+ * T = sum over n of exp(2 pi n c/h) delta(eps + 2 pi n/h) >= delta(eps): it never under-reports.
+ * If all losses lie in one lattice the infinite sum folds exactly onto the M nodes of one period.
+ * c, h, M and the smoothing width are free: a bad choice widens the interval, never falsifies it.
+ */
+#ifndef BRUME_ACCOUNTANT_LINE_H
+#define BRUME_ACCOUNTANT_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <brume/interval.h>
+
+#include "accountant/law.h"
+
+typedef struct brume_node {
+    double y;
+    double first_re, first_im;   /* psi/(s(s+1)), or folded psi/(1 - exp(-s a)) */
+    double second_re, second_im; /* folded: psi/(1 - exp(-(s+1) a)) */
+    double error;                /* bound of the error of first + second, absolute */
+} brume_node;
+
+typedef struct brume_line {
+    brume_law *laws;
+    size_t law_count;
+    double c, h;
+    double width, drift;  /* of the smoothing */
+    double unit;          /* of the lattice; 0: not folded */
+    bool half;            /* losses lie in unit * (Z + 1/2) */
+    double fold;          /* M, odd */
+    long double cumulant; /* log phi(c) + log k(c) of all draws */
+    double cumulant_error;
+    brume_node *nodes;
+    size_t count, capacity;
+    double skipped; /* bound of all that was not summed, over exp(cumulant - c x) */
+    bool cut;       /* the node cap ended the line */
+} brume_line;
+
+/* A point on the profile: value = T, error = rounding and truncation, slope = dT/d eps. */
+typedef struct brume_line_sum {
+    double value, error, slope;
+} brume_line_sum;
+
+/* log phi(c) of all draws; slope and error as brume_law_cumulant. */
+long double brume_cumulant(brume_law *laws, size_t count, double c, double *slope, double *error);
+
+/* c near the root of K'(c) = eps + 1/c + 1/(c+1), rounded to 24 bits. */
+double brume_saddle(brume_law *laws, size_t count, double epsilon);
+
+/* Choose c and h for eps, and fold if the laws share a lattice. */
+void brume_line_aim(brume_line *line, double epsilon);
+
+/* Lay nodes until what is left is below `goal` (a log, of T's size) times 1e-16. Call with `width`
+ * set. False if memory ran out. */
+BRUME_MUST_USE bool brume_line_lay(brume_line *line, double epsilon, double goal);
+
+/* log of the size of T at eps: what `goal` should be at least. */
+double brume_line_size(const brume_line *line, double epsilon);
+
+/* Would the laws' own decay end the line, without smoothing? */
+bool brume_line_decays(brume_line *line, double epsilon, double goal);
+
+brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon);
+
+/* Certified ends of delta(eps), finite losses only. Either may be NULL. */
+void brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper);
+
+void brume_line_close(brume_line *line);
+
+#endif

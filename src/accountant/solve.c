@@ -1,0 +1,230 @@
+/* From lines to answers. Newton's steps only propose; what is returned was certified at its own
+ * point: the upper epsilon has a certified upper delta below the target, the lower epsilon a
+ * certified lower delta above it. */
+#include "accountant/solve.h"
+
+#include <math.h>
+
+static const double unit = BRUME_UNIT;
+static const uint64_t most_nodes = 500000; /* of all lines of one question */
+
+static const char route_plain[] = "contour integral of the loss transform";
+static const char route_fold[] = "contour integral folded onto the lattice of losses";
+static const char route_smooth[] = "contour integral with an imaginary smoothing mechanism";
+static const char route_top[] = "largest possible loss";
+
+static const char *route_of(const brume_line *line)
+{
+    return line->unit > 0 ? route_fold : line->width > 0 ? route_smooth : route_plain;
+}
+
+bool brume_top_atom(const brume_law *laws, size_t count, double *top, double *log_mass)
+{
+    double sum = 0, mass = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!laws[i].bounded)
+            return false;
+        sum += laws[i].count * laws[i].top;
+        mass += laws[i].count * laws[i].log_top_mass;
+    }
+    *top = sum;
+    *log_mass = mass;
+    return true;
+}
+
+/* Aim at epsilon and decide on smoothing: 0 where the laws decay or fold. */
+static bool aim(brume_line *line, double epsilon, double log_delta, double *goal, double *width)
+{
+    brume_line_aim(line, epsilon);
+    for (size_t i = 0; i < line->law_count; i++)
+        if (!brume_law_settle(&line->laws[i], line->c))
+            return false;
+    *goal = fmin(brume_line_size(line, epsilon), log_delta);
+    if (*width < 0)
+        *width = line->unit > 0 || brume_line_decays(line, epsilon, *goal)
+                     ? 0
+                     : 0.1 / fmax(line->c, 0.5);
+    return true;
+}
+
+bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double width_goal,
+                       brume_answer *out)
+{
+    brume_answer answer = {.value = {0, 1}, .route = route_plain};
+    double top, log_mass, slack = (20 + 2 * (double)count) * unit;
+    if (brume_top_atom(laws, count, &top, &log_mass)) {
+        if (epsilon >= top * (1 + slack)) {
+            answer.value.upper = 0;
+            answer.route = route_top;
+            *out = answer;
+            return true;
+        }
+        double low = top * (1 - slack);
+        if (epsilon < low) /* the top atom alone, mass and place rounded down */
+            answer.value.lower = -expm1(epsilon - low) * exp(log_mass * (1 + slack) - 1e-14) *
+                                 (1 - 1e-15);
+    }
+    answer.value.lower = fmax(answer.value.lower, -expm1(fmin(epsilon, 0)) * (1 - 1e-15));
+    brume_line line = {.laws = laws, .law_count = count};
+    double width = -1, goal;
+    bool alive = aim(&line, epsilon, INFINITY, &goal, &width);
+    while (alive) {
+        line.width = width;
+        alive = brume_line_lay(&line, epsilon, goal);
+        if (!alive)
+            break;
+        double lower, upper;
+        brume_line_certify(&line, epsilon, &lower, &upper);
+        answer.rounds++;
+        answer.nodes += line.count;
+        answer.route = route_of(&line);
+        if (lower > answer.value.lower)
+            answer.value.lower = lower;
+        if (upper < answer.value.upper)
+            answer.value.upper = upper;
+        double gap = answer.value.upper - answer.value.lower;
+        if (width == 0 || gap <= width_goal * answer.value.upper || width < 1e-14 ||
+            answer.nodes > most_nodes / 4 || line.cut)
+            break;
+        width /= 4;
+    }
+    brume_line_close(&line);
+    if (answer.value.lower > answer.value.upper) /* they cross only by rounding at 0 or 1 */
+        answer.value.lower = answer.value.upper;
+    if (alive)
+        *out = answer;
+    return alive;
+}
+
+/* The Chernoff epsilon at delta: min over c of [K(c) - log delta + ...]/c. A place to start. */
+static double chernoff_epsilon(brume_law *laws, size_t count, double delta)
+{
+    double best = INFINITY;
+    for (double power = -40; power < 17; power += 1) {
+        double c = exp2(power);
+        long double k = brume_cumulant(laws, count, c, NULL, NULL);
+        double value = (double)(k - logl((long double)delta) + c * log(c / (c + 1)) - log1p(c)) / c;
+        if (value < best)
+            best = value;
+        else if (power > 0 && best < INFINITY)
+            break;
+    }
+    return best;
+}
+
+/* Newton on log T from `epsilon`, bracketed; returns the new epsilon. */
+static double newton(const brume_line *line, double epsilon, double delta, double low, double high,
+                     bool may_leave)
+{
+    double start = epsilon, floor_ = low;
+    for (int i = 0; i < 60; i++) {
+        brume_line_sum at = brume_line_evaluate(line, epsilon);
+        if (at.value > delta)
+            low = epsilon;
+        else
+            high = epsilon;
+        double most = (i + 1) * 2 / line->c;
+        double step = at.value > 0 && at.slope < 0 ? log(at.value / delta) * at.value / -at.slope
+                      : at.value > delta           ? most
+                                                   : -most;
+        step = fmin(fmax(step, -most), most);
+        double next = epsilon + step;
+        if (!(next > low && next < high) && !(next <= 0 && floor_ == 0))
+            next = high < INFINITY ? 0.5 * (low + high) : epsilon + most;
+        if (next <= 0)
+            next = i > 3 ? 0 : epsilon / 16;
+        step = next - epsilon;
+        epsilon = next;
+        if (fabs(step) < 1e-15 * epsilon || (epsilon == 0 && step == 0) ||
+            (may_leave && fabs(step) < 1e-2 / line->c && fabs(epsilon - start) > 1 / line->c))
+            break;
+    }
+    return epsilon;
+}
+
+/* Widen around `epsilon` until both ends are certified; ends that cannot be are left alone. */
+static void certify_ends(brume_line *line, double epsilon, double delta, double delta_error,
+                         brume_interval *value)
+{
+    brume_line_sum at = brume_line_evaluate(line, epsilon);
+    double slope = fmax(-at.slope, 1e-300), end;
+    double step = (1.2 * at.error + 1.2 * at.value * delta_error) / slope + 2 * unit * epsilon;
+    for (int i = 0; i < 60; i++, step *= 2) {
+        double high = epsilon + step;
+        brume_line_certify(line, high, NULL, &end);
+        if (end <= delta * (1 - delta_error)) {
+            if (high < value->upper)
+                value->upper = high;
+            break;
+        }
+    }
+    brume_line_certify(line, epsilon, &end, NULL);
+    step = fmax((delta * (1 + delta_error) - end) / slope, 2 * unit * epsilon) * 1.02 +
+           4 * unit * epsilon;
+    for (int i = 0; i < 60 && epsilon > 0; i++, step *= 1.5) {
+        double low = epsilon - step;
+        if (low <= 0)
+            break;
+        brume_line_certify(line, low, &end, NULL);
+        if (end > delta * (1 + delta_error)) {
+            if (low > value->lower)
+                value->lower = low;
+            break;
+        }
+    }
+}
+
+bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
+                         double width_goal, brume_answer *out)
+{
+    brume_answer answer = {.value = {0, INFINITY}, .route = route_top};
+    double top = INFINITY, log_mass = -INFINITY, slack = (20 + 2 * (double)count) * unit;
+    bool bounded = brume_top_atom(laws, count, &top, &log_mass);
+    if (bounded) {
+        answer.value.upper = top * (1 + slack);
+        /* delta(eps) >= p (1 - e^{eps - top}) > delta for eps below top + log(1 - delta/p) */
+        double x = log(delta) - log_mass * (1 + slack) + delta_error + 1e-14;
+        if (x < -1e-9)
+            answer.value.lower =
+                fmax(0, top * (1 - slack) + log1p(-exp(x)) * (1 + 1e-12) - 1e-15 * exp(x));
+        if (answer.value.upper - answer.value.lower <= width_goal * answer.value.upper) {
+            *out = answer;
+            return true;
+        }
+    }
+    double floor_ = answer.value.lower, roof = answer.value.upper;
+    double epsilon = fmin(fmax(chernoff_epsilon(laws, count, delta), floor_), roof);
+    if (bounded && epsilon >= roof)
+        epsilon = 0.5 * (floor_ + roof);
+    brume_line line = {.laws = laws, .law_count = count};
+    double width = -1, goal;
+    bool alive = true;
+    for (int moves = 0; alive;) {
+        alive = aim(&line, epsilon, log(delta), &goal, &width);
+        line.width = width;
+        alive = alive && brume_line_lay(&line, epsilon, goal);
+        if (!alive)
+            break;
+        answer.nodes += line.count;
+        answer.rounds++;
+        double start = epsilon;
+        epsilon = newton(&line, epsilon, delta, floor_, roof, moves < 4);
+        if (fabs(epsilon - start) > 1 / line.c && moves++ < 4)
+            continue; /* the line was aimed too far away */
+        brume_interval before = answer.value;
+        certify_ends(&line, epsilon, delta, delta_error, &answer.value);
+        if (answer.value.upper < before.upper)
+            answer.route = route_of(&line);
+        double gap = answer.value.upper - answer.value.lower;
+        if (width == 0 || gap <= width_goal * answer.value.upper || width < 1e-14 ||
+            answer.nodes > most_nodes / 4 || line.cut)
+            break;
+        width /= 4;
+    }
+    brume_line_close(&line);
+    if (answer.value.lower > answer.value.upper)
+        answer.value.lower = answer.value.upper;
+    if (alive)
+        *out = answer;
+    return alive;
+}

@@ -1,0 +1,28 @@
+/* Certified ends of delta at an epsilon and of epsilon at a delta, for one order of the pair and
+ * finite losses, by lines alone. */
+#ifndef BRUME_ACCOUNTANT_SOLVE_H
+#define BRUME_ACCOUNTANT_SOLVE_H
+
+#include "accountant/line.h"
+
+typedef struct brume_answer {
+    brume_interval value;
+    uint64_t nodes;
+    unsigned rounds;
+    const char *route;
+} brume_answer;
+
+/* The largest loss of all draws together and the log of its probability; false if unbounded. Both
+ * carry a relative error of at most (12 + count of laws) units. */
+bool brume_top_atom(const brume_law *laws, size_t count, double *top, double *log_mass);
+
+/* False if memory ran out. `epsilon` may be negative. */
+BRUME_MUST_USE bool brume_solve_delta(brume_law *laws, size_t count, double epsilon,
+                                      double width_goal, brume_answer *out);
+
+/* The least epsilon >= 0 with delta(epsilon) <= delta; delta is known up to `delta_error`,
+ * relative. */
+BRUME_MUST_USE bool brume_solve_epsilon(brume_law *laws, size_t count, double delta,
+                                        double delta_error, double width_goal, brume_answer *out);
+
+#endif
