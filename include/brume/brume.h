@@ -18,6 +18,7 @@
 #include <brume/decimal.h>
 #include <brume/event.h>
 #include <brume/expression.h>
+#include <brume/filter.h>
 #include <brume/interval.h>
 #include <brume/mechanism.h>
 #include <brume/noise.h>

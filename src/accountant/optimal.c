@@ -1,5 +1,5 @@
 /* Optimal composition of (epsilon, delta) guarantees: the exact profile of the worst mechanisms,
- * which are randomized responses, by its finite sum.                          [KOV17, Thm 3.3]
+ * which are randomized responses, by its finite sum.                          [KOV15, Thm 3.3]
  *
  *   delta(eps) = 1 - prod(1 - delta_i)^count_i (1 - sum_L P[L] (1 - e^{eps-L})_+),
  *

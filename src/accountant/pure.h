@@ -17,7 +17,7 @@ typedef struct brume_pure_step {
 } brume_pure_step;
 
 /* 1 - prod (1 - delta_i)^count_i: the probability that any step fails, rounded up. It is at most
- * the sum that basic composition adds up.                                    [KOV17, Thm 3.3] */
+ * the sum that basic composition adds up.                                    [KOV15, Thm 3.3] */
 double brume_pure_failure_upper(const brume_pure_step *steps, size_t n);
 
 /* Sum of count * epsilon, rounded up. */
@@ -47,7 +47,7 @@ double brume_advanced_delta_upper(brume_advanced_form form, const brume_pure_ste
 BRUME_MUST_USE brume_status brume_advanced_share_lower(double epsilon, double delta, uint64_t k,
                                                        double *epsilon0, brume_error *error);
 
-/* The exact profile of the worst mechanisms with these guarantees.            [KOV17, Thm 3.3]
+/* The exact profile of the worst mechanisms with these guarantees.            [KOV15, Thm 3.3]
  * One distinct epsilon: any count. Several: all sign patterns, at most 2^20 of them.
  * Errors: BRUME_EUNSUPPORTED beyond that. */
 BRUME_MUST_USE brume_status brume_optimal_delta(const brume_pure_step *steps, size_t n,
