@@ -27,6 +27,7 @@
 #include <brume/noise.h>
 #include <brume/primitive.h>
 #include <brume/quantile.h>
+#include <brume/randomized_response.h>
 #include <brume/reciprocal.h>
 #include <brume/regression.h>
 #include <brume/status.h>

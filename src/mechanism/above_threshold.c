@@ -5,6 +5,7 @@
  * are asked. proofs/sparse_vector.md. */
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/threshold.h"
 
 enum { EPSILON, MONOTONE, QUERIES };
 
@@ -27,6 +28,27 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
+static brume_split split_of(const brume_event *event)
+{
+    return (brume_split){.hits = 1, .monotone = event->parameter[MONOTONE] != 0, .even = true};
+}
+
+static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
+                                brume_error *error)
+{
+    brume_split split = split_of(event);
+    return brume_split_alpha_upper(&split, event->parameter[EPSILON], event->sensitivity,
+                                   event->parameter[QUERIES], beta, alpha, error);
+}
+
+static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
+                               brume_error *error)
+{
+    brume_split split = split_of(event);
+    return brume_split_beta_upper(&split, event->parameter[EPSILON], event->sensitivity,
+                                  event->parameter[QUERIES], alpha, beta, error);
+}
+
 const brume_card brume_card_above_threshold = {
     .id = 9,
     .name = "above_threshold",
@@ -39,4 +61,8 @@ const brume_card brume_card_above_threshold = {
     .proof = "sparse_vector.md",
     .examples = examples,
     .cost = cost,
+    .accuracy = "how far a query called above lies below the threshold, or one called below lies "
+                "above it; integer noise adds two units of its grid",
+    .alpha_upper = alpha_upper,
+    .beta_upper = beta_upper,
 };

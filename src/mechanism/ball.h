@@ -48,4 +48,10 @@ static inline brume_interval brume_ball_interval(const arb_t ball)
     return (brume_interval){brume_ball_lower(ball), brume_ball_upper(ball)};
 }
 
+/* The same for a probability: cut to [0, 1], where it is known to lie. */
+static inline brume_interval brume_ball_probability(const arb_t ball)
+{
+    return (brume_interval){fmax(brume_ball_lower(ball), 0), fmin(brume_ball_upper(ball), 1)};
+}
+
 #endif

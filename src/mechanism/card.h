@@ -40,9 +40,9 @@
 
 #define BRUME_PARAMETER_QUERIES_                                                                   \
     {                                                                                              \
-        .name = "queries", .type = BRUME_PARAMETER_INTEGER, .least = 1, .most = 0x1p53,            \
-        .optional = true, .standard = 1, .direction = BRUME_NOT_MONOTONE, .unit = "",              \
-        .help = "how many queries are asked; only the accuracy depends on it"                      \
+        .name = "queries", .type = BRUME_PARAMETER_INTEGER, .least = 0, .most = 0x1p53,            \
+        .optional = true, .standard = 0, .direction = BRUME_NOT_MONOTONE, .unit = "",              \
+        .help = "how many queries are asked, for the accuracy; 0: not said"                        \
     }
 
 /* The sensitivity as a parameter, for messages and the unknown. */

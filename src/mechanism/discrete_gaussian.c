@@ -7,6 +7,7 @@
  * is not along one axis. proofs/discrete_gaussian.md. */
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/tail.h"
 
 #include "base/error.h"
 
@@ -63,6 +64,34 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
+static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
+                                brume_error *error)
+{
+    return brume_tail_alpha_upper(brume_tail_discrete_gaussian, event->parameter[SIGMA],
+                                  event->parameter[COORDINATES], beta, true, alpha, error);
+}
+
+static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
+                               brume_error *error)
+{
+    (void)error;
+    *beta = brume_tail_beta_upper(brume_tail_discrete_gaussian, event->parameter[SIGMA],
+                                  event->parameter[COORDINATES], alpha);
+    return BRUME_OK;
+}
+
+static brume_status mass(const brume_event *event, int64_t k, brume_interval *mass,
+                         brume_error *error)
+{
+    (void)error;
+    arb_t p;
+    arb_init(p);
+    brume_mass_discrete_gaussian(p, event->parameter[SIGMA], k);
+    *mass = brume_ball_probability(p);
+    arb_clear(p);
+    return BRUME_OK;
+}
+
 const brume_card brume_card_discrete_gaussian = {
     .id = 5,
     .name = "discrete_gaussian",
@@ -75,4 +104,8 @@ const brume_card brume_card_discrete_gaussian = {
     .proof = "discrete_gaussian.md",
     .examples = examples,
     .cost = cost,
+    .accuracy = "|noise| in any coordinate, a whole number",
+    .alpha_upper = alpha_upper,
+    .beta_upper = beta_upper,
+    .mass = mass,
 };

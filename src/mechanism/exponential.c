@@ -26,6 +26,33 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
+/* The worst case is one best candidate and n-1 at distance x: with y = exp(-x) the bad ones have
+ * (n-1) y/(1 + (n-1) y). */
+static void tail(arb_t out, double n, const arb_t x)
+{
+    arb_t bad;
+    arb_init(bad);
+    arb_neg(out, x);
+    arb_exp(out, out, BRUME_BALL_BITS);
+    arb_set_d(bad, n - 1);
+    arb_mul(bad, bad, out, BRUME_BALL_BITS);
+    arb_add_ui(out, bad, 1, BRUME_BALL_BITS);
+    arb_div(out, bad, out, BRUME_BALL_BITS);
+    arb_clear(bad);
+}
+
+static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
+                                brume_error *error)
+{
+    return brume_selection_alpha_upper(event, tail, beta, alpha, error);
+}
+
+static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
+                               brume_error *error)
+{
+    return brume_selection_beta_upper(event, tail, alpha, beta, error);
+}
+
 const brume_card brume_card_exponential = {
     .id = 6,
     .name = "exponential",
@@ -38,4 +65,7 @@ const brume_card brume_card_exponential = {
     .proof = "exponential.md",
     .examples = examples,
     .cost = cost,
+    .accuracy = "how far the score chosen lies below the best, for a number of candidates",
+    .alpha_upper = alpha_upper,
+    .beta_upper = beta_upper,
 };

@@ -5,6 +5,10 @@
  * exactly. proofs/gaussian.md. */
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/tail.h"
+
+#include "base/error.h"
+#include "mechanism/grid.h"
 
 enum { SIGMA, COORDINATES };
 
@@ -43,6 +47,35 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
+static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
+                                brume_error *error)
+{
+    return brume_tail_alpha_upper(brume_tail_gaussian, event->parameter[SIGMA],
+                                  event->parameter[COORDINATES], beta, false, alpha, error);
+}
+
+static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
+                               brume_error *error)
+{
+    (void)error;
+    *beta = brume_tail_beta_upper(brume_tail_gaussian, event->parameter[SIGMA],
+                                  event->parameter[COORDINATES], alpha);
+    return BRUME_OK;
+}
+
+static brume_status mass(const brume_event *event, int64_t k, brume_interval *mass,
+                         brume_error *error)
+{
+    double step, units;
+    BRUME_TRY(brume_grid_of(event->parameter[SIGMA], &step, &units, error));
+    arb_t p;
+    arb_init(p);
+    brume_mass_rounded_gaussian(p, units, k);
+    *mass = brume_ball_probability(p);
+    arb_clear(p);
+    return BRUME_OK;
+}
+
 const brume_card brume_card_gaussian = {
     .id = 4,
     .name = "gaussian",
@@ -55,4 +88,8 @@ const brume_card brume_card_gaussian = {
     .proof = "gaussian.md",
     .examples = examples,
     .cost = cost,
+    .accuracy = "|noise| in any coordinate; the grid adds at most half a step",
+    .alpha_upper = alpha_upper,
+    .beta_upper = beta_upper,
+    .mass = mass,
 };

@@ -5,6 +5,10 @@
  * proofs/laplace.md. */
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/tail.h"
+
+#include "base/error.h"
+#include "mechanism/grid.h"
 
 enum { SCALE, COORDINATES };
 
@@ -45,6 +49,56 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
+/* P[any of m errors >= alpha] = 1 - (1 - exp(-alpha/scale))^m, solved for alpha:
+ * -scale ln(1 - (1-beta)^(1/m)). */
+static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
+                                brume_error *error)
+{
+    (void)error;
+    arb_t x, y;
+    arb_init(x);
+    arb_init(y);
+    arb_set_d(x, beta);
+    if (event->parameter[COORDINATES] != 1) {
+        arb_neg(x, x);
+        arb_log1p(x, x, BRUME_BALL_BITS);
+        arb_set_d(y, event->parameter[COORDINATES]);
+        arb_div(x, x, y, BRUME_BALL_BITS);
+        arb_expm1(x, x, BRUME_BALL_BITS);
+        arb_neg(x, x);
+    }
+    arb_log(x, x, BRUME_BALL_BITS);
+    arb_neg(x, x);
+    arb_set_d(y, event->parameter[SCALE]);
+    arb_mul(x, x, y, BRUME_BALL_BITS);
+    *alpha = brume_ball_upper(x);
+    arb_clear(x);
+    arb_clear(y);
+    return BRUME_OK;
+}
+
+static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
+                               brume_error *error)
+{
+    (void)error;
+    *beta = brume_tail_beta_upper(brume_tail_laplace, event->parameter[SCALE],
+                                  event->parameter[COORDINATES], alpha);
+    return BRUME_OK;
+}
+
+static brume_status mass(const brume_event *event, int64_t k, brume_interval *mass,
+                         brume_error *error)
+{
+    double step, units;
+    BRUME_TRY(brume_grid_of(event->parameter[SCALE], &step, &units, error));
+    arb_t p;
+    arb_init(p);
+    brume_mass_rounded_laplace(p, units, k);
+    *mass = brume_ball_probability(p);
+    arb_clear(p);
+    return BRUME_OK;
+}
+
 const brume_card brume_card_laplace = {
     .id = 2,
     .name = "laplace",
@@ -57,4 +111,8 @@ const brume_card brume_card_laplace = {
     .proof = "laplace.md",
     .examples = examples,
     .cost = cost,
+    .accuracy = "|noise| in any coordinate; the grid adds at most half a step",
+    .alpha_upper = alpha_upper,
+    .beta_upper = beta_upper,
+    .mass = mass,
 };

@@ -26,6 +26,43 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
+/* The worst case is one best candidate and n-1 taken with chance y = exp(-x) when visited. The best
+ * one wins from its place j if the j before it all fail: (1/n) sum_j (1-y)^j = (1-(1-y)^n)/(n y).
+ */
+static void tail(arb_t out, double n, const arb_t x)
+{
+    enum { BITS = 3 * BRUME_BALL_BITS }; /* 1 - win cancels where n y is small */
+    arb_t y, count;
+    arb_init(y);
+    arb_init(count);
+    arb_neg(y, x);
+    arb_exp(y, y, BITS);
+    arb_set_d(count, n);
+    arb_neg(out, y);
+    arb_log1p(out, out, BITS);
+    arb_mul(out, out, count, BITS);
+    arb_expm1(out, out, BITS);
+    arb_neg(out, out); /* 1 - (1-y)^n */
+    arb_mul(y, y, count, BITS);
+    arb_div(out, out, y, BITS);
+    arb_sub_ui(out, out, 1, BITS);
+    arb_neg(out, out);
+    arb_clear(y);
+    arb_clear(count);
+}
+
+static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
+                                brume_error *error)
+{
+    return brume_selection_alpha_upper(event, tail, beta, alpha, error);
+}
+
+static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
+                               brume_error *error)
+{
+    return brume_selection_beta_upper(event, tail, alpha, beta, error);
+}
+
 const brume_card brume_card_permute_and_flip = {
     .id = 8,
     .name = "permute_and_flip",
@@ -39,4 +76,7 @@ const brume_card brume_card_permute_and_flip = {
     .proof = "permute_and_flip.md",
     .examples = examples,
     .cost = cost,
+    .accuracy = "how far the score chosen lies below the best, for a number of candidates",
+    .alpha_upper = alpha_upper,
+    .beta_upper = beta_upper,
 };

@@ -1,0 +1,30 @@
+/* What above_threshold and sparse_vector share: the split of epsilon between the threshold's noise
+ * and the queries', and the accuracy that follows. */
+#ifndef BRUME_MECHANISM_THRESHOLD_H
+#define BRUME_MECHANISM_THRESHOLD_H
+
+#include <stdbool.h>
+
+#include <brume/status.h>
+
+typedef struct brume_split {
+    double hits; /* c */
+    bool monotone;
+    bool even; /* eps1 = eps2; otherwise eps1 : eps2 = 1 : (w c)^(2/3), w = 2, or 1 if monotone */
+} brume_split;
+
+/* The noise scales in units of the sensitivity: 1/eps1 for the threshold, w c/eps2 for a query,
+ * rounded up; eps1 + eps2 <= epsilon. */
+void brume_split_scales(const brume_split *split, double epsilon, double *threshold, double *query);
+
+/* With probability >= 1-beta, over `queries` queries: above means f >= T - alpha and below means
+ * f <= T + alpha, alpha = D (ln(2/beta)/eps1 + w c ln(2 queries/beta)/eps2). Integer noise adds two
+ * units of its grid. Rounded up, with room for the rounding of the scales.
+ * BRUME_EARGUMENT if queries is 0, not said. */
+brume_status brume_split_alpha_upper(const brume_split *split, double epsilon, double sensitivity,
+                                     double queries, double beta, double *alpha,
+                                     brume_error *error);
+brume_status brume_split_beta_upper(const brume_split *split, double epsilon, double sensitivity,
+                                    double queries, double alpha, double *beta, brume_error *error);
+
+#endif
