@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "accountant/closed.h"
+
 static const double unit = BRUME_UNIT;
 static const uint64_t most_nodes = 500000; /* of all lines of one question */
 
@@ -47,6 +49,37 @@ static bool aim(brume_line *line, double epsilon, double log_delta, double *goal
     return true;
 }
 
+static bool alone_and_sampled(const brume_law *laws, size_t count)
+{
+    return count == 1 && laws[0].kind == BRUME_LAW_SAMPLED && laws[0].count == 1;
+}
+
+/* Narrow the answer by the sum over sign patterns, if that is quick. */
+static bool try_patterns(const brume_law *laws, size_t count, double epsilon, brume_answer *answer)
+{
+    brume_pattern *pattern = brume_pattern_open(laws, count, epsilon);
+    if (!pattern)
+        return false;
+    brume_closed closed = brume_pattern_form(pattern);
+    brume_closed_delta(&closed, epsilon, answer);
+    brume_pattern_close(pattern);
+    return true;
+}
+
+/* The same for epsilon at a delta; `near` is how far below `epsilon` the answer may well be. */
+static bool try_patterns_inverse(const brume_law *laws, size_t count, double delta,
+                                 double delta_error, double epsilon, double near,
+                                 brume_answer *answer)
+{
+    brume_pattern *pattern = brume_pattern_open(laws, count, epsilon - 2 * near);
+    if (!pattern)
+        return false;
+    brume_closed closed = brume_pattern_form(pattern);
+    brume_closed_epsilon(&closed, delta, delta_error, epsilon - near, answer);
+    brume_pattern_close(pattern);
+    return true;
+}
+
 bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double width_goal,
                        brume_answer *out)
 {
@@ -65,10 +98,17 @@ bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double wid
                                  (1 - 1e-15);
     }
     answer.value.lower = fmax(answer.value.lower, -expm1(fmin(epsilon, 0)) * (1 - 1e-15));
+    if (alone_and_sampled(laws, count)) {
+        brume_closed closed = brume_sampled_form(laws);
+        brume_closed_delta(&closed, epsilon, &answer);
+        *out = answer;
+        return true;
+    }
     brume_line line = {.laws = laws, .law_count = count};
     double width = -1, goal;
     bool alive = aim(&line, epsilon, INFINITY, &goal, &width);
-    while (alive) {
+    bool closed = alive && width > 0 && try_patterns(laws, count, epsilon, &answer);
+    while (alive && !closed) {
         line.width = width;
         alive = brume_line_lay(&line, epsilon, goal);
         if (!alive)
@@ -83,8 +123,10 @@ bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double wid
         if (upper < answer.value.upper)
             answer.value.upper = upper;
         double gap = answer.value.upper - answer.value.lower;
-        if (width == 0 || gap <= width_goal * answer.value.upper || width < 1e-14 ||
-            answer.nodes > most_nodes / 4 || line.cut)
+        bool wide = gap > width_goal * answer.value.upper;
+        if (width == 0 && wide)
+            try_patterns(laws, count, epsilon, &answer);
+        if (width == 0 || !wide || width < 1e-14 || answer.nodes > most_nodes / 4 || line.cut)
             break;
         width /= 4;
     }
@@ -148,6 +190,11 @@ static void certify_ends(brume_line *line, double epsilon, double delta, double 
 {
     brume_line_sum at = brume_line_evaluate(line, epsilon);
     double slope = fmax(-at.slope, 1e-300), end;
+    if (epsilon <= 0) { /* met at epsilon 0 already? */
+        brume_line_certify(line, 0, NULL, &end);
+        if (end <= delta * (1 - delta_error))
+            *value = (brume_interval){0, 0};
+    }
     double step = (1.2 * at.error + 1.2 * at.value * delta_error) / slope + 2 * unit * epsilon;
     for (int i = 0; i < 60; i++, step *= 2) {
         double high = epsilon + step;
@@ -196,11 +243,21 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
     double epsilon = fmin(fmax(chernoff_epsilon(laws, count, delta), floor_), roof);
     if (bounded && epsilon >= roof)
         epsilon = 0.5 * (floor_ + roof);
+    if (alone_and_sampled(laws, count)) {
+        brume_closed closed = brume_sampled_form(laws);
+        brume_closed_epsilon(&closed, delta, delta_error, epsilon, &answer);
+        *out = answer;
+        return true;
+    }
     brume_line line = {.laws = laws, .law_count = count};
     double width = -1, goal;
     bool alive = true;
     for (int moves = 0; alive;) {
+        bool first = width < 0;
         alive = aim(&line, epsilon, log(delta), &goal, &width);
+        if (alive && first && width > 0 &&
+            try_patterns_inverse(laws, count, delta, delta_error, epsilon, 2 / line.c, &answer))
+            break;
         line.width = width;
         alive = alive && brume_line_lay(&line, epsilon, goal);
         if (!alive)
@@ -216,8 +273,10 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
         if (answer.value.upper < before.upper)
             answer.route = route_of(&line);
         double gap = answer.value.upper - answer.value.lower;
-        if (width == 0 || gap <= width_goal * answer.value.upper || width < 1e-14 ||
-            answer.nodes > most_nodes / 4 || line.cut)
+        bool wide = gap > width_goal * answer.value.upper;
+        if (width == 0 && wide)
+            try_patterns_inverse(laws, count, delta, delta_error, epsilon, 0, &answer);
+        if (width == 0 || !wide || width < 1e-14 || answer.nodes > most_nodes / 4 || line.cut)
             break;
         width /= 4;
     }

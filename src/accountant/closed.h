@@ -1,0 +1,45 @@
+/* Answers from a profile that is known in closed form.
+ *
+ * A closed form gives certified values of delta at any epsilon; this turns them into epsilon at a
+ * delta. It is what remains where the line integral does not end by itself: few draws. */
+#ifndef BRUME_ACCOUNTANT_CLOSED_H
+#define BRUME_ACCOUNTANT_CLOSED_H
+
+#include "accountant/law.h"
+#include "accountant/solve.h"
+
+typedef enum brume_side { BRUME_LOWER_SIDE = -1, BRUME_UPPER_SIDE = 1 } brume_side;
+
+/* A bound of delta(epsilon) from above or below, for every parameter within its 8 units. */
+typedef struct brume_closed {
+    double (*delta)(void *context, double epsilon, brume_side side);
+    void *context;
+    const char *route;
+} brume_closed;
+
+/* Narrow answer->value, which must contain the epsilon at delta, from a guess inside it. */
+void brume_closed_epsilon(const brume_closed *closed, double delta, double delta_error,
+                          double guess, brume_answer *answer);
+
+/* Narrow answer->value around delta(epsilon). */
+void brume_closed_delta(const brume_closed *closed, double epsilon, brume_answer *answer);
+
+/* --- sums over sign patterns: few draws of Laplace, pure and small discrete laws --- */
+typedef struct brume_pattern brume_pattern;
+
+/* NULL if a law is of another kind, if there are too many patterns with a loss above `epsilon` to
+ * be quick about it, or if memory ran out. */
+brume_pattern *brume_pattern_open(const brume_law *laws, size_t count, double epsilon);
+void brume_pattern_close(brume_pattern *pattern);
+brume_closed brume_pattern_form(brume_pattern *pattern);
+
+/* --- one subsampled Gaussian --- */
+brume_closed brume_sampled_form(brume_law *law);
+
+/* A parameter moved by a little more than its 8 units. */
+static inline double brume_parameter_moved(double parameter, int direction)
+{
+    return parameter * (1 + direction * 0x1.2p-50); /* 9 units, of which rounding takes one */
+}
+
+#endif
