@@ -1,0 +1,305 @@
+/* Registered datasets: a policy, a budget and its filter's state.
+ *
+ * Promise: what brume_ledger_dataset returns is what the journal says: the policy is read from the
+ * `register` row and the filter's state is compared with the row that set it. */
+#include "ledger/dataset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "ledger/journal.h"
+
+static brume_status out_of_memory(brume_error *error)
+{
+    return brume_fail(error, BRUME_EMEMORY, NULL, "reading the ledger: out of memory");
+}
+
+const char *brume_adjacency_word(brume_adjacency adjacency)
+{
+    switch (adjacency) {
+    case BRUME_ADD_REMOVE:
+        return "add-remove";
+    case BRUME_REPLACE:
+        return "replace";
+    case BRUME_EDGE:
+        return "edge";
+    }
+    return "";
+}
+
+bool brume_adjacency_parse(const char *word, brume_adjacency *out)
+{
+    static const brume_adjacency all[] = {BRUME_ADD_REMOVE, BRUME_REPLACE, BRUME_EDGE};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(word, brume_adjacency_word(all[i])) == 0) {
+            *out = all[i];
+            return true;
+        }
+    return false;
+}
+
+/* ---- registering ---- */
+
+static brume_status refuse_if_found(brume_ledger *ledger, const char *sql, const char *key,
+                                    const char *what, const char *hint, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, "t", key));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    if (status == BRUME_OK && found)
+        status = brume_fail(error, BRUME_EPOLICY, hint, "%s, as '%s'", what,
+                            brume_store_text(statement, 0));
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static brume_status write_registration(brume_ledger *ledger, const brume_registration *new,
+                                       brume_error *error)
+{
+    BRUME_TRY(brume_journal_check_head(ledger, error));
+    BRUME_TRY(refuse_if_found(ledger, "SELECT name FROM dataset WHERE name = ?1", new->name,
+                              "the name is registered already", "choose another name", error));
+    if (!new->new_budget)
+        BRUME_TRY(refuse_if_found(ledger, "SELECT name FROM dataset WHERE source = ?1", new->source,
+                                  "the same source is registered already",
+                                  "a second budget for the same people adds to the first; "
+                                  "--new-budget if you mean it",
+                                  error));
+    char filter[BRUME_FILTER_TEXT];
+    BRUME_TRY(brume_filter_print(new->filter, filter, error));
+    json_t *body = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s?,s:O,s:b}", "dataset", new->name, "source",
+                             new->source, "data_version", new->data_version, "adjacency",
+                             brume_adjacency_word(new->adjacency), "filter", filter, "cap",
+                             new->cap, "policy", new->policy, "new_budget", new->new_budget);
+    uint64_t id = 0;
+    brume_status status = brume_journal_next(ledger, &id, error);
+    if (status == BRUME_OK)
+        status = brume_store_execute(ledger, error,
+                                     "INSERT INTO dataset(name, source, registered, data_version, "
+                                     "filter, last, queries) VALUES(?1,?2,?3,?4,?5,?3,0)",
+                                     "ttitt", new->name, new->source, (int64_t)id,
+                                     new->data_version, filter);
+    if (status == BRUME_OK)
+        return brume_journal_append(ledger, "register", body, error);
+    json_decref(body);
+    return status;
+}
+
+brume_status brume_ledger_register(brume_ledger *ledger, const brume_registration *registration,
+                                   brume_error *error)
+{
+    if (!registration->name || !*registration->name)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "a dataset needs a name");
+    BRUME_TRY(brume_store_begin(ledger, error));
+    brume_status status = write_registration(ledger, registration, error);
+    if (status == BRUME_OK)
+        return brume_store_commit(ledger, error);
+    brume_store_undo(ledger);
+    return status;
+}
+
+static brume_status write_data_version(brume_ledger *ledger, const char *name,
+                                       const char *data_version, brume_error *error)
+{
+    brume_dataset *dataset = NULL;
+    BRUME_TRY(brume_journal_check_head(ledger, error));
+    BRUME_TRY(brume_ledger_dataset(ledger, name, &dataset, error));
+    brume_dataset_close(dataset);
+    BRUME_TRY(brume_store_execute(ledger, error, "UPDATE dataset SET data_version=?2 WHERE name=?1",
+                                  "tt", name, data_version));
+    json_t *body = json_pack("{s:s,s:s}", "dataset", name, "data_version", data_version);
+    return brume_journal_append(ledger, "version", body, error);
+}
+
+brume_status brume_ledger_set_data_version(brume_ledger *ledger, const char *name,
+                                           const char *data_version, brume_error *error)
+{
+    BRUME_TRY(brume_store_begin(ledger, error));
+    brume_status status = write_data_version(ledger, name, data_version, error);
+    if (status == BRUME_OK)
+        return brume_store_commit(ledger, error);
+    brume_store_undo(ledger);
+    return status;
+}
+
+/* ---- loading ---- */
+
+typedef struct dataset_row {
+    char *source, *data_version, *filter;
+    uint64_t registered, last, queries;
+} dataset_row;
+
+static void free_row(dataset_row *row)
+{
+    free(row->source);
+    free(row->data_version);
+    free(row->filter);
+}
+
+static brume_status unknown_dataset(brume_ledger *ledger, const char *name, brume_error *error)
+{
+    json_t *names = NULL;
+    char hint[128] = "see 'brume datasets'";
+    if (brume_ledger_names(ledger, &names, NULL) == BRUME_OK) {
+        size_t count = json_array_size(names);
+        const char **list = calloc(count + 1, sizeof *list);
+        for (size_t i = 0; list && i < count; i++)
+            list[i] = json_string_value(json_array_get(names, i));
+        const char *nearest = list ? brume_text_nearest(name, list, count) : NULL;
+        if (nearest)
+            snprintf(hint, sizeof hint, "did you mean '%.100s'?", nearest);
+        free(list);
+        json_decref(names);
+    }
+    return brume_fail(error, BRUME_EUNKNOWN, hint, "no dataset '%s'", name);
+}
+
+static brume_status read_row(brume_ledger *ledger, const char *name, dataset_row *row,
+                             brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT source, data_version, filter, registered, last, queries "
+                                  "FROM dataset WHERE name = ?1",
+                                  "t", name));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    if (status == BRUME_OK && !found)
+        status = unknown_dataset(ledger, name, error);
+    if (status == BRUME_OK) {
+        row->source = strdup(brume_store_text(statement, 0));
+        row->data_version = strdup(brume_store_text(statement, 1));
+        row->filter = strdup(brume_store_text(statement, 2));
+        row->registered = (uint64_t)sqlite3_column_int64(statement, 3);
+        row->last = (uint64_t)sqlite3_column_int64(statement, 4);
+        row->queries = (uint64_t)sqlite3_column_int64(statement, 5);
+        if (!row->source || !row->data_version || !row->filter)
+            status = out_of_memory(error);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static brume_status contradiction(const char *name, brume_error *error)
+{
+    return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                      "the ledger's record of '%s' is not what its journal says", name);
+}
+
+/* The filter's state that journal row `last` gives to `name`. */
+static const char *state_in_journal(const json_t *body, const char *name)
+{
+    const char *dataset = json_string_value(json_object_get(body, "dataset"));
+    if (dataset && strcmp(dataset, name) == 0)
+        return json_string_value(json_object_get(body, "filter"));
+    size_t i = 0;
+    json_t *charge = NULL;
+    json_array_foreach(json_object_get(body, "charges"), i, charge)
+    {
+        dataset = json_string_value(json_object_get(charge, "dataset"));
+        if (dataset && strcmp(dataset, name) == 0)
+            return json_string_value(json_object_get(charge, "filter"));
+    }
+    return NULL;
+}
+
+static brume_status check_state(brume_ledger *ledger, const char *name, const dataset_row *row,
+                                brume_error *error)
+{
+    json_t *body = NULL;
+    BRUME_TRY(brume_journal_body(ledger, row->last, &body, error));
+    const char *state = state_in_journal(body, name);
+    bool same = state && strcmp(state, row->filter) == 0;
+    json_decref(body);
+    return same ? BRUME_OK : contradiction(name, error);
+}
+
+static brume_status fill(brume_ledger *ledger, const char *name, dataset_row *row,
+                         brume_dataset *dataset, brume_error *error)
+{
+    json_t *body = NULL;
+    BRUME_TRY(brume_journal_body(ledger, row->registered, &body, error));
+    const char *registered = json_string_value(json_object_get(body, "dataset"));
+    const char *adjacency = json_string_value(json_object_get(body, "adjacency"));
+    const char *source = json_string_value(json_object_get(body, "source"));
+    const char *cap = json_string_value(json_object_get(body, "cap"));
+    brume_status status = BRUME_OK;
+    if (!registered || strcmp(registered, name) != 0 || !source ||
+        strcmp(source, row->source) != 0 || !adjacency ||
+        !brume_adjacency_parse(adjacency, &dataset->adjacency))
+        status = contradiction(name, error);
+    if (status == BRUME_OK) {
+        dataset->policy = json_incref(json_object_get(body, "policy"));
+        dataset->name = strdup(name);
+        dataset->source = strdup(row->source);
+        dataset->data_version = strdup(row->data_version);
+        dataset->cap = cap ? strdup(cap) : NULL;
+        dataset->queries = row->queries;
+        if (!dataset->name || !dataset->source || !dataset->data_version || (cap && !dataset->cap))
+            status = out_of_memory(error);
+    }
+    json_decref(body);
+    if (status != BRUME_OK)
+        return status;
+    return brume_filter_parse(row->filter, &dataset->filter, error);
+}
+
+brume_status brume_ledger_dataset(brume_ledger *ledger, const char *name, brume_dataset **out,
+                                  brume_error *error)
+{
+    dataset_row row = {0};
+    brume_dataset *dataset = calloc(1, sizeof *dataset);
+    if (!dataset)
+        return out_of_memory(error);
+    brume_status status = read_row(ledger, name, &row, error);
+    if (status == BRUME_OK)
+        status = check_state(ledger, name, &row, error);
+    if (status == BRUME_OK)
+        status = fill(ledger, name, &row, dataset, error);
+    free_row(&row);
+    if (status != BRUME_OK) {
+        brume_dataset_close(dataset);
+        return status;
+    }
+    *out = dataset;
+    return BRUME_OK;
+}
+
+void brume_dataset_close(brume_dataset *dataset)
+{
+    if (!dataset)
+        return;
+    free(dataset->name);
+    free(dataset->source);
+    free(dataset->data_version);
+    free(dataset->cap);
+    json_decref(dataset->policy);
+    free(dataset);
+}
+
+brume_status brume_ledger_names(brume_ledger *ledger, json_t **out, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT name FROM dataset ORDER BY name", ""));
+    json_t *names = json_array();
+    brume_status status = names ? BRUME_OK : out_of_memory(error);
+    bool row = true;
+    while (status == BRUME_OK && row) {
+        status = brume_store_step(ledger, statement, &row, error);
+        if (status == BRUME_OK && row &&
+            json_array_append_new(names, json_string(brume_store_text(statement, 0))) != 0)
+            status = out_of_memory(error);
+    }
+    sqlite3_finalize(statement);
+    if (status != BRUME_OK) {
+        json_decref(names);
+        return status;
+    }
+    *out = names;
+    return BRUME_OK;
+}

@@ -1,0 +1,199 @@
+/* The journal: an append-only, hash-chained list of facts. */
+#include "ledger/journal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+
+static brume_status damaged(uint64_t id, brume_error *error)
+{
+    return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                      "row %llu of the ledger's journal does not hold", (unsigned long long)id);
+}
+
+static void time_now(char out[32])
+{
+    struct timespec now;
+    struct tm utc;
+    char seconds[24];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(out, 32, "%s.%03dZ", seconds, (int)(now.tv_nsec / 1000000));
+}
+
+brume_status brume_journal_hash(const brume_journal_row *row, const char *previous,
+                                char out[BRUME_DIGEST_TEXT], brume_error *error)
+{
+    char id[24];
+    snprintf(id, sizeof id, "%llu", (unsigned long long)row->id);
+    const char *const parts[] = {previous, id, row->time, row->kind, row->body};
+    return brume_digest(parts, sizeof parts / sizeof *parts, out, error);
+}
+
+brume_status brume_journal_read(brume_ledger *ledger, uint64_t first, sqlite3_stmt **out,
+                                brume_error *error)
+{
+    return brume_store_prepare(
+        ledger, out, error,
+        "SELECT id, time, kind, body, hash FROM journal WHERE id >= ?1 ORDER BY id", "i",
+        (int64_t)first);
+}
+
+brume_status brume_journal_step(brume_ledger *ledger, sqlite3_stmt *statement,
+                                brume_journal_row *row, bool *more, brume_error *error)
+{
+    BRUME_TRY(brume_store_step(ledger, statement, more, error));
+    if (!*more)
+        return BRUME_OK;
+    row->id = (uint64_t)sqlite3_column_int64(statement, 0);
+    row->time = brume_store_text(statement, 1);
+    row->kind = brume_store_text(statement, 2);
+    row->body = brume_store_text(statement, 3);
+    row->hash = brume_store_text(statement, 4);
+    return BRUME_OK;
+}
+
+/* Id and hash of the newest row; 0 and "" of an empty journal. */
+static brume_status read_head(brume_ledger *ledger, uint64_t *id, char hash[BRUME_DIGEST_TEXT],
+                              brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT id, hash FROM journal ORDER BY id DESC LIMIT 1", ""));
+    brume_status status = brume_store_step(ledger, statement, &row, error);
+    if (status == BRUME_OK) {
+        *id = row ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+        snprintf(hash, BRUME_DIGEST_TEXT, "%s", row ? brume_store_text(statement, 1) : "");
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+brume_status brume_journal_next(brume_ledger *ledger, uint64_t *id, brume_error *error)
+{
+    char hash[BRUME_DIGEST_TEXT];
+    uint64_t last = 0;
+    BRUME_TRY(read_head(ledger, &last, hash, error));
+    *id = last + 1;
+    return BRUME_OK;
+}
+
+static brume_status append_text(brume_ledger *ledger, const char *kind, const char *body,
+                                brume_error *error)
+{
+    char previous[BRUME_DIGEST_TEXT], hash[BRUME_DIGEST_TEXT], time[32];
+    uint64_t last = 0;
+    BRUME_TRY(read_head(ledger, &last, previous, error));
+    time_now(time);
+    brume_journal_row row = {last + 1, time, kind, body, NULL};
+    BRUME_TRY(brume_journal_hash(&row, previous, hash, error));
+    return brume_store_execute(
+        ledger, error, "INSERT INTO journal(id, time, kind, body, hash) VALUES(?1,?2,?3,?4,?5)",
+        "itttt", (int64_t)row.id, time, kind, body, hash);
+}
+
+/* Digest of the dataset table: a chain over its rows in the order of names. */
+static brume_status digest_states(brume_ledger *ledger, char digest[BRUME_DIGEST_TEXT],
+                                  brume_error *error)
+{
+    enum { COLUMNS = 7 };
+    sqlite3_stmt *statement = NULL;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT name, source, registered, data_version, filter, last, "
+                                  "queries FROM dataset ORDER BY name",
+                                  ""));
+    char before[BRUME_DIGEST_TEXT] = "";
+    bool row = true;
+    brume_status status = BRUME_OK;
+    while (status == BRUME_OK && row) {
+        status = brume_store_step(ledger, statement, &row, error);
+        const char *parts[COLUMNS + 1] = {before};
+        for (int i = 0; status == BRUME_OK && row && i < COLUMNS; i++)
+            parts[i + 1] = brume_store_text(statement, i);
+        if (status == BRUME_OK && row)
+            status = brume_digest(parts, COLUMNS + 1, digest, error);
+        if (status == BRUME_OK && row)
+            memcpy(before, digest, sizeof before);
+    }
+    sqlite3_finalize(statement);
+    memcpy(digest, before, sizeof before);
+    return status;
+}
+
+brume_status brume_journal_append(brume_ledger *ledger, const char *kind, json_t *body,
+                                  brume_error *error)
+{
+    char states[BRUME_DIGEST_TEXT];
+    brume_status status = digest_states(ledger, states, error);
+    if (status != BRUME_OK) {
+        json_decref(body);
+        return status;
+    }
+    char *text = NULL;
+    if (body && json_object_set_new(body, "states", json_string(states)) == 0)
+        text = json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(body);
+    if (!text)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "writing the ledger: out of memory");
+    status = append_text(ledger, kind, text, error);
+    free(text);
+    return status;
+}
+
+/* Check row `id` against the hash of the one before it; its body, where wanted. */
+static brume_status check_row(brume_ledger *ledger, uint64_t id, json_t **body, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    BRUME_TRY(brume_journal_read(ledger, id > 1 ? id - 1 : 1, &statement, error));
+    char previous[BRUME_DIGEST_TEXT] = "", hash[BRUME_DIGEST_TEXT] = "";
+    brume_journal_row row = {0};
+    bool more = false;
+    brume_status status = brume_journal_step(ledger, statement, &row, &more, error);
+    if (status == BRUME_OK && id > 1 && more && row.id == id - 1) {
+        snprintf(previous, sizeof previous, "%s", row.hash);
+        status = brume_journal_step(ledger, statement, &row, &more, error);
+    }
+    if (status == BRUME_OK && (!more || row.id != id))
+        status = damaged(id, error);
+    if (status == BRUME_OK)
+        status = brume_journal_hash(&row, previous, hash, error);
+    if (status == BRUME_OK && strcmp(hash, row.hash) != 0)
+        status = damaged(id, error);
+    json_t *loaded = NULL;
+    if (status == BRUME_OK && body && !(loaded = json_loads(row.body, 0, NULL)))
+        status = damaged(id, error);
+    sqlite3_finalize(statement);
+    if (status == BRUME_OK && body)
+        *body = loaded;
+    return status;
+}
+
+brume_status brume_journal_body(brume_ledger *ledger, uint64_t id, json_t **body,
+                                brume_error *error)
+{
+    return check_row(ledger, id, body, error);
+}
+
+brume_status brume_journal_check_head(brume_ledger *ledger, brume_error *error)
+{
+    char hash[BRUME_DIGEST_TEXT];
+    uint64_t id = 0;
+    BRUME_TRY(read_head(ledger, &id, hash, error));
+    if (id == 0)
+        return damaged(1, error);
+    json_t *body = NULL;
+    BRUME_TRY(check_row(ledger, id, &body, error));
+    char digest[BRUME_DIGEST_TEXT];
+    const char *states = json_string_value(json_object_get(body, "states"));
+    brume_status status = digest_states(ledger, digest, error);
+    if (status == BRUME_OK && (!states || strcmp(states, digest) != 0))
+        status = brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                            "the table of datasets is not what the journal says");
+    json_decref(body);
+    return status;
+}

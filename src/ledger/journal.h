@@ -1,0 +1,57 @@
+/* The journal: an append-only, hash-chained list of facts.
+ *
+ * Row i has hash_i = SHA-256 over (hash_{i-1}, id, time, kind, body), each preceded by its length;
+ * hash_0 is "". A changed, inserted, dropped or moved row breaks every hash after it. Kinds:
+ *
+ *   create    {}
+ *   register  {"dataset","source","data_version","adjacency","filter","cap","policy","new_budget"}
+ *   version   {"dataset","data_version"}
+ *   reserve   {"charges":[{"dataset","price","filter"}],"sql","events","answer_key"}
+ *   commit    {"reservation","answer_hash"}
+ *   fail      {"reservation","reason"}
+ *
+ * `filter` is the state of the dataset's filter after the row, in its exact text form; `price` the
+ * charge in its exact text form. Every body also has "states": a digest of the whole dataset table
+ * after the row, so that the newest row vouches for the state of every dataset. Bodies are JSON
+ * with sorted keys and no spaces. */
+#ifndef BRUME_LEDGER_JOURNAL_H
+#define BRUME_LEDGER_JOURNAL_H
+
+#include "ledger/digest.h"
+#include "ledger/store.h"
+
+/* The number the next row will have, inside the current transaction. */
+BRUME_MUST_USE brume_status brume_journal_next(brume_ledger *ledger, uint64_t *id,
+                                               brume_error *error);
+
+/* Append a row inside the current transaction, after the tables beside the journal are as it says.
+ * Takes the reference to `body` also on failure (NULL: out of memory). */
+BRUME_MUST_USE brume_status brume_journal_append(brume_ledger *ledger, const char *kind,
+                                                 json_t *body, brume_error *error);
+
+typedef struct brume_journal_row {
+    uint64_t id;
+    const char *time, *kind, *body, *hash; /* valid until the next step */
+} brume_journal_row;
+
+/* Rows from `first` on, in order: prepare, then step until *row is false, then sqlite3_finalize. */
+BRUME_MUST_USE brume_status brume_journal_read(brume_ledger *ledger, uint64_t first,
+                                               sqlite3_stmt **out, brume_error *error);
+BRUME_MUST_USE brume_status brume_journal_step(brume_ledger *ledger, sqlite3_stmt *statement,
+                                               brume_journal_row *row, bool *more,
+                                               brume_error *error);
+
+/* The hash a row must have after a row with hash `previous`. */
+BRUME_MUST_USE brume_status brume_journal_hash(const brume_journal_row *row, const char *previous,
+                                               char out[BRUME_DIGEST_TEXT], brume_error *error);
+
+/* Load the body of row `id` after checking its hash against the row before it.
+ * BRUME_EDAMAGED if there is no such row or it does not hold. The caller frees *body. */
+BRUME_MUST_USE brume_status brume_journal_body(brume_ledger *ledger, uint64_t id, json_t **body,
+                                               brume_error *error);
+
+/* Is the newest row the one its hash says, and is the dataset table what it vouches for? Takes time
+ * in the number of datasets, not of rows. */
+BRUME_MUST_USE brume_status brume_journal_check_head(brume_ledger *ledger, brume_error *error);
+
+#endif

@@ -1,0 +1,167 @@
+/* The ledger: the durable account of what each dataset has paid.
+ *
+ * On disk it is one SQLite file (application id "brum", write-ahead log, synchronous=FULL):
+ *
+ *   journal      append-only, hash-chained: every fact, in order. Row i carries
+ *                hash_i = SHA-256(hash_{i-1} | id | time | kind | body); see journal.h.
+ *   dataset      one row per registered dataset: policy and the filter's state, each a copy of what
+ *                the journal row `last` says.
+ *   reservation  one row per reservation: its state, `reserved`, `committed` or `failed`.
+ *   answer       recorded answers, for free re-reads; their hashes are in the journal.
+ *
+ * Everything but the journal can be recomputed from it; `verify` does so.
+ *
+ * Rules.
+ *  1. A reservation is durable (on disk, synced) before brume_ledger_reserve returns.
+ *  2. Check and charge are one transaction that holds the write lock: of processes racing for a
+ *     budget exactly those succeed whose charges fit, in the order of the journal.
+ *  3. A reservation that touches several datasets charges all of them or none.
+ *  4. Nothing is ever refunded. A crash, a failed engine, a closed pipe: what was reserved stays
+ *     spent, because whether an answer was seen cannot be known.
+ *  5. The filter's rule, its budget and the adjacency are fixed at registration.
+ *  6. Before it writes, the ledger checks that the newest row's hash is right and that the dataset
+ *     table is the one this row vouches for, and a dataset's state against the row that set it;
+ *     otherwise BRUME_EDAMAGED.
+ *
+ * Crash argument. A killed process leaves either no trace of a transaction or all of it (SQLite's
+ * log). The caller prints an answer only after commit returned, hence after reserve returned, hence
+ * after the charge was on disk. So every answer that was seen is charged.
+ *
+ * What it cannot do: somebody who may write the file may put back an older copy of it, or write a
+ * new history with new hashes. That is detected against an earlier export
+ * (brume_ledger_verify_against), and by nothing that is in the file itself. */
+#ifndef BRUME_LEDGER_LEDGER_H
+#define BRUME_LEDGER_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include <brume/adjacency.h>
+#include <brume/filter.h>
+#include <brume/status.h>
+
+typedef struct brume_ledger brume_ledger;
+
+typedef enum brume_ledger_mode {
+    BRUME_LEDGER_CREATE, /* open for writing, make the file if there is none */
+    BRUME_LEDGER_WRITE,  /* open for writing; no file: BRUME_ESOURCE */
+    BRUME_LEDGER_READ,   /* open for reading only */
+} brume_ledger_mode;
+
+/* Open the ledger at `path`; close it with brume_ledger_close. An older schema is migrated (in
+ * modes CREATE and WRITE), a newer one refused.
+ * Errors: BRUME_ESOURCE no such file; BRUME_EDISK cannot be opened, locked or written;
+ * BRUME_EDAMAGED not a ledger, or its structure is not what brume made; BRUME_EUNSUPPORTED newer.
+ */
+BRUME_MUST_USE brume_status brume_ledger_open(const char *path, brume_ledger_mode mode,
+                                              brume_ledger **out, brume_error *error);
+void brume_ledger_close(brume_ledger *ledger);
+
+/* ---- datasets ---- */
+
+typedef struct brume_registration {
+    const char *name;         /* unique, not empty */
+    const char *source;       /* identity of the source; the same one twice is refused */
+    const char *data_version; /* the owner's public label; may be "" */
+    brume_adjacency adjacency;
+    const brume_filter *filter; /* fresh: the budget and its rule */
+    const char *cap;            /* most epsilon of one query, as a decimal; NULL: no cap */
+    const json_t *policy;       /* everything else, opaque to the ledger */
+    bool new_budget;            /* the owner insists: same source under another name */
+} brume_registration;
+
+/* Register a dataset. BRUME_EPOLICY if the name or the source is registered already. */
+BRUME_MUST_USE brume_status brume_ledger_register(brume_ledger *ledger,
+                                                  const brume_registration *registration,
+                                                  brume_error *error);
+
+/* Give a dataset a new public version label. Recorded; recorded answers of the old label stay, but
+ * are no longer found by queries on the new one. */
+BRUME_MUST_USE brume_status brume_ledger_set_data_version(brume_ledger *ledger, const char *name,
+                                                          const char *data_version,
+                                                          brume_error *error);
+
+typedef struct brume_dataset {
+    char *name, *source, *data_version, *cap; /* cap may be NULL */
+    brume_adjacency adjacency;
+    brume_filter filter; /* the state now */
+    json_t *policy;
+    uint64_t queries; /* reservations so far; free re-reads do not count */
+} brume_dataset;
+
+/* Load one dataset; free with brume_dataset_close. BRUME_EUNKNOWN with the nearest name. */
+BRUME_MUST_USE brume_status brume_ledger_dataset(brume_ledger *ledger, const char *name,
+                                                 brume_dataset **out, brume_error *error);
+void brume_dataset_close(brume_dataset *dataset);
+
+/* Every name in order, as a JSON array of strings the caller frees. */
+BRUME_MUST_USE brume_status brume_ledger_names(brume_ledger *ledger, json_t **out,
+                                               brume_error *error);
+
+/* ---- reservations ---- */
+
+typedef struct brume_ledger_charge {
+    const char *dataset;
+    const brume_charge *price; /* in the currency of that dataset's rule */
+} brume_ledger_charge;
+
+typedef struct brume_reservation {
+    const brume_ledger_charge *charges; /* one per dataset, all charged or none */
+    size_t charge_count;
+    const char *sql;      /* what was asked, normalised */
+    const json_t *events; /* what will be released: mechanisms and parameters, for third parties */
+    const char *answer_key;    /* see brume_ledger_recall */
+    const char *typed_epsilon; /* the price as a decimal epsilon, for the cap; NULL: no cap check */
+} brume_reservation;
+
+/* Charge and record. *id names the reservation. On failure nothing is charged.
+ * Errors: BRUME_EBUDGET does not fit; BRUME_EPOLICY over the cap, or datasets of different
+ * adjacency; BRUME_EUNKNOWN; BRUME_EDAMAGED; BRUME_EDISK. */
+BRUME_MUST_USE brume_status brume_ledger_reserve(brume_ledger *ledger,
+                                                 const brume_reservation *reservation, uint64_t *id,
+                                                 brume_error *error);
+
+/* Record the answer of a reservation, durably. BRUME_EARGUMENT if it is not in state `reserved`. */
+BRUME_MUST_USE brume_status brume_ledger_commit(brume_ledger *ledger, uint64_t id,
+                                                const json_t *answer, brume_error *error);
+
+/* Record that a reservation gave no answer. It stays charged. */
+BRUME_MUST_USE brume_status brume_ledger_fail(brume_ledger *ledger, uint64_t id,
+                                              brume_status reason, brume_error *error);
+
+/* The recorded answer under a key, or NULL in *answer if there is none. The recorded text must have
+ * the hash the journal says, else BRUME_EDAMAGED. The key must name everything a re-read may depend
+ * on, all of it public: dataset, normalised query, price, policy, data version. */
+BRUME_MUST_USE brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key,
+                                                json_t **answer, brume_error *error);
+
+/* Reservations of one dataset (NULL: all), oldest first: {"events":[{"id","time","dataset","sql",
+ * "cost","state"}]}. */
+BRUME_MUST_USE brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,
+                                                 json_t **out, brume_error *error);
+
+/* ---- audit ---- */
+
+typedef struct brume_ledger_report {
+    uint64_t rows, datasets, reservations, answers;
+} brume_ledger_report;
+
+/* Recompute everything from the journal: the chain, each policy, each filter state and bound, each
+ * recorded answer. BRUME_EDAMAGED with the first row that does not hold. */
+BRUME_MUST_USE brume_status brume_ledger_verify(brume_ledger *ledger, brume_ledger_report *report,
+                                                brume_error *error);
+
+/* Does the ledger continue this earlier export? BRUME_EDAMAGED if a row of the export is missing or
+ * different: an older copy was put back, or history was rewritten. */
+BRUME_MUST_USE brume_status brume_ledger_verify_against(brume_ledger *ledger, const json_t *export,
+                                                        brume_error *error);
+
+/* The whole journal as JSON: {"format","version","rows":[{"id","time","kind","body","hash"}]}. A
+ * third party can recompute the chain and re-account every charge from it. */
+BRUME_MUST_USE brume_status brume_ledger_export(brume_ledger *ledger, json_t **out,
+                                                brume_error *error);
+
+#endif

@@ -1,0 +1,317 @@
+/* Reservations: charge first, answer later, refund never.
+ *
+ * Promise: brume_ledger_reserve returns BRUME_OK only after every charge is on disk; it charges all
+ * datasets or none. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ledger/dataset.h"
+#include "ledger/journal.h"
+
+static brume_status out_of_memory(brume_error *error)
+{
+    return brume_fail(error, BRUME_EMEMORY, NULL, "writing the ledger: out of memory");
+}
+
+/* ---- reserve ---- */
+
+static brume_status check_cap(const brume_dataset *dataset, const char *typed_epsilon,
+                              brume_error *error)
+{
+    if (!dataset->cap || !typed_epsilon)
+        return BRUME_OK;
+    brume_decimal cap, epsilon;
+    BRUME_TRY(brume_decimal_parse(dataset->cap, &cap, error));
+    BRUME_TRY(brume_decimal_parse(typed_epsilon, &epsilon, error));
+    if (brume_decimal_compare(&epsilon, &cap) > 0)
+        return brume_fail(error, BRUME_EPOLICY, "ask for less, or ask the owner",
+                          "epsilon %s is over the cap of %s for one query on '%s'", typed_epsilon,
+                          dataset->cap, dataset->name);
+    return BRUME_OK;
+}
+
+/* Charge one dataset in memory; `charges` gets its entry, *adjacency the dataset's. */
+static brume_status charge_one(brume_ledger *ledger, const brume_reservation *reservation, size_t i,
+                               json_t *charges, brume_adjacency *adjacency, brume_error *error)
+{
+    const brume_ledger_charge *charge = &reservation->charges[i];
+    brume_dataset *dataset = NULL;
+    BRUME_TRY(brume_ledger_dataset(ledger, charge->dataset, &dataset, error));
+    char price[BRUME_CHARGE_TEXT], state[BRUME_FILTER_TEXT];
+    brume_status status = BRUME_OK;
+    if (i > 0 && dataset->adjacency != *adjacency)
+        status = brume_fail(error, BRUME_EPOLICY, "register both under one adjacency",
+                            "'%s' is registered under another adjacency than '%s'", charge->dataset,
+                            reservation->charges[0].dataset);
+    *adjacency = dataset->adjacency;
+    if (status == BRUME_OK)
+        status = check_cap(dataset, reservation->typed_epsilon, error);
+    if (status == BRUME_OK)
+        status = brume_filter_charge(&dataset->filter, charge->price, error);
+    if (status == BRUME_OK)
+        status = brume_charge_print(charge->price, price, error);
+    if (status == BRUME_OK)
+        status = brume_filter_print(&dataset->filter, state, error);
+    brume_dataset_close(dataset);
+    if (status != BRUME_OK)
+        return status;
+    json_t *entry =
+        json_pack("{s:s,s:s,s:s}", "dataset", charge->dataset, "price", price, "filter", state);
+    return json_array_append_new(charges, entry) == 0 ? BRUME_OK : out_of_memory(error);
+}
+
+static brume_status charge_all(brume_ledger *ledger, const brume_reservation *reservation,
+                               json_t *charges, brume_error *error)
+{
+    brume_adjacency adjacency = BRUME_ADD_REMOVE;
+    for (size_t i = 0; i < reservation->charge_count; i++) {
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(reservation->charges[i].dataset, reservation->charges[j].dataset) == 0)
+                return brume_fail(error, BRUME_EINTERNAL, NULL, "'%s' is charged twice at once",
+                                  reservation->charges[i].dataset);
+        BRUME_TRY(charge_one(ledger, reservation, i, charges, &adjacency, error));
+    }
+    return BRUME_OK;
+}
+
+static brume_status store_charges(brume_ledger *ledger, const json_t *charges, uint64_t id,
+                                  brume_error *error)
+{
+    size_t i = 0;
+    json_t *charge = NULL;
+    json_array_foreach(charges, i, charge)
+    {
+        const char *name = json_string_value(json_object_get(charge, "dataset"));
+        const char *state = json_string_value(json_object_get(charge, "filter"));
+        BRUME_TRY(brume_store_execute(
+            ledger, error, "UPDATE dataset SET filter=?2, last=?3, queries=queries+1 WHERE name=?1",
+            "tti", name, state, (int64_t)id));
+        BRUME_TRY(brume_store_execute(ledger, error,
+                                      "INSERT INTO charge(dataset, reservation) VALUES(?1,?2)",
+                                      "ti", name, (int64_t)id));
+    }
+    return BRUME_OK;
+}
+
+static brume_status write_reservation(brume_ledger *ledger, const brume_reservation *reservation,
+                                      json_t *charges, uint64_t *id, brume_error *error)
+{
+    BRUME_TRY(brume_journal_check_head(ledger, error));
+    BRUME_TRY(charge_all(ledger, reservation, charges, error));
+    BRUME_TRY(brume_journal_next(ledger, id, error));
+    BRUME_TRY(brume_store_execute(
+        ledger, error, "INSERT INTO reservation(id, answer_key, state) VALUES(?1,?2,'reserved')",
+        "it", (int64_t)*id, reservation->answer_key));
+    BRUME_TRY(store_charges(ledger, charges, *id, error));
+    json_t *body = json_pack("{s:O,s:s,s:O?,s:s}", "charges", charges, "sql", reservation->sql,
+                             "events", reservation->events, "answer_key", reservation->answer_key);
+    return brume_journal_append(ledger, "reserve", body, error);
+}
+
+brume_status brume_ledger_reserve(brume_ledger *ledger, const brume_reservation *reservation,
+                                  uint64_t *id, brume_error *error)
+{
+    if (reservation->charge_count == 0)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a reservation that charges nobody");
+    json_t *charges = json_array();
+    if (!charges)
+        return out_of_memory(error);
+    uint64_t new_id = 0;
+    brume_status status = brume_store_begin(ledger, error);
+    if (status == BRUME_OK) {
+        status = write_reservation(ledger, reservation, charges, &new_id, error);
+        if (status == BRUME_OK)
+            status = brume_store_commit(ledger, error);
+        else
+            brume_store_undo(ledger);
+    }
+    json_decref(charges);
+    if (status == BRUME_OK)
+        *id = new_id;
+    return status;
+}
+
+/* ---- commit and fail ---- */
+
+/* The answer key of a reservation that is still open. */
+static brume_status open_reservation(brume_ledger *ledger, uint64_t id, char **answer_key,
+                                     brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(
+        ledger, &statement, error,
+        "SELECT answer_key FROM reservation WHERE id=?1 AND state='reserved'", "i", (int64_t)id));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    if (status == BRUME_OK && !found)
+        status = brume_fail(error, BRUME_EARGUMENT, NULL, "no open reservation %llu",
+                            (unsigned long long)id);
+    if (status == BRUME_OK && !(*answer_key = strdup(brume_store_text(statement, 0))))
+        status = out_of_memory(error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static brume_status set_state(brume_ledger *ledger, uint64_t id, const char *state,
+                              brume_error *error)
+{
+    return brume_store_execute(ledger, error, "UPDATE reservation SET state=?2 WHERE id=?1", "it",
+                               (int64_t)id, state);
+}
+
+static brume_status write_commit(brume_ledger *ledger, uint64_t id, const char *answer_key,
+                                 const char *answer, brume_error *error)
+{
+    char hash[BRUME_DIGEST_TEXT];
+    uint64_t row = 0;
+    BRUME_TRY(brume_digest(&answer, 1, hash, error));
+    BRUME_TRY(brume_journal_next(ledger, &row, error));
+    json_t *body = json_pack("{s:I,s:s}", "reservation", (json_int_t)id, "answer_hash", hash);
+    BRUME_TRY(brume_journal_append(ledger, "commit", body, error));
+    BRUME_TRY(set_state(ledger, id, "committed", error));
+    /* The first answer under a key stays: a second one was paid for and is shown, not kept. */
+    return brume_store_execute(ledger, error,
+                               "INSERT INTO answer(answer_key, committed, body) VALUES(?1,?2,?3) "
+                               "ON CONFLICT(answer_key) DO NOTHING",
+                               "tit", answer_key, (int64_t)row, answer);
+}
+
+static brume_status close_reservation(brume_ledger *ledger, uint64_t id, const char *answer,
+                                      brume_status reason, brume_error *error)
+{
+    char *answer_key = NULL;
+    BRUME_TRY(brume_journal_check_head(ledger, error));
+    BRUME_TRY(open_reservation(ledger, id, &answer_key, error));
+    brume_status status = BRUME_OK;
+    if (answer) {
+        status = write_commit(ledger, id, answer_key, answer, error);
+    } else {
+        json_t *body = json_pack("{s:I,s:s}", "reservation", (json_int_t)id, "reason",
+                                 brume_status_word(reason));
+        status = brume_journal_append(ledger, "fail", body, error);
+        if (status == BRUME_OK)
+            status = set_state(ledger, id, "failed", error);
+    }
+    free(answer_key);
+    return status;
+}
+
+static brume_status end_reservation(brume_ledger *ledger, uint64_t id, const char *answer,
+                                    brume_status reason, brume_error *error)
+{
+    BRUME_TRY(brume_store_begin(ledger, error));
+    brume_status status = close_reservation(ledger, id, answer, reason, error);
+    if (status == BRUME_OK)
+        return brume_store_commit(ledger, error);
+    brume_store_undo(ledger);
+    return status;
+}
+
+brume_status brume_ledger_commit(brume_ledger *ledger, uint64_t id, const json_t *answer,
+                                 brume_error *error)
+{
+    char *text = json_dumps(answer, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (!text)
+        return out_of_memory(error);
+    brume_status status = end_reservation(ledger, id, text, BRUME_OK, error);
+    free(text);
+    return status;
+}
+
+brume_status brume_ledger_fail(brume_ledger *ledger, uint64_t id, brume_status reason,
+                               brume_error *error)
+{
+    return end_reservation(ledger, id, NULL, reason, error);
+}
+
+/* ---- recall ---- */
+
+static brume_status check_answer(brume_ledger *ledger, uint64_t committed, const char *text,
+                                 brume_error *error)
+{
+    char hash[BRUME_DIGEST_TEXT];
+    json_t *body = NULL;
+    BRUME_TRY(brume_digest(&text, 1, hash, error));
+    BRUME_TRY(brume_journal_body(ledger, committed, &body, error));
+    const char *recorded = json_string_value(json_object_get(body, "answer_hash"));
+    bool same = recorded && strcmp(recorded, hash) == 0;
+    json_decref(body);
+    if (!same)
+        return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                          "a recorded answer is not the one its journal says");
+    return BRUME_OK;
+}
+
+brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, json_t **answer,
+                                 brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    json_t *result = NULL;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT committed, body FROM answer WHERE answer_key = ?1", "t",
+                                  answer_key));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    if (status == BRUME_OK && found) {
+        const char *text = brume_store_text(statement, 1);
+        status = check_answer(ledger, (uint64_t)sqlite3_column_int64(statement, 0), text, error);
+        if (status == BRUME_OK && !(result = json_loads(text, JSON_DECODE_ANY, NULL)))
+            status = brume_fail(error, BRUME_EDAMAGED, NULL, "a recorded answer cannot be read");
+    }
+    sqlite3_finalize(statement);
+    if (status == BRUME_OK)
+        *answer = result;
+    return status;
+}
+
+/* ---- history ---- */
+
+static json_t *history_entry(sqlite3_stmt *statement)
+{
+    json_t *body = json_loads(brume_store_text(statement, 3), 0, NULL);
+    const char *dataset = brume_store_text(statement, 2);
+    json_t *charge = NULL, *cost = NULL;
+    size_t i = 0;
+    json_array_foreach(json_object_get(body, "charges"), i,
+                       charge) if (strcmp(json_string_value(json_object_get(charge, "dataset")),
+                                          dataset) == 0) cost = json_object_get(charge, "price");
+    json_t *entry = json_pack(
+        "{s:I,s:s,s:s,s:O?,s:O?,s:s}", "id", (json_int_t)sqlite3_column_int64(statement, 0), "time",
+        brume_store_text(statement, 1), "dataset", dataset, "sql", json_object_get(body, "sql"),
+        "cost", cost, "state", brume_store_text(statement, 4));
+    json_decref(body);
+    return entry;
+}
+
+brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset, json_t **out,
+                                  brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    BRUME_TRY(brume_store_prepare(
+        ledger, &statement, error,
+        "SELECT journal.id, journal.time, charge.dataset, journal.body, reservation.state "
+        "FROM charge JOIN journal ON journal.id = charge.reservation "
+        "JOIN reservation ON reservation.id = charge.reservation "
+        "WHERE ?1 IS NULL OR charge.dataset = ?1 ORDER BY journal.id, charge.dataset",
+        "t", dataset));
+    json_t *events = json_array();
+    brume_status status = events ? BRUME_OK : out_of_memory(error);
+    bool row = true;
+    while (status == BRUME_OK && row) {
+        status = brume_store_step(ledger, statement, &row, error);
+        if (status == BRUME_OK && row &&
+            json_array_append_new(events, history_entry(statement)) != 0)
+            status = out_of_memory(error);
+    }
+    sqlite3_finalize(statement);
+    json_t *result = status == BRUME_OK ? json_pack("{s:O}", "events", events) : NULL;
+    json_decref(events);
+    if (status != BRUME_OK)
+        return status;
+    if (!result)
+        return out_of_memory(error);
+    *out = result;
+    return BRUME_OK;
+}

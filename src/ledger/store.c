@@ -1,0 +1,357 @@
+/* The SQLite file under the ledger: opening, schema, transactions, statements.
+ *
+ * Promise: a file that brume_ledger_open accepts has exactly the tables, indexes and triggers that
+ * this file creates, letter by letter. A foreign trigger could change what a charge does. */
+#include "ledger/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "ledger/journal.h"
+
+enum { BUSY_MILLISECONDS = 30000 };
+
+typedef struct schema_object {
+    const char *name, *sql;
+} schema_object;
+
+static const schema_object schema[] = {
+    {"journal", "CREATE TABLE journal(id INTEGER PRIMARY KEY, time TEXT NOT NULL, "
+                "kind TEXT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL) STRICT"},
+    {"dataset", "CREATE TABLE dataset(name TEXT PRIMARY KEY, source TEXT NOT NULL, "
+                "registered INTEGER NOT NULL, data_version TEXT NOT NULL, filter TEXT NOT NULL, "
+                "last INTEGER NOT NULL, queries INTEGER NOT NULL) STRICT, WITHOUT ROWID"},
+    {"dataset_source", "CREATE INDEX dataset_source ON dataset(source)"},
+    {"reservation", "CREATE TABLE reservation(id INTEGER PRIMARY KEY, answer_key TEXT NOT NULL, "
+                    "state TEXT NOT NULL) STRICT"},
+    {"charge", "CREATE TABLE charge(dataset TEXT NOT NULL, reservation INTEGER NOT NULL, "
+               "PRIMARY KEY(dataset, reservation)) STRICT, WITHOUT ROWID"},
+    {"answer", "CREATE TABLE answer(answer_key TEXT PRIMARY KEY, committed INTEGER NOT NULL, "
+               "body TEXT NOT NULL) STRICT, WITHOUT ROWID"},
+    {"journal_keeps_rows", "CREATE TRIGGER journal_keeps_rows BEFORE DELETE ON journal "
+                           "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"},
+    {"journal_keeps_text", "CREATE TRIGGER journal_keeps_text BEFORE UPDATE ON journal "
+                           "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"},
+};
+
+enum { SCHEMA_OBJECTS = sizeof schema / sizeof *schema };
+
+brume_status brume_store_fail(brume_ledger *ledger, const char *doing, brume_error *error)
+{
+    int code = sqlite3_errcode(ledger->database) & 0xff;
+    const char *text = sqlite3_errstr(code);
+    switch (code) {
+    case SQLITE_FULL:
+        return brume_fail(error, BRUME_EDISK, "free some space and ask again", "%s: disk full",
+                          doing);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return brume_fail(error, BRUME_EDISK, "the ledger and its folder must be writable",
+                          "%s: the ledger is read-only", doing);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return brume_fail(error, BRUME_EDISK, "another process holds the ledger; try again",
+                          "%s: the ledger stayed locked for %d s", doing, BUSY_MILLISECONDS / 1000);
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+        return brume_fail(error, BRUME_EDISK, NULL, "%s: %s", doing, text);
+    case SQLITE_NOMEM:
+        return brume_fail(error, BRUME_EMEMORY, NULL, "%s: out of memory", doing);
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+    case SQLITE_FORMAT:
+        return brume_fail(error, BRUME_EDAMAGED,
+                          "restore the ledger from a copy and check it against an export", "%s: %s",
+                          doing, text);
+    case SQLITE_CONSTRAINT:
+        return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                          "%s: the ledger contradicts itself", doing);
+    default:
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "%s: %s", doing, text);
+    }
+}
+
+brume_status brume_store_run(brume_ledger *ledger, const char *sql, const char *doing,
+                             brume_error *error)
+{
+    if (sqlite3_exec(ledger->database, sql, NULL, NULL, NULL) != SQLITE_OK)
+        return brume_store_fail(ledger, doing, error);
+    return BRUME_OK;
+}
+
+brume_status brume_store_begin(brume_ledger *ledger, brume_error *error)
+{
+    if (!ledger->writable)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "the ledger was opened for reading only");
+    return brume_store_run(ledger, "BEGIN IMMEDIATE", "locking the ledger", error);
+}
+
+brume_status brume_store_commit(brume_ledger *ledger, brume_error *error)
+{
+    brume_status status = brume_store_run(ledger, "COMMIT", "writing the ledger", error);
+    if (status != BRUME_OK)
+        brume_store_undo(ledger);
+    return status;
+}
+
+void brume_store_undo(brume_ledger *ledger)
+{
+    if (!sqlite3_get_autocommit(ledger->database))
+        (void)sqlite3_exec(ledger->database, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static brume_status prepare(brume_ledger *ledger, sqlite3_stmt **out, brume_error *error,
+                            const char *sql, const char *types, va_list arguments)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(ledger->database, sql, -1, &statement, NULL);
+    for (int i = 0; code == SQLITE_OK && types[i]; i++) {
+        if (types[i] == 't')
+            code = sqlite3_bind_text(statement, i + 1, va_arg(arguments, const char *), -1,
+                                     SQLITE_TRANSIENT);
+        else
+            code = sqlite3_bind_int64(statement, i + 1, va_arg(arguments, int64_t));
+    }
+    if (code != SQLITE_OK) {
+        brume_status status = brume_store_fail(ledger, "reading the ledger", error);
+        sqlite3_finalize(statement);
+        return status;
+    }
+    *out = statement;
+    return BRUME_OK;
+}
+
+brume_status brume_store_prepare(brume_ledger *ledger, sqlite3_stmt **out, brume_error *error,
+                                 const char *sql, const char *types, ...)
+{
+    va_list arguments;
+    va_start(arguments, types);
+    brume_status status = prepare(ledger, out, error, sql, types, arguments);
+    va_end(arguments);
+    return status;
+}
+
+brume_status brume_store_execute(brume_ledger *ledger, brume_error *error, const char *sql,
+                                 const char *types, ...)
+{
+    va_list arguments;
+    va_start(arguments, types);
+    sqlite3_stmt *statement = NULL;
+    brume_status status = prepare(ledger, &statement, error, sql, types, arguments);
+    va_end(arguments);
+    if (status != BRUME_OK)
+        return status;
+    if (sqlite3_step(statement) != SQLITE_DONE)
+        status = brume_store_fail(ledger, "writing the ledger", error);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+brume_status brume_store_step(brume_ledger *ledger, sqlite3_stmt *statement, bool *row,
+                              brume_error *error)
+{
+    int code = sqlite3_step(statement);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return brume_store_fail(ledger, "reading the ledger", error);
+    *row = code == SQLITE_ROW;
+    return BRUME_OK;
+}
+
+const char *brume_store_text(sqlite3_stmt *statement, int column)
+{
+    const unsigned char *text = sqlite3_column_text(statement, column);
+    return text ? (const char *)text : "";
+}
+
+static brume_status read_number(brume_ledger *ledger, const char *sql, int64_t *out,
+                                brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, ""));
+    brume_status status = brume_store_step(ledger, statement, &row, error);
+    if (status == BRUME_OK)
+        *out = row ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static brume_status create_schema(brume_ledger *ledger, brume_error *error)
+{
+    for (size_t i = 0; i < SCHEMA_OBJECTS; i++)
+        BRUME_TRY(brume_store_run(ledger, schema[i].sql, "making the ledger", error));
+    BRUME_TRY(brume_journal_append(ledger, "create", json_object(), error));
+    char pragma[96];
+    sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA application_id=%d; PRAGMA user_version=%d",
+                     BRUME_LEDGER_APPLICATION, BRUME_LEDGER_SCHEMA);
+    return brume_store_run(ledger, pragma, "making the ledger", error);
+}
+
+static brume_status check_objects(brume_ledger *ledger, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", ""));
+    size_t found = 0;
+    bool row = true, foreign = false;
+    brume_status status = BRUME_OK;
+    while ((status = brume_store_step(ledger, statement, &row, error)) == BRUME_OK && row) {
+        bool known = false;
+        for (size_t i = 0; i < SCHEMA_OBJECTS; i++)
+            known = known || (strcmp(schema[i].name, brume_store_text(statement, 0)) == 0 &&
+                              strcmp(schema[i].sql, brume_store_text(statement, 1)) == 0);
+        found += known;
+        foreign = foreign || !known;
+    }
+    sqlite3_finalize(statement);
+    if (status != BRUME_OK)
+        return status;
+    if (foreign || found != SCHEMA_OBJECTS)
+        return brume_fail(error, BRUME_EDAMAGED, "the file was changed by another program",
+                          "the ledger's structure is not the one brume made");
+    return BRUME_OK;
+}
+
+/* One SQL text per step from schema i+1 to i+2. */
+static const char *const migrations[] = {NULL};
+
+static brume_status migrate(brume_ledger *ledger, int64_t from, brume_error *error)
+{
+    if (!ledger->writable)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "a command that writes migrates it",
+                          "the ledger has the older schema %d", (int)from);
+    for (int64_t step = from; step < BRUME_LEDGER_SCHEMA; step++)
+        BRUME_TRY(brume_store_run(ledger, migrations[step - 1], "migrating the ledger", error));
+    return BRUME_OK;
+}
+
+/* Is this a ledger this build can use, or (where `create`) an empty file? Changes nothing. */
+static brume_status check_identity(brume_ledger *ledger, bool create, bool *empty,
+                                   brume_error *error)
+{
+    int64_t application = 0, version = 0, objects = 0;
+    BRUME_TRY(read_number(ledger, "PRAGMA application_id", &application, error));
+    BRUME_TRY(read_number(ledger, "PRAGMA user_version", &version, error));
+    BRUME_TRY(read_number(ledger, "SELECT count(*) FROM sqlite_schema", &objects, error));
+    *empty = application == 0 && version == 0 && objects == 0;
+    if (create && *empty)
+        return BRUME_OK;
+    if (application != BRUME_LEDGER_APPLICATION || version < 1)
+        return brume_fail(error, BRUME_EDAMAGED, "name another file with --ledger",
+                          "the file is not a brume ledger");
+    if (version > BRUME_LEDGER_SCHEMA)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "use the brume that wrote it, or a newer one",
+                          "the ledger has schema %d, this brume knows up to %d", (int)version,
+                          BRUME_LEDGER_SCHEMA);
+    return BRUME_OK;
+}
+
+/* Inside a write transaction if the ledger is writable: of two processes that make a new ledger one
+ * makes it and the other finds it made. */
+static brume_status check_or_create(brume_ledger *ledger, bool create, brume_error *error)
+{
+    bool empty = false;
+    int64_t version = 0;
+    BRUME_TRY(check_identity(ledger, create, &empty, error));
+    if (empty)
+        return create_schema(ledger, error);
+    BRUME_TRY(read_number(ledger, "PRAGMA user_version", &version, error));
+    if (version < BRUME_LEDGER_SCHEMA)
+        BRUME_TRY(migrate(ledger, version, error));
+    return check_objects(ledger, error);
+}
+
+static brume_status configure(brume_ledger *ledger, brume_error *error)
+{
+    sqlite3_busy_timeout(ledger->database, BUSY_MILLISECONDS);
+    (void)sqlite3_db_config(ledger->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    (void)sqlite3_db_config(ledger->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    if (!ledger->writable)
+        return brume_store_run(ledger, "PRAGMA query_only=1", "opening the ledger", error);
+    /* FULL: the log is synced at each commit, so a commit that returned is on disk. */
+    return brume_store_run(ledger,
+                           "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+                           "PRAGMA cell_size_check=1",
+                           "opening the ledger", error);
+}
+
+/* Look at the file as a file: make an empty one, readable by its owner only, where asked. */
+static brume_status prepare_file(const char *path, brume_ledger_mode mode, brume_error *error)
+{
+    struct stat file;
+    if (stat(path, &file) == 0) {
+        if (S_ISREG(file.st_mode))
+            return BRUME_OK;
+        return brume_fail(error, BRUME_EDAMAGED, "name another file with --ledger",
+                          "'%s' is not a file", path);
+    }
+    if (mode != BRUME_LEDGER_CREATE)
+        return brume_fail(error, BRUME_ESOURCE,
+                          "register a dataset first, or name the ledger with --ledger",
+                          "no ledger at '%s'", path);
+    int descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor < 0)
+        return brume_fail(error, BRUME_EDISK, NULL, "cannot make the ledger '%s': %s", path,
+                          strerror(errno));
+    close(descriptor);
+    return BRUME_OK;
+}
+
+static brume_status open_file(const char *path, brume_ledger_mode mode, brume_ledger *ledger,
+                              brume_error *error)
+{
+    BRUME_TRY(prepare_file(path, mode, error));
+    /* Reading opens for writing too, where possible: a write-ahead log is read through an index
+     * that may have to be made. */
+    if (sqlite3_open_v2(path, &ledger->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX,
+                        NULL) != SQLITE_OK) {
+        if (!ledger->database)
+            return brume_fail(error, BRUME_EMEMORY, NULL, "opening the ledger: out of memory");
+        return brume_store_fail(ledger, "opening the ledger", error);
+    }
+    sqlite3_busy_timeout(ledger->database, BUSY_MILLISECONDS);
+    bool create = mode == BRUME_LEDGER_CREATE, empty = false;
+    BRUME_TRY(check_identity(ledger, create, &empty, error)); /* before anything is changed */
+    ledger->writable = mode != BRUME_LEDGER_READ;
+    if (ledger->writable && sqlite3_db_readonly(ledger->database, "main") == 1)
+        return brume_fail(error, BRUME_EDISK, "the ledger and its folder must be writable",
+                          "the ledger '%s' is read-only", path);
+    BRUME_TRY(configure(ledger, error));
+    if (!ledger->writable)
+        return check_or_create(ledger, false, error);
+    BRUME_TRY(brume_store_begin(ledger, error));
+    brume_status status = check_or_create(ledger, create, error);
+    if (status == BRUME_OK)
+        return brume_store_commit(ledger, error);
+    brume_store_undo(ledger);
+    return status;
+}
+
+brume_status brume_ledger_open(const char *path, brume_ledger_mode mode, brume_ledger **out,
+                               brume_error *error)
+{
+    brume_ledger *ledger = calloc(1, sizeof *ledger);
+    if (!ledger)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "opening the ledger: out of memory");
+    brume_status status = open_file(path, mode, ledger, error);
+    if (status != BRUME_OK) {
+        brume_ledger_close(ledger);
+        return status;
+    }
+    *out = ledger;
+    return BRUME_OK;
+}
+
+void brume_ledger_close(brume_ledger *ledger)
+{
+    if (!ledger)
+        return;
+    sqlite3_close_v2(ledger->database);
+    free(ledger);
+}

@@ -1,0 +1,53 @@
+/* The SQLite file under the ledger: opening, schema, transactions, statements.
+ *
+ * Nothing outside src/ledger includes this. */
+#ifndef BRUME_LEDGER_STORE_H
+#define BRUME_LEDGER_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "ledger/ledger.h"
+
+struct brume_ledger {
+    sqlite3 *database;
+    bool writable;
+};
+
+/* The schema this build writes. */
+enum { BRUME_LEDGER_SCHEMA = 1, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
+
+/* Turn SQLite's complaint into a status; `doing` says what was being done. */
+BRUME_MUST_USE brume_status brume_store_fail(brume_ledger *ledger, const char *doing,
+                                             brume_error *error);
+
+/* Run SQL without results. */
+BRUME_MUST_USE brume_status brume_store_run(brume_ledger *ledger, const char *sql,
+                                            const char *doing, brume_error *error);
+
+/* Take the write lock and begin; commit durably; or undo. Undo never fails visibly: what it undoes
+ * is undone by the file's recovery at the latest. */
+BRUME_MUST_USE brume_status brume_store_begin(brume_ledger *ledger, brume_error *error);
+BRUME_MUST_USE brume_status brume_store_commit(brume_ledger *ledger, brume_error *error);
+void brume_store_undo(brume_ledger *ledger);
+
+/* Prepare and bind: `types` has one letter per argument, 't' text (const char *, NULL allowed),
+ * 'i' integer (int64_t). */
+BRUME_MUST_USE brume_status brume_store_prepare(brume_ledger *ledger, sqlite3_stmt **out,
+                                                brume_error *error, const char *sql,
+                                                const char *types, ...);
+
+/* Prepare, bind, run to the end, finalize. */
+BRUME_MUST_USE brume_status brume_store_execute(brume_ledger *ledger, brume_error *error,
+                                                const char *sql, const char *types, ...);
+
+/* Step: *row says whether there is one. */
+BRUME_MUST_USE brume_status brume_store_step(brume_ledger *ledger, sqlite3_stmt *statement,
+                                             bool *row, brume_error *error);
+
+/* Text of a column; "" for NULL. Valid until the next step. */
+const char *brume_store_text(sqlite3_stmt *statement, int column);
+
+#endif

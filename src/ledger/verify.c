@@ -1,0 +1,326 @@
+/* Verify: recompute the whole ledger from its journal and compare.
+ *
+ * Promise: BRUME_OK means that the chain is unbroken, every charge was allowed by the filter as it
+ * stood, every filter state is the sum of the charges before it, and the tables beside the journal
+ * (datasets, reservations, charges, answers) hold exactly what the journal says and nothing else.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ledger/dataset.h"
+#include "ledger/journal.h"
+
+/* What the journal says, built row by row. */
+typedef struct replay {
+    json_t *datasets;     /* name -> {"source","registered","data_version","filter","last",
+                             "queries"} */
+    json_t *reservations; /* id -> {"answer_key","state"} */
+    json_t *charges;      /* "id dataset" -> true */
+    json_t *answers;      /* key -> {"committed","hash"} */
+    char previous[BRUME_DIGEST_TEXT];
+    uint64_t rows;
+} replay;
+
+static brume_status broken(uint64_t row, const char *what, brume_error *error)
+{
+    return brume_fail(error, BRUME_EDAMAGED,
+                      "do not use this ledger; restore a copy and check it against an export",
+                      "journal row %llu: %s", (unsigned long long)row, what);
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static bool set(json_t *object, const char *key, json_t *value)
+{
+    return json_object_set_new(object, key, value) == 0;
+}
+
+/* ---- replaying ---- */
+
+static brume_status replay_register(replay *all, uint64_t id, const json_t *body,
+                                    brume_error *error)
+{
+    const char *name = text_of(body, "dataset"), *source = text_of(body, "source");
+    const char *state = text_of(body, "filter"), *adjacency = text_of(body, "adjacency");
+    const char *data_version = text_of(body, "data_version");
+    brume_adjacency parsed;
+    brume_filter filter;
+    if (!name || !source || !state || !data_version || !adjacency ||
+        !brume_adjacency_parse(adjacency, &parsed) || json_object_get(all->datasets, name))
+        return broken(id, "not a registration", error);
+    if (brume_filter_parse(state, &filter, NULL) != BRUME_OK || !brume_filter_is_fresh(&filter))
+        return broken(id, "the budget does not begin unspent", error);
+    json_t *dataset = json_pack("{s:s,s:I,s:s,s:s,s:I,s:i}", "source", source, "registered",
+                                (json_int_t)id, "data_version", data_version, "filter", state,
+                                "last", (json_int_t)id, "queries", 0);
+    return set(all->datasets, name, dataset) ? BRUME_OK : broken(id, "out of memory", error);
+}
+
+static brume_status replay_charge(replay *all, uint64_t id, const json_t *charge,
+                                  brume_error *error)
+{
+    const char *name = text_of(charge, "dataset"), *price_text = text_of(charge, "price");
+    const char *state = text_of(charge, "filter");
+    json_t *dataset = name ? json_object_get(all->datasets, name) : NULL;
+    if (!dataset || !price_text || !state)
+        return broken(id, "charges an unknown dataset", error);
+    brume_filter filter;
+    brume_charge price;
+    char after[BRUME_FILTER_TEXT];
+    if (brume_filter_parse(text_of(dataset, "filter"), &filter, NULL) != BRUME_OK ||
+        brume_charge_parse(price_text, &price, NULL) != BRUME_OK)
+        return broken(id, "a charge cannot be read", error);
+    if (brume_filter_charge(&filter, &price, NULL) != BRUME_OK)
+        return broken(id, "a charge that the budget did not carry", error);
+    if (brume_filter_print(&filter, after, NULL) != BRUME_OK || strcmp(after, state) != 0)
+        return broken(id, "the filter's state is not the sum of the charges", error);
+    char key[512];
+    snprintf(key, sizeof key, "%llu %.400s", (unsigned long long)id, name);
+    json_int_t queries = json_integer_value(json_object_get(dataset, "queries"));
+    bool good = set(dataset, "filter", json_string(after)) &&
+                set(dataset, "last", json_integer((json_int_t)id)) &&
+                set(dataset, "queries", json_integer(queries + 1)) &&
+                set(all->charges, key, json_true());
+    return good ? BRUME_OK : broken(id, "out of memory", error);
+}
+
+static brume_status replay_reserve(replay *all, uint64_t id, const json_t *body, brume_error *error)
+{
+    const char *answer_key = text_of(body, "answer_key");
+    const json_t *charges = json_object_get(body, "charges");
+    if (!answer_key || json_array_size(charges) == 0)
+        return broken(id, "not a reservation", error);
+    for (size_t i = 0; i < json_array_size(charges); i++)
+        BRUME_TRY(replay_charge(all, id, json_array_get(charges, i), error));
+    char key[24];
+    snprintf(key, sizeof key, "%llu", (unsigned long long)id);
+    json_t *entry = json_pack("{s:s,s:s}", "answer_key", answer_key, "state", "reserved");
+    return set(all->reservations, key, entry) ? BRUME_OK : broken(id, "out of memory", error);
+}
+
+static brume_status replay_end(replay *all, uint64_t id, const json_t *body, bool commit,
+                               brume_error *error)
+{
+    char key[24];
+    snprintf(key, sizeof key, "%lld",
+             (long long)json_integer_value(json_object_get(body, "reservation")));
+    json_t *reservation = json_object_get(all->reservations, key);
+    if (!reservation || strcmp(text_of(reservation, "state"), "reserved") != 0)
+        return broken(id, "ends a reservation that is not open", error);
+    if (!set(reservation, "state", json_string(commit ? "committed" : "failed")))
+        return broken(id, "out of memory", error);
+    const char *hash = text_of(body, "answer_hash");
+    if (commit && !hash)
+        return broken(id, "a commit without an answer", error);
+    const char *answer_key = text_of(reservation, "answer_key");
+    if (commit && !json_object_get(all->answers, answer_key) &&
+        !set(all->answers, answer_key,
+             json_pack("{s:I,s:s}", "committed", (json_int_t)id, "hash", hash)))
+        return broken(id, "out of memory", error);
+    return BRUME_OK;
+}
+
+static brume_status replay_version(replay *all, uint64_t id, const json_t *body, brume_error *error)
+{
+    const char *name = text_of(body, "dataset"), *data_version = text_of(body, "data_version");
+    json_t *dataset = name ? json_object_get(all->datasets, name) : NULL;
+    if (!dataset || !data_version || !set(dataset, "data_version", json_string(data_version)))
+        return broken(id, "relabels an unknown dataset", error);
+    return BRUME_OK;
+}
+
+static brume_status replay_row(replay *all, const brume_journal_row *row, brume_error *error)
+{
+    char hash[BRUME_DIGEST_TEXT];
+    if (row->id != all->rows + 1)
+        return broken(all->rows + 1, "missing", error);
+    BRUME_TRY(brume_journal_hash(row, all->previous, hash, error));
+    if (strcmp(hash, row->hash) != 0)
+        return broken(row->id, "its hash is wrong", error);
+    snprintf(all->previous, sizeof all->previous, "%s", hash);
+    all->rows++;
+    json_t *body = json_loads(row->body, 0, NULL);
+    if (!body)
+        return broken(row->id, "cannot be read", error);
+    brume_status status = BRUME_OK;
+    if (strcmp(row->kind, "register") == 0)
+        status = replay_register(all, row->id, body, error);
+    else if (strcmp(row->kind, "reserve") == 0)
+        status = replay_reserve(all, row->id, body, error);
+    else if (strcmp(row->kind, "commit") == 0 || strcmp(row->kind, "fail") == 0)
+        status = replay_end(all, row->id, body, row->kind[0] == 'c', error);
+    else if (strcmp(row->kind, "version") == 0)
+        status = replay_version(all, row->id, body, error);
+    else if (strcmp(row->kind, "create") != 0 || row->id != 1)
+        status = broken(row->id, "of an unknown kind", error);
+    json_decref(body);
+    return status;
+}
+
+static brume_status replay_journal(brume_ledger *ledger, replay *all, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    BRUME_TRY(brume_journal_read(ledger, 1, &statement, error));
+    brume_journal_row row = {0};
+    bool more = true;
+    brume_status status = BRUME_OK;
+    while (status == BRUME_OK && more) {
+        status = brume_journal_step(ledger, statement, &row, &more, error);
+        if (status == BRUME_OK && more)
+            status = replay_row(all, &row, error);
+    }
+    sqlite3_finalize(statement);
+    if (status == BRUME_OK && all->rows == 0)
+        return broken(1, "missing", error);
+    return status;
+}
+
+/* ---- comparing ---- */
+
+typedef brume_status (*compare_row)(const replay *all, sqlite3_stmt *row, brume_error *error);
+
+static brume_status differs(const char *table, brume_error *error)
+{
+    return brume_fail(error, BRUME_EDAMAGED, "somebody changed the ledger beside its journal",
+                      "the table of %s is not what the journal says", table);
+}
+
+static bool same(const json_t *object, const char *key, const char *text)
+{
+    const char *expected = object ? text_of(object, key) : NULL;
+    return expected && strcmp(expected, text) == 0;
+}
+
+static bool same_number(const json_t *object, const char *key, int64_t number)
+{
+    return json_integer_value(json_object_get(object, key)) == number;
+}
+
+static brume_status compare_dataset(const replay *all, sqlite3_stmt *row, brume_error *error)
+{
+    const json_t *dataset = json_object_get(all->datasets, brume_store_text(row, 0));
+    if (same(dataset, "source", brume_store_text(row, 1)) &&
+        same_number(dataset, "registered", sqlite3_column_int64(row, 2)) &&
+        same(dataset, "data_version", brume_store_text(row, 3)) &&
+        same(dataset, "filter", brume_store_text(row, 4)) &&
+        same_number(dataset, "last", sqlite3_column_int64(row, 5)) &&
+        same_number(dataset, "queries", sqlite3_column_int64(row, 6)))
+        return BRUME_OK;
+    return differs("datasets", error);
+}
+
+static brume_status compare_reservation(const replay *all, sqlite3_stmt *row, brume_error *error)
+{
+    const json_t *reservation = json_object_get(all->reservations, brume_store_text(row, 0));
+    if (same(reservation, "answer_key", brume_store_text(row, 1)) &&
+        same(reservation, "state", brume_store_text(row, 2)))
+        return BRUME_OK;
+    return differs("reservations", error);
+}
+
+static brume_status compare_charge(const replay *all, sqlite3_stmt *row, brume_error *error)
+{
+    char key[512];
+    snprintf(key, sizeof key, "%lld %.400s", (long long)sqlite3_column_int64(row, 1),
+             brume_store_text(row, 0));
+    return json_object_get(all->charges, key) ? BRUME_OK : differs("charges", error);
+}
+
+static brume_status compare_answer(const replay *all, sqlite3_stmt *row, brume_error *error)
+{
+    const json_t *answer = json_object_get(all->answers, brume_store_text(row, 0));
+    const char *text = brume_store_text(row, 2);
+    char hash[BRUME_DIGEST_TEXT];
+    BRUME_TRY(brume_digest(&text, 1, hash, error));
+    if (same(answer, "hash", hash) &&
+        same_number(answer, "committed", sqlite3_column_int64(row, 1)))
+        return BRUME_OK;
+    return differs("answers", error);
+}
+
+/* Every row of the table is in the replay; as many rows as the replay has; so they are equal. */
+static brume_status compare_table(brume_ledger *ledger, const replay *all, const char *sql,
+                                  compare_row compare, const char *name, const json_t *expected,
+                                  brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, ""));
+    size_t rows = 0;
+    bool more = true;
+    brume_status status = BRUME_OK;
+    while (status == BRUME_OK && more) {
+        status = brume_store_step(ledger, statement, &more, error);
+        if (status == BRUME_OK && more) {
+            rows++;
+            status = compare(all, statement, error);
+        }
+    }
+    sqlite3_finalize(statement);
+    if (status == BRUME_OK && rows != json_object_size(expected))
+        return differs(name, error);
+    return status;
+}
+
+static brume_status compare_tables(brume_ledger *ledger, const replay *all, brume_error *error)
+{
+    BRUME_TRY(compare_table(ledger, all,
+                            "SELECT name, source, registered, data_version, filter, last, queries "
+                            "FROM dataset",
+                            compare_dataset, "datasets", all->datasets, error));
+    BRUME_TRY(compare_table(ledger, all, "SELECT id, answer_key, state FROM reservation",
+                            compare_reservation, "reservations", all->reservations, error));
+    BRUME_TRY(compare_table(ledger, all, "SELECT dataset, reservation FROM charge", compare_charge,
+                            "charges", all->charges, error));
+    return compare_table(ledger, all, "SELECT answer_key, committed, body FROM answer",
+                         compare_answer, "answers", all->answers, error);
+}
+
+/* SQLite's own check of pages and indexes. */
+static brume_status check_file(brume_ledger *ledger, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, "PRAGMA integrity_check(1)", ""));
+    brume_status status = brume_store_step(ledger, statement, &row, error);
+    if (status == BRUME_OK && (!row || strcmp(brume_store_text(statement, 0), "ok") != 0))
+        status = brume_fail(error, BRUME_EDAMAGED, "restore a copy and check it against an export",
+                            "the ledger's file is damaged");
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static brume_status verify_snapshot(brume_ledger *ledger, replay *all, brume_error *error)
+{
+    BRUME_TRY(check_file(ledger, error));
+    BRUME_TRY(replay_journal(ledger, all, error));
+    BRUME_TRY(brume_journal_check_head(ledger, error));
+    return compare_tables(ledger, all, error);
+}
+
+brume_status brume_ledger_verify(brume_ledger *ledger, brume_ledger_report *report,
+                                 brume_error *error)
+{
+    /* One read transaction: journal and tables are seen at one moment. */
+    BRUME_TRY(brume_store_run(ledger, "BEGIN", "reading the ledger", error));
+    replay all = {json_object(), json_object(), json_object(), json_object(), "", 0};
+    brume_status status = BRUME_OK;
+    if (!all.datasets || !all.reservations || !all.charges || !all.answers)
+        status = brume_fail(error, BRUME_EMEMORY, NULL, "verifying the ledger: out of memory");
+    else
+        status = verify_snapshot(ledger, &all, error);
+    brume_store_undo(ledger);
+    if (status == BRUME_OK)
+        *report = (brume_ledger_report){all.rows, json_object_size(all.datasets),
+                                        json_object_size(all.reservations),
+                                        json_object_size(all.answers)};
+    json_decref(all.datasets);
+    json_decref(all.reservations);
+    json_decref(all.charges);
+    json_decref(all.answers);
+    return status;
+}

@@ -1,0 +1,96 @@
+/* A ledger in a temporary folder, and short ways to fill it. */
+#include "fixture.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+void make_place(place *where)
+{
+    strcpy(where->folder, "/tmp/brume-ledger-XXXXXX");
+    assert_non_null(mkdtemp(where->folder));
+    snprintf(where->path, sizeof where->path, "%s/brume.db", where->folder);
+}
+
+void remove_place(const place *where)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    char path[128];
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        snprintf(path, sizeof path, "%s%s", where->path, endings[i]);
+        unlink(path);
+    }
+    rmdir(where->folder);
+}
+
+brume_ledger *open_ledger(const place *where)
+{
+    brume_error error = {0};
+    brume_ledger *ledger = NULL;
+    assert_ok(brume_ledger_open(where->path, BRUME_LEDGER_CREATE, &ledger, &error));
+    return ledger;
+}
+
+static brume_decimal decimal(const char *text)
+{
+    brume_error error = {0};
+    brume_decimal x;
+    assert_ok(brume_decimal_parse(text, &x, &error));
+    return x;
+}
+
+void register_dataset(brume_ledger *ledger, const char *name, const char *epsilon,
+                      const char *delta)
+{
+    brume_error error = {0};
+    brume_filter filter;
+    brume_decimal amount = decimal(epsilon), failure = decimal(delta ? delta : "0");
+    assert_ok(brume_filter_make(delta ? BRUME_RULE_APPROXIMATE : BRUME_RULE_PURE, &amount, &failure,
+                                NULL, &filter, &error));
+    char source[64];
+    snprintf(source, sizeof source, "source of %s", name);
+    json_t *policy = json_pack("{s:s,s:i}", "unit", "person", "max_groups", 3);
+    brume_registration registration = {.name = name,
+                                       .source = source,
+                                       .data_version = "1",
+                                       .adjacency = BRUME_ADD_REMOVE,
+                                       .filter = &filter,
+                                       .cap = NULL,
+                                       .policy = policy};
+    assert_ok(brume_ledger_register(ledger, &registration, &error));
+    json_decref(policy);
+}
+
+brume_charge price_of(const char *epsilon, const char *delta)
+{
+    brume_error error = {0};
+    brume_charge charge;
+    brume_decimal amount = decimal(epsilon), failure = decimal(delta ? delta : "0");
+    assert_ok(brume_charge_make(delta ? BRUME_RULE_APPROXIMATE : BRUME_RULE_PURE, &amount, &failure,
+                                &charge, &error));
+    return charge;
+}
+
+brume_status reserve(brume_ledger *ledger, const char *dataset, const char *epsilon,
+                     const char *key, uint64_t *id, brume_error *error)
+{
+    brume_charge price = price_of(epsilon, NULL);
+    brume_ledger_charge charge = {dataset, &price};
+    brume_reservation reservation = {.charges = &charge,
+                                     .charge_count = 1,
+                                     .sql = "SELECT COUNT(*) FROM t",
+                                     .answer_key = key,
+                                     .typed_epsilon = epsilon};
+    return brume_ledger_reserve(ledger, &reservation, id, error);
+}
+
+void tamper(const place *where, const char *sql)
+{
+    sqlite3 *database = NULL;
+    assert_int_equal(sqlite3_open(where->path, &database), SQLITE_OK);
+    char *message = NULL;
+    if (sqlite3_exec(database, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s: %s", sql, message);
+    sqlite3_close(database);
+}

@@ -1,0 +1,33 @@
+/* A ledger in a temporary folder, and short ways to fill it. */
+#ifndef BRUME_TESTS_LEDGER_FIXTURE_H
+#define BRUME_TESTS_LEDGER_FIXTURE_H
+
+#include "check.h"
+
+#include "ledger/ledger.h"
+
+typedef struct place {
+    char folder[64];
+    char path[96]; /* of the ledger */
+} place;
+
+void make_place(place *where);
+void remove_place(const place *where);
+
+brume_ledger *open_ledger(const place *where);
+
+/* Register `name` with source "source of <name>", rule approximate (or pure where delta is NULL).
+ */
+void register_dataset(brume_ledger *ledger, const char *name, const char *epsilon,
+                      const char *delta);
+
+brume_charge price_of(const char *epsilon, const char *delta);
+
+/* Reserve on one dataset. */
+brume_status reserve(brume_ledger *ledger, const char *dataset, const char *epsilon,
+                     const char *key, uint64_t *id, brume_error *error);
+
+/* Run SQL on the file behind the ledger's back. */
+void tamper(const place *where, const char *sql);
+
+#endif

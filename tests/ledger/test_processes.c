@@ -1,0 +1,159 @@
+/* Many processes, sudden deaths: nobody gets an uncharged answer. */
+#include "fixture.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RACERS = 16, TRIES = 4, CARRIED = 23, KILLS = 500 };
+
+static int race(const place *where)
+{
+    brume_error error = {0};
+    brume_ledger *ledger = NULL;
+    int won = 0;
+    if (brume_ledger_open(where->path, BRUME_LEDGER_WRITE, &ledger, &error) != BRUME_OK)
+        return 200;
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t id = 0;
+        brume_status status = reserve(ledger, "visits", "0.1", "key", &id, &error);
+        if (status != BRUME_OK && status != BRUME_EBUDGET)
+            return 201;
+        won += status == BRUME_OK;
+    }
+    brume_ledger_close(ledger);
+    return won;
+}
+
+static void of_16_racing_processes_exactly_as_many_succeed_as_the_budget_carries(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    register_dataset(ledger, "visits", "2.3", NULL);
+    brume_ledger_close(ledger);
+    pid_t children[RACERS];
+    for (int i = 0; i < RACERS; i++)
+        if ((children[i] = fork()) == 0)
+            _exit(race(&where));
+    int won = 0;
+    for (int i = 0; i < RACERS; i++) {
+        int status = 0;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_true(WIFEXITED(status));
+        assert_true(WEXITSTATUS(status) <= TRIES);
+        won += WEXITSTATUS(status);
+    }
+    assert_int_equal(won, CARRIED);
+    ledger = open_ledger(&where);
+    brume_ledger_report report;
+    assert_ok(brume_ledger_verify(ledger, &report, &error));
+    assert_int_equal(report.reservations, CARRIED);
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
+static void two_processes_may_make_the_same_new_ledger(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 10; round++) {
+        place where;
+        make_place(&where);
+        pid_t children[4];
+        for (int i = 0; i < 4; i++)
+            if ((children[i] = fork()) == 0) {
+                brume_ledger *ledger = NULL;
+                brume_error error = {0};
+                _exit((int)brume_ledger_open(where.path, BRUME_LEDGER_CREATE, &ledger, &error));
+            }
+        for (int i = 0; i < 4; i++) {
+            int status = 0;
+            waitpid(children[i], &status, 0);
+            assert_true(WIFEXITED(status));
+            assert_int_equal(WEXITSTATUS(status), 0);
+        }
+        remove_place(&where);
+    }
+}
+
+/* Reserve, commit, only then say the number: as the release path does. */
+static void answer_for_ever(const place *where, int output)
+{
+    brume_error error = {0};
+    brume_ledger *ledger = NULL;
+    if (brume_ledger_open(where->path, BRUME_LEDGER_WRITE, &ledger, &error) != BRUME_OK)
+        _exit(1);
+    json_t *answer = json_pack("[i]", 42);
+    for (;;) {
+        uint64_t id = 0;
+        if (reserve(ledger, "visits", "0.001", "key", &id, &error) != BRUME_OK)
+            _exit(2);
+        if (brume_ledger_commit(ledger, id, answer, &error) != BRUME_OK)
+            _exit(3);
+        if (write(output, &id, sizeof id) != sizeof id)
+            _exit(4);
+    }
+}
+
+static void after_500_sudden_deaths_every_answer_seen_is_charged(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    register_dataset(ledger, "visits", "1000000", NULL);
+    brume_ledger_close(ledger);
+    uint64_t seen = 0, last = 0;
+    srandom(20261115); /* when they die; the test's outcome must not depend on it */
+    for (int i = 0; i < KILLS; i++) {
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        if (child == 0)
+            answer_for_ever(&where, ends[1]);
+        close(ends[1]);
+        struct timespec pause = {0, 1000000 + random() % 20000000};
+        nanosleep(&pause, NULL);
+        kill(child, SIGKILL);
+        int status = 0;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status)); /* it was killed, it did not fail */
+        uint64_t id = 0;
+        while (read(ends[0], &id, sizeof id) == sizeof id) {
+            seen++;
+            last = id;
+        }
+        close(ends[0]);
+    }
+    ledger = open_ledger(&where);
+    brume_ledger_report report;
+    assert_ok(brume_ledger_verify(ledger, &report, &error));
+    assert_holds(seen > 0 && report.reservations >= seen && report.rows >= last);
+    json_t *history = NULL;
+    assert_ok(brume_ledger_history(ledger, "visits", &history, &error));
+    uint64_t committed = 0;
+    size_t i = 0;
+    json_t *event = NULL;
+    json_array_foreach(json_object_get(history, "events"), i, event)
+        committed += strcmp(json_string_value(json_object_get(event, "state")), "committed") == 0;
+    assert_holds(committed >= seen);
+    assert_holds(committed <= seen + KILLS); /* at most one each was recorded and not seen */
+    json_decref(history);
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_16_racing_processes_exactly_as_many_succeed_as_the_budget_carries),
+        cmocka_unit_test(two_processes_may_make_the_same_new_ledger),
+        cmocka_unit_test(after_500_sudden_deaths_every_answer_seen_is_charged),
+    };
+    return cmocka_run_group_tests_name("ledger processes", tests, NULL, NULL);
+}
