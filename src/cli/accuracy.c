@@ -16,11 +16,13 @@ static brume_status run(brume_call *call, brume_error *error)
     else
         BRUME_TRY(brume_event_beta(&event, alpha, &beta, error));
     const char *statement = brume_card_by_id(event.mechanism)->accuracy;
-    if (call->json)
-        return brume_call_write_json(call,
-                                     json_pack("{s:o, s:o, s:s?}", "alpha", brume_json_real(alpha),
-                                               "beta", brume_json_real(beta), "error", statement),
-                                     error);
+    if (call->json) {
+        json_t *answer = json_pack("{s:o, s:o, s:s?}", "alpha", brume_json_real(alpha), "beta",
+                                   brume_json_real(beta), "statement", statement);
+        if (answer && isinf(alpha))
+            json_object_set_new(answer, "infinite", json_true());
+        return brume_call_write_json(call, answer, error);
+    }
     fprintf(call->out, "P[error >= %s] <= %s\n", brume_shortest(alpha).text,
             brume_shortest(beta).text);
     if (statement)
