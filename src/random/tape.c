@@ -15,6 +15,7 @@ typedef struct tape {
     tape_stream main, more;
     bool endless;
     size_t limit;
+    bool wants_more; /* the stream that ran out */
 } tape;
 
 uint64_t brume_tape_splitmix(uint64_t *state)
@@ -36,6 +37,7 @@ static bool refill(brume_bits *bits, brume_stream *stream, size_t want)
     if (offer == 0) {
         brume_bits_wipe(bits->main, sizeof *bits->main);
         brume_bits_wipe(bits->more, sizeof *bits->more);
+        self->wants_more = stream == bits->more;
         bits->failure = "the tape has run out";
         return false;
     }
@@ -76,11 +78,14 @@ static tape *open_tape(void)
 
 static bool write_words(tape_stream *stream, const uint64_t *words, size_t count)
 {
-    stream->words = calloc(count + 1, sizeof *stream->words);
+    uint64_t *place = realloc(stream->words, (count + 1) * sizeof *place);
+    if (!place)
+        return false;
+    if (count > 0)
+        memcpy(place, words, count * sizeof *words);
+    stream->words = place;
     stream->count = count;
-    if (stream->words && count > 0)
-        memcpy(stream->words, words, count * sizeof *words);
-    return stream->words != NULL;
+    return true;
 }
 
 brume_bits *brume_tape_open(const uint64_t *main_words, size_t main_count,
@@ -129,12 +134,16 @@ void brume_tape_rewind(brume_bits *bits)
     bits->main->left = bits->more->left = 0;
 }
 
-void brume_tape_rewrite(brume_bits *bits, const uint64_t *main_words, const uint64_t *more_words)
+bool brume_tape_write(brume_bits *bits, const uint64_t *main_words, size_t main_count,
+                      const uint64_t *more_words, size_t more_count)
 {
     tape *self = (tape *)bits;
-    if (self->main.count > 0)
-        memcpy(self->main.words, main_words, self->main.count * sizeof *main_words);
-    if (self->more.count > 0)
-        memcpy(self->more.words, more_words, self->more.count * sizeof *more_words);
     brume_tape_rewind(bits);
+    return write_words(&self->main, main_words, main_count) &&
+           write_words(&self->more, more_words, more_count);
+}
+
+bool brume_tape_wants_more(const brume_bits *bits)
+{
+    return ((const tape *)bits)->wants_more;
 }

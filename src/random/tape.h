@@ -25,9 +25,15 @@ void brume_tape_limit(brume_bits *tape, size_t words);
 size_t brume_tape_main_read(const brume_bits *tape);
 size_t brume_tape_more_read(const brume_bits *tape);
 
-/* Put a finite tape back to its beginning, or give it new words of the same number. */
+/* Put a finite tape back to its beginning. */
 void brume_tape_rewind(brume_bits *tape);
-void brume_tape_rewrite(brume_bits *tape, const uint64_t *main_words, const uint64_t *more_words);
+
+/* Replace the words of a finite tape and put it at its beginning. false: out of memory. */
+bool brume_tape_write(brume_bits *tape, const uint64_t *main_words, size_t main_count,
+                      const uint64_t *more_words, size_t more_count);
+
+/* After a read past the end: was it `more` that ran out? */
+bool brume_tape_wants_more(const brume_bits *tape);
 
 /* The next word of a SplitMix64 generator: for tests that need arbitrary numbers. */
 uint64_t brume_tape_splitmix(uint64_t *state);

@@ -3,9 +3,6 @@
 
 #include "sample/word.h"
 
-/* Working bits beyond those of the cell: the enclosure's width stays far below the cell's. */
-enum { GUARD_BITS = 96 };
-
 void brume_lazy_open(brume_lazy *lazy, uint64_t prefix, unsigned bits)
 {
     mpz_init(lazy->prefix);
@@ -52,7 +49,7 @@ bool brume_lazy_below(brume_lazy *lazy, brume_bits *bits, brume_enclosure *enclo
                       const void *context, bool *out)
 {
     for (;;) {
-        mpfr_prec_t precision = (mpfr_prec_t)lazy->bits + GUARD_BITS;
+        mpfr_prec_t precision = (mpfr_prec_t)lazy->bits + BRUME_LAZY_GUARD_BITS;
         mpfr_t end, lower, upper;
         mpfr_inits2(precision, end, lower, upper, (mpfr_ptr)NULL);
         enclose(context, lower, upper);

@@ -14,6 +14,9 @@
 
 #include "random/bits.h"
 
+/* Working bits beyond those of a cell: an enclosure's width then stays far below the cell's. */
+enum { BRUME_LAZY_GUARD_BITS = 96 };
+
 typedef struct brume_lazy {
     mpz_t prefix;
     unsigned long bits;
