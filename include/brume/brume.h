@@ -19,6 +19,7 @@
 #include <brume/event.h>
 #include <brume/expression.h>
 #include <brume/filter.h>
+#include <brume/gaussian.h>
 #include <brume/gram.h>
 #include <brume/interquartile.h>
 #include <brume/interval.h>
@@ -30,6 +31,7 @@
 #include <brume/randomized_response.h>
 #include <brume/reciprocal.h>
 #include <brume/regression.h>
+#include <brume/sensitivity.h>
 #include <brume/status.h>
 #include <brume/top_k.h>
 #include <brume/triangle.h>
