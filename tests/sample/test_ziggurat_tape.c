@@ -34,7 +34,7 @@ static void count_tapes(census *c, uint64_t word, uint64_t *more, size_t depth, 
     bool tail = (word & LAYER_MASK) == 0 &&
                 (word >> ZERO_SHIFT & ZERO_MASK) > c->noise->zero_high &&
                 ziggurat_side(word >> PLACE_SHIFT, ZIGGURAT_PLACE_BITS) == ZIGGURAT_TAIL;
-    brume_tape_rewrite(c->tape[depth], NULL, more);
+    assert_true(brume_tape_write(c->tape[depth], more, 0, more, depth));
     int64_t value = 0;
     int kept = attempt(c->noise, word, c->tape[depth], &value);
     if (kept >= 0) {
@@ -68,7 +68,7 @@ static bool meets_law(const ziggurat_noise *noise, double sigma, census *c)
         int64_t value = filter(noise, word, &open), same;
         if (!(open >> 63)) {
             c->filtered++;
-            brume_tape_rewrite(c->tape[0], NULL, more);
+            assert_true(brume_tape_write(c->tape[0], more, 0, more, 0));
             if (attempt(noise, word, c->tape[0], &same) != 1 || same != value)
                 c->wrong++;
         }
