@@ -6,9 +6,7 @@
 #include "accountant/profile.h"
 #include "base/error.h"
 #include "number/rounding.h"
-
-/* P[noise >= m], rounded up. */
-typedef double (*tail_upper)(double scale, double m);
+#include "query/tail.h"
 
 static const uint64_t largest_m = UINT64_C(1) << 61;
 
@@ -16,43 +14,6 @@ static const uint64_t largest_m = UINT64_C(1) << 61;
 static double count_down(uint64_t m)
 {
     return m > UINT64_C(1) << 53 ? brume_down((double)m) : (double)m;
-}
-
-/* a^m / (1 + a), a = exp(-1/scale). */
-static double laplace_tail_upper(double scale, double m)
-{
-    double a_down = brume_exp_down(-brume_divide_up(1, scale));
-    double power_up = brume_exp_up(-brume_divide_down(m, scale));
-    return brume_divide_up(power_up, brume_add_down(1, a_down));
-}
-
-/* P[N(0,sigma^2) >= t] = erfc(t / (sigma sqrt 2)) / 2, for t >= 0. */
-static double gaussian_tail_upper(double sigma, double t)
-{
-    double z_down = brume_divide_down(t, brume_multiply_up(sigma, brume_sqrt_up(2)));
-    return brume_multiply_up(0.5, brume_erfc_up(z_down));
-}
-
-/* The least of two bounds on sum_{x>=m} f(x) / Theta, f(x) = exp(-x^2/(2 sigma^2)):
- *  - f(m+j) <= f(m) exp(-jm/sigma^2) and Theta >= 1: f(m) / (1 - exp(-m/sigma^2));
- *  - where m - 1/2 >= sigma f is convex from m - 1/2 on, so f(x) <= integral of f over x -+ 1/2,
- * and Theta >= sigma sqrt(2 pi): P[N >= m - 1/2]. */
-static double discrete_gaussian_tail_upper(double sigma, double m)
-{
-    double variance_up = brume_multiply_up(sigma, sigma);
-    double exponent_down =
-        brume_divide_down(brume_multiply_down(m, m), brume_multiply_up(2, variance_up));
-    double gap_down = -brume_expm1_up(-brume_divide_down(m, variance_up));
-    double bound = brume_divide_up(brume_exp_up(-exponent_down), gap_down);
-    if (m - 0.5 >= sigma)
-        bound = fmin(bound, gaussian_tail_upper(sigma, m - 0.5));
-    return fmin(bound, 1);
-}
-
-/* A rounded Gaussian is >= m where the Gaussian is >= m - 1/2. */
-static double rounded_gaussian_tail_upper(double sigma, double m)
-{
-    return gaussian_tail_upper(sigma, m - 0.5);
 }
 
 /* 1 - (1-p)^n, rounded up. */
@@ -71,8 +32,9 @@ static brume_status no_threshold(brume_error *error)
 
 /* Least m >= 1 for which any_of(tail(m), groups) <= delta: tails fall, so bisection finds it; what
  * is returned was evaluated. */
-static brume_status least_threshold(tail_upper tail, double scale, uint64_t groups, double delta,
-                                    uint64_t *m, double *delta_upper, brume_error *error)
+static brume_status least_threshold(brume_tail_upper tail, double scale, uint64_t groups,
+                                    double delta, uint64_t *m, double *delta_upper,
+                                    brume_error *error)
 {
     double n = (double)groups; /* at most 2^32: exact */
     uint64_t high = 1;
@@ -97,14 +59,14 @@ static brume_status least_threshold(tail_upper tail, double scale, uint64_t grou
 brume_status brume_key_threshold_laplace(double scale, uint64_t groups, double delta, uint64_t *m,
                                          double *delta_upper, brume_error *error)
 {
-    return least_threshold(laplace_tail_upper, scale, groups, delta, m, delta_upper, error);
+    return least_threshold(brume_tail_laplace_upper, scale, groups, delta, m, delta_upper, error);
 }
 
 brume_status brume_key_threshold_discrete_gaussian(double sigma, uint64_t groups, double delta,
                                                    uint64_t *m, double *delta_upper,
                                                    brume_error *error)
 {
-    return least_threshold(discrete_gaussian_tail_upper, sigma, groups, delta, m, delta_upper,
+    return least_threshold(brume_tail_discrete_gaussian_upper, sigma, groups, delta, m, delta_upper,
                            error);
 }
 
@@ -173,7 +135,7 @@ static double replace_upper(const gaussian_query *query)
 static double whole_query_upper(gaussian_query *query, double sigma, uint64_t m)
 {
     enum { ADD_REMOVE_EXACT = 256, REPLACE_EXACT = 8 }; /* more cells: the coarse bound is close */
-    double tail = rounded_gaussian_tail_upper(sigma, count_down(m));
+    double tail = brume_tail_rounded_gaussian_upper(sigma, count_down(m));
     if (tail >= 1)
         return 1;
     query->all_hidden_log = brume_log1p_down(-tail);
