@@ -186,6 +186,15 @@ static bool keep_low(const brume_inversion *law, uint64_t word, brume_bits *bits
     *kept = true;
     if (__builtin_expect(uniform < surely, 1))
         return true;
+    /* Next, doubles. The middle of the cell of U errs by 2^-53, the exponent z < 1/2 by 3 * 2^-53
+     * z, exp_neg by 2^-52.22: together below 2^-50.8, and half a cell. */
+    double middle = (double)(2 * uniform + 1) / (double)(UINT64_C(2) << uniform_bits);
+    double weight = brume_exp_neg((double)*digit * law->inverse_whole);
+    double margin = 0x1p-50 + 0.5 / (double)(UINT64_C(1) << uniform_bits);
+    if (__builtin_expect(brume_absolute(middle - weight) > margin, 1)) {
+        *kept = middle < weight;
+        return true;
+    }
     low_digit low = {&law->whole, *digit};
     brume_lazy lazy;
     brume_lazy_open(&lazy, uniform, uniform_bits);
@@ -355,6 +364,7 @@ brume_status brume_inversion_open(brume_inversion_kind kind, brume_scale scale, 
         law->drops_negative_zero = kind == BRUME_DISCRETE_LAPLACE;
         law->halves = kind == BRUME_ROUNDED_LAPLACE;
         law->whole = law->halves ? brume_scale_shifted(scale, 1) : scale;
+        law->inverse_whole = 1 / law->whole.nearest;
         law->kind = BRUME_GEOMETRIC;
         law->scale = law->whole;
         while (law->scale.nearest > (double)(UINT64_C(1) << BRUME_SPLIT_ABOVE)) {

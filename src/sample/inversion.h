@@ -72,6 +72,7 @@ typedef struct brume_inversion {
     /* Split only: */
     unsigned low_bits;        /* bits of the low digit; 0: not split */
     brume_scale whole;        /* scale of high digit and low digit together */
+    double inverse_whole;     /* 1 / whole.nearest */
     bool has_sign;            /* of the whole */
     bool drops_negative_zero; /* discrete Laplace */
     bool halves;              /* rounded Laplace: (N + 1) / 2 of a geometric N of twice the scale */

@@ -195,6 +195,12 @@ static void no_halving(brume_inversion *law)
 static void the_low_digit_has_no_weight(brume_inversion *law)
 {
     law->whole = brume_scale_of_double(1e9);
+    law->inverse_whole = 1e-9;
+}
+
+static void mpfr_weighs_the_low_digit_otherwise(brume_inversion *law)
+{
+    law->whole = brume_scale_of_double(law->whole.nearest * 1.2); /* only MPFR's */
 }
 
 typedef struct mutant {
@@ -244,6 +250,8 @@ static void each_broken_variant_of_two_digits_is_rejected(void **state)
     static const mutant mutants[] = {
         {"-0 kept", BRUME_DISCRETE_LAPLACE, 10, negative_zero_is_kept},
         {"no halving", BRUME_ROUNDED_LAPLACE, 10, no_halving},
+        {"low digit decided differently by MPFR", BRUME_GEOMETRIC, 13.7,
+         mpfr_weighs_the_low_digit_otherwise},
         {"unweighted low digit", BRUME_DISCRETE_LAPLACE, 40, the_low_digit_has_no_weight},
     };
     reject(mutants, sizeof mutants / sizeof *mutants);
