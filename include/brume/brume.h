@@ -32,6 +32,9 @@
 #include <brume/reciprocal.h>
 #include <brume/regression.h>
 #include <brume/sensitivity.h>
+#include <brume/smooth.h>
+#include <brume/stability.h>
+#include <brume/stable_histogram.h>
 #include <brume/status.h>
 #include <brume/top_k.h>
 #include <brume/triangle.h>

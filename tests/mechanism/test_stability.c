@@ -1,0 +1,315 @@
+/* Stability tests, stable histograms and key selection: thresholds, and privacy by enumeration. */
+#include "check.h"
+
+#include <stdlib.h>
+
+#include <brume/stability.h>
+#include <brume/stable_histogram.h>
+
+static brume_error error;
+
+static double mass_discrete(double scale, int64_t k)
+{
+    double a = exp(-1 / scale);
+    return (1 - a) / (1 + a) * pow(a, (double)llabs(k));
+}
+
+static void the_thresholds_are_the_least_integers_whose_tail_is_within_delta(void **state)
+{
+    (void)state;
+    const struct {
+        double epsilon, delta;
+        uint64_t m;
+    } vectors[] = {{1, 1e-6, 14}, {.1, 1e-9, 201}, {.5, 1e-5, 23}};
+    for (int i = 0; i < 3; i++) {
+        uint64_t m;
+        double tail;
+        assert_ok(
+            brume_stability_threshold(vectors[i].epsilon, vectors[i].delta, &m, &tail, &error));
+        assert_int_equal(m, vectors[i].m);
+        assert_holds(tail <= vectors[i].delta);
+    }
+    uint64_t m;
+    double tail;
+    assert_ok(brume_stability_threshold(1, 1e-6, &m, &tail, &error));
+    assert_close(tail, 6.0789620347788292e-7, 1e-12);
+    /* One less would not do. */
+    double a = exp(-1);
+    assert_holds(pow(a, 13) / (1 + a) > 1e-6);
+    for (double epsilon = .003; epsilon < 20; epsilon *= 1.7)
+        for (double delta = 1e-12; delta < .4; delta *= 7) {
+            assert_ok(brume_stability_threshold(epsilon, delta, &m, &tail, &error));
+            double q = exp(-epsilon);
+            assert_holds(pow(q, (double)m) / (1 + q) <= delta * (1 + 1e-12));
+            assert_holds(pow(q, (double)m - 1) / (1 + q) > delta * (1 - 1e-12));
+        }
+    assert_fails(brume_stability_threshold(0, 1e-6, &m, &tail, &error), BRUME_EARGUMENT);
+    assert_fails(brume_stability_threshold(1, 0, &m, &tail, &error), BRUME_EARGUMENT);
+    assert_fails(brume_stability_threshold(1, .5, &m, &tail, &error), BRUME_EARGUMENT);
+    assert_fails(brume_stability_threshold((double)NAN, .1, &m, &tail, &error), BRUME_EARGUMENT);
+}
+
+static brume_histogram_rule rule_of(brume_histogram_noise noise, double epsilon, double delta,
+                                    uint64_t keys, uint64_t amount, brume_adjacency adjacency)
+{
+    return (brume_histogram_rule){noise, epsilon, delta, keys, amount, adjacency};
+}
+
+static double real_threshold(brume_histogram_rule rule)
+{
+    double scale = 0, threshold = 0;
+    assert_ok(brume_histogram_threshold_real(&rule, &scale, &threshold, &error));
+    return threshold;
+}
+
+static void the_vectors_of_stable_histograms_hold(void **state)
+{
+    (void)state;
+    const brume_histogram_noise laplace = BRUME_HISTOGRAM_LAPLACE, gauss = BRUME_HISTOGRAM_GAUSSIAN;
+    assert_close(real_threshold(rule_of(laplace, 1, 1e-6, 1, 1, BRUME_ADD_REMOVE)),
+                 14.122363377404329, 1e-13);
+    assert_close(real_threshold(rule_of(laplace, 1, 1e-6, 1, 1, BRUME_REPLACE)), 27.244726754808658,
+                 1e-13);
+    assert_close(real_threshold(rule_of(laplace, 1, 1e-6, 3, 1, BRUME_ADD_REMOVE)),
+                 43.662925998216927, 1e-13);
+    assert_close(real_threshold(rule_of(laplace, 1, 1e-6, 10, 1, BRUME_ADD_REMOVE)),
+                 155.24948020398191, 1e-13);
+    assert_close(real_threshold(rule_of(laplace, .5, 1e-5, 1, 1, BRUME_ADD_REMOVE)),
+                 22.639556568820566, 1e-13);
+    assert_close(real_threshold(rule_of(gauss, 1, 1e-5, 1, 1, BRUME_ADD_REMOVE)),
+                 17.565436359857133, 1e-11);
+    assert_close(real_threshold(rule_of(gauss, 1, 1e-5, 3, 1, BRUME_ADD_REMOVE)),
+                 31.301205568819124, 1e-11);
+    assert_close(real_threshold(rule_of(gauss, 1, 1e-5, 10, 1, BRUME_ADD_REMOVE)),
+                 59.385024249491892, 1e-11);
+    brume_histogram_plan plan;
+    brume_histogram_rule rule =
+        rule_of(BRUME_HISTOGRAM_DISCRETE_LAPLACE, 1, 1e-6, 1, 1, BRUME_ADD_REMOVE);
+    assert_ok(brume_histogram_plan_make(&rule, &plan, &error));
+    assert_int_equal(plan.threshold, 15);
+    rule.noise = gauss;
+    rule.delta = 1e-5;
+    assert_ok(brume_histogram_plan_make(&rule, &plan, &error));
+    assert_close(plan.scale, 3.8841408046043612, 1e-12);
+    assert_int_equal(plan.threshold, 19); /* ceil(17.5654 + 1/2) */
+    rule.keys_per_unit = 3;
+    assert_ok(brume_histogram_plan_make(&rule, &plan, &error));
+    assert_close(plan.scale, 6.7275292173262127, 1e-12);
+    rule.keys_per_unit = 10;
+    assert_ok(brume_histogram_plan_make(&rule, &plan, &error));
+    assert_close(plan.scale, 12.282731695348806, 1e-12);
+}
+
+enum { OUTCOMES = 400 };
+
+/* The law of one key: outcome 0 is "hidden", outcome i > 0 the noisy count threshold + i - 1; the
+ * last takes the rest. */
+static void law_of_key(const brume_histogram_plan *plan, int64_t count, int64_t threshold,
+                       double scale, double *law)
+{
+    memset(law, 0, OUTCOMES * sizeof *law);
+    if (count == 0) {
+        law[0] = 1;
+        return;
+    }
+    double sum = 0;
+    for (int i = 1; i < OUTCOMES; i++) {
+        int64_t noise = threshold + i - 1 - count;
+        double low = (double)noise - .5, high = (double)noise + .5;
+        if (plan->rule.noise == BRUME_HISTOGRAM_DISCRETE_LAPLACE)
+            law[i] = mass_discrete(scale, noise);
+        else if (plan->rule.noise == BRUME_HISTOGRAM_GAUSSIAN)
+            law[i] = (erfc(low / scale / sqrt(2)) - erfc(high / scale / sqrt(2))) / 2;
+        else if (noise > 0)
+            law[i] = (exp(-low / scale) - exp(-high / scale)) / 2;
+        else if (noise < 0)
+            law[i] = (exp(high / scale) - exp(low / scale)) / 2;
+        else
+            law[i] = 1 - exp(-.5 / scale);
+        sum += law[i];
+    }
+    law[0] = 1 - sum;
+}
+
+/* H(P||Q) at exp(epsilon) for pairs of keys, P = a x b, Q = c x d. */
+static double divergence(const double *a, const double *b, const double *c, const double *d,
+                         double epsilon)
+{
+    double sum = 0, factor = exp(epsilon);
+    for (int i = 0; i < OUTCOMES; i++)
+        for (int j = 0; j < OUTCOMES; j++) {
+            double more = a[i] * b[j] - factor * c[i] * d[j];
+            sum += more > 0 ? more : 0;
+        }
+    return sum;
+}
+
+/* The worst divergence over two keys with counts 0, 1 and some large ones, one of which (L0 = 1) or
+ * both (L0 = 2) change by up to Linf; with the noise and threshold given. */
+static double worst_histogram(const brume_histogram_plan *plan, double scale, int64_t threshold)
+{
+    const int64_t amount = (int64_t)plan->rule.amount_per_key;
+    const int64_t bases[] = {0, 1, threshold + 3};
+    double worst = 0, law[4][OUTCOMES];
+    bool replace = plan->rule.adjacency == BRUME_REPLACE;
+    uint64_t keys = plan->rule.keys_per_unit;
+    for (int x = 0; x < 3; x++)
+        for (int y = 0; y < 3; y++)
+            for (int code = 0; code < 16; code++) {
+                /* What the unit adds to the two keys before and after. */
+                int64_t before[2] = {code & 1 ? amount : 0, code & 2 ? amount : 0};
+                int64_t after[2] = {code & 4 ? amount : 0, code & 8 ? amount : 0};
+                uint64_t n_before = (uint64_t)((code & 1) + (code >> 1 & 1));
+                uint64_t n_after = (uint64_t)((code >> 2 & 1) + (code >> 3 & 1));
+                if (n_before > keys || n_after > keys ||
+                    (!replace && n_before != 0 && n_after != 0))
+                    continue;
+                law_of_key(plan, bases[x] + before[0], threshold, scale, law[0]);
+                law_of_key(plan, bases[y] + before[1], threshold, scale, law[1]);
+                law_of_key(plan, bases[x] + after[0], threshold, scale, law[2]);
+                law_of_key(plan, bases[y] + after[1], threshold, scale, law[3]);
+                worst = fmax(worst, divergence(law[0], law[1], law[2], law[3], plan->rule.epsilon));
+            }
+    return worst;
+}
+
+static void every_stable_histogram_is_private_and_the_discrete_one_is_tight(void **state)
+{
+    (void)state;
+    for (int noise = BRUME_HISTOGRAM_DISCRETE_LAPLACE; noise <= BRUME_HISTOGRAM_GAUSSIAN; noise++)
+        for (int replace = 0; replace < 2; replace++)
+            for (uint64_t keys = 1; keys <= 2; keys++)
+                for (uint64_t amount = 1; amount <= 2; amount++) {
+                    brume_histogram_rule rule = rule_of((brume_histogram_noise)noise, 1, 1e-3, keys,
+                                                        amount,
+                                                        replace ? BRUME_REPLACE : BRUME_ADD_REMOVE);
+                    brume_histogram_plan plan;
+                    assert_ok(brume_histogram_plan_make(&rule, &plan, &error));
+                    assert_holds(plan.delta_upper <= rule.delta);
+                    double worst = worst_histogram(&plan, plan.scale, plan.threshold);
+                    assert_holds(worst <= plan.delta_upper * (1 + 1e-9));
+                    if (noise == BRUME_HISTOGRAM_DISCRETE_LAPLACE)
+                        assert_holds(worst >= plan.delta_upper * (1 - 1e-9));
+                    else
+                        assert_holds(worst >= plan.delta_upper * .3);
+                    /* A threshold one or two lower is not private: the test can fail. */
+                    assert_holds(worst_histogram(&plan, plan.scale, plan.threshold - 2) >
+                                 rule.delta);
+                }
+}
+
+static void the_wrong_histograms_are_rejected(void **state)
+{
+    (void)state;
+    brume_histogram_rule rule =
+        rule_of(BRUME_HISTOGRAM_DISCRETE_LAPLACE, 1, 1e-6, 1, 1, BRUME_REPLACE);
+    brume_histogram_plan plan;
+    assert_ok(brume_histogram_plan_make(&rule, &plan, &error));
+    /* The lecture's noise holds for add-remove only: two large cells under replace. */
+    assert_holds(worst_histogram(&plan, 1, 15) > .2);
+    /* The same with continuous noise is the two-fold Laplace profile, delta(1) = 0.24184. */
+    rule.noise = BRUME_HISTOGRAM_LAPLACE;
+    assert_ok(brume_histogram_plan_make(&rule, &plan, &error));
+    double wrong = worst_histogram(&plan, 1, 16);
+    assert_holds(wrong > .15 && wrong < .2419);
+    /* Amounts of 2 with noise for 1, only the threshold moved. */
+    rule = rule_of(BRUME_HISTOGRAM_DISCRETE_LAPLACE, 1, 1e-6, 1, 2, BRUME_ADD_REMOVE);
+    assert_ok(brume_histogram_plan_make(&rule, &plan, &error));
+    assert_close(worst_histogram(&plan, 1, plan.threshold), .462, 1e-2);
+    /* Noise for 2, but the threshold for 1. */
+    assert_holds(worst_histogram(&plan, plan.scale, plan.threshold - 1) > 1e-6);
+    /* Discrete noise with the continuous threshold: up to 1.97 delta at some epsilon. */
+    double most = 0;
+    for (double epsilon = .5; epsilon < 4; epsilon += .01) {
+        double tau = 1 + log(1 / 2e-6) / epsilon, a = exp(-epsilon);
+        double tail = pow(a, ceil(tau) - 1) / (1 + a);
+        most = fmax(most, tail / 1e-6);
+    }
+    assert_holds(most > 1.5);
+}
+
+static void the_chances_of_keys_rise_as_fast_as_privacy_allows(void **state)
+{
+    (void)state;
+    brume_key_selection *selection = NULL;
+    assert_ok(brume_key_selection_open(1, 1e-5, 1, BRUME_ADD_REMOVE, &selection, &error));
+    const struct {
+        uint64_t units;
+        double chance;
+    } vectors[] = {{0, 0},
+                   {1, 1e-5},
+                   {2, 3.71828182846e-5},
+                   {10, .128183080505},
+                   {11, .348447738453},
+                   {12, .760310996923},
+                   {23, 1}};
+    for (int i = 0; i < 7; i++)
+        assert_holds(fabs(brume_key_selection_probability(selection, vectors[i].units) -
+                          vectors[i].chance) <= 1e-11 * vectors[i].chance);
+    assert_holds(brume_key_selection_probability(selection, 22) < 1);
+    assert_holds(brume_key_selection_probability(selection, UINT64_MAX) == 1);
+    brume_key_selection_close(selection);
+    /* Both directions, every step, in extended precision; and one of them is met with equality. */
+    const double settings[][2] = {{1, 1e-5}, {.1, 1e-8}, {3, 1e-3}, {.5, .2}};
+    for (int i = 0; i < 4; i++)
+        for (uint64_t keys = 1; keys <= 3; keys++)
+            for (int replace = 0; replace < 2; replace++) {
+                assert_ok(brume_key_selection_open(settings[i][0], settings[i][1], keys,
+                                                   replace ? BRUME_REPLACE : BRUME_ADD_REMOVE,
+                                                   &selection, &error));
+                long double n = (long double)keys * (replace ? 2 : 1);
+                long double e = expl((long double)settings[i][0] / n);
+                long double d = -expm1l(log1pl(-(long double)settings[i][1]) / n);
+                for (uint64_t units = 0; units < 2000; units++) {
+                    long double p = brume_key_selection_probability(selection, units);
+                    long double q = brume_key_selection_probability(selection, units + 1);
+                    assert_holds(q <= e * p + d && 1 - p <= e * (1 - q) + d && p <= q);
+                    if (q < 1)
+                        assert_holds(q >= (e * p + d) * (1 - 1e-8L) ||
+                                     1 - p >= (e * (1 - q) + d) - 1e-12L);
+                }
+                brume_key_selection_close(selection);
+            }
+    selection = NULL;
+    assert_fails(brume_key_selection_open(1, 0, 1, BRUME_ADD_REMOVE, &selection, &error),
+                 BRUME_EARGUMENT);
+    assert_fails(brume_key_selection_open(1, 1e-5, 0, BRUME_ADD_REMOVE, &selection, &error),
+                 BRUME_EARGUMENT);
+    assert_fails(brume_key_selection_open(1, 1e-5, 1, BRUME_EDGE, &selection, &error),
+                 BRUME_EARGUMENT);
+    assert_null(selection);
+}
+
+static void bad_rules_are_refused(void **state)
+{
+    (void)state;
+    const brume_histogram_noise laplace = BRUME_HISTOGRAM_LAPLACE;
+    const brume_histogram_rule wrong[] = {
+        rule_of(laplace, 0, 1e-6, 1, 1, BRUME_REPLACE),
+        rule_of(laplace, 1, 0, 1, 1, BRUME_REPLACE),
+        rule_of(laplace, 1, .5, 1, 1, BRUME_REPLACE),
+        rule_of(laplace, (double)NAN, .1, 1, 1, BRUME_REPLACE),
+        rule_of(laplace, 1, 1e-6, 0, 1, BRUME_REPLACE),
+        rule_of(laplace, 1, 1e-6, 1, 0, BRUME_REPLACE),
+        rule_of(laplace, 1, 1e-6, 1, 1, BRUME_EDGE),
+        rule_of((brume_histogram_noise)9, 1, 1e-6, 1, 1, BRUME_REPLACE),
+        rule_of(BRUME_HISTOGRAM_GAUSSIAN, 1, 1e-6, 65, 1, BRUME_REPLACE),
+    };
+    brume_histogram_plan plan = {.threshold = 42};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_fails(brume_histogram_plan_make(&wrong[i], &plan, &error), BRUME_EARGUMENT);
+    assert_int_equal(plan.threshold, 42);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_thresholds_are_the_least_integers_whose_tail_is_within_delta),
+        cmocka_unit_test(the_vectors_of_stable_histograms_hold),
+        cmocka_unit_test(every_stable_histogram_is_private_and_the_discrete_one_is_tight),
+        cmocka_unit_test(the_wrong_histograms_are_rejected),
+        cmocka_unit_test(the_chances_of_keys_rise_as_fast_as_privacy_allows),
+        cmocka_unit_test(bad_rules_are_refused),
+    };
+    return cmocka_run_group_tests_name("stability", tests, NULL, NULL);
+}
