@@ -35,6 +35,7 @@
 #include <brume/smooth.h>
 #include <brume/stability.h>
 #include <brume/stable_histogram.h>
+#include <brume/select.h>
 #include <brume/status.h>
 #include <brume/top_k.h>
 #include <brume/triangle.h>

@@ -5,8 +5,8 @@
 #include <fenv.h>
 #include <stdlib.h>
 
+#include "chance.h"
 #include "check.h"
-#include "frequency.h"
 #include "random/tape.h"
 #include "sample/gaussian_table.h"
 #include "sample/gaussian_ziggurat.h"
@@ -107,8 +107,8 @@ static void every_instruction_set_draws_the_same(void **state)
 #endif
 }
 
-/* Frequencies of single values, of 64 ranges, and of the sign; alarm 1e-11 for all of a call. */
-static bool frequencies_fit(const int64_t *draws, size_t n, double sigma)
+/* Frequencies of single values and of everything up to a value; `alarm` for all of a call. */
+static bool frequencies_fit(const int64_t *draws, size_t n, double sigma, double alarm)
 {
     enum { MOST = 4096 };
     static uint64_t seen[2 * MOST + 1];
@@ -120,7 +120,7 @@ static bool frequencies_fit(const int64_t *draws, size_t n, double sigma)
         else
             beyond++;
     }
-    const double alarm = 1e-11 / (2 * (2 * MOST + 1) + 2);
+    alarm /= 2 * (2 * MOST + 1);
     bool fit = true;
     uint64_t up_to = 0;
     double mass = 0, total = 0;
@@ -130,9 +130,9 @@ static bool frequencies_fit(const int64_t *draws, size_t n, double sigma)
         double p = exp(-(double)(k * k) / (2 * sigma * sigma)) / total;
         mass += p;
         up_to += seen[k + MOST];
-        fit = fit && frequency_fits(seen[k + MOST], n, p, alarm);
+        fit = fit && binomial_plausible(n, seen[k + MOST], p, p, alarm);
         if (mass > 1e-300 && mass < 1 - 1e-9)
-            fit = fit && frequency_fits(up_to, n, mass, alarm);
+            fit = fit && binomial_plausible(n, up_to, mass, mass, alarm);
     }
     return fit && beyond == 0;
 }
@@ -144,18 +144,20 @@ static void frequencies_follow_the_law(void **state)
     static int64_t draws[2000000];
     const size_t n = sizeof draws / sizeof *draws;
     static const double tested[] = {0.3, 1, 7.25, 63.5, 64, 200.5};
+    const size_t count = sizeof tested / sizeof *tested;
+    const double alarm = false_alarm_share(false_alarm_gaussian_frequencies) / (double)count;
     brume_bits *bits = brume_tape_open_seeded(2024);
-    for (size_t i = 0; i < sizeof tested / sizeof *tested; i++) {
+    for (size_t i = 0; i < count; i++) {
         brume_noise *noise;
         assert_ok(brume_noise_open_discrete_gaussian(tested[i], &noise, &error));
         assert_ok(brume_noise_fill(noise, bits, draws, n, &error));
-        assert_holds(frequencies_fit(draws, n, tested[i]));
+        assert_holds(frequencies_fit(draws, n, tested[i], alarm));
         /* mutants: sigma 1 % off; the sign of one value lost */
-        assert_false(frequencies_fit(draws, n, tested[i] * 1.01));
+        assert_false(frequencies_fit(draws, n, tested[i] * 1.01, alarm));
         for (size_t k = 0; k < n; k++)
             if (draws[k] == -1)
                 draws[k] = 1;
-        assert_false(frequencies_fit(draws, n, tested[i]));
+        assert_false(frequencies_fit(draws, n, tested[i], alarm));
         brume_noise_close(noise);
     }
     brume_bits_close(bits);
@@ -169,6 +171,7 @@ static void large_sigmas_spread_as_they_should(void **state)
     enum { N = 300000, BINS = 64 };
     static int64_t draws[N];
     static const double tested[] = {0x1p20, 0x1p33, 0x1.8p44, 0x1p50};
+    const double alarm = false_alarm_share(false_alarm_gaussian_spread) / 8;
     brume_bits *bits = brume_tape_open_seeded(5);
     for (size_t i = 0; i < sizeof tested / sizeof *tested; i++) {
         brume_noise *noise;
@@ -180,11 +183,12 @@ static void large_sigmas_spread_as_they_should(void **state)
             for (int b = 0; b < BINS; b++)
                 below[b] += (double)draws[k] < tested[i] * (b - BINS / 2) / 8;
         }
-        /* |P[X < c] - Phi(c/sigma)| <= 1/sigma < 1e-6: far below what N draws resolve */
-        for (int b = 0; b < BINS; b++)
-            assert_holds(frequency_fits(below[b], N, 0.5 * erfc(-(b - BINS / 2) / 8.0 / sqrt(2)),
-                                        1e-12 / BINS));
-        assert_holds(frequency_fits(odd, N, 0.5, 1e-12));
+        /* |P[X < c] - Phi(c/sigma)| <= 1/sigma <= 2^-20 */
+        for (int b = 0; b < BINS; b++) {
+            double p = 0.5 * erfc(-(b - BINS / 2) / 8.0 / sqrt(2));
+            assert_holds(binomial_plausible(N, below[b], p - 0x1p-20, p + 0x1p-20, alarm / BINS));
+        }
+        assert_holds(binomial_plausible(N, odd, 0.5 - 0x1p-20, 0.5 + 0x1p-20, alarm));
         brume_noise_close(noise);
     }
     brume_bits_close(bits);
