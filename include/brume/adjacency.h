@@ -1,4 +1,5 @@
-/* Which two databases count as neighbours. It is part of every guarantee and never has a default. */
+/* Which two databases count as neighbours. It is part of every guarantee and never has a default.
+ */
 #ifndef BRUME_ADJACENCY_H
 #define BRUME_ADJACENCY_H
 

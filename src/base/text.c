@@ -46,17 +46,16 @@ const char *brume_text_nearest(const char *name, const char *const *candidates, 
 {
     size_t length = strlen(name);
     size_t allowed = length / 3 < 1 ? 1 : length / 3 > 4 ? 4 : length / 3;
-    size_t best = allowed + 1;
-    const char *nearest = NULL;
+    size_t best = allowed + 1, nearest = count;
     for (size_t i = 0; i < count; i++) {
         size_t distance = brume_text_distance(name, candidates[i]);
         if (distance < best) {
             best = distance;
-            nearest = candidates[i];
+            nearest = i;
         }
     }
-    for (size_t i = 0; i < count && !nearest && length > 0; i++)
+    for (size_t i = 0; i < count && nearest == count && length > 0; i++)
         if (strncasecmp(name, candidates[i], length) == 0)
-            nearest = candidates[i];
-    return nearest;
+            nearest = i;
+    return nearest < count ? candidates[nearest] : NULL;
 }

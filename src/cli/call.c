@@ -215,6 +215,8 @@ static brume_status check_choice(const char *kind, const char *name, const char 
 static brume_status check_value(brume_value *value, brume_error *error)
 {
     const brume_option *option = value->option;
+    if (option->type == BRUME_OPTION_FLAG || !value->text)
+        return BRUME_OK;
     char what[100];
     snprintf(what, sizeof what, "--%s", option->name);
     if (option->type == BRUME_OPTION_REAL) {
@@ -229,7 +231,7 @@ static brume_status check_value(brume_value *value, brume_error *error)
     }
     if (option->type == BRUME_OPTION_CHOICE)
         return check_choice("option", what, value->text, option->choices, error);
-    if (option->type == BRUME_OPTION_FILE && value->text && value->text[0] == 0)
+    if (option->type == BRUME_OPTION_FILE && value->text[0] == 0)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'--%s' is empty, must be a path",
                           option->name);
     return BRUME_OK;
@@ -279,7 +281,7 @@ static brume_status check_operands(const brume_call *call, brume_error *error)
         return brume_fail(error, BRUME_EARGUMENT, see, "unexpected argument '%.100s'",
                           call->operands[command->operand_count]);
     for (size_t i = 0; i < call->operand_count && i < command->operand_count; i++)
-        if (command->operands[i].type == BRUME_OPERAND_CHOICE)
+        if (command->operands[i].type == BRUME_OPERAND_CHOICE && call->operands[i])
             BRUME_TRY(check_choice("argument", command->operands[i].name, call->operands[i],
                                    command->operands[i].choices, error));
     return BRUME_OK;

@@ -10,8 +10,8 @@
 
 __extension__ typedef unsigned __int128 wide_word;
 
-/* Is f (f-1) bound < 1, that is LS(f) > bound? Exactly: the bound is mantissa 2^(exponent - 53), the
- * product of the integers is below 2^64 2^53. */
+/* Is f (f-1) bound < 1, that is LS(f) > bound? Exactly: the bound is mantissa 2^(exponent - 53),
+ * the product of the integers is below 2^64 2^53. */
 static bool sensitive(uint64_t f, double bound)
 {
     if (f <= 1)
