@@ -24,6 +24,7 @@
 #include <brume/interquartile.h>
 #include <brume/interval.h>
 #include <brume/key_count.h>
+#include <brume/laplace.h>
 #include <brume/mechanism.h>
 #include <brume/noise.h>
 #include <brume/primitive.h>
@@ -33,6 +34,7 @@
 #include <brume/regression.h>
 #include <brume/sensitivity.h>
 #include <brume/smooth.h>
+#include <brume/sparse_vector.h>
 #include <brume/stability.h>
 #include <brume/stable_histogram.h>
 #include <brume/select.h>

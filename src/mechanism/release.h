@@ -1,0 +1,14 @@
+/* Adding integer noise to integers so that the noise's own limits cannot show. */
+#ifndef BRUME_MECHANISM_RELEASE_H
+#define BRUME_MECHANISM_RELEASE_H
+
+#include <brume/noise.h>
+
+/* out[i] = clamp(clamp(values[i]) + draw). Draws saturate at 2^63 - 1; a value within -+2^62 plus a
+ * saturated draw is beyond -+(2^62 - 1) for every value, so the outer clamp makes the release the
+ * same function of value + unbounded noise: post-processing. On error `out` is set to zero. */
+brume_status brume_release_integers(const brume_noise *noise, brume_bits *bits,
+                                    const int64_t *values, int64_t *out, size_t n,
+                                    brume_error *error);
+
+#endif
