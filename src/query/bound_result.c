@@ -1,0 +1,186 @@
+/* The result of the bounding: exact sums of what was kept, group by group. */
+#include "query/bound_pairs.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+static brume_status out_of_memory(brume_error *error)
+{
+    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the units and groups");
+}
+
+static void read_keys(const brume_bounder *bounder, uint32_t group, brume_key_value *keys)
+{
+    size_t length = 0;
+    const unsigned char *from = brume_dictionary_bytes(&bounder->groups, group, &length);
+    for (size_t i = 0; i < bounder->plan.key_count; i++) {
+        brume_key_value *cell = &keys[i];
+        *cell = (brume_key_value){.wire = bounder->key_wires[i], .null = !*from++};
+        if (cell->null)
+            continue;
+        uint64_t text = 0;
+        void *to = cell->wire == BRUME_WIRE_INTEGER ? (void *)&cell->integer
+                   : cell->wire == BRUME_WIRE_REAL  ? (void *)&cell->real
+                                                    : (void *)&text;
+        memcpy(to, from, 8);
+        from += 8;
+        if (cell->wire == BRUME_WIRE_TEXT) {
+            cell->text = (brume_text){(const char *)from, (size_t)text};
+            from += text;
+        }
+    }
+}
+
+static void add_row(const brume_bounder *bounder, brume_bounded_value *values, const row *one)
+{
+    for (size_t i = 0; i < bounder->plan.value_count; i++) {
+        if (!(one->present >> i & 1))
+            continue;
+        brume_i128 x = (brume_i128)one->value[i] - bounder->values[i].centre;
+        values[i].count++;
+        values[i].sum += x;
+        if (bounder->values[i].squares)
+            values[i].squares += x * x;
+    }
+}
+
+typedef void (*row_visitor)(brume_bounder *bounder, uint32_t group, const row *one, uint64_t which);
+
+/* Visit every kept row; `which` counts rows with equal values in one pair. */
+static void visit_rows(brume_bounder *bounder, row_visitor visit)
+{
+    for (uint32_t unit = 0; unit < bounder->units.count; unit++)
+        for (size_t i = 0; i < bounder->records[unit].count; i++) {
+            const pair *one = pair_at(bounder, bounder->records[unit].block + i);
+            if (!has_heap(bounder)) {
+                visit(bounder, one->group, (const row *)(const void *)one->data, 0);
+                continue;
+            }
+            const row_heap *heap = heap_of(one);
+            for (size_t r = 0; r < heap->count; r++) {
+                uint64_t equal = 0; /* quadratic in max_rows, only over rows of equal rank */
+                const row *here = row_in(bounder, heap, r);
+                for (size_t before = 0; before < r; before++)
+                    equal += row_in(bounder, heap, before)->rank == here->rank;
+                visit(bounder, one->group, here, equal);
+            }
+        }
+}
+
+static void visit_sum(brume_bounder *bounder, uint32_t group, const row *one, uint64_t which)
+{
+    (void)which;
+    add_row(bounder, &bounder->result_values[group * bounder->plan.value_count], one);
+}
+
+/* The lists are filled from the front; `count` is counted up again. */
+static void visit_list(brume_bounder *bounder, uint32_t group, const row *one, uint64_t which)
+{
+    const uint64_t words[] = {one->rank, which};
+    uint32_t breaker = (uint32_t)brume_siphash_words(&bounder->choice_key, words, 2);
+    for (size_t i = 0; i < bounder->plan.value_count; i++) {
+        size_t at = (size_t)group * bounder->plan.value_count + i;
+        if (!bounder->values[i].keep || !(one->present >> i & 1))
+            continue;
+        uint64_t place = bounder->result_values[at].count++;
+        bounder->kept[at][place] = one->value[i];
+        bounder->breakers[at][place] = breaker;
+    }
+}
+
+static brume_status list_values(brume_bounder *bounder, brume_error *error)
+{
+    bool any = false;
+    for (size_t i = 0; i < bounder->plan.value_count; i++)
+        any = any || bounder->values[i].keep;
+    if (!any)
+        return BRUME_OK;
+    size_t lists = (size_t)bounder->result_groups * bounder->plan.value_count;
+    bounder->kept = calloc(lists + 1, sizeof *bounder->kept);
+    bounder->breakers = calloc(lists + 1, sizeof *bounder->breakers);
+    if (!bounder->kept || !bounder->breakers)
+        return out_of_memory(error);
+    for (size_t at = 0; at < lists; at++) {
+        brume_bounded_value *value = &bounder->result_values[at];
+        if (!bounder->values[at % bounder->plan.value_count].keep)
+            continue;
+        bounder->kept[at] = malloc((size_t)(value->count + 1) * sizeof **bounder->kept);
+        bounder->breakers[at] = malloc((size_t)(value->count + 1) * sizeof **bounder->breakers);
+        if (!bounder->kept[at] || !bounder->breakers[at])
+            return out_of_memory(error);
+        value->kept = bounder->kept[at];
+        value->breaker = bounder->breakers[at];
+        value->count = 0;
+    }
+    visit_rows(bounder, visit_list);
+    return BRUME_OK;
+}
+
+static int compare_cells(const brume_key_value *a, const brume_key_value *b)
+{
+    if (a->null || b->null)
+        return (int)a->null - (int)b->null; /* NULL last */
+    if (a->wire == BRUME_WIRE_INTEGER)
+        return (a->integer > b->integer) - (a->integer < b->integer);
+    if (a->wire == BRUME_WIRE_REAL)
+        return (a->real > b->real) - (a->real < b->real);
+    size_t shorter = a->text.length < b->text.length ? a->text.length : b->text.length;
+    int order = shorter ? memcmp(a->text.data, b->text.data, shorter) : 0;
+    if (order != 0)
+        return order;
+    return (a->text.length > b->text.length) - (a->text.length < b->text.length);
+}
+
+static int compare_groups(const void *left, const void *right, void *context)
+{
+    const brume_bounded_group *a = left, *b = right;
+    const brume_bounder *bounder = context;
+    for (size_t i = 0; i < bounder->plan.key_count; i++) {
+        int order = compare_cells(&a->keys[i], &b->keys[i]);
+        if (order != 0)
+            return order;
+    }
+    return 0;
+}
+
+/* An open domain has the groups that some unit kept; a closed one all that were declared. */
+static size_t drop_absent(brume_bounder *bounder)
+{
+    size_t left = 0;
+    for (uint32_t i = 0; i < bounder->result_groups; i++)
+        if (bounder->plan.closed || bounder->result[i].units > 0)
+            bounder->result[left++] = bounder->result[i];
+    return left;
+}
+
+brume_status brume_bounder_finish(brume_bounder *bounder, const brume_bounded_group **groups,
+                                  size_t *count, brume_error *error)
+{
+    uint32_t n = bounder->groups.count;
+    size_t values = bounder->plan.value_count, keys = bounder->plan.key_count;
+    bounder->result_groups = n;
+    bounder->result = calloc((size_t)n + 1, sizeof *bounder->result);
+    bounder->result_keys = calloc((size_t)n * keys + 1, sizeof *bounder->result_keys);
+    bounder->result_values = calloc((size_t)n * values + 1, sizeof *bounder->result_values);
+    if (!bounder->result || !bounder->result_keys || !bounder->result_values)
+        return out_of_memory(error);
+    for (uint32_t i = 0; i < n; i++) {
+        read_keys(bounder, i, &bounder->result_keys[i * keys]);
+        bounder->result[i].keys = &bounder->result_keys[i * keys];
+        bounder->result[i].values = &bounder->result_values[i * values];
+    }
+    for (uint32_t unit = 0; unit < bounder->units.count; unit++)
+        for (size_t i = 0; i < bounder->records[unit].count; i++) {
+            const pair *one = pair_at(bounder, bounder->records[unit].block + i);
+            bounder->result[one->group].units++;
+            bounder->result[one->group].rows += one->rows;
+        }
+    if (values > 0)
+        visit_rows(bounder, visit_sum);
+    BRUME_TRY(list_values(bounder, error));
+    *count = drop_absent(bounder);
+    qsort_r(bounder->result, *count, sizeof *bounder->result, compare_groups, bounder);
+    *groups = bounder->result;
+    return BRUME_OK;
+}
