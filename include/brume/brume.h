@@ -11,6 +11,7 @@
 #ifndef BRUME_BRUME_H
 #define BRUME_BRUME_H
 
+#include <brume/account.h>
 #include <brume/adjacency.h>
 #include <brume/bits.h>
 #include <brume/compose.h>
@@ -26,6 +27,7 @@
 #include <brume/key_count.h>
 #include <brume/laplace.h>
 #include <brume/mechanism.h>
+#include <brume/method.h>
 #include <brume/noise.h>
 #include <brume/primitive.h>
 #include <brume/quantile.h>

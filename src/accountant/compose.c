@@ -86,8 +86,8 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
             brume_gathered_close(&gathered);
             return no_curves(error);
         }
-        if (gathered.infinite || delta <= gathered.failure_ends.lower ||
-            (delta == 0 && !gathered.bounded)) {
+        if (gathered.infinite || (delta > 0 && delta <= gathered.failure_ends.lower) ||
+            (delta == 0 && (!gathered.bounded || gathered.failure_ends.upper > 0))) {
             result.infinite = true;
             answer = (brume_answer){.value = {INFINITY, INFINITY},
                                     .route = "delta is not above the probability of failure"};

@@ -140,7 +140,7 @@ static brume_status find_rho(const brume_filter *filter, brume_decimal *rho, bru
     if (!(share > 0))
         return brume_fail(error, BRUME_EARGUMENT, "it must be below delta",
                           "the share of delta for failures leaves nothing for the rest");
-    brume_search search = {delta_of_inverse_rho, &s, share, 1e-30, 1e60, 1e-13};
+    brume_search search = {delta_of_inverse_rho, &s, share, 1e-30, 1e60, 1e-13, 0};
     double guess = 4 * log(1 / share) / (s.epsilon * s.epsilon), inverse;
     BRUME_TRY(brume_search_least(&search, guess, &inverse, error));
     return brume_decimal_from_double_down(brume_divide_down(1, inverse), 15, rho, error);

@@ -244,7 +244,7 @@ brume_status brume_optimal_epsilon_upper(const brume_pure_step *steps, size_t n,
     } else if (!(delta > 0)) {
         *epsilon = most;
     } else {
-        brume_search search = {delta_at, &c, delta, most * 1e-12, most, 1e-13};
+        brume_search search = {delta_at, &c, delta, most * 1e-12, most, 1e-13, 0};
         BRUME_TRY(brume_search_least(&search, most / 2, epsilon, error));
         *epsilon = fmin(*epsilon, most);
     }

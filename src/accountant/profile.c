@@ -125,7 +125,7 @@ double brume_profile_gaussian_sigma_upper(double epsilon, double delta)
         return INFINITY;
     if (delta >= 1)
         return 0;
-    brume_search search = {delta_of_sigma, &epsilon, delta, 1e-150, 1e150, 1e-13};
+    brume_search search = {delta_of_sigma, &epsilon, delta, 1e-150, 1e150, 1e-13, 0};
     double sigma;
     if (brume_search_least(&search, 1, &sigma, NULL) != BRUME_OK)
         return INFINITY;

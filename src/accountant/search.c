@@ -36,7 +36,8 @@ static brume_status expand(const brume_search *search, double guess, bracket *ou
     double at = fmin(fmax(log(guess), least), most), excess;
     BRUME_TRY(excess_at(search, at, &excess, error));
     *out = (bracket){at, at, excess, excess};
-    for (double step = 0.5; excess > 0; step *= 2) {
+    double first = search->step > 0 ? search->step : 0.5;
+    for (double step = first; excess > 0; step *= 2) {
         if (at >= most)
             return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
                               "no value up to %.3g meets the target", search->most);
@@ -47,7 +48,7 @@ static brume_status expand(const brume_search *search, double guess, bracket *ou
     }
     if (out->low_excess > 0)
         return BRUME_OK;
-    for (double step = 0.5; excess <= 0 && at > least; step *= 2) {
+    for (double step = first; excess <= 0 && at > least; step *= 2) {
         out->high = at, out->high_excess = excess;
         at = fmax(at - step, least);
         BRUME_TRY(excess_at(search, at, &excess, error));

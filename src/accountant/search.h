@@ -11,6 +11,7 @@ typedef struct brume_search {
     double target;
     double least, most; /* where to look: 0 < least < most */
     double relative;    /* how close: the answer is at most (1 + relative) times the least x */
+    double step;        /* first step away from the guess, in log x; 0 means 0.5 */
 } brume_search;
 
 /* *x is a point at which value <= target was itself evaluated, so a rough search or a rough value

@@ -1,0 +1,78 @@
+/* The cost for a group: what `size` units that change together can be told apart by. Promise: each
+ * currency of the result is an upper bound for the group; what is not known is absent.
+ *
+ * A law of shifted noise shifts size times as far; the pure guarantee becomes (size eps, delta
+ * (e^{size eps}-1)/(e^eps-1)); rho becomes size^2 rho, which has no such rule once the mechanism
+ * can fail, so that with a failure only the pure guarantee is left. */
+#include <brume/method.h>
+
+#include <math.h>
+
+#include "accountant/pure.h"
+#include "base/error.h"
+#include "number/rounding.h"
+
+static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
+{
+    brume_loss result = *law;
+    switch (law->kind) {
+    case BRUME_LOSS_GAUSSIAN:
+    case BRUME_LOSS_LAPLACE:
+    case BRUME_LOSS_PURE:
+        result.a = brume_multiply_up(law->a, brume_count_up(size)); /* a larger shift costs more */
+        break;
+    case BRUME_LOSS_KARY: /* any epsilon-DP mechanism's group */
+        result = (brume_loss){.kind = BRUME_LOSS_PURE,
+                              .a = brume_multiply_up(law->a, brume_count_up(size))};
+        break;
+    case BRUME_LOSS_DISCRETE_LAPLACE:
+    case BRUME_LOSS_DISCRETE_GAUSSIAN:
+        if (law->shift > UINT64_MAX / size)
+            return false;
+        result.shift = law->shift * size;
+        break;
+    case BRUME_LOSS_POISSON_GAUSSIAN: /* several records may enter the sample: another pair */
+    case BRUME_LOSS_NONE:
+        return false;
+    }
+    if (!isfinite(result.a))
+        return false;
+    *out = result;
+    return true;
+}
+
+brume_status brume_cost_group(const brume_cost *cost, uint64_t size, brume_cost *out,
+                              brume_error *error)
+{
+    if (size == 0)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "a group has at least 1 member");
+    if (size == 1) {
+        *out = *cost;
+        return BRUME_OK;
+    }
+    brume_cost result = {0};
+    if (cost->pure != BRUME_ABSENT) {
+        result.pure = cost->delta_failure > 0 ? BRUME_UPPER : cost->pure;
+        brume_group_upper(cost->epsilon, cost->delta_failure, size, &result.epsilon,
+                          &result.delta_failure);
+    }
+    if (cost->delta_failure == 0) {
+        if (cost->loss != BRUME_ABSENT && group_law(&cost->law, size, &result.law))
+            result.loss = cost->law.kind == BRUME_LOSS_KARY ? BRUME_UPPER : cost->loss;
+        if (cost->concentrated != BRUME_ABSENT) {
+            double factor = brume_multiply_up(brume_count_up(size), brume_count_up(size));
+            result.concentrated = BRUME_UPPER;
+            result.rho = brume_multiply_up(cost->rho, factor);
+        }
+    }
+    if (result.pure == BRUME_ABSENT && result.loss == BRUME_ABSENT &&
+        result.concentrated == BRUME_ABSENT)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "give the sensitivity of the group instead",
+                          "what this release costs a group is not known");
+    if (result.delta_failure >= 1)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "a smaller group, or a smaller delta",
+                          "for a group of %llu this release has no guarantee left",
+                          (unsigned long long)size);
+    *out = result;
+    return BRUME_OK;
+}

@@ -1,0 +1,264 @@
+/* Calibration: the value of `?` that meets a target, by a monotone search on certified bounds.
+ *
+ * Promise: at the value returned the certified bound itself was at most the target; the value is
+ * within 1e-9 of the least noise for which it is (a whole number: the best one). The card says
+ * which way the cost moves; the search runs on x or 1/x so that it falls. */
+#include <brume/account.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "accountant/search.h"
+#include "base/error.h"
+
+typedef struct calibration {
+    brume_expression *expression;
+    brume_term *terms;
+    bool inverted;         /* the search variable is 1/value */
+    bool accuracy;         /* the bound is an error, not a delta or epsilon */
+    bool rough;            /* by Renyi divergence, to find out where to look */
+    double epsilon, delta; /* the target; or alpha, beta */
+} calibration;
+
+/* The cheapest bound that is near: rho, but not where sampling makes it far too large. */
+static brume_method rough_method(const calibration *c)
+{
+    for (size_t i = 0; i < c->expression->count; i++)
+        if (c->terms[i].cost.law.kind == BRUME_LOSS_POISSON_GAUSSIAN ||
+            !brume_method_applies(BRUME_METHOD_ZCDP, &c->terms[i].cost))
+            return BRUME_METHOD_RDP;
+    return BRUME_METHOD_ZCDP;
+}
+
+/* What must come down to the target at this value of the unknown. */
+static brume_status bound_at(calibration *c, double value, double *bound, brume_error *error)
+{
+    const brume_unknown *unknown = &c->expression->unknown;
+    BRUME_TRY(brume_expression_solve(c->expression, value, error));
+    const brume_event *event = &c->expression->events[unknown->event];
+    if (c->accuracy)
+        return brume_event_alpha(event, c->delta, bound, error);
+    BRUME_TRY(brume_event_cost(event, &c->terms[unknown->event].cost, error));
+    const brume_cost *cost = &c->terms[unknown->event].cost;
+    brume_bound result;
+    brume_method method = BRUME_METHOD_AUTO;
+    if (!(c->delta > 0)) /* exact to the last place */
+        method = BRUME_METHOD_BASIC;
+    else if (c->rough)
+        method = rough_method(c);
+    if (!brume_method_applies(method, cost)) {
+        *bound = INFINITY; /* so extreme that nothing is known: too little noise */
+        return BRUME_OK;
+    }
+    size_t count = c->expression->count;
+    if (c->delta > 0)
+        BRUME_TRY(brume_account_delta(method, c->terms, count, c->epsilon, &result, error));
+    else
+        BRUME_TRY(brume_account_epsilon(method, c->terms, count, 0, &result, error));
+    *bound = result.upper;
+    return BRUME_OK;
+}
+
+static double target_of(const calibration *c)
+{
+    return c->accuracy || !(c->delta > 0) ? c->epsilon : c->delta;
+}
+
+static brume_status bound_at_search_point(void *context, double x, double *bound,
+                                          brume_error *error)
+{
+    calibration *c = context;
+    return bound_at(c, c->inverted ? 1 / x : x, bound, error);
+}
+
+static brume_status no_value(const calibration *c, brume_error *error)
+{
+    return brume_fail(error, BRUME_EUNSUPPORTED, "the other terms alone may cost more than that",
+                      "no value of '%s' meets the target", c->expression->unknown.parameter->name);
+}
+
+/* The largest whole number (or the smallest, where larger costs less) that meets the target. */
+static brume_status search_whole(calibration *c, bool largest, double *value, brume_error *error)
+{
+    const brume_parameter *parameter = c->expression->unknown.parameter;
+    double least = parameter->least_open ? floor(parameter->least) + 1 : ceil(parameter->least);
+    double most =
+        fmin(parameter->most_open ? ceil(parameter->most) - 1 : floor(parameter->most), 0x1p53);
+    double good = largest ? least : most, bad = largest ? most : least, bound;
+    BRUME_TRY(bound_at(c, good, &bound, error));
+    if (bound > target_of(c))
+        return no_value(c, error);
+    if (largest) /* gallop: a large count is expensive to try */
+        for (double step = 1; good + step < most; step *= 2) {
+            BRUME_TRY(bound_at(c, good + step, &bound, error));
+            if (bound > target_of(c)) {
+                bad = good + step;
+                break;
+            }
+            good += step;
+        }
+    BRUME_TRY(bound_at(c, bad, &bound, error));
+    if (bound <= target_of(c)) {
+        *value = bad;
+        return BRUME_OK;
+    }
+    while (fabs(bad - good) > 1) {
+        double middle = floor((good + bad) / 2);
+        BRUME_TRY(bound_at(c, middle, &bound, error));
+        *(bound <= target_of(c) ? &good : &bad) = middle;
+    }
+    *value = good;
+    return BRUME_OK;
+}
+
+/* A number of few digits a hair away that meets the target too is the nicer answer: 10, not
+ * 10.000000000003. */
+static brume_status prefer_short(calibration *c, double *value, brume_error *error)
+{
+    for (int digits = 1; digits <= 6; digits++) {
+        char text[40];
+        snprintf(text, sizeof text, "%.*e", digits - 1, *value);
+        double candidate = strtod(text, NULL), bound;
+        if (!(fabs(candidate / *value - 1) <= 5e-10))
+            continue;
+        BRUME_TRY(bound_at(c, candidate, &bound, error));
+        if (bound <= target_of(c))
+            *value = candidate;
+        return BRUME_OK;
+    }
+    return BRUME_OK;
+}
+
+static brume_status search_real(calibration *c, double *value, brume_error *error)
+{
+    const brume_parameter *parameter = c->expression->unknown.parameter;
+    double low = fmax(parameter->least, 1e-290), high = fmin(parameter->most, 1e290);
+    if (parameter->least_open && low == parameter->least)
+        low = nextafter(low, INFINITY);
+    if (parameter->most_open && high == parameter->most)
+        high = nextafter(high, 0);
+    double guess = fmin(fmax(1, low), high), at;
+    bool exact = c->accuracy || !(c->delta > 0); /* cheap: go to the last places */
+    brume_search search = {bound_at_search_point, c, target_of(c), low, high,
+                           exact ? 1e-15 : 2e-10, 0};
+    if (c->inverted)
+        search.least = 1 / high, search.most = 1 / low, guess = 1 / guess;
+    /* the certified bound is dear far from the target: look first by one that is not */
+    brume_search coarse = search;
+    coarse.relative = 0.01;
+    c->rough = true;
+    if (brume_search_least(&coarse, guess, &at, NULL) == BRUME_OK) {
+        guess = at;
+        search.step = 0.05;
+    }
+    c->rough = false;
+    brume_error why = {0};
+    brume_status status = brume_search_least(&search, guess, &at, &why);
+    if (status == BRUME_EUNSUPPORTED)
+        return no_value(c, error);
+    if (status != BRUME_OK) {
+        if (error)
+            *error = why;
+        return status;
+    }
+    *value = c->inverted ? 1 / at : at; /* the very number that was tried */
+    return prefer_short(c, value, error);
+}
+
+static brume_status solve(calibration *c, brume_calibration *out, brume_error *error)
+{
+    const brume_parameter *parameter = c->expression->unknown.parameter;
+    brume_direction direction = parameter->direction;
+    if (direction == BRUME_NOT_MONOTONE || parameter->type == BRUME_PARAMETER_FLAG ||
+        parameter->type == BRUME_PARAMETER_MECHANISM)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                          "'%s' cannot be calibrated: the cost does not move one way with it",
+                          parameter->name);
+    /* a cost falls with a parameter of more noise; an error grows with it */
+    c->inverted = (direction == BRUME_LESS_NOISE) != c->accuracy;
+    double value = NAN;
+    if (parameter->type == BRUME_PARAMETER_INTEGER)
+        BRUME_TRY(search_whole(c, c->inverted, &value, error));
+    else
+        BRUME_TRY(search_real(c, &value, error));
+    BRUME_TRY(brume_expression_solve(c->expression, value, error));
+    *out = (brume_calibration){.value = value, .delta = c->delta};
+    return BRUME_OK;
+}
+
+/* Terms of every event; the unknown's is filled at each try. */
+static brume_status open_terms(brume_expression *expression, brume_term **terms, brume_error *error)
+{
+    if (!expression->has_unknown)
+        return brume_fail(error, BRUME_EARGUMENT, "write one parameter as ?, e.g. laplace(scale=?)",
+                          "there is nothing to calibrate: no parameter is '?'");
+    brume_term *result = calloc(expression->count, sizeof *result);
+    if (!result)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    for (size_t i = 0; i < expression->count; i++) {
+        result[i].count = expression->events[i].count;
+        if (i == expression->unknown.event)
+            continue;
+        brume_status status = brume_event_cost(&expression->events[i], &result[i].cost, error);
+        if (status != BRUME_OK) {
+            free(result);
+            return status;
+        }
+    }
+    *terms = result;
+    return BRUME_OK;
+}
+
+static brume_status epsilon_of(const brume_expression *expression, double delta, double *epsilon,
+                               brume_error *error)
+{
+    brume_term *terms;
+    BRUME_TRY(brume_account_terms(expression->events, expression->count, 1, BRUME_METHOD_AUTO,
+                                  &terms, error));
+    brume_bound bound;
+    brume_status status =
+        brume_account_epsilon(BRUME_METHOD_AUTO, terms, expression->count, delta, &bound, error);
+    free(terms);
+    BRUME_TRY(status);
+    *epsilon = bound.upper;
+    return BRUME_OK;
+}
+
+brume_status brume_calibrate(brume_expression *expression, double epsilon, double delta,
+                             brume_calibration *out, brume_error *error)
+{
+    if (!(epsilon > 0) || isinf(epsilon) || !(delta >= 0 && delta < 1))
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "a target has a finite 'epsilon' above 0 and a 'delta' in [0, 1)");
+    calibration c = {.expression = expression, .epsilon = epsilon, .delta = delta};
+    BRUME_TRY(open_terms(expression, &c.terms, error));
+    brume_calibration result;
+    brume_status status = solve(&c, &result, error);
+    free(c.terms);
+    BRUME_TRY(status);
+    BRUME_TRY(epsilon_of(expression, delta, &result.epsilon_upper, error));
+    /* delta's bound at the target is at most delta, so the target itself is a bound too */
+    result.epsilon_upper = fmin(result.epsilon_upper, epsilon);
+    *out = result;
+    return BRUME_OK;
+}
+
+brume_status brume_calibrate_accuracy(brume_expression *expression, double alpha, double beta,
+                                      double delta, brume_calibration *out, brume_error *error)
+{
+    if (!(alpha > 0) || isinf(alpha) || !(beta > 0 && beta < 1) || !(delta >= 0 && delta < 1))
+        return brume_fail(
+            error, BRUME_EARGUMENT, NULL,
+            "an accuracy has a finite 'alpha' above 0 and a 'beta' in (0, 1); 'delta' is in [0, 1)");
+    calibration c = {.expression = expression, .accuracy = true, .epsilon = alpha, .delta = beta};
+    BRUME_TRY(open_terms(expression, &c.terms, error));
+    brume_calibration result;
+    brume_status status = solve(&c, &result, error);
+    free(c.terms);
+    BRUME_TRY(status);
+    result.delta = delta;
+    BRUME_TRY(epsilon_of(expression, delta, &result.epsilon_upper, error));
+    *out = result;
+    return BRUME_OK;
+}
