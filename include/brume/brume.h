@@ -34,12 +34,13 @@
 #include <brume/randomized_response.h>
 #include <brume/reciprocal.h>
 #include <brume/regression.h>
+#include <brume/select.h>
+#include <brume/selection.h>
 #include <brume/sensitivity.h>
 #include <brume/smooth.h>
 #include <brume/sparse_vector.h>
 #include <brume/stability.h>
 #include <brume/stable_histogram.h>
-#include <brume/select.h>
 #include <brume/status.h>
 #include <brume/top_k.h>
 #include <brume/triangle.h>

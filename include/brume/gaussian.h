@@ -1,4 +1,4 @@
-/* How much Gaussian noise is needed.
+/* Gaussian noise on integers, and how much of it is needed.
  *
  * rho = D^2/(2 sigma^2) for L2 sensitivity D, continuous and discrete. For (epsilon, delta) there
  * are three ways to a sigma; each result is an upper end, certified. Proofs: proofs/gaussian.md,
@@ -7,7 +7,10 @@
 #ifndef BRUME_GAUSSIAN_H
 #define BRUME_GAUSSIAN_H
 
-#include <brume/status.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <brume/bits.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,6 +43,13 @@ BRUME_API BRUME_MUST_USE brume_status brume_discrete_gaussian_sigma(double epsil
  * number or many. Requires rho > 0, sensitivity > 0, finite. */
 BRUME_API BRUME_MUST_USE brume_status brume_gaussian_sigma_of_rho(double rho, double sensitivity,
                                                                   double *sigma,
+                                                                  brume_error *error);
+
+/* out[i] = values[i] + discrete Gaussian noise of that sigma, independent; `out` may be `values`.
+ * Clamps and errors as brume_discrete_laplace_add. Requires 0 < sigma <= 2^50. */
+BRUME_API BRUME_MUST_USE brume_status brume_discrete_gaussian_add(brume_bits *bits, double sigma,
+                                                                  const int64_t *values,
+                                                                  int64_t *out, size_t n,
                                                                   brume_error *error);
 
 #ifdef __cplusplus

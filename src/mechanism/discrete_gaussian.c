@@ -9,6 +9,8 @@
 #include "mechanism/formula.h"
 #include "mechanism/tail.h"
 
+#include <brume/noise.h>
+
 #include "base/error.h"
 
 enum { SIGMA, COORDINATES };
@@ -92,6 +94,17 @@ static brume_status mass(const brume_event *event, int64_t k, brume_interval *ma
     return BRUME_OK;
 }
 
+static brume_status noise(const brume_event *event, brume_bits *bits, int64_t *out, size_t n,
+                          double *step, brume_error *error)
+{
+    *step = 1;
+    brume_noise *law = NULL;
+    BRUME_TRY(brume_noise_open_discrete_gaussian(event->parameter[SIGMA], &law, error));
+    brume_status status = brume_noise_fill(law, bits, out, n, error);
+    brume_noise_close(law);
+    return status;
+}
+
 const brume_card brume_card_discrete_gaussian = {
     .id = 5,
     .name = "discrete_gaussian",
@@ -108,4 +121,5 @@ const brume_card brume_card_discrete_gaussian = {
     .alpha_upper = alpha_upper,
     .beta_upper = beta_upper,
     .mass = mass,
+    .noise = noise,
 };
