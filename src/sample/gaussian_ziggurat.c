@@ -14,6 +14,7 @@
 #include "sample/gaussian_ziggurat.h"
 
 #include "base/error.h"
+#include "sample/attempts.h"
 #include "sample/clones.h"
 #include "sample/noise_law.h"
 #include "sample/ziggurat.h"
@@ -25,7 +26,6 @@
 #define ZIGGURAT_PLACE_BITS 44
 #endif
 
-enum { BLOCK = 256, GROUP = 8 };
 enum {
     SIGN_SHIFT = ZIGGURAT_LAYER_BITS,
     ZERO_SHIFT = SIGN_SHIFT + 1,
@@ -56,6 +56,7 @@ typedef struct ziggurat_noise {
 static inline __attribute__((always_inline)) int64_t filter(const ziggurat_noise *z, uint64_t word,
                                                             uint64_t *open)
 {
+    word >>= 64 - USED_BITS;
     uint64_t layer = word & LAYER_MASK;
     uint64_t place = word >> PLACE_SHIFT;
     /* u + 1/2, exactly; t = sigma (A/H) U - 1/2 within 0.75 step over the whole cell */
@@ -73,12 +74,13 @@ static inline __attribute__((always_inline)) int64_t filter(const ziggurat_noise
     return (value ^ sign) - sign;
 }
 
-BRUME_CLONES static void filter_block(const ziggurat_noise *restrict z,
-                                      const uint64_t *restrict words, int64_t *restrict values,
-                                      uint64_t *restrict open, size_t count)
+BRUME_CLONES static void filter_block(const brume_noise *noise, const uint64_t *restrict words,
+                                      int64_t *restrict values, uint64_t *restrict open,
+                                      size_t count)
 {
+    const ziggurat_noise *z = (const ziggurat_noise *)noise;
     for (size_t i = 0; i < count; i++)
-        values[i] = filter(z, words[i] >> (64 - USED_BITS), &open[i]);
+        values[i] = filter(z, words[i], &open[i]);
 }
 
 /* ball = P0 = 1 / (1 + 2 sigma n A). */
@@ -294,10 +296,12 @@ static int tail(const ziggurat_noise *z, brume_bits *bits, int64_t *x)
     return tail_deep(z, first, second, bits, x);
 }
 
-/* The whole attempt of a word that the filter left open: 1 kept, 0 rejected, -1 source failed. */
-static __attribute__((noinline)) int attempt(const ziggurat_noise *z, uint64_t word,
+/* The whole attempt of a word: 1 kept, 0 rejected, -1 source failed. */
+static __attribute__((noinline)) int attempt(const brume_noise *noise, uint64_t word,
                                              brume_bits *bits, int64_t *out)
 {
+    const ziggurat_noise *z = (const ziggurat_noise *)noise;
+    word >>= 64 - USED_BITS;
     int zero = is_zero(z, word, bits);
     if (zero != 0) {
         *out = 0;
@@ -325,71 +329,20 @@ static bool draw(const brume_noise *noise, brume_bits *bits, int64_t *out)
         uint64_t word, open;
         if (!brume_bits_word(bits, bits->main, &word))
             return false;
-        word >>= 64 - USED_BITS;
         int64_t value = filter(z, word, &open);
-        if (ZIGGURAT_FIRST_TIER == 1 && !(open >> 63)) {
+        if (!(open >> 63)) {
             *out = value;
             return true;
         }
-        int kept = attempt(z, word, bits, out);
+        int kept = attempt(noise, word, bits, out);
         if (kept != 0)
             return kept > 0;
     }
 }
 
-/* Settle the open words of a block in their order and close the gaps of the rejected ones.
- * *kept = the values now at the front. */
-static bool settle(const ziggurat_noise *z, brume_bits *bits, const uint64_t *words,
-                   const uint64_t *open, int64_t *values, size_t count, size_t *kept)
-{
-    size_t to = 0, from = 0; /* values[0..to) are final, those from `from` on are not looked at */
-    for (size_t group = 0; group < count; group += GROUP) {
-        size_t end = group + GROUP < count ? group + GROUP : count;
-        uint64_t any = 0;
-        for (size_t i = group; i < end; i++)
-            any |= open[i];
-        if (ZIGGURAT_FIRST_TIER == 1 && !(any >> 63))
-            continue;
-        for (size_t i = group; i < end; i++) {
-            if (ZIGGURAT_FIRST_TIER == 1 && !(open[i] >> 63))
-                continue;
-            if (to != from)
-                memmove(values + to, values + from, (i - from) * sizeof *values);
-            to += i - from;
-            from = i + 1;
-            int64_t value;
-            int keep = attempt(z, words[i] >> (64 - USED_BITS), bits, &value);
-            if (keep < 0)
-                return false;
-            if (keep)
-                values[to++] = value;
-        }
-    }
-    if (to != from)
-        memmove(values + to, values + from, (count - from) * sizeof *values);
-    *kept = to + (count - from);
-    return true;
-}
-
 static bool fill(const brume_noise *noise, brume_bits *bits, int64_t *out, size_t n)
 {
-    const ziggurat_noise *z = (const ziggurat_noise *)noise;
-    uint64_t open[BLOCK];
-    for (size_t done = 0; done < n;) {
-        size_t got, kept = 0;
-        size_t want = n - done < BLOCK ? n - done
-                                       : BLOCK; /* never more attempts than are missing */
-        uint64_t *words = brume_bits_run(bits, bits->main, want, &got);
-        if (!words)
-            return false;
-        filter_block(z, words, out + done, open, got);
-        bool ok = settle(z, bits, words, open, out + done, got, &kept);
-        brume_bits_done(words, got);
-        if (!ok)
-            return false;
-        done += kept;
-    }
-    return true;
+    return brume_attempts_fill(noise, filter_block, attempt, bits, out, n);
 }
 
 static const brume_noise_law law = {"discrete Gaussian", draw, fill, NULL};
