@@ -9,10 +9,10 @@
  *
  * Both protect one patient's answer, the number of patients being public: adjacency "replace". */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include <brume/brume.h>
+
+#include "must.h"
 
 enum { PATIENTS = 1000000, REPEATS = 20 };
 
@@ -21,15 +21,6 @@ static const double epsilon = 1, beta = 0.05; /* beta: the interval may miss thi
 typedef struct estimate {
     double share, half_width;
 } estimate;
-
-/* Every call of brume says how it ended. */
-static void must(brume_status status, const brume_error *error)
-{
-    if (status == BRUME_OK)
-        return;
-    fprintf(stderr, "clinic: %s\n", error->message);
-    exit(brume_status_exit_code(status));
-}
 
 /* A mechanism written as on the command line. */
 static brume_event event_of(const char *text)
