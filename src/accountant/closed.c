@@ -17,7 +17,7 @@ void brume_closed_delta(const brume_closed *closed, double epsilon, brume_answer
 }
 
 /* The epsilon at which the upper side meets `target`, approximately: secants on log delta, kept in
- * the bracket. */
+ * the bracket; bisection where they leave it. */
 static double search(const brume_closed *closed, double target, double low, double high,
                      double guess)
 {
@@ -25,6 +25,8 @@ static double search(const brume_closed *closed, double target, double low, doub
     for (int i = 0; i < 60; i++) {
         double delta = closed->delta(closed->context, epsilon, BRUME_UPPER_SIDE);
         double value = log(delta / target); /* -infinity at 0 */
+        if (fabs(value) < 1e-14)
+            break;
         if (value > 0)
             low = epsilon;
         else
@@ -32,16 +34,15 @@ static double search(const brume_closed *closed, double target, double low, doub
         double next = NAN;
         if (isfinite(value) && isfinite(last_value) && value != last_value)
             next = epsilon - value * (epsilon - last) / (value - last_value);
-        else if (isfinite(value) && i == 0)
-            next = epsilon + value * 0.01 * (high - low < INFINITY ? high - low : 1);
-        bool inside = next > low && next < high;
-        if (!inside)
+        else if (isfinite(value) && fabs(value) < 0.5) /* a guess at the slope: -1 at least */
+            next = epsilon + 0.1 * value;
+        if (!(next > low && next < high))
             next = high < INFINITY ? 0.5 * (low + high) : 2 * epsilon + 1;
         last = epsilon;
         last_value = value;
         double step = fabs(next - epsilon);
         epsilon = next;
-        if (step <= 4e-16 * epsilon || high - low <= 4e-16 * high)
+        if (step <= 1e-13 * epsilon || high - low <= 1e-15 * high)
             break;
     }
     return epsilon;

@@ -27,9 +27,11 @@ void brume_closed_delta(const brume_closed *closed, double epsilon, brume_answer
 /* --- sums over sign patterns: few draws of Laplace, pure and small discrete laws --- */
 typedef struct brume_pattern brume_pattern;
 
-/* NULL if a law is of another kind, if there are too many patterns with a loss above `epsilon` to
- * be quick about it, or if memory ran out. */
-brume_pattern *brume_pattern_open(const brume_law *laws, size_t count, double epsilon);
+/* NULL if a law is of another kind, if the patterns with a loss above `epsilon` times (Laplace
+ * draws
+ * + 6) exceed `effort`, or if memory ran out. */
+brume_pattern *brume_pattern_open(const brume_law *laws, size_t count, double epsilon,
+                                  double effort);
 void brume_pattern_close(brume_pattern *pattern);
 brume_closed brume_pattern_form(brume_pattern *pattern);
 

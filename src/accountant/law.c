@@ -28,18 +28,6 @@ static brume_status open_sampled(brume_law *law, brume_error *error)
         law->top = -log1p(-law->rate);
         law->log_top_mass = -INFINITY;
     }
-    /* nodes reach to some 45 standard deviations' inverse of the composed loss */
-    double sigma = law->a, mass = 0, mean = 0, second = 0;
-    for (double x = -8 * sigma; x < 9 * sigma + 1; x += sigma / 20) {
-        double weight = exp(-x * x / (2 * sigma * sigma));
-        double t = fmin((2 * x - 1) / (2 * sigma * sigma), 600);
-        double l = log1p(law->rate * expm1(t));
-        mass += weight;
-        mean += weight * l;
-        second += weight * l * l;
-    }
-    double variance = second / mass - (mean / mass) * (mean / mass);
-    law->reach = fmin(45 / sqrt(fmax(variance, 1e-300) * law->count) + 5, 600);
     return BRUME_OK;
 }
 
@@ -122,7 +110,8 @@ brume_status brume_law_open_table(const double *loss, const double *log_mass, si
 void brume_law_close(brume_law *law)
 {
     free(law->points.memory);
-    law->points.memory = NULL;
+    free(law->shifted.memory);
+    law->points.memory = law->shifted.memory = NULL;
 }
 
 long double brume_law_cumulant(brume_law *law, double c, double *slope, double *error)
@@ -156,10 +145,37 @@ long double brume_law_cumulant(brume_law *law, double c, double *slope, double *
     default: {
         long double value = brume_points_cumulant(law, c, slope, error);
         if (error && law->kind == BRUME_LAW_SAMPLED)
-            *error += 1.1 * (brume_sampled_quadrature(law, c, 0) + 1e-18);
+            *error += 1.1 * brume_sampled_real_error(law, c);
         return value;
     }
     }
+}
+
+double brume_law_cumulant_rough(brume_law *law, double c, double *slope)
+{
+    if (law->kind == BRUME_LAW_LAPLACE || law->kind == BRUME_LAW_PURE)
+        return brume_laplace_cumulant_rough(law, c, slope);
+    return (double)brume_law_cumulant(law, c, slope, NULL);
+}
+
+bool brume_law_factor(const brume_law *law, double y, double *re, double *im, double *error)
+{
+    if (law->kind == BRUME_LAW_LAPLACE) {
+        brume_laplace_rest(law, y, re, im, error);
+        *re += 1;
+    } else if (law->kind == BRUME_LAW_PURE) {
+        double s, c, size = fabs(y * law->a);
+        sincos(y * law->a, &s, &c);
+        *re = c;
+        *im = law->tanh_a * s;
+        /* sine and cosine by 12 units of theta and 4 beside, tanh by 14 units */
+        *error = BRUME_UNIT * (17 * size * fmax(fabs(s), law->tanh_a) + 24 * fabs(*im) + 6);
+    } else {
+        return false;
+    }
+    double square = *re * *re + *im * *im;
+    *error = square > 1e-200 ? *error / sqrt(square) + 2 * BRUME_UNIT : 1;
+    return true;
 }
 
 bool brume_law_settle(brume_law *law, double c)
@@ -181,14 +197,7 @@ bool brume_law_settle(brume_law *law, double c)
     case BRUME_LAW_THETA:
         return brume_theta_settle(law);
     case BRUME_LAW_SAMPLED:
-        law->tail = 2e-18;
-        if (!brume_sampled_cover(law, c))
-            law->tail = 1; /* no table reaches this line: nothing is claimed of psi */
-        if (!law->points.memory)
-            return false;
-        brume_points_settle(law);
-        brume_sampled_layers(law);
-        break;
+        return brume_sampled_settle(law);
     case BRUME_LAW_TABLE:
         brume_points_settle(law);
         break;
@@ -213,9 +222,10 @@ brume_log_psi brume_law_node(brume_law *law, long index, double h)
             return brume_theta_node(law, y);
         /* fall through */
     case BRUME_LAW_TABLE:
-    case BRUME_LAW_SAMPLED:
     default:
         return brume_points_node(law, index, h);
+    case BRUME_LAW_SAMPLED:
+        return brume_sampled_node(law, index, h);
     }
 }
 
@@ -231,12 +241,8 @@ double brume_law_envelope(brume_law *law, double low, double high)
         return brume_comb_envelope(law, low, high);
     case BRUME_LAW_THETA:
         return brume_theta_envelope(law, low, high);
-    case BRUME_LAW_SAMPLED: {
-        double bound = brume_sampled_envelope(law, low);
-        if (bound < -0.7 || !(high < 1e12))
-            return bound;
-        return fmin(bound, brume_points_band(law, low, high));
-    }
+    case BRUME_LAW_SAMPLED:
+        return brume_sampled_envelope(law, low, high);
     case BRUME_LAW_TABLE:
     default:
         return brume_points_band(law, low, high);

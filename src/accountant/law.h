@@ -59,7 +59,10 @@ typedef struct brume_law {
     double reach;             /* SAMPLED: how far in y the quadrature should be good */
 
     brume_points points;
-    double step, range_lower, range_upper, tail; /* SAMPLED: quadrature */
+    double step, range_lower, range_upper, covered; /* SAMPLED: the real quadrature, up to c */
+    brume_points shifted; /* SAMPLED: the quadrature on Im x = shift_height, see law_sampled.c */
+    double shift_height, shift_step, shift_error, shift_bend;
+    double shift_size, shift_moment, shift_deviation, shift_spread;
 
     /* Settled on the line Re s = c. */
     double c, tilt;                          /* tilt = c + 1/2 */
@@ -96,11 +99,21 @@ void brume_law_close(brume_law *law);
 /* log phi(c), and its derivative if asked; *error bounds the error of the value. For c > 0. */
 long double brume_law_cumulant(brume_law *law, double c, double *slope, double *error);
 
+/* The same in doubles, to some 1e-12 of 1 + |value| + c * reach: enough to choose a line by, and,
+ * with BRUME_ROUGH added, to bound what is multiplied by a tiny number anyway. */
+double brume_law_cumulant_rough(brume_law *law, double c, double *slope);
+#define BRUME_ROUGH 1e-9
+
 /* Prepare for the line Re s = c; c and c + 1/2 are exact doubles. False if memory ran out. */
 BRUME_MUST_USE bool brume_law_settle(brume_law *law, double c);
 
 /* log psi at y = index * h; call settle first. */
 brume_log_psi brume_law_node(brume_law *law, long index, double h);
+
+/* psi itself, for laws with a cheap one (Laplace and pure), and a bound of its relative error;
+ * false for the others. */
+bool brume_law_factor(const brume_law *law, double y, double *re, double *im, double *error);
+void brume_laplace_rest(const brume_law *law, double y, double *re, double *im, double *error);
 
 /* A bound of log |psi| over [low, high]; high may be infinite. */
 double brume_law_envelope(brume_law *law, double low, double high);
@@ -111,6 +124,7 @@ brume_log_psi brume_laplace_node(const brume_law *law, double y);
 brume_log_psi brume_pure_node(const brume_law *law, double y);
 void brume_laplace_settle(brume_law *law);
 long double brume_laplace_cumulant(const brume_law *law, double c, double *slope, double *error);
+double brume_laplace_cumulant_rough(const brume_law *law, double c, double *slope);
 double brume_laplace_envelope(const brume_law *law, double low, double high);
 
 BRUME_MUST_USE bool brume_points_allocate(brume_points *points, size_t count);
@@ -132,10 +146,11 @@ brume_log_psi brume_comb_node(const brume_law *law, double y);
 double brume_comb_envelope(const brume_law *law, double low, double high);
 
 BRUME_MUST_USE bool brume_sampled_cover(brume_law *law, double c);
-void brume_sampled_layers(brume_law *law);
+BRUME_MUST_USE bool brume_sampled_settle(brume_law *law);
 double brume_sampled_loss_error(const brume_law *law, double place);
-double brume_sampled_quadrature(const brume_law *law, double c, double y);
-double brume_sampled_envelope(const brume_law *law, double low);
+double brume_sampled_real_error(const brume_law *law, double c);
+brume_log_psi brume_sampled_node(brume_law *law, long index, double h);
+double brume_sampled_envelope(const brume_law *law, double low, double high);
 
 /* A lower bound of sin^2 over [low, high], 0 <= low <= high. */
 double brume_smallest_sine_square(double low, double high);

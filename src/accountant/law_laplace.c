@@ -101,7 +101,8 @@ void brume_laplace_settle(brume_law *law)
     law->denominator = 1 + law->tanh_a / (2 * law->tilt);
 }
 
-brume_log_psi brume_laplace_node(const brume_law *law, double y)
+/* psi - 1 and a bound of its error, absolute */
+void brume_laplace_rest(const brume_law *law, double y, double *re, double *im, double *bound)
 {
     double theta = y * law->a, size = fabs(theta), s, c, t = law->tanh_a, tilt = law->tilt;
     sincos(theta, &s, &c);
@@ -119,7 +120,31 @@ brume_log_psi brume_laplace_node(const brume_law *law, double y)
         (220 * tilt * fmin(size * size * size / 6, size) + 60 * fabs(y * law->tanh_rest)) /
             (2 * tilt * root);
     error = unit * error / law->denominator + 24 * unit * (fabs(z_re) + fabs(z_im));
-    return brume_log_psi_of(z_re, z_im, error);
+    *re = z_re;
+    *im = z_im;
+    *bound = error;
+}
+
+brume_log_psi brume_laplace_node(const brume_law *law, double y)
+{
+    double re, im, error;
+    brume_laplace_rest(law, y, &re, &im, &error);
+    return brume_log_psi_of(re, im, error);
+}
+
+double brume_laplace_cumulant_rough(const brume_law *law, double c, double *slope)
+{
+    double a = law->a, big = (2 * c + 1) * a, small = exp(-big);
+    if (law->kind == BRUME_LAW_PURE) {
+        if (slope)
+            *slope = a * (1 - 2 * small / (1 + small));
+        return big < 1 ? log1p(2 * sinh(c * a / 2) * sinh((c + 1) * a / 2) / cosh(a / 2))
+                       : c * a + log1p(small) - log1p(exp(-a));
+    }
+    double r = 1 / (2 * c + 1), mass = (c + 1) * r + c * r * small;
+    if (slope)
+        *slope = a + (-r * r + r * r * small - 2 * a * c * r * small) / mass;
+    return big < 0.01 ? (double)brume_laplace_cumulant(law, c, slope, NULL) : c * a + log(mass);
 }
 
 long double brume_laplace_cumulant(const brume_law *law, double c, double *slope, double *error)

@@ -1,4 +1,5 @@
-/* Losses that are finite sums: tables of atoms, and the quadrature of the subsampled Gaussian.
+/* Losses that are finite sums: tables of atoms (and the real quadrature of the subsampled Gaussian,
+ * of which only the cumulant and the tilted weights are used).
  *
  * psi - 1 = sum_j v_j (exp(i y l_j) - 1), v_j the tilted weights; consecutive nodes turn the waves
  * v_j exp(i y l_j) by one complex product, with a fresh sine and cosine every 16 nodes.
@@ -113,8 +114,6 @@ double brume_points_error(const brume_law *law, double y)
     double error = unit * (y * (16 * law->mean_size + law->loss_error) + (76 + blocks) * fresh) +
                    fmin(y * law->error_size * 1.1, 2.2 * law->error_sum) +
                    (double)law->points.count * exp(cut);
-    if (law->kind == BRUME_LAW_SAMPLED)
-        error += brume_sampled_quadrature(law, law->c, y);
     return error;
 }
 

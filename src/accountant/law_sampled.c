@@ -1,18 +1,23 @@
-/* The Poisson-subsampled Gaussian: phi by a trapezoid rule whose error is bounded.
+/* The Poisson-subsampled Gaussian: phi by trapezoid rules whose errors are bounded.
  *
  * r(x) = 1 - q + q exp((2x-1)/(2 sigma^2)), N0 = N(0, sigma^2). A record removed: phi = int N0
- * r^{s+1}; a record added: phi = int N0 r^{-s}. The integrand is analytic for |Im x| < pi sigma^2;
- * on |Im x| = d the trapezoid rule of step h errs, relative to phi(c), by at most
- *   2 exp(d^2/(2 sigma^2) + |y| d/sigma^2) / (exp(2 pi d/h) - 1)
- * (added: d <= pi sigma^2/2 and times cos(d/(2 sigma^2))^{-c}). The range is cut where the tilted
- * tail is below 1e-18. Promise: brume_sampled_quadrature bounds both, relative to phi(c). */
+ * r^{s+1}; a record added: phi = int N0 r^{-s}. The integrand is analytic for |Im x| < pi sigma^2.
+ *
+ * On the real line there is phi(c). For phi(c + iy) the line is moved to Im x = d (added: -d),
+ * where |r^{iy}| = exp(-y arg r) does not oscillate but decays: one table serves every y. The
+ * integrand is analytic for 0 < Im x < 2d; on Im x = 0 and 2d its modulus integrates to at most
+ * phi(c) times 1 and exp((2d)^2/(2 sigma^2)) (added: times cos(d/sigma^2)^{-c}), so that the rule
+ * of step h errs, relative to phi(c), by at most (1 + that)/(exp(2 pi d/h) - 1).
+ * The range is cut where the tilted tail is below 1e-18. */
 #include "accountant/law.h"
 
 #include <math.h>
 
-enum { MOST_POINTS = 200000 };
+static const double unit = BRUME_UNIT;
+static const double exponent_goal = 52; /* exp(-52) is what a quadrature may miss */
+enum { MOST_POINTS = 100000 };
 
-/* log r(x) */
+/* log r(x), real */
 static long double log_ratio(const brume_law *law, long double x)
 {
     long double sigma = law->a, t = (2 * x - 1) / (2 * sigma * sigma);
@@ -29,17 +34,25 @@ double brume_sampled_loss_error(const brume_law *law, double place)
     return 16 * (share * (fabs(place) + 1) / square + fmin(1, law->rate * fabs(expm1(fmin(t, 0)))));
 }
 
-double brume_sampled_quadrature(const brume_law *law, double c, double y)
+/* A strip 0 < Im x < height in which nothing grows by more than some exp(6). */
+static double strip_height(const brume_law *law, double c)
 {
-    double square = law->a * law->a, best = INFINITY;
-    double strip = law->reversed ? 0.5 * M_PI * square : M_PI * square;
-    for (int k = 1; k <= 8; k++) {
-        double d = strip * (k == 8 ? 0.999 : k / 8.0);
-        double log_error = d * d / (2 * square) + fabs(y) * d / square - 2 * M_PI * d / law->step +
-                           log(2.1) - (law->reversed ? c * log(cos(d / (2 * square))) : 0);
-        best = fmin(best, log_error);
-    }
-    return exp(best) + law->tail;
+    double sigma = law->a, square = sigma * sigma;
+    double height = fmin(1.5 * sigma, 0.5 * M_PI * square);
+    return law->reversed ? fmin(height, square * sqrt(40 / fmax(c, 1))) : height;
+}
+
+/* exp(d^2/(2 sigma^2)), and added: cos(d/(2 sigma^2))^{-c} */
+static double strip_growth(const brume_law *law, double c, double d)
+{
+    double square = law->a * law->a, growth = exp(d * d / (2 * square));
+    return law->reversed ? growth * pow(cos(d / (2 * square)), -c) * (1 + 1e-9) : growth;
+}
+
+double brume_sampled_real_error(const brume_law *law, double c)
+{
+    double d = strip_height(law, c);
+    return 2 * strip_growth(law, c, d) / expm1(2 * M_PI * d / law->step) * 1.01 + 2e-18;
 }
 
 /* log of the standard normal tail Q(z), an upper bound for z > 0. */
@@ -48,29 +61,39 @@ static double log_tail(double z)
     return z > 1 ? -0.5 * z * z - log(z * 2.5) : -0.5 * z * z;
 }
 
-/* Relative to phi(c) >= exp(log_phi): what lies left of `low` and right of `high`. */
-static double cut_tails(const brume_law *law, double c, double low, double high, double log_phi)
+/* Relative to phi(c) >= 1: what lies left of `low` and right of `high`. */
+static double cut_tails(const brume_law *law, double c, double low, double high)
 {
     double sigma = law->a, square = sigma * sigma, q = law->rate;
     if (!law->reversed) {
         /* left: r < 1 there once low < 0; right: r^m <= 2^m (1 + (q e^t)^m), phi >= both parts */
-        double m = c + 1, left = log_tail(-low / sigma) - log_phi;
-        double right = m * M_LN2 + log_tail(high / sigma);
+        double m = c + 1, right = m * M_LN2 + log_tail(high / sigma);
         double tilted = m * M_LN2 + log_tail((high - m) / sigma);
-        return exp(left) + exp(right) + (high > m ? exp(tilted) : 1);
+        return exp(log_tail(-low / sigma)) + exp(right) + (high > m ? exp(tilted) : 1);
     }
-    /* right: r >= r(high) where x > high >= 1/2, so r^{-c} <= 1; left: -c log r grows leftwards no
-     * faster than with slope S = c q e^{t(low)} / (sigma^2 (1-q)) */
+    /* right: r >= 1 where x > 1/2, so r^{-c} <= 1; left: -c log r grows leftwards no faster than
+     * with slope S = c q e^{t(low)} / (sigma^2 (1-q)) */
     double t = (2 * low - 1) / (2 * square), slope = c * q * exp(t) / (square * (1 - q));
-    double start = (double)(-c * log_ratio(law, low));
-    double z = (-low - slope * square) / sigma;
-    double left = start + slope * low + 0.5 * slope * slope * square + log_tail(z) - log_phi;
-    return exp(log_tail(high / sigma) - log_phi) + (z > 1 ? exp(left) : 1);
+    double start = (double)(-c * log_ratio(law, low)), z = (-low - slope * square) / sigma;
+    double left = start + slope * low + 0.5 * slope * slope * square + log_tail(z);
+    return exp(log_tail(high / sigma)) + (z > 1 ? exp(left) : 1);
 }
 
-static bool lay(brume_law *law, double c, double low, double high)
+bool brume_sampled_cover(brume_law *law, double c)
 {
-    double sigma = law->a, points = ceil((high - low) / law->step) + 2;
+    if (law->points.memory && c <= law->covered)
+        return true;
+    double most = law->points.memory ? 4 * c : fmax(2 * c, 4), sigma = law->a;
+    double low = -9.8 * sigma, high = 9.8 * sigma;
+    if (!law->reversed)
+        high += most + 1 + 1.2 * sigma * sqrt(most + 1);
+    for (int tries = 0; cut_tails(law, most, low, high) > 1e-18; tries++) {
+        low -= sigma;
+        if (tries > 60)
+            return false;
+    }
+    law->step = 2 * M_PI * strip_height(law, most) / exponent_goal;
+    double points = ceil((high - low) / law->step) + 2;
     if (!(points < MOST_POINTS) || !brume_points_allocate(&law->points, (size_t)points))
         return false;
     brume_points *p = &law->points;
@@ -83,49 +106,20 @@ static bool lay(brume_law *law, double c, double low, double high)
         p->loss[j] = (double)(law->reversed ? -l : l);
         p->log_mass[j] = (double)(law->reversed ? normal : normal + l);
     }
-    p->mass_error = 8 * BRUME_UNIT;
+    p->mass_error = 8 * unit;
     law->range_lower = low;
     law->range_upper = high;
-    (void)c;
+    law->covered = most;
     return true;
 }
 
-bool brume_sampled_cover(brume_law *law, double c)
-{
-    double sigma = law->a, square = sigma * sigma;
-    double pad = (law->reversed ? 40 : 20) / fmin(1, square);
-    double step = fmin(2 * M_PI * square / (law->reach + pad), sigma / 6);
-    bool fresh = !law->points.memory || step < law->step * 0.999;
-    if (fresh)
-        law->step = step;
-    double low = -9.8 * sigma;
-    double high = 9.8 * sigma + (law->reversed ? 0 : c + 1 + 1.2 * sigma * sqrt(c + 1));
-    if (!fresh && cut_tails(law, c, law->range_lower, law->range_upper, 0) <= 1e-18)
-        return true;
-    double log_phi = 0; /* phi(c) >= 1 for c >= 0; a better bound once there is a table */
-    for (int tries = 0; tries < 60; tries++) {
-        if (cut_tails(law, c, low, high, log_phi) <= 1e-18)
-            break;
-        low -= sigma;
-        if (law->reversed && low < -60 * sigma)
-            return false;
-    }
-    if (!fresh) {
-        low = fmin(low, law->range_lower);
-        high = fmax(high, law->range_upper);
-    } else if (!law->reversed) {
-        high += 2 * c; /* the bounds of the alias terms look at up to three times c */
-    }
-    return lay(law, c, low, high);
-}
-
-/* The tilted density of L is at least `height` on intervals of `length`, nested: what the envelope
- * rests on. Between quadrature points the log density dips below its chord by at most step^2/8 of
- * its second derivative, which is at most (c+2)/(4 sigma^4) (added: (1-c)/(4 sigma^4)). */
-void brume_sampled_layers(brume_law *law)
+/* The tilted density of L is at least `height` on intervals of `length`, nested. Between points the
+ * log density dips below its chord by at most step^2/8 of its second derivative, which is at most
+ * (c+2)/(4 sigma^4) (added: (1-c)/(4 sigma^4)). */
+static void build_layers(brume_law *law)
 {
     brume_points *p = &law->points;
-    double square = law->a * law->a, *density = p->wave_re; /* waves are not standing yet */
+    double square = law->a * law->a, *density = p->wave_re; /* the real table has no waves */
     double bend = law->reversed ? 1 - law->c : law->c + 2;
     double dip = exp(-law->step * law->step * fmax(0, bend) / (32 * square * square)) * (1 - 1e-9);
     size_t mode = 0;
@@ -137,7 +131,7 @@ void brume_sampled_layers(brume_law *law)
             mode = j;
     }
     size_t from = mode, to = mode;
-    double floor_height = INFINITY;
+    double least = INFINITY;
     for (int i = 0; i < BRUME_LAW_LAYERS; i++) {
         double threshold = density[mode] * exp(-0.5 * (i + 1));
         while (from > 0 && density[from - 1] >= threshold)
@@ -145,16 +139,188 @@ void brume_sampled_layers(brume_law *law)
         while (to + 1 < p->live && density[to + 1] >= threshold)
             to++;
         for (size_t j = from; j <= to; j++)
-            floor_height = fmin(floor_height, density[j]);
-        law->layer_height[i] = floor_height;
+            least = fmin(least, density[j]);
+        law->layer_height[i] = least;
         law->layer_length[i] = fabs(p->atom[to] - p->atom[from]) * (1 - 1e-12);
     }
-    law->wave_index = -1;
 }
 
-double brume_sampled_envelope(const brume_law *law, double low)
+/* The table on the moved line: atom + i spot = lambda_j with Im lambda >= 0, weights in
+ * loss + i log_mass (they are complex), psi(y) = sum w_j exp(i y lambda_j). */
+static bool build_shifted(brume_law *law)
 {
-    /* |psi(y)| <= 1 - sum_i w_i |I_i| (1 - sup_{y' >= y} |sinc(y' |I_i| / 2)|) */
+    double sigma = law->a, square = sigma * sigma, c = law->c, q = law->rate;
+    double height = 0.5 * strip_height(law, c), angle = height / square;
+    double step = 2 * M_PI * height / exponent_goal;
+    /* only where the real tilted weights are alive */
+    const brume_points *real = &law->points;
+    double low = real->spot[0] - 2 * law->step, high = real->spot[real->live - 1] + 2 * law->step;
+    double points = ceil((high - low) / step) + 1;
+    if (!(points < MOST_POINTS) || !brume_points_allocate(&law->shifted, (size_t)points))
+        return false;
+    brume_points *p = &law->shifted;
+    double cosine = cos(angle), sine = sin(angle), power = law->reversed ? -c : c + 1;
+    double sum_re = 0, sum_im = 0, top = -INFINITY;
+    for (size_t j = 0; j < p->count; j++) {
+        double x = low + step * (double)j, t = fmin((2 * x - 1) / (2 * square), 600);
+        double z_re = q * (expm1(t) * cosine - 2 * sin(0.5 * angle) * sin(0.5 * angle));
+        double z_im = q * exp(t) * sine;
+        double log_re = 0.5 * log1p(2 * z_re + z_re * z_re + z_im * z_im);
+        double log_im = atan2(z_im, 1 + z_re);
+        p->atom[j] = law->reversed ? -log_re : log_re;
+        p->spot[j] = log_im;
+        p->place[j] = x;
+        /* log of N0(x + id) r^power; added: at x - id, everything conjugate */
+        p->weight[j] = -x * x / (2 * square) + power * log_re;
+        p->wave_im[j] = (law->reversed ? -1 : 1) * (-x * angle + power * log_im);
+        top = fmax(top, p->weight[j]);
+    }
+    for (size_t j = 0; j < p->count; j++) {
+        double s, co, modulus = exp(p->weight[j] - top);
+        sincos(p->wave_im[j], &s, &co);
+        p->loss[j] = modulus * co;
+        p->log_mass[j] = modulus * s;
+        sum_re += p->loss[j];
+        sum_im += p->log_mass[j];
+    }
+    double norm = sum_re * sum_re + sum_im * sum_im;
+    law->shift_size = law->shift_moment = law->shift_deviation = law->shift_spread = 0;
+    law->loss_error = 0;
+    for (size_t j = 0; j < p->count; j++) {
+        double re = p->loss[j], im = p->log_mass[j], log_size = p->weight[j];
+        p->loss[j] = (re * sum_re + im * sum_im) / norm;
+        p->log_mass[j] = (im * sum_re - re * sum_im) / norm;
+        double size = hypot(p->loss[j], p->log_mass[j]), reach = hypot(p->atom[j], p->spot[j]);
+        double moved = brume_sampled_loss_error(law, p->place[j]);
+        /* exponent and angle by their sizes, the logs by 24 units, the parameters through r */
+        double deviation = unit * (4 * fabs(log_size) + 4 * fabs(top) + 4 * fabs(p->wave_im[j]) +
+                                   fabs(power) * (24 * reach + moved) +
+                                   30 * p->place[j] * p->place[j] / square + 40);
+        law->shift_size += size;
+        law->shift_moment += size * reach;
+        law->shift_deviation += size * deviation;
+        law->shift_spread += size * deviation * reach;
+        law->loss_error += size * moved;
+        p->weight[j] = size;
+    }
+    p->live = p->count;
+    law->shift_height = height;
+    law->shift_step = step;
+    double growth = 1 + strip_growth(law, c, 2 * height);
+    law->shift_error = 2.2 * (growth / expm1(2 * M_PI * height / step) + 1e-17);
+    /* between points log|w| rises above its ends by at most step^2/8 of its curvature */
+    law->shift_bend = exp(step * step / 8 * (1 / square + fabs(power) / (square * square)));
+    law->wave_index = -1;
+    return true;
+}
+
+bool brume_sampled_settle(brume_law *law)
+{
+    if (!brume_sampled_cover(law, law->c)) {
+        if (!law->points.memory)
+            return false;
+        law->shift_error = 1; /* no table reaches this line: nothing is claimed of psi */
+        law->shifted.live = 0;
+        for (int i = 0; i < BRUME_LAW_LAYERS; i++)
+            law->layer_height[i] = law->layer_length[i] = 0;
+        return true;
+    }
+    brume_points_settle(law);
+    build_layers(law);
+    return build_shifted(law);
+}
+
+/* sum w_j (exp(i y lambda_j) - 1), each term without cancellation */
+static void direct_sum(const brume_law *law, double y, double *re, double *im)
+{
+    const brume_points *p = &law->shifted;
+    double sum_re = 0, sum_im = 0;
+    for (size_t j = 0; j < p->live; j++) {
+        double s, co, decay = expm1(-y * p->spot[j]);
+        sincos(0.5 * y * p->atom[j], &s, &co);
+        double e_re = decay - (1 + decay) * 2 * s * s, e_im = (1 + decay) * 2 * s * co;
+        sum_re += p->loss[j] * e_re - p->log_mass[j] * e_im;
+        sum_im += p->loss[j] * e_im + p->log_mass[j] * e_re;
+    }
+    *re = sum_re;
+    *im = sum_im;
+}
+
+static double direct_error(const brume_law *law, double y)
+{
+    double fresh = fmin(y * law->shift_moment, 2 * law->shift_size);
+    return unit * (y * (20 * law->shift_moment + law->loss_error) +
+                   (60 + (double)law->shifted.live) * fresh) +
+           fmin(y * (law->shift_spread + law->shift_deviation * law->shift_moment),
+                2 * law->shift_deviation * (1 + law->shift_size)) *
+               1.1 +
+           law->shift_error;
+}
+
+/* Stand the waves at node `index`: turned by one product, fresh every 16 nodes. */
+static void turn_waves(brume_law *law, long index, double h)
+{
+    brume_points *p = &law->shifted;
+    double *re = p->wave_re, *im = p->wave_im, *turn_re = p->turn_re, *turn_im = p->turn_im;
+    bool new_step = law->wave_index < 0 || law->wave_step != h;
+    size_t live = p->live;
+    if (new_step)
+        for (size_t j = 0; j < live; j++) {
+            double decay = exp(-h * p->spot[j]);
+            sincos(h * p->atom[j], &turn_im[j], &turn_re[j]);
+            turn_re[j] *= decay;
+            turn_im[j] *= decay;
+        }
+    if (new_step || law->wave_index != index - 1 || index % 16 == 0) {
+        double y = (double)index * h;
+        for (size_t j = 0; j < live; j++) {
+            double s, co, decay = exp(-y * p->spot[j]);
+            sincos(y * p->atom[j], &s, &co);
+            re[j] = decay * (p->loss[j] * co - p->log_mass[j] * s);
+            im[j] = decay * (p->loss[j] * s + p->log_mass[j] * co);
+        }
+    } else {
+        for (size_t j = 0; j < live; j++) {
+            double a = re[j], b = im[j];
+            re[j] = a * turn_re[j] - b * turn_im[j];
+            im[j] = a * turn_im[j] + b * turn_re[j];
+        }
+    }
+    law->wave_index = index;
+    law->wave_step = h;
+}
+
+brume_log_psi brume_sampled_node(brume_law *law, long index, double h)
+{
+    double y = (double)index * h, re, im, error = direct_error(law, y);
+    if (law->count > 2e4) {
+        direct_sum(law, y, &re, &im);
+    } else {
+        turn_waves(law, index, h);
+        const brume_points *p = &law->shifted;
+        re = -1;
+        im = 0;
+        for (size_t start = 0; start < p->live; start += 16) {
+            size_t end = start + 16 < p->live ? start + 16 : p->live;
+            double block_re = 0, block_im = 0;
+            for (size_t j = start; j < end; j++) {
+                block_re += p->wave_re[j];
+                block_im += p->wave_im[j];
+            }
+            re += block_re;
+            im += block_im;
+        }
+        /* the terms are summed whole: 16 turns of 6 units, blocks of 16, over sum |w_j| */
+        error += unit * (110 + (double)(p->live / 16) + y * 8 * law->shift_moment) *
+                     law->shift_size +
+                 law->shift_deviation * 2;
+    }
+    return brume_log_psi_of(re, im, error);
+}
+
+/* From the nested layers: |psi(y)| <= 1 - sum_i w_i |I_i| (1 - sup_{y' >= y} |sinc(y' |I_i|/2)|) */
+static double layer_bound(const brume_law *law, double low)
+{
     double bound = 1;
     for (int i = 0; i < BRUME_LAW_LAYERS; i++) {
         double g = 0.5 * low * law->layer_length[i];
@@ -162,6 +328,26 @@ double brume_sampled_envelope(const brume_law *law, double low)
         double below = i + 1 < BRUME_LAW_LAYERS ? law->layer_height[i + 1] : 0;
         bound -= (law->layer_height[i] - below) * law->layer_length[i] * (1 - sinc);
     }
-    bound += 1e-12 + brume_points_error(law, 0);
+    return bound + 1e-12 + brume_sampled_real_error(law, law->c);
+}
+
+double brume_sampled_envelope(const brume_law *law, double low, double high)
+{
+    double bound = fmin(1, layer_bound(law, low));
+    const brume_points *p = &law->shifted;
+    if (p->live == 0)
+        return bound < 1 ? log(bound) : 0;
+    /* the integral of the modulus on the moved line: arg r grows with x, so each cell decays at
+     * least as its left end; it falls with y */
+    double modulus = law->shift_error;
+    for (size_t j = 0; j + 1 < p->live; j++)
+        modulus += fmax(p->weight[j], p->weight[j + 1]) * exp(-low * p->spot[j]);
+    bound = fmin(bound, modulus * law->shift_bend * 1.0001);
+    if (bound > 0.5 && high < 1e12) {
+        double re, im; /* |psi| is Lipschitz in y with constant E|L| */
+        direct_sum(law, low, &re, &im);
+        double here = hypot(1 + re, im) + direct_error(law, low) + (high - low) * law->mean_size;
+        bound = fmin(bound, here);
+    }
     return bound < 1 ? log(bound) : 0;
 }

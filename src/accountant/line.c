@@ -30,11 +30,23 @@ long double brume_cumulant(brume_law *laws, size_t count, double c, double *slop
     return sum;
 }
 
+double brume_cumulant_rough(brume_law *laws, size_t count, double c, double *slope)
+{
+    double sum = 0, total_slope = 0, one_slope = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += laws[i].count * brume_law_cumulant_rough(&laws[i], c, slope ? &one_slope : NULL);
+        total_slope += laws[i].count * one_slope;
+    }
+    if (slope)
+        *slope = total_slope;
+    return sum;
+}
+
 /* K'(c) - eps - 1/c - 1/(c+1) */
 static double saddle_slope(brume_law *laws, size_t count, double epsilon, double c)
 {
     double slope;
-    brume_cumulant(laws, count, c, &slope, NULL);
+    brume_cumulant_rough(laws, count, c, &slope);
     return slope - epsilon - 1 / c - 1 / (c + 1);
 }
 
@@ -99,8 +111,8 @@ void brume_line_aim(brume_line *line, double epsilon)
     double best = INFINITY;    /* ... and the aliases above eps by Chernoff */
     for (int i = 0; i < CHERNOFF_FACTORS; i++) {
         double other = chernoff_point(c, i);
-        long double k = brume_cumulant(line->laws, line->law_count, other, NULL, NULL);
-        double bound = (double)(k - (long double)other * epsilon) - lead - log(tolerance) + 3;
+        double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
+        double bound = k - other * epsilon - lead - log(tolerance) + 3;
         best = fmin(best, bound / (other - c));
     }
     if (best > 0 && best < INFINITY)
@@ -162,8 +174,17 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
     double c = line->c, y = (double)index * line->h;
     double re = 0, im = 0, error = 0, size = 0, ceiling = 0;
     bool usable = true;
+    double product_re = 1, product_im = 0, product_error = 0;
     for (size_t i = 0; i < line->law_count; i++) {
         brume_law *law = &line->laws[i];
+        double psi_re, psi_im, psi_error;
+        if (law->count == 1 && brume_law_factor(law, y, &psi_re, &psi_im, &psi_error)) {
+            double old = product_re; /* single draws are multiplied: no logarithms */
+            product_re = old * psi_re - product_im * psi_im;
+            product_im = old * psi_im + product_im * psi_re;
+            product_error += psi_error + 4 * unit;
+            continue;
+        }
         brume_log_psi psi = brume_law_node(law, index, line->h);
         double part_re = law->count * psi.re, part_im = law->count * psi.im;
         re += part_re;
@@ -173,6 +194,9 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
         error += law->count * psi.error;
         usable &= psi.error <= 0.15;
     }
+    double product_size = fmin(1, hypot(product_re, product_im) * (1 + 1.1 * product_error));
+    usable &= product_error <= 0.15;
+    error += product_error;
     double smooth_re, smooth_im, smooth_error;
     brume_smoothing_node(line->width, c, y, &smooth_re, &smooth_im, &smooth_error);
     re += smooth_re;
@@ -191,10 +215,10 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
         double a = line->unit, near = hypot(first_re, first_im);
         kernel_error = unit * (40 + 16 * (c * a + y * a) * exp(-c * a) * near);
     } else {
-        double product_re = c * (c + 1) - y * y, product_im = (2 * c + 1) * y;
+        double below_re = c * (c + 1) - y * y, below_im = (2 * c + 1) * y;
         double square = (c * c + y * y) * ((c + 1) * (c + 1) + y * y);
-        first_re = product_re / square;
-        first_im = -product_im / square;
+        first_re = below_re / square;
+        first_im = -below_im / square;
     }
     double kernel = hypot(first_re, first_im) + hypot(second_re, second_im);
     brume_node node = {.y = y};
@@ -202,19 +226,22 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
         /* nothing is known but |psi| <= exp(ceiling): the node is not summed, its bound is */
         double smooth = smooth_error <= 0.15 ? smooth_re + smooth_error : 0;
         double bound = fmin(0, ceiling) + fmin(0, smooth);
-        node.error = exp(bound) * kernel * (1 + 1e-9);
+        double known = product_error <= 0.15 ? product_size : 1;
+        node.error = exp(bound) * known * kernel * (1 + 1e-9);
         *log_size = bound + log(kernel);
         return node;
     }
     double s, co, modulus = exp(re);
     sincos(im, &s, &co);
-    double psi_re = modulus * co, psi_im = modulus * s;
+    double psi_re = modulus * (co * product_re - s * product_im);
+    double psi_im = modulus * (co * product_im + s * product_re);
+    modulus *= product_size;
     node.first_re = psi_re * first_re - psi_im * first_im;
     node.first_im = psi_re * first_im + psi_im * first_re;
     node.second_re = psi_re * second_re - psi_im * second_im;
     node.second_im = psi_re * second_im + psi_im * second_re;
     node.error = modulus * kernel * (1.1 * error + kernel_error);
-    *log_size = re + log(kernel);
+    *log_size = re + log(fmax(product_size, 1e-300) * kernel);
     return node;
 }
 
@@ -381,14 +408,19 @@ brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon)
 static double aliases(brume_line *line, double epsilon)
 {
     double spacing = 2 * M_PI / line->h, c = line->c, best = INFINITY;
-    double below = 1 / expm1(c * spacing); /* sum over n < 0, delta <= 1 */
+    double below = 1 / expm1(c * spacing), draws = 0; /* sum over n < 0, delta <= 1 */
+    for (size_t i = 0; i < line->law_count; i++)
+        draws += line->laws[i].count;
     for (int i = 0; i < CHERNOFF_FACTORS; i++) {
-        double other = chernoff_point(c, i), ratio = exp(-(other - c) * spacing), error;
-        long double k = brume_cumulant(line->laws, line->law_count, other, NULL, &error);
+        double other = chernoff_point(c, i), ratio = exp(-(other - c) * spacing);
+        if (ratio > 0.99)
+            continue;
+        double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
         double smooth = brume_smoothing_cumulant(line->width, other) + other * line->drift;
-        double bound = (double)(k - (long double)other * epsilon) + error + smooth +
-                       other * log(other / (other + 1)) - log1p(other);
-        bound = exp(bound + 1e-9 + 1e-15 * other * fabs(epsilon)) * ratio / (1 - ratio);
+        double bound = k - other * epsilon + smooth + other * log(other / (other + 1)) -
+                       log1p(other);
+        double slack = BRUME_ROUGH * (1 + fabs(k) + other * fabs(epsilon)) + 1e-14 * draws;
+        bound = exp(bound + slack) * ratio / (1 - ratio);
         best = fmin(best, bound);
     }
     return (below + best) * 1.0001;

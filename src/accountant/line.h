@@ -48,6 +48,9 @@ typedef struct brume_line_sum {
 /* log phi(c) of all draws; slope and error as brume_law_cumulant. */
 long double brume_cumulant(brume_law *laws, size_t count, double c, double *slope, double *error);
 
+/* The same in doubles, for choosing; see brume_law_cumulant_rough. */
+double brume_cumulant_rough(brume_law *laws, size_t count, double c, double *slope);
+
 /* c near the root of K'(c) = eps + 1/c + 1/(c+1), rounded to 24 bits. */
 double brume_saddle(brume_law *laws, size_t count, double epsilon);
 

@@ -26,7 +26,6 @@
 #endif
 
 enum { MOST_GROUPS = 24, MOST_LAPLACE = 300, MOST_OPTIONS = 4096 };
-static const double most_work = 120000; /* leaves times (K + 6) */
 
 typedef struct group {
     const brume_law *law;
@@ -45,7 +44,6 @@ typedef struct tables {
     arb_ptr weight[MOST_GROUPS];                  /* w_j */
     arb_ptr grow[MOST_GROUPS], fade[MOST_GROUPS]; /* w_j e^{+-shift_j/2}; K = 0 only */
     arb_t normal;
-    arb_ptr coefficient[MOST_LAPLACE + 1]; /* of F_{A,K-A} in x; index A */
 } tables;
 
 struct brume_pattern {
@@ -53,6 +51,10 @@ struct brume_pattern {
     size_t group_count;
     size_t laplace_draws; /* K */
     tables side[2];
+    arb_ptr coefficient[MOST_LAPLACE + 1]; /* of F_{A,K-A} in x; index A; NULL until asked for */
+    slong coefficient_precision;
+    fmpz *quotient, *factorial; /* (tau+1)^{A-1} (tau-1)^{K-A-1} for A = `reached`; j! */
+    size_t reached;
 };
 
 static tables *side_tables(brume_pattern *pattern, brume_side side)
@@ -95,7 +97,8 @@ static double count_leaves(const brume_pattern *pattern, size_t depth, double ep
     return leaves;
 }
 
-brume_pattern *brume_pattern_open(const brume_law *laws, size_t count, double epsilon)
+brume_pattern *brume_pattern_open(const brume_law *laws, size_t count, double epsilon,
+                                  double effort)
 {
     if (count > MOST_GROUPS)
         return NULL;
@@ -117,7 +120,7 @@ brume_pattern *brume_pattern_open(const brume_law *laws, size_t count, double ep
             pattern->groups[i].rest = rest;
         }
         pattern->laplace_draws = (size_t)draws;
-        double limit = most_work / (draws + 6);
+        double limit = effort / (draws + 6);
         able = count_leaves(pattern, 0, epsilon, limit) < limit;
     }
     if (!able) {
@@ -137,11 +140,64 @@ static void tables_clear(const brume_pattern *pattern, tables *t)
         _arb_vec_clear(t->fade[i], (slong)pattern->groups[i].options);
         arb_clear(t->scale[i]);
     }
-    for (size_t a = 0; a <= pattern->laplace_draws; a++)
-        if (t->coefficient[a])
-            _arb_vec_clear(t->coefficient[a], (slong)pattern->laplace_draws + 1);
     arb_clear(t->normal);
     *t = (tables){0};
+}
+
+static void clear_coefficients(brume_pattern *pattern)
+{
+    slong k = (slong)pattern->laplace_draws;
+    for (slong a = 0; a <= k; a++)
+        if (pattern->coefficient[a])
+            _arb_vec_clear(pattern->coefficient[a], k + 1);
+    if (pattern->quotient) {
+        _fmpz_vec_clear(pattern->quotient, k);
+        _fmpz_vec_clear(pattern->factorial, k + 1);
+    }
+    for (slong a = 0; a <= k; a++)
+        pattern->coefficient[a] = NULL;
+    pattern->quotient = pattern->factorial = NULL;
+}
+
+/* Coefficients of x^j in F_{A,K-A}, 1 <= A <= K-1: 2 q_{K-1-j}/j!, q = (tau+1)^{A-1}(tau-1)^{B-1}.
+ * Rows are made from A = K-1 downwards, as far as they are asked for. */
+static arb_srcptr coefficients(brume_pattern *pattern, size_t ups, slong precision)
+{
+    slong k = (slong)pattern->laplace_draws;
+    if (pattern->quotient && pattern->coefficient_precision < precision)
+        clear_coefficients(pattern);
+    if (!pattern->quotient) {
+        pattern->coefficient_precision = precision;
+        pattern->reached = (size_t)k;
+        pattern->quotient = _fmpz_vec_init(k);
+        pattern->factorial = _fmpz_vec_init(k + 1);
+        fmpz_one(pattern->factorial);
+        for (slong j = 1; j <= k; j++)
+            fmpz_mul_si(pattern->factorial + j, pattern->factorial + j - 1, j);
+        for (slong i = 0; i <= k - 2; i++)
+            fmpz_bin_uiui(pattern->quotient + i, (ulong)(k - 2), (ulong)i);
+    }
+    fmpz *q = pattern->quotient;
+    while (pattern->reached > ups) {
+        if (pattern->reached < (size_t)k) { /* to A-1, B+1: divide by tau + 1, exactly, ... */
+            for (slong i = k - 3; i >= 0; i--)
+                fmpz_sub(q + i, q + i, q + i + 1);
+            for (slong i = 0; i <= k - 3; i++)
+                fmpz_swap(q + i, q + i + 1);
+            fmpz_zero(q + (k - 2));
+            for (slong i = k - 2; i >= 1; i--) /* ... and multiply by tau - 1 */
+                fmpz_sub(q + i, q + i - 1, q + i);
+            fmpz_neg(q, q);
+        }
+        arb_ptr row = _arb_vec_init(k + 1);
+        for (slong j = 1; j <= k - 1; j++) {
+            arb_set_fmpz(row + j, q + (k - 1 - j));
+            arb_mul_2exp_si(row + j, row + j, 1);
+            arb_div_fmpz(row + j, row + j, pattern->factorial + j, precision);
+        }
+        pattern->coefficient[--pattern->reached] = row;
+    }
+    return pattern->coefficient[ups];
 }
 
 void brume_pattern_close(brume_pattern *pattern)
@@ -150,6 +206,7 @@ void brume_pattern_close(brume_pattern *pattern)
         return;
     tables_clear(pattern, &pattern->side[0]);
     tables_clear(pattern, &pattern->side[1]);
+    clear_coefficients(pattern);
     free(pattern);
 }
 
@@ -240,41 +297,6 @@ static void fill_group(const group *g, tables *t, size_t i, int direction)
     arb_clear(y);
 }
 
-/* coefficient[A][j] of x^j in F_{A,K-A}, 1 <= A <= K-1: 2 q_{K-1-j}/j! */
-static void fill_coefficients(const brume_pattern *pattern, tables *t)
-{
-    slong k = (slong)pattern->laplace_draws;
-    if (k < 2)
-        return;
-    fmpz *q = _fmpz_vec_init(k), *factorial = _fmpz_vec_init(k + 1);
-    fmpz_one(factorial);
-    for (slong j = 1; j <= k; j++)
-        fmpz_mul_si(factorial + j, factorial + j - 1, j);
-    for (slong i = 0; i <= k - 2; i++)
-        fmpz_bin_uiui(q + i, (ulong)(k - 2), (ulong)i); /* A = K-1, B = 1 */
-    for (slong a = k - 1; a >= 1; a--) {
-        arb_ptr row = t->coefficient[a];
-        for (slong j = 1; j <= k - 1; j++) {
-            arb_set_fmpz(row + j, q + (k - 1 - j));
-            arb_mul_2exp_si(row + j, row + j, 1);
-            arb_div_fmpz(row + j, row + j, factorial + j, t->precision);
-        }
-        if (a == 1)
-            break;
-        /* to A-1, B+1: divide by tau + 1 (exactly), multiply by tau - 1 */
-        for (slong i = k - 3; i >= 0; i--)
-            fmpz_sub(q + i, q + i, q + i + 1); /* q + i is now the quotient's coefficient i-1 */
-        for (slong i = 0; i <= k - 3; i++)
-            fmpz_swap(q + i, q + i + 1);
-        fmpz_zero(q + (k - 2));
-        for (slong i = k - 2; i >= 1; i--)
-            fmpz_sub(q + i, q + i - 1, q + i);
-        fmpz_neg(q, q);
-    }
-    _fmpz_vec_clear(q, k);
-    _fmpz_vec_clear(factorial, k + 1);
-}
-
 static void tables_build(brume_pattern *pattern, brume_side side, slong precision)
 {
     tables *t = side_tables(pattern, side);
@@ -291,9 +313,6 @@ static void tables_build(brume_pattern *pattern, brume_side side, slong precisio
         t->fade[i] = _arb_vec_init((slong)pattern->groups[i].options);
         fill_group(&pattern->groups[i], t, i, side);
     }
-    for (size_t a = 0; a <= pattern->laplace_draws; a++)
-        t->coefficient[a] = _arb_vec_init((slong)pattern->laplace_draws + 1);
-    fill_coefficients(pattern, t);
     t->ready = true;
 }
 
@@ -368,7 +387,7 @@ static void end_pattern(arb_t out, const arb_t x, slong k, int sign, slong preci
 }
 
 typedef struct walk {
-    const brume_pattern *pattern;
+    brume_pattern *pattern;
     const tables *t;
     double epsilon, slack; /* for pruning: what is surely below */
     arb_t half_epsilon, e_up, e_down, sum, x, value;
@@ -392,7 +411,8 @@ static void leaf(walk *w, size_t ups)
         else if (ups == 0)
             end_pattern(w->value, w->x, k, -1, precision);
         else
-            _arb_poly_evaluate_horner(w->value, w->t->coefficient[ups], k, w->x, precision);
+            _arb_poly_evaluate_horner(w->value, coefficients(w->pattern, ups, precision), k, w->x,
+                                      precision);
         arb_mul(w->value, w->value, w->weight[depth], precision);
     }
     if (!arb_is_positive(w->x)) { /* epsilon is on this pattern: it may count or not */
@@ -474,12 +494,13 @@ static double pattern_delta(void *context, double epsilon, brume_side side)
 {
     brume_pattern *pattern = context;
     slong precision = 96 + 2 * (slong)pattern->laplace_draws;
-    if (side_tables(pattern, side)->ready)
-        precision = side_tables(pattern, side)->precision;
+    for (int i = 0; i < 2; i++)
+        if (pattern->side[i].ready && pattern->side[i].precision > precision)
+            precision = pattern->side[i].precision;
     arb_t ball;
     arb_init(ball);
     double best = side == BRUME_UPPER_SIDE ? 1 : 0;
-    for (; precision <= 8192; precision *= 2) {
+    for (; precision <= 8192; precision += precision / 2) {
         evaluate(ball, pattern, epsilon, side, precision);
         if (side == BRUME_UPPER_SIDE)
             best = fmin(best, fmax(brume_ball_upper(ball), 0));

@@ -8,7 +8,9 @@
 #include "accountant/closed.h"
 
 static const double unit = BRUME_UNIT;
-static const uint64_t most_nodes = 500000; /* of all lines of one question */
+static const double most_work = 1.2e6;      /* nodes times laws of one question: some 0.1 s */
+static const double pattern_effort = 1.2e5; /* patterns times draws, some 10 ms each time */
+static const double light_effort = 2e3;     /* patterns without a first look */
 
 static const char route_plain[] = "contour integral of the loss transform";
 static const char route_fold[] = "contour integral folded onto the lattice of losses";
@@ -43,9 +45,8 @@ static bool aim(brume_line *line, double epsilon, double log_delta, double *goal
             return false;
     *goal = fmin(brume_line_size(line, epsilon), log_delta);
     if (*width < 0)
-        *width = line->unit > 0 || brume_line_decays(line, epsilon, *goal)
-                     ? 0
-                     : 0.1 / fmax(line->c, 0.5);
+        *width = line->unit > 0 || brume_line_decays(line, epsilon, *goal) ? 0
+                                                                           : 1 / fmax(line->c, 0.5);
     return true;
 }
 
@@ -57,7 +58,7 @@ static bool alone_and_sampled(const brume_law *laws, size_t count)
 /* Narrow the answer by the sum over sign patterns, if that is quick. */
 static bool try_patterns(const brume_law *laws, size_t count, double epsilon, brume_answer *answer)
 {
-    brume_pattern *pattern = brume_pattern_open(laws, count, epsilon);
+    brume_pattern *pattern = brume_pattern_open(laws, count, epsilon, pattern_effort);
     if (!pattern)
         return false;
     brume_closed closed = brume_pattern_form(pattern);
@@ -66,18 +67,24 @@ static bool try_patterns(const brume_law *laws, size_t count, double epsilon, br
     return true;
 }
 
-/* The same for epsilon at a delta; `near` is how far below `epsilon` the answer may well be. */
+/* The same for epsilon at a delta, inside the interval already certified. */
 static bool try_patterns_inverse(const brume_law *laws, size_t count, double delta,
-                                 double delta_error, double epsilon, double near,
+                                 double delta_error, double guess, double effort,
                                  brume_answer *answer)
 {
-    brume_pattern *pattern = brume_pattern_open(laws, count, epsilon - 2 * near);
+    brume_pattern *pattern = brume_pattern_open(laws, count, answer->value.lower, effort);
     if (!pattern)
         return false;
     brume_closed closed = brume_pattern_form(pattern);
-    brume_closed_epsilon(&closed, delta, delta_error, epsilon - near, answer);
+    brume_closed_epsilon(&closed, delta, delta_error, guess, answer);
     brume_pattern_close(pattern);
     return true;
+}
+
+/* Is another round, with four times the nodes, too much? */
+static bool spent(const brume_answer *answer, size_t count)
+{
+    return 4 * (double)answer->nodes * (double)(count + 2) > most_work;
 }
 
 bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double width_goal,
@@ -126,7 +133,7 @@ bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double wid
         bool wide = gap > width_goal * answer.value.upper;
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, &answer);
-        if (width == 0 || !wide || width < 1e-14 || answer.nodes > most_nodes / 4 || line.cut)
+        if (width == 0 || !wide || width < 1e-14 || spent(&answer, count) || line.cut)
             break;
         width /= 4;
     }
@@ -144,8 +151,8 @@ static double chernoff_epsilon(brume_law *laws, size_t count, double delta)
     double best = INFINITY;
     for (double power = -40; power < 17; power += 1) {
         double c = exp2(power);
-        long double k = brume_cumulant(laws, count, c, NULL, NULL);
-        double value = (double)(k - logl((long double)delta) + c * log(c / (c + 1)) - log1p(c)) / c;
+        double k = brume_cumulant_rough(laws, count, c, NULL);
+        double value = (k - log(delta) + c * log(c / (c + 1)) - log1p(c)) / c;
         if (value < best)
             best = value;
         else if (power > 0 && best < INFINITY)
@@ -256,7 +263,8 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
         bool first = width < 0;
         alive = aim(&line, epsilon, log(delta), &goal, &width);
         if (alive && first && width > 0 &&
-            try_patterns_inverse(laws, count, delta, delta_error, epsilon, 2 / line.c, &answer))
+            try_patterns_inverse(laws, count, delta, delta_error, epsilon - 2 / line.c,
+                                 light_effort, &answer))
             break;
         line.width = width;
         alive = alive && brume_line_lay(&line, epsilon, goal);
@@ -274,9 +282,10 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
             answer.route = route_of(&line);
         double gap = answer.value.upper - answer.value.lower;
         bool wide = gap > width_goal * answer.value.upper;
-        if (width == 0 && wide)
-            try_patterns_inverse(laws, count, delta, delta_error, epsilon, 0, &answer);
-        if (width == 0 || !wide || width < 1e-14 || answer.nodes > most_nodes / 4 || line.cut)
+        if (wide &&
+            try_patterns_inverse(laws, count, delta, delta_error, epsilon, pattern_effort, &answer))
+            break;
+        if (width == 0 || !wide || width < 1e-14 || spent(&answer, count) || line.cut)
             break;
         width /= 4;
     }
