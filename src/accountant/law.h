@@ -62,6 +62,7 @@ typedef struct brume_law {
     double step, range_lower, range_upper, covered; /* SAMPLED: the real quadrature, up to c */
     brume_points shifted; /* SAMPLED: the quadrature on Im x = shift_height, see law_sampled.c */
     double shift_height, shift_step, shift_error, shift_bend;
+    double band_low, band_far, band_near; /* the envelope's bounds at its last `low` */
     double shift_size, shift_moment, shift_deviation, shift_spread;
 
     /* Settled on the line Re s = c. */
@@ -150,7 +151,7 @@ BRUME_MUST_USE bool brume_sampled_settle(brume_law *law);
 double brume_sampled_loss_error(const brume_law *law, double place);
 double brume_sampled_real_error(const brume_law *law, double c);
 brume_log_psi brume_sampled_node(brume_law *law, long index, double h);
-double brume_sampled_envelope(const brume_law *law, double low, double high);
+double brume_sampled_envelope(brume_law *law, double low, double high);
 
 /* A lower bound of sin^2 over [low, high], 0 <= low <= high. */
 double brume_smallest_sine_square(double low, double high);

@@ -60,7 +60,8 @@ long double brume_points_cumulant(const brume_law *law, double c, double *slope,
         double weight = exp(exponent);
         sum += weight;
         moment += weight * p->loss[j];
-        deviation += weight * point_error(law, c, j, exponent);
+        if (error)
+            deviation += weight * point_error(law, c, j, exponent);
     }
     if (slope)
         *slope = moment / sum;

@@ -216,6 +216,7 @@ static bool build_shifted(brume_law *law)
 
 bool brume_sampled_settle(brume_law *law)
 {
+    law->band_low = NAN;
     if (!brume_sampled_cover(law, law->c)) {
         if (!law->points.memory)
             return false;
@@ -331,23 +332,33 @@ static double layer_bound(const brume_law *law, double low)
     return bound + 1e-12 + brume_sampled_real_error(law, law->c);
 }
 
-double brume_sampled_envelope(const brume_law *law, double low, double high)
+/* Bounds at `low`: of |psi| from there on, and at the point itself. */
+static void bound_from(brume_law *law, double low)
 {
-    double bound = fmin(1, layer_bound(law, low));
     const brume_points *p = &law->shifted;
+    law->band_low = low;
+    law->band_far = fmin(1, layer_bound(law, low));
+    law->band_near = 1;
     if (p->live == 0)
-        return bound < 1 ? log(bound) : 0;
+        return;
     /* the integral of the modulus on the moved line: arg r grows with x, so each cell decays at
      * least as its left end; it falls with y */
     double modulus = law->shift_error;
     for (size_t j = 0; j + 1 < p->live; j++)
         modulus += fmax(p->weight[j], p->weight[j + 1]) * exp(-low * p->spot[j]);
-    bound = fmin(bound, modulus * law->shift_bend * 1.0001);
-    if (bound > 0.5 && high < 1e12) {
-        double re, im; /* |psi| is Lipschitz in y with constant E|L| */
+    law->band_far = fmin(law->band_far, modulus * law->shift_bend * 1.0001);
+    if (law->band_far > 0.5) {
+        double re, im;
         direct_sum(law, low, &re, &im);
-        double here = hypot(1 + re, im) + direct_error(law, low) + (high - low) * law->mean_size;
-        bound = fmin(bound, here);
+        law->band_near = hypot(1 + re, im) + direct_error(law, low);
     }
+}
+
+double brume_sampled_envelope(brume_law *law, double low, double high)
+{
+    if (law->band_low != low)
+        bound_from(law, low);
+    /* |psi| is Lipschitz in y with constant E|L| */
+    double bound = fmin(law->band_far, law->band_near + (high - low) * law->mean_size);
     return bound < 1 ? log(bound) : 0;
 }

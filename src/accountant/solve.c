@@ -82,9 +82,12 @@ static bool try_patterns_inverse(const brume_law *laws, size_t count, double del
 }
 
 /* Is another round, with four times the nodes, too much? */
-static bool spent(const brume_answer *answer, size_t count)
+static bool spent(const brume_answer *answer, const brume_law *laws, size_t count)
 {
-    return 4 * (double)answer->nodes * (double)(count + 2) > most_work;
+    double effort = 2;
+    for (size_t i = 0; i < count; i++)
+        effort += laws[i].kind == BRUME_LAW_SAMPLED ? 12 : 1;
+    return 4 * (double)answer->nodes * effort > most_work;
 }
 
 bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double width_goal,
@@ -133,7 +136,7 @@ bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double wid
         bool wide = gap > width_goal * answer.value.upper;
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, &answer);
-        if (width == 0 || !wide || width < 1e-14 || spent(&answer, count) || line.cut)
+        if (width == 0 || !wide || width < 1e-14 || spent(&answer, laws, count) || line.cut)
             break;
         width /= 4;
     }
@@ -285,7 +288,7 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
         if (wide &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, pattern_effort, &answer))
             break;
-        if (width == 0 || !wide || width < 1e-14 || spent(&answer, count) || line.cut)
+        if (width == 0 || !wide || width < 1e-14 || spent(&answer, laws, count) || line.cut)
             break;
         width /= 4;
     }
