@@ -42,6 +42,7 @@
 #include <brume/stability.h>
 #include <brume/stable_histogram.h>
 #include <brume/status.h>
+#include <brume/tested.h>
 #include <brume/top_k.h>
 #include <brume/triangle.h>
 #include <brume/universe.h>
