@@ -168,8 +168,7 @@ static brume_status open_noise(const brume_histogram_plan *plan, brume_noise **o
     case BRUME_HISTOGRAM_LAPLACE:
         return brume_noise_open_rounded_laplace(plan->scale, out, error);
     default:
-        return brume_fail(error, BRUME_EUNSUPPORTED, "use Laplace noise",
-                          "Gaussian noise cannot be drawn for a histogram yet");
+        return brume_noise_open_rounded_gaussian(plan->scale, out, error);
     }
 }
 
