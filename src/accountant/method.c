@@ -230,7 +230,8 @@ static brume_status one(brume_method method, const brume_term *terms, size_t cou
         bound.lower = composition.value.lower;
         bound.has_lower = composition.has_lower;
         bound.infinite = composition.infinite;
-        bound.route = composition.route;
+        if (composition.route)
+            bound.route = composition.route;
     } else if (method <= BRUME_METHOD_OPTIMAL) {
         brume_pure_step *steps = NULL;
         BRUME_TRY(pure_steps(terms, count, &steps, error));
@@ -263,7 +264,8 @@ static brume_status best(const brume_term *terms, size_t count, bool of_delta, d
         if (method == BRUME_METHOD_OPTIMAL || check((brume_method)method, terms, count, NULL))
             continue; /* optimal equals pld on what it applies to */
         BRUME_TRY(one((brume_method)method, terms, count, of_delta, at, &other, error));
-        if (!found || other.upper < result.upper || (exact && other.upper <= result.upper)) {
+        if (!found || other.upper < result.upper ||
+            (exact && isfinite(other.upper) && other.upper <= result.upper)) {
             other.lower = fmin(result.lower, other.upper); /* whoever found it */
             other.has_lower = found && result.has_lower;
             result = other;

@@ -74,8 +74,11 @@ static brume_status bound_at_search_point(void *context, double x, double *bound
 
 static brume_status no_value(const calibration *c, brume_error *error)
 {
-    return brume_fail(error, BRUME_EUNSUPPORTED, "the other terms alone may cost more than that",
-                      "no value of '%s' meets the target", c->expression->unknown.parameter->name);
+    const char *hint = c->accuracy || c->delta > 0
+                           ? "the other terms alone may cost more than that"
+                           : "at delta = 0 every release needs a pure epsilon: give a delta";
+    return brume_fail(error, BRUME_EUNSUPPORTED, hint, "no value of '%s' meets the target",
+                      c->expression->unknown.parameter->name);
 }
 
 /* The largest whole number (or the smallest, where larger costs less) that meets the target. */
