@@ -22,6 +22,7 @@
 #include <brume/filter.h>
 #include <brume/gaussian.h>
 #include <brume/gram.h>
+#include <brume/grid_noise.h>
 #include <brume/interquartile.h>
 #include <brume/interval.h>
 #include <brume/key_count.h>
