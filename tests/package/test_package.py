@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""The installed package: symbols, versions, headers, both ways of linking, man page, completions.
+
+    test_package.py SOURCE BUILD    (TAP)
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+source, build = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+headers = sorted(os.path.join(source, "include/brume", name)
+                 for name in os.listdir(os.path.join(source, "include/brume"))
+                 if name.endswith(".h"))
+stage = tempfile.mkdtemp(prefix="brume-package-")
+number = failed = 0
+
+
+def run(*command, environment=None, **more):
+    """Standard output of a command that must succeed."""
+    done = subprocess.run(command, env=dict(os.environ, **(environment or {})), check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(command)[:300]}: exit {done.returncode}\n{done.stdout[-2000:]}")
+    return done.stdout
+
+
+def check(holds, why):
+    if not holds:
+        raise AssertionError(why)
+
+
+def test(action):
+    global number, failed
+    number += 1
+    name = action.__name__
+    try:
+        skipped = action()
+        print(f"ok {number} - {name}" + (f" # SKIP {skipped}" if skipped else ""))
+    except Exception as why:  # a test that breaks has failed
+        failed += 1
+        print(f"not ok {number} - {name}")
+        print("\n".join("# " + line for line in str(why).splitlines()))
+    sys.stdout.flush()
+
+
+def installed(name):
+    """The installed file whose path ends so."""
+    found = [os.path.join(path, file) for path, _, files in os.walk(stage) for file in files
+             if os.path.join(path, file).endswith("/" + name)]
+    check(found, f"{name} is not installed")
+    return found[0]
+
+
+def package_environment():
+    return {"PKG_CONFIG_PATH": os.path.dirname(installed("brume.pc")),
+            "PKG_CONFIG_SYSROOT_DIR": stage}
+
+
+def flags(*options):
+    return run("pkg-config", *options, "brume", environment=package_environment()).split()
+
+
+# --- tests -----------------------------------------------------------------------------------------
+
+def the_shared_library_exports_what_the_headers_declare_and_nothing_else():
+    declared = set(run(os.path.join(source, "tools/exported_names"), *headers).split())
+    table = run("nm", "-D", "--defined-only", os.path.join(build, "libbrume.so"))
+    exported = {line.split()[-1] for line in table.splitlines()}
+    check(len(declared) > 20, "the headers declare next to nothing: the pattern is broken")
+    check(not exported - declared, f"exported, not declared: {sorted(exported - declared)}")
+    check(not declared - exported, f"declared, not exported: {sorted(declared - exported)}")
+
+
+def every_header_is_installed_and_is_in_brume_h():
+    umbrella = open(os.path.join(source, "include/brume/brume.h"), encoding="utf-8").read()
+    for path in headers:
+        name = os.path.basename(path)
+        installed(name)
+        check(name == "brume.h" or f"<brume/{name}>" in umbrella, f"brume.h does not include {name}")
+    installed("status.def")
+    installed("version.h")
+
+
+def every_header_compiles_alone_in_c_and_in_cplusplus():
+    include = os.path.dirname(os.path.dirname(installed("brume.h")))
+    plus = shutil.which("clang-14") or shutil.which("clang")
+    for path in headers:
+        text = f"#include <brume/{os.path.basename(path)}>\n"
+        common = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{include}"]
+        run("cc", "-std=c11", *common, "-x", "c", "-", input=text)
+        if plus:
+            run(plus, "-std=c++17", "-nostdinc++", *common, "-x", "c++", "-", input=text)
+
+
+def one_version_is_everywhere():
+    version = open(os.path.join(source, "VERSION"), encoding="utf-8").read().strip()
+    check(re.fullmatch(r"\d+\.\d+\.\d+", version), version)
+    check(run(installed("bin/brume"), "--version").strip() == f"brume {version}", "brume --version")
+    check(flags("--modversion") == [version], "pkg-config --modversion")
+    check(f'"{version}"' in open(installed("version.h"), encoding="utf-8").read(), "version.h")
+    check(os.path.basename(installed(f"libbrume.so.{version}")), "libbrume.so")
+
+
+def examples_compile_against_the_installed_library_shared_and_static():
+    folder = os.path.join(source, "examples")
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".c"))
+    check(names, "there are no examples")
+    library = os.path.dirname(installed("libbrume.so"))
+    static = os.path.join(library, "libbrume.a")
+    for name in names:
+        text = os.path.join(folder, name)
+        if "#include <brume/" not in open(text, encoding="utf-8").read():
+            continue
+        program = os.path.join(stage, "example")
+        run("cc", "-std=gnu11", text, "-o", program, *flags("--cflags", "--libs"), "-lm")
+        run(program, environment={"LD_LIBRARY_PATH": library})
+        arguments = flags("--static", "--libs")
+        check("-lbrume" in arguments, "pkg-config names no -lbrume")
+        arguments[arguments.index("-lbrume")] = static
+        run("cc", "-std=gnu11", text, "-o", program, *flags("--cflags"), *arguments)
+        check("libbrume" not in run("readelf", "-d", program), f"{name} is not linked statically")
+        run(program)
+
+
+def the_installed_program_does_not_need_the_build_folder():
+    program = installed("bin/brume")
+    check(build not in run("readelf", "-d", program), "the build folder is in the run path")
+    check("laplace" in run(program, "mechanisms"), "brume mechanisms")
+
+
+def the_man_page_has_every_command_and_every_card_and_no_warning():
+    page = installed("brume.1")
+    check(page.endswith("share/man/man1/brume.1"), page)
+    # grotty's own warning about colour escapes is not about the page
+    rendered = run("man", "--warnings=w", "-l", page, environment={"MANWIDTH": "100", "LC_ALL": "C.UTF-8"})
+    check("warning" not in rendered and "error:" not in rendered, rendered[:2000])
+    text = re.sub(r"\s+", " ", rendered)
+    for kind, key in (("help", "commands"), ("mechanisms", "mechanisms")):
+        listed = json.loads(run(installed("bin/brume"), kind, "--json"))[key]
+        for item in listed:
+            check(item["name"] in text, f"{item['name']} is not on the man page")
+
+
+BASH = r"""
+source "$1"
+ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _brume; echo "${COMPREPLY[*]}"; }
+ask brume mech
+ask brume help --completion z
+ask brume mechanisms --j
+ask brume noise discrete_l
+ask brume help acc
+ask brume accuracy --beta ''
+"""
+
+
+def bash_completes_commands_options_choices_and_mechanisms():
+    script = installed("share/bash-completion/completions/brume")
+    lines = run("bash", "-c", BASH, "bash", script).splitlines()
+    check(lines == ["mechanisms", "zsh", "--json", "discrete_laplace", "accuracy", ""], str(lines))
+
+
+def zsh_and_fish_accept_their_completions():
+    missing = [shell for shell in ("zsh", "fish") if not shutil.which(shell)]
+    if missing:
+        return f"not installed: {', '.join(missing)}"
+    run("zsh", "-n", installed("_brume"))
+    fish = installed("brume.fish")
+    run("fish", "--no-execute", fish)
+    said = run("fish", "--no-config", "-c", f"source {fish}; complete -C 'brume mech'")
+    check(said.startswith("mechanisms\t"), said)
+    said = run("fish", "--no-config", "-c", f"source {fish}; complete -C 'brume help --completion b'")
+    check("bash" in said, said)
+
+
+def main():
+    run("meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", stage)
+    try:
+        for name, action in list(globals().items()):
+            if callable(action) and getattr(action, "__module__", "") == "__main__" and \
+                    name.count("_") >= 3 and not name.isupper():
+                test(action)
+        print(f"1..{number}")
+    finally:
+        shutil.rmtree(stage)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
