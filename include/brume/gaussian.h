@@ -52,6 +52,13 @@ BRUME_API BRUME_MUST_USE brume_status brume_discrete_gaussian_add(brume_bits *bi
                                                                   int64_t *out, size_t n,
                                                                   brume_error *error);
 
+/* The same with continuous Gaussian noise: out[i] = the whole number nearest to values[i] + noise.
+ * Values and sigma are in units of a grid that was chosen without the data: the Gaussian mechanism
+ * on that grid, rounded, at exactly the cost of gaussian(sigma=). */
+BRUME_API BRUME_MUST_USE brume_status brume_gaussian_add(brume_bits *bits, double sigma,
+                                                         const int64_t *values, int64_t *out,
+                                                         size_t n, brume_error *error);
+
 #ifdef __cplusplus
 }
 #endif

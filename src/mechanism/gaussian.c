@@ -7,6 +7,8 @@
 #include "mechanism/formula.h"
 #include "mechanism/tail.h"
 
+#include <brume/noise.h>
+
 #include "base/error.h"
 #include "mechanism/grid.h"
 
@@ -76,6 +78,18 @@ static brume_status mass(const brume_event *event, int64_t k, brume_interval *ma
     return BRUME_OK;
 }
 
+static brume_status noise(const brume_event *event, brume_bits *bits, int64_t *out, size_t n,
+                          double *step, brume_error *error)
+{
+    double units;
+    BRUME_TRY(brume_grid_of(event->parameter[SIGMA], step, &units, error));
+    brume_noise *law = NULL;
+    BRUME_TRY(brume_noise_open_rounded_gaussian(units, &law, error));
+    brume_status status = brume_noise_fill(law, bits, out, n, error);
+    brume_noise_close(law);
+    return status;
+}
+
 const brume_card brume_card_gaussian = {
     .id = 4,
     .name = "gaussian",
@@ -92,4 +106,5 @@ const brume_card brume_card_gaussian = {
     .alpha_upper = alpha_upper,
     .beta_upper = beta_upper,
     .mass = mass,
+    .noise = noise,
 };
