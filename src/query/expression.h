@@ -41,6 +41,7 @@ typedef struct brume_expression {
     brume_bounds bounds;
     bool nullable;
     bool bounded;
+    bool untyped;      /* a quoted literal or NULL that no type was given yet */
     bool inexact_key;  /* its last bit may depend on the machine (ln, exp, power): never a group key
                         */
     size_t max_length; /* TEXT: bytes at most */

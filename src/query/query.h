@@ -77,8 +77,10 @@ typedef struct brume_relation_column {
     const brume_expression *expression; /* SELECT: what it is */
     brume_fold fold;                    /* GROUP, after the keys: the aggregate ... */
     size_t argument;                    /* ... of this column of `left` */
-    size_t clamped;                     /* the column to use inside aggregates: itself, or a twin */
-    size_t table_column;                /* TABLE: the catalog's column */
+    const brume_expression *inside;     /* what stands for it inside an aggregate's argument */
+    size_t table_column;                /* TABLE: the catalog's column, */
+    const char *stored;                 /* its name there, */
+    brume_leaf leaf;                    /* and how it is read */
 } brume_relation_column;
 
 typedef struct brume_relation {
@@ -196,11 +198,13 @@ void brume_query_names_free(char **names, size_t count);
 
 /* ---- for the planner: printing what an engine is to run ---- */
 
-/* A node that the planner may add in a query's arena: `value` clamped to `bounds` (a bounded
- * number) and put on the grid of step 2^-binary_digits, as a BIGINT. Integers and decimals ignore
- * binary_digits: their grid is 10^-scale. NULL if it does not fit 63 bits or memory is out. */
-const brume_expression *brume_query_grid(const brume_query *query, const brume_expression *value,
-                                         const brume_bounds *bounds, int binary_digits);
+/* A node that the planner may add in a query's arena: `value` clamped to `bounds` (in its type's
+ * units) and put on a grid, as a BIGINT. binary_digits 0 on an integer or decimal: in units of
+ * 10^-scale, exact. Otherwise the value is first a double, and the step is 2^-binary_digits, halves
+ * to even. EOVERFLOW if it does not fit 63 bits. */
+BRUME_MUST_USE brume_status brume_query_grid(brume_query *query, const brume_expression *value,
+                                             const brume_bounds *bounds, int binary_digits,
+                                             const brume_expression **grid, brume_error *error);
 
 /* How a value of this type travels from the engine to C. */
 brume_wire brume_type_wire(brume_type type);

@@ -1,0 +1,254 @@
+/* From SQL text to a checked query.
+ *
+ * The text must be UTF-8 and is cut into tokens first: more than 2,000 are refused, because long
+ * chains of operators exhaust the parser's stack. The tree is read by protobuf: libpg_query's JSON
+ * loses negative integers. */
+#include "query/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "query/normal.h"
+#include "query/walk.h"
+
+enum { MOST_TOKENS = 2000, MOST_BYTES = 1024 * 1024 };
+
+static bool is_utf8(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at) {
+        size_t more = *at < 0x80                  ? 0
+                      : *at >= 0xc2 && *at < 0xe0 ? 1
+                      : *at < 0xc2                ? 9
+                      : *at < 0xf0                ? 2
+                      : *at < 0xf5                ? 3
+                                                  : 9;
+        unsigned char lead = *at++;
+        if (more == 9)
+            return false;
+        for (size_t i = 0; i < more; i++, at++) {
+            if ((*at & 0xc0) != 0x80)
+                return false;
+            if (i == 0 && ((lead == 0xe0 && *at < 0xa0) || (lead == 0xed && *at > 0x9f) ||
+                           (lead == 0xf0 && *at < 0x90) || (lead == 0xf4 && *at > 0x8f)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static brume_status syntax_error(const PgQueryError *fault, brume_error *error)
+{
+    return brume_fail(error, BRUME_ESYNTAX, NULL, "%.300s at position %d",
+                      fault->message ? fault->message : "syntax error", fault->cursorpos);
+}
+
+static brume_status check_text(const char *sql, brume_error *error)
+{
+    if (strlen(sql) > MOST_BYTES)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "the query is longer than 1 MiB");
+    if (!is_utf8(sql))
+        return brume_fail(error, BRUME_ESYNTAX, NULL, "the query is not valid UTF-8");
+    PgQueryScanResult scanned = pg_query_scan(sql);
+    brume_status status = BRUME_OK;
+    if (scanned.error) {
+        status = syntax_error(scanned.error, error);
+    } else {
+        PgQuery__ScanResult *tokens = pg_query__scan_result__unpack(
+            NULL, scanned.pbuf.len, (const uint8_t *)scanned.pbuf.data);
+        if (!tokens)
+            status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        else if (tokens->n_tokens > MOST_TOKENS)
+            status = brume_fail(error, BRUME_EUNSUPPORTED, "split the query",
+                                "the query has more than %d tokens", MOST_TOKENS);
+        else if (tokens->n_tokens == 0)
+            status = brume_fail(error, BRUME_ESYNTAX, NULL, "the query is empty");
+        if (tokens)
+            pg_query__scan_result__free_unpacked(tokens, NULL);
+    }
+    pg_query_free_scan_result(scanned);
+    return status;
+}
+
+/* The tree of one SELECT; *tree is the caller's. */
+static brume_status parse_tree(const char *sql, PgQuery__ParseResult **tree, brume_error *error)
+{
+    BRUME_TRY(check_text(sql, error));
+    PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(sql);
+    PgQuery__ParseResult *unpacked = NULL;
+    brume_status status = BRUME_OK;
+    if (parsed.error)
+        status = syntax_error(parsed.error, error);
+    else if (!(unpacked = pg_query__parse_result__unpack(NULL, parsed.parse_tree.len,
+                                                         (const uint8_t *)parsed.parse_tree.data)))
+        status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    else if (unpacked->n_stmts != 1)
+        status = brume_fail(error, BRUME_EUNSUPPORTED, "ask them one by one",
+                            "one SELECT at a time, please");
+    else if (!unpacked->stmts[0]->stmt ||
+             unpacked->stmts[0]->stmt->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
+        status = brume_fail(error, BRUME_EUNSUPPORTED, "write SELECT ... FROM ...",
+                            "only SELECT is supported");
+    pg_query_free_protobuf_parse_result(parsed);
+    if (status != BRUME_OK) {
+        if (unpacked)
+            pg_query__parse_result__free_unpacked(unpacked, NULL);
+        return status;
+    }
+    *tree = unpacked;
+    return BRUME_OK;
+}
+
+brume_status brume_query_parse(const char *sql, const brume_catalog *catalog, brume_query **query,
+                               brume_error *error)
+{
+    PgQuery__ParseResult *tree;
+    BRUME_TRY(parse_tree(sql, &tree, error));
+    brume_arena *arena = brume_arena_open();
+    brume_query *made = arena ? brume_arena_allocate(arena, sizeof *made) : NULL;
+    brume_walk *walk = arena ? brume_arena_allocate(arena, sizeof *walk) : NULL;
+    brume_status status = BRUME_OK;
+    if (!made || !walk) {
+        status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    } else {
+        *walk = (brume_walk){.builder = {.arena = arena, .error = error}, .catalog = catalog};
+        made->arena = arena;
+        if (!brume_walk_query(walk, tree->stmts[0]->stmt->select_stmt, made))
+            status = walk->builder.status != BRUME_OK
+                         ? walk->builder.status
+                         : brume_fail(error, BRUME_EINTERNAL, NULL, "the query was not understood");
+        else if (!(made->normal = brume_query_normal(made, catalog)))
+            status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    }
+    pg_query__parse_result__free_unpacked(tree, NULL);
+    if (status != BRUME_OK) {
+        brume_arena_close(arena);
+        return status;
+    }
+    *query = made;
+    return BRUME_OK;
+}
+
+void brume_query_free(brume_query *query)
+{
+    if (query)
+        brume_arena_close(query->arena);
+}
+
+brume_status brume_query_grid(brume_query *query, const brume_expression *value,
+                              const brume_bounds *bounds, int binary_digits,
+                              const brume_expression **grid, brume_error *error)
+{
+    brume_builder builder = {.arena = query->arena, .error = error};
+    const brume_expression *node = brume_build_grid(&builder, value, bounds, binary_digits);
+    if (!node)
+        return builder.status;
+    *grid = node;
+    return BRUME_OK;
+}
+
+/* ---- the names of tables ---- */
+
+typedef struct names {
+    char **names;
+    size_t count;
+    bool failed;
+} names;
+
+static bool contains(const char *const *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void add_name(names *found, const char *name)
+{
+    if (contains((const char *const *)found->names, found->count, name))
+        return;
+    char **grown = realloc(found->names, (found->count + 1) * sizeof *grown);
+    if (grown)
+        found->names = grown;
+    char *copy = strdup(name);
+    if (!grown || !copy) {
+        free(copy);
+        found->failed = true;
+        return;
+    }
+    grown[found->count++] = copy;
+}
+
+static void names_of_select(const PgQuery__SelectStmt *select, const char **hidden,
+                            size_t hidden_count, int depth, names *found);
+
+static void names_of_item(const PgQuery__Node *node, const char **hidden, size_t hidden_count,
+                          int depth, names *found)
+{
+    if (!node || depth > 100)
+        return;
+    switch (node->node_case) {
+    case PG_QUERY__NODE__NODE_RANGE_VAR:
+        if (!contains(hidden, hidden_count, node->range_var->relname))
+            add_name(found, node->range_var->relname);
+        break;
+    case PG_QUERY__NODE__NODE_JOIN_EXPR:
+        names_of_item(node->join_expr->larg, hidden, hidden_count, depth + 1, found);
+        names_of_item(node->join_expr->rarg, hidden, hidden_count, depth + 1, found);
+        break;
+    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT:
+        if (node->range_subselect->subquery &&
+            node->range_subselect->subquery->node_case == PG_QUERY__NODE__NODE_SELECT_STMT)
+            names_of_select(node->range_subselect->subquery->select_stmt, hidden, hidden_count,
+                            depth + 1, found);
+        break;
+    default:
+        break;
+    }
+}
+
+static void names_of_select(const PgQuery__SelectStmt *select, const char **hidden,
+                            size_t hidden_count, int depth, names *found)
+{
+    const char *in_sight[64];
+    if (!select || depth > 100)
+        return;
+    memcpy(in_sight, hidden, hidden_count * sizeof *in_sight);
+    for (size_t i = 0; select->with_clause && i < select->with_clause->n_ctes; i++) {
+        const PgQuery__Node *node = select->with_clause->ctes[i];
+        if (node->node_case != PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR)
+            continue;
+        const PgQuery__CommonTableExpr *item = node->common_table_expr;
+        if (item->ctequery && item->ctequery->node_case == PG_QUERY__NODE__NODE_SELECT_STMT)
+            names_of_select(item->ctequery->select_stmt, in_sight, hidden_count, depth + 1, found);
+        if (hidden_count < 64)
+            in_sight[hidden_count++] = item->ctename;
+    }
+    for (size_t i = 0; i < select->n_from_clause; i++)
+        names_of_item(select->from_clause[i], in_sight, hidden_count, depth + 1, found);
+}
+
+brume_status brume_query_names(const char *sql, char ***list, size_t *count, brume_error *error)
+{
+    PgQuery__ParseResult *tree;
+    BRUME_TRY(parse_tree(sql, &tree, error));
+    names found = {0};
+    const char *hidden[1] = {NULL};
+    names_of_select(tree->stmts[0]->stmt->select_stmt, hidden, 0, 0, &found);
+    pg_query__parse_result__free_unpacked(tree, NULL);
+    if (found.failed) {
+        brume_query_names_free(found.names, found.count);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    }
+    *list = found.names;
+    *count = found.count;
+    return BRUME_OK;
+}
+
+void brume_query_names_free(char **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}

@@ -1,0 +1,58 @@
+/* Printing expressions and relations for an engine.
+ *
+ * Every form is total and means the same on both engines. Operands that a form mentions more than
+ * once are bound first ("let"), each in a sub-select, so that text and work stay linear:
+ *
+ *     SELECT final FROM (SELECT *, e2 AS "v2" FROM (SELECT *, e1 AS "v1" FROM rows OFFSET 0) ...)
+ *
+ * OFFSET 0 keeps PostgreSQL from copying the text back. Never TRY or TRY_CAST: they make time
+ * depend on the data, and DuckDB's optimiser drops them. Guards are CASE or RANGE, never AND, which
+ * engines reorder. Everything is parenthesised, every name quoted, every literal typed. */
+#ifndef BRUME_QUERY_PRINT_H
+#define BRUME_QUERY_PRINT_H
+
+#include "query/arena.h"
+#include "query/query.h"
+
+typedef struct brume_piece {
+    const char *text; /* NULL: out of memory */
+    int level;        /* how many let-steps must come before it */
+    bool atom;        /* a name or a literal: may be written twice */
+} brume_piece;
+
+typedef struct brume_step {
+    int level;
+    size_t name;
+    const char *text;
+} brume_step;
+
+typedef struct brume_printer {
+    brume_arena *arena;
+    brume_dialect dialect;
+    bool postgresql; /* the dialect, for short */
+    brume_step *steps;
+    size_t step_count, step_capacity;
+    size_t names; /* used so far */
+    bool failed;  /* out of memory */
+} brume_printer;
+
+/* The text of `node`, adding to the printer's steps what must be bound before. */
+brume_piece brume_print_expression(brume_printer *printer, const brume_expression *node);
+
+/* `piece` as it travels to C, by the type that it has. */
+brume_piece brume_print_wire(brume_printer *printer, brume_piece piece, brume_type type);
+
+/* The stored column `name` as a value of its type. */
+const char *brume_print_leaf(brume_printer *printer, const char *name, brume_type type,
+                             brume_leaf leaf);
+
+/* 'text', quotes doubled. */
+const char *brume_print_quoted(brume_printer *printer, const char *text);
+
+const char *brume_print_format(brume_printer *printer, const char *format, ...) BRUME_PRINTF(2, 3);
+
+/* RANGE(v, low, high): NULL unless low < v < high; `type` is v's, in the printer's dialect. */
+const char *brume_print_range(brume_printer *printer, const char *value, const char *low,
+                              const char *high, const char *type);
+
+#endif

@@ -1,0 +1,481 @@
+/* Random SQL expressions over nasty values, through parser, builder and printer, on both engines:
+ * no error, the same values, and every value within the bounds that were derived for it.
+ *
+ *   test_differential [SEED [COUNT [DEPTH [mutants]]]]
+ *
+ * With `mutants`, broken printers (a text replaced in what is printed for one engine) must be
+ * caught by the same comparison. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "nasty.h"
+#include "query/wide.h"
+
+enum { BATCH = 8, TEXT = 60000 };
+
+static uint64_t seed = 1;
+static size_t wanted = 240;
+static int depth = 4;
+static bool with_mutants;
+static brume_engine *engines[2];
+static const brume_catalog *catalogs[2];
+static char folder[64];
+static brume_error error;
+
+typedef struct findings {
+    size_t expressions, refused, values, not_null, errors, differences, bounds;
+} findings;
+
+/* One cell of a result. */
+typedef struct cell {
+    bool null;
+    int64_t integer;
+    double real;
+    char *text;
+    size_t length;
+} cell;
+
+typedef struct table {
+    size_t rows, columns;
+    cell *cells;
+} table;
+
+static void table_clear(table *t)
+{
+    for (size_t i = 0; i < t->rows * t->columns; i++)
+        free(t->cells[i].text);
+    free(t->cells);
+    *t = (table){0};
+}
+
+static brume_status fetch(brume_engine *engine, const char *sql, const brume_wire *wires,
+                          size_t count, table *out)
+{
+    brume_rows *rows = NULL;
+    brume_status status = brume_engine_select(engine, sql, wires, count, &rows, &error);
+    if (status != BRUME_OK)
+        return status;
+    *out = (table){.columns = count};
+    const brume_chunk *chunk;
+    while ((status = brume_rows_next(rows, &chunk, &error)) == BRUME_OK && chunk) {
+        out->cells = realloc(out->cells, (out->rows + chunk->row_count) * count * sizeof(cell));
+        assert_non_null(out->cells);
+        for (size_t i = 0; i < chunk->row_count; i++, out->rows++)
+            for (size_t j = 0; j < count; j++) {
+                const brume_chunk_column *column = &chunk->columns[j];
+                cell *made = &out->cells[out->rows * count + j];
+                *made = (cell){.null = brume_chunk_is_null(column, i)};
+                if (made->null)
+                    continue;
+                if (column->integers)
+                    made->integer = column->integers[i];
+                else if (column->reals)
+                    made->real = column->reals[i];
+                else {
+                    made->length = column->texts[i].length;
+                    made->text = strndup(column->texts[i].data, made->length);
+                }
+            }
+    }
+    brume_rows_close(rows);
+    if (status != BRUME_OK)
+        table_clear(out);
+    return status;
+}
+
+static int compare_cells(const cell *a, const cell *b)
+{
+    if (a->null || b->null)
+        return a->null - b->null;
+    if (a->text && b->text) {
+        size_t shorter = a->length < b->length ? a->length : b->length;
+        int order = memcmp(a->text, b->text, shorter);
+        return order ? order : (a->length > b->length) - (a->length < b->length);
+    }
+    if (a->integer != b->integer)
+        return a->integer < b->integer ? -1 : 1;
+    return (a->real > b->real) - (a->real < b->real);
+}
+
+static size_t sorted_columns;
+static int compare_rows(const void *a, const void *b)
+{
+    for (size_t i = 0; i < sorted_columns; i++) {
+        int order = compare_cells((const cell *)a + i, (const cell *)b + i);
+        if (order)
+            return order;
+    }
+    return 0;
+}
+
+static void sort(table *t)
+{
+    sorted_columns = t->columns;
+    if (t->rows)
+        qsort(t->cells, t->rows, t->columns * sizeof(cell), compare_rows);
+}
+
+static bool in_bounds(const brume_expression *node, const cell *value)
+{
+    if (value->null)
+        return node->nullable;
+    if (node->type.kind == BRUME_TYPE_DOUBLE)
+        return value->real >= node->bounds.real_low && value->real <= node->bounds.real_high;
+    if (node->type.kind == BRUME_TYPE_TEXT)
+        return value->length <= node->max_length;
+    if (!brume_type_is_number(node->type))
+        return true;
+    brume_wide units = value->integer;
+    int scale;
+    if (value->text &&
+        (!brume_wide_parse(value->text, &units, &scale) ||
+         !brume_wide_rescale(units, scale, node->type.scale, BRUME_WIDE_TO_ZERO, &units)))
+        return false;
+    return units >= node->bounds.low && units <= node->bounds.high;
+}
+
+/* ---- a broken printer ---- */
+
+typedef struct mutant {
+    int engine;
+    const char *from, *to;
+} mutant;
+
+static char *mutate(char *sql, const mutant *broken, int engine)
+{
+    if (!broken || broken->engine != engine)
+        return sql;
+    size_t count = 0, from = strlen(broken->from), to = strlen(broken->to);
+    for (char *at = sql; (at = strstr(at, broken->from)); at += from)
+        count++;
+    char *made = malloc(strlen(sql) + count * to + 1), *end = made;
+    assert_non_null(made);
+    for (char *at = sql; *at;) {
+        if (strncmp(at, broken->from, from) == 0) {
+            end = stpcpy(end, broken->to);
+            at += from;
+        } else {
+            *end++ = *at++;
+        }
+    }
+    *end = 0;
+    free(sql);
+    return made;
+}
+
+/* ---- the comparison ---- */
+
+static const char *table_of(int engine)
+{
+    return brume_engine_table(engines[engine], 0);
+}
+
+/* Print, run and fetch one parsed query on one engine. */
+static brume_status run(const brume_query *query, int engine, const brume_expression *const *nodes,
+                        size_t count, const mutant *broken, table *out)
+{
+    brume_wire wires[BATCH + 1];
+    for (size_t i = 0; i < count; i++)
+        wires[i] = brume_type_wire(nodes[i]->type);
+    char *sql = NULL;
+    const char *tables[] = {table_of(engine)};
+    assert_ok(
+        brume_query_print_rows(query, (brume_dialect)engine, tables, nodes, count, &sql, &error));
+    sql = mutate(sql, broken, engine);
+    brume_status status = fetch(engines[engine], sql, wires, count, out);
+    if (status != BRUME_OK && !broken && getenv("BRUME_TEST_SHOW"))
+        printf("# %s\n", sql);
+    free(sql);
+    return status;
+}
+
+static void show(const char *what, int engine, const char *expression)
+{
+    if (getenv("BRUME_TEST_SHOW"))
+        printf("# %s (%s): %s\n", what, engine ? "PostgreSQL" : "DuckDB", expression);
+}
+
+/* COUNT(e1), COUNT(e2) ...: the arguments are the expressions. Returns whether all went well. */
+static bool project(char (*texts)[TEXT], size_t count, const mutant *broken, findings *found)
+{
+    static char sql[BATCH * TEXT + 100];
+    size_t length = (size_t)snprintf(sql, sizeof sql, "SELECT ");
+    for (size_t i = 0; i < count; i++)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, "%sCOUNT(%s)", i ? ", " : "",
+                                   texts[i]);
+    snprintf(sql + length, sizeof sql - length, " FROM nasty");
+    brume_query *query[2] = {NULL, NULL};
+    table result[2] = {{0}, {0}};
+    bool fine = true;
+    const brume_expression *nodes[2][BATCH + 1];
+    size_t node_count = 0;
+    for (int e = 0; e < 2; e++) {
+        brume_status parsed = brume_query_parse(sql, catalogs[e], &query[e], &error);
+        if (parsed == BRUME_EUNSUPPORTED && count > 1) { /* too many tokens together */
+            brume_query_free(query[0]);
+            table_clear(&result[0]);
+            return false;
+        }
+        assert_int_equal(parsed, BRUME_OK);
+        nodes[e][0] = query[e]->unit;
+        node_count = query[e]->aggregate_count + 1;
+        for (size_t i = 0; i < query[e]->aggregate_count; i++)
+            nodes[e][i + 1] = query[e]->aggregates[i].argument;
+        if (run(query[e], e, nodes[e], node_count, broken, &result[e]) != BRUME_OK) {
+            fine = false;
+            if (count == 1)
+                show("error", e, texts[0]);
+        }
+    }
+    if (fine) {
+        sort(&result[0]);
+        sort(&result[1]);
+        assert_int_equal(result[0].rows, NASTY_ROWS);
+        assert_int_equal(result[1].rows, NASTY_ROWS);
+        for (size_t j = 1; j < node_count; j++) {
+            bool different = false, outside = false;
+            for (size_t i = 0; i < NASTY_ROWS; i++) {
+                const cell *a = &result[0].cells[i * node_count + j];
+                const cell *b = &result[1].cells[i * node_count + j];
+                found->values++;
+                found->not_null += !a->null;
+                different = different || compare_cells(a, b) != 0;
+                outside = outside || !in_bounds(nodes[0][j], a) || !in_bounds(nodes[1][j], b);
+            }
+            found->differences += different;
+            found->bounds += outside;
+            if (different || outside)
+                for (size_t k = 0; k < count; k++)
+                    show(different ? "difference, one of" : "bounds, one of", 0, texts[k]);
+        }
+    }
+    for (int e = 0; e < 2; e++) {
+        table_clear(&result[e]);
+        brume_query_free(query[e]);
+    }
+    return fine;
+}
+
+/* The next random expression that brume accepts. */
+static void next_expression(nasty_random *random, char *text, findings *found)
+{
+    for (;;) {
+        nasty_expression(random, 1 + (int)nasty_below(random, (size_t)depth), text, TEXT);
+        char *sql = NULL;
+        assert_true(asprintf(&sql, "SELECT COUNT(%s) FROM nasty", text) > 0);
+        brume_query *query = NULL;
+        brume_status status = brume_query_parse(sql, catalogs[0], &query, &error);
+        brume_query_free(query);
+        free(sql);
+        if (status == BRUME_OK)
+            return;
+        /* Only for want of digits or text length: everything else that is generated is allowed. */
+        if (status != BRUME_EUNSUPPORTED)
+            fail_msg("%s: %s", text, error.message);
+        found->refused++;
+    }
+}
+
+static findings compare(size_t count, const mutant *broken)
+{
+    static char texts[BATCH][TEXT];
+    nasty_random random = {seed * 1000003};
+    findings found = {0};
+    for (size_t done = 0; done < count; done += BATCH) {
+        for (size_t i = 0; i < BATCH; i++)
+            next_expression(&random, texts[i], &found);
+        found.expressions += BATCH;
+        if (project(texts, BATCH, broken, &found))
+            continue;
+        for (size_t i = 0; i < BATCH; i++)
+            if (!project(&texts[i], 1, broken, &found))
+                found.errors++;
+    }
+    return found;
+}
+
+static void projections_agree_raise_nothing_and_keep_their_bounds(void **state)
+{
+    (void)state;
+    findings found = compare(wanted, NULL);
+    printf("# seed %llu: %zu expressions (%zu refused), %zu values, %zu not NULL\n",
+           (unsigned long long)seed, found.expressions, found.refused, found.values,
+           found.not_null);
+    assert_int_equal(found.errors, 0);
+    assert_int_equal(found.differences, 0);
+    assert_int_equal(found.bounds, 0);
+    assert_true(found.not_null * 3 > found.values);
+}
+
+static void conditions_select_the_same_rows(void **state)
+{
+    (void)state;
+    static char condition[TEXT];
+    nasty_random random = {seed * 7919};
+    size_t selected = 0;
+    for (size_t i = 0; i < wanted / 4; i++) {
+        nasty_condition(&random, 1 + (int)nasty_below(&random, (size_t)depth), condition, TEXT);
+        char *sql = NULL;
+        assert_true(asprintf(&sql, "SELECT COUNT(*) FROM nasty WHERE %s", condition) > 0);
+        table result[2] = {{0}, {0}};
+        bool refused = false;
+        for (int e = 0; e < 2 && !refused; e++) {
+            brume_query *query = NULL;
+            refused = brume_query_parse(sql, catalogs[e], &query, &error) == BRUME_EUNSUPPORTED;
+            if (!refused) {
+                assert_non_null(query);
+                const brume_expression *nodes[] = {query->unit};
+                if (run(query, e, nodes, 1, NULL, &result[e]) != BRUME_OK)
+                    fail_msg("error on engine %d: %s", e, condition);
+                sort(&result[e]);
+            }
+            brume_query_free(query);
+        }
+        if (!refused) {
+            if (result[0].rows != result[1].rows)
+                fail_msg("different rows: %s", condition);
+            selected += result[0].rows;
+            for (size_t j = 0; j < result[0].rows; j++)
+                assert_int_equal(compare_cells(&result[0].cells[j], &result[1].cells[j]), 0);
+        }
+        table_clear(&result[0]);
+        table_clear(&result[1]);
+        free(sql);
+    }
+    assert_true(selected > 0);
+}
+
+static void groups_have_the_same_keys_counts_and_exact_sums(void **state)
+{
+    (void)state;
+    static char key[TEXT];
+    nasty_random random = {seed * 104729};
+    size_t groups = 0;
+    for (size_t i = 0; i < wanted / 4; i++) {
+        nasty_expression(&random, 1 + (int)nasty_below(&random, (size_t)depth), key, TEXT);
+        char *sql = NULL;
+        assert_true(asprintf(&sql,
+                             "SELECT SUM(f2), SUM(i2), SUM(d2), COUNT(*) FROM nasty GROUP BY (%s)",
+                             key) > 0);
+        table result[2] = {{0}, {0}};
+        bool refused = false;
+        for (int e = 0; e < 2 && !refused; e++) {
+            brume_query *query = NULL;
+            refused = brume_query_parse(sql, catalogs[e], &query, &error) != BRUME_OK;
+            if (refused)
+                break;
+            brume_group_sum sums[3];
+            int digits[] = {20, 0, 0};
+            for (int j = 0; j < 3; j++) {
+                const brume_expression *argument = query->aggregates[j].argument;
+                sums[j] = (brume_group_sum){.centre = j, .squares = j != 0};
+                assert_ok(brume_query_grid(query, argument, &argument->bounds, digits[j],
+                                           &sums[j].value, &error));
+            }
+            const brume_wire wires[] = {brume_type_wire(query->keys[0].expression->type),
+                                        BRUME_WIRE_INTEGER,
+                                        BRUME_WIRE_INTEGER,
+                                        BRUME_WIRE_TEXT,
+                                        BRUME_WIRE_INTEGER,
+                                        BRUME_WIRE_TEXT,
+                                        BRUME_WIRE_TEXT,
+                                        BRUME_WIRE_INTEGER,
+                                        BRUME_WIRE_TEXT,
+                                        BRUME_WIRE_TEXT};
+            const char *tables[] = {table_of(e)};
+            char *text = NULL;
+            assert_ok(
+                brume_query_print_groups(query, (brume_dialect)e, tables, sums, 3, &text, &error));
+            if (fetch(engines[e], text, wires, 10, &result[e]) != BRUME_OK)
+                fail_msg("error on engine %d: %s\n%s", e, key, text);
+            sort(&result[e]);
+            free(text);
+            brume_query_free(query);
+        }
+        if (!refused) {
+            if (result[0].rows != result[1].rows)
+                fail_msg("different groups: %s", key);
+            groups += result[0].rows;
+            for (size_t j = 0; j < result[0].rows * 10; j++)
+                if (compare_cells(&result[0].cells[j], &result[1].cells[j]) != 0)
+                    fail_msg("different group %zu: %s", j / 10, key);
+        }
+        table_clear(&result[0]);
+        table_clear(&result[1]);
+        free(sql);
+    }
+    assert_true(groups > 0);
+}
+
+static void broken_printers_are_caught(void **state)
+{
+    (void)state;
+    if (!with_mutants)
+        skip();
+    static const mutant mutants[] = {
+        {1, "'1e-150'", "'0'"},                  /* tiny factors underflow: PostgreSQL raises */
+        {0, "'ABCDEFGHIJKLM", "'?BCDEFGHIJKLM"}, /* lower() forgets a letter */
+        {0, "'2147483648'", "'2147483647'"},     /* the range is off by one */
+        {1, "round(", "trunc("},                 /* another rounding */
+        {0, "GREATEST(\"v", "LEAST(\"v"},        /* another start of a substring */
+        {0, "<= 65536 THEN", "<= 20 THEN"},      /* long texts vanish */
+    };
+    size_t caught = 0;
+    for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++) {
+        findings found = compare(wanted, &mutants[i]);
+        bool seen = found.errors + found.differences + found.bounds > 0;
+        caught += seen;
+        if (!seen)
+            printf("# not caught: %s\n", mutants[i].from);
+    }
+    assert_int_equal(caught, sizeof mutants / sizeof *mutants);
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    char path[128];
+    const char *url = getenv("BRUME_TEST_POSTGRESQL");
+    snprintf(folder, sizeof folder, "/tmp/brume-query.XXXXXX");
+    if (!url || !mkdtemp(folder))
+        return 1;
+    snprintf(path, sizeof path, "%s/nasty.parquet", folder);
+    nasty_make(seed, url, path);
+    brume_source sources[] = {{.location = path}, {.location = url, .table = "nasty"}};
+    for (int e = 0; e < 2; e++) {
+        if (brume_engine_open(&sources[e], 1, &engines[e], &error) != BRUME_OK)
+            return 1;
+        catalogs[e] = nasty_catalog(engines[e], e);
+    }
+    return 0;
+}
+
+static int tidy(void **state)
+{
+    (void)state;
+    char command[128];
+    brume_engine_close(engines[0]);
+    brume_engine_close(engines[1]);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        seed = strtoull(argv[1], NULL, 10);
+    if (argc > 2)
+        wanted = strtoull(argv[2], NULL, 10);
+    if (argc > 3)
+        depth = atoi(argv[3]);
+    with_mutants = argc > 4 && strcmp(argv[4], "mutants") == 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(projections_agree_raise_nothing_and_keep_their_bounds),
+        cmocka_unit_test(conditions_select_the_same_rows),
+        cmocka_unit_test(groups_have_the_same_keys_counts_and_exact_sums),
+        cmocka_unit_test(broken_printers_are_caught),
+    };
+    return cmocka_run_group_tests_name("differential", tests, prepare, tidy);
+}

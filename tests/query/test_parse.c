@@ -1,0 +1,421 @@
+/* What SQL is accepted, how it is represented, and how the rest is refused. */
+#include "check.h"
+
+#include <stdlib.h>
+
+#include "clinic.h"
+#include "query/release.h"
+
+static brume_error error;
+
+static brume_query *parse(const char *sql)
+{
+    brume_query *query = NULL;
+    brume_status status = brume_query_parse(sql, &clinic_catalog, &query, &error);
+    if (status != BRUME_OK)
+        fail_msg("%s: %s", sql, error.message);
+    return query;
+}
+
+static void refused(const char *sql, brume_status expected, const char *message, const char *hint)
+{
+    brume_query *query = NULL;
+    brume_status status = brume_query_parse(sql, &clinic_catalog, &query, &error);
+    if (status != expected)
+        fail_msg("%s: %s (%s)", sql, brume_status_word(status), error.message);
+    if (!strstr(error.message, message) || (hint && !strstr(error.hint, hint)))
+        fail_msg("%s: '%s', hint '%s'", sql, error.message, error.hint);
+    assert_null(query);
+}
+
+static void aggregates_keys_and_outputs_stand_once_each(void **state)
+{
+    (void)state;
+    brume_query *query = parse("SELECT clinic, COUNT(*) AS n, COUNT(*) + 1, AVG(cost), SUM(cost) / "
+                               "COUNT(*) FROM visits GROUP BY clinic, visits.clinic");
+    assert_int_equal(query->key_count, 1);
+    assert_true(query->keys[0].is_column);
+    assert_int_equal(query->keys[0].column, 3);
+    assert_int_equal(query->aggregate_count, 3);
+    assert_int_equal(query->output_count, 5);
+    assert_string_equal(query->outputs[1].name, "n");
+    assert_int_equal(query->outputs[0].value->kind, BRUME_RELEASE_KEY);
+    assert_int_equal(query->aggregates[1].kind, BRUME_AGGREGATE_AVG);
+    assert_true(query->aggregates[1].argument->bounded);
+    assert_true(query->aggregates[1].argument->bounds.real_high == 500);
+    assert_int_equal(query->limit, -1);
+    brume_query_free(query);
+}
+
+static void every_aggregate_of_the_list_is_understood(void **state)
+{
+    (void)state;
+    brume_query *query = parse(
+        "SELECT COUNT(*), COUNT(cost), COUNT(DISTINCT patient), SUM(age), AVG(age), VAR_POP(age), "
+        "VAR_SAMP(age), VARIANCE(age), STDDEV(age), STDDEV_POP(age), STDDEV_SAMP(age), "
+        "MEDIAN(age), PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY age), PERCENTILE_CONT(0.25) "
+        "WITHIN GROUP (ORDER BY age DESC), MODE() WITHIN GROUP (ORDER BY clinic), COUNT(*) FILTER "
+        "(WHERE age > 3), SUM(cost) FILTER (WHERE age > 3) FROM visits");
+    const brume_aggregate_kind kinds[] = {
+        BRUME_AGGREGATE_COUNT_ROWS, BRUME_AGGREGATE_COUNT,       BRUME_AGGREGATE_COUNT_UNITS,
+        BRUME_AGGREGATE_SUM,        BRUME_AGGREGATE_AVG,         BRUME_AGGREGATE_VAR_POP,
+        BRUME_AGGREGATE_VAR_SAMP,   BRUME_AGGREGATE_STDDEV_SAMP, BRUME_AGGREGATE_STDDEV_POP,
+        BRUME_AGGREGATE_QUANTILE,   BRUME_AGGREGATE_QUANTILE,    BRUME_AGGREGATE_QUANTILE,
+        BRUME_AGGREGATE_MODE,       BRUME_AGGREGATE_COUNT,       BRUME_AGGREGATE_SUM};
+    assert_int_equal(query->aggregate_count, sizeof kinds / sizeof *kinds);
+    for (size_t i = 0; i < query->aggregate_count; i++)
+        assert_int_equal(query->aggregates[i].kind, kinds[i]);
+    assert_int_equal(query->aggregates[9].fraction[1], 2);
+    assert_int_equal(query->aggregates[10].fraction[0], 1);
+    assert_int_equal(query->aggregates[10].fraction[1], 4);
+    assert_int_equal(query->aggregates[11].fraction[0], 3);
+    assert_int_equal(query->aggregates[12].argument->type.kind, BRUME_TYPE_TEXT);
+    brume_query_free(query);
+}
+
+static void bounds_follow_by_interval_arithmetic_and_clamp_tightens(void **state)
+{
+    (void)state;
+    brume_query *query =
+        parse("SELECT AVG(cost - age), SUM(CLAMP(\"Weight\", 0, 99.5)), AVG(age * age + 1), "
+              "SUM(CASE WHEN clinic = 'x' THEN 1 ELSE 0 END), AVG(age / 7) FROM visits");
+    const brume_aggregate *found = query->aggregates;
+    assert_true(found[0].argument->bounds.real_low == -120);
+    assert_true(found[0].argument->bounds.real_high == 500);
+    assert_true(found[1].argument->bounds.low == 0 && found[1].argument->bounds.high == 9950);
+    assert_true(found[2].argument->bounds.low == 1 && found[2].argument->bounds.high == 14401);
+    assert_true(found[3].argument->bounds.low == 0 && found[3].argument->bounds.high == 1);
+    assert_false(found[3].argument->nullable);
+    assert_true(found[4].argument->bounds.low == 0 && found[4].argument->bounds.high == 17);
+    brume_query_free(query);
+    refused("SELECT AVG(\"Weight\") FROM visits", BRUME_EARGUMENT, "no bounds", "CLAMP");
+    refused("SELECT SUM(age / cost) FROM visits", BRUME_EARGUMENT, "no bounds", "CLAMP");
+    refused("SELECT AVG(CAST(clinic AS integer)) FROM visits", BRUME_EARGUMENT, "no bounds", NULL);
+}
+
+static void conditions_see_columns_as_they_are_and_aggregates_clamped(void **state)
+{
+    (void)state;
+    brume_query *query = parse(
+        "SELECT SUM(CASE WHEN cost > 1000 THEN cost ELSE 0 END) FROM visits WHERE cost > 900");
+    const brume_expression *argument = query->aggregates[0].argument;
+    assert_int_equal(argument->operation, BRUME_OPERATION_CASE);
+    assert_int_equal(argument->arguments[0]->arguments[0]->operation, BRUME_OPERATION_COLUMN);
+    assert_int_equal(argument->arguments[1]->operation, BRUME_OPERATION_CLAMP);
+    assert_int_equal(query->where->arguments[0]->operation, BRUME_OPERATION_COLUMN);
+    brume_query_free(query);
+}
+
+static void subqueries_and_with_carry_bounds_units_and_grain(void **state)
+{
+    (void)state;
+    brume_query *query =
+        parse("WITH w AS (SELECT age * 2 AS twice, clinic FROM visits WHERE age < 50) "
+              "SELECT clinic, AVG(twice) FROM w GROUP BY clinic");
+    assert_true(query->aggregates[0].argument->bounds.high == 240);
+    assert_non_null(query->unit);
+    assert_true(query->keys[0].is_column);
+    assert_false(query->one_row_per_unit);
+    brume_query_free(query);
+
+    query = parse("SELECT AVG(n), COUNT(*) FROM (SELECT patient, CLAMP(COUNT(*), 0, 20) AS n FROM "
+                  "visits GROUP BY patient HAVING SUM(age) > 10) q");
+    assert_true(query->one_row_per_unit);
+    assert_true(query->one_row_per_group);
+    assert_true(query->aggregates[0].argument->bounds.high == 20);
+    brume_query_free(query);
+
+    query = parse("SELECT clinic, AVG(m) FROM (SELECT patient, clinic, MAX(cost) AS m FROM visits "
+                  "GROUP BY patient, clinic) q GROUP BY clinic");
+    assert_false(query->one_row_per_unit);
+    assert_true(query->one_row_per_group);
+    brume_query_free(query);
+
+    query = parse("SELECT AVG(m) FROM (SELECT patient, clinic, AVG(age) AS m FROM visits GROUP BY "
+                  "patient, clinic) q");
+    assert_false(query->one_row_per_group);
+    brume_query_free(query);
+
+    query = parse("SELECT COUNT(*) FROM people");
+    assert_null(query->unit);
+    assert_true(query->one_row_per_unit);
+    brume_query_free(query);
+
+    refused("SELECT AVG(n) FROM (SELECT clinic, COUNT(*) AS n FROM visits GROUP BY clinic) q",
+            BRUME_EUNSUPPORTED, "several units", "GROUP BY the unit");
+    refused("SELECT AVG(n) FROM (SELECT patient + 0 AS patient, COUNT(*) AS n FROM visits GROUP BY "
+            "patient + 0) q",
+            BRUME_EUNSUPPORTED, "several units", NULL);
+    refused("SELECT COUNT(*) FROM (SELECT age FROM visits ORDER BY age LIMIT 5) q",
+            BRUME_EUNSUPPORTED, "LIMIT", NULL);
+    refused("SELECT COUNT(*) FROM (SELECT DISTINCT age FROM visits) q", BRUME_EUNSUPPORTED,
+            "DISTINCT", NULL);
+    refused("SELECT SUM(s) FROM (SELECT patient, SUM(age) AS s FROM visits GROUP BY patient) q",
+            BRUME_EARGUMENT, "no bounds", NULL);
+    refused("SELECT AVG(s) FROM (SELECT patient, SUM(cost) AS s FROM visits GROUP BY patient) q",
+            BRUME_EUNSUPPORTED, "exact", "numeric");
+}
+
+static void joins_are_on_the_unit_or_with_a_public_table(void **state)
+{
+    (void)state;
+    brume_query *query = parse("SELECT sex, AVG(cost) FROM visits v JOIN patients p ON v.patient = "
+                               "p.patient AND v.age > 3 GROUP BY sex");
+    assert_int_equal(query->table_count, 2);
+    assert_false(query->tables[0].nullable_side || query->tables[1].nullable_side);
+    brume_query_free(query);
+    query = parse("SELECT COUNT(DISTINCT p.patient) FROM visits v, patients p WHERE p.patient = "
+                  "v.patient AND sex = 'f'");
+    assert_int_equal(query->aggregates[0].kind, BRUME_AGGREGATE_COUNT_UNITS);
+    brume_query_free(query);
+    query = parse("SELECT sex, COUNT(*) FROM visits LEFT JOIN patients USING (patient) GROUP BY 1");
+    assert_false(query->tables[0].nullable_side);
+    assert_true(query->tables[1].nullable_side);
+    brume_query_free(query);
+    query = parse("SELECT region, COUNT(*) FROM visits LEFT JOIN clinics ON visits.clinic = "
+                  "clinics.clinic GROUP BY region");
+    assert_int_equal(query->table_count, 1);
+    assert_int_equal(query->public_count, 1);
+    assert_false(query->tables[0].nullable_side);
+    brume_query_free(query);
+    query = parse("SELECT COUNT(*) FROM (SELECT patient, COUNT(*) AS n FROM visits GROUP BY "
+                  "patient) a JOIN (SELECT patient FROM patients GROUP BY patient) b ON a.patient "
+                  "= b.patient");
+    assert_true(query->one_row_per_unit);
+    brume_query_free(query);
+    query = parse("SELECT COUNT(*) FROM (SELECT patient FROM visits GROUP BY patient) a FULL JOIN "
+                  "(SELECT patient FROM patients GROUP BY patient) b ON a.patient = b.patient");
+    assert_false(query->one_row_per_unit);
+    assert_true(query->tables[0].nullable_side && query->tables[1].nullable_side);
+    brume_query_free(query);
+
+    refused("SELECT COUNT(*) FROM visits v JOIN patients p ON v.age = p.patient",
+            BRUME_EUNSUPPORTED, "only on their units", "ON");
+    refused("SELECT COUNT(*) FROM visits, patients", BRUME_EUNSUPPORTED, "units", NULL);
+    refused("SELECT COUNT(*) FROM visits v JOIN patients p ON v.patient = p.patient OR true",
+            BRUME_EUNSUPPORTED, "units", NULL);
+    refused("SELECT COUNT(*) FROM visits v JOIN patients p ON v.patient <> p.patient",
+            BRUME_EUNSUPPORTED, "units", NULL);
+    refused("SELECT COUNT(*) FROM (SELECT patient + 1 AS patient FROM visits) v JOIN patients p "
+            "USING (patient)",
+            BRUME_EUNSUPPORTED, "units", NULL);
+    refused("SELECT COUNT(*) FROM people JOIN clinics USING (clinic)", BRUME_EUNSUPPORTED,
+            "the row", "unit");
+    refused("SELECT COUNT(*) FROM clinics LEFT JOIN visits USING (clinic)", BRUME_EUNSUPPORTED,
+            "outer join", NULL);
+    refused("SELECT COUNT(*) FROM clinics", BRUME_EUNSUPPORTED, "no protected dataset", NULL);
+}
+
+static void everything_else_is_refused_by_name_with_a_hint(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        brume_status status;
+        const char *message, *hint;
+    } cases[] = {
+        {"SELECT * FROM visits", BRUME_EUNSUPPORTED, "SELECT *", "aggregates"},
+        {"SELECT age FROM visits", BRUME_EARGUMENT, "neither grouped", "GROUP BY"},
+        {"SELECT MIN(age) FROM visits", BRUME_EUNSUPPORTED, "min", "PERCENTILE_CONT"},
+        {"SELECT max(age) FROM visits", BRUME_EUNSUPPORTED, "max", "PERCENTILE_CONT"},
+        {"SELECT string_agg(clinic, ',') FROM visits", BRUME_EUNSUPPORTED, "string_agg", "COUNT"},
+        {"SELECT COUNT(DISTINCT clinic) FROM visits", BRUME_EUNSUPPORTED, "DISTINCT", "GROUP BY"},
+        {"SELECT COUNT(*) FROM visit", BRUME_EUNKNOWN, "'visit'", "visits"},
+        {"SELECT COUNT(*) FROM visits WHERE aeg > 3", BRUME_EUNKNOWN, "'aeg'", "age"},
+        {"SELECT COUNT(*) FROM visits WHERE x.age > 3", BRUME_EUNKNOWN, "'age'", "'x'"},
+        {"SELECT COUNT(*) FROM visits WHERE ctid IS NULL", BRUME_EUNKNOWN, "ctid", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE rowid = 1", BRUME_EUNKNOWN, "rowid", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE scan IS NULL", BRUME_EUNSUPPORTED, "scan", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE age = $1", BRUME_EUNSUPPORTED, "parameter", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE day = current_date", BRUME_EUNSUPPORTED, "current",
+         "clock"},
+        {"SELECT COUNT(*) FROM visits WHERE day < now()", BRUME_EUNSUPPORTED, "now", "clock"},
+        {"SELECT COUNT(*) FROM visits WHERE random() < 0.5", BRUME_EUNSUPPORTED, "random", "noise"},
+        {"SELECT COUNT(*) FROM visits WHERE pg_sleep(1) IS NULL", BRUME_EUNSUPPORTED, "pg_sleep",
+         NULL},
+        {"SELECT COUNT(*) FROM visits WHERE clinic ~ 'a'", BRUME_EUNSUPPORTED, "~", "LIKE"},
+        {"SELECT COUNT(*) FROM visits WHERE clinic SIMILAR TO 'a'", BRUME_EUNSUPPORTED, "SIMILAR",
+         "LIKE"},
+        {"SELECT COUNT(*) FROM visits WHERE clinic COLLATE \"C\" = 'a'", BRUME_EUNSUPPORTED,
+         "COLLATE", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE age IN (SELECT 1)", BRUME_EUNSUPPORTED, "subquery",
+         "FROM"},
+        {"SELECT COUNT(*) FROM visits WHERE EXISTS (SELECT 1 FROM patients)", BRUME_EUNSUPPORTED,
+         "subquery", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE age = ANY (ARRAY[1])", BRUME_EUNSUPPORTED, "ANY", "IN"},
+        {"SELECT COUNT(*) FROM visits WHERE age BETWEEN SYMMETRIC 3 AND 1", BRUME_EUNSUPPORTED,
+         "SYMMETRIC", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE (age, cost) = (1, 2)", BRUME_EUNSUPPORTED, "row", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE CAST(cost AS text) = '1'", BRUME_EUNSUPPORTED, "cast",
+         "numeric"},
+        {"SELECT COUNT(*) FROM visits WHERE CAST(age AS regclass) IS NULL", BRUME_EUNSUPPORTED,
+         "regclass", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE cost % 2 = 0", BRUME_EUNSUPPORTED, "%", "numeric"},
+        {"SELECT COUNT(*) FROM visits WHERE round(cost, 1) = 0", BRUME_EUNSUPPORTED, "round",
+         "numeric"},
+        {"SELECT COUNT(*) FROM visits WHERE age", BRUME_EARGUMENT, "condition", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE clinic > 3", BRUME_EARGUMENT, "text", "CAST"},
+        {"SELECT COUNT(*) FROM visits WHERE day > '2020-02-30'", BRUME_EARGUMENT, "2020-02-30",
+         "YYYY"},
+        {"SELECT COUNT(*) FROM visits WHERE day > 'now'", BRUME_EARGUMENT, "now", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE clinic LIKE 'a\\'", BRUME_EARGUMENT, "escape", NULL},
+        {"SELECT COUNT(*) OVER () FROM visits", BRUME_EUNSUPPORTED, "window", "GROUP BY"},
+        {"SELECT COUNT(*) FROM visits GROUP BY ROLLUP (age)", BRUME_EUNSUPPORTED, "ROLLUP", NULL},
+        {"SELECT COUNT(*) FROM visits GROUP BY ln(cost)", BRUME_EUNSUPPORTED, "ln", NULL},
+        {"SELECT COUNT(*) FROM visits UNION SELECT 1", BRUME_EUNSUPPORTED, "UNION", NULL},
+        {"SELECT COUNT(*) FROM visits FOR UPDATE", BRUME_EUNSUPPORTED, "FOR UPDATE", NULL},
+        {"SELECT COUNT(*) INTO x FROM visits", BRUME_EUNSUPPORTED, "INTO", NULL},
+        {"SELECT COUNT(*) FROM public.visits", BRUME_EUNSUPPORTED, "qualified", NULL},
+        {"SELECT COUNT(*) FROM generate_series(1, 3)", BRUME_EUNSUPPORTED, "function", NULL},
+        {"SELECT COUNT(*) FROM visits TABLESAMPLE SYSTEM (1)", BRUME_EUNSUPPORTED, "TABLESAMPLE",
+         NULL},
+        {"VALUES (1)", BRUME_EUNSUPPORTED, "VALUES", NULL},
+        {"SELECT 1", BRUME_EUNSUPPORTED, "FROM", NULL},
+        {"SELECT 1 FROM visits", BRUME_EUNSUPPORTED, "aggregate", NULL},
+        {"DELETE FROM visits", BRUME_EUNSUPPORTED, "only SELECT", NULL},
+        {"SELECT COUNT(*) FROM visits; SELECT COUNT(*) FROM visits", BRUME_EUNSUPPORTED, "one",
+         NULL},
+        {"COPY visits TO '/tmp/x'", BRUME_EUNSUPPORTED, "only SELECT", NULL},
+        {"SELECT COUNT(*) FROM visits LIMIT (SELECT 1)", BRUME_EARGUMENT, "LIMIT", NULL},
+        {"SELECT COUNT(*) FROM visits HAVING age > 3", BRUME_EARGUMENT, "neither grouped", NULL},
+        {"SELECT AVG(SUM(age)) FROM visits", BRUME_EUNSUPPORTED, "inside an aggregate", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE COUNT(*) > 3", BRUME_EARGUMENT, "WHERE", "HAVING"},
+        {"SELECT COUNT(*) FORM visits", BRUME_ESYNTAX, "position 22", NULL},
+        {"SELECT 'abc FROM visits", BRUME_ESYNTAX, "unterminated", NULL},
+        {"", BRUME_ESYNTAX, "empty", NULL},
+        {"SELECT COUNT(*) FROM visits WHERE clinic = '\xff'", BRUME_ESYNTAX, "UTF-8", NULL},
+        {"SELECT PERCENTILE_CONT(1.5) WITHIN GROUP (ORDER BY age) FROM visits", BRUME_EARGUMENT,
+         "between 0 and 1", NULL},
+        {"SELECT PERCENTILE_CONT(ARRAY[0.1]) WITHIN GROUP (ORDER BY age) FROM visits",
+         BRUME_EUNSUPPORTED, "array", NULL},
+        {"SELECT CLAMP(age, 5, 3) FROM visits", BRUME_EUNSUPPORTED, "", NULL},
+        {"SELECT SUM(CLAMP(age, 5, 3)) FROM visits", BRUME_EARGUMENT, "nothing between", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        refused(cases[i].sql, cases[i].status, cases[i].message, cases[i].hint);
+}
+
+static void hostile_sizes_end_in_a_refusal(void **state)
+{
+    (void)state;
+    static char sql[200000];
+    size_t length = (size_t)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM visits WHERE age");
+    for (int i = 0; i < 3000; i++)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, " + 1");
+    refused(sql, BRUME_EUNSUPPORTED, "tokens", NULL);
+    length = (size_t)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM visits WHERE ");
+    for (int i = 0; i < 900; i++)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, "(");
+    snprintf(sql + length, sizeof sql - length, "age");
+    refused(sql, BRUME_ESYNTAX, "syntax", NULL);
+    length = (size_t)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM visits WHERE age = ");
+    for (int i = 0; i < 900; i++)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, "- ");
+    snprintf(sql + length, sizeof sql - length, "age");
+    refused(sql, BRUME_EUNSUPPORTED, "too large", NULL);
+    length = (size_t)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM visits WHERE age IN (0");
+    for (int i = 1; i < 900; i++)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, ",%d", i);
+    snprintf(sql + length, sizeof sql - length, ")");
+    brume_query_free(parse(sql));
+}
+
+static void the_normal_text_ignores_style_and_keeps_meaning(void **state)
+{
+    (void)state;
+    static const char *const same[][2] = {
+        {"SELECT COUNT(*) FROM visits WHERE age>3",
+         "select count ( * )\nfrom Visits v where (v.Age "
+         "> (3)) -- comment"},
+        {"SELECT COUNT(*) AS n FROM visits ORDER BY n",
+         "SELECT COUNT(*) AS n FROM visits ORDER BY 1 "
+         "ASC NULLS LAST"},
+        {"SELECT clinic, COUNT(*) FROM visits GROUP BY clinic",
+         "SELECT clinic, COUNT(*) FROM visits GROUP BY 1"},
+    };
+    static const char *const different[][2] = {
+        {"SELECT COUNT(*) FROM visits WHERE age > 3", "SELECT COUNT(*) FROM visits WHERE age >= 3"},
+        {"SELECT COUNT(*) FROM visits WHERE age = -1", "SELECT COUNT(*) FROM visits WHERE age = 0"},
+        {"SELECT COUNT(*) FROM visits WHERE clinic = 'a'",
+         "SELECT COUNT(*) FROM visits WHERE clinic = 'A'"},
+        {"SELECT COUNT(*) FROM visits WHERE (true OR NULL) IS NULL",
+         "SELECT COUNT(*) FROM visits WHERE true OR (NULL IS NULL)"},
+        {"SELECT COUNT(*) FROM visits", "SELECT COUNT(*) AS n FROM visits"},
+        {"SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM people"},
+        {"SELECT COUNT(*) FROM visits LIMIT 1", "SELECT COUNT(*) FROM visits LIMIT 2"},
+        {"SELECT SUM(CLAMP(age,0,5)) FROM visits", "SELECT SUM(CLAMP(age,0,6)) FROM visits"},
+        {"SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age) FROM visits",
+         "SELECT PERCENTILE_CONT(0.51) WITHIN GROUP (ORDER BY age) FROM visits"},
+    };
+    for (int kind = 0; kind < 2; kind++) {
+        size_t count = kind ? sizeof different / sizeof *different : sizeof same / sizeof *same;
+        for (size_t i = 0; i < count; i++) {
+            brume_query *a = parse(kind ? different[i][0] : same[i][0]);
+            brume_query *b = parse(kind ? different[i][1] : same[i][1]);
+            if ((strcmp(a->normal, b->normal) != 0) != kind)
+                fail_msg("%s\n%s", a->normal, b->normal);
+            brume_query_free(a);
+            brume_query_free(b);
+        }
+    }
+}
+
+static void released_values_are_computed_ordered_and_filtered(void **state)
+{
+    (void)state;
+    brume_query *query =
+        parse("SELECT clinic, ROUND(SUM(cost) / COUNT(*), 1) AS mean FROM visits GROUP BY clinic "
+              "HAVING COUNT(*) BETWEEN 2 AND 10 AND clinic <> 'z' ORDER BY mean DESC");
+    brume_value key = {.kind = BRUME_VALUE_TEXT, .text = "a", .length = 1};
+    brume_value values[2] = {{.kind = BRUME_VALUE_NUMBER, .number = 10},
+                             {.kind = BRUME_VALUE_NUMBER, .number = 4}};
+    assert_int_equal(query->aggregates[0].kind, BRUME_AGGREGATE_SUM);
+    brume_value mean = brume_release_evaluate(query->outputs[1].value, &key, values);
+    assert_int_equal(mean.kind, BRUME_VALUE_NUMBER);
+    assert_true(mean.number == 2.5);
+    assert_true(brume_release_is_true(query->having, &key, values));
+    values[1].number = 0;
+    mean = brume_release_evaluate(query->outputs[1].value, &key, values);
+    assert_int_equal(mean.kind, BRUME_VALUE_NULL);
+    assert_false(brume_release_is_true(query->having, &key, values));
+    values[1].number = 3;
+    key.text = "z";
+    assert_false(brume_release_is_true(query->having, &key, values));
+    assert_true(query->order[0].descending && query->order[0].nulls_first);
+    brume_query_free(query);
+}
+
+static void the_names_of_tables_are_found_without_a_catalog(void **state)
+{
+    (void)state;
+    char **names = NULL;
+    size_t count = 0;
+    assert_ok(
+        brume_query_names("WITH w AS (SELECT * FROM inner_table) SELECT COUNT(*) FROM w JOIN b "
+                          "ON true, (SELECT 1 FROM c, b) q",
+                          &names, &count, &error));
+    assert_int_equal(count, 3);
+    assert_string_equal(names[0], "inner_table");
+    assert_string_equal(names[1], "b");
+    assert_string_equal(names[2], "c");
+    brume_query_names_free(names, count);
+    assert_fails(brume_query_names("SELEC", &names, &count, &error), BRUME_ESYNTAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(aggregates_keys_and_outputs_stand_once_each),
+        cmocka_unit_test(every_aggregate_of_the_list_is_understood),
+        cmocka_unit_test(bounds_follow_by_interval_arithmetic_and_clamp_tightens),
+        cmocka_unit_test(conditions_see_columns_as_they_are_and_aggregates_clamped),
+        cmocka_unit_test(subqueries_and_with_carry_bounds_units_and_grain),
+        cmocka_unit_test(joins_are_on_the_unit_or_with_a_public_table),
+        cmocka_unit_test(everything_else_is_refused_by_name_with_a_hint),
+        cmocka_unit_test(hostile_sizes_end_in_a_refusal),
+        cmocka_unit_test(the_normal_text_ignores_style_and_keeps_meaning),
+        cmocka_unit_test(released_values_are_computed_ordered_and_filtered),
+        cmocka_unit_test(the_names_of_tables_are_found_without_a_catalog),
+    };
+    return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
+}
