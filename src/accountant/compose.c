@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/curves.h"
 #include "accountant/gather.h"
 #include "accountant/solve.h"
 #include "base/error.h"
@@ -19,12 +20,6 @@ static double width_of(const brume_compose_options *options)
 static brume_status no_memory(brume_error *error)
 {
     return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
-}
-
-static brume_status no_curves(brume_error *error)
-{
-    return brume_fail(error, BRUME_EUNSUPPORTED, "compose it by its Renyi curve",
-                      "a term is known by its moments only");
 }
 
 /* delta without the atom at infinity: (delta - failure)/(1 - failure), and its relative error. */
@@ -84,7 +79,7 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
         BRUME_TRY(brume_gather(terms, count, order == 1, &gathered, error));
         if (gathered.curve_count > 0) {
             brume_gathered_close(&gathered);
-            return no_curves(error);
+            return brume_curves_epsilon(terms, count, delta, width, out, error);
         }
         if (gathered.infinite || (delta > 0 && delta <= gathered.failure_ends.lower) ||
             (delta == 0 && (!gathered.bounded || gathered.failure_ends.upper > 0))) {
@@ -136,7 +131,7 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
         BRUME_TRY(brume_gather(terms, count, order == 1, &gathered, error));
         if (gathered.curve_count > 0) {
             brume_gathered_close(&gathered);
-            return no_curves(error);
+            return brume_curves_delta(terms, count, epsilon, width, out, error);
         }
         brume_answer one = {.value = {0, 0}, .route = "nothing but failure"};
         brume_status status = BRUME_OK;

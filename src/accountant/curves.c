@@ -1,0 +1,163 @@
+/* Composing terms of which some are known by their moments only. See the header. */
+#include "accountant/curves.h"
+
+#include <math.h>
+
+#include "accountant/renyi.h"
+#include "base/error.h"
+#include "number/rounding.h"
+
+static const char route_moments[] = "moments of all terms (a term has no loss law)";
+static const char route_pairs[] = "exact composition with pairs that dominate the moments";
+
+typedef struct term_list {
+    const brume_term *terms;
+    size_t count;
+} term_list;
+
+/* The sum of the curves, rounded up. */
+static double total_curve(const void *context, double alpha)
+{
+    const term_list *list = context;
+    double sum = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const brume_term *term = &list->terms[i];
+        if (!brume_renyi_known(&term->cost))
+            return INFINITY;
+        double one = brume_renyi_upper(&term->cost, alpha);
+        sum = brume_add_up(sum, brume_multiply_up(brume_count_up(term->count), one));
+    }
+    return sum;
+}
+
+static double moments_epsilon(const brume_term *terms, size_t count, double delta)
+{
+    term_list list = {terms, count};
+    return brume_renyi_epsilon_upper(&(brume_curve){total_curve, &list}, delta);
+}
+
+static double moments_delta(const brume_term *terms, size_t count, double epsilon)
+{
+    term_list list = {terms, count};
+    return brume_renyi_delta_upper(&(brume_curve){total_curve, &list}, epsilon);
+}
+
+/* Gather, and append a pair for every term that has only a curve. */
+static brume_status gather_with_pairs(const brume_term *terms, size_t count, bool reversed,
+                                      double smallest, brume_gathered *out, brume_error *error)
+{
+    brume_gathered gathered;
+    BRUME_TRY(brume_gather(terms, count, reversed, &gathered, error));
+    long double survival = log1pl(-(long double)gathered.failure);
+    for (size_t i = 0; i < count; i++) {
+        const brume_cost *cost = &terms[i].cost;
+        if (cost->loss != BRUME_ABSENT || cost->pure != BRUME_ABSENT || !brume_renyi_known(cost))
+            continue;
+        double failure, draws = (double)terms[i].count;
+        brume_status status = brume_curve_pair(cost, draws, smallest,
+                                               &gathered.laws[gathered.law_count], &failure, error);
+        if (status != BRUME_OK) {
+            brume_gathered_close(&gathered);
+            return status;
+        }
+        gathered.law_count++;
+        survival += draws * log1pl(-(long double)fmin(failure, 1));
+    }
+    /* up, by the error of the gathered failure and of this sum */
+    gathered.failure = fmin(1, (double)-expm1l(survival) * (1 + 32 * BRUME_UNIT));
+    *out = gathered;
+    return BRUME_OK;
+}
+
+/* Failure and finite delta of the terms themselves; *finite is rounded down, 0 if there is none. */
+static brume_status look(const brume_term *terms, size_t count, double delta, double *finite,
+                         brume_composition *out, brume_error *error)
+{
+    brume_gathered gathered;
+    BRUME_TRY(brume_gather(terms, count, false, &gathered, error));
+    brume_gathered_close(&gathered);
+    *out = (brume_composition){.failure = gathered.failure_ends, .route = route_moments};
+    double excess = delta - gathered.failure_ends.upper;
+    *finite = excess > 0 ? excess / (1 - gathered.failure_ends.lower) * (1 - 8 * BRUME_UNIT) : 0;
+    out->infinite = gathered.infinite || delta <= gathered.failure_ends.lower;
+    return BRUME_OK;
+}
+
+brume_status brume_curves_epsilon(const brume_term *terms, size_t count, double delta, double width,
+                                  brume_composition *out, brume_error *error)
+{
+    brume_composition result;
+    double finite, pairs = 0;
+    BRUME_TRY(look(terms, count, delta, &finite, &result, error));
+    if (result.infinite) {
+        result.value = (brume_interval){INFINITY, INFINITY};
+        result.route = "delta is not above the probability of failure";
+        *out = result;
+        return BRUME_OK;
+    }
+    result.value = (brume_interval){0, moments_epsilon(terms, count, finite)};
+    for (int order = 0; order < 2; order++) {
+        brume_gathered gathered;
+        BRUME_TRY(gather_with_pairs(terms, count, order == 1, finite, &gathered, error));
+        double rest = delta - gathered.failure;
+        brume_answer answer = {.value = {0, INFINITY}};
+        bool alive = true;
+        if (rest > 0.01 * delta) { /* the hull did not eat the delta */
+            rest = rest / (1 - gathered.failure) * (1 - 1e-13);
+            alive = brume_solve_epsilon(gathered.laws, gathered.law_count, rest, 1e-13,
+                                        fmax(width, 1e-3), &answer);
+        }
+        result.nodes += answer.nodes;
+        result.rounds += answer.rounds;
+        pairs = fmax(pairs, answer.value.upper);
+        bool symmetric = gathered.symmetric;
+        brume_gathered_close(&gathered);
+        if (!alive)
+            return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
+        if (symmetric)
+            break;
+    }
+    if (pairs < result.value.upper) {
+        result.value.upper = pairs;
+        result.route = route_pairs;
+    }
+    *out = result;
+    return BRUME_OK;
+}
+
+brume_status brume_curves_delta(const brume_term *terms, size_t count, double epsilon, double width,
+                                brume_composition *out, brume_error *error)
+{
+    brume_composition result;
+    double finite, pairs = 0;
+    BRUME_TRY(look(terms, count, 1, &finite, &result, error));
+    result.infinite = false;
+    double moments = moments_delta(terms, count, epsilon), failed = result.failure.upper;
+    /* failure + (1 - failure) delta, up */
+    result.value =
+        (brume_interval){result.failure.lower, fmin(1, (failed + moments) * (1 + 4 * BRUME_UNIT))};
+    for (int order = 0; order < 2 && result.value.upper > 0; order++) {
+        brume_gathered gathered;
+        double smallest = fmax(1e-3 * result.value.upper, 1e-300);
+        BRUME_TRY(gather_with_pairs(terms, count, order == 1, smallest, &gathered, error));
+        brume_answer answer = {.value = {0, 1}};
+        bool alive = brume_solve_delta(gathered.laws, gathered.law_count, epsilon,
+                                       fmax(width, 1e-3), &answer);
+        result.nodes += answer.nodes;
+        result.rounds += answer.rounds;
+        double total = gathered.failure + (1 - gathered.failure) * answer.value.upper;
+        pairs = fmax(pairs, total * (1 + 1e-13));
+        bool symmetric = gathered.symmetric;
+        brume_gathered_close(&gathered);
+        if (!alive)
+            return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
+        if (symmetric)
+            break;
+    }
+    if (pairs < result.value.upper) {
+        result.value.upper = pairs;
+        result.route = route_pairs;
+    }
+    *out = result;
+    return BRUME_OK;
+}
