@@ -18,6 +18,8 @@ typedef struct calibration {
     bool inverted;         /* the search variable is 1/value */
     bool accuracy;         /* the bound is an error, not a delta or epsilon */
     bool rough;            /* by Renyi divergence, to find out where to look */
+    double tolerance;      /* of the certified bound: how wide its interval may be */
+    bool tight;            /* the answer lies where the bound crosses the target */
     double epsilon, delta; /* the target; or alpha, beta */
 } calibration;
 
@@ -41,7 +43,7 @@ static brume_status bound_at(calibration *c, double value, double *bound, brume_
         return brume_event_alpha(event, c->delta, bound, error);
     BRUME_TRY(brume_event_cost(event, &c->terms[unknown->event].cost, error));
     const brume_cost *cost = &c->terms[unknown->event].cost;
-    brume_bound result;
+    size_t count = c->expression->count;
     brume_method method = BRUME_METHOD_AUTO;
     if (!(c->delta > 0)) /* exact to the last place */
         method = BRUME_METHOD_BASIC;
@@ -51,7 +53,17 @@ static brume_status bound_at(calibration *c, double value, double *bound, brume_
         *bound = INFINITY; /* so extreme that nothing is known: too little noise */
         return BRUME_OK;
     }
-    size_t count = c->expression->count;
+    if (method == BRUME_METHOD_AUTO) {
+        brume_composition composition;
+        brume_compose_options options = {.tolerance = c->tolerance};
+        brume_status status =
+            brume_compose_delta(c->terms, count, c->epsilon, &options, &composition, NULL);
+        if (status == BRUME_OK && composition.has_lower) {
+            *bound = composition.value.upper;
+            return BRUME_OK;
+        }
+    }
+    brume_bound result;
     if (c->delta > 0)
         BRUME_TRY(brume_account_delta(method, c->terms, count, c->epsilon, &result, error));
     else
@@ -133,6 +145,72 @@ static brume_status prefer_short(calibration *c, double *value, brume_error *err
     return BRUME_OK;
 }
 
+/* log(bound/target) at log x; infinite where one of them is 0 or infinite. */
+static brume_status excess_at(calibration *c, double log_x, double *excess, brume_error *error)
+{
+    double bound;
+    BRUME_TRY(bound_at_search_point(c, exp(log_x), &bound, error));
+    *excess = log(bound / target_of(c));
+    if (bound <= target_of(c))
+        *excess = fmin(*excess, 0); /* what counts is the comparison, not its logarithm */
+    return BRUME_OK;
+}
+
+/* From a point near the answer to one that is certified and within a billionth: Newton's steps in
+ * logarithms, each aimed a little to the safe side. *found is false where that does not settle: a
+ * kink, or a bound too rough. */
+static brume_status polish(calibration *c, double *x, bool *found, brume_error *error)
+{
+    double at = log(*x), here, beside;
+    *found = false;
+    c->tolerance = 1e-4;
+    BRUME_TRY(excess_at(c, at, &here, error));
+    BRUME_TRY(excess_at(c, at + 0.01, &beside, error));
+    double slope = (here - beside) / 0.01; /* how fast the bound falls */
+    if (!isfinite(here) || !isfinite(slope) || !(slope > 0.01))
+        return BRUME_OK;
+    at += here / slope;
+    c->tolerance = 3e-10 * fmin(slope, 100);
+    for (int step = 0; step < 6; step++) {
+        BRUME_TRY(excess_at(c, at, &here, error));
+        if (!isfinite(here))
+            return BRUME_OK;
+        if (here <= 0 && here >= -6e-10 * slope) {
+            *x = exp(at); /* the very point that was tried */
+            *found = c->tight = true;
+            return BRUME_OK;
+        }
+        at += here / slope + 2e-10;
+    }
+    return BRUME_OK;
+}
+
+/* The certified bound is dear far from the target and where it must be sharp. So look first by one
+ * that is cheap, then by a wide certificate, then sharpen where it matters. */
+static brume_status search_in_stages(calibration *c, brume_search *search, double guess, double *at,
+                                     brume_error *error)
+{
+    bool exact = c->accuracy || !(c->delta > 0); /* cheap: go to the last places at once */
+    if (!exact) {
+        bool found = false;
+        search->relative = 0.01;
+        c->rough = true;
+        if (brume_search_least(search, guess, at, NULL) == BRUME_OK)
+            guess = *at, search->step = 0.05;
+        c->rough = false;
+        c->tolerance = 0.02;
+        BRUME_TRY(brume_search_least(search, guess, at, error));
+        if (search->least < *at && *at < search->most)
+            BRUME_TRY(polish(c, at, &found, error));
+        if (found)
+            return BRUME_OK;
+        guess = *at, search->step = 0.02;
+        c->tolerance = 1e-9;
+    }
+    search->relative = exact ? 1e-15 : 2e-10;
+    return brume_search_least(search, guess, at, error);
+}
+
 static brume_status search_real(calibration *c, double *value, brume_error *error)
 {
     const brume_parameter *parameter = c->expression->unknown.parameter;
@@ -142,22 +220,11 @@ static brume_status search_real(calibration *c, double *value, brume_error *erro
     if (parameter->most_open && high == parameter->most)
         high = nextafter(high, 0);
     double guess = fmin(fmax(1, low), high), at;
-    bool exact = c->accuracy || !(c->delta > 0); /* cheap: go to the last places */
-    brume_search search = {bound_at_search_point, c, target_of(c), low, high,
-                           exact ? 1e-15 : 2e-10, 0};
+    brume_search search = {bound_at_search_point, c, target_of(c), low, high, 0, 0};
     if (c->inverted)
         search.least = 1 / high, search.most = 1 / low, guess = 1 / guess;
-    /* the certified bound is dear far from the target: look first by one that is not */
-    brume_search coarse = search;
-    coarse.relative = 0.01;
-    c->rough = true;
-    if (brume_search_least(&coarse, guess, &at, NULL) == BRUME_OK) {
-        guess = at;
-        search.step = 0.05;
-    }
-    c->rough = false;
     brume_error why = {0};
-    brume_status status = brume_search_least(&search, guess, &at, &why);
+    brume_status status = search_in_stages(c, &search, guess, &at, &why);
     if (status == BRUME_EUNSUPPORTED)
         return no_value(c, error);
     if (status != BRUME_OK) {
@@ -240,9 +307,14 @@ brume_status brume_calibrate(brume_expression *expression, double epsilon, doubl
     brume_status status = solve(&c, &result, error);
     free(c.terms);
     BRUME_TRY(status);
-    BRUME_TRY(epsilon_of(expression, delta, &result.epsilon_upper, error));
-    /* delta's bound at the target is at most delta, so the target itself is a bound too */
-    result.epsilon_upper = fmin(result.epsilon_upper, epsilon);
+    /* the bound of delta at the target is at most delta, so the target is a bound of epsilon; a
+     * better one is worth computing only where the search stopped short of the crossing */
+    result.epsilon_upper = epsilon;
+    if (!c.tight) {
+        double better;
+        BRUME_TRY(epsilon_of(expression, delta, &better, error));
+        result.epsilon_upper = fmin(better, epsilon);
+    }
     *out = result;
     return BRUME_OK;
 }
