@@ -162,6 +162,13 @@ static int place(const ziggurat_noise *z, unsigned layer, uint64_t word, brume_b
 {
     brume_u128 u = word >> PLACE_SHIFT;
     int seen = ZIGGURAT_PLACE_BITS;
+    double t = ((double)(int64_t)u + 0.5) * z->step[layer] - 0.5; /* as in the filter */
+    double floor = (t + BRUME_ROUNDER) - BRUME_ROUNDER;
+    if (ZIGGURAT_FIRST_TIER == 1 && brume_absolute(t - floor) <= z->certain &&
+        (layer != 0 || ziggurat_side(u, seen) == ZIGGURAT_BODY)) {
+        *x = (int64_t)floor + 1;
+        return ZIGGURAT_BODY;
+    }
     for (;;) {
         int side = layer == 0 ? ziggurat_side(u, seen) : ZIGGURAT_BODY;
         if (side == ZIGGURAT_TAIL)

@@ -97,6 +97,12 @@ static bool value(const rounded_noise *z, unsigned layer, uint64_t place, brume_
                   int64_t *x)
 {
     uint64_t next;
+    double t = ((double)(int64_t)place + 0.5) * z->step[layer]; /* as in the filter */
+    double nearest = (t + BRUME_ROUNDER) - BRUME_ROUNDER;
+    if (ZIGGURAT_FIRST_TIER == 1 && brume_absolute(t - nearest) <= z->certain) {
+        *x = (int64_t)nearest;
+        return true;
+    }
     if (ziggurat_floor_of(&z->sigma, layer, place, ZIGGURAT_PLACE_BITS, true, x))
         return true;
     if (!brume_sample_word(bits, bits->more, &next))
