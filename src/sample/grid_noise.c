@@ -160,7 +160,7 @@ static bool round_sum(int64_t *out, arb_t z, double location, double scale, int 
 static int try_once(brume_bits *bits, attempt *a, double location, double scale, int exponent,
                     int64_t *out)
 {
-    uint64_t words[UNIFORMS];
+    uint64_t words[UNIFORMS] = {0};
     for (int i = 0; i < a->count; i++)
         if (!brume_sample_word(bits, bits->main, &words[i]))
             return UNDECIDED;

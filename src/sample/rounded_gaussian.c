@@ -7,7 +7,7 @@
  * Word of `main`: layer | sign | unused | place. A vector filter settles the words whose place is
  * below the layer's inner edge and whose sigma t is certainly not near a half-integer (98 to 99 %
  * for sigma up to 2^40; it settles none above 2^47). The others go through integers and doubles
- * with proven margins, then through balls (probability below 2^-30 a draw for sigma <= 2^16). */
+ * with proven margins, then through balls (probability below 2^-25 a draw for sigma <= 2^20). */
 #include <brume/noise.h>
 
 #include "base/error.h"

@@ -61,6 +61,28 @@ static void the_secure_source_allocates_nothing(void **state)
     brume_bits_close(bits);
 }
 
+/* The last tier of the Gaussians allocates; up to sigma = 2^20 a draw in 10^8 reaches it. */
+static void gaussian_draws_and_fills_allocate_nothing(void **state)
+{
+    (void)state;
+    brume_error error;
+    const double sigmas[] = {0.3, 10, 1000, 0x1p20};
+    for (int law = 0; law < 2; law++)
+        for (int i = 0; i < 4; i++) {
+            brume_noise *noise = NULL;
+            assert_ok(law == 0 ? brume_noise_open_discrete_gaussian(sigmas[i], &noise, &error)
+                               : brume_noise_open_rounded_gaussian(sigmas[i], &noise, &error));
+            brume_bits *tape = brume_tape_open_seeded(11);
+            size_t before = allocations;
+            assert_ok(brume_noise_fill(noise, tape, values, N, &error));
+            for (int j = 0; j < 1000; j++)
+                assert_ok(brume_noise_draw(noise, tape, values, &error));
+            assert_int_equal(allocations, before);
+            brume_bits_close(tape);
+            brume_noise_close(noise);
+        }
+}
+
 static void draws_fills_and_sums_allocate_nothing(void **state)
 {
     (void)state;
@@ -92,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_secure_source_allocates_nothing),
         cmocka_unit_test(draws_fills_and_sums_allocate_nothing),
+        cmocka_unit_test(gaussian_draws_and_fills_allocate_nothing),
     };
     return cmocka_run_group_tests_name("noise_memory", tests, NULL, NULL);
 }
