@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "sample/cell.h"
+#include "sample/clones.h"
 #include "sample/kernel.h"
 
 /* Twice the share of a cell of U on a logarithm: 1.2164 * 2^-(PREFIX+1) / x, x >= 0.7071 * 2^e. */
@@ -20,6 +21,11 @@
 #ifndef SELECT_FIRST_TIER
 #define SELECT_FIRST_TIER 1
 #endif
+
+enum { BLOCK = 256 };
+
+/* The vector filter's bounds are those of whole words. */
+#define SIFTING (SELECT_FIRST_TIER == 1 && BRUME_PREFIX == 52)
 
 typedef struct contender {
     size_t index;
@@ -61,6 +67,34 @@ static void bound_key(const race *r, double score, uint64_t word, double *lower,
     }
     *lower = bounded ? key - error : -INFINITY;
     *upper = bounded ? key + error : INFINITY;
+}
+
+/* Vector filter: may[i] is 0 only if candidate i certainly has a key below `best`. Its coarse keys
+ * are right to 2^-36 (Gumbel: 2^-19) and the roundings of the product, for the words it looks at.
+ */
+BRUME_CLONES static void sift(brume_select_noise noise, double coefficient, double best,
+                              const double *restrict scores, const uint64_t *restrict words,
+                              uint64_t *restrict may, size_t count)
+{
+    if (noise == BRUME_SELECT_GUMBEL) {
+        for (size_t i = 0; i < count; i++) {
+            double product = coefficient * scores[i], x = brume_uniform_middle(words[i]);
+            double e = -brume_log_coarse(x);
+            double clipped = e > 0x1p-16 ? e : 1.0;
+            double upper = product - brume_log_coarse(clipped) + 0x1p-18 +
+                           0x1p-50 * (brume_absolute(product) + 16);
+            may[i] = !(upper < best) | !(x >= 0x1p-16) | !(e > 0x1p-16);
+        }
+    } else {
+        const uint64_t signs = noise == BRUME_SELECT_LAPLACE ? BRUME_SIGN_BIT : 0;
+        for (size_t i = 0; i < count; i++) {
+            double product = coefficient * scores[i], x = brume_uniform_middle(words[i]);
+            uint64_t sign = words[i] << (BRUME_WORD_BITS - 1) & signs;
+            double e = brume_double_of_bits(brume_bits_of_double(-brume_log_coarse(x)) ^ sign);
+            double upper = product + e + 0x1p-35 + 0x1p-50 * (brume_absolute(product) + 16);
+            may[i] = !(upper < best) | !(x >= 0x1p-16);
+        }
+    }
 }
 
 static void prune(race *r)
@@ -195,6 +229,27 @@ static brume_status settle(race *r, brume_bits *bits, size_t *out, brume_error *
     return status;
 }
 
+/* Take a candidate in if it may win. false: out of memory. */
+static bool enter(race *r, size_t index, uint64_t word)
+{
+    double lower, upper;
+    if (r->scores[index] == -INFINITY)
+        return true; /* never chosen; its word is spent all the same */
+    bound_key(r, r->scores[index], word, &lower, &upper);
+    if (SELECT_FIRST_TIER > 1) {
+        lower = -INFINITY;
+        upper = INFINITY;
+    }
+    if (lower > r->best)
+        r->best = lower;
+    if (upper >= r->best) {
+        if (!make_room(r))
+            return false;
+        r->list[r->count++] = (contender){index, word, upper};
+    }
+    return true;
+}
+
 static brume_status run(race *r, brume_bits *bits, size_t n, size_t *out, brume_error *error)
 {
     for (size_t done = 0; done < n;) {
@@ -203,19 +258,15 @@ static brume_status run(race *r, brume_bits *bits, size_t n, size_t *out, brume_
         if (!words)
             return brume_bits_failed(bits, error);
         bool room = true;
-        for (size_t i = 0; i < got && room; i++) {
-            double score = r->scores[done + i], lower, upper;
-            if (score == -INFINITY)
-                continue; /* never chosen; its word is spent all the same */
-            bound_key(r, score, words[i], &lower, &upper);
-            if (SELECT_FIRST_TIER > 1) {
-                lower = -INFINITY;
-                upper = INFINITY;
-            }
-            if (lower > r->best)
-                r->best = lower;
-            if (upper >= r->best && (room = make_room(r)))
-                r->list[r->count++] = (contender){done + i, words[i], upper};
+        for (size_t from = 0; from < got && room; from += BLOCK) {
+            size_t count = got - from < BLOCK ? got - from : BLOCK;
+            uint64_t may[BLOCK];
+            if (SIFTING)
+                sift(r->noise, r->coefficient, r->best, r->scores + done + from, words + from, may,
+                     count);
+            for (size_t i = 0; i < count && room; i++)
+                if (!SIFTING || may[i])
+                    room = enter(r, done + from + i, words[from + i]);
         }
         brume_bits_done(words, got);
         if (!room)
