@@ -55,15 +55,22 @@ static inline void brume_bits_wipe(void *memory, size_t size)
     __asm__ volatile("" : : "r"(memory) : "memory");
 }
 
+/* The next word of a stream that has one left. */
+static inline uint64_t brume_bits_next(brume_stream *stream)
+{
+    uint64_t *next = stream->block + (BRUME_STREAM_BLOCK - stream->left);
+    uint64_t word = *next;
+    *next = 0;
+    stream->left--;
+    return word;
+}
+
 /* The next word of a stream. false: the source failed. */
 static inline bool brume_bits_word(brume_bits *bits, brume_stream *stream, uint64_t *word)
 {
     if (__builtin_expect(stream->left == 0, 0) && !bits->refill(bits, stream, 1))
         return false;
-    uint64_t *next = stream->block + (BRUME_STREAM_BLOCK - stream->left);
-    *word = *next;
-    *next = 0;
-    stream->left--;
+    *word = brume_bits_next(stream);
     return true;
 }
 

@@ -127,7 +127,7 @@ bool brume_coin_exp_real(brume_bits *bits, brume_stream *stream, double x, bool 
     double target = brume_exp_neg(x < 700.0 ? x : 700.0);
     /* |U - middle| <= 2^-53 and |target - exp(-x)| <= 2^-52.22 target. */
     double margin = 0.5 / (double)(UINT64_C(1) << BRUME_PREFIX) + target * 0x1p-51;
-    if (__builtin_expect(brume_absolute(middle - target) > margin, 1)) {
+    if (brume_rounds_to_nearest() && brume_absolute(middle - target) > margin) {
         *out = middle < target;
         return true;
     }

@@ -28,7 +28,8 @@ bool brume_coin_ratio_wide(brume_bits *bits, brume_stream *stream, const mpz_t n
 bool brume_coin_exp(brume_bits *bits, brume_stream *stream, uint64_t num, uint64_t den, bool *out);
 
 /* true with probability exp(-x), x >= 0 or infinite, exactly the double. One word of `stream`;
- * with probability below 2^-49 further words of `more`. Needs rounding to nearest. */
+ * with probability below 2^-49 further words of `more`. In another rounding mode than to
+ * nearest MPFR decides. */
 bool brume_coin_exp_real(brume_bits *bits, brume_stream *stream, double x, bool *out);
 
 #endif

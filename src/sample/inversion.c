@@ -71,7 +71,8 @@ bool brume_inversion_decide(brume_inversion_kind kind, const brume_scale *scale,
 bool brume_inversion_refine(const brume_inversion *law, uint64_t word, brume_bits *bits,
                             int64_t *magnitude)
 {
-    if (brume_tier2(word, &law->tier2, magnitude))
+    /* The bounds of tier 2 are for rounding to nearest; those of tier 1 hold in every mode. */
+    if (brume_rounds_to_nearest() && brume_tier2(word, &law->tier2, magnitude))
         return true;
     brume_lazy uniform;
     brume_lazy_open(&uniform, word >> (65 - BRUME_WORD_BITS), BRUME_WORD_BITS - 1);
@@ -92,8 +93,7 @@ static int64_t with_sign(uint64_t word, uint64_t sign, int64_t magnitude)
 
 /* ---- one digit: scale <= 2^20 ---- */
 
-static __attribute__((noinline)) bool draw_open(const brume_inversion *law, uint64_t word,
-                                                brume_bits *bits, int64_t *out)
+static bool draw_open(const brume_inversion *law, uint64_t word, brume_bits *bits, int64_t *out)
 {
     int64_t magnitude;
     if (!brume_inversion_refine(law, word, bits, &magnitude))
@@ -102,17 +102,43 @@ static __attribute__((noinline)) bool draw_open(const brume_inversion *law, uint
     return true;
 }
 
-static bool draw_direct(const brume_noise *noise, brume_bits *bits, int64_t *out)
+static brume_status draw_whole(const brume_noise *noise, brume_bits *bits, int64_t *out,
+                               brume_error *error);
+
+/* All that is rare in one draw: missing arguments, an empty stream (the word is not read yet), a
+ * word that tier 1 leaves open. Apart, so that the common way saves no registers. */
+static __attribute__((noinline, cold)) brume_status draw_rarely(const brume_noise *noise,
+                                                                brume_bits *bits, int64_t *out,
+                                                                brume_error *error, bool is_read,
+                                                                uint64_t word)
+{
+    if (!bits || !out)
+        return brume_noise_refuse(noise, bits, out, error);
+    if (!is_read && bits->refill(bits, bits->main, 1))
+        return draw_whole(noise, bits, out, error);
+    if (is_read && draw_open((const brume_inversion *)noise, word, bits, out))
+        return BRUME_OK;
+    *out = 0;
+    return brume_bits_failed(bits, error);
+}
+
+static brume_status draw_whole(const brume_noise *noise, brume_bits *bits, int64_t *out,
+                               brume_error *error)
 {
     const brume_inversion *law = (const brume_inversion *)noise;
-    uint64_t word, open = 0;
-    if (!brume_bits_word(bits, bits->main, &word))
-        return false;
+    if (__builtin_expect(!bits || !out || bits->main->left == 0, 0))
+        return draw_rarely(noise, bits, out, error, false, 0);
+    uint64_t word = brume_bits_next(bits->main), open = 0;
     int64_t value = brume_tier1(word, &law->tier1, &open);
     if (__builtin_expect(open >> 63 != 0, 0))
-        return draw_open(law, word, bits, out);
+        return draw_rarely(noise, bits, out, error, true, word);
     *out = value;
-    return true;
+    return BRUME_OK;
+}
+
+static bool draw_direct(const brume_noise *noise, brume_bits *bits, int64_t *out)
+{
+    return draw_whole(noise, bits, out, NULL) == BRUME_OK;
 }
 
 /* A block that tier 1 left open somewhere: answer its words in order. */
@@ -191,7 +217,7 @@ static bool keep_low(const brume_inversion *law, uint64_t word, brume_bits *bits
     double middle = (double)(2 * uniform + 1) / (double)(UINT64_C(2) << uniform_bits);
     double weight = brume_exp_neg((double)*digit * law->inverse_whole);
     double margin = 0x1p-50 + 0.5 / (double)(UINT64_C(1) << uniform_bits);
-    if (__builtin_expect(brume_absolute(middle - weight) > margin, 1)) {
+    if (brume_rounds_to_nearest() && brume_absolute(middle - weight) > margin) {
         *kept = middle < weight;
         return true;
     }
@@ -357,6 +383,9 @@ brume_status brume_inversion_open(brume_inversion_kind kind, brume_scale scale, 
     if (!law)
         return BRUME_EMEMORY;
     law->block = fastest_block();
+    law->noise.any_rounding = true;
+    if (!split)
+        law->noise.draw = draw_whole;
     law->kind = kind;
     law->scale = scale;
     if (split) {

@@ -8,8 +8,9 @@
  *
  * Three tiers answer from the same word, each only where the answer is certain, so the value never
  * depends on the tier:
- *   1. brume_tier1: cheap, for vectors; constant margin; leaves about one word in 2^16 open.
- *   2. brume_tier2: one double each, margin of a few ulps.
+ *   1. brume_tier1: cheap, for vectors; constant margin, right in every rounding mode; leaves about
+ *      one word in 2^16 open.
+ *   2. brume_tier2: one double each, margin of a few ulps; for rounding to nearest.
  *   3. brume_inversion_decide: MPFR bounds at both ends of the cell of U, reading on if they
  * differ. A word is: the lowest bit the sign, the others the first bits of U (52 of them seen by
  * tiers 1 and 2, all 63 by tier 3, which goes on with words of `more`).

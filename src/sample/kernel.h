@@ -56,7 +56,8 @@ static inline double brume_absolute(double x)
     return brume_double_of_bits(brume_bits_of_double(x) & ~BRUME_SIGN_BIT);
 }
 
-/* The bounds assume rounding to nearest. Samplers check it at entry and refuse otherwise. */
+/* The bounds assume rounding to nearest (but that of log_coarse: it holds in every mode). Whoever
+ * relies on them checks it, and lets MPFR decide or refuses otherwise. */
 static inline bool brume_rounds_to_nearest(void)
 {
 #if defined(__x86_64__) && defined(__SSE2__)
@@ -100,7 +101,7 @@ static inline double brume_neg_log(double x, double *inverse_power)
 }
 
 /* ln x for 2^-16 <= x <= 1, cheaper.
- * Bound: |result - ln x| <= 2^-39.31. */
+ * Bound: |result - ln x| <= 2^-39.31, in every rounding mode. */
 static inline double brume_log_coarse(double x)
 {
     uint64_t shifted = brume_bits_of_double(x) + (BRUME_ONE_BITS - BRUME_SQRT_HALF_BITS);

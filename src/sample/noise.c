@@ -9,6 +9,32 @@
 
 enum { ADD_BLOCK = 512 };
 
+brume_status brume_noise_refuse(const brume_noise *noise, const brume_bits *bits, const void *out,
+                                brume_error *error)
+{
+    if (!noise || !bits || !out)
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "no noise, no bit source or no place for the draws");
+    return brume_fail(error, BRUME_EARGUMENT, "call fesetround(FE_TONEAREST) before drawing",
+                      "the floating-point rounding mode is not to nearest");
+}
+
+static bool rounding_is_right(const brume_noise *noise)
+{
+    return noise->any_rounding || brume_rounds_to_nearest();
+}
+
+static brume_status draw_checked(const brume_noise *noise, brume_bits *bits, int64_t *out,
+                                 brume_error *error)
+{
+    if (__builtin_expect(!bits || !out || !rounding_is_right(noise), 0))
+        return brume_noise_refuse(noise, bits, out, error);
+    if (__builtin_expect(noise->law->draw(noise, bits, out), 1))
+        return BRUME_OK;
+    *out = 0;
+    return brume_bits_failed(bits, error);
+}
+
 void *brume_noise_open_as(const brume_noise_law *law, size_t size, brume_error *error)
 {
     /* Whole cache lines: a law's constants and tables start on one. */
@@ -20,6 +46,7 @@ void *brume_noise_open_as(const brume_noise_law *law, size_t size, brume_error *
     }
     memset(noise, 0, rounded);
     noise->law = law;
+    noise->draw = draw_checked;
     return noise;
 }
 
@@ -43,32 +70,19 @@ void brume_noise_close(brume_noise *noise)
     free(noise);
 }
 
-static brume_status refuse(const brume_noise *noise, const brume_bits *bits, const void *out,
-                           brume_error *error)
-{
-    if (!noise || !bits || !out)
-        return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "no noise, no bit source or no place for the draws");
-    return brume_fail(error, BRUME_EARGUMENT, "call fesetround(FE_TONEAREST) before drawing",
-                      "the floating-point rounding mode is not to nearest");
-}
-
 brume_status brume_noise_draw(const brume_noise *noise, brume_bits *bits, int64_t *out,
                               brume_error *error)
 {
-    if (__builtin_expect(!noise || !bits || !out || !brume_rounds_to_nearest(), 0))
-        return refuse(noise, bits, out, error);
-    if (__builtin_expect(noise->law->draw(noise, bits, out), 1))
-        return BRUME_OK;
-    *out = 0;
-    return brume_bits_failed(bits, error);
+    if (__builtin_expect(!noise, 0))
+        return brume_noise_refuse(noise, bits, out, error);
+    return noise->draw(noise, bits, out, error);
 }
 
 brume_status brume_noise_fill(const brume_noise *noise, brume_bits *bits, int64_t *out, size_t n,
                               brume_error *error)
 {
-    if (!noise || !bits || (!out && n > 0) || !brume_rounds_to_nearest())
-        return refuse(noise, bits, out, error);
+    if (!noise || !bits || (!out && n > 0) || !rounding_is_right(noise))
+        return brume_noise_refuse(noise, bits, out, error);
     if (n == 0 || noise->law->fill(noise, bits, out, n))
         return BRUME_OK;
     brume_bits_wipe(out, n * sizeof *out);
@@ -86,8 +100,8 @@ static int64_t add_saturating(int64_t a, int64_t b)
 brume_status brume_noise_add(const brume_noise *noise, brume_bits *bits, const int64_t *values,
                              int64_t *out, size_t n, brume_error *error)
 {
-    if (!noise || !bits || ((!out || !values) && n > 0) || !brume_rounds_to_nearest())
-        return refuse(noise, bits, values ? out : NULL, error);
+    if (!noise || !bits || ((!out || !values) && n > 0) || !rounding_is_right(noise))
+        return brume_noise_refuse(noise, bits, values ? out : NULL, error);
     int64_t block[ADD_BLOCK];
     for (size_t done = 0; done < n;) {
         size_t count = n - done < ADD_BLOCK ? n - done : ADD_BLOCK;

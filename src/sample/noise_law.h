@@ -23,7 +23,18 @@ typedef struct brume_noise_law {
 
 struct brume_noise {
     const brume_noise_law *law;
+    /* The whole of brume_noise_draw, `noise` checked; brume_noise_open_as sets one that checks the
+     * rest and calls law->draw. A law may put its own here that keeps the same promises faster. */
+    brume_status (*draw)(const brume_noise *noise, brume_bits *bits, int64_t *out,
+                         brume_error *error);
+    /* Set by a law that is right in every rounding mode. */
+    bool any_rounding;
 };
+
+/* What brume_noise_draw returns if `noise`, `bits` or `out` is missing, or else if the rounding
+ * mode is wrong. */
+brume_status brume_noise_refuse(const brume_noise *noise, const brume_bits *bits, const void *out,
+                                brume_error *error);
 
 /* Zeroed memory of `size` bytes for a law's struct, its law set. NULL: out of memory, error
  * filled with BRUME_EMEMORY. Free with brume_noise_close. */

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "sample/coin.h"
-#include "sample/kernel.h"
 
 static brume_status check(const brume_bits *bits, const void *out, brume_error *error)
 {
@@ -48,9 +47,6 @@ brume_status brume_sample_bernoulli_exp_real(brume_bits *bits, double x, bool *o
     BRUME_TRY(check(bits, out, error));
     if (!(x >= 0))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'x' is %g; it must be 0 or more", x);
-    if (!brume_rounds_to_nearest())
-        return brume_fail(error, BRUME_EARGUMENT, "call fesetround(FE_TONEAREST) before drawing",
-                          "the floating-point rounding mode is not to nearest");
     return brume_coin_exp_real(bits, bits->main, x, out) ? BRUME_OK
                                                          : brume_bits_failed(bits, error);
 }

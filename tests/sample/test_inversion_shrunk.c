@@ -28,13 +28,13 @@ static brume_inversion *open_law(brume_inversion_kind kind, double scale)
 static bool draw(brume_bits *tape, const void *context, int64_t *out)
 {
     const brume_noise *noise = context;
-    return noise->law->draw(noise, tape, out);
+    return brume_noise_draw(noise, tape, out, NULL) == BRUME_OK;
 }
 
 static bool fill_one(brume_bits *tape, const void *context, int64_t *out)
 {
     const brume_noise *noise = context;
-    return noise->law->fill(noise, tape, out, 1);
+    return brume_noise_fill(noise, tape, out, 1, NULL) == BRUME_OK;
 }
 
 /* One attempt of a split draw: a third main word means that the first two were rejected. */

@@ -73,6 +73,10 @@ static void a_real_exponential_is_decided_by_more_bits_near_its_value(void **sta
     assert_int_equal(toss(draw_real, &x, &word, 1, &more, 0), 0);
     word = UINT64_C(1) << 62;
     assert_int_equal(toss(draw_real, &x, &word, 1, &more, 0), 1);
+    fesetround(FE_UPWARD); /* MPFR decides */
+    int upward = toss(draw_real, &x, &word, 1, &more, 0);
+    fesetround(FE_TONEAREST);
+    assert_int_equal(upward, 1);
     const double zero = 0, far = 1e6, never = (double)INFINITY;
     word = UINT64_MAX;
     assert_int_equal(toss(draw_real, &zero, &word, 1, &more, 0), 1);
@@ -118,10 +122,6 @@ static void bad_arguments_are_refused_and_outputs_untouched(void **state)
     assert_fails(brume_sample_bernoulli_exp_real(tape, -1e-300, &coin, &error), BRUME_EARGUMENT);
     assert_fails(brume_sample_bernoulli_exp_real(tape, (double)NAN, &coin, &error),
                  BRUME_EARGUMENT);
-    fesetround(FE_DOWNWARD);
-    brume_status status = brume_sample_bernoulli_exp_real(tape, 1, &coin, &error);
-    fesetround(FE_TONEAREST);
-    assert_fails(status, BRUME_EARGUMENT);
     assert_int_equal(brume_tape_main_read(tape), 0);
     brume_bits_close(tape);
     tape = brume_tape_open(NULL, 0, NULL, 0);
