@@ -3,7 +3,7 @@
  * Integers get discrete Laplace noise, P[k] proportional to exp(-|k|/scale); reals get continuous
  * Laplace noise and the sum is rounded to a grid that does not depend on data. Both are pure
  * epsilon-DP, epsilon = L1 sensitivity/scale, for any number of coordinates.
- * Proofs: proofs/laplace.md, proofs/discrete_laplace.md. The events to record are
+ * Proofs: proofs/laplace.md. The events to record are
  * laplace(scale=) and discrete_laplace(scale=) with their sensitivity. */
 #ifndef BRUME_LAPLACE_H
 #define BRUME_LAPLACE_H

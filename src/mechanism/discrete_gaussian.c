@@ -4,7 +4,7 @@
  * on an integer query. An integer vector has an integer squared length, so a stated L2 sensitivity
  * D means a squared change of at most floor(D^2): rho = floor(D^2)/(2 sigma^2). The loss law is
  * given for one coordinate only, where the change is at most floor(D): for several the worst change
- * is not along one axis. proofs/discrete_gaussian.md. */
+ * is not along one axis. proofs/gaussian.md. */
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
 #include "mechanism/tail.h"
@@ -114,7 +114,7 @@ const brume_card brume_card_discrete_gaussian = {
     .sensitivity = "L2",
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
-    .proof = "discrete_gaussian.md",
+    .proof = "gaussian.md",
     .examples = examples,
     .cost = cost,
     .accuracy = "|noise| in any coordinate, a whole number",

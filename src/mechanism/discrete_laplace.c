@@ -3,7 +3,7 @@
  * Promises: noise with P[k] = (1-q)/(1+q) q^|k|, q = exp(-1/scale), on an integer query. Integers
  * change by integers, so a stated sensitivity D means at most floor(D): pure floor(D)/scale.
  * A sensitivity below 1 says that nothing can change, which is surely not meant: refused.
- * proofs/discrete_laplace.md. */
+ * proofs/laplace.md. */
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
 #include "mechanism/tail.h"
@@ -104,7 +104,7 @@ const brume_card brume_card_discrete_laplace = {
     .sensitivity = "L1",
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
-    .proof = "discrete_laplace.md",
+    .proof = "laplace.md",
     .examples = examples,
     .cost = cost,
     .accuracy = "|noise| in any coordinate, a whole number",
