@@ -35,6 +35,7 @@
 #include <brume/randomized_response.h>
 #include <brume/reciprocal.h>
 #include <brume/regression.h>
+#include <brume/release.h>
 #include <brume/select.h>
 #include <brume/selection.h>
 #include <brume/sensitivity.h>

@@ -1,8 +1,9 @@
 /* Gaussian noise on integers, and how much of it is needed.
  *
  * rho = D^2/(2 sigma^2) for L2 sensitivity D, continuous and discrete. For (epsilon, delta) there
- * are three ways to a sigma; each result is an upper end, certified. Proof: proofs/gaussian.md. The events to record are gaussian(sigma=) and
- * discrete_gaussian(sigma=, coordinates=) with their sensitivity. */
+ * are three ways to a sigma; each result is an upper end, certified. Proof: proofs/gaussian.md. The
+ * events to record are gaussian(sigma=) and discrete_gaussian(sigma=, coordinates=) with their
+ * sensitivity. */
 #ifndef BRUME_GAUSSIAN_H
 #define BRUME_GAUSSIAN_H
 
