@@ -1,28 +1,30 @@
 /* Drawing smooth noise.
  *
  * Promises: *out is the real-valued value + (S/s) Z, rounded to an integer: the value is an
- * integer, so rounding the noise and adding is rounding the sum. The scale is S/s rounded up; the
- * ratio of two neighbours' scales stays within exp(t), because S is smooth with 2^-43 to spare (the
- * statistics compute it so) and the quotient rounds by 2^-53. */
+ * integer, so rounding the noise and adding is rounding the sum (brume/grid_noise.h). The scale is
+ * S/s rounded up; the ratio of two neighbours' scales stays within exp(t), because S is smooth with
+ * 2^-43 to spare (the statistics compute it so) and the quotient rounds by 2^-53. */
 #include <brume/smooth.h>
 
 #include <math.h>
 #include <stddef.h>
 
-#include <brume/noise.h>
+#include <brume/grid_noise.h>
 
 #include "base/error.h"
 #include "number/rounding.h"
 
-static brume_status open_law(const brume_smooth_plan *plan, double scale, brume_noise **out,
-                             brume_error *error)
+static brume_grid_law law_of(brume_smooth_law law)
 {
-    switch (plan->law) {
+    switch (law) {
     case BRUME_SMOOTH_LAPLACE:
-        return brume_noise_open_rounded_laplace(scale, out, error);
+        return BRUME_GRID_LAPLACE;
+    case BRUME_SMOOTH_CAUCHY:
+        return BRUME_GRID_CAUCHY;
+    case BRUME_SMOOTH_STUDENT:
+        return BRUME_GRID_STUDENT;
     default:
-        return brume_fail(error, BRUME_EUNSUPPORTED, "use smooth Laplace noise with a delta",
-                          "this smooth noise cannot be drawn yet");
+        return BRUME_GRID_LAPLACE_LOG_NORMAL;
     }
 }
 
@@ -40,13 +42,8 @@ brume_status brume_smooth_release(const brume_smooth_plan *plan, brume_bits *bit
     }
     /* A bound cut at a public constant that still bounds the sensitivity is smooth too. */
     double scale = brume_divide_up(smooth < 2 * most ? smooth : 2 * most, plan->s);
-    brume_noise *noise = NULL;
     int64_t draw = 0;
-    BRUME_TRY(open_law(plan, scale, &noise, error));
-    brume_status status = brume_noise_draw(noise, bits, &draw, error);
-    brume_noise_close(noise);
-    if (status != BRUME_OK)
-        return status;
+    BRUME_TRY(brume_grid_noise(bits, law_of(plan->law), plan->shape, 0, scale, 0, &draw, error));
     const int64_t furthest = INT64_C(1) << 62;
     int64_t sum;
     if (__builtin_add_overflow(value, draw, &sum))

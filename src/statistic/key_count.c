@@ -194,6 +194,12 @@ brume_status brume_key_count_add(brume_key_count *keys, const void *key, size_t 
     return BRUME_OK;
 }
 
+void brume_key_count_put(brume_key_count *keys, const int64_t *counts)
+{
+    for (size_t i = 0; i < keys->size; i++)
+        keys->entries[i].count = counts[i] > 0 ? (uint64_t)counts[i] : 0;
+}
+
 size_t brume_key_count_size(const brume_key_count *keys)
 {
     return keys->size;

@@ -234,23 +234,43 @@ static void a_histogram_shows_keys_as_often_as_its_law_says(void **state)
     brume_bits_close(bits);
 }
 
-static void smooth_laplace_noise_has_the_scale_it_should(void **state)
+static void smooth_noise_has_the_law_and_scale_it_should(void **state)
 {
     (void)state;
     enum { DRAWS = 4000 };
     brume_bits *bits = open_bits();
-    brume_smooth_plan plan;
-    assert_ok(brume_smooth_plan_laplace(1, 1e-6, 0, &plan, &error));
-    double smooth = 1000, scale = smooth / plan.s;
-    uint64_t within = 0;
-    for (int i = 0; i < DRAWS; i++) {
-        int64_t out;
-        assert_ok(brume_smooth_release(&plan, bits, 7, smooth, 1e6, &out, &error));
-        within += fabs((double)(out - 7)) <= 999.5;
+    brume_smooth_plan plan, plans[4];
+    assert_ok(brume_smooth_plan_cauchy(1, 0, &plans[0], &error));
+    assert_ok(brume_smooth_plan_student(1, 3, 0, &plans[1], &error));
+    assert_ok(brume_smooth_plan_log_normal(.5, 0, &plans[2], &error));
+    assert_ok(brume_smooth_plan_laplace(1, 1e-6, 0, &plans[3], &error));
+    const double smooth = 100000;
+    for (int i = 0; i < 4; i++) {
+        /* Share of draws within r = 1 scale, rounding being far below it. */
+        uint64_t within = 0;
+        for (int draw = 0; draw < DRAWS; draw++) {
+            int64_t out;
+            assert_ok(brume_smooth_release(&plans[i], bits, 7, smooth, 1e6, &out, &error));
+            within += fabs((double)(out - 7)) <= smooth / plans[i].s;
+        }
+        /* Cauchy 1/2; Student with 3 degrees 2/pi (atan(1/sqrt 3) + (1/sqrt 3)/(1 + 1/3)); Laplace
+         * 1 - 1/e; Laplace-log-normal E[1 - exp(-exp(-sigma N))], by summing over the normal law.
+         */
+        double expected = .5;
+        if (i == 1)
+            expected = 2 / acos(-1) * (atan(1 / sqrt(3)) + (1 / sqrt(3)) / (1 + 1. / 3));
+        if (i == 3)
+            expected = 1 - exp(-1);
+        if (i == 2) {
+            expected = 0;
+            for (double x = -8; x < 8; x += .001)
+                expected += .001 * exp(-x * x / 2) / sqrt(2 * acos(-1)) *
+                            (1 - exp(-exp(-plans[i].shape * x)));
+        }
+        assert_true(binomial_plausible(DRAWS, within, expected - 1e-4, expected + 1e-4,
+                                       false_alarm_share(false_alarm_smooth_draws) / 4));
     }
-    double expected = 1 - exp(-999.5 / scale);
-    assert_true(binomial_plausible(DRAWS, within, expected * (1 - 2e-3), expected * (1 + 2e-3),
-                                   false_alarm_share(false_alarm_smooth_draws)));
+    plan = plans[3];
     int64_t out = 0;
     assert_ok(brume_smooth_release(&plan, bits, 7, 0, 0, &out, &error));
     assert_int_equal(out, 7);
@@ -288,7 +308,7 @@ int main(void)
         cmocka_unit_test(the_exponential_quantile_is_private),
         cmocka_unit_test(a_test_passes_as_often_as_its_law_says),
         cmocka_unit_test(a_histogram_shows_keys_as_often_as_its_law_says),
-        cmocka_unit_test(smooth_laplace_noise_has_the_scale_it_should),
+        cmocka_unit_test(smooth_noise_has_the_law_and_scale_it_should),
         cmocka_unit_test(a_local_sensitivity_is_released_with_its_value),
     };
     return cmocka_run_group_tests_name("draws", tests, NULL, NULL);

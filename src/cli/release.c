@@ -1,0 +1,305 @@
+/* brume release: one statistic of a file, with noise that fits it.
+ *
+ * Promises: the price is the one printed; nothing but the answer depends on a row; a test that
+ * fails is an answer too ("released": false, exit 0). */
+#include "cli/release.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    brume_status (*run)(brume_release *release, brume_error *error);
+    unsigned adjacencies;
+} statistics[] = {
+    {"count", brume_release_count, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"sum", brume_release_sum, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"mean", brume_release_mean, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"variance", brume_release_variance, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"quantile", brume_release_quantile, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"median", brume_release_quantile, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"iqr", brume_release_interquartile, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"mode", brume_release_keys, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"histogram", brume_release_keys, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"top-k", brume_release_keys, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"reciprocal", brume_release_reciprocal, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"triangles", brume_release_triangles, BRUME_EDGE},
+    {"covariance", brume_release_covariance, BRUME_ADD_REMOVE | BRUME_REPLACE},
+    {"regression", brume_release_regression, BRUME_ADD_REMOVE | BRUME_REPLACE},
+};
+
+/* The words typed that all statistics share. */
+static brume_status read_price(brume_release *release, unsigned adjacencies, brume_error *error)
+{
+    const brume_call *call = release->call;
+    const char *adjacency = brume_call_text(call, "adjacency");
+    release->adjacency = !adjacency ? (adjacencies & BRUME_EDGE ? BRUME_EDGE : BRUME_ADD_REMOVE)
+                         : strcmp(adjacency, "replace") == 0 ? BRUME_REPLACE
+                         : strcmp(adjacency, "edge") == 0    ? BRUME_EDGE
+                                                             : BRUME_ADD_REMOVE;
+    if (!(adjacencies & (unsigned)release->adjacency))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "%s is not defined under '--adjacency %s'",
+                          release->statistic, adjacency);
+    if (!brume_call_has(call, "epsilon"))
+        return brume_fail(error, BRUME_EARGUMENT, "there is no default: --epsilon 1",
+                          "'--epsilon' is missing");
+    release->epsilon = brume_call_real(call, "epsilon", 0);
+    release->delta = brume_call_real(call, "delta", 0);
+    release->cost_epsilon = release->epsilon;
+    release->cost_rho = release->error_95 = NAN;
+    release->released = true;
+    if (!brume_call_has(call, "no-ledger"))
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "read a file without accounting: add --no-ledger",
+                          "releases from registered datasets are not there yet");
+    return BRUME_OK;
+}
+
+static const char *adjacency_word(brume_adjacency adjacency)
+{
+    return adjacency == BRUME_REPLACE ? "replace" : adjacency == BRUME_EDGE ? "edge" : "add-remove";
+}
+
+static json_t *cost_json(const brume_release *release)
+{
+    return json_pack("{s:o, s:o, s:o}", "epsilon", brume_json_real(release->cost_epsilon), "delta",
+                     brume_json_real(release->cost_delta), "rho",
+                     brume_json_real(release->cost_rho));
+}
+
+/* Takes over value and rows. */
+static brume_status write_json(brume_call *call, brume_release *release, brume_error *error)
+{
+    json_t *answer = json_pack("{s:s, s:b, s:s, s:s, s:o, s:o}", "statistic", release->statistic,
+                               "released", release->released, "method", release->method,
+                               "adjacency", adjacency_word(release->adjacency), "cost",
+                               cost_json(release), "error_95", brume_json_real(release->error_95));
+    if (answer && release->rows)
+        json_object_set(answer, "rows", release->rows);
+    else if (answer)
+        json_object_set_new(answer, "value",
+                            release->value ? json_incref(release->value) : json_null());
+    return brume_call_write_json(call, answer, error);
+}
+
+static void write_cell(FILE *out, const json_t *cell)
+{
+    if (json_is_string(cell))
+        fprintf(out, "%s", json_string_value(cell));
+    else if (json_is_integer(cell))
+        fprintf(out, "%lld", (long long)json_integer_value(cell));
+    else if (json_is_real(cell))
+        fprintf(out, "%s", brume_shortest(json_real_value(cell)).text);
+    else
+        fprintf(out, "none");
+}
+
+static void write_text(brume_call *call, const brume_release *release)
+{
+    FILE *out = call->out;
+    if (!release->released)
+        fprintf(out, "not released: the data is too near to data of another answer\n");
+    if (release->released && !release->rows) {
+        fprintf(out, "%s", brume_bold(call));
+        write_cell(out, release->value);
+        fprintf(out, "%s", brume_plain(call));
+        if (isfinite(release->error_95))
+            fprintf(out, "  +- %s at 95 %%", brume_shortest(release->error_95).text);
+        fprintf(out, "\n");
+    }
+    for (size_t i = 0; release->released && i < json_array_size(release->rows); i++) {
+        const json_t *row = json_array_get(release->rows, i);
+        if (!json_is_array(row))
+            write_cell(out, row);
+        for (size_t j = 0; j < json_array_size(row); j++) {
+            fprintf(out, "%s", j ? "  " : "");
+            write_cell(out, json_array_get(row, j));
+        }
+        fprintf(out, "\n");
+    }
+    if (release->rows && isfinite(release->error_95))
+        fprintf(out, "each +- %s at 95 %%\n", brume_shortest(release->error_95).text);
+    fprintf(out, "%s%s by %s, %s", brume_dim(call), release->statistic, release->method,
+            adjacency_word(release->adjacency));
+    if (isfinite(release->cost_epsilon))
+        fprintf(out, ", epsilon %s", brume_shortest(release->cost_epsilon).text);
+    if (release->cost_delta > 0)
+        fprintf(out, ", delta %s", brume_shortest(release->cost_delta).text);
+    if (isfinite(release->cost_rho))
+        fprintf(out, ", rho %s", brume_shortest(release->cost_rho).text);
+    fprintf(out, "%s\n", brume_plain(call));
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    brume_release release = {.call = call, .statistic = brume_call_operand(call, 0)};
+    size_t which = 0;
+    while (strcmp(statistics[which].name, release.statistic) != 0)
+        which++; /* the operand is one of the choices */
+    BRUME_TRY(read_price(&release, statistics[which].adjacencies, error));
+    BRUME_TRY(brume_csv_open(brume_call_operand(call, 1), &release.csv, error));
+    brume_status status = brume_bits_open(&release.bits, error);
+    if (status == BRUME_OK)
+        status = statistics[which].run(&release, error);
+    brume_bits_close(release.bits);
+    brume_csv_close(release.csv);
+    if (status == BRUME_OK && call->json)
+        status = write_json(call, &release, error);
+    else if (status == BRUME_OK)
+        write_text(call, &release);
+    json_decref(release.value);
+    json_decref(release.rows);
+    return status;
+}
+
+static const char *const names[] = {
+    "count",     "sum",   "mean",       "variance",  "quantile",   "median",     "iqr", "mode",
+    "histogram", "top-k", "reciprocal", "triangles", "covariance", "regression", NULL};
+static const char *const adjacencies[] = {"add-remove", "replace", "edge", NULL};
+static const char *const noises[] = {"laplace", "cauchy", "student", "lln", "gaussian", NULL};
+
+static const brume_operand operands[] = {
+    {.name = "STATISTIC",
+     .type = BRUME_OPERAND_CHOICE,
+     .help = "what to release",
+     .choices = names},
+    {.name = "SOURCE", .type = BRUME_OPERAND_FILE, .help = "a CSV file with a header line"},
+};
+
+static const brume_option options[] = {
+    {.name = "epsilon",
+     .type = BRUME_OPTION_REAL,
+     .argument = "E",
+     .least = 0,
+     .least_open = true,
+     .most = 700,
+     .help = "what the release may cost; there is no default"},
+    {.name = "delta",
+     .type = BRUME_OPTION_REAL,
+     .argument = "D",
+     .least = 0,
+     .least_open = true,
+     .most = .5,
+     .most_open = true,
+     .help = "probability of failure, where the method needs one"},
+    {.name = "rho",
+     .type = BRUME_OPTION_REAL,
+     .argument = "R",
+     .least = 0,
+     .least_open = true,
+     .most = 10000,
+     .help = "the price of --noise lln; else epsilon^2/2"},
+    {.name = "method", .type = BRUME_OPTION_TEXT, .argument = "METHOD", .help = "which mechanism"},
+    {.name = "column", .type = BRUME_OPTION_TEXT, .argument = "NAME", .help = "of which column"},
+    {.name = "columns",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "A,B,...",
+     .help = "of which columns (covariance, regression)"},
+    {.name = "bounds",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "[NAME=]LO..HI",
+     .repeated = true,
+     .help = "public bounds of the column; what lies outside is clamped"},
+    {.name = "step",
+     .type = BRUME_OPTION_REAL,
+     .argument = "S",
+     .least = 1e-300,
+     .most = 1e300,
+     .help = "grid of the answer; else 2^32 steps between the bounds"},
+    {.name = "adjacency",
+     .type = BRUME_OPTION_CHOICE,
+     .argument = "WORD",
+     .choices = adjacencies,
+     .help = "which data counts as neighbouring: add-remove unless typed"},
+    {.name = "q",
+     .type = BRUME_OPTION_REAL,
+     .argument = "Q",
+     .least = 0,
+     .most = 1,
+     .help = "which quantile: at most six decimals"},
+    {.name = "k",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "K",
+     .least = 1,
+     .most = 1000000,
+     .help = "how many keys (top-k)"},
+    {.name = "ordered", .type = BRUME_OPTION_FLAG, .help = "the order among the k is asked too"},
+    {.name = "domain",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "V1,V2,...",
+     .help = "public keys; without it keys are private"},
+    {.name = "vertices",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "N",
+     .least = 1,
+     .most = 4294967294,
+     .help = "public number of vertices, labelled 0..N-1 or 1..N"},
+    {.name = "beta",
+     .type = BRUME_OPTION_REAL,
+     .argument = "B",
+     .least = 0,
+     .most = 1e300,
+     .help = "proposed bound on the local sensitivity (ptr)"},
+    {.name = "epsilon-test",
+     .type = BRUME_OPTION_REAL,
+     .argument = "E",
+     .least = 0,
+     .least_open = true,
+     .most = 700,
+     .help = "part of epsilon for the test (ptr): half unless typed"},
+    {.name = "noise",
+     .type = BRUME_OPTION_CHOICE,
+     .argument = "LAW",
+     .choices = noises,
+     .help = "law of smooth noise: laplace with a delta, else cauchy"},
+    {.name = "smoothness",
+     .type = BRUME_OPTION_REAL,
+     .argument = "T",
+     .least = 1e-9,
+     .most = 64,
+     .help = "how fast the smooth bound may fall, per change"},
+    {.name = "degrees",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "D",
+     .least = 1,
+     .most = 1000,
+     .help = "degrees of freedom of --noise student: 3 unless typed"},
+    {.name = "least",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "C",
+     .least = 1,
+     .most = 1000000,
+     .help = "reciprocal by global: of max(count, C)"},
+    {.name = "at",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "X,Y,...",
+     .help = "the public point of a regression's prediction"},
+    {.name = "no-ledger",
+     .type = BRUME_OPTION_FLAG,
+     .help = "SOURCE is a file, and nobody keeps account: a row is a unit"},
+};
+
+static const char *const examples[] = {
+    "release median people.csv --column age --bounds 0..120 --method smooth --epsilon 1 --delta "
+    "1e-6 --no-ledger",
+    "release histogram people.csv --column city --epsilon 1 --delta 1e-6 --no-ledger --json",
+    NULL,
+};
+
+const brume_command brume_command_release = {
+    .name = "release",
+    .summary = "release one statistic of a file with noise that fits the data",
+    .usage = "STATISTIC SOURCE --epsilon E [OPTION...] --no-ledger",
+    .description =
+        "Reads the file, computes the statistic exactly on a public grid, and releases it by the "
+        "method asked for. The price is the one typed. A test that fails (ptr, mode, top-k, iqr by "
+        "stable) answers 'not released' and costs the same.\n\n"
+        "Values outside the bounds are clamped. A missing value, a NaN and a text that is no number "
+        "are dropped under add-remove, where the number of rows is private, and counted at the lower "
+        "bound under replace, where it is public. No row can make the command fail.\n\n"
+        "An error bar is printed only where the noise does not depend on the data.",
+    .operands = BRUME_LIST(operands),
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,98 @@
+/* What the statistics of `brume release` share: the input, the price and the answer. */
+#ifndef BRUME_CLI_RELEASE_H
+#define BRUME_CLI_RELEASE_H
+
+#include <brume/adjacency.h>
+#include <brume/bits.h>
+#include <brume/stability.h>
+
+#include "base/csv.h"
+#include "cli/command.h"
+
+typedef struct brume_release {
+    const brume_call *call;
+    const char *statistic; /* as typed */
+    brume_csv *csv;
+    brume_bits *bits;
+    brume_adjacency adjacency;
+    double epsilon, delta; /* as typed; delta is 0 where it was not */
+
+    /* The answer. `method` and the cost are set by the statistic; error_95 is NaN where the noise
+     * depends on the data or there is no such number. */
+    const char *method;
+    bool released;
+    json_t *value, *rows;                      /* one of them; NULL is null */
+    double cost_epsilon, cost_delta, cost_rho; /* NaN: cannot be said in that currency */
+    double error_95;
+} brume_release;
+
+/* --method, or `standard` where it was not given; `methods` ends with NULL.
+ * BRUME_EUNSUPPORTED for another word, naming those there are. */
+BRUME_MUST_USE brume_status brume_release_method(brume_release *release, const char *const *methods,
+                                                 const char *standard, brume_error *error);
+bool brume_release_is(const brume_release *release, const char *method);
+
+/* delta must be given (and the cost is it), or must not be. */
+BRUME_MUST_USE brume_status brume_release_need_delta(const brume_release *release,
+                                                     brume_error *error);
+
+/* epsilon divided among n equal parts, rounded down. */
+double brume_release_part(const brume_release *release, double n);
+
+/* A column of numbers on a public grid: integers in [low, high], number = anchor + step * integer.
+ * Missing values are dropped under add-remove, where the number of rows is private, and counted at
+ * the lower bound under replace, where it is public. Numbers outside the bounds are clamped. */
+typedef struct brume_grid_column {
+    double lower, upper, anchor, step;
+    int64_t low, high;
+    int64_t *values;
+    size_t count;
+} brume_grid_column;
+
+/* The bounds of a column from --bounds, its grid from --step or the bounds (2^resolution steps),
+ * its values from the file. `from_zero`: the anchor is 0, for sums; else it is the lower bound. */
+BRUME_MUST_USE brume_status brume_release_column(const brume_release *release, const char *name,
+                                                 int resolution, bool from_zero,
+                                                 brume_grid_column *out, brume_error *error);
+void brume_release_column_free(brume_grid_column *column);
+double brume_release_number(const brume_grid_column *column, double steps);
+
+/* Bounds of a column: from `--bounds NAME=LO..HI`, else from `--bounds LO..HI`. */
+BRUME_MUST_USE brume_status brume_release_bounds(const brume_release *release, const char *name,
+                                                 double *lower, double *upper, brume_error *error);
+
+/* A column by --column (or `name`); BRUME_EUNKNOWN with the nearest name. */
+BRUME_MUST_USE brume_status brume_release_find(const brume_release *release, const char *name,
+                                               size_t *column, brume_error *error);
+
+/* value + discrete Laplace noise for that sensitivity at epsilon; *width is the error that is
+ * exceeded with probability at most 5 %. Both in steps. Sensitivity 0: the value itself. */
+BRUME_MUST_USE brume_status brume_release_noisy(brume_release *release, int64_t value,
+                                                double sensitivity, double epsilon, int64_t *out,
+                                                double *width, brume_error *error);
+
+/* Smooth sensitivity by --noise, --smoothness and the price; *out in steps. `global` is the public
+ * bound on the sensitivity. */
+BRUME_MUST_USE brume_status brume_release_smooth(
+    brume_release *release, int64_t value, double global,
+    brume_status (*smooth)(const void *statistic, double t, double *out, brume_error *error),
+    const void *statistic, int64_t *out, brume_error *error);
+
+/* Propose-test-release by --beta and --epsilon-test; *out in steps, where released. */
+BRUME_MUST_USE brume_status brume_release_tested(brume_release *release, const brume_tested *tested,
+                                                 double step, int64_t *out, brume_error *error);
+
+/* The statistics, one group a file. */
+brume_status brume_release_count(brume_release *release, brume_error *error);
+brume_status brume_release_sum(brume_release *release, brume_error *error);
+brume_status brume_release_mean(brume_release *release, brume_error *error);
+brume_status brume_release_variance(brume_release *release, brume_error *error);
+brume_status brume_release_reciprocal(brume_release *release, brume_error *error);
+brume_status brume_release_quantile(brume_release *release, brume_error *error);
+brume_status brume_release_interquartile(brume_release *release, brume_error *error);
+brume_status brume_release_keys(brume_release *release, brume_error *error);
+brume_status brume_release_triangles(brume_release *release, brume_error *error);
+brume_status brume_release_covariance(brume_release *release, brume_error *error);
+brume_status brume_release_regression(brume_release *release, brume_error *error);
+
+#endif
