@@ -1,0 +1,247 @@
+/* Joins, subqueries and WITH on both engines: the rows that stream out are those that SQL means,
+ * with the right unit, and rows without a unit are gone. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <libpq-fe.h>
+
+#include "query/query.h"
+
+static brume_engine *engines[2];
+static brume_catalog catalogs[2];
+static brume_catalog_table tables[2][3];
+static brume_catalog_column columns[2][3][8];
+static brume_description descriptions[2][3];
+static char folder[64];
+static brume_error error;
+
+static int compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* All rows, each "unit|key|...|argument|...", sorted and joined by spaces. */
+static void rows_of(int e, const char *sql, char *out, size_t size)
+{
+    brume_query *query = NULL;
+    brume_status status = brume_query_parse(sql, &catalogs[e], &query, &error);
+    if (status != BRUME_OK)
+        fail_msg("%s: %s", sql, error.message);
+    const brume_expression *nodes[16];
+    brume_wire wires[16];
+    size_t count = 0, lines = 0;
+    nodes[count++] = query->unit;
+    for (size_t i = 0; i < query->key_count; i++)
+        nodes[count++] = query->keys[i].expression;
+    for (size_t i = 0; i < query->aggregate_count; i++)
+        if (query->aggregates[i].argument)
+            nodes[count++] = query->aggregates[i].argument;
+    for (size_t i = 0; i < count; i++)
+        wires[i] = brume_type_wire(nodes[i]->type);
+    const char *names[] = {brume_engine_table(engines[e], 0), brume_engine_table(engines[e], 1),
+                           brume_engine_table(engines[e], 2)};
+    char *text = NULL, *line[64];
+    assert_ok(brume_query_print_rows(query, (brume_dialect)e, names, nodes, count, &text, &error));
+    brume_rows *rows = NULL;
+    const brume_chunk *chunk;
+    if (brume_engine_select(engines[e], text, wires, count, &rows, &error) != BRUME_OK)
+        fail_msg("%s\n%s", error.message, text);
+    assert_ok(brume_rows_next(rows, &chunk, &error));
+    while (chunk) {
+        for (size_t i = 0; i < chunk->row_count && lines < 64; i++) {
+            char made[400];
+            size_t length = 0;
+            for (size_t j = 0; j < count; j++) {
+                const brume_chunk_column *column = &chunk->columns[j];
+                char cell[64] = "NULL";
+                if (!brume_chunk_is_null(column, i)) {
+                    if (column->integers)
+                        snprintf(cell, sizeof cell, "%lld", (long long)column->integers[i]);
+                    else if (column->reals)
+                        snprintf(cell, sizeof cell, "%g", column->reals[i]);
+                    else
+                        snprintf(cell, sizeof cell, "%.*s", (int)column->texts[i].length,
+                                 column->texts[i].data);
+                }
+                length += (size_t)snprintf(made + length, sizeof made - length, "%s%s",
+                                           j ? "|" : "", cell);
+            }
+            line[lines++] = strdup(made);
+        }
+        assert_ok(brume_rows_next(rows, &chunk, &error));
+    }
+    brume_rows_close(rows);
+    free(text);
+    brume_query_free(query);
+    qsort(line, lines, sizeof *line, compare_lines);
+    size_t length = 0;
+    out[0] = 0;
+    for (size_t i = 0; i < lines; i++) {
+        length += (size_t)snprintf(out + length, size - length, "%s%s", i ? " " : "", line[i]);
+        free(line[i]);
+    }
+}
+
+static void every_relation_gives_the_rows_that_sql_means(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"SELECT clinic, SUM(cost) FROM visits GROUP BY clinic", "1|a|10.5 1|b|20 2|a|5 3|c|500"},
+        {"SELECT COUNT(*) FROM visits WHERE cost * cost > 30", "1 1 3"},
+        {"SELECT COUNT(*) FROM visits WHERE cost > 600", "3"},
+        {"SELECT sex, SUM(age) FROM visits v JOIN patients p ON v.patient = p.patient GROUP BY sex",
+         "1|f|30 1|f|31 2|m|40"},
+        {"SELECT sex, SUM(age) FROM visits v, patients p WHERE v.patient = p.patient AND age > 30 "
+         "GROUP BY sex",
+         "1|f|31 2|m|40"},
+        {"SELECT sex, SUM(age) FROM visits LEFT JOIN patients USING (patient) GROUP BY sex",
+         "1|f|30 1|f|31 2|m|40 3|NULL|50"},
+        {"SELECT sex, SUM(age) FROM visits v LEFT JOIN patients p ON v.patient = p.patient AND age "
+         "= 30 GROUP BY sex",
+         "1|NULL|31 1|f|30 2|NULL|40 3|NULL|50"},
+        {"SELECT sex, SUM(age) FROM visits v RIGHT JOIN patients p ON v.patient = p.patient GROUP "
+         "BY sex",
+         "1|f|30 1|f|31 2|m|40 4|f|NULL"},
+        {"SELECT sex, SUM(age) FROM visits v FULL JOIN patients p ON v.patient = p.patient GROUP BY "
+         "sex",
+         "1|f|30 1|f|31 2|m|40 3|NULL|50 4|f|NULL"},
+        {"SELECT region, COUNT(*) FROM visits LEFT JOIN clinics USING (clinic) GROUP BY region",
+         "1|north 1|south 2|north 3|NULL"},
+        {"SELECT region, COUNT(*) FROM clinics c JOIN visits v ON c.clinic = v.clinic GROUP BY 1",
+         "1|north 1|south 2|north"},
+        {"SELECT AVG(n) FROM (SELECT patient, CLAMP(COUNT(*), 0, 20) AS n FROM visits GROUP BY "
+         "patient) q",
+         "1|2 2|1 3|1"},
+        {"SELECT AVG(CLAMP(s, 0, 55)) FROM (SELECT patient, SUM(age) AS s FROM visits GROUP BY "
+         "patient HAVING COUNT(*) > 1 OR MIN(age) = 50) q",
+         "1|55 3|50"},
+        {"SELECT AVG(m) FROM (SELECT AVG(CAST(cost AS numeric(9,2))) AS m FROM visits GROUP BY "
+         "patient) q",
+         "1|15.25 2|5 3|500"},
+        {"SELECT clinic, MEDIAN(m) FROM (SELECT clinic, MAX(cost) AS m FROM visits GROUP BY "
+         "patient, clinic) q GROUP BY clinic",
+         "1|a|10.5 1|b|20 2|a|5 3|c|500"},
+        {"SELECT n, COUNT(*) FROM (SELECT patient, COUNT(DISTINCT clinic) AS n FROM visits GROUP "
+         "BY patient) q GROUP BY n",
+         "1|2 2|1 3|1"},
+        {"WITH old AS (SELECT * FROM visits WHERE age >= 31), cheap AS (SELECT patient, cost / 2 AS "
+         "half, day FROM old WHERE cost < 100) SELECT extract(day from day), SUM(half) FROM cheap "
+         "GROUP BY 1",
+         "1|2|10 2|1|2.5"},
+        {"SELECT sex, AVG(n) FROM (SELECT patient, CLAMP(COUNT(*), 0, 9) AS n FROM visits GROUP BY "
+         "patient) v JOIN patients p ON v.patient = p.patient GROUP BY sex",
+         "1|f|2 2|m|1"},
+        {"SELECT SUM(CLAMP(\"Weight\", 0, 75)) FROM visits", "1|7025 1|7100 2|7500 3|NULL"},
+        {"SELECT a.clinic, COUNT(*) FROM visits a JOIN visits b ON a.patient = b.patient AND a.age "
+         "< b.age GROUP BY a.clinic",
+         "1|a"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int e = 0; e < 2; e++) {
+            char found[2000];
+            rows_of(e, cases[i][0], found, sizeof found);
+            if (strcmp(found, cases[i][1]) != 0)
+                fail_msg("%s (engine %d)\n  is       %s\n  expected %s", cases[i][0], e, found,
+                         cases[i][1]);
+        }
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s.csv", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/brume-relations.XXXXXX");
+    const char *url = getenv("BRUME_TEST_POSTGRESQL");
+    if (!url || !mkdtemp(folder))
+        return 1;
+    write_file("visits",
+               "patient,age,cost,clinic,day,Weight\n1,30,10.5,a,2020-01-01,70.25\n1,31,20,"
+               "b,2020-01-02,71\n2,40,5,a,2020-01-01,80\n3,50,1000,c,2020-02-01,\n,20,7,a,"
+               "2020-01-01,60\n");
+    write_file("patients", "patient,sex\n1,f\n2,m\n4,f\n");
+    write_file("clinics", "clinic,region\na,north\nb,south\n");
+    PGconn *connection = PQconnectdb(url);
+    PGresult *result = PQexec(
+        connection,
+        "CREATE TABLE visits (patient bigint, age integer, cost double precision, clinic text, day "
+        "date, \"Weight\" numeric(6,2)); INSERT INTO visits VALUES "
+        "(1,30,10.5,'a','2020-01-01',70.25),(1,31,20,'b','2020-01-02',71),"
+        "(2,40,5,'a','2020-01-01',80),(3,50,1000,'c','2020-02-01',NULL),"
+        "(NULL,20,7,'a','2020-01-01',60); CREATE TABLE patients (patient integer, sex text); INSERT "
+        "INTO patients VALUES (1,'f'),(2,'m'),(4,'f'); CREATE TABLE clinics (clinic text, region "
+        "text); INSERT INTO clinics VALUES ('a','north'),('b','south')");
+    bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PQclear(result);
+    PQfinish(connection);
+    if (!done)
+        return 1;
+    static const char *const names[] = {"visits", "patients", "clinics"};
+    static const brume_privacy privacy[] = {BRUME_PRIVACY_UNIT, BRUME_PRIVACY_UNIT,
+                                            BRUME_PRIVACY_PUBLIC};
+    /* CSV knows no decimals: the owner's recorded columns say so. */
+    static char path[3][128];
+    for (int e = 0; e < 2; e++) {
+        brume_source sources[3];
+        for (int t = 0; t < 3; t++) {
+            snprintf(path[t], sizeof path[t], "%s/%s.csv", folder, names[t]);
+            sources[t] = e ? (brume_source){.location = url, .table = names[t]}
+                           : (brume_source){.location = path[t]};
+        }
+        if (brume_engine_open(sources, 3, &engines[e], &error) != BRUME_OK)
+            return 1;
+        for (size_t t = 0; t < 3; t++) {
+            brume_description *found = &descriptions[e][t];
+            if (brume_engine_describe(engines[e], t, found, &error) != BRUME_OK)
+                return 1;
+            for (size_t i = 0; i < found->column_count; i++) {
+                const brume_column *each = &found->columns[i];
+                columns[e][t][i] = (brume_catalog_column){
+                    each->name, each->type, each->leaf, each->native, each->not_null, NULL, NULL};
+                if (strcmp(each->name, "age") == 0 || strcmp(each->name, "cost") == 0) {
+                    columns[e][t][i].low = "0";
+                    columns[e][t][i].high = strcmp(each->name, "age") == 0 ? "120" : "500";
+                }
+                if (e == 0 && strcmp(each->name, "Weight") == 0) {
+                    columns[e][t][i].type = (brume_type){BRUME_TYPE_DECIMAL, 6, 2};
+                    columns[e][t][i].leaf = BRUME_LEAF_CAST;
+                }
+            }
+            tables[e][t] =
+                (brume_catalog_table){names[t], privacy[t], 0, columns[e][t], found->column_count};
+        }
+        catalogs[e] = (brume_catalog){tables[e], 3};
+    }
+    return 0;
+}
+
+static int tidy(void **state)
+{
+    (void)state;
+    char command[128];
+    for (int e = 0; e < 2; e++) {
+        brume_engine_close(engines[e]);
+        for (int t = 0; t < 3; t++)
+            brume_description_clear(&descriptions[e][t]);
+    }
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_relation_gives_the_rows_that_sql_means),
+    };
+    return cmocka_run_group_tests_name("relations", tests, prepare, tidy);
+}
