@@ -152,7 +152,7 @@ ask brume mech
 ask brume help --completion z
 ask brume mechanisms --j
 ask brume noise discrete_l
-ask brume help acc
+ask brume help accu
 ask brume accuracy --beta ''
 """
 
