@@ -156,58 +156,74 @@ static brume_status excess_at(calibration *c, double log_x, double *excess, brum
     return BRUME_OK;
 }
 
-/* From a point near the answer to one that is certified and within a billionth: Newton's steps in
- * logarithms, each aimed a little to the safe side. *found is false where that does not settle: a
- * kink, or a bound too rough. */
-static brume_status polish(calibration *c, double *x, bool *found, brume_error *error)
+/* How fast the logarithm of the bound falls at x, by the cheap bound. */
+static brume_status rough_slope(calibration *c, double x, double *slope, brume_error *error)
 {
-    double at = log(*x), here, beside;
+    double here, beside;
+    c->rough = true;
+    brume_status status = excess_at(c, log(x), &here, error);
+    if (status == BRUME_OK)
+        status = excess_at(c, log(x) + 0.01, &beside, error);
+    c->rough = false;
+    if (status == BRUME_OK)
+        *slope = (here - beside) / 0.01;
+    return status;
+}
+
+/* From a point near the answer to one that is certified and within a billionth: secant steps in
+ * logarithms, by ever sharper certificates, the last ones aimed a little to the safe side. *found
+ * is false where that does not settle: a kink, a bound too rough, a start too far away. */
+static brume_status polish(calibration *c, double *x, double slope, bool *found, brume_error *error)
+{
+    static const double tolerances[] = {0.02, 1e-3, 1e-5};
+    double at = log(*x), here, last_at = NAN, last = NAN;
     *found = false;
-    c->tolerance = 1e-4;
-    BRUME_TRY(excess_at(c, at, &here, error));
-    BRUME_TRY(excess_at(c, at + 0.01, &beside, error));
-    double slope = (here - beside) / 0.01; /* how fast the bound falls */
-    if (!isfinite(here) || !isfinite(slope) || !(slope > 0.01))
-        return BRUME_OK;
-    at += here / slope;
-    c->tolerance = 3e-10 * fmin(slope, 100);
-    for (int step = 0; step < 6; step++) {
+    for (int step = 0; step < 10; step++) {
+        bool sharp = step >= 3;
+        c->tolerance = sharp ? 3e-10 * fmin(slope, 100) : tolerances[step];
         BRUME_TRY(excess_at(c, at, &here, error));
-        if (!isfinite(here))
-            return BRUME_OK;
-        if (here <= 0 && here >= -6e-10 * slope) {
+        if (sharp && here <= 0 && here >= -6e-10 * slope) {
             *x = exp(at); /* the very point that was tried */
             *found = c->tight = true;
             return BRUME_OK;
         }
-        at += here / slope + 2e-10;
+        double secant = (last - here) / (at - last_at);
+        if (fabs(at - last_at) > 1e-7 && secant > slope / 4 && secant < slope * 4)
+            slope = secant; /* a secant over less than the bounds' own width says nothing */
+        if (!isfinite(here) || !isfinite(slope) || !(slope > 0.01) || fabs(here / slope) > 3)
+            return BRUME_OK;
+        last_at = at, last = here;
+        at += here / slope + (step >= 2 ? 2e-10 : 0);
     }
     return BRUME_OK;
 }
 
 /* The certified bound is dear far from the target and where it must be sharp. So look first by one
- * that is cheap, then by a wide certificate, then sharpen where it matters. */
+ * that is cheap, then by ever sharper certificates; bisect only where that fails. */
 static brume_status search_in_stages(calibration *c, brume_search *search, double guess, double *at,
                                      brume_error *error)
 {
-    bool exact = c->accuracy || !(c->delta > 0); /* cheap: go to the last places at once */
-    if (!exact) {
-        bool found = false;
-        search->relative = 0.01;
-        c->rough = true;
-        if (brume_search_least(search, guess, at, NULL) == BRUME_OK)
-            guess = *at, search->step = 0.05;
-        c->rough = false;
-        c->tolerance = 0.02;
-        BRUME_TRY(brume_search_least(search, guess, at, error));
-        if (search->least < *at && *at < search->most)
-            BRUME_TRY(polish(c, at, &found, error));
-        if (found)
-            return BRUME_OK;
-        guess = *at, search->step = 0.02;
-        c->tolerance = 1e-9;
+    search->relative = 1e-15;
+    if (c->accuracy || !(c->delta > 0)) /* cheap: go to the last places at once */
+        return brume_search_least(search, guess, at, error);
+    bool found = false;
+    search->relative = 0.01;
+    c->rough = true;
+    brume_status status = brume_search_least(search, guess, at, NULL);
+    c->rough = false;
+    if (status == BRUME_OK && search->least < *at && *at < search->most) {
+        double slope;
+        guess = *at, search->step = 0.05;
+        BRUME_TRY(rough_slope(c, guess, &slope, error));
+        BRUME_TRY(polish(c, at, slope, &found, error));
     }
-    search->relative = exact ? 1e-15 : 2e-10;
+    if (found)
+        return BRUME_OK;
+    c->tolerance = 0.02;
+    BRUME_TRY(brume_search_least(search, guess, at, error));
+    guess = *at, search->step = 0.02;
+    search->relative = 2e-10;
+    c->tolerance = 1e-9;
     return brume_search_least(search, guess, at, error);
 }
 
