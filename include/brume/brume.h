@@ -30,6 +30,7 @@
 #include <brume/mechanism.h>
 #include <brume/method.h>
 #include <brume/noise.h>
+#include <brume/odometer.h>
 #include <brume/primitive.h>
 #include <brume/quantile.h>
 #include <brume/randomized_response.h>

@@ -6,7 +6,8 @@
 In every block of the kind ```console, a line `$ COMMAND` is run, all of a document in one empty
 folder, so that later commands see what earlier ones wrote. It must succeed, unless the line before
 the block is `<!-- exit N -->`. The lines shown below it must be what it prints, except that numbers
-may differ: noise is noise. A line `...` stands for any lines. `<!-- not run -->` before a block
+may differ: noise is noise; after `<!-- same numbers -->` they must agree to nine digits. A line `...`
+stands for any lines. `<!-- not run -->` before a block
 leaves it out. Blocks of the kind ```csv after a line `<!-- file NAME -->` become that file.
 """
 import glob
@@ -21,7 +22,7 @@ NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?")
 
 
 def parse(path):
-    """Steps: ("file", name, text) and ("run", command, shown lines, exit code)."""
+    """Steps: ("file", name, text) and ("run", command, shown lines, exit code, exact)."""
     steps, note, kind, block = [], "", None, []
     for line in open(path, encoding="utf-8"):
         line = line.rstrip("\n")
@@ -30,7 +31,8 @@ def parse(path):
         elif kind is not None and line.startswith("```"):
             if kind == "console" and "not run" not in note:
                 found = re.search(r"exit (\d+)", note)
-                steps += commands(block, int(found.group(1)) if found else 0)
+                steps += commands(block, int(found.group(1)) if found else 0,
+                                  "same numbers" in note)
             named = re.search(r"file (\S+)", note)
             if kind != "console" and named:
                 steps.append(("file", named.group(1), "\n".join(block) + "\n"))
@@ -44,11 +46,11 @@ def parse(path):
     return steps
 
 
-def commands(block, code):
+def commands(block, code, exact=False):
     steps = []
     for line in block:
         if line.startswith("$ "):
-            steps.append(["run", line[2:], [], 0])
+            steps.append(["run", line[2:], [], 0, exact])
         elif steps and steps[-1][1].endswith("\\") and not steps[-1][2]:
             steps[-1][1] += "\n" + line
         elif steps:
@@ -62,16 +64,23 @@ def shape(line):
     return re.sub(r"\s+", " ", re.sub(r"[━─-]{3,}", "---", NUMBER.sub("#", line))).strip()
 
 
-def differs(shown, printed):
+def numbers_agree(shown, printed):
+    """Of two lines of one shape: are their numbers the same to nine digits?"""
+    pairs = zip(NUMBER.finditer(shown), NUMBER.finditer(printed))
+    values = [[float(x.group().replace(",", "").replace("−", "-")) for x in pair] for pair in pairs]
+    return all(abs(a - b) <= 1e-9 * max(abs(a), abs(b)) for a, b in values)
+
+
+def differs(shown, printed, exact=False):
     """None, or the first line that is not as shown."""
     at = 0
     for index, line in enumerate(shown):
         if line.strip() == "...":
             rest = shown[index + 1:]
-            return differs(rest, printed[len(printed) - len(rest):]) if rest else None
+            return differs(rest, printed[len(printed) - len(rest):], exact) if rest else None
         if at >= len(printed):
             return f"shown, not printed: {line}"
-        if shape(line) != shape(printed[at]):
+        if shape(line) != shape(printed[at]) or (exact and not numbers_agree(line, printed[at])):
             return f"shown:   {line}\nprinted: {printed[at]}"
         at += 1
     return f"printed, not shown: {printed[at]}" if at < len(printed) and shown else None
@@ -79,13 +88,13 @@ def differs(shown, printed):
 
 def run_step(step, environment, folder):
     """None, or what is wrong."""
-    _, command, shown, code = step
+    _, command, shown, code, exact = step
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, timeout=300,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != code:
         return f"exit {done.returncode}, expected {code}\n{done.stdout}"
-    return differs(shown, done.stdout.splitlines())
+    return differs(shown, done.stdout.splitlines(), exact)
 
 
 def documents(words):
