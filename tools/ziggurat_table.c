@@ -121,8 +121,9 @@ int main(int argc, char **argv)
     mpfr_t t;
     mpfr_init2(t, PRECISION);
     mpfr_set_z_2exp(t, edge, -EDGE_BITS, MPFR_RNDN);
-    printf("/* Printed by tools/ziggurat_table.c with arguments %d %d; do not edit. */\n", layers,
-           grid);
+    printf("/* Printed by tools/ziggurat_table.c with arguments %d %d; do not edit. */\n"
+           "/* clang-format off */\n",
+           layers, grid);
     printf("enum { ZIGGURAT_LAYERS = %d, ZIGGURAT_GRID_BITS = %d, ZIGGURAT_EDGE_BITS = %d };\n",
            layers, grid, EDGE_BITS);
     printf("#define ZIGGURAT_EDGE        %a /* R, exact */\n", mpfr_get_d(t, MPFR_RNDN));

@@ -1,4 +1,5 @@
 /* Printed by tools/ziggurat_table.c with arguments 256 60; do not edit. */
+/* clang-format off */
 enum { ZIGGURAT_LAYERS = 256, ZIGGURAT_GRID_BITS = 60, ZIGGURAT_EDGE_BITS = 48 };
 #define ZIGGURAT_EDGE        0x1.d3e4d0f86cf8p+1 /* R, exact */
 #define ZIGGURAT_EDGE_SCALED 1028909377313264u /* R 2^48 */

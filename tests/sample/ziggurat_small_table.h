@@ -1,4 +1,5 @@
 /* Printed by tools/ziggurat_table.c with arguments 4 12; do not edit. */
+/* clang-format off */
 enum { ZIGGURAT_LAYERS = 4, ZIGGURAT_GRID_BITS = 12, ZIGGURAT_EDGE_BITS = 48 };
 #define ZIGGURAT_EDGE        0x1.ee4de4a045fap+0 /* R, exact */
 #define ZIGGURAT_EDGE_SCALED 543493292312058u /* R 2^48 */
