@@ -162,12 +162,14 @@ static int place(const ziggurat_noise *z, unsigned layer, uint64_t word, brume_b
 {
     brume_u128 u = word >> PLACE_SHIFT;
     int seen = ZIGGURAT_PLACE_BITS;
-    double t = ((double)(int64_t)u + 0.5) * z->step[layer] - 0.5; /* as in the filter */
-    double floor = (t + BRUME_ROUNDER) - BRUME_ROUNDER;
-    if (ZIGGURAT_FIRST_TIER == 1 && brume_absolute(t - floor) <= z->certain &&
-        (layer != 0 || ziggurat_side(u, seen) == ZIGGURAT_BODY)) {
-        *x = (int64_t)floor + 1;
-        return ZIGGURAT_BODY;
+    if (ZIGGURAT_FIRST_TIER == 1) { /* as in the filter */
+        double t = ((double)(int64_t)u + 0.5) * z->step[layer] - 0.5;
+        double floor = (t + BRUME_ROUNDER) - BRUME_ROUNDER;
+        if (brume_absolute(t - floor) <= z->certain &&
+            (layer != 0 || ziggurat_side(u, seen) == ZIGGURAT_BODY)) {
+            *x = (int64_t)floor + 1;
+            return ZIGGURAT_BODY;
+        }
     }
     for (;;) {
         int side = layer == 0 ? ziggurat_side(u, seen) : ZIGGURAT_BODY;
@@ -218,13 +220,15 @@ static int wedge(const ziggurat_noise *z, unsigned layer, int64_t x, brume_bits 
     uint64_t word;
     if (!brume_sample_word(bits, bits->more, &word))
         return -1;
-    const double grid = 1.0 / (double)(UINT64_C(1) << ZIGGURAT_GRID_BITS);
-    double y = (double)x * z->inverse;
-    double bell = brume_exp_neg(0.5 * y * y);
-    double level = (double)ziggurat_floor[layer] * grid +
-                   ziggurat_middle(word) * ((double)ziggurat_height[layer] * grid);
-    if (ZIGGURAT_FIRST_TIER < 3 && brume_absolute(level - bell) > WEDGE_MARGIN)
-        return level < bell;
+    if (ZIGGURAT_FIRST_TIER < 3) {
+        const double grid = 1.0 / (double)(UINT64_C(1) << ZIGGURAT_GRID_BITS);
+        double y = (double)x * z->inverse;
+        double bell = brume_exp_neg(0.5 * y * y);
+        double level = (double)ziggurat_floor[layer] * grid +
+                       ziggurat_middle(word) * ((double)ziggurat_height[layer] * grid);
+        if (brume_absolute(level - bell) > WEDGE_MARGIN)
+            return level < bell;
+    }
     return wedge_deep(z, layer, word, x, bits);
 }
 
@@ -283,13 +287,12 @@ static int tail(const ziggurat_noise *z, brume_bits *bits, int64_t *x)
     if (!brume_sample_word(bits, bits->more, &first) ||
         !brume_sample_word(bits, bits->more, &second))
         return -1;
-    double unused;
-    double u = ziggurat_middle(first), v = ziggurat_middle(second);
-    double t = z->sigma.value * (ZIGGURAT_EDGE + brume_neg_log(u, &unused) / ZIGGURAT_EDGE);
-    /* |t - sigma (R - ln(U)/R)| < sigma 2^-37 for U >= 2^-16; t < 2^51 */
-    if (ZIGGURAT_FIRST_TIER < 3 && BRUME_WORD_BITS == 64 && u >= 0x1p-16 && t < 0x1p51) {
+    if (ZIGGURAT_FIRST_TIER < 3 && BRUME_WORD_BITS == 64) {
+        double unused, u = ziggurat_middle(first), v = ziggurat_middle(second);
+        double t = z->sigma.value * (ZIGGURAT_EDGE + brume_neg_log(u, &unused) / ZIGGURAT_EDGE);
         double nearest = (t + BRUME_ROUNDER) - BRUME_ROUNDER;
-        if (brume_absolute(t - nearest) > z->sigma.value * 0x1p-36) {
+        /* |t - sigma (R - ln(U)/R)| < sigma 2^-37 for U >= 2^-16; t < 2^51 */
+        if (u >= 0x1p-16 && t < 0x1p51 && brume_absolute(t - nearest) > z->sigma.value * 0x1p-36) {
             double ceiling = nearest > t ? nearest : nearest + 1.0; /* floor(t) + 1 */
             double y = ceiling * z->inverse;
             double bell = brume_exp_neg(0.5 * y * y);

@@ -97,11 +97,13 @@ static bool value(const rounded_noise *z, unsigned layer, uint64_t place, brume_
                   int64_t *x)
 {
     uint64_t next;
-    double t = ((double)(int64_t)place + 0.5) * z->step[layer]; /* as in the filter */
-    double nearest = (t + BRUME_ROUNDER) - BRUME_ROUNDER;
-    if (ZIGGURAT_FIRST_TIER == 1 && brume_absolute(t - nearest) <= z->certain) {
-        *x = (int64_t)nearest;
-        return true;
+    if (ZIGGURAT_FIRST_TIER == 1) { /* as in the filter */
+        double t = ((double)(int64_t)place + 0.5) * z->step[layer];
+        double nearest = (t + BRUME_ROUNDER) - BRUME_ROUNDER;
+        if (brume_absolute(t - nearest) <= z->certain) {
+            *x = (int64_t)nearest;
+            return true;
+        }
     }
     if (ziggurat_floor_of(&z->sigma, layer, place, ZIGGURAT_PLACE_BITS, true, x))
         return true;
@@ -181,9 +183,9 @@ static int tail(const rounded_noise *z, brume_bits *bits, int64_t *x)
     if (!brume_sample_word(bits, bits->more, &first) ||
         !brume_sample_word(bits, bits->more, &second))
         return -1;
-    double unused, u = ziggurat_middle(first);
-    if (ZIGGURAT_FIRST_TIER < 3 && BRUME_WORD_BITS == 64 && u >= 0x1p-16) {
-        double s = brume_neg_log(u, &unused) / ZIGGURAT_EDGE;
+    if (ZIGGURAT_FIRST_TIER < 3 && BRUME_WORD_BITS == 64 && ziggurat_middle(first) >= 0x1p-16) {
+        double unused;
+        double s = brume_neg_log(ziggurat_middle(first), &unused) / ZIGGURAT_EDGE;
         double bell = brume_exp_neg(0.5 * s * s);
         double level = ziggurat_middle(second) * ZIGGURAT_TAIL_RATIO;
         if (brume_absolute(level - bell) > 0x1p-35 * bell + 0x1p-50) {
@@ -251,18 +253,21 @@ static int wedge(const rounded_noise *z, unsigned layer, uint64_t place, brume_b
     uint64_t word;
     if (!brume_sample_word(bits, bits->more, &word))
         return -1;
-    const double grid = 1.0 / (double)(UINT64_C(1) << ZIGGURAT_GRID_BITS);
-    double t = ((double)(int64_t)place + 0.5) * (ziggurat_width[layer] / PLACES);
-    double bell = brume_exp_neg(0.5 * t * t);
-    double level = (double)ziggurat_floor[layer] * grid +
-                   ziggurat_middle(word) * ((double)ziggurat_height[layer] * grid);
-    bool sure = ZIGGURAT_FIRST_TIER < 3 && brume_absolute(level - bell) > WEDGE_MARGIN;
     /* In layer 0 the place may still be at the border of the tail. */
-    if (!sure || (layer == 0 && ziggurat_side(place, ZIGGURAT_PLACE_BITS) != ZIGGURAT_BODY))
-        return wedge_deep(z, layer, place, word, bits, x);
-    if (level > bell)
-        return 0;
-    return value(z, layer, place, bits, x) ? 1 : -1;
+    bool body = layer != 0 || ziggurat_side(place, ZIGGURAT_PLACE_BITS) == ZIGGURAT_BODY;
+    if (ZIGGURAT_FIRST_TIER < 3 && body) {
+        const double grid = 1.0 / (double)(UINT64_C(1) << ZIGGURAT_GRID_BITS);
+        double t = ((double)(int64_t)place + 0.5) * (ziggurat_width[layer] / PLACES);
+        double bell = brume_exp_neg(0.5 * t * t);
+        double level = (double)ziggurat_floor[layer] * grid +
+                       ziggurat_middle(word) * ((double)ziggurat_height[layer] * grid);
+        if (brume_absolute(level - bell) > WEDGE_MARGIN) {
+            if (level > bell)
+                return 0;
+            return value(z, layer, place, bits, x) ? 1 : -1;
+        }
+    }
+    return wedge_deep(z, layer, place, word, bits, x);
 }
 
 /* The whole attempt of a word: 1 kept, 0 rejected, -1 source failed. */

@@ -98,32 +98,41 @@ static brume_status choose_deep(const runs *r, uint64_t word, brume_bits *bits, 
     return status;
 }
 
+/* The first i with U S < C_i by doubles; r->n if they cannot say. */
+static size_t choose_double(const runs *r, uint64_t word)
+{
+    double total = 0;
+    for (size_t i = 0; i < r->n; i++)
+        total += weight(r, i);
+    double place = brume_uniform_middle(word) * total, sum = 0;
+    double margin = total * (0x1p-39 + (double)r->n * 0x1p-50 +
+                             (BRUME_PREFIX < 52 ? 1.0 / (double)(UINT64_C(1) << BRUME_PREFIX) : 0));
+    bool first = true; /* nothing before: U S >= 0 needs no margin */
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->lengths[i] == 0)
+            continue;
+        double before = sum;
+        sum += weight(r, i);
+        if (sum > place || i == r->last) {
+            bool above = first || place - before > margin;
+            bool below = i == r->last || sum - place > margin; /* U S < S needs none either */
+            return above && below ? i : r->n;
+        }
+        first = false;
+    }
+    return r->n;
+}
+
 static brume_status choose(const runs *r, brume_bits *bits, size_t *out, brume_error *error)
 {
     uint64_t word;
     if (!brume_bits_word(bits, bits->main, &word))
         return brume_bits_failed(bits, error);
-    double total = 0;
-    for (size_t i = 0; i < r->n; i++)
-        total += weight(r, i);
-    double place = brume_uniform_middle(word) * total, before = 0, after = 0;
-    double margin = total * (0x1p-39 + (double)r->n * 0x1p-50 +
-                             (BRUME_PREFIX < 52 ? 1.0 / (double)(UINT64_C(1) << BRUME_PREFIX) : 0));
-    size_t i = 0, first = r->n;
-    for (; i < r->n; i++) {
-        before = after;
-        after += weight(r, i);
-        if (r->lengths[i] > 0 && first == r->n)
-            first = i;
-        if (after > place && r->lengths[i] > 0)
-            break;
-    }
-    if (i < r->n && SELECT_FIRST_TIER == 1 && (i == first || place - before > margin) &&
-        (i == r->last || after - place > margin)) {
-        *out = i;
-        return BRUME_OK;
-    }
-    return choose_deep(r, word, bits, out, error);
+    size_t choice = SELECT_FIRST_TIER == 1 ? choose_double(r, word) : r->n;
+    if (choice == r->n)
+        return choose_deep(r, word, bits, out, error);
+    *out = choice;
+    return BRUME_OK;
 }
 
 brume_status brume_select_run(brume_bits *bits, double coefficient, const uint64_t *lengths,
