@@ -198,8 +198,7 @@ static const char *state_in_journal(const json_t *body, const char *name)
         return json_string_value(json_object_get(body, "filter"));
     size_t i = 0;
     json_t *charge = NULL;
-    json_array_foreach(json_object_get(body, "charges"), i, charge)
-    {
+    json_array_foreach (json_object_get(body, "charges"), i, charge) {
         dataset = json_string_value(json_object_get(charge, "dataset"));
         if (dataset && strcmp(dataset, name) == 0)
             return json_string_value(json_object_get(charge, "filter"));

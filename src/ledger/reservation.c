@@ -81,8 +81,7 @@ static brume_status store_charges(brume_ledger *ledger, const json_t *charges, u
 {
     size_t i = 0;
     json_t *charge = NULL;
-    json_array_foreach(charges, i, charge)
-    {
+    json_array_foreach (charges, i, charge) {
         const char *name = json_string_value(json_object_get(charge, "dataset"));
         const char *state = json_string_value(json_object_get(charge, "filter"));
         BRUME_TRY(brume_store_execute(
@@ -268,19 +267,34 @@ brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, j
 
 /* ---- history ---- */
 
+/* A charge as numbers, beside its exact text. */
+static json_t *cost_to_json(const char *price)
+{
+    brume_charge charge;
+    if (!price || brume_charge_parse(price, &charge, NULL) != BRUME_OK)
+        return json_null();
+    double amount = brume_decimal_nearest(&charge.amount);
+    double delta = brume_decimal_nearest(&charge.delta);
+    if (charge.rule == BRUME_RULE_CONCENTRATED)
+        return json_pack("{s:n,s:f,s:f,s:s}", "epsilon", "delta", delta, "rho", amount, "exact",
+                         price);
+    return json_pack("{s:f,s:f,s:n,s:s}", "epsilon", amount, "delta", delta, "rho", "exact", price);
+}
+
 static json_t *history_entry(sqlite3_stmt *statement)
 {
     json_t *body = json_loads(brume_store_text(statement, 3), 0, NULL);
     const char *dataset = brume_store_text(statement, 2);
-    json_t *charge = NULL, *cost = NULL;
+    const char *price = NULL;
+    json_t *charge = NULL;
     size_t i = 0;
-    json_array_foreach(json_object_get(body, "charges"), i,
-                       charge) if (strcmp(json_string_value(json_object_get(charge, "dataset")),
-                                          dataset) == 0) cost = json_object_get(charge, "price");
+    json_array_foreach (json_object_get(body, "charges"), i, charge)
+        if (strcmp(json_string_value(json_object_get(charge, "dataset")), dataset) == 0)
+            price = json_string_value(json_object_get(charge, "price"));
     json_t *entry = json_pack(
-        "{s:I,s:s,s:s,s:O?,s:O?,s:s}", "id", (json_int_t)sqlite3_column_int64(statement, 0), "time",
+        "{s:I,s:s,s:s,s:O?,s:o,s:s}", "id", (json_int_t)sqlite3_column_int64(statement, 0), "time",
         brume_store_text(statement, 1), "dataset", dataset, "sql", json_object_get(body, "sql"),
-        "cost", cost, "state", brume_store_text(statement, 4));
+        "cost", cost_to_json(price), "state", brume_store_text(statement, 4));
     json_decref(body);
     return entry;
 }

@@ -91,4 +91,8 @@ BRUME_MUST_USE brume_status brume_bounder_finish(brume_bounder *bounder,
                                                  const brume_bounded_group **groups, size_t *count,
                                                  brume_error *error);
 
+/* The order of keys that is used everywhere: NULL last, numbers by size, text by bytes. */
+int brume_keys_compare(const brume_key_value *a, const brume_key_value *b, size_t count);
+void brume_groups_sort(brume_bounded_group *groups, size_t count, size_t key_count);
+
 #endif

@@ -132,16 +132,26 @@ static int compare_cells(const brume_key_value *a, const brume_key_value *b)
     return (a->text.length > b->text.length) - (a->text.length < b->text.length);
 }
 
-static int compare_groups(const void *left, const void *right, void *context)
+int brume_keys_compare(const brume_key_value *a, const brume_key_value *b, size_t count)
 {
-    const brume_bounded_group *a = left, *b = right;
-    const brume_bounder *bounder = context;
-    for (size_t i = 0; i < bounder->plan.key_count; i++) {
-        int order = compare_cells(&a->keys[i], &b->keys[i]);
+    for (size_t i = 0; i < count; i++) {
+        int order = compare_cells(&a[i], &b[i]);
         if (order != 0)
             return order;
     }
     return 0;
+}
+
+static int compare_groups(const void *left, const void *right, void *key_count)
+{
+    const brume_bounded_group *a = left, *b = right;
+    return brume_keys_compare(a->keys, b->keys, *(const size_t *)key_count);
+}
+
+void brume_groups_sort(brume_bounded_group *groups, size_t count, size_t key_count)
+{
+    if (count)
+        qsort_r(groups, count, sizeof *groups, compare_groups, &key_count);
 }
 
 /* An open domain has the groups that some unit kept; a closed one all that were declared. */
@@ -180,7 +190,7 @@ brume_status brume_bounder_finish(brume_bounder *bounder, const brume_bounded_gr
         visit_rows(bounder, visit_sum);
     BRUME_TRY(list_values(bounder, error));
     *count = drop_absent(bounder);
-    qsort_r(bounder->result, *count, sizeof *bounder->result, compare_groups, bounder);
+    brume_groups_sort(bounder->result, *count, keys);
     *groups = bounder->result;
     return BRUME_OK;
 }

@@ -139,7 +139,7 @@ static void after_500_sudden_deaths_every_answer_seen_is_charged(void **state)
     uint64_t committed = 0;
     size_t i = 0;
     json_t *event = NULL;
-    json_array_foreach(json_object_get(history, "events"), i, event)
+    json_array_foreach (json_object_get(history, "events"), i, event)
         committed += strcmp(json_string_value(json_object_get(event, "state")), "committed") == 0;
     assert_holds(committed >= seen);
     assert_holds(committed <= seen + KILLS); /* at most one each was recorded and not seen */

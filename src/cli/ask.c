@@ -1,0 +1,39 @@
+/* What `query` and `explain` share: the options of a payment, and readable numbers. */
+#include "cli/ask.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+brume_payment brume_call_payment(const brume_call *call)
+{
+    return (brume_payment){brume_call_text(call, "epsilon"), brume_call_text(call, "delta"),
+                           brume_call_text(call, "rho")};
+}
+
+brume_number_text brume_rounded(double value)
+{
+    brume_number_text out;
+    double size = fabs(value);
+    if (size >= 1000 || value == floor(value))
+        snprintf(out.text, sizeof out.text, size < 1e15 ? "%.0f" : "%.4g", value);
+    else
+        snprintf(out.text, sizeof out.text, "%.4g", value);
+    return out;
+}
+
+char *brume_json_text(const json_t *value)
+{
+    if (!value || json_is_null(value))
+        return strdup("NULL");
+    if (json_is_string(value))
+        return strdup(json_string_value(value));
+    if (json_is_boolean(value))
+        return strdup(json_is_true(value) ? "true" : "false");
+    char text[64];
+    if (json_is_integer(value))
+        snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
+    else
+        snprintf(text, sizeof text, "%.6g", json_real_value(value));
+    return strdup(text);
+}

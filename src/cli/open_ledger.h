@@ -1,0 +1,17 @@
+/* Opening the ledger that a call names. */
+#ifndef BRUME_CLI_OPEN_LEDGER_H
+#define BRUME_CLI_OPEN_LEDGER_H
+
+#include "cli/command.h"
+#include "ledger/ledger.h"
+
+/* --ledger FILE, else $BRUME_LEDGER, else ./brume.db. */
+const char *brume_call_ledger_path(const brume_call *call);
+
+BRUME_MUST_USE brume_status brume_call_open_ledger(const brume_call *call, brume_ledger_mode mode,
+                                                   brume_ledger **out, brume_error *error);
+
+/* "12.34 of 50" as a bar of `width` characters: what is left in full blocks. */
+void brume_write_bar(FILE *out, double left, double of, int width);
+
+#endif

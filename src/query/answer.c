@@ -1,0 +1,244 @@
+/* The release path: the one place that puts ledger, engine and noise together. */
+#include "query/answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "query/present.h"
+
+static brume_status out_of_memory(brume_error *error)
+{
+    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the answer");
+}
+
+json_t *brume_budget_left(const brume_filter *filter)
+{
+    brume_charge left;
+    if (brume_filter_left(filter, &left, NULL) != BRUME_OK)
+        return NULL;
+    double amount = brume_decimal_nearest(&left.amount), delta = brume_decimal_nearest(&left.delta);
+    if (filter->rule == BRUME_RULE_CONCENTRATED)
+        return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
+    return json_pack("{s:f,s:f}", "epsilon", amount, "delta", delta);
+}
+
+static json_t *cost_to_json(const brume_plan *plan)
+{
+    double amount = brume_decimal_nearest(&plan->charge.amount);
+    double delta = brume_decimal_nearest(&plan->charge.delta);
+    if (plan->rule == BRUME_RULE_CONCENTRATED)
+        return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
+    return json_pack("{s:f,s:f,s:n}", "epsilon", amount, "delta", delta, "rho");
+}
+
+/* The tightest of the budgets that the query was charged to, as it is now. */
+static brume_status add_remaining(brume_ledger *ledger, const brume_question *question,
+                                  json_t *answer, brume_error *error)
+{
+    json_t *least = NULL;
+    double amount = INFINITY;
+    for (size_t i = 0; i < question->query->table_count; i++) {
+        brume_dataset *now = NULL;
+        const char *name = question->datasets[question->query->tables[i].table]->name;
+        brume_status status = brume_ledger_dataset(ledger, name, &now, error);
+        brume_charge left;
+        if (status == BRUME_OK)
+            status = brume_filter_left(&now->filter, &left, error);
+        if (status == BRUME_OK && brume_decimal_lower(&left.amount) < amount) {
+            amount = brume_decimal_lower(&left.amount);
+            json_decref(least);
+            least = brume_budget_left(&now->filter);
+        }
+        brume_dataset_close(now);
+        if (status != BRUME_OK) {
+            json_decref(least);
+            return status;
+        }
+    }
+    return least && json_object_set_new(answer, "remaining", least) == 0 ? BRUME_OK
+                                                                         : out_of_memory(error);
+}
+
+static brume_status open_engine(const brume_question *question, brume_engine **out,
+                                brume_error *error)
+{
+    size_t count = question->table_count;
+    brume_source *sources = calloc(count + 1, sizeof *sources);
+    brume_column **columns = calloc(count + 1, sizeof *columns);
+    brume_status status = sources && columns ? BRUME_OK : out_of_memory(error);
+    for (size_t i = 0; status == BRUME_OK && i < count; i++)
+        status = brume_policy_source(question->policies[i], &sources[i], &columns[i], error);
+    if (status == BRUME_OK)
+        status = brume_engine_open(sources, count, out, error);
+    for (size_t i = 0; columns && i < count; i++)
+        free(columns[i]);
+    free(columns);
+    free(sources);
+    return status;
+}
+
+static brume_status reserve(brume_ledger *ledger, const brume_question *question,
+                            const brume_plan *plan, const char *key, uint64_t *id,
+                            brume_error *error)
+{
+    const brume_query *query = question->query;
+    brume_ledger_charge *charges = calloc(query->table_count + 1, sizeof *charges);
+    json_t *events = brume_plan_to_json(plan);
+    brume_status status = charges && events ? BRUME_OK : out_of_memory(error);
+    for (size_t i = 0; status == BRUME_OK && i < query->table_count; i++)
+        charges[i] =
+            (brume_ledger_charge){question->datasets[query->tables[i].table]->name, &plan->charge};
+    brume_reservation reservation = {.charges = charges,
+                                     .charge_count = query->table_count,
+                                     .sql = query->normal,
+                                     .events = events,
+                                     .answer_key = key,
+                                     .typed_epsilon = *plan->epsilon ? plan->epsilon : NULL};
+    if (status == BRUME_OK)
+        status = brume_ledger_reserve(ledger, &reservation, id, error);
+    json_decref(events);
+    free(charges);
+    return status;
+}
+
+/* From here on true numbers exist; they are gone when this returns. */
+static brume_status release(const brume_question *question, const brume_plan *plan,
+                            brume_engine *engine, brume_bits *bits, json_t **answer,
+                            brume_error *error)
+{
+    brume_collected *collected = NULL;
+    brume_drawn *drawn = NULL;
+    brume_status status =
+        brume_collect(plan, engine, question->table_count, bits, &collected, error);
+    if (status == BRUME_OK)
+        status = brume_draw(plan, collected, bits, &drawn, error);
+    if (status == BRUME_OK)
+        status = brume_present(plan, drawn, answer, error);
+    brume_drawn_close(drawn);
+    brume_collected_close(collected);
+    return status;
+}
+
+static brume_status complete(const brume_plan *plan, json_t *answer, brume_error *error)
+{
+    bool good =
+        json_object_set_new(answer, "cost", cost_to_json(plan)) == 0 &&
+        json_object_set_new(answer, "events", brume_plan_to_json(plan)) == 0 &&
+        json_object_set_new(answer, "delta_by_default", json_boolean(plan->delta_by_default)) == 0;
+    if (good && plan->shape.private_keys)
+        good = json_object_set_new(answer, "threshold",
+                                   json_integer((json_int_t)plan->price.threshold)) == 0;
+    return good ? BRUME_OK : out_of_memory(error);
+}
+
+static brume_status buy(brume_ledger *ledger, const brume_question *question,
+                        const brume_plan *plan, const char *key, brume_bits *bits,
+                        const brume_watch *watch, json_t **answer, brume_error *error)
+{
+    brume_engine *engine = NULL;
+    uint64_t id = 0;
+    json_t *made = NULL;
+    BRUME_TRY(open_engine(question, &engine, error)); /* that a source is there is no secret */
+    brume_status status = reserve(ledger, question, plan, key, &id, error);
+    bool reserved = status == BRUME_OK;
+    if (reserved && watch && watch->running)
+        watch->running(watch->context, engine);
+    if (reserved)
+        status = release(question, plan, engine, bits, &made, error);
+    if (reserved && watch && watch->running)
+        watch->running(watch->context, NULL);
+    if (status == BRUME_OK)
+        status = complete(plan, made, error);
+    if (status == BRUME_OK)
+        status = brume_ledger_commit(ledger, id, made, error);
+    else if (reserved && brume_ledger_fail(ledger, id, status, NULL) != BRUME_OK)
+        reserved = false; /* not recorded as failed; it stays charged either way */
+    brume_engine_close(engine);
+    if (status != BRUME_OK) {
+        json_decref(made);
+        return status;
+    }
+    *answer = made;
+    return BRUME_OK;
+}
+
+static brume_status answer_question(brume_ledger *ledger, const brume_question *question,
+                                    const brume_plan *plan, brume_bits *bits,
+                                    const brume_watch *watch, json_t **answer, brume_error *error)
+{
+    char key[65];
+    json_t *made = NULL;
+    BRUME_TRY(brume_question_key(question, plan, key, error));
+    BRUME_TRY(brume_ledger_recall(ledger, key, &made, error));
+    bool cached = made != NULL;
+    if (!cached)
+        BRUME_TRY(buy(ledger, question, plan, key, bits, watch, &made, error));
+    brume_status status = add_remaining(ledger, question, made, error);
+    if (status == BRUME_OK && json_object_set_new(made, "cached", json_boolean(cached)) != 0)
+        status = out_of_memory(error);
+    if (status != BRUME_OK) {
+        json_decref(made);
+        return status;
+    }
+    *answer = made;
+    return BRUME_OK;
+}
+
+brume_status brume_answer(brume_ledger *ledger, const char *sql, const brume_payment *payment,
+                          brume_bits *bits, const brume_watch *watch, json_t **answer,
+                          brume_error *error)
+{
+    brume_question *question = NULL;
+    brume_plan *plan = NULL;
+    brume_status status = brume_question_open(ledger, sql, &question, error);
+    if (status == BRUME_OK)
+        status = brume_plan_make(question->query, question->tables, payment, &plan, error);
+    if (status == BRUME_OK)
+        status = answer_question(ledger, question, plan, bits, watch, answer, error);
+    brume_plan_close(plan);
+    brume_question_close(question);
+    return status;
+}
+
+static json_t *shape_to_json(const brume_plan *plan)
+{
+    return json_pack(
+        "{s:I,s:I,s:b,s:o,s:b,s:f,s:o}", "max_groups", (json_int_t)plan->shape.max_groups,
+        "max_rows", (json_int_t)plan->shape.max_rows, "private_keys", plan->shape.private_keys,
+        "groups", plan->shape.cells ? json_integer((json_int_t)plan->shape.cells) : json_null(),
+        "charged_as_replace", plan->shape.replace, "cells_moved", plan->price.cells_upper,
+        "threshold",
+        plan->shape.private_keys ? json_integer((json_int_t)plan->price.threshold) : json_null());
+}
+
+brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_payment *payment,
+                           json_t **explanation, brume_error *error)
+{
+    brume_question *question = NULL;
+    brume_plan *plan = NULL;
+    brume_status status = brume_question_open(ledger, sql, &question, error);
+    if (status == BRUME_OK)
+        status = brume_plan_make(question->query, question->tables, payment, &plan, error);
+    json_t *made = NULL;
+    if (status == BRUME_OK) {
+        json_t *errors = json_array();
+        for (size_t i = 0; errors && i < plan->measure_count; i++) {
+            brume_measure_kind kind = plan->measures[i].kind;
+            bool selection = kind == BRUME_MEASURE_QUANTILES || kind == BRUME_MEASURE_MODE;
+            json_array_append_new(errors, selection ? json_null()
+                                                    : json_real(brume_plan_width(plan, i, 0.05)));
+        }
+        made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:b}", "plan", brume_plan_to_json(plan), "cost",
+                         cost_to_json(plan), "error_95", errors, "shape", shape_to_json(plan),
+                         "rule", brume_rule_word(plan->rule), "sql", question->query->normal,
+                         "delta_by_default", plan->delta_by_default);
+        if (!made)
+            status = out_of_memory(error);
+    }
+    brume_plan_close(plan);
+    brume_question_close(question);
+    if (status == BRUME_OK)
+        *explanation = made;
+    return status;
+}

@@ -1,0 +1,38 @@
+/* The release path: the one place that puts ledger, engine and noise together.
+ *
+ *   plan -> recall? -> reserve (durable) -> collect -> draw -> post-process -> commit -> answer
+ *
+ * 1. Nothing of an answer exists before its price is on disk; nothing is returned before the answer
+ *    is recorded.
+ * 2. From the reservation on the price stays spent, whatever happens.
+ * 3. An identical question at the same payment, policy and data version is answered from the
+ * record, for nothing. */
+#ifndef BRUME_QUERY_ANSWER_H
+#define BRUME_QUERY_ANSWER_H
+
+#include <brume/bits.h>
+
+#include "query/draw.h"
+#include "query/question.h"
+
+/* Told which engine runs (NULL: none any more), so that a signal handler can cancel it. */
+typedef struct brume_watch {
+    void (*running)(void *context, brume_engine *engine);
+    void *context;
+} brume_watch;
+
+/* Ask. *answer is {"columns","rows","row_error_95","cost","remaining","events","cached", ...}. */
+BRUME_MUST_USE brume_status brume_answer(brume_ledger *ledger, const char *sql,
+                                         const brume_payment *payment, brume_bits *bits,
+                                         const brume_watch *watch, json_t **answer,
+                                         brume_error *error);
+
+/* The plan, the price and the expected errors; spends nothing and reads no row. */
+BRUME_MUST_USE brume_status brume_explain(brume_ledger *ledger, const char *sql,
+                                          const brume_payment *payment, json_t **explanation,
+                                          brume_error *error);
+
+/* What is left of a dataset's budget: {"epsilon","delta"} and, under concentrated, "rho". */
+json_t *brume_budget_left(const brume_filter *filter);
+
+#endif

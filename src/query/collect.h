@@ -1,0 +1,24 @@
+/* Collect: run the plan on the engine and get exact, bounded sums for every group. The last place
+ * where true numbers exist; what leaves here goes to draw.h and nowhere else. */
+#ifndef BRUME_QUERY_COLLECT_H
+#define BRUME_QUERY_COLLECT_H
+
+#include <brume/bits.h>
+
+#include "query/bound.h"
+#include "query/plan.h"
+
+typedef struct brume_collected brume_collected;
+
+/* Stream the rows of the plan's query. `engine` has the sources in the order of the catalog. A
+ * closed domain has every declared group; an open one those that some unit keeps.
+ * Errors: ESOURCE, EENGINE, ECANCELLED, EMEMORY, EOVERFLOW: none says anything about a row. */
+BRUME_MUST_USE brume_status brume_collect(const brume_plan *plan, brume_engine *engine,
+                                          size_t table_count, brume_bits *bits,
+                                          brume_collected **out, brume_error *error);
+void brume_collected_close(brume_collected *collected);
+
+/* The groups in the order of their keys; values are indexed as plan->values. */
+const brume_bounded_group *brume_collected_groups(const brume_collected *collected, size_t *count);
+
+#endif

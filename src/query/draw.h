@@ -1,0 +1,32 @@
+/* Draw: noise on what was collected, the test of private keys, quantiles and modes. What comes out
+ * is private: from here on everything is post-processing. */
+#ifndef BRUME_QUERY_DRAW_H
+#define BRUME_QUERY_DRAW_H
+
+#include <brume/bits.h>
+
+#include "query/collect.h"
+#include "query/plan.h"
+
+typedef struct brume_drawn {
+    size_t count;                       /* released groups */
+    const brume_bounded_group **groups; /* for their keys; nothing else of them may be shown */
+    double *numbers;                    /* measure-major: numbers[measure * count + group] */
+    int64_t *selected;                  /* quantiles and modes: see brume_drawn_selected */
+    size_t *selected_at;                /* per measure */
+} brume_drawn;
+
+/* Draw for every group of a public domain, or for those private ones that pass the test; the others
+ * are dropped here. */
+BRUME_MUST_USE brume_status brume_draw(const brume_plan *plan, const brume_collected *collected,
+                                       brume_bits *bits, brume_drawn **out, brume_error *error);
+void brume_drawn_close(brume_drawn *drawn);
+
+/* The noisy number of a measure, in grid steps. */
+double brume_drawn_number(const brume_drawn *drawn, int measure, size_t group);
+
+/* The chosen grid integer of a selection; `fraction` counts the quantiles of the measure. */
+int64_t brume_drawn_selected(const brume_plan *plan, const brume_drawn *drawn, int measure,
+                             size_t group, int fraction);
+
+#endif

@@ -1,0 +1,127 @@
+/* A plan in words and numbers: for explain, for error bars and for the ledger. */
+#include "query/plan.h"
+
+#include <math.h>
+
+#include "query/error_bar.h"
+
+const char *brume_measure_word(brume_measure_kind kind)
+{
+    switch (kind) {
+    case BRUME_MEASURE_UNITS:
+        return "units";
+    case BRUME_MEASURE_ROWS:
+        return "rows";
+    case BRUME_MEASURE_VALUES:
+        return "values";
+    case BRUME_MEASURE_CENTRED:
+        return "centred sum";
+    case BRUME_MEASURE_SQUARES:
+        return "centred squares";
+    case BRUME_MEASURE_DIRECT:
+        return "sum";
+    case BRUME_MEASURE_QUANTILES:
+        return "quantiles";
+    case BRUME_MEASURE_MODE:
+        return "mode";
+    }
+    return "";
+}
+
+const char *brume_plan_mechanism(const brume_plan *plan, size_t measure)
+{
+    if (plan->measures[measure].kind == BRUME_MEASURE_QUANTILES)
+        return "exponential";
+    if (plan->measures[measure].kind == BRUME_MEASURE_MODE)
+        return "permute_and_flip";
+    switch (plan->price.noise) {
+    case BRUME_NOISE_DISCRETE_LAPLACE:
+        return "discrete_laplace";
+    case BRUME_NOISE_ROUNDED_GAUSSIAN:
+        return "gaussian";
+    case BRUME_NOISE_DISCRETE_GAUSSIAN:
+        break;
+    }
+    return "discrete_gaussian";
+}
+
+static double step_of(const brume_plan *plan, const brume_measure *measure)
+{
+    switch (measure->kind) {
+    case BRUME_MEASURE_CENTRED:
+    case BRUME_MEASURE_DIRECT:
+        return plan->values[measure->expression].step;
+    case BRUME_MEASURE_SQUARES:
+        return plan->values[measure->expression].step * plan->values[measure->expression].step;
+    case BRUME_MEASURE_UNITS:
+    case BRUME_MEASURE_ROWS:
+    case BRUME_MEASURE_VALUES:
+    case BRUME_MEASURE_QUANTILES:
+    case BRUME_MEASURE_MODE:
+        break;
+    }
+    return 1;
+}
+
+double brume_plan_width(const brume_plan *plan, size_t measure, double beta)
+{
+    const brume_measure *one = &plan->measures[measure];
+    return step_of(plan, one) * brume_error_width(plan->price.noise, one->scale, beta);
+}
+
+/* P[rank error >= t] <= W exp(-eta t) for one quantile; for several the levels add and the grid is
+ * refined by 32 bits. */
+static double rank_error(const brume_measure *measure, double beta)
+{
+    double width = (double)measure->high - (double)measure->low + 1;
+    size_t m = measure->fraction_count;
+    if (m == 1)
+        return log(width / beta) / measure->scale;
+    double levels = floor(log2((double)m)) + 1;
+    return levels * (log(width / beta * (double)m) + 32 * M_LN2) / measure->scale;
+}
+
+static json_t *measure_to_json(const brume_plan *plan, size_t index)
+{
+    const brume_measure *measure = &plan->measures[index];
+    double step = step_of(plan, measure);
+    bool selection = measure->kind == BRUME_MEASURE_QUANTILES ||
+                     measure->kind == BRUME_MEASURE_MODE;
+    json_t *json = json_pack("{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind),
+                             "mechanism", brume_plan_mechanism(plan, index), "sensitivity",
+                             step * measure->sensitivity, "share",
+                             1.0 / (double)plan->measure_count);
+    if (!json)
+        return NULL;
+    if (measure->kind == BRUME_MEASURE_QUANTILES)
+        json_object_set_new(json, "rank_error_95", json_real(rank_error(measure, 0.05)));
+    if (selection)
+        json_object_set_new(json, "rate", json_real(measure->scale));
+    else
+        json_object_set_new(json,
+                            plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE ? "scale" : "sigma",
+                            json_real(step * measure->scale));
+    if (!selection)
+        json_object_set_new(json, "error_95", json_real(brume_plan_width(plan, index, 0.05)));
+    if (measure->kind != BRUME_MEASURE_UNITS && measure->kind != BRUME_MEASURE_ROWS) {
+        const brume_plan_value *value = &plan->values[measure->expression];
+        json_object_set_new(json, "expression", json_integer((json_int_t)measure->expression + 1));
+        json_object_set_new(json, "step", json_real(value->step));
+        if (!value->declared && value->low < value->high)
+            json_object_set_new(json, "bounds",
+                                json_pack("[f,f]", value->step * (double)value->low,
+                                          value->step * (double)value->high));
+    }
+    return json;
+}
+
+json_t *brume_plan_to_json(const brume_plan *plan)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < plan->measure_count; i++)
+        if (json_array_append_new(list, measure_to_json(plan, i)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}

@@ -1,0 +1,31 @@
+/* A question: SQL against the datasets of a ledger, parsed and checked, before any price. */
+#ifndef BRUME_QUERY_QUESTION_H
+#define BRUME_QUERY_QUESTION_H
+
+#include "ledger/ledger.h"
+#include "query/plan.h"
+
+typedef struct brume_question {
+    size_t table_count;
+    brume_dataset **datasets; /* of the catalog, in its order */
+    brume_policy **policies;
+    brume_plan_table *tables; /* the same, as the planner wants them */
+    brume_catalog_table *catalog_tables;
+    brume_catalog_column **catalog_columns;
+    brume_catalog catalog;
+    brume_query *query;
+} brume_question;
+
+/* Load the datasets that `sql` names, and parse it. Reads no row and changes nothing.
+ * Errors: those of brume_query_parse; EUNKNOWN for a dataset that is not registered. */
+BRUME_MUST_USE brume_status brume_question_open(brume_ledger *ledger, const char *sql,
+                                                brume_question **out, brume_error *error);
+void brume_question_close(brume_question *question);
+
+/* The key under which an answer to this question at this payment is recorded: everything a free
+ * re-read may depend on, all of it public. */
+BRUME_MUST_USE brume_status brume_question_key(const brume_question *question,
+                                               const brume_plan *plan, char key[65],
+                                               brume_error *error);
+
+#endif

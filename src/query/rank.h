@@ -1,0 +1,28 @@
+/* Private quantiles of a list of grid integers, by the exponential mechanism over all grid points.
+ */
+#ifndef BRUME_QUERY_RANK_H
+#define BRUME_QUERY_RANK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <brume/bits.h>
+#include <brume/status.h>
+
+/* One quantile q = num/den of `values` (in any order; sorted in place). Law: P[v] proportional to
+ * exp(rate * u(v)) on low .. high, u(v) = -max(0, #{x < v} - qN, qN - #{x <= v}).
+ * An empty list gives a uniform point: that it is empty is private too. */
+BRUME_MUST_USE brume_status brume_rank_one(brume_bits *bits, int64_t *values, size_t count,
+                                           int64_t low, int64_t high, int64_t num, int64_t den,
+                                           double rate, int64_t *out, brume_error *error);
+
+/* Several quantiles, ascending: the middle one on all values, then each side on its own part, at
+ * the same rate. `breaker` (one per value, uniform) splits equal values in the right proportion.
+ * out[i] is the quantile of fractions[i]; they come out ascending. */
+BRUME_MUST_USE brume_status brume_rank_many(brume_bits *bits, const int64_t *values,
+                                            const uint32_t *breaker, size_t count, int64_t low,
+                                            int64_t high, const int64_t (*fractions)[2],
+                                            size_t fraction_count, double rate, int64_t *out,
+                                            brume_error *error);
+
+#endif
