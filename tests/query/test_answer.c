@@ -1,0 +1,298 @@
+/* The release path from a CSV to an answer: right on average, covered by its error bars, charged,
+ * read again for free, and refused in the same words on neighbouring tables. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "query/answer.h"
+#include "random/tape.h"
+
+typedef struct clinic {
+    char folder[64], csv[96], path[96];
+    brume_ledger *ledger;
+    brume_bits *bits;
+} clinic;
+
+/* 300 people with two visits each; ages 0..99 twice three times over, wards a, b, c in turn. The
+ * person `without` is left out. */
+static void write_visits(const char *path, int without)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("person,ward,age\n", file);
+    for (int person = 0; person < 300; person++)
+        for (int visit = 0; visit < 2; visit++)
+            if (person != without)
+                fprintf(file, "p%03d,%c,%d\n", person, "abc"[person % 3], person % 100);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void register_visits(clinic *all, const char *epsilon, const char *delta)
+{
+    brume_error error = {0};
+    brume_source source = {.location = all->csv};
+    brume_engine *engine = NULL;
+    brume_description description = {0};
+    brume_policy *policy = NULL;
+    brume_decimal amount, failure;
+    brume_filter filter;
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    assert_ok(brume_engine_describe(engine, 0, &description, &error));
+    brume_engine_close(engine);
+    assert_ok(brume_policy_make(all->csv, NULL, &description, &policy, &error));
+    assert_ok(brume_policy_set_unit(policy, "person", &error));
+    assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
+    const char *const wards[] = {"a", "b", "c", "d"};
+    assert_ok(brume_policy_set_domain(policy, "ward", wards, 4, &error));
+    policy->max_rows = 2;
+    assert_ok(brume_decimal_parse(epsilon, &amount, &error));
+    assert_ok(brume_decimal_parse(delta, &failure, &error));
+    assert_ok(brume_filter_make(BRUME_RULE_APPROXIMATE, &amount, &failure, NULL, &filter, &error));
+    json_t *json = brume_policy_to_json(policy);
+    brume_registration registration = {.name = "visits",
+                                       .source = description.identity,
+                                       .data_version = "1",
+                                       .adjacency = BRUME_ADD_REMOVE,
+                                       .filter = &filter,
+                                       .policy = json};
+    assert_ok(brume_ledger_register(all->ledger, &registration, &error));
+    json_decref(json);
+    brume_policy_close(policy);
+    brume_description_clear(&description);
+}
+
+static void open_clinic(clinic *all, int without, uint64_t seed)
+{
+    brume_error error = {0};
+    strcpy(all->folder, "/tmp/brume-answer-XXXXXX");
+    assert_non_null(mkdtemp(all->folder));
+    snprintf(all->csv, sizeof all->csv, "%s/visits.csv", all->folder);
+    snprintf(all->path, sizeof all->path, "%s/brume.db", all->folder);
+    write_visits(all->csv, without);
+    assert_ok(brume_ledger_open(all->path, BRUME_LEDGER_CREATE, &all->ledger, &error));
+    all->bits = brume_tape_open_seeded(seed);
+    register_visits(all, "100000", "0.1");
+}
+
+static void close_clinic(clinic *all)
+{
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    brume_ledger_close(all->ledger);
+    brume_bits_close(all->bits);
+    for (size_t i = 0; i < 3; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s%s", all->path, endings[i]);
+        unlink(path);
+    }
+    unlink(all->csv);
+    rmdir(all->folder);
+}
+
+static json_t *ask(clinic *all, const char *sql, const char *epsilon, const char *delta)
+{
+    brume_error error = {0};
+    brume_payment payment = {epsilon, delta, NULL};
+    json_t *answer = NULL;
+    assert_ok(brume_answer(all->ledger, sql, &payment, all->bits, NULL, &answer, &error));
+    return answer;
+}
+
+static double cell(const json_t *answer, const char *field, size_t row, size_t column)
+{
+    return json_number_value(
+        json_array_get(json_array_get(json_object_get(answer, field), row), column));
+}
+
+static void answers_are_right_on_average_and_covered_by_their_bars(void **state)
+{
+    (void)state;
+    enum { RUNS = 120 };
+    clinic all;
+    open_clinic(&all, -1, 11);
+    double count = 0, mean = 0, sum = 0;
+    int missed = 0;
+    for (int i = 0; i < RUNS; i++) {
+        char sql[160]; /* a different text each time: the same one would be free */
+        snprintf(sql, sizeof sql,
+                 "SELECT ward, COUNT(*) AS n, AVG(age), SUM(age) FROM visits WHERE age < %d "
+                 "GROUP BY ward",
+                 200 + i);
+        json_t *answer = ask(&all, sql, "1", "1e-6");
+        assert_int_equal(json_array_size(json_object_get(answer, "rows")), 4);
+        count += cell(answer, "rows", 0, 1);
+        mean += cell(answer, "rows", 0, 2);
+        sum += cell(answer, "rows", 0, 3);
+        missed += fabs(cell(answer, "rows", 0, 1) - 200) > cell(answer, "row_error_95", 0, 1);
+        missed += fabs(cell(answer, "rows", 0, 2) - 49.5) > cell(answer, "row_error_95", 0, 2);
+        missed += fabs(cell(answer, "rows", 0, 3) - 9900) > cell(answer, "row_error_95", 0, 3);
+        json_decref(answer);
+    }
+    /* Noise per answer: count sd < 9 steps, sum sd < 900; means of 120 are within 7 sd / sqrt(120),
+     * which fails with probability below 1e-11 each. */
+    assert_holds(fabs(count / RUNS - 200) < 7 * 9 / sqrt(RUNS));
+    assert_holds(fabs(sum / RUNS - 9900) < 7 * 900 / sqrt(RUNS));
+    assert_holds(fabs(mean / RUNS - 49.5) < 4);
+    /* 360 bars at 5 %: more than 60 misses have probability below exp(-360 KL(1/6 || 1/20)) =
+     * 4e-15; bars a third too short would miss some 100. */
+    assert_holds(missed <= 60);
+    close_clinic(&all);
+}
+
+static void an_empty_declared_group_is_answered_too(void **state)
+{
+    (void)state;
+    clinic all;
+    open_clinic(&all, -1, 12);
+    json_t *answer = ask(&all, "SELECT ward, COUNT(*) FROM visits GROUP BY ward", "50", NULL);
+    json_t *row = json_array_get(json_object_get(answer, "rows"), 3);
+    assert_string_equal(json_string_value(json_array_get(row, 0)), "d");
+    assert_holds(json_integer_value(json_array_get(row, 1)) <= 3);
+    json_decref(answer);
+    close_clinic(&all);
+}
+
+static void the_same_question_is_free_and_any_change_of_it_is_not(void **state)
+{
+    (void)state;
+    clinic all;
+    brume_error error = {0};
+    open_clinic(&all, -1, 13);
+    const char *sql = "SELECT COUNT(*) FROM visits";
+    json_t *first = ask(&all, sql, "1", NULL),
+           *again = ask(&all, "select count( * ) from visits", "1", NULL);
+    assert_true(json_is_false(json_object_get(first, "cached")));
+    assert_true(json_is_true(json_object_get(again, "cached")));
+    assert_true(json_equal(json_object_get(first, "rows"), json_object_get(again, "rows")));
+    assert_true(
+        json_equal(json_object_get(first, "remaining"), json_object_get(again, "remaining")));
+    json_t *dearer = ask(&all, sql, "2", NULL);
+    assert_true(json_is_false(json_object_get(dearer, "cached")));
+    assert_ok(brume_ledger_set_data_version(all.ledger, "visits", "2", &error));
+    json_t *newer = ask(&all, sql, "1", NULL);
+    assert_true(json_is_false(json_object_get(newer, "cached")));
+    brume_dataset *dataset = NULL;
+    assert_ok(brume_ledger_dataset(all.ledger, "visits", &dataset, &error));
+    assert_int_equal(dataset->queries, 3);
+    brume_dataset_close(dataset);
+    json_decref(first);
+    json_decref(again);
+    json_decref(dearer);
+    json_decref(newer);
+    close_clinic(&all);
+}
+
+static void explaining_spends_nothing_and_says_what_asking_charges(void **state)
+{
+    (void)state;
+    clinic all;
+    brume_error error = {0};
+    open_clinic(&all, -1, 14);
+    const char *sql = "SELECT age, COUNT(*) FROM visits GROUP BY age";
+    brume_payment payment = {"0.5", "1e-5", NULL};
+    json_t *plan = NULL;
+    assert_ok(brume_explain(all.ledger, sql, &payment, &plan, &error));
+    json_t *answer = ask(&all, sql, "0.5", "1e-5");
+    assert_true(json_equal(json_object_get(plan, "cost"), json_object_get(answer, "cost")));
+    assert_true(json_equal(json_object_get(plan, "plan"), json_object_get(answer, "events")));
+    brume_dataset *dataset = NULL;
+    assert_ok(brume_ledger_dataset(all.ledger, "visits", &dataset, &error));
+    assert_int_equal(dataset->queries, 1);
+    brume_dataset_close(dataset);
+    json_decref(plan);
+    json_decref(answer);
+    close_clinic(&all);
+}
+
+static void refusals_are_the_same_on_neighbouring_tables(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "SELECT MAX(age) FROM visits",
+        "SELECT * FROM visits",
+        "SELECT AVG(person) FROM visits",
+        "SELECT COUNT(*) FROM visitz",
+        "SELECT agee, COUNT(*) FROM visits GROUP BY agee",
+        "SELECT COUNT(*) FROM visits WHERE",
+        "SELECT COUNT(*) FROM visits; DROP TABLE visits",
+        "SELECT SUM(age / 0) FROM visits",
+    };
+    static const char *const payments[] = {"1", "0", "-1", "nan", "1e308", "1e999", "", "1 "};
+    clinic one, other;
+    open_clinic(&one, -1, 15);
+    open_clinic(&other, 7, 15);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        for (size_t p = 0; p < sizeof payments / sizeof *payments; p++) {
+            brume_error a = {0}, b = {0};
+            brume_payment payment = {payments[p], NULL, NULL};
+            json_t *answer = NULL;
+            brume_status first =
+                brume_answer(one.ledger, refused[i], &payment, one.bits, NULL, &answer, &a);
+            json_decref(answer);
+            answer = NULL;
+            brume_status second =
+                brume_answer(other.ledger, refused[i], &payment, other.bits, NULL, &answer, &b);
+            json_decref(answer);
+            assert_int_equal(first, second);
+            assert_string_equal(a.message, b.message);
+            assert_string_equal(a.hint, b.hint);
+        }
+    close_clinic(&one);
+    close_clinic(&other);
+}
+
+static void no_price_trick_gets_an_answer(void **state)
+{
+    (void)state;
+    static const char *const prices[] = {"0",   "-1",    "nan", "inf",     "1e308",
+                                         "1e9", "0.0.1", "",    "1e-4000", "0x1"};
+    clinic all;
+    brume_error error = {0};
+    open_clinic(&all, -1, 16);
+    for (size_t i = 0; i < sizeof prices / sizeof *prices; i++) {
+        brume_payment payment = {prices[i], NULL, NULL};
+        json_t *answer = NULL;
+        brume_status status = brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment,
+                                           all.bits, NULL, &answer, &error);
+        if (status == BRUME_OK)
+            fail_msg("an answer at a price of '%s'", prices[i]);
+        assert_null(answer);
+    }
+    brume_dataset *dataset = NULL;
+    assert_ok(brume_ledger_dataset(all.ledger, "visits", &dataset, &error));
+    assert_int_equal(dataset->queries, 0);
+    brume_dataset_close(dataset);
+    close_clinic(&all);
+}
+
+static void a_vanished_source_gives_an_error_and_no_answer(void **state)
+{
+    (void)state;
+    clinic all;
+    brume_error error = {0};
+    open_clinic(&all, -1, 17);
+    brume_payment payment = {"1", NULL, NULL};
+    json_t *answer = NULL;
+    unlink(all.csv);
+    assert_fails(brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment, all.bits, NULL,
+                              &answer, &error),
+                 BRUME_ESOURCE);
+    assert_null(answer);
+    brume_ledger_report report;
+    assert_ok(brume_ledger_verify(all.ledger, &report, &error));
+    close_clinic(&all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_are_right_on_average_and_covered_by_their_bars),
+        cmocka_unit_test(an_empty_declared_group_is_answered_too),
+        cmocka_unit_test(the_same_question_is_free_and_any_change_of_it_is_not),
+        cmocka_unit_test(explaining_spends_nothing_and_says_what_asking_charges),
+        cmocka_unit_test(refusals_are_the_same_on_neighbouring_tables),
+        cmocka_unit_test(no_price_trick_gets_an_answer),
+        cmocka_unit_test(a_vanished_source_gives_an_error_and_no_answer),
+    };
+    return cmocka_run_group_tests_name("answers", tests, NULL, NULL);
+}

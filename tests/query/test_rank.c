@@ -1,0 +1,150 @@
+/* Private quantiles: the law of one against its definition, privacy of one by enumeration. */
+#include "check.h"
+
+#include <stdlib.h>
+
+#include "query/rank.h"
+#include "random/tape.h"
+
+enum { LOW = 0, HIGH = 4, POINTS = HIGH - LOW + 1 };
+
+/* exp(rate * u(v)), u(v) = -max(0, #{x<v} - qN, qN - #{x<=v}), normalised. */
+static void define_law(const int64_t *values, size_t count, double q, double rate, double *law)
+{
+    double total = 0;
+    for (int64_t v = LOW; v <= HIGH; v++) {
+        double below = 0, upto = 0, n = (double)count;
+        for (size_t i = 0; i < count; i++) {
+            below += values[i] < v;
+            upto += values[i] <= v;
+        }
+        law[v] = exp(-rate * fmax(0, fmax(below - q * n, q * n - upto)));
+        total += law[v];
+    }
+    for (int v = 0; v < POINTS; v++)
+        law[v] /= total;
+}
+
+/* 20000 draws of each of 4 cases and 5 points: |count - n p| <= 700 fails with probability below
+ * 2 exp(-2 * 700^2 / 20000) = 1e-21 each (Hoeffding). A mutant that ignores ties misses by 2000. */
+static void one_quantile_has_the_stated_law(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    const int64_t data[][5] = {{0, 0, 2, 4, 4}, {3, 3, 3, 3, 3}, {1, 2, 3, 4, 0}, {0, 4, 0, 4, 1}};
+    const size_t counts[] = {5, 5, 4, 0};
+    brume_bits *bits = brume_tape_open_seeded(99);
+    for (size_t c = 0; c < 4; c++) {
+        double law[POINTS];
+        long seen[POINTS] = {0};
+        define_law(data[c], counts[c], 0.25, 0.8, law);
+        for (int i = 0; i < 20000; i++) {
+            int64_t values[5], v = 0;
+            memcpy(values, data[c], sizeof values);
+            assert_ok(brume_rank_one(bits, values, counts[c], LOW, HIGH, 1, 4, 0.8, &v, &error));
+            assert_in_range(v, LOW, HIGH);
+            seen[v]++;
+        }
+        for (int v = 0; v < POINTS; v++)
+            assert_holds(fabs((double)seen[v] - 20000 * law[v]) <= 700);
+    }
+    brume_bits_close(bits);
+}
+
+/* Largest less smallest log-ratio of two laws: the range that a concentrated price counts; the loss
+ * is at most that. */
+static double range_of(const double *p, const double *q)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (int v = 0; v < POINTS; v++) {
+        least = fmin(least, log(p[v] / q[v]));
+        most = fmax(most, log(p[v] / q[v]));
+    }
+    return most - least;
+}
+
+/* Over all neighbours: a gained value moves the law by at most 2 rate max(q, 1-q), a replaced one
+ * by 2 rate, and both are attained. */
+static void neighbours_lose_no_more_than_the_price_counts(void **state)
+{
+    (void)state;
+    const double fractions[] = {0, 0.25, 0.5, 0.9, 1};
+    for (size_t f = 0; f < 5; f++) {
+        double q = fractions[f], kappa = fmax(q, 1 - q), worst_gain = 0, worst_stay = 0;
+        for (int code = 0; code < POINTS * POINTS * POINTS; code++)
+            for (int64_t extra = LOW; extra <= HIGH; extra++)
+                for (int64_t other = LOW; other <= HIGH; other++) {
+                    int64_t with[4] = {code % POINTS, code / POINTS % POINTS,
+                                       code / POINTS / POINTS, extra};
+                    int64_t changed[4] = {with[0], with[1], with[2], other};
+                    double p[POINTS], less[POINTS], replaced[POINTS];
+                    define_law(with, 4, q, 0.5, p);
+                    define_law(with, 3, q, 0.5, less);
+                    define_law(changed, 4, q, 0.5, replaced);
+                    worst_gain = fmax(worst_gain, range_of(p, less));
+                    worst_stay = fmax(worst_stay, range_of(p, replaced));
+                }
+        assert_holds(worst_gain <= 2 * 0.5 * kappa + 1e-9);
+        assert_holds(worst_stay <= 2 * 0.5 + 1e-9);
+        if (q == 0.5) {
+            assert_holds(worst_gain >= 2 * 0.5 * kappa - 1e-9);
+            assert_holds(worst_stay >= 2 * 0.5 - 1e-9);
+        }
+    }
+}
+
+static void several_quantiles_are_ordered_and_near_where_they_belong(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    const int64_t fractions[][2] = {{1, 4}, {1, 2}, {3, 4}};
+    int64_t values[1000], out[3];
+    uint32_t breaker[1000];
+    uint64_t seed = 5;
+    brume_bits *bits = brume_tape_open_seeded(7);
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < 1000; i++) {
+            values[i] = i * 10 - 5000;
+            breaker[i] = (uint32_t)brume_tape_splitmix(&seed);
+        }
+        assert_ok(brume_rank_many(bits, values, breaker, 1000, -5000, 5000, fractions, 3, 1, out,
+                                  &error));
+        assert_holds(out[0] <= out[1] && out[1] <= out[2]);
+        /* rank error beyond 150 of 1000 has probability below 2^32 * 10^4 * e^-75 */
+        for (int q = 0; q < 3; q++)
+            assert_holds(llabs(out[q] - (2500 * (q + 1) - 5000)) <= 1500);
+    }
+    /* All values equal: every quantile is that value, thanks to the breakers. */
+    for (int i = 0; i < 1000; i++)
+        values[i] = 5;
+    assert_ok(brume_rank_many(bits, values, breaker, 1000, 0, 10, fractions, 3, 1, out, &error));
+    for (int q = 0; q < 3; q++)
+        assert_int_equal(out[q], 5);
+    /* An empty list answers something in range. */
+    assert_ok(brume_rank_many(bits, values, breaker, 0, 3, 3, fractions, 3, 1, out, &error));
+    assert_int_equal(out[1], 3);
+    brume_bits_close(bits);
+}
+
+static void extreme_bounds_do_not_overflow(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    brume_bits *bits = brume_tape_open_seeded(3);
+    int64_t values[] = {INT64_MAX / 2, -(INT64_MAX / 2), 0}, v = 0;
+    assert_ok(
+        brume_rank_one(bits, values, 3, -(INT64_MAX / 2), INT64_MAX / 2, 1, 2, 50, &v, &error));
+    assert_holds(llabs(v) <= INT64_MAX / 2);
+    brume_bits_close(bits);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_quantile_has_the_stated_law),
+        cmocka_unit_test(neighbours_lose_no_more_than_the_price_counts),
+        cmocka_unit_test(several_quantiles_are_ordered_and_near_where_they_belong),
+        cmocka_unit_test(extreme_bounds_do_not_overflow),
+    };
+    return cmocka_run_group_tests_name("quantiles of a query", tests, NULL, NULL);
+}
