@@ -9,14 +9,17 @@
 
 #include "base/error.h"
 
-enum { BLOCK = 1 << 20, INLINE = 16 };
+enum { BLOCK = 1 << 20, INLINE = 48, LINE = 64 };
 
+/* One cache line. Short keys are in it, so that counting one touches a slot and a line. */
 typedef struct entry {
     uint64_t count;
-    const char *key; /* NULL where the bytes are in `inside` */
-    char inside[INLINE];
     uint32_t length;
     uint32_t hash;
+    union {
+        char inside[INLINE]; /* the bytes, up to INLINE of them */
+        const char *outside; /* else where they are */
+    } key;
 } entry;
 
 struct brume_key_count {
@@ -68,7 +71,7 @@ static inline uint64_t hash_key(const uint64_t *secret, const char *key, size_t 
 
 static inline const char *bytes_of(const entry *at)
 {
-    return at->key ? at->key : at->inside;
+    return at->length <= INLINE ? at->key.inside : at->key.outside;
 }
 
 brume_status brume_key_count_open(brume_key_count **out, brume_error *error)
@@ -84,7 +87,7 @@ brume_status brume_key_count_open(brume_key_count **out, brume_error *error)
     keys->mask = 1023;
     keys->room = 512;
     keys->slots = calloc(keys->mask + 1, sizeof *keys->slots);
-    keys->entries = malloc(keys->room * sizeof *keys->entries);
+    keys->entries = aligned_alloc(LINE, keys->room * sizeof *keys->entries);
     if (!keys->slots || !keys->entries) {
         brume_key_count_close(keys);
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory to count keys");
@@ -111,13 +114,15 @@ static brume_status grow(brume_key_count *keys, brume_error *error)
 {
     size_t mask = 2 * keys->mask + 1, room = 2 * keys->room;
     uint64_t *slots = calloc(mask + 1, sizeof *slots);
-    entry *entries = realloc(keys->entries, room * sizeof *entries);
-    if (entries)
-        keys->entries = entries;
+    entry *entries = aligned_alloc(LINE, room * sizeof *entries);
     if (!slots || !entries) {
         free(slots);
+        free(entries);
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for more keys");
     }
+    memcpy(entries, keys->entries, keys->size * sizeof *entries);
+    free(keys->entries);
+    keys->entries = entries;
     for (size_t i = 0; i < keys->size; i++) {
         uint64_t hash = keys->entries[i].hash;
         size_t at = hash & mask;
@@ -185,9 +190,9 @@ brume_status brume_key_count_add(brume_key_count *keys, const void *key, size_t 
     }
     entry fresh = {.length = (uint32_t)length, .hash = (uint32_t)hash};
     if (length <= INLINE)
-        memcpy(fresh.inside, key, length);
+        memcpy(fresh.key.inside, key, length);
     else
-        BRUME_TRY(store(keys, key, length, &fresh.key, error));
+        BRUME_TRY(store(keys, key, length, &fresh.key.outside, error));
     count_more(&fresh, amount);
     keys->entries[keys->size++] = fresh;
     keys->slots[at] = hash << 32 | keys->size;
@@ -255,7 +260,7 @@ brume_status brume_key_count_sort(brume_key_count *keys, const unsigned char *ke
     for (size_t i = 0; i < keys->size; i++)
         kept += !keep || keep[i];
     sorting *items = malloc((2 * kept + 1) * sizeof *items);
-    entry *entries = malloc((kept + 1) * sizeof *entries);
+    entry *entries = aligned_alloc(LINE, (kept + 1) * sizeof *entries);
     if (!items || !entries) {
         free(items);
         free(entries);
