@@ -29,8 +29,8 @@ BRUME_API BRUME_MUST_USE brume_status brume_key_count_add(brume_key_count *keys,
                                                           size_t length, uint64_t amount,
                                                           brume_error *error);
 
-/* Replace the counts, in the order of brume_key_count_at: counts with noise, before sorting. Negative
- * ones become 0. */
+/* Replace the counts, in the order of brume_key_count_at: counts with noise, before sorting.
+ * Negative ones become 0. */
 BRUME_API void brume_key_count_put(brume_key_count *keys, const int64_t *counts);
 
 BRUME_API size_t brume_key_count_size(const brume_key_count *keys);

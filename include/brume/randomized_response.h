@@ -22,8 +22,8 @@ BRUME_API BRUME_MUST_USE brume_status brume_randomized_response_noise(brume_bits
                                                                       uint64_t *out,
                                                                       brume_error *error);
 
-/* Answer for each of n people: truth[i] in 0 .. k-1, out[i] likewise; `out` may be `truth`. The noise
- * is drawn before a truth is looked at, so the time taken depends on the noise alone.
+/* Answer for each of n people: truth[i] in 0 .. k-1, out[i] likewise; `out` may be `truth`. The
+ * noise is drawn before a truth is looked at, so the time taken depends on the noise alone.
  * Requires: as above, and k <= 256. A truth outside 0 .. k-1: BRUME_EARGUMENT.
  * On error: all of `out` is set to zero (unless an argument was refused, then it is untouched). */
 BRUME_API BRUME_MUST_USE brume_status brume_randomized_response(brume_bits *bits, double epsilon,
@@ -32,8 +32,8 @@ BRUME_API BRUME_MUST_USE brume_status brume_randomized_response(brume_bits *bits
                                                                 brume_error *error);
 
 typedef struct brume_share {
-    double estimate;           /* unbiased; may leave [0, 1] */
-    double lower, upper;       /* holds the true share of these n people with probability >= 1-beta */
+    double estimate;     /* unbiased; may leave [0, 1] */
+    double lower, upper; /* holds the true share of these n people with probability >= 1-beta */
     double standard_deviation; /* of the estimate; for k = 2 it does not depend on the data */
 } brume_share;
 
@@ -45,9 +45,9 @@ typedef struct brume_share {
  * The deviation is exact for k = 2, and an upper bound otherwise.
  * Requires: epsilon > 0, k >= 2, answered <= n, 1 <= n <= 2^53, 0 < beta < 1, m >= 1; else
  * BRUME_EARGUMENT. Interval ends are rounded outwards, the estimate to nearest. */
-BRUME_API BRUME_MUST_USE brume_status brume_randomized_response_estimate(
-    double epsilon, uint64_t k, uint64_t answered, uint64_t n, double beta, uint64_t m,
-    brume_share *out, brume_error *error);
+BRUME_API BRUME_MUST_USE brume_status
+brume_randomized_response_estimate(double epsilon, uint64_t k, uint64_t answered, uint64_t n,
+                                   double beta, uint64_t m, brume_share *out, brume_error *error);
 
 #ifdef __cplusplus
 }

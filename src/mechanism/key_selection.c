@@ -62,12 +62,13 @@ brume_status brume_key_selection_open(double epsilon, double delta, uint64_t key
     while (selection && chance && before < 1) {
         if (selection->size == room) {
             uint64_t *more = realloc(chance, 2 * room * sizeof *chance);
-            if (!more)
+            if (!more) {
                 free(chance);
+                chance = NULL;
+                break;
+            }
             chance = more;
             room *= 2;
-            if (!chance)
-                break;
         }
         chance[selection->size++] = (uint64_t)(before * ONE);
         before = next_chance(before, each, share);

@@ -252,6 +252,7 @@ static const brume_relation *walk_rows(brume_walk *walk, const PgQuery__SelectSt
             return NULL;
     }
     out.relation->condition = where;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a FROM clause made the scope */
     const brume_relation *from = scope->relation;
     brume_node unit = from->privacy == BRUME_PRIVACY_UNIT ? from->columns[from->unit].reference
                                                           : NULL;

@@ -43,6 +43,7 @@ static int64_t best_of_row(search *at, int64_t a, int64_t least, int64_t most)
     uint64_t low = (uint64_t)quantile_at(at->quantile, low_index);
     for (int64_t b = least; b <= most; b++) {
         uint64_t high = (uint64_t)quantile_at(at->quantile, at->right + b * at->step);
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): 0 <= b < columns */
         double value = (double)(high - low) * at->weight[b];
         if (value > best) {
             best = value;
@@ -51,7 +52,7 @@ static int64_t best_of_row(search *at, int64_t a, int64_t least, int64_t most)
     }
     /* weight[-1] stands for k = -1: only the empty window a = b = 0 has it, and its gap is 0. */
     double value = a + choice + at->shift < 0 ? 0 : best * at->weight[a];
-    if (at->shift < 0)
+    if (at->shift < 0) /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): there is a -1 */
         value *= at->weight[-1];
     if (value > at->best)
         at->best = value;
