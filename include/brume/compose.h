@@ -75,6 +75,17 @@ BRUME_API BRUME_MUST_USE brume_status brume_compose_delta(const brume_term *term
                                                           brume_composition *out,
                                                           brume_error *error);
 
+/* Certified interval of the least type II error of any test of type I error at most `type_one`
+ * that tells the neighbours apart: the trade-off function of the terms together. The guarantee is
+ * the LOWER end here; without has_lower (see above) the upper end is only that of the stated
+ * guarantee.
+ * Requires: 0 <= type_one <= 1; the rest as above. */
+BRUME_API BRUME_MUST_USE brume_status brume_compose_tradeoff(const brume_term *terms, size_t count,
+                                                             double type_one,
+                                                             const brume_compose_options *options,
+                                                             brume_composition *out,
+                                                             brume_error *error);
+
 #ifdef __cplusplus
 }
 #endif

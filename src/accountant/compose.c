@@ -51,7 +51,7 @@ static brume_status epsilon_of_order(brume_gathered *gathered, double delta, dou
 /* The larger of the two orders: both ends take the larger. */
 static void take_larger(brume_answer *answer, const brume_answer *other)
 {
-    if (other->value.upper > answer->value.upper)
+    if (!answer->route || other->value.upper > answer->value.upper)
         answer->route = other->route;
     answer->value.lower = fmax(answer->value.lower, other->value.lower);
     answer->value.upper = fmax(answer->value.upper, other->value.upper);

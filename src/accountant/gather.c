@@ -128,7 +128,7 @@ brume_status brume_gather(const brume_term *terms, size_t count, bool reversed, 
         log_survival += (long double)term->count * log1pl(-(long double)term->cost.delta_failure);
         if (loss.kind == BRUME_LOSS_NONE)
             gathered.curve_count++;
-        else if (loss.kind != BRUME_LOSS_PURE || loss.a > 0)
+        else if (loss.kind != BRUME_LOSS_PURE || loss.a != 0)
             items[used++] = (item){.loss = loss, .count = (double)term->count};
     }
     if (status == BRUME_OK)

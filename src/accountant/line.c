@@ -53,11 +53,11 @@ static double saddle_slope(brume_law *laws, size_t count, double epsilon, double
 double brume_saddle(brume_law *laws, size_t count, double epsilon)
 {
     double low = 1e-12, high = 1;
-    while (high < 1e7 && saddle_slope(laws, count, epsilon, high) <= 0) {
+    while (high < 1e13 && saddle_slope(laws, count, epsilon, high) <= 0) {
         low = high;
         high *= 2;
     }
-    for (int i = 0; i < 60 && high - low > 1e-2 * high; i++) {
+    for (int i = 0; i < 80 && high - low > 1e-2 * high; i++) {
         double middle = low < high / 4 ? sqrt(low * high) : 0.5 * (low + high);
         if (saddle_slope(laws, count, epsilon, middle) > 0)
             high = middle;
@@ -296,28 +296,30 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
     double limit = log(tolerance) + goal - scale;
     double weight = line->unit > 0 ? log(2 / line->fold) : log(line->h / M_PI);
     double last = line->unit > 0 ? floor(line->fold / 2) : INFINITY;
-    int since = 0;
+    int since = 0, useless = 0;
     for (long index = 0; (double)index <= last; index++) {
         double log_size;
         if (!push(line, make_node(line, index, &log_size)))
             return false;
-        if (index < 4)
-            continue;
-        if (log_size + weight > limit + 12) {
+        const brume_node *node = &line->nodes[line->count - 1];
+        useless += node->first_re == 0 && node->first_im == 0 && node->error > exp(limit);
+        size_t most = line->width == 0 && line->unit == 0 ? most_nodes / 8 : most_nodes;
+        bool full = line->count >= most || useless > 1000;
+        if (index < 4 || (log_size + weight > limit + 12 && !full)) {
             since = 0;
             continue;
         }
-        if (since++ % 8)
+        if (since++ % 8 && !full)
             continue;
         double y = (double)index * line->h;
         if (line->unit == 0) {
             double rest = envelope(line, y + line->h, INFINITY);
-            if (rest - log(M_PI * y) < limit || line->count >= most_nodes) {
-                line->cut = line->count >= most_nodes;
+            if (rest - log(M_PI * y) < limit || full) {
+                line->cut = full;
                 line->skipped += exp(rest) / (M_PI * y) * 1.0001;
                 return true;
             }
-        } else if (line->count >= most_nodes) {
+        } else if (full) {
             /* the fold was not finished: the rest by |kernel| alone */
             double rest = 2 / -expm1(-line->c * line->unit) * 2 * (last - (double)index) /
                           line->fold;
@@ -404,22 +406,39 @@ brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon)
     return out;
 }
 
+/* A bound of the error of the rough cumulant that does not shrink with it: 1e-14 a draw, but for
+ * Laplace and pure draws near 0, which are computed without cancellation. */
+static double rough_slack(const brume_line *line, double c)
+{
+    double slack = 0;
+    for (size_t i = 0; i < line->law_count; i++) {
+        const brume_law *law = &line->laws[i];
+        bool near = (law->kind == BRUME_LAW_LAPLACE || law->kind == BRUME_LAW_PURE) &&
+                    (2 * c + 1) * law->a < 0.01;
+        if (!near && law->kind != BRUME_LAW_GAUSSIAN)
+            slack += 1e-14 * law->count;
+    }
+    return slack;
+}
+
 /* A bound of the alias terms, all non-negative, that T has above G(eps). */
 static double aliases(brume_line *line, double epsilon)
 {
     double spacing = 2 * M_PI / line->h, c = line->c, best = INFINITY;
-    double below = 1 / expm1(c * spacing), draws = 0; /* sum over n < 0, delta <= 1 */
-    for (size_t i = 0; i < line->law_count; i++)
-        draws += line->laws[i].count;
+    double below = 1 / expm1(c * spacing); /* sum over n < 0, delta <= 1 */
     for (int i = 0; i < CHERNOFF_FACTORS; i++) {
         double other = chernoff_point(c, i), ratio = exp(-(other - c) * spacing);
         if (ratio > 0.99)
             continue;
+        double slack = rough_slack(line, other);
         double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
+        if (slack > 1e-6) { /* many draws: the careful sum */
+            k = (double)brume_cumulant(line->laws, line->law_count, other, NULL, &slack);
+        }
         double smooth = brume_smoothing_cumulant(line->width, other) + other * line->drift;
         double bound = k - other * epsilon + smooth + other * log(other / (other + 1)) -
                        log1p(other);
-        double slack = BRUME_ROUGH * (1 + fabs(k) + other * fabs(epsilon)) + 1e-14 * draws;
+        slack += BRUME_ROUGH * (1 + fabs(k) + other * fabs(epsilon));
         bound = exp(bound + slack) * ratio / (1 - ratio);
         best = fmin(best, bound);
     }

@@ -16,6 +16,7 @@ static const char route_plain[] = "contour integral of the loss transform";
 static const char route_fold[] = "contour integral folded onto the lattice of losses";
 static const char route_smooth[] = "contour integral with an imaginary smoothing mechanism";
 static const char route_top[] = "largest possible loss";
+static const char route_moments[] = "moments of the loss";
 
 static const char *route_of(const brume_line *line)
 {
@@ -123,6 +124,7 @@ bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double wid
         alive = brume_line_lay(&line, epsilon, goal);
         if (!alive)
             break;
+        double before = answer.value.upper - answer.value.lower;
         double lower, upper;
         brume_line_certify(&line, epsilon, &lower, &upper);
         answer.rounds++;
@@ -136,7 +138,8 @@ bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double wid
         bool wide = gap > width_goal * answer.value.upper;
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, &answer);
-        if (width == 0 || !wide || width < 1e-14 || spent(&answer, laws, count) || line.cut)
+        if (width == 0 || !wide || width < 1e-14 || spent(&answer, laws, count) || line.cut ||
+            (answer.rounds > 3 && gap > 0.5 * before))
             break;
         width /= 4;
     }
@@ -148,19 +151,27 @@ bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double wid
     return alive;
 }
 
-/* The Chernoff epsilon at delta: min over c of [K(c) - log delta + ...]/c. A place to start. */
-static double chernoff_epsilon(brume_law *laws, size_t count, double delta)
+/* The Chernoff epsilon at delta, min over c of [K(c) - log delta + c log c - (c+1) log(c+1)]/c: a
+ * place to start, and, carefully evaluated at the best c, an upper end. */
+static double chernoff_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
+                               double *upper)
 {
-    double best = INFINITY;
-    for (double power = -40; power < 17; power += 1) {
-        double c = exp2(power);
-        double k = brume_cumulant_rough(laws, count, c, NULL);
+    double best = INFINITY, place = 1;
+    for (double power = -40; power < 44; power += 1) {
+        double c = exp2(power), k = brume_cumulant_rough(laws, count, c, NULL);
         double value = (k - log(delta) + c * log(c / (c + 1)) - log1p(c)) / c;
-        if (value < best)
+        if (value < best) {
             best = value;
-        else if (power > 0 && best < INFINITY)
+            place = c;
+        } else if (power > 0 && best < INFINITY) {
             break;
+        }
     }
+    double error;
+    long double k = brume_cumulant(laws, count, place, NULL, &error);
+    double rest = -log(delta) + place * log(place / (place + 1)) - log1p(place);
+    double slack = error + delta_error + 1e-14 * (1 + (double)fabsl(k) + fabs(rest) + place);
+    *upper = fmax(0, (double)(k + rest + slack) / place * (1 + 4 * unit));
     return best;
 }
 
@@ -249,8 +260,13 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
             return true;
         }
     }
+    double moments, epsilon = chernoff_epsilon(laws, count, delta, delta_error, &moments);
+    if (moments < answer.value.upper) {
+        answer.value.upper = moments;
+        answer.route = route_moments;
+    }
     double floor_ = answer.value.lower, roof = answer.value.upper;
-    double epsilon = fmin(fmax(chernoff_epsilon(laws, count, delta), floor_), roof);
+    epsilon = fmin(fmax(epsilon, floor_), roof);
     if (bounded && epsilon >= roof)
         epsilon = 0.5 * (floor_ + roof);
     if (alone_and_sampled(laws, count)) {
@@ -275,6 +291,8 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
             break;
         answer.nodes += line.count;
         answer.rounds++;
+        if (line.cut && line.width == 0)
+            break; /* too many draws for doubles: the moments must do */
         double start = epsilon;
         epsilon = newton(&line, epsilon, delta, floor_, roof, moves < 4);
         if (fabs(epsilon - start) > 1 / line.c && moves++ < 4)
@@ -285,10 +303,12 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
             answer.route = route_of(&line);
         double gap = answer.value.upper - answer.value.lower;
         bool wide = gap > width_goal * answer.value.upper;
+        bool stuck = answer.rounds > 3 && gap > 0.5 * (before.upper - before.lower);
         if (wide &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, pattern_effort, &answer))
             break;
-        if (width == 0 || !wide || width < 1e-14 || spent(&answer, laws, count) || line.cut)
+        if (width == 0 || !wide || width < 1e-14 || spent(&answer, laws, count) || line.cut ||
+            stuck)
             break;
         width /= 4;
     }

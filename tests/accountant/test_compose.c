@@ -1,0 +1,338 @@
+/* Certified composition: never below the truth, two routes agree, monotone, plain about infinity.
+ */
+#include "check.h"
+
+#include "accountant/random_mixture.h"
+#include "accountant/solve.h"
+#include "accountant/closed.h"
+#include "accountant/terms.h"
+
+static brume_composition epsilon_at(const brume_term *terms, size_t count, double delta)
+{
+    brume_composition out;
+    brume_error error;
+    assert_ok(brume_compose_epsilon(terms, count, delta, NULL, &out, &error));
+    assert_true(out.value.lower <= out.value.upper);
+    assert_non_null(out.route);
+    return out;
+}
+
+static brume_composition delta_at(const brume_term *terms, size_t count, double epsilon)
+{
+    brume_composition out;
+    brume_error error;
+    assert_ok(brume_compose_delta(terms, count, epsilon, NULL, &out, &error));
+    assert_true(out.value.lower <= out.value.upper);
+    return out;
+}
+
+static double width(brume_interval value)
+{
+    return value.upper > 0 ? (value.upper - value.lower) / value.upper : 0;
+}
+
+static void lattice_mixtures_contain_their_exact_sums(void **state)
+{
+    (void)state;
+    mixture_report report = check_lattice_mixtures(1, 150);
+    print_message("# %u checked, %u above the width, widest %.2g\n", report.checked, report.wide,
+                  report.widest);
+    assert_int_equal(report.outside, 0);
+    assert_true(report.checked >= 250);
+    assert_true(report.wide <= report.checked / 50);
+}
+
+static void continuous_mixtures_contain_sums_on_another_line(void **state)
+{
+    (void)state;
+    mixture_report report = check_continuous_mixtures(2, 40);
+    assert_int_equal(report.outside, 0);
+    assert_int_equal(report.wide, 0);
+    assert_int_equal(report.checked, 40);
+}
+
+/* The smoothed contour and the sum over sign patterns are two proofs of one number. */
+static void patterns_and_smoothed_lines_agree(void **state)
+{
+    (void)state;
+    const double epsilons[] = {0.1, 0.55, 1.3, 2.1};
+    brume_error error;
+    for (int trial = 0; trial < 12; trial++) {
+        brume_law laws[4];
+        size_t count = 2 + (size_t)trial % 3;
+        double top = 0;
+        for (size_t i = 0; i < count; i++) {
+            brume_loss loss = {.kind = (trial + (int)i) % 3 ? BRUME_LOSS_LAPLACE : BRUME_LOSS_PURE};
+            loss.a = 0.21 + 0.37 * (double)i + 0.013 * trial;
+            assert_ok(brume_law_open(&loss, 1 + trial % 4, false, &laws[i], &error));
+            top += loss.a * (1 + trial % 4);
+        }
+        double epsilon = epsilons[trial % 4] < top ? epsilons[trial % 4] : top / 2;
+        brume_pattern *pattern = brume_pattern_open(laws, count, epsilon, 1e5);
+        assert_non_null(pattern);
+        brume_closed closed = brume_pattern_form(pattern);
+        double upper = closed.delta(closed.context, epsilon, BRUME_UPPER_SIDE);
+        double lower = closed.delta(closed.context, epsilon, BRUME_LOWER_SIDE);
+        brume_pattern_close(pattern);
+        assert_true(lower <= upper && upper - lower <= 1e-11 * upper);
+        brume_line line = {.laws = laws, .law_count = count};
+        brume_line_aim(&line, epsilon);
+        line.unit = 0; /* never fold here */
+        line.width = 0.05 / fmax(line.c, 0.5);
+        assert_true(brume_line_lay(&line, epsilon, brume_line_size(&line, epsilon)));
+        double line_lower, line_upper;
+        brume_line_certify(&line, epsilon, &line_lower, &line_upper);
+        brume_line_close(&line);
+        assert_true(line_lower <= upper && line_upper >= lower);
+        assert_true(line_upper - line_lower <= 0.05 * upper); /* the bound says something */
+        for (size_t i = 0; i < count; i++)
+            brume_law_close(&laws[i]);
+    }
+}
+
+static void the_peers_failures_are_answered_right(void **state)
+{
+    (void)state;
+    brume_term term = pure(log(3), 100);
+    assert_close(epsilon_at(&term, 1, 1e-6).value.upper, 94.289867892925, 1e-12);
+    term = kary(log(3), 2, 100);
+    assert_close(epsilon_at(&term, 1, 1e-6).value.upper, 94.289867892925, 1e-12);
+    term = pure(1, 100);
+    assert_close(epsilon_at(&term, 1, 1e-6).value.upper, 83.530701678483611977, 1e-12);
+    term = pure(20, 5);
+    assert_close(epsilon_at(&term, 1, 1e-6).value.upper, 99.999999, 1e-9);
+    term = gaussian(100, 10000);
+    assert_close(epsilon_at(&term, 1, 1e-12).value.upper, 7.238494420178861, 1e-12);
+    term = laplace(0.1, 1000);
+    assert_close(epsilon_at(&term, 1, 1e-12).value.upper, 26.021301256366734569, 1e-12);
+    assert_true(epsilon_at(&term, 1, 1e-12).value.upper >= 26.021301256366734);
+    term = gaussian(1, 1); /* tiny deltas */
+    for (double delta = 1e-15; delta > 1e-31; delta *= 1e-15) {
+        brume_interval value = epsilon_at(&term, 1, delta).value;
+        assert_true(width(value) <= 1e-12);
+        assert_true(delta_at(&term, 1, value.upper).value.lower <= delta);
+        assert_true(delta_at(&term, 1, value.lower).value.upper >= delta);
+    }
+}
+
+static void widths_hold_from_one_to_a_million_draws(void **state)
+{
+    (void)state;
+    const double deltas[] = {1e-3, 1e-6, 1e-12, 1e-30};
+    for (uint64_t count = 1; count <= 1000000; count *= 100)
+        for (size_t i = 0; i < 4; i++) {
+            brume_term terms[] = {gaussian(10, count), pure(0.05, count), kary(1, 5, count),
+                                  discrete_laplace(0.2, 3, count), discrete_gaussian(4, 1, count)};
+            for (size_t j = 0; j < 5; j++) {
+                brume_interval value = epsilon_at(&terms[j], 1, deltas[i]).value;
+                if (!(width(value) <= 1e-9))
+                    fail_msg("kind %zu count %llu delta %g: [%.17g, %.17g]", j,
+                             (unsigned long long)count, deltas[i], value.lower, value.upper);
+            }
+        }
+}
+
+static void a_million_events_of_ten_kinds_cost_ten_kinds(void **state)
+{
+    (void)state;
+    enum { EVENTS = 20000 };
+    static brume_term many[EVENTS];
+    brume_term few[10];
+    for (int i = 0; i < 10; i++)
+        few[i] = i % 2 ? laplace(0.01 * (i + 1), EVENTS / 10) : gaussian(50 + i, EVENTS / 10);
+    for (int i = 0; i < EVENTS; i++) {
+        many[i] = few[i % 10];
+        many[i].count = 1;
+    }
+    brume_composition one = epsilon_at(many, EVENTS, 1e-6), other = epsilon_at(few, 10, 1e-6);
+    assert_true(one.nodes == other.nodes);
+    assert_close(one.value.upper, other.value.upper, 1e-13);
+}
+
+static void failure_is_an_atom_at_infinity(void **state)
+{
+    (void)state;
+    brume_term term = approximate(0.5, 1e-6, 3);
+    brume_composition out = epsilon_at(&term, 1, 1e-6);
+    assert_true(out.infinite && out.value.lower == INFINITY && out.value.upper == INFINITY);
+    out = epsilon_at(&term, 1, 0);
+    assert_true(out.infinite);
+    out = epsilon_at(&term, 1, 1e-3);
+    assert_true(!out.infinite && out.value.upper < 1.5);
+    assert_true(delta_at(&term, 1, 2).value.lower >=
+                2.9e-6); /* 1 - (1-1e-6)^3, beyond all losses */
+    assert_true(delta_at(&term, 1, 2).value.upper <= 3.1e-6);
+    term = gaussian(1, 1);
+    assert_true(epsilon_at(&term, 1, 0).infinite);
+    term = pure(0.5, 4);
+    out = epsilon_at(&term, 1, 0);
+    assert_true(!out.infinite && out.value.lower <= 2 && out.value.upper >= 2);
+    assert_close(out.value.upper, 2, 1e-14);
+}
+
+static void an_upper_cost_has_no_lower_end(void **state)
+{
+    (void)state;
+    brume_term terms[2] = {pure(0.1, 10), approximate(0.1, 0, 1)};
+    assert_true(epsilon_at(terms, 2, 1e-6).has_lower);
+    terms[1].cost.pure = BRUME_UPPER;
+    assert_false(epsilon_at(terms, 2, 1e-6).has_lower);
+    terms[1] = concentrated(0.01, 1);
+    brume_composition out = epsilon_at(terms, 2, 1e-6);
+    assert_false(out.has_lower);
+    /* not below the Gaussian of the same rho, which is one mechanism of that guarantee */
+    brume_term exact[2] = {terms[0], gaussian(1 / sqrt(0.02), 1)};
+    assert_true(out.value.upper >= epsilon_at(exact, 2, 1e-6).value.upper);
+    assert_true(out.value.upper <= 1.1 * epsilon_at(exact, 2, 1e-6).value.upper);
+    double delta = delta_at(terms, 2, 1).value.upper;
+    assert_true(delta >= delta_at(exact, 2, 1).value.lower);
+}
+
+static void moments_never_undercut_any_mechanism_of_theirs(void **state)
+{
+    (void)state;
+    for (double rho = 1e-4; rho < 5; rho *= 7)
+        for (double delta = 1e-3; delta > 1e-13; delta *= 1e-3) {
+            brume_term curve = concentrated(rho, 3), normal = gaussian(1 / sqrt(2 * rho), 3);
+            assert_true(epsilon_at(&curve, 1, delta).value.upper >=
+                        epsilon_at(&normal, 1, delta).value.upper);
+            /* pure epsilon is (epsilon^2/2)-zCDP: randomized response may not cost more */
+            brume_term response = pure(sqrt(2 * rho), 3);
+            assert_true(epsilon_at(&curve, 1, delta).value.upper >=
+                        epsilon_at(&response, 1, delta).value.lower);
+        }
+}
+
+static void more_noise_never_costs_more_and_smaller_delta_never_less(void **state)
+{
+    (void)state;
+    /* what is returned are certified ends: the claim is about lower and upper, which is what holds
+     * for every returned pair whatever the widths */
+    double last[6] = {0};
+    for (double delta = 1e-2; delta > 1e-20; delta /= 31) {
+        brume_term terms[] = {laplace(0.3, 7),
+                              gaussian(3, 5),
+                              pure(0.2, 30),
+                              discrete_laplace(0.1, 4, 11),
+                              discrete_gaussian(2, 1, 3),
+                              poisson_gaussian(0.02, 1.2, 300)};
+        for (int i = 0; i < 6; i++) {
+            brume_interval value = epsilon_at(&terms[i], 1, delta).value;
+            assert_true(value.upper >= last[i]);
+            last[i] = value.lower;
+            assert_true(width(value) <= 1e-7);
+        }
+    }
+    double before = INFINITY;
+    for (double scale = 1; scale < 40; scale *= 1.03) {
+        brume_term terms[] = {laplace(1 / scale, 9), gaussian(scale, 4)};
+        brume_interval value = epsilon_at(terms, 2, 1e-6).value;
+        assert_true(value.lower <= before);
+        before = value.upper;
+    }
+}
+
+static void both_orders_count_for_the_subsampled_gaussian(void **state)
+{
+    (void)state;
+    /* one release, delta at eps: remove has q delta_G(log(1 + (e^eps-1)/q)) */
+    brume_term term = poisson_gaussian(0.1, 0.7, 1), plain = gaussian(0.7, 1);
+    double inner = log1p(expm1(0.3) / 0.1);
+    double truth = 0.1 * delta_at(&plain, 1, inner).value.upper;
+    assert_close(delta_at(&term, 1, 0.3).value.upper, truth, 1e-12);
+    for (uint64_t count = 30; count <= 3000; count *= 10) {
+        brume_term many = poisson_gaussian(0.05, 1, count);
+        brume_interval value = epsilon_at(&many, 1, 1e-6).value;
+        assert_true(width(value) <= 1e-8);
+        assert_true(value.upper <
+                    epsilon_at(&(brume_term){.cost = gaussian(1, 1).cost, .count = count}, 1, 1e-6)
+                        .value.lower);
+    }
+    brume_term whole = poisson_gaussian(1, 2, 5), same = gaussian(2, 5);
+    assert_close(epsilon_at(&whole, 1, 1e-6).value.upper, epsilon_at(&same, 1, 1e-6).value.upper,
+                 1e-13);
+}
+
+static void the_top_end_is_sound(void **state)
+{
+    (void)state;
+    const brume_term terms[] = {pure(1, 1000000),
+                                pure(1e-9, UINT64_C(1) << 62),
+                                laplace(1, 1000000),
+                                gaussian(1e-4, 1),
+                                gaussian(1e8, 1),
+                                pure(300, 2),
+                                pure(1, INT64_MAX),
+                                laplace(1e-9, INT64_MAX),
+                                discrete_laplace(5, 2, 40000)};
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        brume_composition out = epsilon_at(&terms[i], 1, 1e-9);
+        assert_true(isfinite(out.value.upper) || terms[i].cost.law.kind == BRUME_LOSS_GAUSSIAN);
+        brume_interval back = delta_at(&terms[i], 1, out.value.upper).value;
+        assert_true(back.lower <= 1e-9);
+        if (i < 6 && !(width(out.value) <= 1e-8))
+            fail_msg("term %zu: [%.17g, %.17g]", i, out.value.lower, out.value.upper);
+    }
+}
+
+static void tradeoff_ends_enclose_the_gaussian_closed_form(void **state)
+{
+    (void)state;
+    brume_term term = gaussian(1, 1);
+    brume_composition out;
+    brume_error error;
+    assert_ok(brume_compose_tradeoff(&term, 1, 0.05, NULL, &out, &error));
+    assert_true(out.value.lower <= 0.74048897715855593 && out.value.upper >= 0.74048897715855593);
+    assert_true(out.value.upper - out.value.lower <= 1e-9);
+    assert_ok(brume_compose_tradeoff(&term, 1, 1, NULL, &out, &error));
+    assert_true(out.value.upper == 0);
+    assert_ok(brume_compose_tradeoff(&term, 1, 0, NULL, &out, &error));
+    assert_true(out.value.upper >= 1 - 1e-15);
+    assert_fails(brume_compose_tradeoff(&term, 1, 1.5, NULL, &out, &error), BRUME_EARGUMENT);
+}
+
+static void bad_input_is_refused(void **state)
+{
+    (void)state;
+    brume_composition out = {.nodes = 77};
+    brume_error error;
+    brume_term term = pure(1, 1);
+    assert_fails(brume_compose_epsilon(&term, 1, 1, NULL, &out, &error), BRUME_EARGUMENT);
+    assert_fails(brume_compose_epsilon(&term, 1, -1, NULL, &out, &error), BRUME_EARGUMENT);
+    assert_fails(brume_compose_epsilon(&term, 1, NAN, NULL, &out, &error), BRUME_EARGUMENT);
+    assert_fails(brume_compose_epsilon(&term, 0, 0.1, NULL, &out, &error), BRUME_EARGUMENT);
+    assert_fails(brume_compose_delta(&term, 1, -1, NULL, &out, &error), BRUME_EARGUMENT);
+    assert_fails(brume_compose_delta(&term, 1, INFINITY, NULL, &out, &error), BRUME_EARGUMENT);
+    term.count = 0;
+    assert_fails(brume_compose_epsilon(&term, 1, 0.1, NULL, &out, &error), BRUME_EARGUMENT);
+    term.count = UINT64_C(1) << 63;
+    assert_fails(brume_compose_epsilon(&term, 1, 0.1, NULL, &out, &error), BRUME_EARGUMENT);
+    brume_term none = {.count = 1};
+    assert_fails(brume_compose_epsilon(&none, 1, 0.1, NULL, &out, &error), BRUME_EUNSUPPORTED);
+    term = pure(NAN, 1);
+    assert_fails(brume_compose_epsilon(&term, 1, 0.1, NULL, &out, &error), BRUME_EARGUMENT);
+    term = poisson_gaussian(1.5, 1, 1);
+    assert_fails(brume_compose_epsilon(&term, 1, 0.1, NULL, &out, &error), BRUME_EARGUMENT);
+    assert_int_equal(out.nodes, 77);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lattice_mixtures_contain_their_exact_sums),
+        cmocka_unit_test(continuous_mixtures_contain_sums_on_another_line),
+        cmocka_unit_test(patterns_and_smoothed_lines_agree),
+        cmocka_unit_test(the_peers_failures_are_answered_right),
+        cmocka_unit_test(widths_hold_from_one_to_a_million_draws),
+        cmocka_unit_test(a_million_events_of_ten_kinds_cost_ten_kinds),
+        cmocka_unit_test(failure_is_an_atom_at_infinity),
+        cmocka_unit_test(an_upper_cost_has_no_lower_end),
+        cmocka_unit_test(moments_never_undercut_any_mechanism_of_theirs),
+        cmocka_unit_test(more_noise_never_costs_more_and_smaller_delta_never_less),
+        cmocka_unit_test(both_orders_count_for_the_subsampled_gaussian),
+        cmocka_unit_test(the_top_end_is_sound),
+        cmocka_unit_test(tradeoff_ends_enclose_the_gaussian_closed_form),
+        cmocka_unit_test(bad_input_is_refused),
+    };
+    return cmocka_run_group_tests_name("accountant compose", tests, NULL, NULL);
+}
