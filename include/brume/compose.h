@@ -43,7 +43,8 @@ typedef struct brume_term {
 
 typedef struct brume_compose_options {
     double tolerance; /* stop refining at this relative width; 0 means 1e-10 */
-    bool audit;       /* redo the sums in ball arithmetic: no trust in libm; some 30 times slower */
+    bool audit; /* redo the sum behind the upper end in ball arithmetic, without trust in libm, and
+                   withhold the answer (BRUME_EINTERNAL) if it disagrees; far slower */
 } brume_compose_options;
 
 typedef struct brume_composition {

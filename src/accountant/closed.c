@@ -11,6 +11,7 @@ void brume_closed_delta(const brume_closed *closed, double epsilon, brume_answer
     if (upper < answer->value.upper) {
         answer->value.upper = upper;
         answer->route = closed->route;
+        answer->balls = true;
     }
     answer->value.lower = fmax(answer->value.lower, lower);
     answer->rounds++;
@@ -57,6 +58,7 @@ void brume_closed_epsilon(const brume_closed *closed, double delta, double delta
     if (value->lower <= 0 && closed->delta(closed->context, 0, BRUME_UPPER_SIDE) <= high_target) {
         *value = (brume_interval){0, 0}; /* already met at epsilon 0 */
         answer->route = closed->route;
+        answer->balls = true;
         return;
     }
     if (!(guess > value->lower && guess < value->upper))
@@ -71,6 +73,7 @@ void brume_closed_epsilon(const brume_closed *closed, double delta, double delta
         if (closed->delta(closed->context, epsilon, BRUME_UPPER_SIDE) <= high_target) {
             value->upper = epsilon;
             answer->route = closed->route;
+            answer->balls = true;
             break;
         }
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/audit.h"
 #include "accountant/curves.h"
 #include "accountant/gather.h"
 #include "accountant/solve.h"
@@ -20,6 +21,23 @@ static double width_of(const brume_compose_options *options)
 static brume_status no_memory(brume_error *error)
 {
     return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
+}
+
+/* Redo the sum behind an answer in balls. A disagreement would be a fault of brume or of libm: the
+ * answer is withheld. */
+static brume_status audit_answer(brume_gathered *gathered, const brume_answer *answer,
+                                 double epsilon, brume_error *error)
+{
+    if (answer->balls || gathered->law_count == 0 || !(epsilon < INFINITY) || answer->nodes == 0)
+        return BRUME_OK;
+    brume_audit audit;
+    if (!brume_audit_delta(gathered->laws, gathered->law_count, epsilon, &audit))
+        return no_memory(error);
+    if (!audit.agrees)
+        return brume_fail(error, BRUME_EINTERNAL, "please report this, with the terms",
+                          "ball arithmetic contradicts the double sum (%.3g of its bound)",
+                          audit.ratio);
+    return BRUME_OK;
 }
 
 /* delta without the atom at infinity: (delta - failure)/(1 - failure), and its relative error. */
@@ -70,7 +88,8 @@ static void fill(const brume_gathered *gathered, const brume_answer *answer, bru
 }
 
 static brume_status epsilon_of_delta(const brume_term *terms, size_t count, double delta,
-                                     double width, brume_composition *out, brume_error *error)
+                                     double width, bool audit, brume_composition *out,
+                                     brume_error *error)
 {
     brume_composition result = {0};
     brume_answer answer = {.value = {0, 0}};
@@ -106,6 +125,8 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
                                  .route = "delta is at the probability of failure"};
         } else {
             status = epsilon_of_order(&gathered, finite, delta_error, width, &one, error);
+            if (audit && status == BRUME_OK)
+                status = audit_answer(&gathered, &one, one.value.upper, error);
         }
         if (status == BRUME_OK) {
             take_larger(&answer, &one);
@@ -122,7 +143,8 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
 }
 
 static brume_status delta_of_epsilon(const brume_term *terms, size_t count, double epsilon,
-                                     double width, brume_composition *out, brume_error *error)
+                                     double width, bool audit, brume_composition *out,
+                                     brume_error *error)
 {
     brume_composition result = {0};
     brume_answer answer = {.value = {0, 0}};
@@ -138,6 +160,8 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
         if (gathered.law_count > 0 &&
             !brume_solve_delta(gathered.laws, gathered.law_count, epsilon, width, &one))
             status = no_memory(error);
+        if (audit && status == BRUME_OK)
+            status = audit_answer(&gathered, &one, epsilon, error);
         double failure = gathered.failure;
         if (failure > 0) { /* dinf + (1 - dinf) delta, 16 units each way */
             one.value.lower = (failure + (1 - failure) * one.value.lower) * (1 - 16 * BRUME_UNIT);
@@ -165,7 +189,8 @@ brume_status brume_compose_epsilon(const brume_term *terms, size_t count, double
     if (!(delta >= 0 && delta < 1))
         return brume_fail(error, BRUME_EARGUMENT, "a probability of failure, such as 1e-6",
                           "'delta' is %.17g, must be in [0, 1)", delta);
-    return epsilon_of_delta(terms, count, delta, width_of(options), out, error);
+    return epsilon_of_delta(terms, count, delta, width_of(options), options && options->audit, out,
+                            error);
 }
 
 brume_status brume_compose_delta(const brume_term *terms, size_t count, double epsilon,
@@ -175,5 +200,6 @@ brume_status brume_compose_delta(const brume_term *terms, size_t count, double e
     if (!(epsilon >= 0 && epsilon < INFINITY))
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "'epsilon' is %.17g, must be a finite number not below 0", epsilon);
-    return delta_of_epsilon(terms, count, epsilon, width_of(options), out, error);
+    return delta_of_epsilon(terms, count, epsilon, width_of(options), options && options->audit,
+                            out, error);
 }

@@ -10,6 +10,7 @@ typedef struct brume_answer {
     uint64_t nodes;
     unsigned rounds;
     const char *route;
+    bool balls; /* the upper end comes from ball arithmetic already */
 } brume_answer;
 
 /* The largest loss of all draws together and the log of its probability; false if unbounded. Both

@@ -305,6 +305,8 @@ mixture_report check_continuous_mixtures(uint64_t seed, unsigned count)
         double c = z / deviation + 0.3, h = fmin(2 * M_PI * c / 150, 2 * M_PI / (40 * deviation));
         h = (double)(float)h; /* so that n h is exact */
         double truth = trapezoid(&m, epsilon, c, h);
+        if (truth < 1e-45) /* this reference's own aliases, of 1e-60, would show */
+            continue;
         brume_composition out;
         brume_error error;
         char what[80];

@@ -7,7 +7,7 @@
 #include "accountant/random_mixture.h"
 
 static uint64_t seed = 100;
-static unsigned lattice_count = 2500, continuous_count = 250;
+static unsigned lattice_count = 2000, continuous_count = 150;
 
 static void lattice_mixtures_never_miss_the_truth(void **state)
 {

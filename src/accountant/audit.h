@@ -1,0 +1,22 @@
+/* The same sums in ball arithmetic: no assumption about libm.
+ *
+ * A line is laid as always; then every node that was summed is computed again from the textbook
+ * form of its laws in Arb's balls, with the nodes' exact places, and summed. The double sum must
+ * lie within its claimed error of the ball. Covers the plain, the folded and the smoothed contour
+ * and every law, the subsampled Gaussian with its quadrature included. */
+#ifndef BRUME_ACCOUNTANT_AUDIT_H
+#define BRUME_ACCOUNTANT_AUDIT_H
+
+#include "accountant/line.h"
+
+typedef struct brume_audit {
+    bool agrees;  /* |double sum - ball| <= claimed error, for certain */
+    double ratio; /* a bound of |double sum - ball| / claimed error */
+    size_t nodes; /* recomputed */
+} brume_audit;
+
+/* False if memory ran out. */
+BRUME_MUST_USE bool brume_audit_delta(brume_law *laws, size_t count, double epsilon,
+                                      brume_audit *out);
+
+#endif
