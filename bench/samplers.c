@@ -234,6 +234,8 @@ static entry entries[MOST_ENTRIES] = {
     {"discrete Gaussian, sigma 4", "batch", NAIVE_ZIGGURAT, 0, run_batch, GAUSSIAN, 4, NULL},
     {"discrete Gaussian, sigma 64", "batch", NAIVE_ZIGGURAT, 2, run_batch, GAUSSIAN, 64, NULL},
     {"discrete Gaussian, sigma 1000", "batch", NAIVE_ZIGGURAT, 2, run_batch, GAUSSIAN, 1000, NULL},
+    {"rounded Gaussian, sigma 1000", "batch", NAIVE_ZIGGURAT, 0, run_batch,
+     brume_noise_open_rounded_gaussian, 1000, NULL},
     {"secure words", "batch", NULL, 0, run_words, NULL, 0, NULL},
     {"uniform below 1000", "single", NULL, 0, run_below, NULL, 0, NULL},
     {"Bernoulli(1/3)", "single", NULL, 0, run_coin, NULL, 0, NULL},

@@ -6,7 +6,8 @@
  * exact value of the double (or the exact ratio); round them towards more noise before calling.
  *
  * 1. One draw and a batch of n give the same values from the same bits, on every processor.
- * 2. Batches allocate nothing.
+ * 2. Batches allocate nothing, but where a draw is so near the border of two values that only
+ *    arithmetic of higher precision can decide it (Laplace: one in 2^45 / scale).
  * 3. |draw| is at most 2^63 - 1: beyond it saturates, a clamp that does not depend on data.
  * 4. On error nothing of the output is meaningful: it is set to zero. */
 #ifndef BRUME_NOISE_H

@@ -10,9 +10,8 @@
 #include "base/error.h"
 
 enum {
-    BLOCK = 128,           /* words that share one test of "any open?" */
-    SPLIT_BLOCK = 64,      /* attempts of two words */
-    LARGEST_SCALE_LOG = 56 /* the low digit then has at most 37 bits */
+    BLOCK = 128,      /* words that share one test of "any open?" */
+    SPLIT_BLOCK = 64, /* attempts of two words */
 };
 
 /* ---- tier 3 ---- */
@@ -197,6 +196,28 @@ static void enclose_low_weight(const void *context, mpfr_t lower, mpfr_t upper)
     mpfr_exp(upper, upper, MPFR_RNDU);
 }
 
+/* Is U < exp(-digit/scale)? `uniform` holds the first bits of U. */
+static __attribute__((noinline)) bool weigh_low(const brume_inversion *law, uint64_t uniform,
+                                                unsigned uniform_bits, uint64_t digit,
+                                                brume_bits *bits, bool *kept)
+{
+    /* First doubles. The middle of the cell of U errs by 2^-52, the exponent z < 1/2 by 3 * 2^-53
+     * z, exp_neg by 2^-52.22: together below 2^-50.6, and half a cell. */
+    double middle = ((double)uniform + 0.5) / (double)(UINT64_C(1) << uniform_bits);
+    double weight = brume_exp_neg((double)digit * law->inverse_whole);
+    double margin = 0x1p-50 + 0.5 / (double)(UINT64_C(1) << uniform_bits);
+    if (brume_rounds_to_nearest() && brume_absolute(middle - weight) > margin) {
+        *kept = middle < weight;
+        return true;
+    }
+    low_digit low = {&law->whole, digit};
+    brume_lazy lazy;
+    brume_lazy_open(&lazy, uniform, uniform_bits);
+    bool read = brume_lazy_below(&lazy, bits, enclose_low_weight, &low, kept);
+    brume_lazy_close(&lazy);
+    return read;
+}
+
 /* Is the low digit kept? Its word: low_bits of L, then the first bits of the uniform that decides.
  */
 static bool keep_low(const brume_inversion *law, uint64_t word, brume_bits *bits, uint64_t *digit,
@@ -212,21 +233,7 @@ static bool keep_low(const brume_inversion *law, uint64_t word, brume_bits *bits
     *kept = true;
     if (__builtin_expect(uniform < surely, 1))
         return true;
-    /* Next, doubles. The middle of the cell of U errs by 2^-53, the exponent z < 1/2 by 3 * 2^-53
-     * z, exp_neg by 2^-52.22: together below 2^-50.8, and half a cell. */
-    double middle = (double)(2 * uniform + 1) / (double)(UINT64_C(2) << uniform_bits);
-    double weight = brume_exp_neg((double)*digit * law->inverse_whole);
-    double margin = 0x1p-50 + 0.5 / (double)(UINT64_C(1) << uniform_bits);
-    if (brume_rounds_to_nearest() && brume_absolute(middle - weight) > margin) {
-        *kept = middle < weight;
-        return true;
-    }
-    low_digit low = {&law->whole, *digit};
-    brume_lazy lazy;
-    brume_lazy_open(&lazy, uniform, uniform_bits);
-    bool read = brume_lazy_below(&lazy, bits, enclose_low_weight, &low, kept);
-    brume_lazy_close(&lazy);
-    return read;
+    return weigh_low(law, uniform, uniform_bits, *digit, bits, kept);
 }
 
 /* 2^m high + low, at most 2^63 - 1. */
@@ -238,16 +245,16 @@ static int64_t join_digits(int64_t high, uint64_t low, unsigned low_bits)
 }
 
 /* Finish an attempt whose high digit is known. false: the source failed. */
-static bool brume_split_attempt(const brume_inversion *law, int64_t high, const uint64_t *words,
-                                brume_bits *bits, int64_t *out, bool *kept)
+static bool split_attempt(const brume_inversion *law, int64_t high, uint64_t first, uint64_t second,
+                          brume_bits *bits, int64_t *out, bool *kept)
 {
     uint64_t low;
-    if (!keep_low(law, words[1], bits, &low, kept))
+    if (!keep_low(law, second, bits, &low, kept))
         return false;
     int64_t magnitude = join_digits(high, low, law->low_bits);
     if (law->halves) /* floor((N + 1) / 2) without overflow */
         magnitude = magnitude / 2 + magnitude % 2;
-    bool negative = law->has_sign && (words[0] >> (64 - BRUME_WORD_BITS)) % 2 == 1;
+    bool negative = law->has_sign && (first >> (64 - BRUME_WORD_BITS)) % 2 == 1;
     if (law->drops_negative_zero && negative && magnitude == 0)
         *kept = false;
     *out = negative ? -magnitude : magnitude;
@@ -257,20 +264,44 @@ static bool brume_split_attempt(const brume_inversion *law, int64_t high, const 
 static bool draw_split(const brume_noise *noise, brume_bits *bits, int64_t *out)
 {
     const brume_inversion *law = (const brume_inversion *)noise;
-    bool kept = false, read = true;
-    uint64_t words[2];
-    while (read && !kept) {
-        uint64_t open = 0;
-        read = brume_bits_take(bits, bits->main, words, 2);
-        if (!read)
-            break;
-        int64_t high = brume_tier1(words[0], &law->tier1, &open);
-        if (open >> 63 != 0)
-            read = brume_inversion_refine(law, words[0], bits, &high);
-        read = read && brume_split_attempt(law, high, words, bits, out, &kept);
+    bool kept = false;
+    while (!kept) {
+        uint64_t first, second, open = 0;
+        if (!brume_bits_word(bits, bits->main, &first) ||
+            !brume_bits_word(bits, bits->main, &second))
+            return false;
+        int64_t high = brume_tier1(first, &law->tier1, &open);
+        if (__builtin_expect(open >> 63 != 0, 0) &&
+            !brume_inversion_refine(law, first, bits, &high))
+            return false;
+        if (!split_attempt(law, high, first, second, bits, out, &kept))
+            return false;
     }
-    brume_bits_wipe(words, sizeof words);
-    return read;
+    return true;
+}
+
+/* The attempts of a block at once, if all of them are kept for certain and by the first test: the
+ * usual case, without branches. false: nothing is known, take them one by one. High digits that
+ * tier 1 knows are below 2^25, so nothing overflows. */
+static bool split_block(const brume_inversion *law, const uint64_t *words, const int64_t *highs,
+                        int64_t *out, size_t count)
+{
+    const unsigned low_bits = law->low_bits, uniform_bits = BRUME_WORD_BITS - low_bits;
+    const unsigned sure_bits = BRUME_SPLIT_ABOVE - 1, halving = law->halves;
+    const uint64_t sign = law->has_sign, mask = (UINT64_C(1) << uniform_bits) - 1;
+    uint64_t unsure = 0, zero = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t first = words[2 * i] >> (64 - BRUME_WORD_BITS);
+        uint64_t second = words[2 * i + 1] >> (64 - BRUME_WORD_BITS);
+        /* not kept for certain iff the top 19 bits of the uniform are all ones */
+        unsure |= (((second & mask) >> (uniform_bits - sure_bits)) + 1) >> sure_bits;
+        uint64_t magnitude = (uint64_t)highs[i] << low_bits | second >> uniform_bits;
+        magnitude = (magnitude + halving) >> halving;
+        zero |= magnitude - 1; /* the top bit if it was 0 */
+        uint64_t negative = 0 - (first & sign);
+        out[i] = (int64_t)((magnitude ^ negative) - negative);
+    }
+    return unsure == 0 && (!law->drops_negative_zero || zero >> 63 == 0);
 }
 
 static bool fill_split(const brume_noise *noise, brume_bits *bits, int64_t *out, size_t n)
@@ -287,11 +318,17 @@ static bool fill_split(const brume_noise *noise, brume_bits *bits, int64_t *out,
         for (size_t i = 0; i < attempts; i++)
             firsts[i] = words[2 * i];
         bool open = law->block(firsts, highs, attempts, &law->tier1) >> 63 != 0;
+        if (__builtin_expect(!open && split_block(law, words, highs, out, attempts), 1)) {
+            out += attempts;
+            n -= attempts;
+            continue;
+        }
         for (size_t i = 0; read && i < attempts; i++) {
             bool kept = false;
             if (open)
                 read = brume_inversion_refine(law, firsts[i], bits, highs + i);
-            read = read && brume_split_attempt(law, highs[i], words + 2 * i, bits, out, &kept);
+            read = read &&
+                   split_attempt(law, highs[i], words[2 * i], words[2 * i + 1], bits, out, &kept);
             out += kept;
             n -= kept;
         }
@@ -338,7 +375,7 @@ static void enclose_offset(const void *context, mpfr_t lower, mpfr_t upper)
 }
 
 /* All constants of tiers 1 and 2, for law->kind and law->scale. false: not certified. */
-static bool brume_inversion_prepare(brume_inversion *law)
+static bool prepare(brume_inversion *law)
 {
     const double half_cell = 0.5 / (double)(UINT64_C(1) << BRUME_PREFIX);
     double scale = law->scale.nearest;
@@ -401,63 +438,11 @@ brume_status brume_inversion_open(brume_inversion_kind kind, brume_scale scale, 
             law->low_bits++;
         }
     }
-    if (!brume_inversion_prepare(law)) {
+    if (!prepare(law)) {
         brume_noise_close(&law->noise);
         return brume_fail(error, BRUME_EINTERNAL, NULL,
                           "the constants of '%g' could not be certified", scale.nearest);
     }
     *out = &law->noise;
     return BRUME_OK;
-}
-
-/* ---- the public laws ---- */
-
-static brume_status open_double(brume_inversion_kind kind, double scale, double most,
-                                brume_noise **out, brume_error *error)
-{
-    BRUME_TRY(
-        brume_noise_check_scale("scale", scale, most, (const brume_noise *const *)out, error));
-    return brume_inversion_open(kind, brume_scale_of_double(scale), out, error);
-}
-
-static brume_status open_ratio(brume_inversion_kind kind, uint64_t num, uint64_t den,
-                               brume_noise **out, brume_error *error)
-{
-    if (!out)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "no place for the prepared noise");
-    if (num == 0 || den == 0)
-        return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "'num' or 'den' is 0; both must be at least 1");
-    if (num >> LARGEST_SCALE_LOG > den ||
-        (num >> LARGEST_SCALE_LOG == den && num << (64 - LARGEST_SCALE_LOG) != 0))
-        return brume_fail(error, BRUME_EARGUMENT, "use a coarser grid for wider noise",
-                          "'num'/'den' is above 2^56, the largest scale");
-    return brume_inversion_open(kind, brume_scale_of_ratio(num, den), out, error);
-}
-
-brume_status brume_noise_open_discrete_laplace(double scale, brume_noise **out, brume_error *error)
-{
-    return open_double(BRUME_DISCRETE_LAPLACE, scale, 0x1p56, out, error);
-}
-
-brume_status brume_noise_open_discrete_laplace_ratio(uint64_t num, uint64_t den, brume_noise **out,
-                                                     brume_error *error)
-{
-    return open_ratio(BRUME_DISCRETE_LAPLACE, num, den, out, error);
-}
-
-brume_status brume_noise_open_geometric(double scale, brume_noise **out, brume_error *error)
-{
-    return open_double(BRUME_GEOMETRIC, scale, 0x1p56, out, error);
-}
-
-brume_status brume_noise_open_geometric_ratio(uint64_t num, uint64_t den, brume_noise **out,
-                                              brume_error *error)
-{
-    return open_ratio(BRUME_GEOMETRIC, num, den, out, error);
-}
-
-brume_status brume_noise_open_rounded_laplace(double scale, brume_noise **out, brume_error *error)
-{
-    return open_double(BRUME_ROUNDED_LAPLACE, scale, 0x1p50, out, error);
 }

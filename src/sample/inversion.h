@@ -15,9 +15,9 @@
  * differ. A word is: the lowest bit the sign, the others the first bits of U (52 of them seen by
  * tiers 1 and 2, all 63 by tier 3, which goes on with words of `more`).
  *
- * Above a scale of 2^20 the value is split in two digits (brume_split_attempt in inversion.c).
+ * Above a scale of 2^20 the value is split in two digits (split_attempt in inversion.c).
  * Proofs: proofs/discrete_laplace.md and proofs/rounded_laplace.md. All margins are derived in
- * brume_inversion_prepare, nowhere else. */
+ * prepare (inversion.c), nowhere else. */
 #ifndef BRUME_SAMPLE_INVERSION_H
 #define BRUME_SAMPLE_INVERSION_H
 

@@ -14,6 +14,12 @@
 #include "random/bits.h"
 #include "random/tape.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
 /* --wrap: what the library calls. */
 ssize_t __real_getrandom(void *buffer, size_t length, unsigned flags);
 ssize_t __wrap_getrandom(void *buffer, size_t length, unsigned flags);
@@ -197,7 +203,9 @@ static int key_found(const unsigned char *inverted)
 static void the_key_of_handed_out_words_is_nowhere_in_memory(void **state)
 {
     (void)state;
-    if (getenv("BRUME_SANITIZED"))
+    /* Not under tools that keep memory of their own: there is too much of it to look through. */
+    const char *preloaded = getenv("LD_PRELOAD");
+    if (SANITIZED || (preloaded && strstr(preloaded, "vgpreload")))
         skip();
     fake.known_key = true;
     unsigned char inverted[32];

@@ -246,6 +246,43 @@ static void every_word_through_mpfr_gives_the_same_values(void **state)
     }
 }
 
+/* Words whose low digit is not kept for certain, at every width of that digit. In another rounding
+ * mode than to nearest MPFR weighs it: the doubles must agree. */
+static void rare_low_digits_are_weighed_as_mpfr_does(void **state)
+{
+    (void)state;
+    enum { WORDS = 300 };
+    uint64_t seed = 5;
+    for (int low_bits = 1; low_bits <= 36; low_bits++) {
+        brume_inversion *law = open_law(BRUME_GEOMETRIC, ldexp(0.7, 20 + low_bits));
+        int uniform_bits = 64 - low_bits, kept = 0;
+        assert_int_equal(law->low_bits, low_bits);
+        for (int i = 0; i < WORDS; i++) {
+            uint64_t words[2] = {brume_tape_splitmix(&seed) >> 1, brume_tape_splitmix(&seed)};
+            const uint64_t more[2] = {brume_tape_splitmix(&seed), brume_tape_splitmix(&seed)};
+            uint64_t rare = ((UINT64_C(1) << 19) - 1) << (uniform_bits - 19);
+            words[1] |= rare;
+            if (i % 3 == 0) /* near the weight of the digit: 1 - z + z^2/2 */
+                words[1] -= (uint64_t)(ldexp((double)(words[1] >> uniform_bits), uniform_bits) /
+                                       law->whole.nearest) -
+                            (words[1] & 15);
+            brume_bits *tape = brume_tape_open(words, 2, more, 2);
+            int64_t here = -1, there = -1;
+            brume_status nearest = brume_noise_draw(&law->noise, tape, &here, NULL);
+            brume_tape_rewind(tape);
+            fesetround(FE_UPWARD);
+            brume_status upward = brume_noise_draw(&law->noise, tape, &there, NULL);
+            fesetround(FE_TONEAREST);
+            assert_int_equal(nearest, upward);
+            assert_true(here == there);
+            kept += nearest == BRUME_OK;
+            brume_bits_close(tape);
+        }
+        assert_holds(kept > WORDS / 10 && kept < WORDS);
+        brume_noise_close(&law->noise);
+    }
+}
+
 static void the_certified_constants_are_the_nearest_doubles(void **state)
 {
     (void)state;
@@ -423,6 +460,7 @@ int main(void)
         cmocka_unit_test(forced_refinement_changes_no_value),
         cmocka_unit_test(every_rounding_mode_gives_the_same_values),
         cmocka_unit_test(every_word_through_mpfr_gives_the_same_values),
+        cmocka_unit_test(rare_low_digits_are_weighed_as_mpfr_does),
         cmocka_unit_test(the_certified_constants_are_the_nearest_doubles),
         cmocka_unit_test(a_value_beyond_the_range_saturates),
         cmocka_unit_test(a_tiny_scale_keeps_its_support),

@@ -38,14 +38,24 @@ static bool fill_one(brume_bits *tape, const void *context, int64_t *out)
 }
 
 /* One attempt of a split draw: a third main word means that the first two were rejected. */
-static bool attempt(brume_bits *tape, const void *context, int64_t *out)
+static bool attempt_by(tape_draw *how, brume_bits *tape, const void *context, int64_t *out)
 {
-    if (draw(tape, context, out))
+    if (how(tape, context, out))
         return true;
     if (brume_tape_wants_more(tape) || brume_tape_main_read(tape) < 2)
         return false;
     *out = REJECTED;
     return true;
+}
+
+static bool attempt(brume_bits *tape, const void *context, int64_t *out)
+{
+    return attempt_by(draw, tape, context, out);
+}
+
+static bool attempt_in_batch(brume_bits *tape, const void *context, int64_t *out)
+{
+    return attempt_by(fill_one, tape, context, out);
 }
 
 typedef struct law_of {
@@ -135,6 +145,8 @@ static void every_attempt_meets_the_law_at_scales_of_two_digits(void **state)
             double open;
             assert_int_equal(violations(law, attempt, attempt_mass, &of, SPLIT_DEPTH, &open), 0);
             assert_holds(open < 0.05);
+            assert_int_equal(
+                violations(law, attempt_in_batch, attempt_mass, &of, 2 * BRUME_WORD_BITS, NULL), 0);
 
             brume_noise_close(&law->noise);
         }
