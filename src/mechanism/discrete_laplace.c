@@ -42,7 +42,7 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
             "discrete_laplace: 'sensitivity' is %.17g, must be at least 1", event->sensitivity);
     cost->pure = BRUME_EXACT;
     cost->epsilon = brume_divide_up(shift, scale);
-    /* at shift 1 the loss is that of randomized response; any pure mechanism costs no more */
+    /* at shift 1 the loss is that of randomized response; otherwise the curve gives less */
     cost->concentrated = shift == 1 ? BRUME_EXACT : BRUME_UPPER;
     cost->rho = brume_pure_rho_upper(cost->epsilon);
     double step = brume_divide_up(1, scale);
@@ -53,6 +53,8 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
         (brume_loss){.kind = BRUME_LOSS_DISCRETE_LAPLACE, .a = step, .shift = (uint64_t)shift};
     cost->renyi = BRUME_EXACT;
     cost->renyi_upper = brume_renyi_discrete_laplace_upper;
+    if (shift > 1 && cost->epsilon > 1e-3) /* below, the bound above is within epsilon/3 of it */
+        cost->rho = brume_rho_of_renyi_upper(cost);
     return BRUME_OK;
 }
 

@@ -321,3 +321,56 @@ double brume_renyi_rho_upper(const brume_cost *cost, double alpha)
     arb_clear(r);
     return result;
 }
+
+/* --- rho from a Renyi curve --- */
+
+/* A point of the curve: t = alpha - 1 and D_alpha, rounded up. */
+typedef struct order_point {
+    double less, divergence;
+} order_point;
+
+/* psi(t) = t D is convex (a log-moment), so between two orders it lies under its chord A t + B; the
+ * largest (A t + B)/(t (1+t)) there is at an end or where A t^2 = -B (2t+1). */
+static double chord_rho(order_point low, order_point high)
+{
+    double low_psi = low.less * low.divergence, high_psi = high.less * high.divergence;
+    double a = (high_psi - low_psi) / (high.less - low.less), b = low_psi - a * low.less;
+    double result = fmax(low.divergence / (1 + low.less), high.divergence / (1 + high.less));
+    if (b < 0 && a > 0) {
+        double t = (-b + sqrt(-b * (a - b))) / a;
+        if (t > low.less && t < high.less)
+            result = fmax(result, (a * t + b) / (t * (1 + t)));
+    } else if (b > 0) { /* falls with t: largest at the lower end, which is the chord's value */
+        result = fmax(result, low.divergence / (1 + low.less));
+    }
+    return result * (1 + 1e-9); /* more than the roundings of these few operations */
+}
+
+double brume_rho_of_renyi_upper(const brume_cost *cost)
+{
+    enum { MOST = 64 };
+    const double tolerance = 1e-4;
+    order_point stack[MOST], low = {0x1p-14, cost->renyi_upper(cost, 1 + 0x1p-14)};
+    /* up to the first order D grows to low.divergence, and alpha >= 1 */
+    double result = low.divergence, target = low.divergence;
+    /* beyond epsilon/target: D_alpha/alpha <= epsilon/alpha <= target */
+    while (cost->epsilon / (1 + low.less) > target) {
+        size_t count = 1;
+        double less = 2 * low.less;
+        stack[0] = (order_point){less, cost->renyi_upper(cost, 1 + less)};
+        while (count > 0) {
+            order_point high = stack[count - 1];
+            target = fmax(target, high.divergence / (1 + high.less));
+            double bound = chord_rho(low, high);
+            if (bound <= target * (1 + tolerance) || count == MOST) {
+                result = fmax(result, bound);
+                low = high;
+                count--;
+            } else {
+                double middle = low.less + (high.less - low.less) / 2;
+                stack[count++] = (order_point){middle, cost->renyi_upper(cost, 1 + middle)};
+            }
+        }
+    }
+    return fmin(fmax(result, target), cost->rho);
+}

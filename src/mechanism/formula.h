@@ -28,6 +28,10 @@ double brume_laplace_rho_upper(double epsilon);
 /* rho of an epsilon-bounded-range mechanism: epsilon^2/8.                            [DDR20] */
 double brume_bounded_range_rho_upper(double epsilon);
 
+/* The least rho of a cost that has a Renyi curve and a pure epsilon: an upper bound of
+ * D_alpha/alpha over all alpha > 1, at most 2e-4 above it. Tens of curve evaluations. */
+double brume_rho_of_renyi_upper(const brume_cost *cost);
+
 /* ln(1 + rate (exp(epsilon) - 1)): pure epsilon after Poisson sampling.              [BBG18] */
 double brume_sampled_epsilon_upper(double epsilon, double rate);
 

@@ -97,7 +97,7 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     double epsilon = event->parameter[EPSILON], k = event->parameter[K];
     cost->pure = BRUME_EXACT;
     cost->epsilon = epsilon;
-    /* rho <= epsilon tanh(epsilon/2) for every pure mechanism; equality for two answers */
+    /* epsilon tanh(epsilon/2) for two answers; for more the curve gives less */
     cost->concentrated = k == 2 ? BRUME_EXACT : BRUME_UPPER;
     cost->rho = brume_pure_rho_upper(epsilon);
     cost->loss = BRUME_EXACT;
@@ -106,6 +106,8 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
                              .shift = k == 2 ? 0 : (uint64_t)k};
     cost->renyi = BRUME_EXACT;
     cost->renyi_upper = k == 2 ? brume_renyi_pure_upper : brume_renyi_kary_upper;
+    if (k > 2)
+        cost->rho = brume_rho_of_renyi_upper(cost);
     return BRUME_OK;
 }
 

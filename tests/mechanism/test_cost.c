@@ -53,6 +53,37 @@ static void rho_is_the_exact_supremum_where_it_is_known(void **state)
     assert_true(cost_of("zcdp(rho=.5)").rho == .5);
 }
 
+static void rho_of_many_answers_and_of_wider_shifts_is_the_supremum_of_the_curve(void **state)
+{
+    (void)state;
+    /* k = 20, epsilon = 1: at alpha = 4.726; KL alone would be .07912 */
+    assert_close(cost_of("randomized_response(epsilon=1, k=20)").rho, .10199456, 2e-4);
+    for (int k = 3; k <= 6; k++) { /* there it is the KL divergence (p-q) epsilon */
+        char text[64];
+        snprintf(text, sizeof text, "randomized_response(epsilon=1, k=%d)", k);
+        double kl = (exp(1) - 1) / (exp(1) + k - 1);
+        assert_holds(cost_of(text).rho >= kl);
+        assert_close(cost_of(text).rho, kl, 3e-4);
+    }
+    /* a fine grid: discrete Laplace tends to the continuous one */
+    assert_close(cost_of("discrete_laplace(scale=1000, sensitivity=1000)").rho, 0.36787944117144233,
+                 1e-3);
+    static const char *const texts[] = {
+        "randomized_response(epsilon=1e-4, k=50)",   "randomized_response(epsilon=5, k=1000)",
+        "randomized_response(epsilon=20, k=3)",      "discrete_laplace(scale=1, sensitivity=2)",
+        "discrete_laplace(scale=.2, sensitivity=7)", "discrete_laplace(scale=50, sensitivity=3)",
+        "randomized_response(epsilon=300, k=7)",     "discrete_laplace(scale=.01, sensitivity=2)",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        brume_cost cost = cost_of(texts[i]);
+        double largest = 0;
+        for (double less = 1e-6; less < 1e5; less *= 1.02)
+            largest = fmax(largest, cost.renyi_upper(&cost, 1 + less) / (1 + less));
+        assert_holds(cost.rho >= largest * (1 - 1e-12));
+        assert_holds(cost.rho <= largest * (1 + 5e-4));
+    }
+}
+
 static void selection_pays_an_eighth_only_where_the_range_is_bounded(void **state)
 {
     (void)state;
@@ -274,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rho_is_the_exact_supremum_where_it_is_known),
+        cmocka_unit_test(rho_of_many_answers_and_of_wider_shifts_is_the_supremum_of_the_curve),
         cmocka_unit_test(selection_pays_an_eighth_only_where_the_range_is_bounded),
         cmocka_unit_test(the_loss_law_is_named_with_its_parameters),
         cmocka_unit_test(integer_noise_charges_the_integer_part_of_the_sensitivity),
