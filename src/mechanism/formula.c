@@ -207,6 +207,8 @@ double brume_renyi_pure_upper(const brume_cost *cost, double alpha)
     arb_div(s, s, n, bits);
     double result = finish(s, e, a, bits);
     arb_clear(a), arb_clear(e), arb_clear(n), arb_clear(s), arb_clear(one);
+    if (cost->concentrated != BRUME_ABSENT) /* a better rho, as of bounded range, is a curve too */
+        result = fmin(result, brume_renyi_rho_upper(cost, alpha));
     return fmin(result, epsilon0); /* D_alpha <= D_infinity */
 }
 

@@ -38,7 +38,7 @@ double brume_sampled_epsilon_upper(double epsilon, double rate);
 /* Renyi divergences of order alpha > 1, for brume_cost.renyi_upper. The law of the cost, or its
  * rho, says which. For alpha <= 1 they return the value at the next order above 1, which bounds it.
  */
-double brume_renyi_pure_upper(const brume_cost *cost, double alpha);
+double brume_renyi_pure_upper(const brume_cost *cost, double alpha); /* at most alpha rho too */
 double brume_renyi_laplace_upper(const brume_cost *cost, double alpha);
 double brume_renyi_discrete_laplace_upper(const brume_cost *cost, double alpha);
 double brume_renyi_kary_upper(const brume_cost *cost, double alpha);

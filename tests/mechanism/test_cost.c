@@ -191,6 +191,9 @@ static void renyi_curves_meet_the_vectors(void **state)
         {"randomized_response(epsilon=1, k=3)", 2, 0.61840130562423456},
         {"randomized_response(epsilon=2, k=10)", 2, 1.3422815601260835},
         {"gaussian(sigma=1)", 3, 1.5},
+        {"exponential(epsilon=1)", 2, 0.25}, /* alpha epsilon^2/8, below the pure curve */
+        {"permute_and_flip(epsilon=1)", 2, 0.73532566405551922},
+        {"exponential(epsilon=1)", 100, 0.99683574053011903}, /* the pure curve, far out */
         {"randomized_response(epsilon=1)", 1, 0.46211715726000976},
         {"laplace(scale=1)", 1, 0.36787944117144233},
     };
