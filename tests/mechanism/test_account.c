@@ -5,6 +5,8 @@
 
 #include <brume/account.h>
 
+#include "accountant/renyi.h"
+
 static brume_error error;
 
 typedef struct terms {
@@ -105,6 +107,67 @@ static void the_failures_of_others_do_not_happen_here(void **state)
     brume_bound many = epsilon_by(BRUME_METHOD_AUTO, "pure(epsilon=1)*100", 1e-6);
     assert_true(many.upper < 100 && many.upper > 80);
     assert_true(many.upper - many.lower <= 1e-9 * many.upper);
+}
+
+static void compositions_have_the_published_values(void **state)
+{
+    (void)state;
+    assert_close(epsilon_by(BRUME_METHOD_AUTO, "gaussian(sigma=50)*100", 1e-6).upper,
+                 0.83411754862405235, 1e-9);
+    assert_close(epsilon_by(BRUME_METHOD_ZCDP, "gaussian(sigma=50)*100", 1e-6).upper,
+                 brume_concentrated_epsilon_upper(0.02, 1e-6), 1e-12);
+    assert_close(delta_by(BRUME_METHOD_AUTO, "laplace(scale=1)*2", 1).upper, 0.24183667535920822,
+                 1e-9);
+    assert_close(delta_by(BRUME_METHOD_AUTO, "laplace(scale=1)*2", 0.5).upper, 0.35049598998110478,
+                 1e-9);
+    assert_close(delta_by(BRUME_METHOD_AUTO, "laplace(scale=1)*2", 0).upper, 0.44818083824283652,
+                 1e-9);
+    assert_close(epsilon_by(BRUME_METHOD_RDP, "laplace(scale=10)*100", 1e-6).upper,
+                 4.9841739586396229, 1e-9);
+}
+
+/* Random mixtures: no method may claim less than the certified truth. */
+static void no_method_is_below_the_truth_on_random_mixtures(void **state)
+{
+    (void)state;
+    uint64_t noise = 0x9e3779b97f4a7c15u;
+    size_t methods;
+    const brume_method_card *cards = brume_methods(&methods);
+    for (int i = 0; i < 150; i++) {
+        char text[400] = "";
+        for (int part = 0; part < 1 + i % 3; part++) {
+            noise ^= noise << 13, noise ^= noise >> 7, noise ^= noise << 17;
+            double size = 2 + (double)(noise % 1000) / 50;
+            unsigned count = 1 + (unsigned)(noise >> 32) % 40;
+            static const char *const shapes[] = {"gaussian(sigma=%g)", "pure(epsilon=%g)",
+                                                 "discrete_gaussian(sigma=%g)", "zcdp(rho=%g)",
+                                                 "approximate(epsilon=%g, delta=1e-9)"};
+            int shape = (int)((noise >> 20) % 5);
+            char term[100];
+            snprintf(term, sizeof term, shapes[shape],
+                     shape % 2 == 0 && shape < 4 ? size
+                     : shape == 3                ? 0.01 / size
+                                                 : 1 / size);
+            size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, "%s%s*%u", used ? " + " : "", term, count);
+        }
+        terms t = terms_for(text, 1);
+        double delta = i % 2 ? 1e-5 : 1e-3;
+        brume_bound best;
+        assert_ok(brume_account_epsilon(BRUME_METHOD_AUTO, t.list, t.count, delta, &best, &error));
+        for (size_t m = 0; m < methods; m++) {
+            brume_bound bound;
+            if (brume_account_epsilon(cards[m].method, t.list, t.count, delta, &bound, &error))
+                continue;
+            if (best.has_lower && !(bound.upper >= best.lower * (1 - 1e-12)))
+                fail_msg("%s: %s says %.17g, at least %.17g", text, cards[m].name, bound.upper,
+                         best.lower);
+            if (!(bound.upper >= best.upper * (1 - 1e-9)))
+                fail_msg("%s: auto says %.17g, %s less: %.17g", text, best.upper, cards[m].name,
+                         bound.upper);
+        }
+        free(t.list);
+    }
 }
 
 static void optimal_composition_equals_the_certified_one(void **state)
@@ -364,6 +427,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_is_above_the_certified_lower_end),
         cmocka_unit_test(the_failures_of_others_do_not_happen_here),
+        cmocka_unit_test(compositions_have_the_published_values),
+        cmocka_unit_test(no_method_is_below_the_truth_on_random_mixtures),
         cmocka_unit_test(optimal_composition_equals_the_certified_one),
         cmocka_unit_test(delta_zero_gives_the_sum_of_pure_epsilons_or_infinity),
         cmocka_unit_test(mechanisms_known_by_moments_get_the_best_of_the_rest),
