@@ -203,6 +203,27 @@ static void run_coin_exp_real(const entry *self, size_t draws)
             stop(self->name);
 }
 
+/* The parameter is a brume_select_noise; one draw is one candidate of a choice among `draws`. */
+static void run_select(const entry *self, size_t draws)
+{
+    size_t index;
+    for (size_t i = 0; i < draws; i++)
+        reals[i] = (double)(i * 7919 % 1000);
+    if (brume_select_noisy_max(bits, (brume_select_noise)self->parameter, 0.5, reals, draws, &index,
+                               &error) != BRUME_OK)
+        stop(self->name);
+}
+
+/* The parameter is a brume_grid_law. */
+static void run_grid(const entry *self, size_t draws)
+{
+    brume_grid_law law = (brume_grid_law)self->parameter;
+    double shape = law == BRUME_GRID_STUDENT ? 3 : law == BRUME_GRID_LAPLACE_LOG_NORMAL ? 0.5 : 0;
+    for (size_t i = 0; i < draws; i++)
+        if (brume_grid_noise(bits, law, shape, 1.5, 2, -20, integers + i, &error) != BRUME_OK)
+            stop(self->name);
+}
+
 #define NAIVE_LAPLACE  "naive float Laplace by log"
 #define NAIVE_ZIGGURAT "naive float ziggurat"
 #define LAPLACE        brume_noise_open_discrete_laplace
@@ -236,6 +257,15 @@ static entry entries[MOST_ENTRIES] = {
     {"discrete Gaussian, sigma 1000", "batch", NAIVE_ZIGGURAT, 2, run_batch, GAUSSIAN, 1000, NULL},
     {"rounded Gaussian, sigma 1000", "batch", NAIVE_ZIGGURAT, 0, run_batch,
      brume_noise_open_rounded_gaussian, 1000, NULL},
+    {"discrete Gaussian, sigma 2^45", "batch", NAIVE_ZIGGURAT, 0, run_batch, GAUSSIAN, 0x1p45,
+     NULL},
+    {"exponential mechanism, a candidate", "batch", NULL, 0, run_select, NULL, BRUME_SELECT_GUMBEL,
+     NULL},
+    {"permute-and-flip, a candidate", "batch", NULL, 0, run_select, NULL, BRUME_SELECT_EXPONENTIAL,
+     NULL},
+    {"Cauchy on a grid", "single", NULL, 0, run_grid, NULL, BRUME_GRID_CAUCHY, NULL},
+    {"Laplace-log-normal on a grid", "single", NULL, 0, run_grid, NULL,
+     BRUME_GRID_LAPLACE_LOG_NORMAL, NULL},
     {"secure words", "batch", NULL, 0, run_words, NULL, 0, NULL},
     {"uniform below 1000", "single", NULL, 0, run_below, NULL, 0, NULL},
     {"Bernoulli(1/3)", "single", NULL, 0, run_coin, NULL, 0, NULL},

@@ -4,10 +4,14 @@
 #include "base/error.h"
 #include "sample/gaussian_table.h"
 #include "sample/gaussian_ziggurat.h"
+#include "sample/kernel.h"
 #include "sample/noise_law.h"
 
 static brume_status open_sigma(const brume_sigma *sigma, brume_noise **out, brume_error *error)
 {
+    if (!brume_rounds_to_nearest())
+        return brume_fail(error, BRUME_EARGUMENT, "call fesetround(FE_TONEAREST) before opening",
+                          "the floating-point rounding mode is not to nearest");
     return sigma->value >= BRUME_ZIGGURAT_LEAST_SIGMA
                ? brume_gaussian_ziggurat_open(sigma, out, error)
                : brume_gaussian_table_open(sigma, out, error);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "sample/cell.h"
+#include "sample/kernel.h"
 
 enum { UNIFORMS = 3, SIGN_BITS = 2 };
 enum { UNDECIDED = -1, REJECTED = 0, KEPT = 1 };
@@ -211,6 +212,9 @@ static brume_status check(brume_grid_law law, double shape, double location, dou
     if (!(scale >= 0 && isfinite(scale)))
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "the scale is not a finite number of at least 0");
+    if (!brume_rounds_to_nearest()) /* Arb bounds some radii by doubles */
+        return brume_fail(error, BRUME_EARGUMENT, "call fesetround(FE_TONEAREST) before drawing",
+                          "the floating-point rounding mode is not to nearest");
     if (exponent < -1074 || exponent > 1023)
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "the grid exponent %d is outside -1074 .. 1023", exponent);

@@ -319,6 +319,9 @@ brume_status brume_noise_open_rounded_gaussian(double sigma, brume_noise **out, 
 {
     BRUME_TRY(brume_noise_check_scale("sigma", sigma, BRUME_SIGMA_LARGEST,
                                       (const brume_noise *const *)out, error));
+    if (!brume_rounds_to_nearest())
+        return brume_fail(error, BRUME_EARGUMENT, "call fesetround(FE_TONEAREST) before opening",
+                          "the floating-point rounding mode is not to nearest");
     rounded_noise *z = brume_noise_open_as(&law, sizeof *z, error);
     if (!z)
         return BRUME_EMEMORY;

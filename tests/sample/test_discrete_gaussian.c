@@ -234,6 +234,33 @@ static void bad_arguments_are_refused(void **state)
     assert_fails(brume_noise_open_discrete_gaussian_ratio(1, 1, NULL, NULL), BRUME_EARGUMENT);
 }
 
+static void other_rounding_modes_are_refused(void **state)
+{
+    (void)state;
+    static const double tested[] = {2, 100};
+    for (size_t i = 0; i < 2; i++) {
+        brume_error error;
+        brume_noise *noise = NULL, *other = NULL;
+        brume_bits *bits = brume_tape_open_seeded(1);
+        int64_t out = 5;
+        assert_ok(brume_noise_open_discrete_gaussian(tested[i], &noise, &error));
+        fesetround(FE_DOWNWARD);
+        brume_status opened = brume_noise_open_discrete_gaussian(tested[i], &other, &error);
+        brume_status rounded = brume_noise_open_rounded_gaussian(tested[i], &other, &error);
+        brume_status drawn = brume_noise_draw(noise, bits, &out, &error);
+        brume_status filled = brume_noise_fill(noise, bits, &out, 1, &error);
+        fesetround(FE_TONEAREST);
+        assert_int_equal((int)opened, BRUME_EARGUMENT);
+        assert_int_equal((int)rounded, BRUME_EARGUMENT);
+        assert_int_equal((int)drawn, BRUME_EARGUMENT);
+        assert_int_equal((int)filled, BRUME_EARGUMENT);
+        assert_null(other);
+        assert_int_equal(brume_tape_main_read(bits), 0);
+        brume_bits_close(bits);
+        brume_noise_close(noise);
+    }
+}
+
 /* A source that runs out anywhere inside a draw gives an error and zeros. */
 static void a_source_that_ends_gives_no_draw(void **state)
 {
@@ -326,6 +353,7 @@ int main(void)
         cmocka_unit_test(large_sigmas_spread_as_they_should),
         cmocka_unit_test(ratios_and_doubles_of_one_sigma_agree),
         cmocka_unit_test(bad_arguments_are_refused),
+        cmocka_unit_test(other_rounding_modes_are_refused),
         cmocka_unit_test(a_source_that_ends_gives_no_draw),
         cmocka_unit_test(reference_probabilities_are_met),
     };

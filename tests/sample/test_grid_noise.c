@@ -1,6 +1,7 @@
 /* Noise on a grid: frequencies against the laws, rounding of the sum, clamps, arguments. */
 #include <brume/grid_noise.h>
 
+#include <fenv.h>
 #include <stdlib.h>
 
 #include "chance.h"
@@ -175,6 +176,10 @@ static void bad_arguments_are_refused(void **state)
                      BRUME_EARGUMENT);
     assert_fails(brume_grid_noise(NULL, BRUME_GRID_CAUCHY, 0, 0, 1, 0, &out, &error),
                  BRUME_EARGUMENT);
+    fesetround(FE_UPWARD);
+    brume_status status = brume_grid_noise(bits, BRUME_GRID_CAUCHY, 0, 0, 1, 0, &out, &error);
+    fesetround(FE_TONEAREST);
+    assert_int_equal((int)status, BRUME_EARGUMENT);
     assert_int_equal(out, 3);
     assert_int_equal(brume_tape_main_read(bits), 0);
     brume_bits_close(bits);
