@@ -292,6 +292,37 @@ static void tradeoff_ends_enclose_the_gaussian_closed_form(void **state)
     assert_fails(brume_compose_tradeoff(&term, 1, 1.5, NULL, &out, &error), BRUME_EARGUMENT);
 }
 
+/* The moved quadrature on a smoothed line against the closed form of one release. */
+static void lines_contain_the_closed_form_of_one_subsampled_gaussian(void **state)
+{
+    (void)state;
+    for (int trial = 0; trial < 48; trial++) {
+        brume_loss loss = {.kind = BRUME_LOSS_POISSON_GAUSSIAN};
+        loss.a = 0.45 * pow(1.31, trial % 12);           /* sigma from 0.45 to 8.8 */
+        loss.rate = 0.9 * pow(0.37, (trial / 12) * 1.3); /* from 0.9 to 0.02 */
+        bool reversed = trial % 2 == 1;
+        brume_law law;
+        brume_error error;
+        assert_ok(brume_law_open(&loss, 1, reversed, &law, &error));
+        double epsilon = reversed ? -0.4 * log1p(-loss.rate) : 1.5 * loss.rate / loss.a;
+        brume_closed closed = brume_sampled_form(&law);
+        double upper = closed.delta(closed.context, epsilon, BRUME_UPPER_SIDE);
+        double lower = closed.delta(closed.context, epsilon, BRUME_LOWER_SIDE);
+        brume_line line = {.laws = &law, .law_count = 1};
+        brume_line_aim(&line, epsilon);
+        line.width = 0.3 / fmax(line.c, 0.5);
+        assert_true(brume_line_lay(&line, epsilon, brume_line_size(&line, epsilon)));
+        double line_lower, line_upper;
+        brume_line_certify(&line, epsilon, &line_lower, &line_upper);
+        if (!(line_lower <= upper && line_upper >= lower))
+            fail_msg("trial %d: line [%.17g, %.17g], closed form [%.17g, %.17g]", trial, line_lower,
+                     line_upper, lower, upper);
+        assert_true(line_upper <= 1.1 * upper); /* and says something */
+        brume_line_close(&line);
+        brume_law_close(&law);
+    }
+}
+
 /* Plain, folded and smoothed lines, every law: the doubles stay within their claimed error. */
 static void ball_arithmetic_agrees_with_the_double_sums(void **state)
 {
@@ -386,6 +417,7 @@ int main(void)
         cmocka_unit_test(both_orders_count_for_the_subsampled_gaussian),
         cmocka_unit_test(the_top_end_is_sound),
         cmocka_unit_test(tradeoff_ends_enclose_the_gaussian_closed_form),
+        cmocka_unit_test(lines_contain_the_closed_form_of_one_subsampled_gaussian),
         cmocka_unit_test(ball_arithmetic_agrees_with_the_double_sums),
         cmocka_unit_test(an_audited_answer_is_the_same_answer),
         cmocka_unit_test(bad_input_is_refused),

@@ -1,5 +1,5 @@
-/* Thousands of random mixtures against independent sums. With an argument: that many of each kind,
- * from that seed (`./run audit`). */
+/* Thousands of random mixtures against independent sums. With arguments: that many lattice
+ * mixtures, that many continuous ones, from that seed (`./run audit`). */
 #include "check.h"
 
 #include <stdlib.h>
@@ -32,9 +32,10 @@ static void continuous_mixtures_never_miss_the_truth(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1) {
-        lattice_count = continuous_count = (unsigned)strtoul(argv[1], NULL, 10);
-        seed = argc > 2 ? strtoull(argv[2], NULL, 10) : seed;
+    if (argc == 4) {
+        lattice_count = (unsigned)strtoul(argv[1], NULL, 10);
+        continuous_count = (unsigned)strtoul(argv[2], NULL, 10);
+        seed = strtoull(argv[3], NULL, 10);
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lattice_mixtures_never_miss_the_truth),
