@@ -299,6 +299,8 @@ static void calibration_errs_to_more_noise_by_at_most_a_billionth(void **state)
     assert_calibrated("gaussian(sigma=?)", 10, 1e-5, 0.49988861970900851464);
     assert_calibrated("gaussian(sigma=?)", 1, 1e-15, 7.4870094679865954635);
     assert_calibrated("gaussian(sigma=?)*100", 1, 1e-6, 42.246788893268352830);
+    assert_calibrated("poisson(rate=0.01, gaussian(sigma=?))*1000", 2, 1e-5,
+                      0.95910155241359811310);
     /* delta = 1e-30 has no published value: the profile is the judge */
     double sigma = calibrated("gaussian(sigma=?)", 1, 1e-30).value;
     char text[80];
