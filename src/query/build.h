@@ -1,7 +1,7 @@
 /* Making row expressions: each function types, checks and bounds one node.
  *
  * On failure a function returns NULL and has filled the builder's error; NULL arguments are passed
- * through, so that calls can be nested. The rules are those of EXPRESSIONS in docs/sql.md. */
+ * through, so that calls can be nested. docs/sql.md has the rules. */
 #ifndef BRUME_QUERY_BUILD_H
 #define BRUME_QUERY_BUILD_H
 

@@ -128,7 +128,8 @@ brume_node brume_build_cast(brume_builder *builder, brume_node from, brume_type 
     bool allowed;
     switch (b) {
     case BRUME_TYPE_TEXT:
-        allowed = a != BRUME_TYPE_DOUBLE;
+        allowed = a != BRUME_TYPE_DOUBLE &&
+                  !(a == BRUME_TYPE_DECIMAL && from->type.scale == BRUME_WIDE_DIGITS);
         break;
     case BRUME_TYPE_BOOLEAN:
         allowed = from_integer || a == BRUME_TYPE_TEXT;
@@ -137,8 +138,6 @@ brume_node brume_build_cast(brume_builder *builder, brume_node from, brume_type 
         allowed = a == BRUME_TYPE_TIMESTAMP || a == BRUME_TYPE_TEXT;
         break;
     case BRUME_TYPE_TIMESTAMP:
-        allowed = a == BRUME_TYPE_TEXT;
-        break;
     case BRUME_TYPE_DOUBLE:
         allowed = a == BRUME_TYPE_TEXT;
         break;

@@ -363,8 +363,9 @@ static brume_node build_part(brume_builder *builder, const char *name, brume_ope
 static brume_node build_replace(brume_builder *builder, const char *name, brume_operation operation,
                                 const brume_node *arguments, size_t count)
 {
+    (void)count;
     brume_node all[3];
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < 3; i++)
         if (!(all[i] = text_argument(builder, name, arguments[i])))
             return NULL;
     size_t factor = all[2]->max_length > 1 ? all[2]->max_length : 1;

@@ -216,6 +216,9 @@ brume_piece brume_print_conversion(brume_printer *printer, const brume_expressio
     a.atom = false;
     switch (node->type.kind) {
     case BRUME_TYPE_TEXT:
+        /* Without a digit before the point DuckDB prints none: .5 */
+        if (!pg && source == BRUME_TYPE_DECIMAL && from->type.precision == from->type.scale)
+            x = FORMAT("CAST(%s AS DECIMAL(%d,%d))", x, from->type.precision + 1, from->type.scale);
         a.text = pg ? FORMAT("((%s)::text COLLATE \"C\")", x) : FORMAT("CAST(%s AS VARCHAR)", x);
         return a;
     case BRUME_TYPE_BOOLEAN:
@@ -352,7 +355,7 @@ brume_piece brume_print_wire(brume_printer *printer, brume_piece piece, brume_ty
         }
         break;
     case BRUME_TYPE_TEXT:
-        piece.text = pg ? FORMAT("(%s)::text", x) : x;
+        piece.text = brume_print_cast(printer, x, pg ? "text" : "VARCHAR");
         break;
     default:
         piece.text = brume_print_cast(printer, x, big);

@@ -697,7 +697,8 @@ brume_piece brume_print_expression(brume_printer *printer, const brume_expressio
         return a;
     case BRUME_OPERATION_JOIN_TEXT:
         a = listed(printer, node, 0, " || ");
-        a.text = FORMAT("(%s)", a.text);
+        /* DuckDB gives NULL || 'x' the type of NULL. */
+        a.text = FORMAT(printer->postgresql ? "(%s)" : "CAST((%s) AS VARCHAR)", a.text);
         return a;
     case BRUME_OPERATION_FLOOR:
     case BRUME_OPERATION_CEIL:

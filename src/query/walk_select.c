@@ -356,8 +356,10 @@ const brume_relation *brume_walk_select(brume_walk *walk, const PgQuery__SelectS
 {
     brume_builder *builder = &walk->builder;
     brume_walk_scope *scope = brume_arena_allocate(builder->arena, sizeof *scope);
-    if (!scope)
+    if (!scope) {
         brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+        return NULL;
+    }
     if (walk->depth >= BRUME_WALK_DEPTH)
         brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL, "subqueries are nested too deeply");
     if (builder->status != BRUME_OK || !brume_walk_check_select(walk, select))
