@@ -350,6 +350,9 @@ static brume_status open_source(engine_state *state, size_t index, const brume_s
                           source->format == CSV       ? "CSV"
                           : source->format == PARQUET ? "Parquet"
                                                       : "JSON");
+    /* CSV and JSON were given the recorded columns; a Parquet file says its own. */
+    if (!recorded->columns || source->format != PARQUET)
+        return BRUME_OK;
     brume_description now = {0};
     brume_status status = describe_source(state, index, &now, error);
     if (status == BRUME_OK)

@@ -142,6 +142,9 @@ static release_node walk_within_group(outer *o, const PgQuery__FuncCall *call, c
                        aggregate.fraction))
         return NULL;
     aggregate.argument = argument_of(o, call, sort->node, !mode);
+    if (mode && aggregate.argument && aggregate.argument->inexact_key)
+        return fail(o, BRUME_EUNSUPPORTED, "round it with width_bucket or floor of the argument",
+                    "a mode of ln, log, exp or power may differ between machines");
     return aggregate.argument ? add_aggregate(o, aggregate) : NULL;
 }
 
@@ -222,7 +225,7 @@ static release_node walk_aggregate(outer *o, const PgQuery__FuncCall *call)
         }
         if (call->n_args != 1)
             return fail(o, BRUME_EARGUMENT, NULL, "COUNT takes one argument");
-        aggregate.argument = argument_of(o, call, call->args[0], true);
+        aggregate.argument = argument_of(o, call, call->args[0], !call->agg_distinct);
         if (!aggregate.argument)
             return NULL;
         if (!call->agg_distinct)
