@@ -316,6 +316,8 @@ const brume_command brume_command_account = {
         "least delta; both ends of the interval are certified where there are two.\n\n"
         "Whether one more query fits a budget is another question, which the ledger answers by a "
         "filter that stays sound when queries are chosen after seeing answers.",
+    .usage = "EXPR (--delta D | --epsilon E) [--method M] [--adjacency A] [--group K] [--all] "
+             "[--plot FILE.svg]",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

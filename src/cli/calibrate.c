@@ -117,6 +117,7 @@ const brume_command brume_command_calibrate = {
         "least noise for which the certified cost of all releases together meets the target; it "
         "errs to more noise, by at most a billionth. With --alpha and --beta it is the value with "
         "the most noise whose error still meets them, and what that costs.",
+    .usage = "EXPR (--epsilon E | --alpha A --beta B) [--delta D] [--adjacency A]",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,
