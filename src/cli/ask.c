@@ -11,6 +11,27 @@ brume_payment brume_call_payment(const brume_call *call)
                            brume_call_text(call, "rho")};
 }
 
+bool brume_call_target(const brume_call *call, brume_target *target)
+{
+    *target =
+        (brume_target){brume_call_real(call, "within", 0), brume_call_real(call, "within-rank", 0),
+                       brume_call_real(call, "confidence", 0.95), brume_call_has(call, "joint"),
+                       (double)brume_call_count(call, "at-least", 0)};
+    return target->within > 0 || target->rank > 0;
+}
+
+brume_status brume_call_check_price(const brume_call *call, brume_error *error)
+{
+    brume_target target;
+    bool typed = brume_call_has(call, "epsilon") || brume_call_has(call, "rho");
+    if (typed == brume_call_target(call, &target))
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "give --epsilon E (or --rho R), or --within A; there is no default",
+                          typed ? "a price and an accuracy are both given"
+                                : "neither a price nor an accuracy is given");
+    return BRUME_OK;
+}
+
 brume_number_text brume_rounded(double value)
 {
     brume_number_text out;

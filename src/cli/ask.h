@@ -20,7 +20,43 @@
         .help = "the price under the rule concentrated"                                            \
     }
 
+/* --within, --within-rank, --confidence, --joint, --at-least. */
+#define BRUME_TARGET_OPTIONS                                                                       \
+    {.name = "within",                                                                             \
+     .type = BRUME_OPTION_REAL,                                                                    \
+     .argument = "A",                                                                              \
+     .least = 0,                                                                                   \
+     .least_open = true,                                                                           \
+     .most = 1e300,                                                                                \
+     .help = "choose the least epsilon for which each value is within A"},                         \
+        {.name = "within-rank",                                                                    \
+         .type = BRUME_OPTION_REAL,                                                                \
+         .argument = "T",                                                                          \
+         .least = 0,                                                                               \
+         .least_open = true,                                                                       \
+         .most = 1e300,                                                                            \
+         .help = "the same for quantiles: within T rows in rank"},                                 \
+        {.name = "confidence",                                                                     \
+         .type = BRUME_OPTION_REAL,                                                                \
+         .argument = "C",                                                                          \
+         .least = 0,                                                                               \
+         .least_open = true,                                                                       \
+         .most = 1,                                                                                \
+         .most_open = true,                                                                        \
+         .help = "with at least this probability; 0.95 unless said"},                              \
+        {.name = "joint", .type = BRUME_OPTION_FLAG, .help = "for all values at once"},            \
+    {                                                                                              \
+        .name = "at-least", .type = BRUME_OPTION_COUNT, .argument = "N", .least = 1, .most = 1e15, \
+        .help = "means and variances: for groups with at least N values"                           \
+    }
+
 brume_payment brume_call_payment(const brume_call *call);
+
+/* What the options above ask for; false if none of them was given. */
+bool brume_call_target(const brume_call *call, brume_target *target);
+
+/* A price or a target, not both and not neither. */
+BRUME_MUST_USE brume_status brume_call_check_price(const brume_call *call, brume_error *error);
 
 /* A number with about four significant digits, for error bars. */
 brume_number_text brume_rounded(double value);

@@ -84,9 +84,13 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_ledger *ledger = NULL;
     json_t *explanation = NULL;
     brume_payment payment = brume_call_payment(call);
+    brume_target target;
+    const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
+    BRUME_TRY(brume_call_check_price(call, error));
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
     if (status == BRUME_OK)
-        status = brume_explain(ledger, brume_call_operand(call, 0), &payment, &explanation, error);
+        status = brume_explain(ledger, brume_call_operand(call, 0), &payment, asked, &explanation,
+                               error);
     if (status == BRUME_OK)
         status = call->json ? brume_call_write_json(call, json_incref(explanation), error)
                             : write_text(call, explanation, error);
@@ -97,7 +101,8 @@ static brume_status run(brume_call *call, brume_error *error)
 
 static const brume_operand operands[] = {
     {.name = "SQL", .help = "one SELECT over registered datasets"}};
-static const brume_option options[] = {BRUME_PAYMENT_OPTIONS, BRUME_LEDGER_OPTION};
+static const brume_option options[] = {BRUME_PAYMENT_OPTIONS, BRUME_TARGET_OPTIONS,
+                                       BRUME_LEDGER_OPTION};
 
 const brume_command brume_command_explain = {
     .name = "explain",

@@ -246,6 +246,9 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_bits *bits = NULL;
     json_t *answer = NULL;
     brume_payment payment = brume_call_payment(call);
+    brume_target target;
+    const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
+    BRUME_TRY(brume_call_check_price(call, error));
     struct sigaction action = {.sa_handler = on_interrupt};
     sigaction(SIGINT, &action, NULL);
     brume_watch watch = {set_running, NULL};
@@ -253,8 +256,8 @@ static brume_status run(brume_call *call, brume_error *error)
     if (status == BRUME_OK)
         status = brume_bits_open(&bits, error);
     if (status == BRUME_OK)
-        status = brume_answer(ledger, brume_call_operand(call, 0), &payment, bits, &watch, &answer,
-                              error);
+        status = brume_answer(ledger, brume_call_operand(call, 0), &payment, asked, bits, &watch,
+                              &answer, error);
     if (status == BRUME_OK)
         status = write_answer(call, answer, error);
     json_decref(answer);
@@ -268,6 +271,7 @@ static const brume_operand operands[] = {
     {.name = "SQL", .help = "one SELECT over registered datasets"}};
 static const brume_option options[] = {
     BRUME_PAYMENT_OPTIONS,
+    BRUME_TARGET_OPTIONS,
     {.name = "format",
      .type = BRUME_OPTION_CHOICE,
      .argument = "FORMAT",

@@ -185,15 +185,28 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     return BRUME_OK;
 }
 
+/* The question and its plan, at the price typed or at the one the target takes. */
+static brume_status prepare(brume_ledger *ledger, const char *sql, const brume_payment *payment,
+                            const brume_target *target, brume_question **question,
+                            brume_plan **plan, brume_error *error)
+{
+    char epsilon[BRUME_PRICE_TEXT];
+    brume_payment chosen = *payment;
+    BRUME_TRY(brume_question_open(ledger, sql, question, error));
+    if (target) {
+        BRUME_TRY(brume_price_within(*question, target, payment->delta, epsilon, error));
+        chosen = (brume_payment){epsilon, payment->delta, NULL};
+    }
+    return brume_plan_make((*question)->query, (*question)->tables, &chosen, plan, error);
+}
+
 brume_status brume_answer(brume_ledger *ledger, const char *sql, const brume_payment *payment,
-                          brume_bits *bits, const brume_watch *watch, json_t **answer,
-                          brume_error *error)
+                          const brume_target *target, brume_bits *bits, const brume_watch *watch,
+                          json_t **answer, brume_error *error)
 {
     brume_question *question = NULL;
     brume_plan *plan = NULL;
-    brume_status status = brume_question_open(ledger, sql, &question, error);
-    if (status == BRUME_OK)
-        status = brume_plan_make(question->query, question->tables, payment, &plan, error);
+    brume_status status = prepare(ledger, sql, payment, target, &question, &plan, error);
     if (status == BRUME_OK)
         status = answer_question(ledger, question, plan, bits, watch, answer, error);
     brume_plan_close(plan);
@@ -213,13 +226,11 @@ static json_t *shape_to_json(const brume_plan *plan)
 }
 
 brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_payment *payment,
-                           json_t **explanation, brume_error *error)
+                           const brume_target *target, json_t **explanation, brume_error *error)
 {
     brume_question *question = NULL;
     brume_plan *plan = NULL;
-    brume_status status = brume_question_open(ledger, sql, &question, error);
-    if (status == BRUME_OK)
-        status = brume_plan_make(question->query, question->tables, payment, &plan, error);
+    brume_status status = prepare(ledger, sql, payment, target, &question, &plan, error);
     json_t *made = NULL;
     if (status == BRUME_OK) {
         json_t *errors = json_array();

@@ -14,6 +14,7 @@
 
 #include "query/draw.h"
 #include "query/question.h"
+#include "query/within.h"
 
 /* Told which engine runs (NULL: none any more), so that a signal handler can cancel it. */
 typedef struct brume_watch {
@@ -21,16 +22,17 @@ typedef struct brume_watch {
     void *context;
 } brume_watch;
 
-/* Ask. *answer is {"columns","rows","row_error_95","cost","remaining","events","cached", ...}. */
+/* Ask. *answer is {"columns","rows","row_error_95","cost","remaining","events","cached", ...}. With
+ * a `target` (NULL: none) the price is chosen from it, and payment->epsilon is not read. */
 BRUME_MUST_USE brume_status brume_answer(brume_ledger *ledger, const char *sql,
-                                         const brume_payment *payment, brume_bits *bits,
-                                         const brume_watch *watch, json_t **answer,
-                                         brume_error *error);
+                                         const brume_payment *payment, const brume_target *target,
+                                         brume_bits *bits, const brume_watch *watch,
+                                         json_t **answer, brume_error *error);
 
 /* The plan, the price and the expected errors; spends nothing and reads no row. */
 BRUME_MUST_USE brume_status brume_explain(brume_ledger *ledger, const char *sql,
-                                          const brume_payment *payment, json_t **explanation,
-                                          brume_error *error);
+                                          const brume_payment *payment, const brume_target *target,
+                                          json_t **explanation, brume_error *error);
 
 /* What is left of a dataset's budget: {"epsilon","delta"} and, under concentrated, "rho". */
 json_t *brume_budget_left(const brume_filter *filter);

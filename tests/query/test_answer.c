@@ -94,7 +94,7 @@ static json_t *ask(clinic *all, const char *sql, const char *epsilon, const char
     brume_error error = {0};
     brume_payment payment = {epsilon, delta, NULL};
     json_t *answer = NULL;
-    assert_ok(brume_answer(all->ledger, sql, &payment, all->bits, NULL, &answer, &error));
+    assert_ok(brume_answer(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error));
     return answer;
 }
 
@@ -191,7 +191,7 @@ static void explaining_spends_nothing_and_says_what_asking_charges(void **state)
     const char *sql = "SELECT age, COUNT(*) FROM visits GROUP BY age";
     brume_payment payment = {"0.5", "1e-5", NULL};
     json_t *plan = NULL;
-    assert_ok(brume_explain(all.ledger, sql, &payment, &plan, &error));
+    assert_ok(brume_explain(all.ledger, sql, &payment, NULL, &plan, &error));
     json_t *answer = ask(&all, sql, "0.5", "1e-5");
     assert_true(json_equal(json_object_get(plan, "cost"), json_object_get(answer, "cost")));
     assert_true(json_equal(json_object_get(plan, "plan"), json_object_get(answer, "events")));
@@ -227,11 +227,11 @@ static void refusals_are_the_same_on_neighbouring_tables(void **state)
             brume_payment payment = {payments[p], NULL, NULL};
             json_t *answer = NULL;
             brume_status first =
-                brume_answer(one.ledger, refused[i], &payment, one.bits, NULL, &answer, &a);
+                brume_answer(one.ledger, refused[i], &payment, NULL, one.bits, NULL, &answer, &a);
             json_decref(answer);
             answer = NULL;
             brume_status second =
-                brume_answer(other.ledger, refused[i], &payment, other.bits, NULL, &answer, &b);
+                brume_answer(other.ledger, refused[i], &payment, NULL, other.bits, NULL, &answer, &b);
             json_decref(answer);
             assert_int_equal(first, second);
             assert_string_equal(a.message, b.message);
@@ -252,7 +252,7 @@ static void no_price_trick_gets_an_answer(void **state)
     for (size_t i = 0; i < sizeof prices / sizeof *prices; i++) {
         brume_payment payment = {prices[i], NULL, NULL};
         json_t *answer = NULL;
-        brume_status status = brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment,
+        brume_status status = brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment, NULL,
                                            all.bits, NULL, &answer, &error);
         if (status == BRUME_OK)
             fail_msg("an answer at a price of '%s'", prices[i]);
@@ -274,7 +274,7 @@ static void a_vanished_source_gives_an_error_and_no_answer(void **state)
     brume_payment payment = {"1", NULL, NULL};
     json_t *answer = NULL;
     unlink(all.csv);
-    assert_fails(brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment, all.bits, NULL,
+    assert_fails(brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment, NULL, all.bits, NULL,
                               &answer, &error),
                  BRUME_ESOURCE);
     assert_null(answer);
