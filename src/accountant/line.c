@@ -206,21 +206,32 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
     error += smooth_error + ((double)line->law_count + 8) * unit * size;
     /* exp and sincos of the sum, the kernel (products and quotients): 24 units beside it */
     error += 24 * unit + 4 * unit * (fabs(re) + fabs(im));
-    double first_re, first_im, second_re = 0, second_im = 0, kernel_error = 16 * unit;
+    double first_re, first_im, second_re = 0, second_im = 0, lever = 0, kernel_error = 16 * unit;
     if (line->unit > 0) {
-        inverse_step(c, y, line->unit, &first_re, &first_im);
-        inverse_step(c + 1, y, line->unit, &second_re, &second_im);
-        /* relative: the lattice's unit by 12 units, in 1 - exp(-z a): at most |z a| of it over
-         * |1 - exp(-za)|, with exp(-ca) y a counted in full */
-        double a = line->unit, near = hypot(first_re, first_im);
-        kernel_error = unit * (40 + 16 * (c * a + y * a) * exp(-c * a) * near);
+        /* kappa(s) = e^{-s x0} [(1 - e^{-t}) + e^{-(s+1)a} (e^{a-t} - 1)] alpha beta, t = x0 - eps,
+         * alpha = 1/(1-e^{-sa}), beta = 1/(1-e^{-(s+1)a}): two terms that do not cancel */
+        double a = line->unit, alpha_re, alpha_im, beta_re, beta_im, si, co;
+        inverse_step(c, y, a, &alpha_re, &alpha_im);
+        inverse_step(c + 1, y, a, &beta_re, &beta_im);
+        first_re = alpha_re * beta_re - alpha_im * beta_im;
+        first_im = alpha_re * beta_im + alpha_im * beta_re;
+        sincos(y * a, &si, &co);
+        double decay = exp(-(c + 1) * a);
+        second_re = decay * (first_re * co + first_im * si);
+        second_im = decay * (first_im * co - first_re * si);
+        lever = hypot(beta_re, beta_im);
+        /* relative: the unit by 12 units in 1 - e^{-za}: at most |z a| e^{-Re za}/|1 - e^{-za}| */
+        kernel_error = unit * (96 + 16 * (c * a + y * a) * exp(-c * a) * hypot(alpha_re, alpha_im) +
+                               16 * ((c + 1) * a + y * a) * (decay * lever + decay));
     } else {
         double below_re = c * (c + 1) - y * y, below_im = (2 * c + 1) * y;
         double square = (c * c + y * y) * ((c + 1) * (c + 1) + y * y);
         first_re = below_re / square;
         first_im = -below_im / square;
     }
-    double kernel = hypot(first_re, first_im) + hypot(second_re, second_im);
+    double kernel = hypot(first_re, first_im);
+    /* how much of the folded kernel there is: (1 - e^{-t}) + ... <= a, up to the lattice's step */
+    double share = line->unit > 0 ? -expm1(-line->unit) : 1;
     brume_node node = {.y = y};
     if (!usable || !(error <= 0.15)) {
         /* nothing is known but |psi| <= exp(ceiling): the node is not summed, its bound is */
@@ -228,7 +239,7 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
         double bound = fmin(0, ceiling) + fmin(0, smooth);
         double known = product_error <= 0.15 ? product_size : 1;
         node.error = exp(bound) * known * kernel * (1 + 1e-9);
-        *log_size = bound + log(kernel);
+        *log_size = bound + log(kernel * share);
         return node;
     }
     double s, co, modulus = exp(re);
@@ -240,8 +251,9 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
     node.first_im = psi_re * first_im + psi_im * first_re;
     node.second_re = psi_re * second_re - psi_im * second_im;
     node.second_im = psi_re * second_im + psi_im * second_re;
+    node.lever = modulus * lever;
     node.error = modulus * kernel * (1.1 * error + kernel_error);
-    *log_size = re + log(fmax(product_size, 1e-300) * kernel);
+    *log_size = re + log(fmax(product_size, 1e-300) * kernel * share);
     return node;
 }
 
@@ -340,30 +352,38 @@ static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
 {
     double a = line->unit, c = line->c, offset = line->half ? 0.5 : 0;
     double place = floor(epsilon / a - offset) + 1 + offset;
-    double above = fmin(fmax(place * a - epsilon, 0), a), decay = exp(-above);
-    double start = epsilon + above; /* the smallest loss above eps */
-    double sum = 0, tail = 0, error = 0, absolute = 0;
+    double above = fmin(fmax(place * a - epsilon, 0), a), start = epsilon + above;
+    /* `start` is the smallest loss above eps */
+    double near = -expm1(-above), far = expm1(a - above), decay = exp(-above);
+    double moved = unit * (14 * fabs(start) + 14 * a); /* of start and above: 12 units of a, sums */
+    double sum = 0, slope = 0, error = 0, absolute = 0;
     for (size_t i = 0; i < line->count; i++) {
         const brume_node *node = &line->nodes[i];
         double half = i ? 1 : 0.5, s, co;
+        if (node->first_re == 0 && node->first_im == 0) { /* not summed */
+            error += node->error * (near + far) * (1 + 1e-9);
+            continue;
+        }
         sincos(node->y * start, &s, &co);
         double first = node->first_re * co + node->first_im * s;
-        double second = decay * (node->second_re * co + node->second_im * s);
-        double term = half * (first - second);
+        double second = node->second_re * co + node->second_im * s;
+        double term = half * (near * first + far * second);
         sum += term;
-        tail -= half * second;
-        absolute += fabs(term);
-        double size = fabs(node->first_re) + fabs(node->first_im) + fabs(node->second_re) +
-                      fabs(node->second_im);
-        /* y start: 12 units of the lattice, 4 of the phase; `decay`: 12 units of start */
-        error += node->error + size * unit * (16 + 16 * (node->y + 1) * (fabs(start) + a));
+        slope -= half * decay * (first - second * exp(a));
+        absolute += fabs(near * first) + fabs(far * second);
+        double size = near * (fabs(node->first_re) + fabs(node->first_im)) +
+                      far * (fabs(node->second_re) + fabs(node->second_im));
+        /* the node's own; a in e^{a-t}; the phase y start; t, through d/dt = e^{-t} psi beta */
+        error += node->error * (near + far) + size * (16 * unit + 14 * unit * a + node->y * moved) +
+                 1.1 * node->lever * moved;
     }
+    absolute *= 1.1;
     error += unit * ((double)line->count + 4) * absolute;
     long double exponent = line->cumulant - (long double)c * start;
     double shift = line->cumulant_error + 14 * unit * c * start; /* the lattice, 12 units */
     double scale = exp((double)exponent) * (1 + 8 * unit * (1 + (double)fabsl(exponent)));
     double weight = 2 / line->fold;
-    brume_line_sum out = {.value = scale * weight * sum, .slope = scale * weight * tail};
+    brume_line_sum out = {.value = scale * weight * sum, .slope = scale * weight * slope};
     out.error =
         scale *
             ((weight * error + line->skipped) * (1 + expm1(shift)) +

@@ -19,9 +19,11 @@
 
 typedef struct brume_node {
     double y;
-    double first_re, first_im;   /* psi/(s(s+1)), or folded psi/(1 - exp(-s a)) */
-    double second_re, second_im; /* folded: psi/(1 - exp(-(s+1) a)) */
-    double error;                /* bound of the error of first + second, absolute */
+    double first_re, first_im;   /* psi/(s(s+1)); folded: psi/((1-e^{-sa})(1-e^{-(s+1)a})) */
+    double second_re, second_im; /* folded: the same times e^{-(s+1)a} */
+    double lever;                /* folded: a bound of |psi/(1-e^{-(s+1)a})| */
+    double error; /* bound of the error of first, absolute; folded: of each, relative to first's
+                     size; for a node that is not summed: a bound of |first| */
 } brume_node;
 
 typedef struct brume_line {
