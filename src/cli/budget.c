@@ -105,6 +105,11 @@ static const brume_operand operands[] = {
     {.name = "NAME", .help = "a registered dataset; all of them without it", .optional = true}};
 static const brume_option options[] = {BRUME_LEDGER_OPTION};
 
+static const char *const examples[] = {
+    "budget visits",
+    NULL,
+};
+
 const brume_command brume_command_budget = {
     .name = "budget",
     .summary = "show what was spent and what is left",
@@ -113,5 +118,6 @@ const brume_command brume_command_budget = {
         "concentrated the account is kept in rho.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
+    .examples = examples,
     .run = run,
 };

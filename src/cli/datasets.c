@@ -80,10 +80,16 @@ static brume_status run(brume_call *call, brume_error *error)
 
 static const brume_option options[] = {BRUME_LEDGER_OPTION};
 
+static const char *const examples[] = {
+    "datasets",
+    NULL,
+};
+
 const brume_command brume_command_datasets = {
     .name = "datasets",
     .summary = "list the registered datasets",
     .description = "Names, units, rules and sources of everything registered in the ledger.",
     .options = BRUME_LIST(options),
+    .examples = examples,
     .run = run,
 };

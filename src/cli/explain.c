@@ -104,6 +104,11 @@ static const brume_operand operands[] = {
 static const brume_option options[] = {BRUME_PAYMENT_OPTIONS, BRUME_TARGET_OPTIONS,
                                        BRUME_LEDGER_OPTION};
 
+static const char *const examples[] = {
+    "explain 'SELECT ward, MEDIAN(age) FROM visits GROUP BY ward' --epsilon 0.5",
+    NULL,
+};
+
 const brume_command brume_command_explain = {
     .name = "explain",
     .summary = "show the plan, the price and the error of a query",
@@ -111,5 +116,6 @@ const brume_command brume_command_explain = {
                    "nothing. Every number comes from the policy and the price.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
+    .examples = examples,
     .run = run,
 };

@@ -58,6 +58,11 @@ static const brume_operand operands[] = {
     {.name = "NAME", .help = "a registered dataset; all of them without it", .optional = true}};
 static const brume_option options[] = {BRUME_LEDGER_OPTION};
 
+static const char *const examples[] = {
+    "history visits",
+    NULL,
+};
+
 const brume_command brume_command_history = {
     .name = "history",
     .summary = "list what was asked and what it cost",
@@ -66,5 +71,6 @@ const brume_command brume_command_history = {
         "whether its answer was seen cannot be known. Free re-reads are not charges.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
+    .examples = examples,
     .run = run,
 };

@@ -19,6 +19,11 @@ static brume_status run(brume_call *call, brume_error *error)
 
 static const brume_option options[] = {BRUME_LEDGER_OPTION};
 
+static const char *const examples[] = {
+    "ledger export",
+    NULL,
+};
+
 const brume_command brume_command_ledger_export = {
     .name = "ledger export",
     .summary = "write the journal for a third party",
@@ -27,5 +32,6 @@ const brume_command brume_command_ledger_export = {
         "recompute the chain and every charge. Keep one somewhere else: 'ledger verify --against' "
         "compares. It holds no data and no answers, but every query text.",
     .options = BRUME_LIST(options),
+    .examples = examples,
     .run = run,
 };

@@ -51,6 +51,11 @@ static const brume_option options[] = {
     BRUME_LEDGER_OPTION,
 };
 
+static const char *const examples[] = {
+    "ledger verify",
+    NULL,
+};
+
 const brume_command brume_command_ledger_verify = {
     .name = "ledger verify",
     .summary = "recompute the ledger from its journal",
@@ -59,5 +64,6 @@ const brume_command brume_command_ledger_verify = {
         "every recorded answer. Somebody who may write the file can put back an older copy of it; "
         "only a comparison with an earlier export shows that.",
     .options = BRUME_LIST(options),
+    .examples = examples,
     .run = run,
 };

@@ -280,6 +280,12 @@ static const brume_option options[] = {
     BRUME_LEDGER_OPTION,
 };
 
+static const char *const examples[] = {
+    "query 'SELECT ward, COUNT(*), AVG(age) FROM visits GROUP BY ward' --epsilon 0.5",
+    "query 'SELECT COUNT(DISTINCT patient) FROM visits' --within 20 --format csv",
+    NULL,
+};
+
 const brume_command brume_command_query = {
     .name = "query",
     .summary = "ask in SQL; the answer is private and paid for",
@@ -290,5 +296,6 @@ const brume_command brume_command_query = {
         "spent. The same question at the same price is read again for free.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
+    .examples = examples,
     .run = run,
 };

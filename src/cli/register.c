@@ -342,6 +342,11 @@ static const brume_option options[] = {
     BRUME_LEDGER_OPTION,
 };
 
+static const char *const examples[] = {
+    "register visits visits.csv --unit patient --budget epsilon=4,delta=1e-6 --max-rows 2 --bounds age=0..100 --domain ward=surgery,medicine,maternity",
+    NULL,
+};
+
 const brume_command brume_command_register = {
     .name = "register",
     .summary = "register a dataset with its privacy unit and its budget",
@@ -352,5 +357,6 @@ const brume_command brume_command_register = {
         "for the same people add up; --new-budget does it all the same.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
+    .examples = examples,
     .run = run,
 };

@@ -105,11 +105,17 @@ static brume_status run(brume_call *call, brume_error *error)
 static const brume_operand operands[] = {{.name = "NAME", .help = "a registered dataset"}};
 static const brume_option options[] = {BRUME_LEDGER_OPTION};
 
+static const char *const examples[] = {
+    "show visits",
+    NULL,
+};
+
 const brume_command brume_command_show = {
     .name = "show",
     .summary = "show the policy of a dataset",
     .description = "Unit, limits, bounds, domains and budget as the owner registered them.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
+    .examples = examples,
     .run = run,
 };
