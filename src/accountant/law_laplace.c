@@ -204,10 +204,9 @@ double brume_laplace_envelope(const brume_law *law, double low, double high)
     double log_root = 0.5 * log1p(-lost);
     if (law->kind == BRUME_LAW_PURE)
         return fmin(0, log_root * (1 - 1e-12));
-    /* |sinh z| <= min(1, |z|) cosh Re z, so the continuous part is at most min(a/2, 1/(2y)); the
-     * excess of the bound over D, over D. a/2 - t/(2 tilt) = -(t - A)/(2 tilt). */
-    double excess = fmin(-law->tanh_rest / (2 * law->tilt) * (1 + 1e-12),
-                         1 / (2 * low) - (law->denominator - 1) + 1e-15);
+    /* the continuous part is at most its mass D - 1, and at most 1/(2y) since |sinh z| <= cosh Re
+     * z; the excess of the bound over D, over D */
+    double excess = fmin(0, 1 / (2 * low) - (law->denominator - 1) + 1e-15);
     double above = (expm1(log_root) * (1 - 1e-12) + excess) / law->denominator;
     return above < 0 ? log1p(above) * (1 - 1e-12) : 0;
 }
