@@ -133,7 +133,7 @@ static void no_method_is_below_the_truth_on_random_mixtures(void **state)
     uint64_t noise = 0x9e3779b97f4a7c15u;
     size_t methods;
     const brume_method_card *cards = brume_methods(&methods);
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < 60; i++) {
         char text[400] = "";
         for (int part = 0; part < 1 + i % 3; part++) {
             noise ^= noise << 13, noise ^= noise >> 7, noise ^= noise << 17;
