@@ -114,15 +114,13 @@ static brume_status read_line(brume_csv *csv, bool *any, brume_error *error)
                 if (after != EOF)
                     csv->at--;
             }
-        } else if (quoted) {
-            fine = put_byte(csv, byte);
-        } else if (byte == ',') {
+        } else if (!quoted && byte == ',') {
             fine = end_field(csv);
             fresh = true;
             if (!fine)
                 return no_memory(error);
             continue;
-        } else if (byte == '"' && fresh) {
+        } else if (!quoted && byte == '"' && fresh) {
             quoted = true;
         } else {
             fine = put_byte(csv, byte);

@@ -15,27 +15,29 @@
 enum { MOST = BRUME_GRAM_MOST_COLUMNS, NORM = 1 << 16 };
 
 typedef struct table {
-    char *storage;
-    const char *name[MOST];
+    const char *name[MOST]; /* within the words handed to read_columns */
     size_t column[MOST], count;
     double centre[MOST], reach[MOST];
 } table;
 
-static brume_status read_columns(const brume_release *release, table *out, brume_error *error)
+/* A copy of --columns to cut into words; free it after the table. */
+static brume_status copy_columns(const brume_release *release, char **out, brume_error *error)
 {
     const char *text = brume_call_text(release->call, "columns");
     if (!text)
         return brume_fail(error, BRUME_EARGUMENT, "for example --columns height,weight",
                           "%s needs '--columns'", release->statistic);
-    out->storage = strdup(text);
-    if (!out->storage)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "no memory");
-    char *rest = out->storage;
-    for (char *word; (word = strsep(&rest, ","));) {
+    *out = strdup(text);
+    return *out ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "no memory");
+}
+
+static brume_status read_columns(const brume_release *release, char *words, table *out,
+                                 brume_error *error)
+{
+    for (char *word; (word = strsep(&words, ","));) {
         if (out->count == MOST - 1)
             return brume_fail(error, BRUME_EARGUMENT, NULL, "more than %d columns", MOST - 1);
         double lower, upper;
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the caller frees the storage */
         BRUME_TRY(brume_release_find(release, word, &out->column[out->count], error));
         BRUME_TRY(brume_release_bounds(release, word, &lower, &upper, error));
         out->name[out->count] = word;
@@ -95,13 +97,11 @@ static void write_covariances(brume_release *release, const table *columns, cons
     release->rows = json_array();
     for (size_t i = 0; i < d; i++) { /* entry (i, d) closes row i of the triangle */
         entry += d - i;
-        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all are filled */
         mean[i] = (double)entries[entry++] / square / rows;
     }
     entry = 0;
     for (size_t i = 0; i < d; i++, entry++)
         for (size_t j = i; j < d; j++, entry++) {
-            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all are filled */
             double moment = (double)entries[entry] / square / rows;
             double covariance = columns->reach[i] * columns->reach[j] *
                                 (moment - mean[i] * mean[j]);
@@ -132,7 +132,7 @@ static brume_status release_moments(brume_release *release, const table *columns
         scale = brume_up(scale);
         BRUME_TRY(brume_noise_open_discrete_laplace(scale, &noise, error));
     }
-    int64_t entries[MOST * (MOST + 1) / 2];
+    int64_t entries[MOST * (MOST + 1) / 2] = {0};
     for (size_t i = 0; i < size; i++)
         entries[i] = brume_gram_entry(gram, i);
     brume_status status = brume_noise_add(noise, release->bits, entries, entries, size, error);
@@ -152,7 +152,10 @@ brume_status brume_release_covariance(brume_release *release, brume_error *error
         BRUME_TRY(brume_release_need_delta(release, error));
     table columns = {0};
     brume_gram *gram = NULL;
-    brume_status status = read_columns(release, &columns, error);
+    char *words = NULL;
+    brume_status status = copy_columns(release, &words, error);
+    if (status == BRUME_OK)
+        status = read_columns(release, words, &columns, error);
     if (status == BRUME_OK)
         status = brume_gram_open(columns.count + 1, NORM, &gram, error);
     if (status == BRUME_OK)
@@ -160,7 +163,7 @@ brume_status brume_release_covariance(brume_release *release, brume_error *error
     if (status == BRUME_OK)
         status = release_moments(release, &columns, gram, error);
     brume_gram_close(gram);
-    free(columns.storage);
+    free(words);
     return status;
 }
 
@@ -230,7 +233,10 @@ brume_status brume_release_regression(brume_release *release, brume_error *error
     BRUME_TRY(brume_release_need_delta(release, error));
     table columns = {0};
     brume_gram *gram = NULL;
-    brume_status status = read_columns(release, &columns, error);
+    char *words = NULL;
+    brume_status status = copy_columns(release, &words, error);
+    if (status == BRUME_OK)
+        status = read_columns(release, words, &columns, error);
     if (status == BRUME_OK)
         status = brume_gram_open(columns.count, NORM, &gram, error);
     if (status == BRUME_OK)
@@ -238,7 +244,6 @@ brume_status brume_release_regression(brume_release *release, brume_error *error
     if (status == BRUME_OK)
         status = release_prediction(release, &columns, gram, error);
     brume_gram_close(gram);
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the storage is freed above */
-    free(columns.storage);
+    free(words);
     return status;
 }

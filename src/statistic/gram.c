@@ -2,12 +2,15 @@
  * Jacobi's rotations in extended precision. */
 #include "statistic/gram.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+
+_Static_assert(LDBL_MANT_DIG >= 64, "the stated error of the eigenvalue needs 64 bits");
 
 brume_status brume_gram_open(size_t columns, int64_t norm, brume_gram **out, brume_error *error)
 {

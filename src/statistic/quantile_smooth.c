@@ -26,6 +26,7 @@ typedef struct search {
     int64_t step;         /* R */
     int64_t shift;        /* k = a + b + shift */
     const double *weight; /* exp(-t k) */
+    double step_back;     /* exp(t) */
     double best;
 } search;
 
@@ -43,17 +44,15 @@ static int64_t best_of_row(search *at, int64_t a, int64_t least, int64_t most)
     uint64_t low = (uint64_t)quantile_at(at->quantile, low_index);
     for (int64_t b = least; b <= most; b++) {
         uint64_t high = (uint64_t)quantile_at(at->quantile, at->right + b * at->step);
-        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): 0 <= b < columns */
         double value = (double)(high - low) * at->weight[b];
         if (value > best) {
             best = value;
             choice = b;
         }
     }
-    /* weight[-1] stands for k = -1: only the empty window a = b = 0 has it, and its gap is 0. */
-    double value = a + choice + at->shift < 0 ? 0 : best * at->weight[a];
-    if (at->shift < 0) /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): there is a -1 */
-        value *= at->weight[-1];
+    double value = best * at->weight[a];
+    if (at->shift < 0) /* the empty window a = b = 0 has gap 0, so k = -1 never counts */
+        value *= at->step_back;
     if (value > at->best)
         at->best = value;
     return choice;
@@ -124,8 +123,10 @@ static double median_smooth(const brume_quantile *quantile, double t, int64_t mo
 static double general_smooth(const brume_quantile *quantile, double t, int64_t most,
                              const double *weight)
 {
-    search at = {
-        .quantile = quantile, .step = (int64_t)quantile->rule.values_per_unit, .weight = weight};
+    search at = {.quantile = quantile,
+                 .step = (int64_t)quantile->rule.values_per_unit,
+                 .weight = weight,
+                 .step_back = exp(t)};
     uint64_t emptying = brume_quantile_emptying(quantile);
     if (emptying != UINT64_MAX)
         at.best = (double)brume_quantile_global(quantile) * exp(-t * (double)emptying);
@@ -166,13 +167,13 @@ brume_status brume_quantile_smooth(const brume_quantile *quantile, double t, dou
     if (quantile->exact_median) {
         best = median_smooth(quantile, smaller, most);
     } else {
-        double *weight = malloc(((size_t)most + 2) * sizeof *weight);
+        double *weight = calloc((size_t)most + 1, sizeof *weight);
         if (!weight)
             return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for %lld weights",
                               (long long)most);
-        for (int64_t k = -1; k <= most; k++)
-            weight[k + 1] = exp(-smaller * (double)k);
-        best = general_smooth(quantile, smaller, most, weight + 1);
+        for (int64_t k = 0; k <= most; k++)
+            weight[k] = exp(-smaller * (double)k);
+        best = general_smooth(quantile, smaller, most, weight);
         free(weight);
     }
     *out = brume_smooth_enlarge_upper(best);
