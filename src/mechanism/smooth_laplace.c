@@ -125,7 +125,7 @@ static const brume_parameter parameters[] = {
 };
 
 static const char *const examples[] = {
-    "account 'smooth_laplace(epsilon=1, delta=1e-6)*10' --delta 1e-5",
+    "account 'smooth_laplace(epsilon=1, delta=1e-6)*10' --delta 1e-4",
     NULL,
 };
 
