@@ -17,7 +17,7 @@ enum { MOST = BRUME_GRAM_MOST_COLUMNS, NORM = 1 << 16 };
 typedef struct table {
     const char *name[MOST]; /* within the words handed to read_columns */
     size_t column[MOST], count;
-    double centre[MOST], reach[MOST];
+    double lower[MOST], centre[MOST], reach[MOST];
 } table;
 
 /* A copy of --columns to cut into words; free it after the table. */
@@ -41,6 +41,7 @@ static brume_status read_columns(const brume_release *release, char *words, tabl
         BRUME_TRY(brume_release_find(release, word, &out->column[out->count], error));
         BRUME_TRY(brume_release_bounds(release, word, &lower, &upper, error));
         out->name[out->count] = word;
+        out->lower[out->count] = lower;
         out->centre[out->count] = lower + (upper - lower) / 2;
         out->reach[out->count] = (upper - lower) / 2 > 0 ? (upper - lower) / 2 : 1;
         out->count++;
@@ -69,7 +70,7 @@ static brume_status fill(const brume_release *release, const table *columns, boo
             return BRUME_OK;
         int64_t row[MOST] = {0};
         for (size_t i = 0; i < columns->count; i++) {
-            double number = 0, centre = centred ? columns->centre[i] : 0;
+            double number = columns->lower[i], centre = centred ? columns->centre[i] : 0;
             double reach = centred ? columns->reach[i]
                                    : fmax(fabs(columns->centre[i] - columns->reach[i]),
                                           fabs(columns->centre[i] + columns->reach[i]));
@@ -80,8 +81,6 @@ static brume_status fill(const brume_release *release, const table *columns, boo
         }
         if (!whole && release->adjacency == BRUME_ADD_REMOVE)
             continue;
-        if (!whole)
-            memset(row, 0, sizeof row);
         if (centred)
             row[columns->count] = (int64_t)shrink;
         brume_gram_add(gram, row);
