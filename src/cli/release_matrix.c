@@ -58,7 +58,7 @@ static double unit_of(size_t coordinates)
 /* Rows scaled by their bounds to [-1, 1], so that all coordinates together lie in the ball.
  * Centred: about the centres of the bounds, with one more coordinate that is always 1, so that the
  * matrix holds the number of rows and the sums too; else about 0. A row with a missing value is
- * dropped under add-remove and counts as the centre (or 0) under replace. */
+ * dropped under add-remove; under replace the value counts as its lower bound. */
 static brume_status fill(const brume_release *release, const table *columns, bool centred,
                          brume_gram *gram, brume_error *error)
 {
