@@ -118,8 +118,9 @@ static brume_node integer_arithmetic(brume_builder *builder, brume_operation ope
         if (bounds.low < whole.low || bounds.high > whole.high)
             node->nullable = true;
     }
-    node->bounds.low = wide_max(bounds.low, whole.low);
-    node->bounds.high = wide_min(bounds.high, whole.high);
+    /* Where all values overflow, the node is NULL always: any bounds hold. */
+    node->bounds.low = wide_min(wide_max(bounds.low, whole.low), whole.high);
+    node->bounds.high = wide_max(wide_min(bounds.high, whole.high), whole.low);
     return node;
 }
 
@@ -236,8 +237,8 @@ static brume_node double_arithmetic(brume_builder *builder, brume_operation oper
         node->nullable = true;
         node->bounded = false;
     }
-    node->bounds.real_low = fmax(low, -LIMIT) + 0.0;
-    node->bounds.real_high = fmin(high, LIMIT) + 0.0;
+    node->bounds.real_low = fmin(fmax(low, -LIMIT), LIMIT) + 0.0;
+    node->bounds.real_high = fmax(fmin(high, LIMIT), -LIMIT) + 0.0;
     return node;
 }
 
@@ -356,6 +357,7 @@ brume_node brume_build_unary(brume_builder *builder, brume_operation operation, 
         if (bounds.high > whole.high) {
             node->nullable = true;
             bounds.high = whole.high;
+            bounds.low = wide_min(bounds.low, whole.high);
         }
     }
     node->bounds = bounds;
