@@ -528,6 +528,10 @@ static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *t
     brume_decimal amount, delta;
     if (payment->rho) {
         BRUME_TRY(read_price(payment->rho, "rho", &amount, error));
+        /* a cap is in epsilon, and stands for rho = epsilon^2/2 as well: rounded up, so that no rho
+         * slips under it */
+        double doubled = brume_multiply_up(2, brume_decimal_upper(&amount));
+        snprintf(plan->epsilon, sizeof plan->epsilon, "%.17g", brume_up(brume_sqrt_up(doubled)));
     } else { /* epsilon E stands for rho = E^2/2 */
         BRUME_TRY(read_price(payment->epsilon, "epsilon", &amount, error));
         double epsilon = brume_decimal_upper(&amount);
