@@ -70,6 +70,7 @@ brume_status brume_key_selection_open(double epsilon, double delta, uint64_t key
             chance = more;
             room *= 2;
         }
+        /* cppcheck-suppress nullPointerRedundantCheck ; the loop ends where there is none */
         chance[selection->size++] = (uint64_t)(before * ONE);
         before = next_chance(before, each, share);
     }

@@ -230,8 +230,8 @@ static void refusals_are_the_same_on_neighbouring_tables(void **state)
                 brume_answer(one.ledger, refused[i], &payment, NULL, one.bits, NULL, &answer, &a);
             json_decref(answer);
             answer = NULL;
-            brume_status second =
-                brume_answer(other.ledger, refused[i], &payment, NULL, other.bits, NULL, &answer, &b);
+            brume_status second = brume_answer(other.ledger, refused[i], &payment, NULL, other.bits,
+                                               NULL, &answer, &b);
             json_decref(answer);
             assert_int_equal(first, second);
             assert_string_equal(a.message, b.message);
@@ -252,8 +252,8 @@ static void no_price_trick_gets_an_answer(void **state)
     for (size_t i = 0; i < sizeof prices / sizeof *prices; i++) {
         brume_payment payment = {prices[i], NULL, NULL};
         json_t *answer = NULL;
-        brume_status status = brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment, NULL,
-                                           all.bits, NULL, &answer, &error);
+        brume_status status = brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment,
+                                           NULL, all.bits, NULL, &answer, &error);
         if (status == BRUME_OK)
             fail_msg("an answer at a price of '%s'", prices[i]);
         assert_null(answer);
@@ -274,8 +274,8 @@ static void a_vanished_source_gives_an_error_and_no_answer(void **state)
     brume_payment payment = {"1", NULL, NULL};
     json_t *answer = NULL;
     unlink(all.csv);
-    assert_fails(brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment, NULL, all.bits, NULL,
-                              &answer, &error),
+    assert_fails(brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment, NULL, all.bits,
+                              NULL, &answer, &error),
                  BRUME_ESOURCE);
     assert_null(answer);
     brume_ledger_report report;
