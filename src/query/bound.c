@@ -451,17 +451,39 @@ static const void *unit_bytes(const brume_chunk_column *column, size_t at, size_
                                               : (const void *)&column->reals[at];
 }
 
-static brume_status take_row(brume_bounder *bounder, const brume_chunk *chunk, size_t at,
-                             uint64_t unit_hash, brume_error *error)
+/* The group of a row; UINT32_MAX outside a closed domain. */
+static brume_status group_of_row(brume_bounder *bounder, const brume_chunk *chunk, size_t at,
+                                 uint32_t *group, brume_error *error)
 {
-    size_t used = 0, length = 0;
-    uint32_t group = 0, unit = 0;
-    bool added = false;
+    size_t used = 0;
+    const brume_chunk_column *first = &chunk->columns[1];
+    bool single = bounder->plan.key_count == 1 && first->wire == BRUME_WIRE_INTEGER &&
+                  !brume_chunk_is_null(first, at);
+    size_t place = single ? (size_t)((uint64_t)first->integers[at] % RECENT) : 0;
+    if (single && bounder->recent[place].group &&
+        bounder->recent[place].key == first->integers[at]) {
+        *group = bounder->recent[place].group - 1;
+        return BRUME_OK;
+    }
     for (size_t i = 0; i < bounder->plan.key_count; i++) {
         brume_key_value cell = cell_of(&chunk->columns[1 + i], at);
         BRUME_TRY(append_cell(bounder, &cell, &used, error));
     }
-    BRUME_TRY(group_of_scratch(bounder, used, !bounder->plan.closed, &group, error));
+    BRUME_TRY(group_of_scratch(bounder, used, !bounder->plan.closed, group, error));
+    if (single && *group != UINT32_MAX) {
+        bounder->recent[place].key = first->integers[at];
+        bounder->recent[place].group = *group + 1;
+    }
+    return BRUME_OK;
+}
+
+static brume_status take_row(brume_bounder *bounder, const brume_chunk *chunk, size_t at,
+                             uint64_t unit_hash, brume_error *error)
+{
+    size_t length = 0;
+    uint32_t group = 0, unit = 0;
+    bool added = false;
+    BRUME_TRY(group_of_row(bounder, chunk, at, &group, error));
     if (group == UINT32_MAX)
         return BRUME_OK; /* outside the declared domain */
     const void *bytes = unit_bytes(&chunk->columns[0], at, &length);
@@ -474,12 +496,25 @@ static brume_status take_row(brume_bounder *bounder, const brume_chunk *chunk, s
             return status;
         }
     }
-    /* The unit's token for ranks: its hash under the other key would do, but must not depend on it.
-     */
+    /* The unit's token for ranks comes from the other key: the table's must not decide them. */
     pair *one = NULL;
     uint64_t token = brume_siphash_words(&bounder->choice_key, &unit_hash, 1);
     BRUME_TRY(keep_pair(bounder, &bounder->records[unit], token, group, &one, error));
     return one ? keep_row(bounder, one, chunk, at, error) : BRUME_OK;
+}
+
+/* Memory is far away: fetch what a batch will need in steps, each before the next asks for it. */
+static void fetch_units(const brume_bounder *bounder, const uint64_t *hashes, size_t count)
+{
+    uint32_t guess[BATCH];
+    for (size_t i = 0; i < count; i++) {
+        guess[i] = brume_dictionary_guess(&bounder->units, hashes[i]);
+        if (guess[i] != UINT32_MAX)
+            __builtin_prefetch(&bounder->records[guess[i]]);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (guess[i] != UINT32_MAX)
+            __builtin_prefetch(pair_at(bounder, bounder->records[guess[i]].block));
 }
 
 brume_status brume_bounder_take(brume_bounder *bounder, const brume_chunk *chunk,
@@ -499,12 +534,14 @@ brume_status brume_bounder_take(brume_bounder *bounder, const brume_chunk *chunk
         size_t count = chunk->row_count - first < BATCH ? chunk->row_count - first : BATCH;
         for (size_t i = 0; i < count; i++) {
             size_t length = 0;
+            hashes[i] = 0;
             if (brume_chunk_is_null(units, first + i))
                 continue;
             const void *bytes = unit_bytes(units, first + i, &length);
             hashes[i] = brume_dictionary_hash(&bounder->units, bytes, length);
             brume_dictionary_prefetch(&bounder->units, hashes[i]);
         }
+        fetch_units(bounder, hashes, count);
         for (size_t i = 0; i < count; i++)
             if (!brume_chunk_is_null(units, first + i))
                 BRUME_TRY(take_row(bounder, chunk, first + i, hashes[i], error));

@@ -5,7 +5,7 @@
 #include "query/bound.h"
 #include "query/dictionary.h"
 
-enum { CLASSES = 32, VALUES_MOST = 64 };
+enum { CLASSES = 32, VALUES_MOST = 64, RECENT = 4096 };
 
 /* A kept row: rank, which values are there, the values. */
 typedef struct row {
@@ -49,7 +49,11 @@ struct brume_bounder {
     unsigned char *pairs; /* pair_size bytes each */
     size_t pair_count, pair_room;
     uint32_t free_block[CLASSES]; /* lists of given-back blocks, index + 1 */
-    unsigned char *scratch;       /* one key, encoded */
+    struct {
+        int64_t key;
+        uint32_t group;     /* + 1; 0: nothing is kept here */
+    } recent[RECENT];       /* groups of single integer keys, by their low bits */
+    unsigned char *scratch; /* one key, encoded */
     size_t scratch_room;
     /* the result */
     brume_bounded_group *result;

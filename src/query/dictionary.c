@@ -39,6 +39,12 @@ static bool is(const brume_dictionary *dictionary, uint32_t number, uint64_t has
                const void *bytes, size_t length)
 {
     size_t other = 0;
+    if (dictionary->width == 8) {
+        uint64_t a, b;
+        memcpy(&a, dictionary->bytes + (size_t)number * 8, 8);
+        memcpy(&b, bytes, 8);
+        return a == b;
+    }
     if (dictionary->hashes && dictionary->hashes[number] != hash)
         return false;
     const void *there = brume_dictionary_bytes(dictionary, number, &other);
@@ -51,11 +57,12 @@ uint32_t brume_dictionary_find(const brume_dictionary *dictionary, uint64_t hash
     if (!dictionary->room)
         return UINT32_MAX;
     for (size_t at = hash & (dictionary->room - 1);; at = (at + 1) & (dictionary->room - 1)) {
-        uint32_t found = dictionary->table[at];
-        if (found == 0)
+        uint64_t entry = dictionary->table[at];
+        if (entry == 0)
             return UINT32_MAX;
-        if (is(dictionary, found - 1, hash, bytes, length))
-            return found - 1;
+        /* another tag is another string: most of them are passed without a look */
+        if (entry >> 32 == hash >> 32 && is(dictionary, (uint32_t)entry - 1, hash, bytes, length))
+            return (uint32_t)entry - 1;
     }
 }
 
@@ -78,7 +85,7 @@ static void place(brume_dictionary *dictionary, uint64_t hash, uint32_t number)
     size_t at = hash & (dictionary->room - 1);
     while (dictionary->table[at])
         at = (at + 1) & (dictionary->room - 1);
-    dictionary->table[at] = number + 1;
+    dictionary->table[at] = hash >> 32 << 32 | (number + 1);
 }
 
 /* Keep the table at most two thirds full. */
@@ -87,7 +94,7 @@ static brume_status grow_table(brume_dictionary *dictionary, brume_error *error)
     if ((size_t)dictionary->count + 1 <= dictionary->room / 3 * 2)
         return BRUME_OK;
     size_t room = dictionary->room ? 2 * dictionary->room : FIRST_ROOM;
-    uint32_t *table = calloc(room, sizeof *table);
+    uint64_t *table = calloc(room, sizeof *table);
     if (!table)
         return out_of_memory(error);
     free(dictionary->table);

@@ -15,7 +15,7 @@
 typedef struct brume_dictionary {
     brume_hash_key key;
     size_t width;    /* all strings have this length; 0: any length */
-    uint32_t *table; /* number + 1, or 0; a power of two of them */
+    uint64_t *table; /* 32 bits of the hash above number + 1, or 0; a power of two of them */
     size_t room;     /* size of the table */
     uint32_t count;
     unsigned char *bytes; /* the strings, one after the other */
@@ -38,6 +38,20 @@ static inline void brume_dictionary_prefetch(const brume_dictionary *dictionary,
 {
     if (dictionary->room)
         __builtin_prefetch(&dictionary->table[hash & (dictionary->room - 1)]);
+}
+
+/* Where the string that a hash probably belongs to is: fetch it before it is compared. The probable
+ * number, or UINT32_MAX. */
+static inline uint32_t brume_dictionary_guess(const brume_dictionary *dictionary, uint64_t hash)
+{
+    if (!dictionary->room)
+        return UINT32_MAX;
+    uint64_t entry = dictionary->table[hash & (dictionary->room - 1)];
+    if ((uint32_t)entry == 0 || entry >> 32 != hash >> 32)
+        return UINT32_MAX;
+    if (dictionary->width)
+        __builtin_prefetch(dictionary->bytes + (size_t)((uint32_t)entry - 1) * dictionary->width);
+    return (uint32_t)entry - 1;
 }
 
 /* The number of a string with this hash; UINT32_MAX if it is not there. */
