@@ -4,6 +4,9 @@
  * fails is an answer too ("released": false, exit 0). */
 #include "cli/release.h"
 
+#include "cli/open_ledger.h"
+#include "query/charged.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,10 +51,9 @@ static brume_status read_price(brume_release *release, unsigned adjacencies, bru
     release->cost_epsilon = release->epsilon;
     release->cost_rho = release->error_95 = NAN;
     release->released = true;
-    if (!brume_call_has(call, "no-ledger"))
-        return brume_fail(error, BRUME_EUNSUPPORTED,
-                          "read a file without accounting: add --no-ledger",
-                          "releases from registered datasets are not there yet");
+    if (!brume_call_has(call, "no-ledger") && brume_call_has(call, "rho"))
+        return brume_fail(error, BRUME_EUNSUPPORTED, "pay with --epsilon",
+                          "a release from a registered dataset is paid in epsilon and delta");
     return BRUME_OK;
 }
 
@@ -67,8 +69,7 @@ static json_t *cost_json(const brume_release *release)
                      brume_json_real(release->cost_rho));
 }
 
-/* Takes over value and rows. */
-static brume_status write_json(brume_call *call, brume_release *release, brume_error *error)
+static json_t *to_json(const brume_release *release)
 {
     json_t *answer = json_pack("{s:s, s:b, s:s, s:s, s:o, s:o}", "statistic", release->statistic,
                                "released", release->released, "method", release->method,
@@ -79,7 +80,7 @@ static brume_status write_json(brume_call *call, brume_release *release, brume_e
     else if (answer)
         json_object_set_new(answer, "value",
                             release->value ? json_incref(release->value) : json_null());
-    return brume_call_write_json(call, answer, error);
+    return answer;
 }
 
 static void write_cell(FILE *out, const json_t *cell)
@@ -130,6 +131,105 @@ static void write_text(brume_call *call, const brume_release *release)
     fprintf(out, "%s\n", brume_plain(call));
 }
 
+/* ---- without a ledger ---- */
+
+typedef brume_status (*statistic_run)(brume_release *release, brume_error *error);
+
+static brume_status run_on_file(brume_release *release, statistic_run statistic, const char *path,
+                                brume_bits *bits, brume_error *error)
+{
+    BRUME_TRY(brume_csv_open(path, &release->csv, error));
+    release->bits = bits;
+    brume_status status = statistic(release, error);
+    brume_csv_close(release->csv);
+    release->csv = NULL;
+    return status;
+}
+
+/* ---- from a registered dataset ---- */
+
+typedef struct charged_draw {
+    brume_release *release;
+    statistic_run statistic;
+} charged_draw;
+
+/* Called when the price is on the ledger. */
+static brume_status draw_charged(void *context, const char *path, brume_bits *bits, json_t **answer,
+                                 brume_error *error)
+{
+    charged_draw *draw = context;
+    brume_release *release = draw->release;
+    json_decref(release->value); /* of the rehearsal */
+    json_decref(release->rows);
+    release->value = release->rows = NULL;
+    release->released = true;
+    release->error_95 = NAN;
+    BRUME_TRY(run_on_file(release, draw->statistic, path, bits, error));
+    if (!(release->cost_epsilon <= release->epsilon && release->cost_delta <= release->delta))
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "the release cost more than its price");
+    *answer = to_json(release);
+    return *answer ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+}
+
+/* Everything that was asked but the price, as one text: the options in their order. */
+static brume_status describe(const brume_call *call, char *what, size_t size, brume_error *error)
+{
+    size_t used = (size_t)snprintf(what, size, "release %s", brume_call_operand(call, 0));
+    for (size_t i = 0; i < call->command->option_count; i++) {
+        const char *name = call->command->options[i].name;
+        bool price = strcmp(name, "epsilon") == 0 || strcmp(name, "delta") == 0 ||
+                     strcmp(name, "ledger") == 0;
+        for (size_t n = 0; !price && used < size && n < brume_call_times(call, name); n++) {
+            const char *text = brume_call_text_at(call, name, n);
+            used +=
+                (size_t)snprintf(what + used, size - used, " --%s '%s'", name, text ? text : "");
+        }
+    }
+    if (used >= size)
+        return brume_fail(error, BRUME_EARGUMENT, "use a file for long lists",
+                          "the options are longer than %zu bytes", size);
+    return BRUME_OK;
+}
+
+static brume_status run_charged(brume_call *call, brume_release *release, statistic_run statistic,
+                                brume_bits *bits, json_t **answer, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    char what[4096];
+    charged_draw draw = {release, statistic};
+    brume_charged charged = {.dataset = brume_call_operand(call, 1),
+                             .adjacency = release->adjacency,
+                             .epsilon = brume_call_text(call, "epsilon"),
+                             .delta = brume_call_text(call, "delta"),
+                             .what = what,
+                             .draw = draw_charged,
+                             .context = &draw};
+    const char *noise = brume_call_text(call, "noise");
+    if (noise && strcmp(noise, "lln") == 0)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "take --noise cauchy or laplace",
+                          "log-normal noise is paid in rho, a release from a dataset in epsilon");
+    BRUME_TRY(describe(call, what, sizeof what, error));
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
+    brume_status status = brume_charged_release(ledger, &charged, bits, answer, error);
+    brume_ledger_close(ledger);
+    return status;
+}
+
+/* Fill the release from a recorded answer, so that it is written like a fresh one. */
+static void recall(brume_release *release, const json_t *answer)
+{
+    json_t *cost = json_object_get(answer, "cost");
+    release->method = json_string_value(json_object_get(answer, "method"));
+    release->released = json_is_true(json_object_get(answer, "released"));
+    json_decref(release->value);
+    json_decref(release->rows);
+    release->value = json_incref(json_object_get(answer, "value"));
+    release->rows = json_incref(json_object_get(answer, "rows"));
+    release->cost_delta = json_number_value(json_object_get(cost, "delta"));
+    const json_t *error = json_object_get(answer, "error_95");
+    release->error_95 = json_is_number(error) ? json_number_value(error) : NAN;
+}
+
 static brume_status run(brume_call *call, brume_error *error)
 {
     brume_release release = {.call = call, .statistic = brume_call_operand(call, 0)};
@@ -137,16 +237,25 @@ static brume_status run(brume_call *call, brume_error *error)
     while (strcmp(statistics[which].name, release.statistic) != 0)
         which++; /* the operand is one of the choices */
     BRUME_TRY(read_price(&release, statistics[which].adjacencies, error));
-    BRUME_TRY(brume_csv_open(brume_call_operand(call, 1), &release.csv, error));
-    brume_status status = brume_bits_open(&release.bits, error);
-    if (status == BRUME_OK)
-        status = statistics[which].run(&release, error);
-    brume_bits_close(release.bits);
-    brume_csv_close(release.csv);
+    brume_bits *bits = NULL;
+    json_t *answer = NULL;
+    BRUME_TRY(brume_bits_open(&bits, error));
+    brume_status status = BRUME_OK;
+    if (brume_call_has(call, "no-ledger")) {
+        status =
+            run_on_file(&release, statistics[which].run, brume_call_operand(call, 1), bits, error);
+    } else {
+        status = run_charged(call, &release, statistics[which].run, bits, &answer, error);
+        if (status == BRUME_OK)
+            recall(&release, answer);
+    }
+    brume_bits_close(bits);
     if (status == BRUME_OK && call->json)
-        status = write_json(call, &release, error);
+        status =
+            brume_call_write_json(call, answer ? json_incref(answer) : to_json(&release), error);
     else if (status == BRUME_OK)
         write_text(call, &release);
+    json_decref(answer);
     json_decref(release.value);
     json_decref(release.rows);
     return status;
@@ -163,7 +272,9 @@ static const brume_operand operands[] = {
      .type = BRUME_OPERAND_CHOICE,
      .help = "what to release",
      .choices = names},
-    {.name = "SOURCE", .type = BRUME_OPERAND_FILE, .help = "a CSV file with a header line"},
+    {.name = "SOURCE",
+     .type = BRUME_OPERAND_FILE,
+     .help = "a registered dataset, or with --no-ledger a CSV file with a header line"},
 };
 
 static const brume_option options[] = {
@@ -277,21 +388,24 @@ static const brume_option options[] = {
     {.name = "no-ledger",
      .type = BRUME_OPTION_FLAG,
      .help = "SOURCE is a file, and nobody keeps account: a row is a unit"},
+    BRUME_LEDGER_OPTION,
 };
 
 static const char *const examples[] = {
     "release median people.csv --column age --bounds 0..120 --method smooth --epsilon 1 --delta "
     "1e-6 --no-ledger",
     "release histogram people.csv --column city --epsilon 1 --delta 1e-6 --no-ledger --json",
+    "release median visits --column age --bounds 0..100 --epsilon 0.5",
     NULL,
 };
 
 const brume_command brume_command_release = {
     .name = "release",
-    .summary = "release one statistic of a file with noise that fits the data",
-    .usage = "STATISTIC SOURCE --epsilon E [OPTION...] --no-ledger",
+    .summary = "release one statistic with noise that fits the data",
+    .usage = "STATISTIC SOURCE --epsilon E [OPTION...]",
     .description =
-        "Reads the file, computes the statistic exactly on a public grid, and releases it by the "
+        "SOURCE is a registered dataset, charged like a query (of each unit one row counts), or "
+        "with --no-ledger a CSV file.\n\nComputes the statistic exactly on a public grid, and releases it by the "
         "method asked for. The price is the one typed. A test that fails (ptr, mode, top-k, iqr by "
         "stable) answers 'not released' and costs the same.\n\n"
         "Values outside the bounds are clamped. A missing value, a NaN and a text that is no number "

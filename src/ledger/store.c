@@ -268,6 +268,30 @@ static brume_status check_or_create(brume_ledger *ledger, bool create, brume_err
     return check_objects(ledger, error);
 }
 
+/* Switch to the write-ahead log. While another process makes the file the switch is refused at
+ * once, without waiting: then wait here. */
+static brume_status use_log(brume_ledger *ledger, brume_error *error)
+{
+    for (int waited = 0;; waited += 10) {
+        sqlite3_stmt *statement = NULL;
+        bool logging = false;
+        int code =
+            sqlite3_prepare_v2(ledger->database, "PRAGMA journal_mode=WAL", -1, &statement, NULL);
+        if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+            logging = strcmp(brume_store_text(statement, 0), "wal") == 0;
+            code = SQLITE_OK;
+        }
+        sqlite3_finalize(statement);
+        if (logging)
+            return BRUME_OK;
+        bool busy = code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY ||
+                    (code & 0xff) == SQLITE_LOCKED;
+        if (!busy || waited >= BUSY_MILLISECONDS)
+            return brume_store_fail(ledger, "opening the ledger", error);
+        sqlite3_sleep(10);
+    }
+}
+
 static brume_status configure(brume_ledger *ledger, brume_error *error)
 {
     sqlite3_busy_timeout(ledger->database, BUSY_MILLISECONDS);
@@ -275,10 +299,9 @@ static brume_status configure(brume_ledger *ledger, brume_error *error)
     (void)sqlite3_db_config(ledger->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     if (!ledger->writable)
         return brume_store_run(ledger, "PRAGMA query_only=1", "opening the ledger", error);
+    BRUME_TRY(use_log(ledger, error));
     /* FULL: the log is synced at each commit, so a commit that returned is on disk. */
-    return brume_store_run(ledger,
-                           "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
-                           "PRAGMA cell_size_check=1",
+    return brume_store_run(ledger, "PRAGMA synchronous=FULL; PRAGMA cell_size_check=1",
                            "opening the ledger", error);
 }
 

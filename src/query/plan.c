@@ -254,6 +254,8 @@ static brume_status grid_values(brume_plan *plan, brume_error *error)
 {
     for (size_t i = 0; i < plan->value_count; i++) {
         brume_plan_value *value = &plan->values[i];
+        if (!value->argument)
+            return brume_fail(error, BRUME_EINTERNAL, NULL, "a value without an expression");
         if (value->declared)
             BRUME_TRY(put_on_places(plan, value, error));
         else if (brume_type_is_number(value->argument->type) && value->argument->bounded)

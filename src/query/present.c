@@ -224,6 +224,33 @@ static void timestamp_of(int64_t microseconds, char *text, size_t size)
         snprintf(text + used, size - (size_t)used, ".%06d", (int)(rest % 1000000));
 }
 
+/* A decimal from its units of 10^-scale, scale at most 18: those that travel as integers. */
+static void decimal_of(int64_t units, int scale, char *text, size_t size)
+{
+    char digits[32];
+    int count = snprintf(digits, sizeof digits, "%019llu",
+                         units < 0 ? 0 - (unsigned long long)units : (unsigned long long)units);
+    int whole = count - scale, first = 0;
+    while (first < whole - 1 && digits[first] == '0')
+        first++;
+    snprintf(text, size, "%s%.*s.%s", units < 0 ? "-" : "", whole - first, digits + first,
+             digits + whole);
+}
+
+void brume_present_integer(brume_type type, int64_t value, char *text, size_t size)
+{
+    if (type.kind == BRUME_TYPE_DATE)
+        date_of(value, text, size);
+    else if (type.kind == BRUME_TYPE_TIMESTAMP)
+        timestamp_of(value, text, size);
+    else if (type.kind == BRUME_TYPE_BOOLEAN)
+        snprintf(text, size, "%s", value ? "true" : "false");
+    else if (type.kind == BRUME_TYPE_DECIMAL && type.scale > 0 && type.scale <= 18)
+        decimal_of(value, type.scale, text, size);
+    else
+        snprintf(text, size, "%lld", (long long)value);
+}
+
 /* A key as a value; `room` holds texts that have to be made. */
 static brume_value key_value(brume_type type, const brume_key_value *key, char *room, size_t size)
 {

@@ -95,8 +95,8 @@ static brume_status rank_sorted(brume_bits *bits, const int64_t *values, size_t 
                                 brume_error *error)
 {
     size_t room = 2 * count + 1;
-    runs all = {malloc(room * sizeof *all.run), malloc(room * sizeof *all.length),
-                malloc(room * sizeof *all.utility), 0};
+    runs all = {calloc(room, sizeof *all.run), calloc(room, sizeof *all.length),
+                calloc(room, sizeof *all.utility), 0};
     brume_status status = BRUME_OK;
     if (!all.run || !all.length || !all.utility) {
         status = out_of_memory(error);

@@ -1,0 +1,444 @@
+/* A charged release that is not SQL: the release path for one statistic of a registered dataset. */
+#include "query/charged.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "ledger/digest.h"
+#include "query/answer.h"
+#include "query/dictionary.h"
+#include "query/present.h"
+#include "query/siphash.h"
+
+static brume_status out_of_memory(brume_error *error)
+{
+    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the rows");
+}
+
+/* ---- which rows ---- */
+
+/* SELECT COUNT("a"), COUNT("b") ... FROM "dataset": parsed like any query, so that columns are
+ * checked, clamped and printed as everywhere. */
+static brume_status question_text(const brume_policy *policy, const char *dataset, char **out,
+                                  brume_error *error)
+{
+    size_t size = 64 + 2 * strlen(dataset);
+    for (size_t i = 0; i < policy->column_count; i++)
+        size += 16 + 2 * strlen(policy->columns[i].name);
+    char *sql = malloc(size);
+    FILE *text = sql ? fmemopen(sql, size, "w") : NULL;
+    if (!text) {
+        free(sql);
+        return out_of_memory(error);
+    }
+    size_t used = 0;
+    fputs("SELECT ", text);
+    for (size_t i = 0; i < policy->column_count; i++)
+        if (policy->columns[i].type.kind != BRUME_TYPE_REFUSED &&
+            !strchr(policy->columns[i].name, '"'))
+            fprintf(text, "%sCOUNT(\"%s\")", used++ ? ", " : "", policy->columns[i].name);
+    fprintf(text, " FROM \"%s\"", dataset);
+    fclose(text);
+    *out = sql;
+    return BRUME_OK;
+}
+
+/* ---- writing rows ---- */
+
+typedef struct row_text {
+    char *text;
+    size_t length, room;
+} row_text;
+
+static bool append(row_text *row, const char *bytes, size_t length)
+{
+    if (row->length + length + 1 > row->room) {
+        size_t room = 2 * (row->length + length) + 64;
+        char *text = realloc(row->text, room);
+        if (!text)
+            return false;
+        row->text = text;
+        row->room = room;
+    }
+    memcpy(row->text + row->length, bytes, length);
+    row->length += length;
+    row->text[row->length] = 0;
+    return true;
+}
+
+static bool append_quoted(row_text *row, const char *bytes, size_t length)
+{
+    bool good = append(row, "\"", 1);
+    for (size_t i = 0; good && i < length; i++)
+        good = append(row, bytes[i] == '"' ? "\"\"" : &bytes[i], bytes[i] == '"' ? 2 : 1);
+    return good && append(row, "\"", 1);
+}
+
+/* One row of CSV from columns `first` on; NULL is an empty field without quotes. */
+static bool write_row(const brume_query *query, const brume_chunk *chunk, size_t first, size_t at,
+                      row_text *row)
+{
+    bool good = true;
+    row->length = 0;
+    for (size_t i = 0; good && i < query->aggregate_count; i++) {
+        const brume_chunk_column *column = &chunk->columns[first + i];
+        char room[48];
+        if (i > 0)
+            good = append(row, ",", 1);
+        if (!good || brume_chunk_is_null(column, at))
+            continue;
+        brume_type type = query->aggregates[i].argument->type;
+        if (column->wire == BRUME_WIRE_TEXT) {
+            good = append_quoted(row, column->texts[at].data, column->texts[at].length);
+            continue;
+        }
+        if (column->wire == BRUME_WIRE_REAL)
+            snprintf(room, sizeof room, "%.17g", column->reals[at]);
+        else
+            brume_present_integer(type, column->integers[at], room, sizeof room);
+        good = append(row, room, strlen(room));
+    }
+    return good && append(row, "\n", 1);
+}
+
+/* ---- one row a unit ---- */
+
+typedef struct keeper {
+    brume_hash_key key;
+    brume_dictionary units;
+    char **texts; /* the kept row of each unit */
+    uint64_t *ranks;
+    size_t room;
+} keeper;
+
+static void free_keeper(keeper *all)
+{
+    for (uint32_t i = 0; i < all->units.count; i++)
+        free(all->texts[i]);
+    free(all->texts);
+    free(all->ranks);
+    brume_dictionary_clear(&all->units);
+}
+
+static brume_status keep_row(keeper *all, const brume_chunk_column *unit, size_t at,
+                             const row_text *row, brume_error *error)
+{
+    const void *bytes = unit->wire == BRUME_WIRE_TEXT   ? (const void *)unit->texts[at].data
+                        : unit->wire == BRUME_WIRE_REAL ? (const void *)&unit->reals[at]
+                                                        : (const void *)&unit->integers[at];
+    size_t length = unit->wire == BRUME_WIRE_TEXT ? unit->texts[at].length : 8;
+    uint64_t hash = brume_dictionary_hash(&all->units, bytes, length);
+    const uint64_t words[] = {hash, brume_siphash_bytes(&all->key, row->text, row->length)};
+    uint64_t rank = brume_siphash_words(&all->key, words, 2);
+    uint32_t number = 0;
+    bool added = false;
+    if (all->units.count + 1 > all->room) {
+        size_t room = 2 * all->room + 1024;
+        char **texts = realloc(all->texts, room * sizeof *texts);
+        if (texts)
+            all->texts = texts;
+        uint64_t *ranks = realloc(all->ranks, room * sizeof *ranks);
+        if (ranks)
+            all->ranks = ranks;
+        if (!texts || !ranks)
+            return out_of_memory(error);
+        all->room = room;
+    }
+    BRUME_TRY(brume_dictionary_add(&all->units, hash, bytes, length, &number, &added, error));
+    if (added)
+        all->texts[number] = NULL;
+    else if (rank > all->ranks[number] ||
+             (rank == all->ranks[number] && strcmp(row->text, all->texts[number]) >= 0))
+        return BRUME_OK;
+    char *copy = strdup(row->text);
+    if (!copy)
+        return out_of_memory(error);
+    free(all->texts[number]);
+    all->texts[number] = copy;
+    all->ranks[number] = rank;
+    return BRUME_OK;
+}
+
+typedef struct reader {
+    const brume_question *question;
+    brume_engine *engine;
+    FILE *out;
+    keeper kept;
+} reader;
+
+static brume_status take_chunk(reader *all, const brume_chunk *chunk, row_text *row,
+                               brume_error *error)
+{
+    const brume_query *query = all->question->query;
+    size_t first = query->unit ? 1 : 0;
+    for (size_t at = 0; at < chunk->row_count; at++) {
+        if (first && brume_chunk_is_null(&chunk->columns[0], at))
+            continue;
+        if (!write_row(query, chunk, first, at, row))
+            return out_of_memory(error);
+        if (first)
+            BRUME_TRY(keep_row(&all->kept, &chunk->columns[0], at, row, error));
+        else if (fwrite(row->text, 1, row->length, all->out) != row->length)
+            return out_of_memory(error);
+    }
+    return BRUME_OK;
+}
+
+static brume_status select_rows(reader *all, const char *sql, const brume_wire *wires, size_t count,
+                                brume_error *error)
+{
+    brume_rows *rows = NULL;
+    row_text row = {0};
+    BRUME_TRY(brume_engine_select(all->engine, sql, wires, count, &rows, error));
+    brume_status status = BRUME_OK;
+    const brume_chunk *chunk = NULL;
+    while ((status = brume_rows_next(rows, &chunk, error)) == BRUME_OK && chunk &&
+           (status = take_chunk(all, chunk, &row, error)) == BRUME_OK)
+        continue;
+    brume_rows_close(rows);
+    free(row.text);
+    return status;
+}
+
+static void write_header(const brume_query *query, FILE *out)
+{
+    for (size_t i = 0; i < query->aggregate_count; i++) {
+        const brume_expression *column = query->aggregates[i].argument;
+        while (column->operation != BRUME_OPERATION_COLUMN)
+            column = column->arguments[0]; /* the clamp around it */
+        fprintf(out, "%s\"%s\"", i ? "," : "", column->relation->columns[column->column].name);
+    }
+    fputc('\n', out);
+}
+
+static brume_status read_rows(reader *all, brume_error *error)
+{
+    const brume_query *query = all->question->query;
+    size_t count = 0, most = query->aggregate_count + 1;
+    const brume_expression **columns = calloc(most, sizeof *columns);
+    brume_wire *wires = calloc(most, sizeof *wires);
+    char *sql = NULL;
+    const char *table = brume_engine_table(all->engine, 0);
+    brume_status status = columns && wires ? BRUME_OK : out_of_memory(error);
+    if (status == BRUME_OK) {
+        if (query->unit)
+            columns[count++] = query->unit;
+        for (size_t i = 0; i < query->aggregate_count; i++)
+            columns[count++] = query->aggregates[i].argument;
+        for (size_t i = 0; i < count; i++)
+            wires[i] = brume_type_wire(columns[i]->type);
+        status = brume_query_print_rows(query, brume_engine_dialect(all->engine), &table, columns,
+                                        count, &sql, error);
+    }
+    write_header(query, all->out);
+    if (status == BRUME_OK)
+        status = select_rows(all, sql, wires, count, error);
+    for (uint32_t i = 0; status == BRUME_OK && i < all->kept.units.count; i++)
+        fputs(all->kept.texts[i], all->out);
+    if (status == BRUME_OK && fflush(all->out) != 0)
+        status = out_of_memory(error);
+    free(sql);
+    free(columns);
+    free(wires);
+    return status;
+}
+
+/* ---- the path ---- */
+
+static brume_status check_adjacency(const brume_charged *release, const brume_question *question,
+                                    brume_error *error)
+{
+    const brume_dataset *dataset = question->datasets[0];
+    const brume_policy *policy = question->policies[0];
+    brume_adjacency wanted = release->adjacency == BRUME_EDGE ? BRUME_ADD_REMOVE
+                                                              : release->adjacency;
+    if (policy->is_public)
+        return brume_fail(error, BRUME_EPOLICY, NULL, "'%s' is public and has no budget",
+                          dataset->name);
+    if (wanted != dataset->adjacency)
+        return brume_fail(error, BRUME_EPOLICY, "the owner decided on it at registration",
+                          "'%s' is registered under another adjacency", dataset->name);
+    if (policy->unit && release->adjacency != BRUME_ADD_REMOVE)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "register it with --unit row",
+                          "this release needs a dataset in which a row is a unit");
+    return BRUME_OK;
+}
+
+static brume_status make_charge(const brume_charged *release, const brume_dataset *dataset,
+                                brume_charge *charge, brume_error *error)
+{
+    brume_decimal epsilon, delta = {0};
+    BRUME_TRY(brume_decimal_parse(release->epsilon, &epsilon, error));
+    if (release->delta)
+        BRUME_TRY(brume_decimal_parse(release->delta, &delta, error));
+    return brume_charge_guarantee(dataset->filter.rule, &epsilon, &delta, charge, error);
+}
+
+static brume_status open_source(const brume_policy *policy, brume_engine **engine,
+                                brume_error *error)
+{
+    brume_source source;
+    brume_column *columns = NULL;
+    BRUME_TRY(brume_policy_source(policy, &source, &columns, error));
+    brume_status status = brume_engine_open(&source, 1, engine, error);
+    free(columns);
+    return status;
+}
+
+/* A file in memory: rows never touch a disk. */
+static brume_status open_memory(FILE **out, char *path, size_t size, brume_error *error)
+{
+    int descriptor = memfd_create("rows", MFD_CLOEXEC);
+    *out = descriptor < 0 ? NULL : fdopen(descriptor, "w+");
+    if (!*out) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return out_of_memory(error);
+    }
+    snprintf(path, size, "/proc/self/fd/%d", descriptor);
+    return BRUME_OK;
+}
+
+/* Draw once from no rows at all and forget the answer: what is wrong with the words typed shows
+ * before anything is charged. No data is read. */
+static brume_status rehearse(const brume_charged *release, const brume_question *question,
+                             brume_bits *bits, brume_error *error)
+{
+    FILE *empty = NULL;
+    char path[48];
+    json_t *nothing = NULL;
+    BRUME_TRY(open_memory(&empty, path, sizeof path, error));
+    write_header(question->query, empty);
+    brume_status status = fflush(empty) == 0
+                              ? release->draw(release->context, path, bits, &nothing, error)
+                              : out_of_memory(error);
+    fclose(empty);
+    json_decref(nothing);
+    return status;
+}
+
+static brume_status read_and_draw(const brume_charged *release, const brume_question *question,
+                                  brume_engine *engine, brume_bits *bits, json_t **answer,
+                                  brume_error *error)
+{
+    uint64_t words[4];
+    char path[48];
+    reader all = {.question = question, .engine = engine};
+    BRUME_TRY(brume_bits_words(bits, words, 4, error));
+    BRUME_TRY(open_memory(&all.out, path, sizeof path, error));
+    brume_hash_key table_key = {{words[2], words[3]}};
+    all.kept.key = (brume_hash_key){{words[0], words[1]}};
+    brume_dictionary_make(&all.kept.units, &table_key, 0);
+    brume_status status = read_rows(&all, error);
+    free_keeper(&all.kept);
+    if (status == BRUME_OK)
+        status = release->draw(release->context, path, bits, answer, error);
+    fclose(all.out);
+    return status;
+}
+
+static brume_status buy(brume_ledger *ledger, const brume_charged *release,
+                        const brume_question *question, const brume_charge *charge, const char *key,
+                        brume_bits *bits, json_t **answer, brume_error *error)
+{
+    brume_engine *engine = NULL;
+    uint64_t id = 0;
+    json_t *made = NULL, *events = json_pack("[{s:s}]", "release", release->what);
+    brume_ledger_charge charges = {question->datasets[0]->name, charge};
+    brume_reservation reservation = {.charges = &charges,
+                                     .charge_count = 1,
+                                     .sql = release->what,
+                                     .events = events,
+                                     .answer_key = key,
+                                     .typed_epsilon = release->epsilon};
+    brume_status status = open_source(question->policies[0], &engine, error);
+    if (status == BRUME_OK)
+        status = brume_ledger_reserve(ledger, &reservation, &id, error);
+    bool reserved = status == BRUME_OK;
+    if (reserved)
+        status = read_and_draw(release, question, engine, bits, &made, error);
+    if (reserved && status == BRUME_OK)
+        status = brume_ledger_commit(ledger, id, made, error);
+    else if (reserved && brume_ledger_fail(ledger, id, status, NULL) != BRUME_OK)
+        reserved = false; /* not recorded as failed; it stays charged either way */
+    brume_engine_close(engine);
+    json_decref(events);
+    if (status != BRUME_OK) {
+        json_decref(made);
+        return status;
+    }
+    *answer = made;
+    return BRUME_OK;
+}
+
+static brume_status release_from(brume_ledger *ledger, const brume_charged *release,
+                                 const brume_question *question, brume_bits *bits, json_t **answer,
+                                 brume_error *error)
+{
+    brume_charge charge;
+    char price[BRUME_CHARGE_TEXT], key[BRUME_DIGEST_TEXT];
+    BRUME_TRY(check_adjacency(release, question, error));
+    BRUME_TRY(make_charge(release, question->datasets[0], &charge, error));
+    BRUME_TRY(brume_charge_print(&charge, price, error));
+    char *policy = json_dumps(question->datasets[0]->policy, JSON_COMPACT | JSON_SORT_KEYS);
+    if (!policy)
+        return out_of_memory(error);
+    const char *parts[] = {"release",
+                           release->what,
+                           price,
+                           release->delta ? release->delta : "",
+                           question->datasets[0]->name,
+                           question->datasets[0]->data_version,
+                           question->datasets[0]->source,
+                           policy};
+    brume_status status = brume_digest(parts, sizeof parts / sizeof *parts, key, error);
+    free(policy);
+    json_t *made = NULL;
+    if (status == BRUME_OK)
+        status = brume_ledger_recall(ledger, key, &made, error);
+    bool cached = made != NULL;
+    if (status == BRUME_OK && !cached)
+        status = rehearse(release, question, bits, error);
+    if (status == BRUME_OK && !cached)
+        status = buy(ledger, release, question, &charge, key, bits, &made, error);
+    brume_dataset *now = NULL;
+    if (status == BRUME_OK)
+        status = brume_ledger_dataset(ledger, release->dataset, &now, error);
+    if (status == BRUME_OK &&
+        (json_object_set_new(made, "remaining", brume_budget_left(&now->filter)) != 0 ||
+         json_object_set_new(made, "cached", json_boolean(cached)) != 0))
+        status = out_of_memory(error);
+    brume_dataset_close(now);
+    if (status != BRUME_OK) {
+        json_decref(made);
+        return status;
+    }
+    *answer = made;
+    return BRUME_OK;
+}
+
+brume_status brume_charged_release(brume_ledger *ledger, const brume_charged *release,
+                                   brume_bits *bits, json_t **answer, brume_error *error)
+{
+    brume_dataset *dataset = NULL;
+    brume_policy *policy = NULL;
+    brume_question *question = NULL;
+    char *sql = NULL;
+    brume_status status = brume_ledger_dataset(ledger, release->dataset, &dataset, error);
+    if (status == BRUME_OK)
+        status = brume_policy_from_json(dataset->policy, &policy, error);
+    if (status == BRUME_OK)
+        status = question_text(policy, dataset->name, &sql, error);
+    if (status == BRUME_OK)
+        status = brume_question_open(ledger, sql, &question, error);
+    if (status == BRUME_OK)
+        status = release_from(ledger, release, question, bits, answer, error);
+    brume_question_close(question);
+    free(sql);
+    brume_policy_close(policy);
+    brume_dataset_close(dataset);
+    return status;
+}
