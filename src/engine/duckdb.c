@@ -6,7 +6,8 @@
  * locked. After that only a prepared statement that DuckDB itself calls a SELECT is executed.
  *
  * CSV and JSON are read with the columns and dialect recorded at registration and skip lines that
- * do not fit them: whether such a line exists must not show. */
+ * do not fit them: whether such a line exists must not show. The header line of every CSV must name
+ * the recorded columns, since lines are read by position. */
 #include "engine/driver.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include <duckdb.h>
 
 #include "base/error.h"
+#include "engine/csv_header.h"
 
 typedef enum file_format { CSV, PARQUET, JSON } file_format;
 
@@ -252,13 +254,18 @@ static brume_status sniff_csv(engine_state *state, file_source *source, brume_er
     bool sniffed = sql && query_texts(state, sql, values, FIELDS);
     free(sql);
     char *options = sniffed ? strdup("") : NULL;
+    /* Where no quote was seen yet, one may still come: then it quotes, as everywhere. */
+    bool open_quote = sniffed && strcmp(values[1], "(empty)") == 0 &&
+                      brume_csv_starts_without_quotes(source->files.gl_pathv[0]);
     for (size_t i = 0; sniffed && i < FIELDS; i++) {
         if (i >= 5 && !*values[i])
             continue;
         append(&options, ", ");
         append(&options, names[i]);
         append(&options, " = ");
-        append_quoted(&options, strcmp(values[i], "(empty)") == 0 ? "" : values[i]);
+        append_quoted(&options, open_quote && (i == 1 || i == 2)    ? "\""
+                                : strcmp(values[i], "(empty)") == 0 ? ""
+                                                                    : values[i]);
     }
     for (size_t i = 0; i < FIELDS; i++)
         free(values[i]);
@@ -332,6 +339,10 @@ static brume_status open_source(engine_state *state, size_t index, const brume_s
     } else {
         source->options = strdup("");
     }
+    for (size_t i = 0; recorded->columns && source->format == CSV && i < source->files.gl_pathc;
+         i++)
+        BRUME_TRY(
+            brume_csv_check_header(source->files.gl_pathv[i], source->options, recorded, error));
     char *from = reader(source, recorded);
     char *sql =
         from ? brume_engine_format("CREATE VIEW main.source_%zu AS SELECT * FROM %s", index, from)

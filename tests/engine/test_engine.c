@@ -160,6 +160,134 @@ static void a_recorded_csv_skips_lines_that_do_not_fit_and_keeps_its_types(void 
     brume_description_clear(&found);
 }
 
+static void a_value_that_is_quoted_only_later_is_still_one_value(void **state)
+{
+    (void)state;
+    write_file("later.csv", "who,note\n1,a\n2,b\n");
+    brume_engine *engine = open_one(path_of("later.csv"), NULL);
+    brume_description description;
+    assert_ok(brume_engine_describe(engine, 0, &description, &error));
+    brume_engine_close(engine);
+    write_file("later.csv", "who,note\n1,a\n2,\"b, c\"\n4,\"d\"\n");
+    brume_source source = {.location = path_of("later.csv"),
+                           .options = description.options,
+                           .columns = description.columns,
+                           .column_count = description.column_count};
+    engine = NULL;
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    int64_t total = 0;
+    size_t count = 0;
+    char sql[200];
+    snprintf(sql, sizeof sql, "SELECT who FROM %s WHERE note IN ('a', 'b, c', 'd')",
+             brume_engine_table(engine, 0));
+    assert_ok(sum(engine, sql, &total, &count));
+    assert_int_equal(count, 3);
+    assert_int_equal(total, 7);
+    brume_engine_close(engine);
+    brume_description_clear(&description);
+}
+
+/* Open the source as it was described when `then` held; its status when it holds `now`. */
+static brume_status reopen(const char *name, const char *then, const char *now)
+{
+    write_file(name, then);
+    brume_engine *engine = open_one(path_of(name), NULL);
+    brume_description description;
+    assert_ok(brume_engine_describe(engine, 0, &description, &error));
+    brume_engine_close(engine);
+    write_file(name, now);
+    brume_source source = {.location = path_of(name),
+                           .options = description.options,
+                           .columns = description.columns,
+                           .column_count = description.column_count};
+    engine = NULL;
+    brume_status status = brume_engine_open(&source, 1, &engine, &error);
+    brume_engine_close(engine);
+    brume_description_clear(&description);
+    return status;
+}
+
+static void a_recorded_csv_with_another_header_is_refused_whatever_its_rows(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "age,who\n",      "who\n",         "who,age,more\n", "who,agE\n", "who,height\n",
+        "who;age\n",      "\"who,age\"\n", "who,\"age\n",    "",          "\n\n",
+        "who,age\"x\"\n", "column0,age\n",
+    };
+    static const char *const rows[] = {"", "1,30\n2,40\n", "x\n\n,,,,\n"};
+    const char *then = "who,age\n1,30\n2,40\n3,50\n";
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        for (size_t j = 0; j < 3; j++) {
+            char now[128];
+            snprintf(now, sizeof now, "%s%s", others[i], rows[j]);
+            if (reopen("header.csv", then, now) != BRUME_ESOURCE)
+                fail_msg("read with the header %s", others[i]);
+            assert_non_null(strstr(error.message, "other columns than recorded"));
+        }
+}
+
+static void a_recorded_csv_with_its_header_is_read_however_it_is_written(void **state)
+{
+    (void)state;
+    static const char *const kept[] = {
+        "who,age\n1,30\n2,40\n",
+        "\"who\",\"the \"\"age\"\", now\"\n1,30\n2,40\n",
+        "who, age \n1,30\n2,40\n",
+        "who,who,Who\n1,30,5\n2,40,6\n",
+        "who,,age\n1,30,5\n2,40,6\n",
+        "\xEF\xBB\xBFwho,age\n1,30\n2,40\n",
+        "who,age\r\n1,30\r\n2,40\r\n",
+        "who;age\n1;30\n2;40\n",
+        "who\tage\n1\t30\n2\t40\n",
+        "who|\"a|b\"\n1|30\n2|40\n",
+        "\"two\nlines\",age\n1,30\n2,40\n",
+        "1,30\n2,40\n",
+        "\xC3\xA2ge,\xE5\x90\x8D\n1,30\n2,40\n",
+    };
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (reopen("header.csv", kept[i], kept[i]) != BRUME_OK)
+            fail_msg("refused: %s", kept[i]);
+    assert_ok(reopen("header.csv", "who,age\n1,30\n2,40\n", "\"who\",age\r\n"));
+    assert_ok(reopen("header.csv", "who,age\n1,30\n2,40\n", "who,age"));
+}
+
+static void every_file_of_a_glob_and_a_compressed_file_have_their_header_checked(void **state)
+{
+    (void)state;
+    char command[400];
+    brume_engine *engine = NULL;
+    write_file("many1.csv", "who,age\n1,30\n2,50\n");
+    write_file("many2.csv", "who,age\n2,50\n3,50\n");
+    snprintf(command, sizeof command, "gzip -k '%s'", path_of("many1.csv"));
+    assert_int_equal(system(command), 0);
+    const char *const places[] = {path_of("many?.csv"), path_of("many1.csv.gz")};
+    brume_description descriptions[2];
+    for (int i = 0; i < 2; i++) {
+        engine = open_one(places[i], NULL);
+        assert_ok(brume_engine_describe(engine, 0, &descriptions[i], &error));
+        brume_engine_close(engine);
+    }
+    for (int changed = 0; changed < 2; changed++) {
+        for (int i = 0; i < 2; i++) {
+            brume_source source = {.location = places[i],
+                                   .options = descriptions[i].options,
+                                   .columns = descriptions[i].columns,
+                                   .column_count = descriptions[i].column_count};
+            engine = NULL;
+            brume_status status = brume_engine_open(&source, 1, &engine, &error);
+            assert_int_equal(status, changed ? BRUME_ESOURCE : BRUME_OK);
+            brume_engine_close(engine);
+        }
+        write_file("many2.csv", "age,who\n50,2\n");
+        snprintf(command, sizeof command, "gzip -fk '%s' && mv '%s' '%s'", path_of("many2.csv"),
+                 path_of("many2.csv.gz"), path_of("many1.csv.gz"));
+        assert_int_equal(system(command), 0);
+    }
+    brume_description_clear(&descriptions[0]);
+    brume_description_clear(&descriptions[1]);
+}
+
 static void parquet_and_json_globs_are_read_and_a_changed_schema_is_refused(void **state)
 {
     (void)state;
@@ -457,6 +585,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_csv_is_described_and_read_with_nulls_and_text),
         cmocka_unit_test(a_recorded_csv_skips_lines_that_do_not_fit_and_keeps_its_types),
+        cmocka_unit_test(a_value_that_is_quoted_only_later_is_still_one_value),
+        cmocka_unit_test(a_recorded_csv_with_another_header_is_refused_whatever_its_rows),
+        cmocka_unit_test(a_recorded_csv_with_its_header_is_read_however_it_is_written),
+        cmocka_unit_test(every_file_of_a_glob_and_a_compressed_file_have_their_header_checked),
         cmocka_unit_test(parquet_and_json_globs_are_read_and_a_changed_schema_is_refused),
         cmocka_unit_test(a_file_engine_runs_one_select_and_nothing_else),
         cmocka_unit_test(an_engine_error_in_mid_stream_is_an_error_and_quotes_no_row),
