@@ -286,9 +286,12 @@ static brume_status sniff_json(file_source *source, brume_error *error)
     while (c == ' ' || c == '\t' || c == '\n' || c == '\r')
         c = fgetc(file);
     fclose(file);
-    /* Only line by line can a record that does not fit be skipped. */
-    source->options = strdup(c == '[' ? ", format = 'array'"
-                                      : ", format = 'newline_delimited', ignore_errors = true");
+    /* Only line by line can a record that does not fit be skipped: in an array it would make every
+     * query fail, and so tell that it is there. */
+    if (c == '[')
+        return brume_fail(error, BRUME_EUNSUPPORTED, "write one record a line",
+                          "a JSON file that is one array cannot be read privately");
+    source->options = strdup(", format = 'newline_delimited', ignore_errors = true");
     return source->options ? BRUME_OK : out_of_memory(error);
 }
 

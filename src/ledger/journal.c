@@ -165,7 +165,7 @@ static brume_status check_row(brume_ledger *ledger, uint64_t id, json_t **body, 
     if (status == BRUME_OK && strcmp(hash, row.hash) != 0)
         status = damaged(id, error);
     json_t *loaded = NULL;
-    if (status == BRUME_OK && body && !(loaded = json_loads(row.body, 0, NULL)))
+    if (status == BRUME_OK && body && !(loaded = json_loads(row.body, JSON_ALLOW_NUL, NULL)))
         status = damaged(id, error);
     sqlite3_finalize(statement);
     if (status == BRUME_OK && body)

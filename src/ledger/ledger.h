@@ -114,7 +114,6 @@ typedef struct brume_reservation {
     const char *sql;      /* what was asked, normalised */
     const json_t *events; /* what will be released: mechanisms and parameters, for third parties */
     const char *answer_key;    /* see brume_ledger_recall */
-    const char *typed_epsilon; /* the price as a decimal epsilon, for the cap; NULL: no cap check */
 } brume_reservation;
 
 /* Charge and record. *id names the reservation. On failure nothing is charged.

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "ledger/dataset.h"
 #include "ledger/journal.h"
+#include "number/rounding.h"
 
 static brume_status out_of_memory(brume_error *error)
 {
@@ -17,19 +18,30 @@ static brume_status out_of_memory(brume_error *error)
 
 /* ---- reserve ---- */
 
-static brume_status check_cap(const brume_dataset *dataset, const char *typed_epsilon,
+/* The cap is an epsilon. It is held against the very number that is charged, never against a text;
+ * under concentrated it stands for rho = epsilon^2/2. */
+static brume_status check_cap(const brume_dataset *dataset, const brume_charge *price,
                               brume_error *error)
 {
-    if (!dataset->cap || !typed_epsilon)
+    brume_decimal cap;
+    char asked[BRUME_DECIMAL_TEXT];
+    if (!dataset->cap)
         return BRUME_OK;
-    brume_decimal cap, epsilon;
     BRUME_TRY(brume_decimal_parse(dataset->cap, &cap, error));
-    BRUME_TRY(brume_decimal_parse(typed_epsilon, &epsilon, error));
-    if (brume_decimal_compare(&epsilon, &cap) > 0)
-        return brume_fail(error, BRUME_EPOLICY, "ask for less, or ask the owner",
-                          "epsilon %s is over the cap of %s for one query on '%s'", typed_epsilon,
-                          dataset->cap, dataset->name);
-    return BRUME_OK;
+    bool concentrated = price->rule == BRUME_RULE_CONCENTRATED, over = false;
+    if (concentrated) {
+        double most = brume_decimal_upper(&cap); /* rounded so that the cap itself passes */
+        over = brume_decimal_lower(&price->amount) >
+               brume_divide_up(brume_multiply_up(most, most), 2);
+    } else {
+        over = brume_decimal_compare(&price->amount, &cap) > 0;
+    }
+    if (!over)
+        return BRUME_OK;
+    brume_decimal_print(&price->amount, asked, sizeof asked);
+    return brume_fail(error, BRUME_EPOLICY, "ask for less, or ask the owner",
+                      "%s %s is over the cap of epsilon %s for one query on '%s'",
+                      concentrated ? "rho" : "epsilon", asked, dataset->cap, dataset->name);
 }
 
 /* Charge one dataset in memory; `charges` gets its entry, *adjacency the dataset's. */
@@ -47,7 +59,7 @@ static brume_status charge_one(brume_ledger *ledger, const brume_reservation *re
                             reservation->charges[0].dataset);
     *adjacency = dataset->adjacency;
     if (status == BRUME_OK)
-        status = check_cap(dataset, reservation->typed_epsilon, error);
+        status = check_cap(dataset, charge->price, error);
     if (status == BRUME_OK)
         status = brume_filter_charge(&dataset->filter, charge->price, error);
     if (status == BRUME_OK)
@@ -256,7 +268,8 @@ brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, j
     if (status == BRUME_OK && found) {
         const char *text = brume_store_text(statement, 1);
         status = check_answer(ledger, (uint64_t)sqlite3_column_int64(statement, 0), text, error);
-        if (status == BRUME_OK && !(result = json_loads(text, JSON_DECODE_ANY, NULL)))
+        if (status == BRUME_OK &&
+            !(result = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL)))
             status = brume_fail(error, BRUME_EDAMAGED, NULL, "a recorded answer cannot be read");
     }
     sqlite3_finalize(statement);
@@ -283,7 +296,7 @@ static json_t *cost_to_json(const char *price)
 
 static json_t *history_entry(sqlite3_stmt *statement)
 {
-    json_t *body = json_loads(brume_store_text(statement, 3), 0, NULL);
+    json_t *body = json_loads(brume_store_text(statement, 3), JSON_ALLOW_NUL, NULL);
     const char *dataset = brume_store_text(statement, 2);
     const char *price = NULL;
     json_t *charge = NULL;

@@ -144,7 +144,7 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
         return broken(row->id, "its hash is wrong", error);
     snprintf(all->previous, sizeof all->previous, "%s", hash);
     all->rows++;
-    json_t *body = json_loads(row->body, 0, NULL);
+    json_t *body = json_loads(row->body, JSON_ALLOW_NUL, NULL);
     if (!body)
         return broken(row->id, "cannot be read", error);
     brume_status status = BRUME_OK;

@@ -93,8 +93,7 @@ static brume_status reserve(brume_ledger *ledger, const brume_question *question
                                      .charge_count = query->table_count,
                                      .sql = query->normal,
                                      .events = events,
-                                     .answer_key = key,
-                                     .typed_epsilon = *plan->epsilon ? plan->epsilon : NULL};
+                                     .answer_key = key};
     if (status == BRUME_OK)
         status = brume_ledger_reserve(ledger, &reservation, id, error);
     json_decref(events);

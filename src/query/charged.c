@@ -352,8 +352,7 @@ static brume_status buy(brume_ledger *ledger, const brume_charged *release,
                                      .charge_count = 1,
                                      .sql = release->what,
                                      .events = events,
-                                     .answer_key = key,
-                                     .typed_epsilon = release->epsilon};
+                                     .answer_key = key};
     brume_status status = open_source(question->policies[0], &engine, error);
     if (status == BRUME_OK)
         status = brume_ledger_reserve(ledger, &reservation, &id, error);

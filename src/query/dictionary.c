@@ -48,7 +48,7 @@ static bool is(const brume_dictionary *dictionary, uint32_t number, uint64_t has
     if (dictionary->hashes && dictionary->hashes[number] != hash)
         return false;
     const void *there = brume_dictionary_bytes(dictionary, number, &other);
-    return other == length && memcmp(there, bytes, length) == 0;
+    return other == length && (length == 0 || memcmp(there, bytes, length) == 0);
 }
 
 uint32_t brume_dictionary_find(const brume_dictionary *dictionary, uint64_t hash, const void *bytes,

@@ -54,7 +54,12 @@ static brume_status agree(brume_plan *plan, const brume_plan_table *tables, brum
             plan->shape.max_groups = table->policy->max_groups;
         if (table->policy->max_rows < plan->shape.max_rows)
             plan->shape.max_rows = table->policy->max_rows;
-        /* On the nullable side of an outer join a unit that goes turns rows into others. */
+        /* On the nullable side of an outer join a unit that goes turns rows of another table into
+         * others: charged as a replacement. Where units are replaced two units' rows would change,
+         * which no price here covers. */
+        if (query->tables[i].nullable_side && plan->adjacency == BRUME_REPLACE)
+            return brume_fail(error, BRUME_EPOLICY, "use an inner join, or register add-remove",
+                              "an outer join is not answered under the adjacency replace");
         plan->shape.replace = plan->shape.replace || query->tables[i].nullable_side;
     }
     plan->shape.replace = plan->shape.replace || plan->adjacency == BRUME_REPLACE;
@@ -138,9 +143,10 @@ static brume_status put_on_grid(brume_plan *plan, brume_plan_value *value, brume
     if (size > 0 && digits + ilogb(size) > 58) /* far from zero: stay within 63 bits */
         digits = 58 - ilogb(size);
     value->step = ldexp(1, -digits);
-    value->low = (int64_t)rint(ldexp(low, digits));
-    value->high = (int64_t)rint(ldexp(high, digits));
-    return brume_query_grid(plan->query, x, bounds, digits, &value->grid, error);
+    BRUME_TRY(brume_query_grid(plan->query, x, bounds, digits, &value->grid, error));
+    value->low = (int64_t)value->grid->bounds.low; /* as the engine will clamp, to the step */
+    value->high = (int64_t)value->grid->bounds.high;
+    return BRUME_OK;
 }
 
 static int find_value(const brume_plan *plan, const brume_expression *argument, bool places)
@@ -472,7 +478,7 @@ static brume_status read_delta(brume_plan *plan, const brume_plan_table *tables,
         if (*delta >= 0.5)
             return brume_fail(error, BRUME_EARGUMENT, "much less than 1/(number of units)",
                               "'delta' is %s, must be below 0.5", payment->delta);
-        snprintf(plan->delta, sizeof plan->delta, "%s", payment->delta);
+        brume_decimal_print(&typed, plan->delta, sizeof plan->delta);
         return BRUME_OK;
     }
     if (!plan->shape.private_keys || plan->rule == BRUME_RULE_PURE)
@@ -530,16 +536,11 @@ static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *t
     brume_decimal amount, delta;
     if (payment->rho) {
         BRUME_TRY(read_price(payment->rho, "rho", &amount, error));
-        /* a cap is in epsilon, and stands for rho = epsilon^2/2 as well: rounded up, so that no rho
-         * slips under it */
-        double doubled = brume_multiply_up(2, brume_decimal_upper(&amount));
-        snprintf(plan->epsilon, sizeof plan->epsilon, "%.17g", brume_up(brume_sqrt_up(doubled)));
     } else { /* epsilon E stands for rho = E^2/2 */
         BRUME_TRY(read_price(payment->epsilon, "epsilon", &amount, error));
         double epsilon = brume_decimal_upper(&amount);
         BRUME_TRY(
             decimal_up(brume_divide_up(brume_multiply_up(epsilon, epsilon), 2), &amount, error));
-        snprintf(plan->epsilon, sizeof plan->epsilon, "%s", payment->epsilon);
     }
     double rho = brume_decimal_lower(&amount), allowed = 0;
     BRUME_TRY(read_delta(plan, tables, payment, rho, &allowed, error));
@@ -569,7 +570,6 @@ static brume_status pay(brume_plan *plan, const brume_plan_table *tables,
     brume_decimal amount, delta;
     double allowed = 0;
     BRUME_TRY(read_price(payment->epsilon, "epsilon", &amount, error));
-    snprintf(plan->epsilon, sizeof plan->epsilon, "%s", payment->epsilon);
     double epsilon = brume_decimal_lower(&amount); /* not more than was typed */
     BRUME_TRY(read_delta(plan, tables, payment, epsilon, &allowed, error));
     BRUME_TRY(choose_noise(plan, epsilon, allowed, error));

@@ -69,7 +69,6 @@ typedef struct brume_plan {
     brume_key_value *domain;          /* public keys: domain_size[k] values for each key in turn */
     size_t *domain_size;
     brume_charge charge;     /* in the currency of the rule, for every dataset */
-    char epsilon[128];       /* the price as an epsilon, for caps: typed, or of the typed rho */
     char delta[128];         /* what was allowed: typed, or by default */
     bool delta_by_default;   /* nobody typed it */
     bool bounded;            /* max_groups or max_rows may cut what a unit has */

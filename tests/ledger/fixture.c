@@ -80,8 +80,7 @@ brume_status reserve(brume_ledger *ledger, const char *dataset, const char *epsi
     brume_reservation reservation = {.charges = &charge,
                                      .charge_count = 1,
                                      .sql = "SELECT COUNT(*) FROM t",
-                                     .answer_key = key,
-                                     .typed_epsilon = epsilon};
+                                     .answer_key = key};
     return brume_ledger_reserve(ledger, &reservation, id, error);
 }
 
