@@ -1,0 +1,247 @@
+/* The whole release path on both engines: the same rows as a CSV and as a PostgreSQL table, the
+ * same seeded tape, the same question: the same answer, to the last digit. And a server that is
+ * down answers nothing, and leaves a ledger that holds. */
+#include "check.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <libpq-fe.h>
+
+#include "query/answer.h"
+#include "random/tape.h"
+
+enum { CSV, SERVER };
+
+static char folder[64], csv[96];
+
+static void execute(const char *sql)
+{
+    PGconn *connection = PQconnectdb(getenv("BRUME_TEST_POSTGRESQL"));
+    assert_int_equal(PQstatus(connection), CONNECTION_OK);
+    PGresult *result = PQexec(connection, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(connection));
+    PQclear(result);
+    PQfinish(connection);
+}
+
+/* 400 people with one to five visits: numbers with and without fractions, NULLs, rare wards. */
+static int prepare(void **state)
+{
+    (void)state;
+    static const char *const wards[] = {"a", "b", "c", "élan", "x,y"};
+    char *sql = NULL;
+    size_t size = 0;
+    strcpy(folder, "/tmp/brume-agree-XXXXXX");
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(csv, sizeof csv, "%s/visits.csv", folder);
+    FILE *file = fopen(csv, "w"), *statement = open_memstream(&sql, &size);
+    if (!file || !statement)
+        return 1;
+    fputs("person,ward,age,weight,day\n", file);
+    fputs("CREATE TABLE visits (person text, ward text, age bigint, weight double precision, "
+          "day date); INSERT INTO visits VALUES ",
+          statement);
+    for (int person = 0; person < 400; person++)
+        for (int visit = 0; visit <= person % 5; visit++) {
+            const char *ward = wards[person % 40 == 0 ? 4 : (person + visit) % 4];
+            int age = person * 7 % 110 - 5, day = 1 + (person + visit) % 28;
+            bool first = person == 0 && visit == 0, missing = person % 17 == 3;
+            double weight = 40 + (person * 13 % 900) / 8.0;
+            fprintf(file, "p%03d,\"%s\",", person, ward);
+            fprintf(statement, "%s('p%03d','%s',", first ? "" : ",", person, ward);
+            char known[16];
+            snprintf(known, sizeof known, "%d", age);
+            fprintf(file, "%s,%.3f", missing ? "" : known, weight);
+            fprintf(statement, "%s,%.3f", missing ? "NULL" : known, weight);
+            fprintf(file, ",2024-03-%02d\n", day);
+            fprintf(statement, ",'2024-03-%02d')", day);
+        }
+    if (fclose(file) != 0 || fclose(statement) != 0)
+        return 1;
+    execute(sql);
+    free(sql);
+    return 0;
+}
+
+static int tidy(void **state)
+{
+    (void)state;
+    unlink(csv);
+    return rmdir(folder);
+}
+
+/* A ledger of its own, with the dataset "visits" registered from one of the two sources. */
+static brume_ledger *open_registered(int from, uint64_t max_groups, uint64_t max_rows, char *path)
+{
+    brume_error error = {0};
+    brume_ledger *ledger = NULL;
+    brume_source source = {.location = csv};
+    if (from == SERVER)
+        source = (brume_source){.location = getenv("BRUME_TEST_POSTGRESQL"), .table = "visits"};
+    static int made;
+    snprintf(path, 96, "%s/%d.db", folder, made++);
+    assert_ok(brume_ledger_open(path, BRUME_LEDGER_CREATE, &ledger, &error));
+    brume_engine *engine = NULL;
+    brume_description description = {0};
+    brume_policy *policy = NULL;
+    brume_decimal amount, failure;
+    brume_filter filter;
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    assert_ok(brume_engine_describe(engine, 0, &description, &error));
+    brume_engine_close(engine);
+    assert_ok(brume_policy_make(source.location, source.table, &description, &policy, &error));
+    assert_ok(brume_policy_set_unit(policy, "person", &error));
+    assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
+    assert_ok(brume_policy_set_bounds(policy, "weight", "30", "150", &error));
+    const char *const wards[] = {"a", "b", "c", "élan", "x,y", "empty"};
+    assert_ok(brume_policy_set_domain(policy, "ward", wards, 6, &error));
+    policy->max_groups = max_groups;
+    policy->max_rows = max_rows;
+    assert_ok(brume_decimal_parse("1000", &amount, &error));
+    assert_ok(brume_decimal_parse("0.1", &failure, &error));
+    assert_ok(brume_filter_make(BRUME_RULE_APPROXIMATE, &amount, &failure, NULL, &filter, &error));
+    json_t *json = brume_policy_to_json(policy);
+    brume_registration registration = {.name = "visits",
+                                       .source = description.identity,
+                                       .data_version = "1",
+                                       .adjacency = BRUME_ADD_REMOVE,
+                                       .filter = &filter,
+                                       .policy = json};
+    assert_ok(brume_ledger_register(ledger, &registration, &error));
+    json_decref(json);
+    brume_policy_close(policy);
+    brume_description_clear(&description);
+    return ledger;
+}
+
+static void close_registered(brume_ledger *ledger, const char *path)
+{
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    brume_ledger_close(ledger);
+    for (size_t i = 0; i < 3; i++) {
+        char each[256];
+        snprintf(each, sizeof each, "%s%s", path, endings[i]);
+        unlink(each);
+    }
+}
+
+static const char *const questions[] = {
+    "SELECT COUNT(*) FROM visits",
+    "SELECT COUNT(DISTINCT person), COUNT(age) FROM visits",
+    "SELECT SUM(age), SUM(weight) FROM visits",
+    "SELECT AVG(age), AVG(weight) FROM visits",
+    "SELECT VAR_POP(age) FROM visits",
+    "SELECT MEDIAN(age) FROM visits",
+    "SELECT ward, COUNT(*), AVG(weight) FROM visits GROUP BY ward",
+    "SELECT day, COUNT(*), SUM(age) FROM visits GROUP BY day",
+    "SELECT COUNT(*), SUM(weight) FROM visits WHERE age >= 18 AND ward <> 'b'",
+    "SELECT ward, COUNT(*) FROM visits WHERE day < DATE '2024-03-15' GROUP BY ward",
+    "SELECT COUNT(*), SUM(n) FROM (SELECT person, CLAMP(COUNT(*), 0, 4) AS n FROM visits "
+    "GROUP BY person) AS p WHERE n BETWEEN 1 AND 5",
+};
+
+static void compare_answers(uint64_t max_groups, uint64_t max_rows)
+{
+    brume_error error = {0};
+    char paths[2][96];
+    brume_ledger *ledgers[2];
+    for (int from = 0; from < 2; from++)
+        ledgers[from] = open_registered(from, max_groups, max_rows, paths[from]);
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        json_t *answers[2] = {NULL, NULL};
+        brume_payment payment = {"2", "1e-4", NULL};
+        for (int from = 0; from < 2; from++) {
+            brume_bits *bits = brume_tape_open_seeded(100 + i);
+            if (brume_answer(ledgers[from], questions[i], &payment, NULL, bits, NULL,
+                             &answers[from], &error) != BRUME_OK)
+                fail_msg("%s: %s", questions[i], error.message);
+            brume_bits_close(bits);
+        }
+        assert_holds(json_array_size(json_object_get(answers[0], "rows")) > 0);
+        if (!json_equal(answers[CSV], answers[SERVER])) {
+            char *one = json_dumps(json_object_get(answers[CSV], "rows"), 0);
+            char *other = json_dumps(json_object_get(answers[SERVER], "rows"), 0);
+            fail_msg("%s: %s and %s", questions[i], one, other);
+        }
+        json_decref(answers[0]);
+        json_decref(answers[1]);
+    }
+    for (int from = 0; from < 2; from++)
+        close_registered(ledgers[from], paths[from]);
+}
+
+static void both_engines_give_the_same_answers_where_nothing_is_cut(void **state)
+{
+    (void)state;
+    compare_answers(8, 8);
+}
+
+static void both_engines_give_the_same_answers_where_units_are_cut(void **state)
+{
+    (void)state;
+    compare_answers(1, 2);
+}
+
+static void another_tape_gives_another_answer(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    char path[96];
+    json_t *answers[2] = {NULL, NULL};
+    brume_payment payment = {"1", "1e-4", NULL};
+    for (int turn = 0; turn < 2; turn++) {
+        brume_ledger *ledger = open_registered(SERVER, 8, 8, path);
+        brume_bits *bits = brume_tape_open_seeded((uint64_t)turn + 1);
+        assert_ok(
+            brume_answer(ledger, questions[0], &payment, NULL, bits, NULL, &answers[turn], &error));
+        brume_bits_close(bits);
+        close_registered(ledger, path);
+    }
+    assert_false(
+        json_equal(json_object_get(answers[0], "rows"), json_object_get(answers[1], "rows")));
+    json_decref(answers[0]);
+    json_decref(answers[1]);
+}
+
+/* The last test: it ends the server. */
+static void a_server_that_is_down_answers_nothing_and_the_ledger_holds(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    char path[96];
+    json_t *answer = NULL;
+    brume_payment payment = {"1", "1e-4", NULL};
+    brume_ledger *ledger = open_registered(SERVER, 8, 8, path);
+    brume_bits *bits = brume_tape_open_seeded(7);
+    pid_t server = (pid_t)atoi(getenv("BRUME_TEST_POSTMASTER"));
+    assert_int_equal(kill(server, SIGQUIT), 0);
+    for (int i = 0; i < 200 && kill(server, 0) == 0; i++)
+        usleep(50000);
+    brume_status status =
+        brume_answer(ledger, questions[0], &payment, NULL, bits, NULL, &answer, &error);
+    assert_true(status == BRUME_ESOURCE || status == BRUME_EENGINE);
+    assert_null(answer);
+    assert_true(error.message[0] != 0);
+    brume_ledger_report report;
+    assert_ok(brume_ledger_verify(ledger, &report, &error));
+    /* Nothing was read, so nothing was charged: the engine is opened before the reservation. */
+    assert_int_equal(report.reservations, 0);
+    assert_int_equal(report.answers, 0);
+    brume_bits_close(bits);
+    close_registered(ledger, path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_engines_give_the_same_answers_where_nothing_is_cut),
+        cmocka_unit_test(both_engines_give_the_same_answers_where_units_are_cut),
+        cmocka_unit_test(another_tape_gives_another_answer),
+        cmocka_unit_test(a_server_that_is_down_answers_nothing_and_the_ledger_holds),
+    };
+    return cmocka_run_group_tests_name("engines agree", tests, prepare, tidy);
+}
