@@ -68,7 +68,8 @@ BRUME_API BRUME_MUST_USE brume_status brume_smooth_plan_log_normal(double rho, d
                                                                    brume_smooth_plan *out,
                                                                    brume_error *error);
 
-/* Draw: *out = value + (smooth/s) Z, rounded and clamped to +-(2^62).
+/* Draw: *out = value + (smooth/s) Z, rounded; value and sum are clamped to +-2^61, so that the
+ * draw's own limit of +-2^62 cannot show.
  * `smooth` is the secret bound in steps (0 releases the value itself), `most` a public bound on it:
  * whether the noise can be drawn is decided by `most` alone, never by the data.
  * Requires: 0 <= smooth, most/s <= 2^49; else BRUME_EARGUMENT.

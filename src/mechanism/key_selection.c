@@ -5,7 +5,9 @@
  * The probabilities rise as fast as two inequalities allow,
  *     p_n <= exp(e) p_{n-1} + d    and    1 - p_{n-1} <= exp(e) (1 - p_n) + d,
  * and each is rounded down to a multiple of 2^-62 before the next is made from it, so that the
- * inequalities hold for the numbers that are drawn. proofs/stable_histogram.md. */
+ * inequalities hold for the numbers that are drawn. A d below 2^-53 is lost when it is added to a
+ * chance near 1: there the chances stop rising and the last one holds for all larger counts.
+ * proofs/stable_histogram.md. */
 #include <brume/stable_histogram.h>
 
 #include <math.h>
@@ -19,10 +21,12 @@
 #include "number/rounding.h"
 
 static const double ONE = 0x1p62;
+static const uint64_t CERTAIN = UINT64_C(1) << 62;
 
 struct brume_key_selection {
-    uint64_t *chance; /* chance[n] 2^-62 for n < size; certain from there on */
+    uint64_t *chance; /* chance[n] 2^-62 for n < size */
     size_t size;
+    uint64_t last; /* the chance from `size` on: 1, or the last that rounding lets rise */
 };
 
 /* The largest multiple of 2^-62, of at most 53 bits, that may follow `before`. */
@@ -72,7 +76,10 @@ brume_status brume_key_selection_open(double epsilon, double delta, uint64_t key
         }
         /* cppcheck-suppress nullPointerRedundantCheck ; the loop ends where there is none */
         chance[selection->size++] = (uint64_t)(before * ONE);
-        before = next_chance(before, each, share);
+        double next = next_chance(before, each, share);
+        if (!(next > before))
+            break; /* equal chances are private at every epsilon and delta */
+        before = next;
     }
     if (!selection || !chance) {
         free(selection);
@@ -80,6 +87,7 @@ brume_status brume_key_selection_open(double epsilon, double delta, uint64_t key
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for the chances of keys");
     }
     selection->chance = chance;
+    selection->last = (uint64_t)(before * ONE);
     *out = selection;
     return BRUME_OK;
 }
@@ -94,7 +102,8 @@ void brume_key_selection_close(brume_key_selection *selection)
 
 double brume_key_selection_probability(const brume_key_selection *selection, uint64_t units)
 {
-    return units < selection->size ? (double)selection->chance[units] / ONE : 1;
+    uint64_t chance = units < selection->size ? selection->chance[units] : selection->last;
+    return (double)chance / ONE;
 }
 
 brume_status brume_key_selection_draw(const brume_key_selection *selection, brume_bits *bits,
@@ -104,9 +113,11 @@ brume_status brume_key_selection_draw(const brume_key_selection *selection, brum
     brume_status status = BRUME_OK;
     for (size_t i = 0; i < n && status == BRUME_OK; i++) {
         bool shown = units[i] > 0;
-        if (shown && (uint64_t)units[i] < selection->size)
-            status = brume_sample_bernoulli(bits, selection->chance[units[i]], UINT64_C(1) << 62,
-                                            &shown, error);
+        uint64_t chance = shown && (uint64_t)units[i] < selection->size
+                              ? selection->chance[units[i]]
+                              : selection->last;
+        if (shown && chance < CERTAIN)
+            status = brume_sample_bernoulli(bits, chance, CERTAIN, &shown, error);
         keep[i] = shown;
     }
     if (status != BRUME_OK)

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/release.h"
 #include "mechanism/stability_tail.h"
 
 enum { SENSITIVITY, RELEASE, DELTA };
@@ -52,11 +53,8 @@ brume_status brume_release_by_sensitivity(const brume_sensitivity_plan *plan, br
     if (noisy > 0)
         BRUME_TRY(
             draw(brume_scale_upper((double)noisy, plan->epsilon_release), bits, &second, error));
-    int64_t sum;
-    if (__builtin_add_overflow(value, second, &sum))
-        sum = second < 0 ? -INT64_MAX : INT64_MAX;
     *bound = (uint64_t)noisy;
-    *out = sum;
+    *out = brume_saturated_sum(value, second);
     return BRUME_OK;
 }
 

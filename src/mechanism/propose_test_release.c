@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/release.h"
 #include "mechanism/stability.h"
 #include "mechanism/stability_tail.h"
 
@@ -46,11 +47,8 @@ brume_status brume_propose_test_release(const brume_proposal *proposal,
     /* The value is computed whatever the test says, so that time and errors do not tell. */
     BRUME_TRY(statistic->value(statistic->context, &exact, error));
     *released = brume_stability_test_passes(&test, distance);
-    int64_t sum;
-    if (__builtin_add_overflow(exact, noise, &sum))
-        sum = noise < 0 ? -INT64_MAX : INT64_MAX; /* a clamp of the sum: post-processing */
     if (*released)
-        *value = sum;
+        *value = brume_saturated_sum(exact, noise);
     return BRUME_OK;
 }
 

@@ -16,6 +16,11 @@ static int64_t clamp(brume_i128 x, int64_t limit)
     return x > limit ? limit : x < -limit ? -limit : (int64_t)x;
 }
 
+int64_t brume_saturated_sum(int64_t value, int64_t draw)
+{
+    return clamp((brume_i128)clamp(value, INNER) + draw, OUTER);
+}
+
 brume_status brume_release_integers(const brume_noise *noise, brume_bits *bits,
                                     const int64_t *values, int64_t *out, size_t n,
                                     brume_error *error)
@@ -26,7 +31,7 @@ brume_status brume_release_integers(const brume_noise *noise, brume_bits *bits,
         size_t size = n - start < BLOCK ? n - start : BLOCK;
         status = brume_noise_fill(noise, bits, draws, size, error);
         for (size_t i = 0; i < size && status == BRUME_OK; i++)
-            out[start + i] = clamp((brume_i128)clamp(values[start + i], INNER) + draws[i], OUTER);
+            out[start + i] = brume_saturated_sum(values[start + i], draws[i]);
     }
     if (status != BRUME_OK && n > 0)
         memset(out, 0, n * sizeof *out);

@@ -4,9 +4,11 @@
 
 #include <brume/noise.h>
 
-/* out[i] = clamp(clamp(values[i]) + draw). Draws saturate at 2^63 - 1; a value within -+2^62 plus a
- * saturated draw is beyond -+(2^62 - 1) for every value, so the outer clamp makes the release the
- * same function of value + unbounded noise: post-processing. On error `out` is set to zero. */
+/* out[i] = clamp(clamp(values[i]) + draw), and that sum for one draw. Draws saturate at 2^63 - 1; a
+ * value within -+2^62 plus a saturated draw is beyond -+(2^62 - 1) for every value, so the outer
+ * clamp makes the release the same function of value + unbounded noise: post-processing. On error
+ * `out` is set to zero. */
+int64_t brume_saturated_sum(int64_t value, int64_t draw);
 brume_status brume_release_integers(const brume_noise *noise, brume_bits *bits,
                                     const int64_t *values, int64_t *out, size_t n,
                                     brume_error *error);

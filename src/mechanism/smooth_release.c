@@ -3,7 +3,10 @@
  * Promises: *out is the real-valued value + (S/s) Z, rounded to an integer: the value is an
  * integer, so rounding the noise and adding is rounding the sum (brume/grid_noise.h). The scale is
  * S/s rounded up; the ratio of two neighbours' scales stays within exp(t), because S is smooth with
- * 2^-43 to spare (the statistics compute it so) and the quotient rounds by 2^-53. */
+ * 2^-43 to spare (the statistics compute it so) and the quotient rounds by 2^-53.
+ *
+ * Draws saturate at +-2^62: a value within +-2^61 plus a saturated draw is at or beyond +-2^61 for
+ * every value, so the clamp of the sum hides it. */
 #include <brume/smooth.h>
 
 #include <math.h>
@@ -28,6 +31,13 @@ static brume_grid_law law_of(brume_smooth_law law)
     }
 }
 
+/* The same map for all data, which moves no two values apart. */
+static int64_t clamp(int64_t x)
+{
+    const int64_t furthest = INT64_C(1) << 61;
+    return x > furthest ? furthest : x < -furthest ? -furthest : x;
+}
+
 brume_status brume_smooth_release(const brume_smooth_plan *plan, brume_bits *bits, int64_t value,
                                   double smooth, double most, int64_t *out, brume_error *error)
 {
@@ -37,17 +47,13 @@ brume_status brume_smooth_release(const brume_smooth_plan *plan, brume_bits *bit
     if (!(smooth >= 0))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "the smooth sensitivity is negative");
     if (smooth == 0) { /* the statistic is constant: so it is for every neighbour */
-        *out = value;
+        *out = clamp(value);
         return BRUME_OK;
     }
     /* A bound cut at a public constant that still bounds the sensitivity is smooth too. */
     double scale = brume_divide_up(smooth < 2 * most ? smooth : 2 * most, plan->s);
     int64_t draw = 0;
     BRUME_TRY(brume_grid_noise(bits, law_of(plan->law), plan->shape, 0, scale, 0, &draw, error));
-    const int64_t furthest = INT64_C(1) << 62;
-    int64_t sum;
-    if (__builtin_add_overflow(value, draw, &sum))
-        sum = draw < 0 ? -furthest : furthest;
-    *out = sum > furthest ? furthest : sum < -furthest ? -furthest : sum;
+    *out = clamp(clamp(value) + draw); /* below 2^61 + 2^62: no overflow */
     return BRUME_OK;
 }

@@ -97,12 +97,22 @@ brume_status brume_histogram_threshold_real(const brume_histogram_rule *rule, do
     return BRUME_OK;
 }
 
+/* Before a scale is made an integer: below 2^50 the thresholds are below 2^61. */
+static brume_status check_scale(double scale, brume_error *error)
+{
+    if (!(scale <= 0x1p50))
+        return brume_fail(error, BRUME_EARGUMENT, "use a larger 'epsilon'",
+                          "the noise would exceed 2^50");
+    return BRUME_OK;
+}
+
 static brume_status plan_discrete(const brume_histogram_rule *rule, brume_histogram_plan *plan,
                                   brume_error *error)
 {
     uint64_t m;
     double tail;
     plan->scale = laplace_scale(rule);
+    BRUME_TRY(check_scale(plan->scale, error));
     BRUME_TRY(brume_discrete_tail_threshold(
         plan->scale, brume_delta_share_lower(rule->delta, rule->keys_per_unit), &m, &tail, error));
     plan->threshold = (int64_t)(rule->amount_per_key + m);
@@ -110,9 +120,11 @@ static brume_status plan_discrete(const brume_histogram_rule *rule, brume_histog
     return BRUME_OK;
 }
 
-static brume_status plan_laplace(const brume_histogram_rule *rule, brume_histogram_plan *plan)
+static brume_status plan_laplace(const brume_histogram_rule *rule, brume_histogram_plan *plan,
+                                 brume_error *error)
 {
     plan->scale = laplace_scale(rule);
+    BRUME_TRY(check_scale(plan->scale, error));
     /* Rounded noise reaches the threshold only if the real one reaches threshold - 1/2. */
     plan->threshold = (int64_t)ceil(brume_add_up(laplace_threshold(rule, plan->scale), .5));
     double reach = (double)plan->threshold - .5 - (double)rule->amount_per_key;
@@ -121,9 +133,11 @@ static brume_status plan_laplace(const brume_histogram_rule *rule, brume_histogr
     return BRUME_OK;
 }
 
-static brume_status plan_gaussian(const brume_histogram_rule *rule, brume_histogram_plan *plan)
+static brume_status plan_gaussian(const brume_histogram_rule *rule, brume_histogram_plan *plan,
+                                  brume_error *error)
 {
     plan->scale = gaussian_sigma(rule);
+    BRUME_TRY(check_scale(plan->scale, error));
     int64_t low = (int64_t)rule->amount_per_key, step = 1 + (int64_t)plan->scale, high = low;
     do
         high += step;
@@ -149,12 +163,9 @@ brume_status brume_histogram_plan_make(const brume_histogram_rule *rule, brume_h
     if (rule->noise == BRUME_HISTOGRAM_DISCRETE_LAPLACE)
         BRUME_TRY(plan_discrete(rule, &plan, error));
     else if (rule->noise == BRUME_HISTOGRAM_LAPLACE)
-        BRUME_TRY(plan_laplace(rule, &plan));
+        BRUME_TRY(plan_laplace(rule, &plan, error));
     else
-        BRUME_TRY(plan_gaussian(rule, &plan));
-    if (!(plan.scale <= 0x1p50))
-        return brume_fail(error, BRUME_EARGUMENT, "use a larger 'epsilon'",
-                          "the noise would exceed 2^50");
+        BRUME_TRY(plan_gaussian(rule, &plan, error));
     *out = plan;
     return BRUME_OK;
 }

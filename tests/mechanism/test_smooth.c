@@ -4,6 +4,8 @@
 #include <brume/expression.h>
 #include <brume/smooth.h>
 
+#include "random/tape.h"
+
 static brume_error error;
 
 static brume_smooth_plan laplace(double epsilon, double delta, double t)
@@ -198,6 +200,33 @@ static void the_cards_charge_what_the_plans_promise(void **state)
     }
 }
 
+/* Noise so wide that one draw in five leaves the 64 bits: what comes out is the limit, never the
+ * limit plus the value. */
+static void a_saturated_draw_does_not_show_the_value(void **state)
+{
+    (void)state;
+    const int64_t limit = INT64_C(1) << 61;
+    const int64_t values[] = {0, 12345, -999, limit - 1, -limit, INT64_MAX, INT64_MIN};
+    enum { VALUES = sizeof values / sizeof *values, DRAWS = 400 };
+    const brume_smooth_plan plan = {.law = BRUME_SMOOTH_LOG_NORMAL, .s = 1, .shape = 10};
+    int saturated[VALUES] = {0};
+    for (int v = 0; v < VALUES; v++) {
+        brume_bits *bits = brume_tape_open_seeded(71);
+        for (int i = 0; i < DRAWS; i++) {
+            int64_t out;
+            assert_ok(brume_smooth_release(&plan, bits, values[v], 0x1p49, 0x1p49, &out, &error));
+            assert_holds(-limit <= out && out <= limit);
+            saturated[v] += out == limit || out == -limit;
+        }
+        brume_bits_close(bits);
+        assert_holds(saturated[v] >= 40);
+        int64_t out;
+        assert_ok(brume_smooth_release(&plan, NULL, values[v], 0, 1, &out, &error));
+        assert_holds(-limit <= out && out <= limit); /* without noise too */
+    }
+    assert_int_equal(saturated[0], saturated[1]);
+}
+
 static void bad_parameters_are_refused(void **state)
 {
     (void)state;
@@ -228,6 +257,7 @@ int main(void)
         cmocka_unit_test(the_log_normal_calibration_is_the_best_for_its_t),
         cmocka_unit_test(the_student_bound_holds_for_its_density),
         cmocka_unit_test(the_cards_charge_what_the_plans_promise),
+        cmocka_unit_test(a_saturated_draw_does_not_show_the_value),
         cmocka_unit_test(bad_parameters_are_refused),
     };
     return cmocka_run_group_tests_name("smooth", tests, NULL, NULL);

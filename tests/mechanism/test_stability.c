@@ -6,6 +6,9 @@
 #include <brume/stability.h>
 #include <brume/stable_histogram.h>
 
+#include "mechanism/release.h"
+#include "random/tape.h"
+
 static brume_error error;
 
 static double mass_discrete(double scale, int64_t k)
@@ -270,6 +273,27 @@ static void the_chances_of_keys_rise_as_fast_as_privacy_allows(void **state)
                 }
                 brume_key_selection_close(selection);
             }
+    /* Shares that vanish beside a chance near 1: the chances end below 1, and privately. */
+    const double tiny[] = {1e-15, 1e-16, 1e-17};
+    for (int i = 0; i < 3; i++) {
+        assert_ok(brume_key_selection_open(1, tiny[i], 1, BRUME_ADD_REMOVE, &selection, &error));
+        long double e = expl(1), d = tiny[i], rounding = 1e-19L;
+        for (uint64_t units = 0; units < 500; units++) {
+            long double p = brume_key_selection_probability(selection, units);
+            long double q = brume_key_selection_probability(selection, units + 1);
+            assert_holds(q <= e * p + d + q * rounding && p <= q);
+            assert_holds(1 - p <= e * (1 - q) + d + rounding);
+        }
+        double last = brume_key_selection_probability(selection, UINT64_MAX);
+        assert_holds(last <= 1 && last >= 1 - 1e-15 && (i == 0 ? last == 1 : last < 1));
+        brume_bits *bits = brume_tape_open_seeded(73);
+        const int64_t units[] = {-1, 0, 1, 1000, INT64_MAX};
+        unsigned char keep[5];
+        assert_ok(brume_key_selection_draw(selection, bits, units, keep, 5, &error));
+        assert_true(!keep[0] && !keep[1] && !keep[2] && keep[3] && keep[4]);
+        brume_bits_close(bits);
+        brume_key_selection_close(selection);
+    }
     selection = NULL;
     assert_fails(brume_key_selection_open(1, 0, 1, BRUME_ADD_REMOVE, &selection, &error),
                  BRUME_EARGUMENT);
@@ -278,6 +302,50 @@ static void the_chances_of_keys_rise_as_fast_as_privacy_allows(void **state)
     assert_fails(brume_key_selection_open(1, 1e-5, 1, BRUME_EDGE, &selection, &error),
                  BRUME_EARGUMENT);
     assert_null(selection);
+}
+
+static brume_status far(void *context, uint64_t bound, uint64_t *out, brume_error *why)
+{
+    (void)context, (void)bound, (void)why;
+    *out = UINT64_MAX;
+    return BRUME_OK;
+}
+
+static brume_status context_value(void *context, int64_t *out, brume_error *why)
+{
+    (void)why;
+    *out = *(int64_t *)context;
+    return BRUME_OK;
+}
+
+static void saturated_noise_does_not_show_the_value(void **state)
+{
+    (void)state;
+    const int64_t limit = (INT64_C(1) << 62) - 1;
+    int64_t values[] = {0, 7, -12345, limit, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        assert_true(brume_saturated_sum(values[i], INT64_MAX) == limit);
+        assert_true(brume_saturated_sum(values[i], -INT64_MAX) == -limit);
+        assert_true(brume_saturated_sum(values[i], INT64_MIN) == -limit);
+        brume_bits *bits = brume_tape_open_seeded(72);
+        brume_tested tested = {.context = &values[i], .distance = far, .value = context_value};
+        for (uint64_t bound = 0; bound <= 1; bound++) { /* without noise too */
+            brume_proposal proposal = {
+                .epsilon_test = 1, .epsilon_release = 0x1p-50, .delta = 1e-6, .bound = bound};
+            bool released = false;
+            int64_t out = INT64_MIN;
+            assert_ok(
+                brume_propose_test_release(&proposal, &tested, bits, &released, &out, &error));
+            assert_true(released && -limit <= out && out <= limit);
+            brume_sensitivity_plan plan = {
+                .epsilon_sensitivity = 1, .epsilon_release = 0x1p-50, .delta = 1e-6, .most = bound};
+            uint64_t shown;
+            assert_ok(
+                brume_release_by_sensitivity(&plan, bits, bound, values[i], &shown, &out, &error));
+            assert_true(-limit <= out && out <= limit);
+        }
+        brume_bits_close(bits);
+    }
 }
 
 static void bad_rules_are_refused(void **state)
@@ -294,6 +362,11 @@ static void bad_rules_are_refused(void **state)
         rule_of(laplace, 1, 1e-6, 1, 1, BRUME_EDGE),
         rule_of((brume_histogram_noise)9, 1, 1e-6, 1, 1, BRUME_REPLACE),
         rule_of(BRUME_HISTOGRAM_GAUSSIAN, 1, 1e-6, 65, 1, BRUME_REPLACE),
+        /* noise beyond 2^50, and beyond 64 bits: refused before it is made an integer */
+        rule_of(BRUME_HISTOGRAM_GAUSSIAN, 1e-9, 1e-9, 64, UINT64_C(1) << 30, BRUME_REPLACE),
+        rule_of(laplace, 1e-9, 1e-9, 1 << 20, UINT64_C(1) << 30, BRUME_REPLACE),
+        rule_of(BRUME_HISTOGRAM_DISCRETE_LAPLACE, 1e-9, 1e-9, 1 << 20, UINT64_C(1) << 30,
+                BRUME_REPLACE),
     };
     brume_histogram_plan plan = {.threshold = 42};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
@@ -309,6 +382,7 @@ int main(void)
         cmocka_unit_test(every_stable_histogram_is_private_and_the_discrete_one_is_tight),
         cmocka_unit_test(the_wrong_histograms_are_rejected),
         cmocka_unit_test(the_chances_of_keys_rise_as_fast_as_privacy_allows),
+        cmocka_unit_test(saturated_noise_does_not_show_the_value),
         cmocka_unit_test(bad_rules_are_refused),
     };
     return cmocka_run_group_tests_name("stability", tests, NULL, NULL);
