@@ -51,10 +51,10 @@ typedef enum brume_ledger_mode {
     BRUME_LEDGER_READ,   /* open for reading only */
 } brume_ledger_mode;
 
-/* Open the ledger at `path`; close it with brume_ledger_close. An older schema is migrated (in
- * modes CREATE and WRITE), a newer one refused.
- * Errors: BRUME_ESOURCE no such file; BRUME_EDISK cannot be opened, locked or written;
- * BRUME_EDAMAGED not a ledger, or its structure is not what brume made; BRUME_EUNSUPPORTED newer.
+/* Open the ledger at `path`; close it with brume_ledger_close. A newer schema is refused; there is
+ * no older one yet. Errors: BRUME_ESOURCE no such file; BRUME_EDISK cannot be opened, locked or
+ * written; BRUME_EDAMAGED not a ledger, or its structure is not what brume made; BRUME_EUNSUPPORTED
+ * newer.
  */
 BRUME_MUST_USE brume_status brume_ledger_open(const char *path, brume_ledger_mode mode,
                                               brume_ledger **out, brume_error *error);
@@ -113,7 +113,7 @@ typedef struct brume_reservation {
     size_t charge_count;
     const char *sql;      /* what was asked, normalised */
     const json_t *events; /* what will be released: mechanisms and parameters, for third parties */
-    const char *answer_key;    /* see brume_ledger_recall */
+    const char *answer_key; /* see brume_ledger_recall */
 } brume_reservation;
 
 /* Charge and record. *id names the reservation. On failure nothing is charged.

@@ -218,20 +218,6 @@ static brume_status check_objects(brume_ledger *ledger, brume_error *error)
     return BRUME_OK;
 }
 
-/* One SQL text per step from schema i+1 to i+2. */
-static const char *const migrations[] = {NULL};
-
-static brume_status migrate(brume_ledger *ledger, int64_t from, brume_error *error)
-{
-    if (!ledger->writable)
-        return brume_fail(error, BRUME_EUNSUPPORTED, "a command that writes migrates it",
-                          "the ledger has the older schema %d", (int)from);
-    for (int64_t step = from < 1 ? 1 : from; step < BRUME_LEDGER_SCHEMA; step++)
-        /* cppcheck-suppress negativeIndex ; step is at least 1 */
-        BRUME_TRY(brume_store_run(ledger, migrations[step - 1], "migrating the ledger", error));
-    return BRUME_OK;
-}
-
 /* Is this a ledger this build can use, or (where `create`) an empty file? Changes nothing. */
 static brume_status check_identity(brume_ledger *ledger, bool create, bool *empty,
                                    brume_error *error)
@@ -253,18 +239,17 @@ static brume_status check_identity(brume_ledger *ledger, bool create, bool *empt
     return BRUME_OK;
 }
 
-/* Inside a write transaction if the ledger is writable: of two processes that make a new ledger one
+/* There is no older schema than 1 yet. A change of the schema adds its step here, between the check
+ * of the identity and that of the objects, inside the same transaction.
+ *
+ * Inside a write transaction if the ledger is writable: of two processes that make a new ledger one
  * makes it and the other finds it made. */
 static brume_status check_or_create(brume_ledger *ledger, bool create, brume_error *error)
 {
     bool empty = false;
-    int64_t version = 0;
     BRUME_TRY(check_identity(ledger, create, &empty, error));
     if (empty)
         return create_schema(ledger, error);
-    BRUME_TRY(read_number(ledger, "PRAGMA user_version", &version, error));
-    if (version < BRUME_LEDGER_SCHEMA)
-        BRUME_TRY(migrate(ledger, version, error));
     return check_objects(ledger, error);
 }
 

@@ -354,7 +354,8 @@ double brume_rho_of_renyi_upper(const brume_cost *cost)
     const double tolerance = 1e-4;
     order_point stack[MOST], low = {0x1p-14, cost->renyi_upper(cost, 1 + 0x1p-14)};
     /* up to the first order D grows to low.divergence, and alpha >= 1 */
-    double result = low.divergence, target = low.divergence;
+    double result = low.divergence;
+    double target = result;
     /* beyond epsilon/target: D_alpha/alpha <= epsilon/alpha <= target */
     while (cost->epsilon / (1 + low.less) > target) {
         size_t count = 1;

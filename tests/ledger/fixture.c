@@ -77,10 +77,8 @@ brume_status reserve(brume_ledger *ledger, const char *dataset, const char *epsi
 {
     brume_charge price = price_of(epsilon, NULL);
     brume_ledger_charge charge = {dataset, &price};
-    brume_reservation reservation = {.charges = &charge,
-                                     .charge_count = 1,
-                                     .sql = "SELECT COUNT(*) FROM t",
-                                     .answer_key = key};
+    brume_reservation reservation = {
+        .charges = &charge, .charge_count = 1, .sql = "SELECT COUNT(*) FROM t", .answer_key = key};
     return brume_ledger_reserve(ledger, &reservation, id, error);
 }
 
