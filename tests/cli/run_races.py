@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""The promises of `brume query` as real processes that race, die and are interrupted, in TAP.
+
+    run_races.py DIRECTORY_OF_BRUME
+
+The random moments come from a fixed seed; the machine's own timing does the rest.
+"""
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+COUNT = "SELECT COUNT(*) FROM visits"
+
+
+class Place:
+    """A folder with a registered dataset; `brume` runs in it."""
+
+    def __init__(self, programs, budget, rows=300):
+        self.folder = tempfile.mkdtemp(prefix="brume-races-")
+        self.brume = os.path.join(os.path.abspath(programs), "brume")
+        self.environment = {k: v for k, v in os.environ.items() if k != "BRUME_LEDGER"}
+        with open(os.path.join(self.folder, "visits.csv"), "w", encoding="utf-8") as file:
+            file.write("person,age\n")
+            for i in range(rows):
+                file.write(f"p{i},{i % 90}\n")
+        self.run("register", "visits", "visits.csv", "--unit", "person", "--budget", f"epsilon={budget}",
+                 "--bounds", "age=0..100")
+
+    def start(self, *arguments):
+        return subprocess.Popen([self.brume, *arguments], cwd=self.folder, env=self.environment,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def run(self, *arguments):
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=60)
+        if process.returncode != 0:
+            raise AssertionError(f"brume {arguments[0]}: exit {process.returncode}: {err}")
+        return out
+
+    def json(self, *arguments):
+        return json.loads(self.run(*arguments, "--json"))
+
+    def history(self):
+        return self.json("history", "visits")["events"]
+
+    def holds(self):
+        return self.json("ledger", "verify")["holds"] is True
+
+    def close(self):
+        shutil.rmtree(self.folder)
+
+
+def check(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def exactly_as_many_as_the_budget_carries_are_answered(programs):
+    """Of 16 processes that race for a budget of 7 answers, 7 are answered and 9 refused."""
+    place = Place(programs, "0.7")
+    try:
+        racers = [place.start("query", f"{COUNT} WHERE age < {i + 20}", "--epsilon", "0.1", "--json")
+                  for i in range(16)]
+        ended = [(racer.communicate(timeout=60), racer.returncode) for racer in racers]
+        codes = sorted(code for _, code in ended)
+        check(codes == [0] * 7 + [3] * 9, f"exit codes {codes}: {[e[0][1] for e in ended]}")
+        for (out, err), code in ended:
+            check(("rows" in json.loads(out)) if code == 0 else (out == "" and "budget" in err),
+                  f"exit {code}: {out} {err}")
+        check(len(place.history()) == 7, "other than 7 reservations")
+        check(place.json("budget", "visits")["remaining"]["epsilon"] == 0, "something is left")
+        check(place.holds(), "the ledger does not hold")
+    finally:
+        place.close()
+
+
+def an_answer_that_was_printed_is_charged_however_the_process_dies(programs):
+    """60 processes are killed at random moments: each answer seen is on the ledger, which holds."""
+    place = Place(programs, "100")
+    moments, seen, silent = random.Random(20260711), [], 0
+    try:
+        began = time.monotonic()
+        place.run("query", f"{COUNT} WHERE age < 1000", "--epsilon", "0.01")
+        usual = time.monotonic() - began
+        for i in range(60):
+            sql = f"{COUNT} WHERE age < {i}"
+            process = place.start("query", sql, "--epsilon", "0.01", "--json")
+            out = ""
+            if i % 6 == 5:
+                out = process.stdout.read(1)  # the moment at which something is seen
+            else:
+                time.sleep(moments.uniform(0, 1.3 * usual))
+            process.send_signal(signal.SIGKILL)
+            out += process.communicate(timeout=60)[0]
+            if out:
+                seen.append(i)
+            else:
+                silent += 1
+            if i % 10 == 9:
+                check(place.holds(), f"the ledger does not hold after {i + 1} kills")
+        events = place.history()
+        for i in seen:
+            charged = [e for e in events if f"(literal bigint '{i}')" in e["sql"]]
+            check(len(charged) == 1 and charged[0]["state"] == "committed",
+                  f"answer {i} was seen: {charged}; the newest: {events[-1]}")
+        spent = 100 - place.json("budget", "visits")["remaining"]["epsilon"]
+        check(abs(spent - 0.01 * len(events)) < 1e-9, f"{spent} for {len(events)} reservations")
+        check(len(seen) >= 10 and silent > 0, f"{len(seen)} answers seen, {silent} not: no test")
+        check(place.holds(), "the ledger does not hold")
+        print(f"# {len(seen)} answers seen, {len(events)} charged, {silent} silent")
+        again = place.json("query", f"{COUNT} WHERE age < 1000", "--epsilon", "0.01")
+        check(again["cached"] is True, "the answer before the kills is lost")
+    finally:
+        place.close()
+
+
+def an_interrupted_query_says_so_and_stays_charged(programs):
+    """SIGINT in a long query: no answer, not exit 0, an error, and the charge is kept."""
+    place = Place(programs, "1", rows=3_000_000)
+    try:
+        process = place.start("query", "SELECT VAR_POP(age), COUNT(DISTINCT person) FROM visits",
+                              "--epsilon", "0.25")
+        limit = time.monotonic() + 30
+        while not place.history() and time.monotonic() < limit:
+            pass
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        check(process.returncode != 0, "it ended before the signal: the query is too short")
+        check(out == "" and err.startswith("brume query: "), f"{process.returncode} {out!r} {err!r}")
+        print(f"# exit {process.returncode}: {err.splitlines()[0]}")
+        events = place.history()
+        check(len(events) == 1, f"{events}")
+        check(events[0]["state"] == "failed", f"{events}")
+        check(place.json("budget", "visits")["remaining"]["epsilon"] == 0.75, "it was refunded")
+        check(place.holds(), "the ledger does not hold")
+    finally:
+        place.close()
+
+
+TESTS = [exactly_as_many_as_the_budget_carries_are_answered,
+         an_answer_that_was_printed_is_charged_however_the_process_dies,
+         an_interrupted_query_says_so_and_stays_charged]
+
+
+def main():
+    print(f"1..{len(TESTS)}")
+    failed = 0
+    for number, test in enumerate(TESTS, 1):
+        name = test.__name__.replace("_", " ")
+        try:
+            test(sys.argv[1])
+            print(f"ok {number} - {name}")
+        except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as fault:
+            failed += 1
+            print(f"not ok {number} - {name}")
+            print("\n".join("# " + line for line in str(fault).splitlines()[:20]))
+        sys.stdout.flush()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
