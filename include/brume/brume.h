@@ -17,6 +17,7 @@
 #include <brume/compose.h>
 #include <brume/cost.h>
 #include <brume/decimal.h>
+#include <brume/direct.h>
 #include <brume/event.h>
 #include <brume/expression.h>
 #include <brume/filter.h>
@@ -29,6 +30,7 @@
 #include <brume/laplace.h>
 #include <brume/mechanism.h>
 #include <brume/method.h>
+#include <brume/mwem.h>
 #include <brume/noise.h>
 #include <brume/odometer.h>
 #include <brume/primitive.h>

@@ -14,9 +14,11 @@
 #ifndef BRUME_WORKLOAD_H
 #define BRUME_WORKLOAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <brume/adjacency.h>
 #include <brume/status.h>
 #include <brume/universe.h>
 
@@ -55,6 +57,13 @@ BRUME_API const brume_universe *brume_workload_universe(const brume_workload *wo
 
 /* How many queries. */
 BRUME_API size_t brume_workload_size(const brume_workload *workload);
+
+/* The most queries whose answers one unit (a record) can change, each by at most 1: of a marginal
+ * one cell under BRUME_ADD_REMOVE and two under BRUME_REPLACE, of the others each. */
+BRUME_API size_t brume_workload_moved(const brume_workload *workload, brume_adjacency adjacency);
+
+/* Are all answers whole numbers, that is, is there no dense query? */
+BRUME_API bool brume_workload_whole(const brume_workload *workload);
 
 /* answers[i] = sum of query i over the weights of the cells. Exact where the weights are integers
  * with a sum up to 2^33. Uses all cores. On error the answers are unspecified. */

@@ -1,0 +1,148 @@
+/* Direct release: what one unit moves, what it costs, how far off it is. */
+#include "check.h"
+
+#include <stdlib.h>
+
+#include <brume/direct.h>
+#include <brume/mechanism.h>
+
+#include "random/tape.h"
+#include "small_world.h"
+#include "synthetic/exact.h"
+
+static void one_unit_moves_as_many_answers_as_stated_each_by_one(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    for (int dense = 0; dense < 2; dense++)
+        for (int replace = 0; replace < 2; replace++) {
+            brume_workload *workload = small_world(dense);
+            brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
+            size_t most = 0;
+            for (int i = 0; i < SMALL_HISTOGRAMS; i++)
+                for (int j = 0; j < SMALL_HISTOGRAMS; j++) {
+                    double a[SMALL_CELLS], b[SMALL_CELLS], x[4], y[4];
+                    small_histogram(i, a);
+                    small_histogram(j, b);
+                    if (!small_neighbours(a, b, adjacency))
+                        continue;
+                    assert_ok(brume_exact_answers(workload, a, x, &error));
+                    assert_ok(brume_exact_answers(workload, b, y, &error));
+                    size_t moved = 0;
+                    for (size_t q = 0; q < brume_workload_size(workload); q++) {
+                        assert_holds(fabs(x[q] - y[q]) <= 1);
+                        moved += x[q] != y[q];
+                    }
+                    most = moved > most ? moved : most;
+                }
+            assert_int_equal(most, brume_workload_moved(workload, adjacency));
+            brume_workload_close(workload);
+        }
+}
+
+static void the_event_costs_what_was_asked_for(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    brume_workload *workload = small_world(true);
+    for (int way = 1; way <= 2; way++)
+        for (int replace = 0; replace < 2; replace++) {
+            brume_direct_options options = {.way = (brume_direct_way)way,
+                                            .adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE,
+                                            .epsilon = 0.7};
+            brume_event event;
+            brume_cost cost;
+            uint64_t moved = way == 1 ? (replace ? 4 : 3) : (replace ? 2 : 1);
+            assert_ok(brume_direct_event(workload, &options, &event, &error));
+            assert_ok(brume_event_cost(&event, &cost, &error));
+            assert_int_equal(event.count, moved);
+            assert_close(cost.epsilon * (double)moved, 0.7, 1e-14);
+            options.epsilon = 0;
+            options.rho = 0.02;
+            assert_ok(brume_direct_event(workload, &options, &event, &error));
+            assert_ok(brume_event_cost(&event, &cost, &error));
+            assert_int_equal(event.count, moved);
+            assert_close(cost.rho * (double)moved, 0.02, 1e-14);
+        }
+    brume_workload_close(workload);
+}
+
+/* Share of 400 seeded runs with an error of at least `part` of the stated bound. */
+static double share_beyond(brume_direct_options options, double part)
+{
+    brume_error error = {0};
+    brume_workload *workload = small_world(true);
+    const double counts[SMALL_CELLS] = {100, 20, 3, 400};
+    double truth[4], answers[4], histogram[SMALL_CELLS], alpha;
+    assert_ok(brume_workload_answer(workload, counts, truth, &error));
+    assert_ok(brume_direct_alpha(workload, &options, 0.1, &alpha, &error));
+    int beyond = 0;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        brume_bits *bits = brume_tape_open_seeded(seed);
+        assert_ok(
+            brume_direct_release(workload, &options, counts, bits, answers, histogram, &error));
+        double worst = 0;
+        for (size_t q = 0; q < brume_workload_size(workload); q++)
+            worst = fmax(worst, fabs(answers[q] - truth[q]));
+        beyond += worst >= part * alpha;
+        brume_bits_close(bits);
+    }
+    brume_workload_close(workload);
+    return beyond / 400.;
+}
+
+static void errors_stay_within_the_bound_and_not_within_a_fifth_of_it(void **state)
+{
+    (void)state;
+    for (int way = 1; way <= 2; way++)
+        for (int replace = 0; replace < 2; replace++)
+            for (int gaussian = 0; gaussian < 2; gaussian++) {
+                brume_direct_options options = {.way = (brume_direct_way)way,
+                                                .adjacency = replace ? BRUME_REPLACE
+                                                                     : BRUME_ADD_REMOVE,
+                                                .epsilon = gaussian ? 0 : 0.3,
+                                                .rho = gaussian ? 0.05 : 0};
+                /* the bound on answers is tight: 400 runs scatter about 0.1; 0.175 is 5 deviations
+                 */
+                assert_holds(share_beyond(options, 1) <= 0.175);
+                assert_holds(share_beyond(options, 0.2) > 0.175);
+            }
+}
+
+static void bad_options_and_histograms_are_refused(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    brume_workload *workload = small_world(false);
+    brume_event event;
+    double counts[SMALL_CELLS] = {1, 0.5, 0, 0}, answers[3];
+    brume_bits *bits = brume_tape_open_seeded(1);
+    const brume_direct_options good = {BRUME_DIRECT_QUERIES, BRUME_REPLACE, 1, 0};
+    brume_direct_options bad = good;
+    bad.adjacency = BRUME_EDGE;
+    assert_fails(brume_direct_event(workload, &bad, &event, &error), BRUME_EARGUMENT);
+    bad = good;
+    bad.rho = 1;
+    assert_fails(brume_direct_event(workload, &bad, &event, &error), BRUME_EARGUMENT);
+    bad = good;
+    bad.epsilon = 0;
+    assert_fails(brume_direct_event(workload, &bad, &event, &error), BRUME_EARGUMENT);
+    assert_fails(brume_direct_release(workload, &good, counts, bits, answers, NULL, &error),
+                 BRUME_EARGUMENT);
+    counts[1] = -1;
+    assert_fails(brume_direct_release(workload, &good, counts, bits, answers, NULL, &error),
+                 BRUME_EARGUMENT);
+    brume_bits_close(bits);
+    brume_workload_close(workload);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_unit_moves_as_many_answers_as_stated_each_by_one),
+        cmocka_unit_test(the_event_costs_what_was_asked_for),
+        cmocka_unit_test(errors_stay_within_the_bound_and_not_within_a_fifth_of_it),
+        cmocka_unit_test(bad_options_and_histograms_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
