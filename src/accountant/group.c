@@ -3,7 +3,8 @@
  *
  * A law of shifted noise shifts size times as far; the pure guarantee becomes (size eps, delta
  * (e^{size eps}-1)/(e^eps-1)); rho becomes size^2 rho, which has no such rule once the mechanism
- * can fail, so that with a failure only the pure guarantee is left. */
+ * can fail, so that with a failure only the pure guarantee is left. Only shifted noise is exact for
+ * groups: nothing need attain the worst size*epsilon law when each step of it attains epsilon. */
 #include <brume/method.h>
 
 #include <math.h>
@@ -41,6 +42,13 @@ static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
     return true;
 }
 
+/* Is the group's law the law of a pair of its data? */
+static bool stays_exact(brume_loss_kind kind)
+{
+    return kind == BRUME_LOSS_GAUSSIAN || kind == BRUME_LOSS_LAPLACE ||
+           kind == BRUME_LOSS_DISCRETE_LAPLACE || kind == BRUME_LOSS_DISCRETE_GAUSSIAN;
+}
+
 brume_status brume_cost_group(const brume_cost *cost, uint64_t size, brume_cost *out,
                               brume_error *error)
 {
@@ -51,14 +59,16 @@ brume_status brume_cost_group(const brume_cost *cost, uint64_t size, brume_cost 
         return BRUME_OK;
     }
     brume_cost result = {0};
+    bool exact = cost->delta_failure == 0 && cost->loss != BRUME_ABSENT &&
+                 stays_exact(cost->law.kind);
     if (cost->pure != BRUME_ABSENT) {
-        result.pure = cost->delta_failure > 0 ? BRUME_UPPER : cost->pure;
+        result.pure = exact ? cost->pure : BRUME_UPPER;
         brume_group_upper(cost->epsilon, cost->delta_failure, size, &result.epsilon,
                           &result.delta_failure);
     }
     if (cost->delta_failure == 0) {
         if (cost->loss != BRUME_ABSENT && group_law(&cost->law, size, &result.law))
-            result.loss = cost->law.kind == BRUME_LOSS_KARY ? BRUME_UPPER : cost->loss;
+            result.loss = exact ? cost->loss : BRUME_UPPER;
         if (cost->concentrated != BRUME_ABSENT) {
             double factor = brume_multiply_up(brume_count_up(size), brume_count_up(size));
             result.concentrated = BRUME_UPPER;

@@ -258,6 +258,20 @@ static void groups_cost_what_theory_says(void **state)
     assert_ok(brume_account_delta(BRUME_METHOD_AUTO, t.list, 1, 0.1, &bound, &error));
     assert_close(bound.upper, -expm1((0.1 - 0.3) / 2), 1e-12);
     free(t.list);
+    /* What only a guarantee is known of has no lower end for groups; shifted noise has. */
+    const char *const upper_only[] = {"pure(epsilon=0.5)", "randomized_response(epsilon=0.5)",
+                                      "randomized_response(epsilon=0.5, k=5)"};
+    for (int i = 0; i < 3; i++) {
+        t = terms_for(upper_only[i], 2);
+        assert_ok(brume_account_delta(BRUME_METHOD_AUTO, t.list, 1, 0.2, &bound, &error));
+        assert_true(i == 2 || bound.upper >= 0.3428); /* the worst pure law's */
+        assert_true(!bound.has_lower || bound.lower <= 0.3428);
+        assert_true(t.list->cost.pure == BRUME_UPPER && t.list->cost.loss == BRUME_UPPER);
+        free(t.list);
+    }
+    t = terms_for("laplace(scale=2)", 2);
+    assert_true(t.list->cost.pure == BRUME_EXACT && t.list->cost.loss == BRUME_EXACT);
+    free(t.list);
     brume_expression e = {0};
     brume_term *list;
     assert_ok(
