@@ -49,13 +49,14 @@ typedef struct brume_parameter {
 } brume_parameter;
 
 typedef struct brume_card {
-    uint32_t id;             /* permanent */
-    const char *name;        /* as in expressions */
-    const char *summary;     /* one line */
-    const char *guarantee;   /* in words with symbols: "pure epsilon = sensitivity/scale" */
-    unsigned adjacencies;    /* or-ed brume_adjacency */
-    const char *sensitivity; /* which norm: "L1", "L2"; "score": it moves the accuracy, epsilon is
-                                the cost; "base": the inner mechanism's; "none": it has none */
+    uint32_t id;           /* permanent */
+    const char *name;      /* as in expressions */
+    const char *summary;   /* one line */
+    const char *guarantee; /* in words with symbols: "pure epsilon = sensitivity/scale" */
+    unsigned adjacencies;  /* or-ed brume_adjacency */
+    const char
+        *sensitivity; /* which norm, "L1" or "L2", and of what; "score": it moves the accuracy,
+                         epsilon is the cost; "base": the inner mechanism's; "none": it has none */
     const brume_parameter *parameters;
     size_t parameter_count;
     const char *proof;           /* file under proofs/ */

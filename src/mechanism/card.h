@@ -28,7 +28,9 @@
     {                                                                                              \
         .name = "coordinates", .type = BRUME_PARAMETER_INTEGER, .least = 1, .most = 0x1p53,        \
         .optional = true, .standard = 1, .direction = BRUME_NOT_MONOTONE, .unit = "",              \
-        .help = "how many numbers are released; the accuracy is that of all of them at once"       \
+        .help = "how many numbers are released; 1 is ONE number and its absolute sensitivity; "    \
+                "for a vector give its length and its sensitivity (Gaussian: L2, Laplace: L1), "   \
+                "privacy depends on it; the accuracy is that of all of them at once"               \
     }
 
 #define BRUME_PARAMETER_MONOTONE_                                                                  \

@@ -2,7 +2,8 @@
  *
  * Promises: noise with P[k] proportional to exp(-k^2/(2 sigma^2)), independent in each coordinate,
  * on an integer query. An integer vector has an integer squared length, so a stated L2 sensitivity
- * D means a squared change of at most floor(D^2): rho = floor(D^2)/(2 sigma^2). The loss law is
+ * D means a squared change of at most floor(D^2): rho = floor(D^2)/(2 sigma^2); a D or D^2 within a
+ * millionth below an integer is taken for it (1.414213562373095 means sqrt(2)). The loss law is
  * given for one coordinate only, where the change is at most floor(D): for several the worst change
  * is not along one axis. proofs/gaussian.md. */
 #include "mechanism/card.h"
@@ -34,26 +35,31 @@ static const char *const examples[] = {
     NULL,
 };
 
-/* The greatest integer whose root is at most `length`: floor(length^2), or a double above it where
- * length^2 is no longer an exact double. */
+/* The greatest integer whose root is at most `length`, or about: floor(length^2), but an integer a
+ * millionth above it, and a double above it where length^2 is no longer an exact double. */
 static double squared_length_upper(double length)
 {
-    double square = length * length;
+    double square = length * length, whole = brume_integer_bound(length);
+    if (whole > length) /* taken for that integer */
+        square = whole * whole;
     /* the rounding of the product is at most half a unit in the last place: where it went up over
      * an integer the floor is one too high, which is still an upper bound */
-    return square < 0x1p53 ? floor(nextafter(square, INFINITY)) : nextafter(square, INFINITY);
+    return square < 0x1p53 ? brume_integer_bound(nextafter(square, INFINITY))
+                           : nextafter(square, INFINITY);
 }
 
 static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
 {
     double sigma = event->parameter[SIGMA], sensitivity = event->sensitivity;
-    if (sensitivity < 1)
+    double shift = brume_integer_bound(sensitivity);
+    if (shift < 1)
         return brume_fail(
             error, BRUME_EARGUMENT, "integers change by at least 1; for reals use 'gaussian'",
             "discrete_gaussian: 'sensitivity' is %.17g, must be at least 1", sensitivity);
     bool scalar = event->parameter[COORDINATES] == 1;
-    double shift = floor(sensitivity);
-    double square = scalar && shift < 0x1p26 ? shift * shift : squared_length_upper(sensitivity);
+    double square = scalar && shift < 0x1p26
+                        ? shift * shift
+                        : squared_length_upper(scalar ? fmax(shift, sensitivity) : sensitivity);
     cost->concentrated = BRUME_UPPER; /* D_alpha <= alpha D^2/(2 sigma^2)        [CKS20, Prop. 5] */
     cost->rho = brume_square_rho_upper(square, sigma);
     cost->renyi = BRUME_UPPER;
@@ -111,7 +117,7 @@ const brume_card brume_card_discrete_gaussian = {
     .summary = "discrete Gaussian noise on integers",
     .guarantee = "rho = floor(sensitivity^2)/(2 sigma^2), for integer queries",
     .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE | BRUME_EDGE,
-    .sensitivity = "L2",
+    .sensitivity = "L2 of the vector; one integer (coordinates=1): its absolute change",
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
     .proof = "gaussian.md",

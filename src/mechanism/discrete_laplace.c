@@ -2,6 +2,7 @@
  *
  * Promises: noise with P[k] = (1-q)/(1+q) q^|k|, q = exp(-1/scale), on an integer query. Integers
  * change by integers, so a stated sensitivity D means at most floor(D): pure floor(D)/scale.
+ * A D within a millionth below an integer is taken for it.
  * A sensitivity below 1 says that nothing can change, which is surely not meant: refused.
  * proofs/laplace.md. */
 #include "mechanism/card.h"
@@ -35,7 +36,7 @@ static const char *const examples[] = {
 
 static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
 {
-    double shift = floor(event->sensitivity), scale = event->parameter[SCALE];
+    double shift = brume_integer_bound(event->sensitivity), scale = event->parameter[SCALE];
     if (shift < 1)
         return brume_fail(
             error, BRUME_EARGUMENT, "integers change by at least 1; for reals use 'laplace'",

@@ -377,3 +377,9 @@ double brume_rho_of_renyi_upper(const brume_cost *cost)
     }
     return fmin(fmax(result, target), cost->rho);
 }
+
+double brume_integer_bound(double bound)
+{
+    double up = ceil(bound); /* up: 1e-6 relative is far beyond the rounding of the product */
+    return up - bound <= 1e-6 * up ? up : floor(bound);
+}

@@ -44,4 +44,9 @@ double brume_renyi_discrete_laplace_upper(const brume_cost *cost, double alpha);
 double brume_renyi_kary_upper(const brume_cost *cost, double alpha);
 double brume_renyi_rho_upper(const brume_cost *cost, double alpha); /* alpha rho */
 
+/* The greatest integer that a stated bound on an integer allows: its floor, but the next integer
+ * where the bound is within a millionth below it, because such a bound was meant to be it and lost
+ * its last digits. */
+double brume_integer_bound(double bound);
+
 #endif

@@ -11,6 +11,7 @@
 #include "accountant/profile.h"
 #include "base/error.h"
 #include "mechanism/ball.h"
+#include "mechanism/formula.h"
 #include "number/rounding.h"
 
 static brume_status check_target(double epsilon, double delta, double sensitivity,
@@ -110,10 +111,11 @@ brume_status brume_discrete_gaussian_sigma(double epsilon, double delta, double 
                                            double *sigma, brume_error *error)
 {
     BRUME_TRY(check_target(epsilon, delta, sensitivity, error));
-    if (!(sensitivity >= 1 && sensitivity < 0x1p53))
+    double change = brume_integer_bound(sensitivity);
+    if (!(change >= 1 && change < 0x1p53))
         return brume_fail(error, BRUME_EARGUMENT, "integers change by at least 1",
                           "'sensitivity' is %.17g, must be in [1, 2^53)", sensitivity);
-    uint64_t shift = (uint64_t)floor(sensitivity);
+    uint64_t shift = (uint64_t)change;
     double low = 0, high, found;
     BRUME_TRY(brume_gaussian_sigma(epsilon, delta, (double)shift, &high, error));
     for (;;) {

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <brume/expression.h>
+#include <brume/gaussian.h>
 
 static brume_error error;
 
@@ -304,9 +305,54 @@ static void the_event_itself_is_checked_before_its_cost(void **state)
     assert_fails(brume_event_check(&event, &error), BRUME_EUNKNOWN);
 }
 
+/* A bound a hair below an integer lost its last digits: it is taken for the integer. */
+static void a_bound_a_hair_below_an_integer_is_that_integer(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text, *whole; /* of the same price */
+    } pairs[] = {
+        {"discrete_gaussian(sigma=2, sensitivity=1.9999999)",
+         "discrete_gaussian(sigma=2, sensitivity=2)"},
+        {"discrete_gaussian(sigma=2, sensitivity=0.9999999999999999)",
+         "discrete_gaussian(sigma=2, sensitivity=1)"},
+        {"discrete_gaussian(sigma=2, sensitivity=2.999999, coordinates=4)",
+         "discrete_gaussian(sigma=2, sensitivity=3, coordinates=4)"},
+        {"discrete_gaussian(sigma=2, sensitivity=1.414213562373095, coordinates=2)",
+         "discrete_gaussian(sigma=2, sensitivity=1.5, coordinates=2)"},
+        {"discrete_gaussian(sigma=2, sensitivity=1.4142134, coordinates=2)",
+         "discrete_gaussian(sigma=2, sensitivity=1.5, coordinates=2)"},
+        {"discrete_laplace(scale=2, sensitivity=2.9999999999)",
+         "discrete_laplace(scale=2, sensitivity=3)"},
+        /* and farther below it is not */
+        {"discrete_gaussian(sigma=2, sensitivity=1.99)", "discrete_gaussian(sigma=2)"},
+        {"discrete_gaussian(sigma=2, sensitivity=1.4142, coordinates=2)",
+         "discrete_gaussian(sigma=2, coordinates=2)"},
+        {"discrete_laplace(scale=2, sensitivity=2.999)",
+         "discrete_laplace(scale=2, sensitivity=2)"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        brume_cost cost[2] = {{0}, {0}};
+        for (int j = 0; j < 2; j++) {
+            brume_expression e = {0};
+            assert_ok(brume_expression_parse(j ? pairs[i].whole : pairs[i].text, BRUME_ADD_REMOVE,
+                                             &e, &error));
+            assert_ok(brume_event_cost(&e.events[0], &cost[j], &error));
+            brume_expression_free(&e);
+        }
+        assert_holds(cost[0].rho == cost[1].rho && cost[0].epsilon == cost[1].epsilon);
+        assert_true(cost[0].law.shift == cost[1].law.shift);
+    }
+    double sigma, whole;
+    assert_ok(brume_discrete_gaussian_sigma(1, 1e-5, 1.9999999, &sigma, &error));
+    assert_ok(brume_discrete_gaussian_sigma(1, 1e-5, 2, &whole, &error));
+    assert_holds(sigma == whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bound_a_hair_below_an_integer_is_that_integer),
         cmocka_unit_test(rho_is_the_exact_supremum_where_it_is_known),
         cmocka_unit_test(rho_of_many_answers_and_of_wider_shifts_is_the_supremum_of_the_curve),
         cmocka_unit_test(selection_pays_an_eighth_only_where_the_range_is_bounded),
