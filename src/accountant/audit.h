@@ -3,7 +3,9 @@
  * A line is laid as always; then every node that was summed is computed again from the textbook
  * form of its laws in Arb's balls, with the nodes' exact places, and summed. The double sum must
  * lie within its claimed error of the ball. Covers the plain, the folded and the smoothed contour
- * and every law, the subsampled Gaussian with its quadrature included. */
+ * and every law, the subsampled Gaussian with its quadrature included. Not the line over all peaks
+ * (peaks.h): there a smoothed line of the same laws is audited; its own sums are compared with
+ * balls in the tests. */
 #ifndef BRUME_ACCOUNTANT_AUDIT_H
 #define BRUME_ACCOUNTANT_AUDIT_H
 

@@ -441,8 +441,7 @@ static double rough_slack(const brume_line *line, double c)
     return slack;
 }
 
-/* A bound of the alias terms, all non-negative, that T has above G(eps). */
-static double aliases(brume_line *line, double epsilon)
+double brume_line_aliases(brume_line *line, double epsilon)
 {
     double spacing = 2 * M_PI / line->h, c = line->c, best = INFINITY;
     double below = 1 / expm1(c * spacing); /* sum over n < 0, delta <= 1 */
@@ -472,7 +471,7 @@ void brume_line_certify(brume_line *line, double epsilon, double *lower, double 
         *upper = at.value + at.error; /* T >= G >= delta */
     if (!lower)
         return;
-    double low = at.value - at.error - aliases(line, epsilon);
+    double low = at.value - at.error - brume_line_aliases(line, epsilon);
     if (line->width > 0) {
         /* D(u) >= [G(u) - A G(u v-) - B G(u v+)]/(1 - A - B), A = m/(1 - v-), B = m/(v+ - 1) */
         double below, above, mean;

@@ -74,6 +74,9 @@ brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon);
 /* Certified ends of delta(eps), finite losses only. Either may be NULL. */
 void brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper);
 
+/* A bound of the alias terms, all non-negative, that T has above what it samples at eps. */
+double brume_line_aliases(brume_line *line, double epsilon);
+
 void brume_line_close(brume_line *line);
 
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "accountant/closed.h"
+#include "accountant/peaks.h"
 
 static const double unit = BRUME_UNIT;
 static const double most_work = 1.2e6;      /* nodes times laws of one question: some 0.1 s */
@@ -82,6 +83,12 @@ static bool try_patterns_inverse(const brume_law *laws, size_t count, double del
     return true;
 }
 
+/* Is the interval as narrow as asked? */
+static bool narrow(const brume_answer *answer, double width_goal)
+{
+    return answer->value.upper - answer->value.lower <= width_goal * answer->value.upper;
+}
+
 /* Is another round, with four times the nodes, too much? */
 static bool spent(const brume_answer *answer, const brume_law *laws, size_t count)
 {
@@ -118,7 +125,9 @@ bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double wid
     brume_line line = {.laws = laws, .law_count = count};
     double width = -1, goal;
     bool alive = aim(&line, epsilon, INFINITY, &goal, &width);
-    bool closed = alive && width > 0 && try_patterns(laws, count, epsilon, &answer);
+    bool closed = alive && width > 0 && count == 1 && brume_peaks_delta(laws, epsilon, &answer) &&
+                  narrow(&answer, width_goal);
+    closed = closed || (alive && width > 0 && try_patterns(laws, count, epsilon, &answer));
     while (alive && !closed) {
         line.width = width;
         alive = brume_line_lay(&line, epsilon, goal);
@@ -281,6 +290,10 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
     for (int moves = 0; alive;) {
         bool first = width < 0;
         alive = aim(&line, epsilon, log(delta), &goal, &width);
+        if (alive && first && width > 0 && count == 1 &&
+            brume_peaks_epsilon(laws, delta, delta_error, epsilon - 1 / line.c, &answer) &&
+            narrow(&answer, width_goal))
+            break;
         if (alive && first && width > 0 &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon - 2 / line.c,
                                  light_effort, &answer))
