@@ -161,6 +161,16 @@ brume_status brume_policy_set_bounds(brume_policy *policy, const char *column, c
     return copy(&found->low, low) && copy(&found->high, high) ? BRUME_OK : out_of_memory(error);
 }
 
+static brume_status check_utf8(const char *text, const char *column, brume_error *error)
+{
+    json_t *taken = json_string(text); /* NULL if it is not UTF-8 */
+    bool good = taken != NULL;
+    json_decref(taken);
+    return good ? BRUME_OK
+                : brume_fail(error, BRUME_EARGUMENT, "write it in UTF-8",
+                             "a value in the domain of column '%s' is not UTF-8", column);
+}
+
 brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
                                      const char *const *values, size_t count, brume_error *error)
 {
@@ -172,6 +182,7 @@ brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
                           "the domain of column '%s' is empty", found->name);
     for (size_t i = 0; i < count; i++) {
         BRUME_TRY(brume_policy_domain_value(found->type, values[i], &cell, error));
+        BRUME_TRY(check_utf8(values[i], found->name, error));
         for (size_t j = 0; j < i; j++)
             if (strcmp(values[i], values[j]) == 0)
                 return brume_fail(error, BRUME_EARGUMENT, NULL,
@@ -220,9 +231,13 @@ static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
 static bool read_date(const char *text, int64_t *out)
 {
     static const int lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int year = 0, month = 0, day = 0, used = 0;
-    if (strlen(text) != 10 || sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3 ||
-        used != 10 || year < 1 || month < 1 || month > 12 || day < 1 || day > lengths[month - 1])
+    int year = 0, month = 0, day = 0;
+    /* Digits alone: sscanf takes signs and spaces, and one date must not be two values. */
+    for (size_t i = 0; i < 10; i++)
+        if (i == 4 || i == 7 ? text[i] != '-' : text[i] < '0' || text[i] > '9')
+            return false;
+    if (text[10] || sscanf(text, "%4d-%2d-%2d", &year, &month, &day) != 3 || year < 1 ||
+        month < 1 || month > 12 || day < 1 || day > lengths[month - 1])
         return false;
     bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     if (month == 2 && day == 29 && !leap)
@@ -334,7 +349,7 @@ static bool column_from_json(const json_t *json, brume_policy_column *column)
     const char *name = text_of(json, "name"), *type = text_of(json, "type");
     const json_t *domain = json_object_get(json, "domain"), *place = json_object_get(json, "leaf");
     json_int_t leaf = json_integer_value(place);
-    if (!name || !type || !json_is_integer(place))
+    if (!name || !type || !text_of(json, "native") || !json_is_integer(place))
         return false;
     if (leaf < 0 || leaf > BRUME_LEAF_ZONED || !brume_type_parse(type, &column->type) ||
         !copy(&column->name, name) || !copy(&column->native, text_of(json, "native")) ||
@@ -351,6 +366,26 @@ static bool column_from_json(const json_t *json, brume_policy_column *column)
         column->domain_count = i + 1;
     }
     return true;
+}
+
+/* What the owner may declare, and nothing else: the declarations decide what is charged. */
+static bool is_sound(const brume_policy *policy)
+{
+    for (size_t i = 0; i < policy->column_count; i++) {
+        const brume_policy_column *column = &policy->columns[i];
+        brume_key_value cell;
+        double least = 0, most = 0;
+        if (!column->low != !column->high)
+            return false;
+        if (column->low && (read_bound(column->low, "", &least, NULL) != BRUME_OK ||
+                            read_bound(column->high, "", &most, NULL) != BRUME_OK ||
+                            !(least < most) || !brume_type_is_number(column->type)))
+            return false;
+        for (size_t j = 0; j < column->domain_count; j++)
+            if (brume_policy_domain_value(column->type, column->domain[j], &cell, NULL) != BRUME_OK)
+                return false;
+    }
+    return !policy->unit || brume_policy_find(policy, policy->unit);
 }
 
 brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brume_error *error)
@@ -373,7 +408,7 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
         policy->column_count = i + 1;
         good = column_from_json(json_array_get(columns, i), &policy->columns[i]);
     }
-    if (!good) {
+    if (!good || !is_sound(policy)) {
         brume_policy_close(policy);
         return damaged(error);
     }
