@@ -43,8 +43,10 @@ typedef struct brume_term {
 
 typedef struct brume_compose_options {
     double tolerance; /* stop refining at this relative width; 0 means 1e-10 */
-    bool audit; /* redo the sum behind the upper end in ball arithmetic, without trust in libm, and
-                   withhold the answer (BRUME_EINTERNAL) if it disagrees; far slower */
+    bool
+        audit; /* redo the sum behind the upper end in ball arithmetic, without trust in libm, and
+                  withhold the answer (BRUME_EINTERNAL) if it disagrees; far slower. Where the route
+                  is smoothed or over all peaks, a first smoothed line is redone in its place */
 } brume_compose_options;
 
 typedef struct brume_composition {
