@@ -385,7 +385,8 @@ static void read_row(const brume_bounder *bounder, const brume_chunk *chunk, siz
                      uint64_t rank_of_pair, row *out)
 {
     size_t count = bounder->plan.value_count;
-    uint64_t words[VALUES_MOST + 2] = {rank_of_pair, 0};
+    uint64_t words[VALUES_MOST + 2]; /* only the first 2 + count are used */
+    words[0] = rank_of_pair;
     out->present = 0;
     for (size_t i = 0; i < count; i++) {
         const brume_chunk_column *column = &chunk->columns[1 + bounder->plan.key_count + i];
