@@ -42,6 +42,7 @@
 #include <brume/select.h>
 #include <brume/selection.h>
 #include <brume/sensitivity.h>
+#include <brume/small_database.h>
 #include <brume/smooth.h>
 #include <brume/sparse_vector.h>
 #include <brume/stability.h>
