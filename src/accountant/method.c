@@ -145,13 +145,15 @@ static double rho_total(const brume_term *terms, size_t count)
     return sum;
 }
 
-/* 1 - prod(1 - delta_i)^count_i, rounded up. */
+/* 1 - prod(1 - delta_i)^count_i, rounded up, and never above the sum: exact for one release. */
 static double failure_upper(const brume_term *terms, size_t count)
 {
     double worst = 0;
-    arb_t sum, term;
-    arb_init(sum), arb_init(term);
+    arb_t sum, term, all;
+    arb_init(sum), arb_init(term), arb_init(all);
     for (size_t i = 0; i < count; i++) {
+        arb_set_d(term, terms[i].cost.delta_failure);
+        arb_addmul_ui(all, term, terms[i].count, 128);
         worst = fmax(worst, terms[i].cost.delta_failure);
         if (terms[i].cost.delta_failure > 0 && terms[i].cost.delta_failure < 1) {
             arb_set_d(term, -terms[i].cost.delta_failure);
@@ -161,8 +163,8 @@ static double failure_upper(const brume_term *terms, size_t count)
     }
     arb_expm1(sum, sum, 128);
     arb_neg(sum, sum);
-    double result = worst >= 1 ? 1 : fmin(brume_ball_upper(sum), 1);
-    arb_clear(sum), arb_clear(term);
+    double result = worst >= 1 ? 1 : fmin(fmin(brume_ball_upper(sum), brume_ball_upper(all)), 1);
+    arb_clear(sum), arb_clear(term), arb_clear(all);
     return result;
 }
 

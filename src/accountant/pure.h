@@ -16,8 +16,8 @@ typedef struct brume_pure_step {
     uint64_t count;        /* >= 1 */
 } brume_pure_step;
 
-/* 1 - prod (1 - delta_i)^count_i: the probability that any step fails, rounded up. It is at most
- * the sum that basic composition adds up.                                    [KOV15, Thm 3.3] */
+/* 1 - prod (1 - delta_i)^count_i: the probability that any step fails, rounded up, and never
+ * above the sum that basic composition adds up: for one step it is its delta.  [KOV15, Thm 3.3] */
 double brume_pure_failure_upper(const brume_pure_step *steps, size_t n);
 
 /* Sum of count * epsilon, rounded up. */

@@ -238,6 +238,36 @@ static void a_million_events_of_ten_kinds_cost_what_ten_kinds_cost(void **state)
     assert_true(one.upper - one.lower < 1e-9);
 }
 
+static void a_release_at_its_own_delta_costs_its_epsilon(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        double delta, epsilon;
+    } cases[] = {
+        {"approximate(epsilon=0.5, delta=1e-6)", 1e-6, 0.5},
+        {"approximate(epsilon=0.5, delta=3e-11)", 3e-11, 0.5},
+        {"approximate(epsilon=0.5, delta=1e-6)*4", 4e-6, 2},
+        {"stable_histogram(epsilon=1, delta=1e-6)", 1e-6, 1},
+        {"stable_histogram(epsilon=1, delta=1e-6) + laplace(scale=2)", 1e-6, 1.5},
+        {"propose_test_release(epsilon_test=0.5, epsilon_release=0.25, delta=7e-7)", 7e-7, 0.75},
+    };
+    const brume_method methods[] = {BRUME_METHOD_AUTO, BRUME_METHOD_BASIC, BRUME_METHOD_ADVANCED,
+                                    BRUME_METHOD_RDP};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int m = 0; m < 4; m++) {
+            brume_bound bound = epsilon_by(methods[m], cases[i].text, cases[i].delta);
+            assert_true(!bound.infinite && bound.upper >= cases[i].epsilon * (1 - 1e-4));
+            assert_true(bound.upper <= cases[i].epsilon * (1 + 1e-14));
+            assert_true(!bound.has_lower || bound.lower <= bound.upper);
+            if (strstr(cases[i].text, "*") == NULL) { /* and below it there is none */
+                bound = epsilon_by(methods[m], cases[i].text, nextafter(cases[i].delta, 0));
+                assert_true(bound.infinite);
+            }
+        }
+    assert_true(delta_by(BRUME_METHOD_BASIC, cases[0].text, 0.5).upper == 1e-6);
+}
+
 static void groups_cost_what_theory_says(void **state)
 {
     (void)state;
@@ -450,6 +480,7 @@ int main(void)
         cmocka_unit_test(mechanisms_known_by_moments_get_the_best_of_the_rest),
         cmocka_unit_test(a_method_that_does_not_apply_is_refused_with_those_that_do),
         cmocka_unit_test(a_million_events_of_ten_kinds_cost_what_ten_kinds_cost),
+        cmocka_unit_test(a_release_at_its_own_delta_costs_its_epsilon),
         cmocka_unit_test(groups_cost_what_theory_says),
         cmocka_unit_test(calibration_errs_to_more_noise_by_at_most_a_billionth),
         cmocka_unit_test(any_parameter_of_any_term_can_be_the_unknown),
