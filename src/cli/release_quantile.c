@@ -28,7 +28,7 @@ static brume_status smooth_plan(brume_release *release, brume_smooth_plan *plan,
     } else if (strcmp(noise, "student") == 0) {
         uint64_t degrees = brume_call_count(release->call, "degrees", 3);
         BRUME_TRY(brume_smooth_plan_student(release->epsilon, degrees, t, plan, error));
-    } else {
+    } else if (strcmp(noise, "lln") == 0) {
         /* Concentrated: epsilon stands for rho = epsilon^2/2, as everywhere. */
         double rho = brume_call_real(
             release->call, "rho",
@@ -36,6 +36,11 @@ static brume_status smooth_plan(brume_release *release, brume_smooth_plan *plan,
         BRUME_TRY(brume_smooth_plan_log_normal(rho, t, plan, error));
         release->cost_epsilon = NAN;
         release->cost_rho = rho;
+    } else {
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                          "the method 'smooth' has no noise '%s'; it has: laplace, cauchy, "
+                          "student, lln",
+                          noise);
     }
     return BRUME_OK;
 }
