@@ -220,7 +220,7 @@ brume_status brume_csv_next(brume_csv *csv, bool *more, brume_error *error)
 {
     do
         BRUME_TRY(read_line(csv, more, error));
-    while (*more && csv->fields == 0);
+    while (*more && csv->fields == 0 && csv->columns != 1); /* of one column: a missing value */
     return BRUME_OK;
 }
 

@@ -6,7 +6,9 @@
  *    follows a closing quote up to the comma is kept; a quote that is never closed ends with the
  * file.
  * 3. A row with too few fields has the rest missing; fields beyond the header are ignored; empty
- *    lines are skipped. So no row can make reading fail: only an unreadable file can. */
+ *    lines are skipped, but in a file of ONE column an empty line is a row whose value is missing:
+ *    so it is written, and the number of rows counts. So no row can make reading fail: only an
+ * unreadable file can. */
 #ifndef BRUME_BASE_CSV_H
 #define BRUME_BASE_CSV_H
 

@@ -57,7 +57,11 @@ static void odd_files_read_by_the_rules(void **state)
     EXPECT("a,b\n", 2, "");
     EXPECT("a,b", 2, "");
     EXPECT("", 0, "");
-    EXPECT("a\n1\n\n2\n", 1, "1;2;");
+    EXPECT("a\n1\n\n2\n", 1, "1;~;2;");
+    EXPECT("a\n\n1\n\n\n", 1, "~;1;~;~;");
+    EXPECT("a\r\n1\r\n\r\n2\r\n", 1, "1;~;2;");
+    EXPECT("a\n1\n\n2", 1, "1;~;2;");
+    EXPECT("a\n", 1, "");
 }
 
 static void numbers_are_decimals_and_nothing_else(void **state)
