@@ -66,6 +66,10 @@ brume_status brume_store_fail(brume_ledger *ledger, const char *doing, brume_err
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
     case SQLITE_FORMAT:
+    case SQLITE_ERROR: /* brume's statements are fixed: on its own schema they are right */
+    case SQLITE_SCHEMA:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
         return brume_fail(error, BRUME_EDAMAGED,
                           "restore the ledger from a copy and check it against an export", "%s: %s",
                           doing, text);
