@@ -30,6 +30,7 @@
 #include <brume/laplace.h>
 #include <brume/mechanism.h>
 #include <brume/method.h>
+#include <brume/multiplicative_weights.h>
 #include <brume/mwem.h>
 #include <brume/noise.h>
 #include <brume/odometer.h>

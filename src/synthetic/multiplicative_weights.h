@@ -1,0 +1,17 @@
+/* The inside of private multiplicative weights that the tests look at. */
+#ifndef BRUME_SYNTHETIC_MULTIPLICATIVE_WEIGHTS_H
+#define BRUME_SYNTHETIC_MULTIPLICATIVE_WEIGHTS_H
+
+#include <brume/multiplicative_weights.h>
+
+/* How badly a public answer (a multiple of 2^-20) does: a whole number, moved by at most 1 if the
+ * whole number `truth` is. */
+int64_t brume_multiplicative_weights_badness(double public_answer, double truth);
+
+/* Multiply by exp(rate f), then scale to a sum of `records`. */
+BRUME_MUST_USE brume_status brume_multiplicative_weights_step(const brume_workload *workload,
+                                                              size_t query, double rate,
+                                                              double records, double *weights,
+                                                              brume_error *error);
+
+#endif
