@@ -228,7 +228,7 @@ brume_status brume_csv_check_header(const char *path, const char *options,
     if (!rules.header)
         return BRUME_OK;
     reader from = {.file = gzopen(path, "rb"), .held = -1};
-    char *field = malloc(HEADER_LIMIT);
+    char *field = calloc(1, HEADER_LIMIT);
     if (!from.file || !field) {
         free(field);
         if (!from.file)

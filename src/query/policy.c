@@ -381,7 +381,7 @@ static bool is_sound(const brume_policy *policy)
                             read_bound(column->high, "", &most, NULL) != BRUME_OK ||
                             !(least < most) || !brume_type_is_number(column->type)))
             return false;
-        for (size_t j = 0; j < column->domain_count; j++)
+        for (size_t j = 0; column->domain && j < column->domain_count; j++)
             if (brume_policy_domain_value(column->type, column->domain[j], &cell, NULL) != BRUME_OK)
                 return false;
     }
