@@ -17,7 +17,7 @@ typedef double factor_function(double factor, double z);
 
 static double expectation(factor_function *g, double sigma, double z)
 {
-    const double step = 1. / 64, root = sqrt(2 * acos(-1));
+    const double step = 1. / 16, root = sqrt(2 * acos(-1));
     double sum = 0;
     for (double n = -16; n <= 16; n += step)
         sum += g(exp(sigma * n), z) * exp(-n * n / 2);
