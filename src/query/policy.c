@@ -381,8 +381,9 @@ static bool is_sound(const brume_policy *policy)
                             read_bound(column->high, "", &most, NULL) != BRUME_OK ||
                             !(least < most) || !brume_type_is_number(column->type)))
             return false;
-        for (size_t j = 0; column->domain && j < column->domain_count; j++)
-            if (brume_policy_domain_value(column->type, column->domain[j], &cell, NULL) != BRUME_OK)
+        const char *const *domain = (const char *const *)column->domain;
+        for (size_t j = 0; domain && j < column->domain_count; j++)
+            if (brume_policy_domain_value(column->type, domain[j], &cell, NULL) != BRUME_OK)
                 return false;
     }
     return !policy->unit || brume_policy_find(policy, policy->unit);

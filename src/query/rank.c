@@ -164,6 +164,7 @@ static void relative(const int64_t x[2], const int64_t below[2], const int64_t a
     subtract(above, below, width);
     int64_t cross = divisor(part[0], width[0]), other = divisor(width[1], part[1]);
     cross = cross ? cross : 1;
+    other = other ? other : 1; /* denominators are never 0 */
     out[0] = part[0] / cross * (width[1] / other);
     out[1] = width[0] / cross * (part[1] / other);
 }
