@@ -222,14 +222,29 @@ static brume_status check_objects(brume_ledger *ledger, brume_error *error)
     return BRUME_OK;
 }
 
+/* All three at one moment: another process may just be making the file. */
+static brume_status read_identity(brume_ledger *ledger, int64_t *application, int64_t *version,
+                                  int64_t *objects, brume_error *error)
+{
+    bool alone = sqlite3_get_autocommit(ledger->database) != 0;
+    if (alone)
+        BRUME_TRY(brume_store_run(ledger, "BEGIN", "opening the ledger", error));
+    brume_status status = read_number(ledger, "SELECT count(*) FROM sqlite_schema", objects, error);
+    if (status == BRUME_OK)
+        status = read_number(ledger, "PRAGMA application_id", application, error);
+    if (status == BRUME_OK)
+        status = read_number(ledger, "PRAGMA user_version", version, error);
+    if (alone)
+        brume_store_undo(ledger);
+    return status;
+}
+
 /* Is this a ledger this build can use, or (where `create`) an empty file? Changes nothing. */
 static brume_status check_identity(brume_ledger *ledger, bool create, bool *empty,
                                    brume_error *error)
 {
     int64_t application = 0, version = 0, objects = 0;
-    BRUME_TRY(read_number(ledger, "PRAGMA application_id", &application, error));
-    BRUME_TRY(read_number(ledger, "PRAGMA user_version", &version, error));
-    BRUME_TRY(read_number(ledger, "SELECT count(*) FROM sqlite_schema", &objects, error));
+    BRUME_TRY(read_identity(ledger, &application, &version, &objects, error));
     *empty = application == 0 && version == 0 && objects == 0;
     if (create && *empty)
         return BRUME_OK;
