@@ -15,6 +15,8 @@ typedef struct brume_driver {
     void (*close)(brume_engine *engine);
     brume_status (*describe)(brume_engine *engine, size_t index, brume_description *description,
                              brume_error *error);
+    brume_status (*marks)(brume_engine *engine, size_t index, bool contents, brume_marks *marks,
+                          brume_error *error); /* adds to `marks` */
     brume_status (*select)(brume_engine *engine, const char *sql, brume_rows *rows,
                            brume_error *error);
     brume_status (*next)(brume_rows *rows, brume_error *error); /* fills rows->chunk */
@@ -46,6 +48,12 @@ extern const brume_driver brume_driver_postgresql;
 
 /* `name` in double quotes, inner ones doubled: an identifier on both engines. NULL: no memory. */
 char *brume_engine_quote(const char *name);
+
+/* Does `text` end in `end`, without regard to case? */
+bool brume_engine_ends_with(const char *text, const char *end);
+
+/* Add a mark; takes `mark` over also on failure (NULL: out of memory). */
+BRUME_MUST_USE brume_status brume_marks_add(brume_marks *marks, char *mark, brume_error *error);
 
 /* printf into memory of its own. NULL: no memory. */
 char *brume_engine_format(const char *format, ...) BRUME_PRINTF(1, 2);

@@ -10,27 +10,20 @@
  * the recorded columns, since lines are read by position. */
 #include "engine/driver.h"
 
-#include <errno.h>
-#include <glob.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include <duckdb.h>
 
 #include "base/error.h"
 #include "engine/csv_header.h"
-
-typedef enum file_format { CSV, PARQUET, JSON } file_format;
+#include "engine/files.h"
 
 typedef struct file_source {
-    file_format format;
-    char *identity;
+    brume_files files;
     char *options;
-    glob_t files; /* resolved paths */
 } file_source;
 
 typedef struct duckdb_state_of_engine {
@@ -90,9 +83,9 @@ static void append_quoted(char **text, const char *value)
 static void append_files(char **text, const file_source *source)
 {
     append(text, "[");
-    for (size_t i = 0; i < source->files.gl_pathc; i++) {
+    for (size_t i = 0; i < source->files.count; i++) {
         append(text, i ? "," : "");
-        append_quoted(text, source->files.gl_pathv[i]);
+        append_quoted(text, source->files.paths[i]);
     }
     append(text, "]");
 }
@@ -132,90 +125,6 @@ static bool settle(engine_state *state)
     return true;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcasecmp(text + length - end_length, end) == 0;
-}
-
-static int unreadable(const char *path, int code)
-{
-    (void)path;
-    (void)code;
-    return 1;
-}
-
-/* A file that exists is meant literally, whatever its name. */
-static char *escape_pattern(const char *name)
-{
-    char *escaped = malloc(2 * strlen(name) + 1), *end = escaped;
-    if (!escaped)
-        return NULL;
-    for (; *name; name++) {
-        if (strchr("*?[]\\", *name))
-            *end++ = '\\';
-        *end++ = *name;
-    }
-    *end = 0;
-    return escaped;
-}
-
-/* A file is known by its resolved path; a glob by its resolved folder and its pattern, so that it
- * stays the same source when files are added. */
-static char *identity_of(const char *location, const char *resolved)
-{
-    if (access(location, F_OK) == 0)
-        return brume_engine_format("file:%s", resolved);
-    const char *slash = strrchr(location, '/');
-    char *folder = slash ? strndup(location, (size_t)(slash - location) + 1) : strdup(".");
-    char *resolved_folder = folder ? realpath(folder, NULL) : NULL;
-    char *identity = brume_engine_format("glob:%s/%s",
-                                         resolved_folder ? resolved_folder
-                                         : folder        ? folder
-                                                         : "",
-                                         slash ? slash + 1 : location);
-    free(folder);
-    free(resolved_folder);
-    return identity;
-}
-
-static brume_status find_files(const brume_source *source, file_source *found, brume_error *error)
-{
-    const char *location = source->location;
-    found->format = ends_with(location, ".parquet") ? PARQUET
-                    : ends_with(location, ".json") || ends_with(location, ".jsonl") ||
-                            ends_with(location, ".ndjson")
-                        ? JSON
-                        : CSV;
-    glob_t names;
-    char *pattern = access(location, F_OK) == 0 ? escape_pattern(location) : strdup(location);
-    if (!pattern)
-        return out_of_memory(error);
-    int code = glob(pattern, 0, unreadable, &names);
-    free(pattern);
-    if (code == GLOB_NOSPACE)
-        return out_of_memory(error);
-    if (code != 0)
-        return brume_fail(error, BRUME_ESOURCE, "is the path right, and may it be read?",
-                          "no file '%s'", location);
-    /* Resolve every name, so that what is allowed is a file and not a link that may move. */
-    for (size_t i = 0; i < names.gl_pathc; i++) {
-        char *resolved = realpath(names.gl_pathv[i], NULL);
-        if (!resolved || access(resolved, R_OK) != 0) {
-            brume_status status = brume_fail(error, BRUME_ESOURCE, "check its permissions",
-                                             "cannot read '%s'", names.gl_pathv[i]);
-            free(resolved);
-            globfree(&names);
-            return status;
-        }
-        free(names.gl_pathv[i]);
-        names.gl_pathv[i] = resolved;
-    }
-    found->files = names;
-    found->identity = identity_of(location, names.gl_pathv[0]);
-    return found->identity ? BRUME_OK : out_of_memory(error);
-}
-
 /* One row of text columns. */
 static bool query_texts(engine_state *state, const char *sql, char **texts, size_t count)
 {
@@ -249,14 +158,14 @@ static brume_status sniff_csv(engine_state *state, file_source *source, brume_er
     char *sql = NULL, *values[FIELDS] = {0};
     append(&sql, "SELECT Delimiter, Quote, Escape, Comment, CAST(HasHeader AS VARCHAR), "
                  "CAST(DateFormat AS VARCHAR), CAST(TimestampFormat AS VARCHAR) FROM sniff_csv(");
-    append_quoted(&sql, source->files.gl_pathv[0]);
+    append_quoted(&sql, source->files.paths[0]);
     append(&sql, ", ignore_errors = true)");
     bool sniffed = sql && query_texts(state, sql, values, FIELDS);
     free(sql);
     char *options = sniffed ? strdup("") : NULL;
     /* Where no quote was seen yet, one may still come: then it quotes, as everywhere. */
     bool open_quote = sniffed && strcmp(values[1], "(empty)") == 0 &&
-                      brume_csv_starts_without_quotes(source->files.gl_pathv[0]);
+                      brume_csv_starts_without_quotes(source->files.paths[0]);
     for (size_t i = 0; sniffed && i < FIELDS; i++) {
         if (i >= 5 && !*values[i])
             continue;
@@ -271,17 +180,16 @@ static brume_status sniff_csv(engine_state *state, file_source *source, brume_er
         free(values[i]);
     if (!sniffed)
         return brume_fail(error, BRUME_ESOURCE, "is it a CSV file with a header line?",
-                          "cannot make out the columns of '%s'", source->files.gl_pathv[0]);
+                          "cannot make out the columns of '%s'", source->files.paths[0]);
     source->options = options;
     return options ? BRUME_OK : out_of_memory(error);
 }
 
 static brume_status sniff_json(file_source *source, brume_error *error)
 {
-    FILE *file = fopen(source->files.gl_pathv[0], "r");
+    FILE *file = fopen(source->files.paths[0], "r");
     if (!file)
-        return brume_fail(error, BRUME_ESOURCE, NULL, "cannot read '%s'",
-                          source->files.gl_pathv[0]);
+        return brume_fail(error, BRUME_ESOURCE, NULL, "cannot read '%s'", source->files.paths[0]);
     int c = fgetc(file);
     while (c == ' ' || c == '\t' || c == '\n' || c == '\r')
         c = fgetc(file);
@@ -300,16 +208,16 @@ static char *reader(const file_source *source, const brume_source *recorded)
 {
     static const char *const functions[] = {"read_csv(", "read_parquet(", "read_json("};
     char *sql = NULL;
-    append(&sql, functions[source->format]);
+    append(&sql, functions[source->files.format]);
     append_files(&sql, source);
-    if (source->format == PARQUET) {
+    if (source->files.format == BRUME_FILE_PARQUET) {
         append(&sql, ")");
         return sql;
     }
     append(&sql, source->options);
-    append(&sql, source->format == CSV ? ", ignore_errors = true" : "");
+    append(&sql, source->files.format == BRUME_FILE_CSV ? ", ignore_errors = true" : "");
     if (recorded->columns) {
-        if (source->format == CSV)
+        if (source->files.format == BRUME_FILE_CSV)
             append(&sql, ", auto_detect = false");
         append(&sql, ", columns = {");
         for (size_t i = 0; i < recorded->column_count; i++) {
@@ -335,17 +243,17 @@ static brume_status open_source(engine_state *state, size_t index, const brume_s
         source->options = strdup(recorded->options);
         if (!source->options)
             return out_of_memory(error);
-    } else if (source->format == CSV) {
+    } else if (source->files.format == BRUME_FILE_CSV) {
         BRUME_TRY(sniff_csv(state, source, error));
-    } else if (source->format == JSON) {
+    } else if (source->files.format == BRUME_FILE_JSON) {
         BRUME_TRY(sniff_json(source, error));
     } else {
         source->options = strdup("");
     }
-    for (size_t i = 0; recorded->columns && source->format == CSV && i < source->files.gl_pathc;
+    for (size_t i = 0;
+         recorded->columns && source->files.format == BRUME_FILE_CSV && i < source->files.count;
          i++)
-        BRUME_TRY(
-            brume_csv_check_header(source->files.gl_pathv[i], source->options, recorded, error));
+        BRUME_TRY(brume_csv_check_header(source->files.paths[i], source->options, recorded, error));
     char *from = reader(source, recorded);
     char *sql =
         from ? brume_engine_format("CREATE VIEW main.source_%zu AS SELECT * FROM %s", index, from)
@@ -360,12 +268,12 @@ static brume_status open_source(engine_state *state, size_t index, const brume_s
     free(sql);
     if (!made)
         return brume_fail(error, BRUME_ESOURCE, "is it whole, and of the kind that its name says?",
-                          "cannot read '%s' as %s", source->files.gl_pathv[0],
-                          source->format == CSV       ? "CSV"
-                          : source->format == PARQUET ? "Parquet"
-                                                      : "JSON");
+                          "cannot read '%s' as %s", source->files.paths[0],
+                          source->files.format == BRUME_FILE_CSV       ? "CSV"
+                          : source->files.format == BRUME_FILE_PARQUET ? "Parquet"
+                                                                       : "JSON");
     /* CSV and JSON were given the recorded columns; a Parquet file says its own. */
-    if (!recorded->columns || source->format != PARQUET)
+    if (!recorded->columns || source->files.format != BRUME_FILE_PARQUET)
         return BRUME_OK;
     brume_description now = {0};
     brume_status status = describe_source(state, index, &now, error);
@@ -387,16 +295,16 @@ static brume_status duckdb_driver_open(brume_engine *engine, const brume_source 
         return out_of_memory(error);
     state->source_count = count;
     for (size_t i = 0; i < count; i++)
-        BRUME_TRY(find_files(&sources[i], &state->sources[i], error));
+        BRUME_TRY(brume_files_find(sources[i].location, &state->sources[i].files, error));
     if (duckdb_open(NULL, &state->database) != DuckDBSuccess ||
         duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be started");
     char *sql = NULL;
     append(&sql, "SET allowed_paths = [");
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < state->sources[i].files.gl_pathc; j++) {
+        for (size_t j = 0; j < state->sources[i].files.count; j++) {
             append(&sql, i + j ? "," : "");
-            append_quoted(&sql, state->sources[i].files.gl_pathv[j]);
+            append_quoted(&sql, state->sources[i].files.paths[j]);
         }
     append(&sql, "]");
     bool locked = sql && run(state, sql) && run(state, "SET enable_external_access = false");
@@ -420,10 +328,8 @@ static void duckdb_driver_close(brume_engine *engine)
     if (state->database)
         duckdb_close(&state->database);
     for (size_t i = 0; i < state->source_count; i++) {
-        free(state->sources[i].identity);
+        brume_files_clear(&state->sources[i].files);
         free(state->sources[i].options);
-        if (state->sources[i].files.gl_pathv)
-            globfree(&state->sources[i].files);
     }
     free(state->sources);
     free(state);
@@ -463,7 +369,7 @@ static void type_of_native(const char *native, brume_type *type, brume_leaf *lea
     if (sscanf(native, "DECIMAL(%2d,%2d)%n", &precision, &scale, &end) == 2 && end > 0 &&
         !native[end])
         *type = (brume_type){BRUME_TYPE_DECIMAL, precision, scale};
-    if (strncmp(native, "ENUM(", 5) == 0 && ends_with(native, ")")) {
+    if (strncmp(native, "ENUM(", 5) == 0 && brume_engine_ends_with(native, ")")) {
         *type = (brume_type){BRUME_TYPE_TEXT, 0, 0};
         *leaf = BRUME_LEAF_CAST;
     }
@@ -484,7 +390,7 @@ static brume_status describe_source(engine_state *state, size_t index,
     brume_status status = BRUME_OK;
     if (duckdb_query(state->connection, sql, &result) != DuckDBSuccess)
         status = brume_fail(error, BRUME_ESOURCE, NULL, "cannot make out the columns of '%s'",
-                            state->sources[index].files.gl_pathv[0]);
+                            state->sources[index].files.paths[0]);
     duckdb_data_chunk chunk;
     while (status == BRUME_OK && (chunk = duckdb_fetch_chunk(result))) {
         duckdb_string_t *names = duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, 0));
@@ -509,9 +415,16 @@ static brume_status describe_source(engine_state *state, size_t index,
     }
     duckdb_destroy_result(&result);
     BRUME_TRY(status);
-    description->identity = strdup(state->sources[index].identity);
+    description->identity = strdup(state->sources[index].files.identity);
     description->options = strdup(state->sources[index].options);
     return description->identity && description->options ? BRUME_OK : out_of_memory(error);
+}
+
+static brume_status duckdb_driver_marks(brume_engine *engine, size_t index, bool contents,
+                                        brume_marks *marks, brume_error *error)
+{
+    const engine_state *state = engine->state;
+    return brume_files_mark(&state->sources[index].files, contents, marks, error);
 }
 
 static brume_status duckdb_driver_describe(brume_engine *engine, size_t index,
@@ -525,11 +438,11 @@ static brume_status duckdb_driver_describe(brume_engine *engine, size_t index,
 static brume_status engine_failed(const engine_state *state, brume_error *error)
 {
     for (size_t i = 0; i < state->source_count; i++)
-        for (size_t j = 0; j < state->sources[i].files.gl_pathc; j++)
-            if (access(state->sources[i].files.gl_pathv[j], R_OK) != 0)
+        for (size_t j = 0; j < state->sources[i].files.count; j++)
+            if (access(state->sources[i].files.paths[j], R_OK) != 0)
                 return brume_fail(error, BRUME_ESOURCE, "put the file back and ask again",
                                   "the file '%s' is gone or may not be read any more",
-                                  state->sources[i].files.gl_pathv[j]);
+                                  state->sources[i].files.paths[j]);
     return brume_fail(error, BRUME_EENGINE,
                       "check that the source is whole, and that there is memory and disk space",
                       "DuckDB failed while it ran the query");
@@ -651,6 +564,7 @@ const brume_driver brume_driver_duckdb = {
     .open = duckdb_driver_open,
     .close = duckdb_driver_close,
     .describe = duckdb_driver_describe,
+    .marks = duckdb_driver_marks,
     .select = duckdb_driver_select,
     .next = duckdb_driver_next,
     .finish = duckdb_driver_finish,

@@ -12,10 +12,10 @@
 
 #include "base/error.h"
 
-static bool ends_with(const char *text, const char *end)
+bool brume_engine_ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);
-    return length > end_length && strcasecmp(text + length - end_length, end) == 0;
+    return length >= end_length && strcasecmp(text + length - end_length, end) == 0;
 }
 
 bool brume_engine_dialect_of(const char *location, brume_dialect *dialect)
@@ -29,7 +29,7 @@ bool brume_engine_dialect_of(const char *location, brume_dialect *dialect)
     if (strstr(location, "://"))
         return false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(location, endings[i])) {
+        if (brume_engine_ends_with(location, endings[i])) {
             *dialect = BRUME_DIALECT_DUCKDB;
             return true;
         }
@@ -116,6 +116,41 @@ brume_status brume_engine_describe(brume_engine *engine, size_t index,
         return status;
     }
     *description = made;
+    return BRUME_OK;
+}
+
+brume_status brume_marks_add(brume_marks *marks, char *mark, brume_error *error)
+{
+    char **grown = mark ? realloc(marks->texts, (marks->count + 1) * sizeof *grown) : NULL;
+    if (!grown) {
+        free(mark);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    }
+    marks->texts = grown;
+    marks->texts[marks->count++] = mark;
+    return BRUME_OK;
+}
+
+void brume_marks_clear(brume_marks *marks)
+{
+    for (size_t i = 0; i < marks->count; i++)
+        free(marks->texts[i]);
+    free(marks->texts);
+    *marks = (brume_marks){0};
+}
+
+brume_status brume_engine_marks(brume_engine *engine, size_t index, bool contents,
+                                brume_marks *marks, brume_error *error)
+{
+    if (index >= engine->source_count || engine->rows)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "no such source, or a query is running");
+    brume_marks made = {0};
+    brume_status status = engine->driver->marks(engine, index, contents, &made, error);
+    if (status != BRUME_OK) {
+        brume_marks_clear(&made);
+        return status;
+    }
+    *marks = made;
     return BRUME_OK;
 }
 

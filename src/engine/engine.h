@@ -63,6 +63,19 @@ typedef struct brume_description {
     size_t column_count;
 } brume_description;
 
+/* What a source is known by. Two sources that share a mark hold the same data, or part of it:
+ *   path:PATH                a file's resolved path
+ *   inode:MAJOR:MINOR:INODE:BIRTH   a file, whatever its name: hard links, renamed files
+ *   contents:SIZE:HASH       a file's contents: copies
+ *   table:SERVER:DATABASE:OID       a table; of a view also the tables it reads, of a partitioned
+ *                            or inherited one also its parts
+ * They may say something about the data (names of files, contents): they are for the ledger, which
+ * keeps them as keyed hashes, and for nobody's eyes. */
+typedef struct brume_marks {
+    char **texts;
+    size_t count;
+} brume_marks;
+
 typedef struct brume_engine brume_engine;
 typedef struct brume_rows brume_rows;
 
@@ -88,6 +101,12 @@ BRUME_MUST_USE brume_status brume_engine_describe(brume_engine *engine, size_t i
                                                   brume_description *description,
                                                   brume_error *error);
 void brume_description_clear(brume_description *description);
+
+/* The marks of source `index`; free with brume_marks_clear. With `contents` files are read; that is
+ * for registration: a query may not depend on it. */
+BRUME_MUST_USE brume_status brume_engine_marks(brume_engine *engine, size_t index, bool contents,
+                                               brume_marks *marks, brume_error *error);
+void brume_marks_clear(brume_marks *marks);
 
 /* What an engine can do, for the planner. */
 enum {

@@ -14,8 +14,9 @@
 #include <libpq-fe.h>
 
 #include "base/error.h"
+#include "engine/copy.h"
 
-enum { BATCH = 2048, INT8_OID = 20, TEXT_OID = 25, FLOAT8_OID = 701 };
+enum { INT8_OID = 20, TEXT_OID = 25, FLOAT8_OID = 701 };
 
 typedef struct table_source {
     char *schema, *name, *oid, *identity;
@@ -24,24 +25,14 @@ typedef struct table_source {
 typedef struct postgres_state_of_engine {
     PGconn *connection;
     PGcancel *cancel;
+    char *server; /* the cluster's own identifier; host and port where it does not say */
     table_source *sources;
     size_t source_count;
 } engine_state;
 
-typedef struct column_buffer {
-    int64_t *integers;
-    double *reals;
-    brume_text *texts;
-    size_t *offsets; /* of each text in `bytes`, until the batch is complete */
-    char *bytes;
-    size_t used, capacity;
-    uint64_t valid[BATCH / 64];
-    bool has_null;
-} column_buffer;
-
 typedef struct postgres_state_of_rows {
-    column_buffer *columns;
-    bool copying, header_seen, trailer_seen, in_transaction;
+    brume_copy *copy;
+    bool copying, in_transaction;
 } rows_state;
 
 static brume_status out_of_memory(brume_error *error)
@@ -139,6 +130,18 @@ static char *query_cell(engine_state *state, const char *sql, const char *const 
     return cell;
 }
 
+static brume_status name_server(engine_state *state, brume_error *error)
+{
+    int rows = 0;
+    state->server = query_cell(state,
+                               "SELECT system_identifier::text FROM pg_catalog.pg_control_system()",
+                               NULL, 0, &rows);
+    const char *host = PQhost(state->connection), *port = PQport(state->connection);
+    if (!state->server)
+        state->server = brume_engine_format("%s:%s", host ? host : "", port ? port : "");
+    return state->server ? BRUME_OK : out_of_memory(error);
+}
+
 static brume_status find_table(engine_state *state, const brume_source *source, table_source *found,
                                brume_error *error)
 {
@@ -163,14 +166,8 @@ static brume_status find_table(engine_state *state, const brume_source *source, 
     if (!found->oid)
         return brume_fail(error, BRUME_ESOURCE, "name it as SCHEMA.NAME, in its exact case",
                           "no table '%s' in the database", source->table);
-    char *server = query_cell(state,
-                              "SELECT system_identifier::text FROM pg_catalog.pg_control_system()",
-                              NULL, 0, &rows);
-    const char *host = PQhost(state->connection), *port = PQport(state->connection);
-    found->identity = brume_engine_format(
-        "postgresql:%s%s%s/%s/%s.%s", server ? server : (host ? host : ""), server ? "" : ":",
-        server ? "" : (port ? port : ""), PQdb(state->connection), found->schema, found->name);
-    free(server);
+    found->identity = brume_engine_format("postgresql:%s/%s/%s.%s", state->server,
+                                          PQdb(state->connection), found->schema, found->name);
     return found->identity ? BRUME_OK : out_of_memory(error);
 }
 
@@ -193,6 +190,7 @@ static brume_status postgres_driver_open(brume_engine *engine, const brume_sourc
             return brume_fail(error, BRUME_EUNSUPPORTED, "register both with the same URL",
                               "tables of different PostgreSQL URLs cannot be read in one query");
     BRUME_TRY(connect_server(state, sources[0].location, error));
+    BRUME_TRY(name_server(state, error));
     for (size_t i = 0; i < count; i++) {
         BRUME_TRY(find_table(state, &sources[i], &state->sources[i], error));
         char *schema = brume_engine_quote(state->sources[i].schema);
@@ -221,6 +219,7 @@ static void postgres_driver_close(brume_engine *engine)
     if (state->cancel)
         PQfreeCancel(state->cancel);
     PQfinish(state->connection);
+    free(state->server);
     for (size_t i = 0; i < state->source_count; i++) {
         free(state->sources[i].schema);
         free(state->sources[i].name);
@@ -315,6 +314,37 @@ static brume_status postgres_driver_describe(brume_engine *engine, size_t index,
     return description->identity && description->options ? BRUME_OK : out_of_memory(error);
 }
 
+/* The table and whatever it reads: through the rules of views and materialised views, and parts. A
+ * server that does not say who it is is known by host and port, as in the identity. */
+static brume_status postgres_driver_marks(brume_engine *engine, size_t index, bool contents,
+                                          brume_marks *marks, brume_error *error)
+{
+    (void)contents;
+    engine_state *state = engine->state;
+    const char *const parameters[] = {state->sources[index].oid};
+    PGresult *result = PQexecParams(
+        state->connection,
+        "WITH RECURSIVE reads(oid) AS (SELECT $1::pg_catalog.oid UNION SELECT x.oid FROM reads, "
+        "LATERAL (SELECT d.refobjid AS oid FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d "
+        "ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND "
+        "d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass WHERE r.ev_class = reads.oid "
+        "UNION ALL SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = reads.oid) "
+        "x) SELECT reads.oid::text, d.oid::text FROM reads, pg_catalog.pg_database d WHERE "
+        "d.datname = pg_catalog.current_database() ORDER BY reads.oid",
+        1, NULL, parameters, NULL, NULL, 0);
+    brume_status status = BRUME_OK;
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        status = server_failed(state, error);
+    for (int i = 0; status == BRUME_OK && i < PQntuples(result); i++)
+        status =
+            brume_marks_add(marks,
+                            brume_engine_format("table:%s:%s:%s", state->server,
+                                                PQgetvalue(result, i, 1), PQgetvalue(result, i, 0)),
+                            error);
+    PQclear(result);
+    return status;
+}
+
 /* ---- rows ---- */
 
 static brume_status check_result_types(engine_state *state, const char *sql, const brume_rows *rows,
@@ -347,29 +377,6 @@ static brume_status check_result_types(engine_state *state, const char *sql, con
     return brume_fail(error, BRUME_EINTERNAL, NULL, "the result has other columns");
 }
 
-static brume_status make_buffers(brume_rows *rows, rows_state *own, brume_error *error)
-{
-    own->columns = calloc(rows->wire_count, sizeof *own->columns);
-    if (!own->columns)
-        return out_of_memory(error);
-    for (size_t i = 0; i < rows->wire_count; i++) {
-        column_buffer *column = &own->columns[i];
-        if (rows->wires[i] == BRUME_WIRE_INTEGER) {
-            column->integers = calloc(BATCH, sizeof *column->integers);
-        } else if (rows->wires[i] == BRUME_WIRE_REAL) {
-            column->reals = calloc(BATCH, sizeof *column->reals);
-        } else {
-            column->texts = calloc(BATCH, sizeof *column->texts);
-            column->offsets = calloc(BATCH, sizeof *column->offsets);
-            if (!column->offsets)
-                return out_of_memory(error);
-        }
-        if (!column->integers && !column->reals && !column->texts)
-            return out_of_memory(error);
-    }
-    return BRUME_OK;
-}
-
 static brume_status postgres_driver_select(brume_engine *engine, const char *sql, brume_rows *rows,
                                            brume_error *error)
 {
@@ -378,7 +385,7 @@ static brume_status postgres_driver_select(brume_engine *engine, const char *sql
     if (!own)
         return out_of_memory(error);
     rows->state = own;
-    BRUME_TRY(make_buffers(rows, own, error));
+    BRUME_TRY(brume_copy_open(rows->wires, rows->wire_count, &own->copy, error));
     if (strncmp(sql, "SELECT ", 7) != 0)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "only a single SELECT may run");
     if (!run(state, "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
@@ -399,99 +406,10 @@ static brume_status postgres_driver_select(brume_engine *engine, const char *sql
     return server_failed(state, error);
 }
 
-static uint64_t big_endian(const unsigned char *bytes, size_t count)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < count; i++)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
-/* Store one field of `length` bytes (negative: NULL) at `row`. 0 done, 1 malformed, 2 no memory. */
-static int store(column_buffer *column, size_t row, const unsigned char *bytes, int64_t length)
-{
-    uint64_t bit = (uint64_t)1 << (row % 64);
-    if (length < 0) {
-        column->valid[row / 64] &= ~bit;
-        column->has_null = true;
-        if (column->texts) {
-            column->offsets[row] = column->used;
-            column->texts[row].length = 0;
-        }
-        return 0;
-    }
-    column->valid[row / 64] |= bit;
-    if (!column->texts) {
-        if (length != 8)
-            return 1;
-        uint64_t word = big_endian(bytes, 8);
-        if (column->integers)
-            memcpy(&column->integers[row], &word, sizeof word);
-        else
-            memcpy(&column->reals[row], &word, sizeof word);
-        return 0;
-    }
-    size_t size = (size_t)length;
-    if (column->capacity - column->used < size) {
-        size_t capacity = 2 * (column->used + size) + 4096;
-        char *grown = realloc(column->bytes, capacity);
-        if (!grown)
-            return 2;
-        column->bytes = grown;
-        column->capacity = capacity;
-    }
-    if (size)
-        memcpy(column->bytes + column->used, bytes, size);
-    column->offsets[row] = column->used;
-    column->texts[row].length = size;
-    column->used += size;
-    return 0;
-}
-
-/* One CopyData message: the file header before the first row, a row, or the trailer. */
-static int store_message(brume_rows *rows, const unsigned char *bytes, size_t length, size_t *row)
-{
-    static const unsigned char signature[11] = "PGCOPY\n\377\r\n";
-    rows_state *own = rows->state;
-    size_t at = 0;
-    if (!own->header_seen) {
-        if (length < 19 || memcmp(bytes, signature, 11) != 0 || big_endian(bytes + 11, 8) != 0)
-            return 1;
-        own->header_seen = true;
-        at = 19;
-    }
-    if (at == length)
-        return 0;
-    if (length - at < 2)
-        return 1;
-    uint64_t fields = big_endian(bytes + at, 2);
-    at += 2;
-    if (fields == 0xffff) {
-        own->trailer_seen = true;
-        return at == length ? 0 : 1;
-    }
-    if (fields != rows->wire_count)
-        return 1;
-    for (size_t i = 0; i < rows->wire_count; i++) {
-        if (length - at < 4)
-            return 1;
-        int64_t size = (int32_t)(uint32_t)big_endian(bytes + at, 4);
-        at += 4;
-        if (size > (int64_t)(length - at))
-            return 1;
-        int failed = store(&own->columns[i], *row, bytes + at, size);
-        if (failed)
-            return failed;
-        at += size > 0 ? (size_t)size : 0;
-    }
-    ++*row;
-    return at == length ? 0 : 1;
-}
-
 /* The server must say that the copy is complete, and the transaction must end. */
 static bool confirm_end(engine_state *state, rows_state *own)
 {
-    bool complete = own->trailer_seen;
+    bool complete = brume_copy_is_complete(own->copy);
     PGresult *result;
     while ((result = PQgetResult(state->connection))) {
         complete = complete && PQresultStatus(result) == PGRES_COMMAND_OK;
@@ -507,36 +425,20 @@ static brume_status postgres_driver_next(brume_rows *rows, brume_error *error)
 {
     engine_state *state = rows->engine->state;
     rows_state *own = rows->state;
-    size_t row = 0;
-    for (size_t i = 0; i < rows->wire_count; i++) {
-        own->columns[i].used = 0;
-        own->columns[i].has_null = false;
-    }
-    while (own->copying && row < BATCH) {
+    brume_copy_start(own->copy);
+    while (own->copying && !brume_copy_is_full(own->copy)) {
         char *message = NULL;
         int length = PQgetCopyData(state->connection, &message, 0);
         if (length > 0) {
-            int failed = store_message(rows, (unsigned char *)message, (size_t)length, &row);
+            brume_status status =
+                brume_copy_take(own->copy, (const unsigned char *)message, (size_t)length, error);
             PQfreemem(message);
-            if (failed == 2)
-                return out_of_memory(error);
-            if (failed)
-                return brume_fail(error, BRUME_EENGINE, NULL,
-                                  "the PostgreSQL server sent rows that cannot be read");
+            BRUME_TRY(status);
         } else if (length == -2 || !confirm_end(state, own)) {
             return server_failed(state, error);
         }
     }
-    for (size_t i = 0; i < rows->wire_count; i++) {
-        column_buffer *column = &own->columns[i];
-        for (size_t j = 0; column->texts && j < row; j++)
-            column->texts[j].data = column->bytes ? column->bytes + column->offsets[j] : "";
-        rows->columns[i].integers = column->integers;
-        rows->columns[i].reals = column->reals;
-        rows->columns[i].texts = column->texts;
-        rows->columns[i].valid = column->has_null ? column->valid : NULL;
-    }
-    rows->chunk.row_count = row;
+    rows->chunk.row_count = brume_copy_columns(own->copy, rows->columns);
     return BRUME_OK;
 }
 
@@ -560,14 +462,7 @@ static void postgres_driver_finish(brume_rows *rows)
     }
     if (own->in_transaction)
         (void)run(state, "ROLLBACK");
-    for (size_t i = 0; own->columns && i < rows->wire_count; i++) {
-        free(own->columns[i].integers);
-        free(own->columns[i].reals);
-        free(own->columns[i].texts);
-        free(own->columns[i].offsets);
-        free(own->columns[i].bytes);
-    }
-    free(own->columns);
+    brume_copy_close(own->copy);
     free(own);
 }
 
@@ -584,6 +479,7 @@ const brume_driver brume_driver_postgresql = {
     .open = postgres_driver_open,
     .close = postgres_driver_close,
     .describe = postgres_driver_describe,
+    .marks = postgres_driver_marks,
     .select = postgres_driver_select,
     .next = postgres_driver_next,
     .finish = postgres_driver_finish,

@@ -1,0 +1,197 @@
+/* The files behind a path or a glob: which they are, and by which marks they are known.
+ *
+ * A file has up to three marks. Its resolved path finds symbolic links and other spellings of a
+ * name; device, inode and time of birth find hard links and renamed files (the time of birth,
+ * where the file system keeps one, tells a file from a later one that got the same inode); size and
+ * a hash find copies. The hash reads at most 64 blocks of 64 KiB, evenly spaced, the first and the
+ * last among them: two files of one size that agree in all of them are taken for copies. */
+#include "engine/files.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <openssl/evp.h>
+
+#include "base/error.h"
+#include "engine/driver.h"
+
+enum { BLOCK = 1 << 16, BLOCKS = 64, HASH = 32 };
+
+static brume_status out_of_memory(brume_error *error)
+{
+    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+}
+
+/* ---- finding ---- */
+
+static int unreadable(const char *path, int code)
+{
+    (void)path;
+    (void)code;
+    return 1;
+}
+
+/* A file that exists is meant literally, whatever its name. */
+static char *escape_pattern(const char *name)
+{
+    char *escaped = malloc(2 * strlen(name) + 1), *end = escaped;
+    if (!escaped)
+        return NULL;
+    for (; *name; name++) {
+        if (strchr("*?[]\\", *name))
+            *end++ = '\\';
+        *end++ = *name;
+    }
+    *end = 0;
+    return escaped;
+}
+
+/* A file is known by its resolved path; a glob by its pattern behind the resolved folder that it
+ * starts in, so that it stays the same source when files are added. */
+static char *identity_of(const char *location, const char *resolved)
+{
+    if (access(location, F_OK) == 0)
+        return brume_engine_format("file:%s", resolved);
+    const char *wild = location + strcspn(location, "*?[\\"), *rest = location;
+    for (const char *c = location; c < wild; c++)
+        if (*c == '/')
+            rest = c + 1;
+    char *folder = rest > location ? strndup(location, (size_t)(rest - location)) : strdup(".");
+    char *resolved_folder = folder ? realpath(folder, NULL) : NULL;
+    char *identity =
+        resolved_folder
+            ? brume_engine_format("glob:%s/%s",
+                                  strcmp(resolved_folder, "/") == 0 ? "" : resolved_folder, rest)
+            : NULL;
+    free(folder);
+    free(resolved_folder);
+    return identity;
+}
+
+static brume_file_format format_of(const char *location)
+{
+    if (brume_engine_ends_with(location, ".parquet"))
+        return BRUME_FILE_PARQUET;
+    return brume_engine_ends_with(location, ".json") ||
+                   brume_engine_ends_with(location, ".jsonl") ||
+                   brume_engine_ends_with(location, ".ndjson")
+               ? BRUME_FILE_JSON
+               : BRUME_FILE_CSV;
+}
+
+brume_status brume_files_find(const char *location, brume_files *files, brume_error *error)
+{
+    *files = (brume_files){.format = format_of(location)};
+    char *pattern = access(location, F_OK) == 0 ? escape_pattern(location) : strdup(location);
+    if (!pattern)
+        return out_of_memory(error);
+    glob_t names;
+    int code = glob(pattern, 0, unreadable, &names);
+    free(pattern);
+    if (code == GLOB_NOSPACE)
+        return out_of_memory(error);
+    if (code != 0)
+        return brume_fail(error, BRUME_ESOURCE, "is the path right, and may it be read?",
+                          "no file '%s'", location);
+    files->owner = names;
+    files->paths = names.gl_pathv;
+    files->count = names.gl_pathc;
+    /* Resolve every name, so that what is allowed is a file and not a link that may move. */
+    for (size_t i = 0; i < files->count; i++) {
+        char *resolved = realpath(files->paths[i], NULL);
+        if (!resolved || access(resolved, R_OK) != 0) {
+            brume_status status = brume_fail(error, BRUME_ESOURCE, "check its permissions",
+                                             "cannot read '%s'", files->paths[i]);
+            free(resolved);
+            return status;
+        }
+        free(files->paths[i]);
+        files->paths[i] = resolved;
+    }
+    files->identity = identity_of(location, files->paths[0]);
+    return files->identity ? BRUME_OK : out_of_memory(error);
+}
+
+void brume_files_clear(brume_files *files)
+{
+    free(files->identity);
+    if (files->paths)
+        globfree(&files->owner);
+    *files = (brume_files){0};
+}
+
+/* ---- marks ---- */
+
+/* SHA-256 of the blocks at offsets i (size - BLOCK) / (BLOCKS - 1); of a short file, of all of it.
+ */
+static bool hash_blocks(int descriptor, uint64_t size, unsigned char hash[HASH])
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    unsigned char *block = malloc(BLOCK);
+    bool good = context && block && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1;
+    bool whole = size <= (uint64_t)BLOCK * BLOCKS;
+    uint64_t blocks = whole ? (size + BLOCK - 1) / BLOCK : BLOCKS;
+    for (uint64_t i = 0; good && i < blocks; i++) {
+        uint64_t at = whole ? i * BLOCK : (size - BLOCK) / (BLOCKS - 1) * i;
+        if (!whole && i == BLOCKS - 1)
+            at = size - BLOCK;
+        ssize_t got = pread(descriptor, block, BLOCK, (off_t)at);
+        good = got >= 0 && EVP_DigestUpdate(context, block, (size_t)got) == 1;
+    }
+    unsigned length = 0;
+    good = good && EVP_DigestFinal_ex(context, hash, &length) == 1 && length == HASH;
+    free(block);
+    EVP_MD_CTX_free(context);
+    return good;
+}
+
+static brume_status mark_contents(const char *path, brume_marks *marks, brume_error *error)
+{
+    unsigned char hash[HASH];
+    char digits[2 * HASH + 1];
+    struct stat file;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    bool good = descriptor >= 0 && fstat(descriptor, &file) == 0 &&
+                hash_blocks(descriptor, (uint64_t)file.st_size, hash);
+    if (descriptor >= 0)
+        close(descriptor);
+    if (!good)
+        return brume_fail(error, BRUME_ESOURCE, "check its permissions", "cannot read '%s'", path);
+    for (size_t i = 0; i < HASH; i++)
+        snprintf(digits + 2 * i, 3, "%02x", hash[i]);
+    return brume_marks_add(
+        marks, brume_engine_format("contents:%lld:%s", (long long)file.st_size, digits), error);
+}
+
+static brume_status mark_file(const char *path, bool contents, brume_marks *marks,
+                              brume_error *error)
+{
+    struct statx file;
+    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_SIZE | STATX_BTIME, &file) != 0)
+        return brume_fail(error, BRUME_ESOURCE, "put the file back and ask again",
+                          "the file '%s' is gone or may not be read any more", path);
+    bool born = file.stx_mask & STATX_BTIME;
+    BRUME_TRY(brume_marks_add(marks, brume_engine_format("path:%s", path), error));
+    BRUME_TRY(
+        brume_marks_add(marks,
+                        brume_engine_format("inode:%u:%u:%llu:%lld.%09u", file.stx_dev_major,
+                                            file.stx_dev_minor, (unsigned long long)file.stx_ino,
+                                            born ? (long long)file.stx_btime.tv_sec : 0,
+                                            born ? file.stx_btime.tv_nsec : 0),
+                        error));
+    /* An empty file is no copy of another one. */
+    return contents && file.stx_size > 0 ? mark_contents(path, marks, error) : BRUME_OK;
+}
+
+brume_status brume_files_mark(const brume_files *files, bool contents, brume_marks *marks,
+                              brume_error *error)
+{
+    for (size_t i = 0; i < files->count; i++)
+        BRUME_TRY(mark_file(files->paths[i], contents, marks, error));
+    return BRUME_OK;
+}

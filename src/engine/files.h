@@ -1,0 +1,32 @@
+/* The files behind a path or a glob: which they are, and by which marks they are known. */
+#ifndef BRUME_ENGINE_FILES_H
+#define BRUME_ENGINE_FILES_H
+
+#include <glob.h>
+
+#include "engine/engine.h"
+
+typedef enum brume_file_format {
+    BRUME_FILE_CSV,
+    BRUME_FILE_PARQUET,
+    BRUME_FILE_JSON
+} brume_file_format;
+
+typedef struct brume_files {
+    brume_file_format format;
+    char *identity; /* "file:PATH" or "glob:PATTERN", absolute */
+    char **paths;   /* resolved: no link among them */
+    size_t count;
+    glob_t owner; /* of the paths */
+} brume_files;
+
+/* Find them. ESOURCE if there is none or one may not be read. Clear also after a failure. */
+BRUME_MUST_USE brume_status brume_files_find(const char *location, brume_files *files,
+                                             brume_error *error);
+void brume_files_clear(brume_files *files);
+
+/* Add the marks of every file (see brume_engine_marks). */
+BRUME_MUST_USE brume_status brume_files_mark(const brume_files *files, bool contents,
+                                             brume_marks *marks, brume_error *error);
+
+#endif

@@ -1,0 +1,235 @@
+/* By which marks a source is known: two names of the same data share one, different data none. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <libpq-fe.h>
+
+#include "engine/engine.h"
+
+static char folder[64];
+static brume_error error;
+
+static const char *path_of(const char *name)
+{
+    static char path[8][160];
+    static int turn;
+    turn = (turn + 1) % 8;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+static void write_rows(const char *name, int first, int count)
+{
+    FILE *file = fopen(path_of(name), "w");
+    assert_non_null(file);
+    fputs("who,age\n", file);
+    for (int i = 0; i < count; i++)
+        fprintf(file, "%07d,%02d\n", first + i, i % 90);
+    assert_int_equal(fclose(file), 0);
+}
+
+static brume_marks marks_of(const char *location, const char *table, bool contents)
+{
+    brume_source source = {.location = location, .table = table};
+    brume_engine *engine = NULL;
+    brume_marks marks = {0};
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    assert_ok(brume_engine_marks(engine, 0, contents, &marks, &error));
+    brume_engine_close(engine);
+    return marks;
+}
+
+/* How many marks of that kind both have. */
+static size_t shared(const char *kind, const char *one, const char *table, const char *other,
+                     const char *other_table)
+{
+    brume_marks a = marks_of(one, table, true), b = marks_of(other, other_table, true);
+    size_t count = 0;
+    for (size_t i = 0; i < a.count; i++)
+        for (size_t j = 0; j < b.count; j++)
+            count += strncmp(a.texts[i], kind, strlen(kind)) == 0 &&
+                     strcmp(a.texts[i], b.texts[j]) == 0;
+    brume_marks_clear(&a);
+    brume_marks_clear(&b);
+    return count;
+}
+
+static size_t shared_files(const char *kind, const char *one, const char *other)
+{
+    return shared(kind, path_of(one), NULL, path_of(other), NULL);
+}
+
+static void another_name_of_a_file_shares_a_mark_with_it(void **state)
+{
+    (void)state;
+    write_rows("visits.csv", 0, 50);
+    write_rows("others.csv", 1000, 50); /* of the same size */
+    assert_int_equal(shared_files("", "visits.csv", "others.csv"), 0);
+    assert_int_equal(shared_files("", "visits.csv", "visits.csv"), 3);
+    assert_int_equal(link(path_of("visits.csv"), path_of("hard.csv")), 0);
+    assert_int_equal(shared_files("inode:", "visits.csv", "hard.csv"), 1);
+    assert_int_equal(symlink(path_of("visits.csv"), path_of("soft.csv")), 0);
+    assert_int_equal(shared_files("path:", "visits.csv", "soft.csv"), 1);
+    write_rows("copy.csv", 0, 50);
+    assert_int_equal(shared_files("contents:", "visits.csv", "copy.csv"), 1);
+    assert_int_equal(shared_files("", "visits.csv", "copy.csv"), 1);
+    assert_int_equal(shared_files("path:", "visits.csv", "visit?.csv"), 1);
+    assert_int_equal(shared_files("path:", "[vo]*s.csv", "o*.csv"), 1);
+}
+
+static void a_renamed_file_keeps_a_mark_and_a_new_one_of_its_name_has_other_contents(void **state)
+{
+    (void)state;
+    write_rows("old.csv", 0, 70);
+    brume_marks before = marks_of(path_of("old.csv"), NULL, true);
+    assert_int_equal(rename(path_of("old.csv"), path_of("moved.csv")), 0);
+    brume_marks moved = marks_of(path_of("moved.csv"), NULL, true);
+    assert_int_equal(before.count, 3);
+    assert_string_not_equal(before.texts[0], moved.texts[0]);
+    assert_string_equal(before.texts[1], moved.texts[1]);
+    assert_string_equal(before.texts[2], moved.texts[2]);
+    write_rows("old.csv", 5000, 70);
+    brume_marks after = marks_of(path_of("old.csv"), NULL, true);
+    assert_string_equal(before.texts[0], after.texts[0]);
+    assert_string_not_equal(before.texts[1], after.texts[1]);
+    assert_string_not_equal(before.texts[2], after.texts[2]);
+    brume_marks_clear(&before);
+    brume_marks_clear(&moved);
+    brume_marks_clear(&after);
+}
+
+static void an_inode_that_is_used_again_is_another_file(void **state)
+{
+    (void)state;
+    struct stat old, new;
+    write_rows("first.csv", 0, 10);
+    brume_marks before = marks_of(path_of("first.csv"), NULL, false);
+    assert_int_equal(stat(path_of("first.csv"), &old), 0);
+    unlink(path_of("first.csv"));
+    bool reused = false;
+    for (int i = 0; i < 50 && !reused; i++) {
+        usleep(5000); /* times of birth may be as coarse as the clock's tick */
+        write_rows("second.csv", 100, 10);
+        assert_int_equal(stat(path_of("second.csv"), &new), 0);
+        reused = old.st_ino == new.st_ino;
+        if (!reused)
+            unlink(path_of("second.csv"));
+    }
+    if (!reused) {
+        print_message("# the file system did not use the inode again\n");
+    } else {
+        struct statx file;
+        brume_marks after = marks_of(path_of("second.csv"), NULL, false);
+        assert_int_equal(statx(0, path_of("second.csv"), 0, STATX_BTIME, &file), 0);
+        if (file.stx_mask & STATX_BTIME)
+            assert_string_not_equal(before.texts[1], after.texts[1]);
+        brume_marks_clear(&after);
+    }
+    brume_marks_clear(&before);
+}
+
+static void a_large_file_is_marked_by_blocks_from_its_first_to_its_last(void **state)
+{
+    (void)state;
+    enum { ROWS = 500000 }; /* 5.5 MB: more than is read whole */
+    write_rows("large.csv", 0, ROWS);
+    write_rows("same.csv", 0, ROWS);
+    assert_int_equal(shared_files("contents:", "large.csv", "same.csv"), 1);
+    for (int end = 0; end < 2; end++) {
+        FILE *file = fopen(path_of("same.csv"), "r+");
+        assert_non_null(file);
+        assert_int_equal(fseek(file, end ? -3 : 10, end ? SEEK_END : SEEK_SET), 0);
+        fputc('7', file);
+        fclose(file);
+        assert_int_equal(shared_files("contents:", "large.csv", "same.csv"), 0);
+        write_rows("same.csv", 0, ROWS);
+    }
+}
+
+static void a_query_reads_no_contents(void **state)
+{
+    (void)state;
+    write_rows("a.csv", 0, 3);
+    brume_marks marks = marks_of(path_of("a.csv"), NULL, false);
+    assert_int_equal(marks.count, 2);
+    for (size_t i = 0; i < marks.count; i++)
+        assert_int_not_equal(strncmp(marks.texts[i], "contents:", 9), 0);
+    brume_marks_clear(&marks);
+}
+
+static void execute(const char *sql)
+{
+    PGconn *connection = PQconnectdb(getenv("BRUME_TEST_POSTGRESQL"));
+    assert_int_equal(PQstatus(connection), CONNECTION_OK);
+    PGresult *result = PQexec(connection, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(connection));
+    PQclear(result);
+    PQfinish(connection);
+}
+
+static size_t shared_tables(const char *one, const char *other)
+{
+    const char *url = getenv("BRUME_TEST_POSTGRESQL");
+    return shared("table:", url, one, url, other);
+}
+
+static void a_view_a_part_or_a_new_name_of_a_table_shares_a_mark_with_it(void **state)
+{
+    (void)state;
+    execute("CREATE TABLE visits(who bigint, age int); CREATE TABLE staff(who bigint);"
+            "CREATE VIEW young AS SELECT * FROM visits WHERE age < 30;"
+            "CREATE VIEW younger AS SELECT who FROM young WHERE age < 20;"
+            "CREATE MATERIALIZED VIEW stored AS SELECT count(*) FROM younger;"
+            "CREATE TABLE years(who bigint, year int) PARTITION BY LIST (year);"
+            "CREATE TABLE year1 PARTITION OF years FOR VALUES IN (1);"
+            "CREATE TABLE year2 PARTITION OF years FOR VALUES IN (2)");
+    assert_int_equal(shared_tables("visits", "staff"), 0);
+    assert_int_equal(shared_tables("visits", "young"), 1);
+    assert_int_equal(shared_tables("visits", "younger"), 1);
+    assert_int_equal(shared_tables("visits", "stored"), 1);
+    assert_int_equal(shared_tables("young", "younger"), 2);
+    assert_int_equal(shared_tables("staff", "stored"), 0);
+    assert_int_equal(shared_tables("years", "year1"), 1);
+    assert_int_equal(shared_tables("year1", "year2"), 0);
+    const char *url = getenv("BRUME_TEST_POSTGRESQL");
+    brume_marks before = marks_of(url, "visits", false);
+    execute("ALTER TABLE visits RENAME TO renamed");
+    brume_marks after = marks_of(url, "renamed", false);
+    assert_int_equal(before.count, 1);
+    assert_int_equal(after.count, 1);
+    assert_string_equal(before.texts[0], after.texts[0]);
+    brume_marks_clear(&before);
+    brume_marks_clear(&after);
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/brume-marks.XXXXXX");
+    return mkdtemp(folder) ? 0 : 1;
+}
+
+static int tidy(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_name_of_a_file_shares_a_mark_with_it),
+        cmocka_unit_test(a_renamed_file_keeps_a_mark_and_a_new_one_of_its_name_has_other_contents),
+        cmocka_unit_test(an_inode_that_is_used_again_is_another_file),
+        cmocka_unit_test(a_large_file_is_marked_by_blocks_from_its_first_to_its_last),
+        cmocka_unit_test(a_query_reads_no_contents),
+        cmocka_unit_test(a_view_a_part_or_a_new_name_of_a_table_shares_a_mark_with_it),
+    };
+    return cmocka_run_group_tests_name("marks of sources", tests, prepare, tidy);
+}
