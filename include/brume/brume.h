@@ -40,6 +40,7 @@
 #include <brume/reciprocal.h>
 #include <brume/regression.h>
 #include <brume/release.h>
+#include <brume/schema.h>
 #include <brume/select.h>
 #include <brume/selection.h>
 #include <brume/sensitivity.h>
@@ -55,5 +56,6 @@
 #include <brume/universe.h>
 #include <brume/version.h>
 #include <brume/workload.h>
+#include <brume/workload_text.h>
 
 #endif
