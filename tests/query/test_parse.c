@@ -73,6 +73,37 @@ static void every_aggregate_of_the_list_is_understood(void **state)
     brume_query_free(query);
 }
 
+static void an_array_of_percentiles_is_one_output_for_each(void **state)
+{
+    (void)state;
+    brume_query *query =
+        parse("SELECT clinic, PERCENTILE_CONT(ARRAY[.25, 0.5, 1]) WITHIN GROUP (ORDER BY age) AS "
+              "age, COUNT(*), MEDIAN(age) FROM visits GROUP BY 1 ORDER BY 3 DESC, 1");
+    const char *const names[] = {"clinic", "age_0.25", "age_0.5", "age_1", "count", "median"};
+    assert_int_equal(query->output_count, 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(query->outputs[i].name, names[i]);
+    /* the median is the array's second element; positions count items of the SELECT list */
+    assert_true(brume_release_equal(query->outputs[2].value, query->outputs[5].value));
+    assert_true(brume_release_equal(query->order[0].value, query->outputs[4].value));
+    brume_query_free(query);
+    query = parse("SELECT PERCENTILE_DISC(ARRAY[0.1,0.9]::float8[]) WITHIN GROUP (ORDER BY age "
+                  "DESC) FROM visits");
+    assert_int_equal(query->output_count, 2);
+    assert_int_equal(query->aggregates[0].fraction[0], 9);
+    assert_int_equal(query->aggregates[1].fraction[0], 1);
+    brume_query_free(query);
+    refused("SELECT PERCENTILE_CONT(ARRAY[0.5, 2]) WITHIN GROUP (ORDER BY age) FROM visits",
+            BRUME_EARGUMENT, "a percentile must be a constant", "0.25");
+    refused("SELECT PERCENTILE_CONT(ARRAY[0.5]) WITHIN GROUP (ORDER BY age) + 1 FROM visits",
+            BRUME_EUNSUPPORTED, "cannot be part of an expression", "alone in the SELECT list");
+    refused("SELECT clinic, PERCENTILE_CONT(ARRAY[0.5]) WITHIN GROUP (ORDER BY age) FROM visits "
+            "GROUP BY clinic ORDER BY 2",
+            BRUME_EUNSUPPORTED, "ordered by an array", "write the percentile");
+    refused("SELECT PERCENTILE_CONT(ARRAY[]) WITHIN GROUP (ORDER BY age) FROM visits",
+            BRUME_EUNSUPPORTED, "no outputs", NULL);
+}
+
 static void bounds_follow_by_interval_arithmetic_and_clamp_tightens(void **state)
 {
     (void)state;
@@ -286,8 +317,6 @@ static void everything_else_is_refused_by_name_with_a_hint(void **state)
         {"SELECT COUNT(*) FROM visits WHERE clinic = '\xff'", BRUME_ESYNTAX, "UTF-8", NULL},
         {"SELECT PERCENTILE_CONT(1.5) WITHIN GROUP (ORDER BY age) FROM visits", BRUME_EARGUMENT,
          "between 0 and 1", NULL},
-        {"SELECT PERCENTILE_CONT(ARRAY[0.1]) WITHIN GROUP (ORDER BY age) FROM visits",
-         BRUME_EUNSUPPORTED, "array", NULL},
         {"SELECT CLAMP(age, 5, 3) FROM visits", BRUME_EUNSUPPORTED, "", NULL},
         {"SELECT SUM(CLAMP(age, 5, 3)) FROM visits", BRUME_EARGUMENT, "nothing between", NULL},
     };
@@ -407,6 +436,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aggregates_keys_and_outputs_stand_once_each),
         cmocka_unit_test(every_aggregate_of_the_list_is_understood),
+        cmocka_unit_test(an_array_of_percentiles_is_one_output_for_each),
         cmocka_unit_test(bounds_follow_by_interval_arithmetic_and_clamp_tightens),
         cmocka_unit_test(conditions_see_columns_as_they_are_and_aggregates_clamped),
         cmocka_unit_test(subqueries_and_with_carry_bounds_units_and_grain),
