@@ -25,7 +25,7 @@ static brume_status write_measures(brume_call *call, const json_t *plan, brume_e
         brume_table_cell(
             table, "%s",
             brume_rounded(json_number_value(json_object_get(one, "sensitivity"))).text);
-        brume_table_cell(table, "%s", brume_rounded(json_number_value(scale)).text);
+        brume_table_cell(table, "%s", scale ? brume_rounded(json_number_value(scale)).text : "");
         if (rank)
             brume_table_cell(table, "rank %s", brume_rounded(json_number_value(rank)).text);
         else
@@ -49,6 +49,26 @@ static brume_status write_measures(brume_call *call, const json_t *plan, brume_e
     return status;
 }
 
+/* What can be said of modes before anything is drawn. */
+static void write_modes(FILE *out, const json_t *plan)
+{
+    for (size_t i = 0; i < json_array_size(plan); i++) {
+        const json_t *one = json_array_get(plan, i), *gap = json_object_get(one, "gap_95");
+        const json_t *rows = json_object_get(one, "count_error_95");
+        if (gap)
+            fprintf(out,
+                    "a value may be the mode if its noisy number of units is at least %lld; of two "
+                    "values %s units or more apart the rarer one wins in 5 %% of draws at most\n",
+                    (long long)json_integer_value(json_object_get(one, "threshold")),
+                    brume_rounded(json_number_value(gap)).text);
+        if (rows)
+            fprintf(out,
+                    "the mode that is shown has at most %s rows fewer than the true one, in 95 %% "
+                    "of draws\n",
+                    brume_rounded(json_number_value(rows)).text);
+    }
+}
+
 static brume_status write_text(brume_call *call, const json_t *explanation, brume_error *error)
 {
     FILE *out = call->out;
@@ -62,7 +82,13 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
             json_integer_value(json_object_get(shape, "max_groups")) == 1 ? "group" : "groups",
             (long long)json_integer_value(json_object_get(shape, "max_rows")),
             json_integer_value(json_object_get(shape, "max_rows")) == 1 ? "row" : "rows");
-    if (json_is_true(json_object_get(shape, "private_keys")))
+    const json_t *plan = json_object_get(explanation, "plan");
+    if (json_object_get(json_array_get(plan, 0), "half_shown_at"))
+        fprintf(out,
+                "groups are private: one of %lld units is shown in half of the draws at least, a "
+                "larger one more often\n",
+                (long long)json_integer_value(json_object_get(shape, "threshold")));
+    else if (json_is_true(json_object_get(shape, "private_keys")))
         fprintf(out,
                 "groups are private: one is shown if its noisy number of units is at least "
                 "%lld\n",
@@ -70,6 +96,7 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     else
         fprintf(out, "groups are public: all %lld are answered\n",
                 (long long)json_integer_value(groups));
+    write_modes(out, plan);
     const char *unit = json_is_number(rho) ? "rho" : "epsilon";
     fprintf(out, "price: %s %s, delta %s%s (rule %s); nothing was spent\n", unit,
             brume_shortest(json_number_value(json_object_get(cost, unit))).text,

@@ -107,14 +107,22 @@ static brume_status release(const brume_question *question, const brume_plan *pl
                             brume_error *error)
 {
     brume_collected *collected = NULL;
+    brume_collected **pairs = calloc(plan->mode_count + 1, sizeof *pairs);
     brume_drawn *drawn = NULL;
-    brume_status status =
-        brume_collect(plan, engine, question->table_count, bits, &collected, error);
+    brume_status status = pairs ? BRUME_OK : out_of_memory(error);
     if (status == BRUME_OK)
-        status = brume_draw(plan, collected, bits, &drawn, error);
+        status = brume_collect(plan, engine, question->table_count, bits, &collected, error);
+    for (size_t i = 0; status == BRUME_OK && i < plan->mode_count; i++)
+        status = brume_collect(plan->modes[i].pairs, engine, question->table_count, bits, &pairs[i],
+                               error);
+    if (status == BRUME_OK)
+        status = brume_draw(plan, collected, pairs, bits, &drawn, error);
     if (status == BRUME_OK)
         status = brume_present(plan, drawn, answer, error);
     brume_drawn_close(drawn);
+    for (size_t i = 0; pairs && i < plan->mode_count; i++)
+        brume_collected_close(pairs[i]);
+    free(pairs);
     brume_collected_close(collected);
     return status;
 }
@@ -234,10 +242,10 @@ brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_pa
     if (status == BRUME_OK) {
         json_t *errors = json_array();
         for (size_t i = 0; errors && i < plan->measure_count; i++) {
-            brume_measure_kind kind = plan->measures[i].kind;
-            bool selection = kind == BRUME_MEASURE_QUANTILES || kind == BRUME_MEASURE_MODE;
-            json_array_append_new(errors, selection ? json_null()
-                                                    : json_real(brume_plan_width(plan, i, 0.05)));
+            json_array_append_new(errors,
+                                  plan->selection || brume_measure_is_selection(&plan->measures[i])
+                                      ? json_null()
+                                      : json_real(brume_plan_width(plan, i, 0.05)));
         }
         made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:b}", "plan", brume_plan_to_json(plan), "cost",
                          cost_to_json(plan), "error_95", errors, "shape", shape_to_json(plan),

@@ -9,8 +9,10 @@
 
 #include <brume/noise.h>
 #include <brume/select.h>
+#include <brume/stable_histogram.h>
 
 #include "base/error.h"
+#include "query/mode.h"
 #include "query/rank.h"
 
 static brume_status out_of_memory(brume_error *error)
@@ -26,6 +28,7 @@ void brume_drawn_close(brume_drawn *drawn)
     free(drawn->numbers);
     free(drawn->selected);
     free(drawn->selected_at);
+    free(drawn->modes);
     free(drawn);
 }
 
@@ -40,11 +43,6 @@ int64_t brume_drawn_selected(const brume_plan *plan, const brume_drawn *drawn, i
     size_t per_group = plan->measures[measure].fraction_count;
     per_group = per_group ? per_group : 1;
     return drawn->selected[drawn->selected_at[measure] + group * per_group + (size_t)fraction];
-}
-
-static bool is_selection(const brume_measure *measure)
-{
-    return measure->kind == BRUME_MEASURE_QUANTILES || measure->kind == BRUME_MEASURE_MODE;
 }
 
 /* ---- exact integers ---- */
@@ -68,15 +66,16 @@ static brume_i128 exact(const brume_measure *measure, const brume_bounded_group 
         return value->sum + (brume_i128)brume_measure_centre(measure) * (brume_i128)value->count;
     case BRUME_MEASURE_QUANTILES:
     case BRUME_MEASURE_MODE:
+    case BRUME_MEASURE_PRIVATE_MODE:
         break;
     }
     return 0;
 }
 
-static brume_status open_noise(const brume_plan *plan, double scale, brume_noise **out,
+static brume_status open_noise(brume_noise_kind kind, double scale, brume_noise **out,
                                brume_error *error)
 {
-    switch (plan->price.noise) {
+    switch (kind) {
     case BRUME_NOISE_DISCRETE_LAPLACE:
         return brume_noise_open_discrete_laplace(scale, out, error);
     case BRUME_NOISE_ROUNDED_GAUSSIAN:
@@ -96,7 +95,7 @@ static brume_status add_noise(const brume_plan *plan, const brume_measure *measu
     int64_t *draws = malloc((count + 1) * sizeof *draws);
     if (!draws)
         return out_of_memory(error);
-    brume_status status = open_noise(plan, measure->scale, &noise, error);
+    brume_status status = open_noise(plan->price.noise, measure->scale, &noise, error);
     if (status == BRUME_OK)
         status = brume_noise_fill(noise, bits, draws, count, error);
     for (size_t i = 0; status == BRUME_OK && i < count; i++)
@@ -106,7 +105,30 @@ static brume_status add_noise(const brume_plan *plan, const brume_measure *measu
     return status;
 }
 
+brume_status brume_draw_counts(brume_noise_kind kind, double scale, const int64_t *counts,
+                               size_t count, brume_bits *bits, double *noisy, brume_error *error)
+{
+    brume_noise *noise = NULL;
+    int64_t *draws = malloc((count + 1) * sizeof *draws);
+    if (!draws)
+        return out_of_memory(error);
+    brume_status status = open_noise(kind, scale, &noise, error);
+    if (status == BRUME_OK)
+        status = brume_noise_fill(noise, bits, draws, count, error);
+    for (size_t i = 0; status == BRUME_OK && i < count; i++)
+        noisy[i] = (double)((brume_i128)counts[i] + draws[i]);
+    brume_noise_close(noise);
+    free(draws);
+    return status;
+}
+
 /* ---- selections ---- */
+
+/* Quantiles and modes of declared values: one grid integer each. */
+static bool is_selection(const brume_measure *measure)
+{
+    return brume_measure_is_selection(measure) && measure->kind != BRUME_MEASURE_PRIVATE_MODE;
+}
 
 static brume_status draw_quantiles(const brume_measure *measure, const brume_bounded_group *group,
                                    brume_bits *bits, int64_t *out, brume_error *error)
@@ -177,6 +199,30 @@ static brume_status draw_selections(const brume_plan *plan, brume_drawn *drawn, 
 
 /* ---- all of it ---- */
 
+/* Keys alone: no number is drawn, and none is kept. */
+static brume_status select_keys(const brume_plan *plan, const brume_bounded_group *groups,
+                                size_t count, brume_bits *bits, brume_drawn *drawn, double *units,
+                                brume_error *error)
+{
+    int64_t *present = calloc(count + 1, sizeof *present);
+    unsigned char *keep = calloc(count + 1, 1);
+    brume_status status = present && keep ? BRUME_OK : out_of_memory(error);
+    for (size_t i = 0; status == BRUME_OK && i < count; i++)
+        present[i] = (int64_t)groups[i].units;
+    if (status == BRUME_OK)
+        status = brume_key_selection_draw(plan->selection, bits, present, keep, count, error);
+    size_t kept = 0;
+    for (size_t i = 0; status == BRUME_OK && i < count; i++)
+        if (keep[i]) {
+            units[kept] = 0;
+            drawn->groups[kept++] = &groups[i];
+        }
+    drawn->count = kept;
+    free(present);
+    free(keep);
+    return status;
+}
+
 /* Which groups are released; for private keys measure 0 is drawn here, and its noisy units go to
  * `units`. */
 static brume_status release_keys(const brume_plan *plan, const brume_bounded_group *groups,
@@ -188,6 +234,8 @@ static brume_status release_keys(const brume_plan *plan, const brume_bounded_gro
     drawn->count = count;
     if (!plan->shape.private_keys)
         return BRUME_OK;
+    if (plan->selection)
+        return select_keys(plan, groups, count, bits, drawn, units, error);
     BRUME_TRY(add_noise(plan, &plan->measures[0], drawn->groups, count, bits, units, error));
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
@@ -200,8 +248,8 @@ static brume_status release_keys(const brume_plan *plan, const brume_bounded_gro
 }
 
 static brume_status draw_all(const brume_plan *plan, const brume_bounded_group *groups,
-                             size_t count, brume_bits *bits, brume_drawn *drawn, double *units,
-                             brume_error *error)
+                             size_t count, brume_collected *const *pairs, brume_bits *bits,
+                             brume_drawn *drawn, double *units, brume_error *error)
 {
     BRUME_TRY(release_keys(plan, groups, count, bits, drawn, units, error));
     drawn->numbers = calloc(plan->measure_count * drawn->count + 1, sizeof *drawn->numbers);
@@ -211,15 +259,23 @@ static brume_status draw_all(const brume_plan *plan, const brume_bounded_group *
         double *to = drawn->numbers + i * drawn->count;
         if (i == 0 && plan->shape.private_keys)
             memcpy(to, units, drawn->count * sizeof *to);
-        else if (!is_selection(&plan->measures[i]))
+        else if (!brume_measure_is_selection(&plan->measures[i]))
             BRUME_TRY(
                 add_noise(plan, &plan->measures[i], drawn->groups, drawn->count, bits, to, error));
     }
-    return draw_selections(plan, drawn, bits, error);
+    BRUME_TRY(draw_selections(plan, drawn, bits, error));
+    drawn->modes = calloc(plan->mode_count * drawn->count + 1, sizeof *drawn->modes);
+    if (!drawn->modes)
+        return out_of_memory(error);
+    for (size_t i = 0; i < plan->mode_count; i++)
+        BRUME_TRY(brume_mode_draw(plan, i, pairs[i], drawn->groups, drawn->count, bits,
+                                  drawn->modes + i * drawn->count, error));
+    return BRUME_OK;
 }
 
-brume_status brume_draw(const brume_plan *plan, const brume_collected *collected, brume_bits *bits,
-                        brume_drawn **out, brume_error *error)
+brume_status brume_draw(const brume_plan *plan, const brume_collected *collected,
+                        brume_collected *const *pairs, brume_bits *bits, brume_drawn **out,
+                        brume_error *error)
 {
     size_t count = 0;
     const brume_bounded_group *groups = brume_collected_groups(collected, &count);
@@ -231,7 +287,7 @@ brume_status brume_draw(const brume_plan *plan, const brume_collected *collected
     if (!drawn || !units || !drawn->groups)
         status = out_of_memory(error);
     else
-        status = draw_all(plan, groups, count, bits, drawn, units, error);
+        status = draw_all(plan, groups, count, pairs, bits, drawn, units, error);
     free(units);
     if (status != BRUME_OK) {
         brume_drawn_close(drawn);

@@ -14,13 +14,20 @@ typedef struct brume_drawn {
     double *numbers;                    /* measure-major: numbers[measure * count + group] */
     int64_t *selected;                  /* quantiles and modes: see brume_drawn_selected */
     size_t *selected_at;                /* per measure */
+    const brume_key_value **modes;      /* of undeclared values: modes[mode * count + group] */
 } brume_drawn;
 
 /* Draw for every group of a public domain, or for those private ones that pass the test; the others
- * are dropped here. */
+ * are dropped here. `pairs` has what plan->modes collect, and must outlive what is drawn. */
 BRUME_MUST_USE brume_status brume_draw(const brume_plan *plan, const brume_collected *collected,
-                                       brume_bits *bits, brume_drawn **out, brume_error *error);
+                                       brume_collected *const *pairs, brume_bits *bits,
+                                       brume_drawn **out, brume_error *error);
 void brume_drawn_close(brume_drawn *drawn);
+
+/* noisy[i] = counts[i] + noise of this kind and scale. */
+BRUME_MUST_USE brume_status brume_draw_counts(brume_noise_kind kind, double scale,
+                                              const int64_t *counts, size_t count, brume_bits *bits,
+                                              double *noisy, brume_error *error);
 
 /* The noisy number of a measure, in grid steps. */
 double brume_drawn_number(const brume_drawn *drawn, int measure, size_t group);

@@ -49,10 +49,19 @@ enum { BRUME_NOT_MEASURED = -1 };
 /* Where the numbers of an aggregate are: indices of measures, or BRUME_NOT_MEASURED. `count` is the
  * number of values (or rows, or units) that belongs to it. */
 typedef struct brume_plan_aggregate {
-    int value; /* index of its brume_plan_value */
+    int value; /* index of its brume_plan_value; of a PRIVATE_MODE, of its brume_plan_mode */
     int count, centred, squares, direct, selection;
     int fraction; /* which of the selection's quantiles */
+    bool private_mode;
 } brume_plan_aggregate;
+
+/* A mode of undeclared values: how the pairs of key and value are collected (mode.h). */
+typedef struct brume_plan_mode {
+    const brume_expression *argument;
+    size_t measure;
+    brume_query *query;       /* with the value as one more key; in the arena of the plan's query */
+    struct brume_plan *pairs; /* owned */
+} brume_plan_mode;
 
 typedef struct brume_plan {
     brume_query *query; /* not owned */
@@ -65,14 +74,21 @@ typedef struct brume_plan {
     brume_plan_value *values;
     size_t value_count;
     brume_plan_aggregate *aggregates; /* one per aggregate of the query */
-    int units;                        /* measure of the units present, or BRUME_NOT_MEASURED */
-    brume_key_value *domain;          /* public keys: domain_size[k] values for each key in turn */
+    brume_plan_mode *modes;           /* measures of the kind PRIVATE_MODE */
+    size_t mode_count;
+    /* Keys alone are asked for, and a test without noise shows them more often (NULL: it does not);
+     * owned. Then price.threshold is the least number of units that shows a key in half of the
+     * draws at least. */
+    struct brume_key_selection *selection;
+    int units;               /* measure of the units present, or BRUME_NOT_MEASURED */
+    brume_key_value *domain; /* public keys: domain_size[k] values for each key in turn */
     size_t *domain_size;
-    brume_charge charge;     /* in the currency of the rule, for every dataset */
-    char delta[128];         /* what was allowed: typed, or by default */
-    bool delta_by_default;   /* nobody typed it */
-    bool bounded;            /* max_groups or max_rows may cut what a unit has */
-    int64_t (*fractions)[2]; /* of all quantiles */
+    const brume_policy_column **domain_columns; /* public keys: whose domains */
+    brume_charge charge;                        /* in the currency of the rule, for every dataset */
+    char delta[128];                            /* what was allowed: typed, or by default */
+    bool delta_by_default;                      /* nobody typed it */
+    bool bounded;                               /* max_groups or max_rows may cut what a unit has */
+    int64_t (*fractions)[2];                    /* of all quantiles */
 } brume_plan;
 
 /* Make the plan. `tables` are those of the catalog, in its order.

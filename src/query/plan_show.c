@@ -24,6 +24,8 @@ const char *brume_measure_word(brume_measure_kind kind)
         return "quantiles";
     case BRUME_MEASURE_MODE:
         return "mode";
+    case BRUME_MEASURE_PRIVATE_MODE:
+        return "units of each value";
     }
     return "";
 }
@@ -34,7 +36,7 @@ const char *brume_plan_mechanism(const brume_plan *plan, size_t measure)
         return "exponential";
     if (plan->measures[measure].kind == BRUME_MEASURE_MODE)
         return "permute_and_flip";
-    switch (plan->price.noise) {
+    switch (brume_measure_noise(&plan->measures[measure], plan->price.noise)) {
     case BRUME_NOISE_DISCRETE_LAPLACE:
         return "discrete_laplace";
     case BRUME_NOISE_ROUNDED_GAUSSIAN:
@@ -58,6 +60,7 @@ static double step_of(const brume_plan *plan, const brume_measure *measure)
     case BRUME_MEASURE_VALUES:
     case BRUME_MEASURE_QUANTILES:
     case BRUME_MEASURE_MODE:
+    case BRUME_MEASURE_PRIVATE_MODE:
         break;
     }
     return 1;
@@ -66,7 +69,8 @@ static double step_of(const brume_plan *plan, const brume_measure *measure)
 double brume_plan_width(const brume_plan *plan, size_t measure, double beta)
 {
     const brume_measure *one = &plan->measures[measure];
-    return step_of(plan, one) * brume_error_width(plan->price.noise, one->scale, beta);
+    return step_of(plan, one) *
+           brume_error_width(brume_measure_noise(one, plan->price.noise), one->scale, beta);
 }
 
 /* P[rank error >= t] <= W exp(-eta t) for one quantile; for several the levels add and the grid is
@@ -81,29 +85,49 @@ static double rank_error(const brume_measure *measure, double beta)
     return levels * (log(width / beta * (double)m) + 32 * M_LN2) / measure->scale;
 }
 
+/* Quantiles and declared modes have a rate and no error in their own units. */
+static void add_selection(json_t *json, const brume_measure *measure)
+{
+    json_object_set_new(json, "rate", json_real(measure->scale));
+    if (measure->kind == BRUME_MEASURE_QUANTILES)
+        json_object_set_new(json, "rank_error_95", json_real(rank_error(measure, 0.05)));
+    else /* P[the chosen value has t rows fewer than the mode] <= k exp(-eta t), k values */
+        json_object_set_new(json, "count_error_95",
+                            json_real(log(((double)measure->high + 1) / 0.05) / measure->scale));
+}
+
+static void add_noise(json_t *json, const brume_plan *plan, size_t index)
+{
+    const brume_measure *measure = &plan->measures[index];
+    brume_noise_kind noise = brume_measure_noise(measure, plan->price.noise);
+    json_object_set_new(json, noise == BRUME_NOISE_DISCRETE_LAPLACE ? "scale" : "sigma",
+                        json_real(step_of(plan, measure) * measure->scale));
+    json_object_set_new(json, "error_95", json_real(brume_plan_width(plan, index, 0.05)));
+    if (measure->kind == BRUME_MEASURE_PRIVATE_MODE) {
+        /* Two given values whose units differ by more: the rarer one wins in 5 % at most. */
+        const double scale[] = {measure->scale, measure->scale}, signs[] = {1, -1};
+        json_object_set_new(json, "threshold", json_integer((json_int_t)measure->threshold));
+        json_object_set_new(json, "gap_95",
+                            json_real(brume_error_width_combined(noise, scale, signs, 2, 0.1)));
+    }
+}
+
 static json_t *measure_to_json(const brume_plan *plan, size_t index)
 {
     const brume_measure *measure = &plan->measures[index];
-    double step = step_of(plan, measure);
-    bool selection = measure->kind == BRUME_MEASURE_QUANTILES ||
-                     measure->kind == BRUME_MEASURE_MODE;
+    bool private_mode = measure->kind == BRUME_MEASURE_PRIVATE_MODE;
     json_t *json = json_pack("{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind),
                              "mechanism", brume_plan_mechanism(plan, index), "sensitivity",
-                             step * measure->sensitivity, "share",
+                             step_of(plan, measure) * measure->sensitivity, "share",
                              1.0 / (double)plan->measure_count);
     if (!json)
         return NULL;
-    if (measure->kind == BRUME_MEASURE_QUANTILES)
-        json_object_set_new(json, "rank_error_95", json_real(rank_error(measure, 0.05)));
-    if (selection)
-        json_object_set_new(json, "rate", json_real(measure->scale));
+    if (brume_measure_is_selection(measure) && !private_mode)
+        add_selection(json, measure);
     else
-        json_object_set_new(json,
-                            plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE ? "scale" : "sigma",
-                            json_real(step * measure->scale));
-    if (!selection)
-        json_object_set_new(json, "error_95", json_real(brume_plan_width(plan, index, 0.05)));
-    if (measure->kind != BRUME_MEASURE_UNITS && measure->kind != BRUME_MEASURE_ROWS) {
+        add_noise(json, plan, index);
+    if (measure->kind != BRUME_MEASURE_UNITS && measure->kind != BRUME_MEASURE_ROWS &&
+        !private_mode) {
         const brume_plan_value *value = &plan->values[measure->expression];
         json_object_set_new(json, "expression", json_integer((json_int_t)measure->expression + 1));
         json_object_set_new(json, "step", json_real(value->step));
@@ -117,6 +141,10 @@ static json_t *measure_to_json(const brume_plan *plan, size_t index)
 
 json_t *brume_plan_to_json(const brume_plan *plan)
 {
+    if (plan->selection)
+        return json_pack("[{s:s,s:s,s:f,s:f,s:I}]", "measure", "keys", "mechanism", "key_selection",
+                         "sensitivity", 1.0, "share", 1.0, "half_shown_at",
+                         (json_int_t)plan->price.threshold);
     json_t *list = json_array();
     for (size_t i = 0; list && i < plan->measure_count; i++)
         if (json_array_append_new(list, measure_to_json(plan, i)) != 0) {

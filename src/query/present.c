@@ -1,287 +1,20 @@
 /* Present: from drawn numbers to the rows of an answer.
  *
- * An aggregate has a raw value (for arithmetic between aggregates), a shown value (clamped to what
- * is possible; HAVING and ORDER BY see this one) and an interval that holds the noiseless value
- * with the stated probability. */
-#include "query/present.h"
+ * HAVING and ORDER BY see the values as they are shown; arithmetic between aggregates uses the raw
+ * ones, so that it is not biased by clamps. */
+#include "query/present_parts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "query/error_bar.h"
-#include "query/release.h"
 
 static const double whole_beta = 0.05;
 
 static brume_status out_of_memory(brume_error *error)
 {
     return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the answer");
-}
-
-/* ---- one aggregate of one group ---- */
-
-typedef struct shown_value {
-    brume_value raw, shown;
-    brume_interval interval;
-    bool has_interval;
-} shown_value;
-
-static brume_value number_value(double x)
-{
-    return (brume_value){.kind = BRUME_VALUE_NUMBER, .number = x};
-}
-
-static brume_noisy_moments moments_of(const brume_plan *plan, const brume_drawn *drawn,
-                                      const brume_plan_aggregate *from, size_t group)
-{
-    const brume_measure *centred = &plan->measures[from->centred];
-    double centre = (double)brume_measure_centre(centred);
-    brume_noisy_moments moments = {
-        .count = brume_drawn_number(drawn, from->count, group),
-        .sum = brume_drawn_number(drawn, from->centred, group),
-        .count_scale = plan->measures[from->count].scale,
-        .sum_scale = centred->scale,
-        .low = (double)centred->low - centre,
-        .high = (double)centred->high - centre,
-    };
-    if (from->squares >= 0) {
-        moments.half_square = (double)brume_measure_half_square(&plan->measures[from->squares]);
-        moments.squares = brume_drawn_number(drawn, from->squares, group);
-        moments.squares_scale = plan->measures[from->squares].scale;
-    }
-    return moments;
-}
-
-static shown_value around(double raw, double shown, double width)
-{
-    return (shown_value){number_value(raw), number_value(shown), {raw - width, raw + width}, true};
-}
-
-static shown_value show_count(const brume_plan *plan, const brume_drawn *drawn,
-                              const brume_plan_aggregate *from, size_t group, double beta)
-{
-    double raw = brume_drawn_number(drawn, from->count, group);
-    return around(raw, fmax(0, raw), brume_plan_width(plan, (size_t)from->count, beta));
-}
-
-static shown_value show_sum(const brume_plan *plan, const brume_drawn *drawn,
-                            const brume_plan_aggregate *from, size_t group, double beta)
-{
-    const brume_plan_value *value = &plan->values[from->value];
-    double raw = 0, width = 0;
-    if (from->direct >= 0) {
-        raw = brume_drawn_number(drawn, from->direct, group) * value->step;
-        width = brume_plan_width(plan, (size_t)from->direct, beta);
-    } else {
-        const brume_measure *centred = &plan->measures[from->centred];
-        double centre = (double)brume_measure_centre(centred);
-        double scale[] = {centred->scale, plan->measures[from->count].scale};
-        double coefficient[] = {1, centre};
-        raw = (brume_drawn_number(drawn, from->centred, group) +
-               centre * brume_drawn_number(drawn, from->count, group)) *
-              value->step;
-        width = brume_error_width_combined(plan->price.noise, scale, coefficient, 2, beta) *
-                value->step;
-    }
-    double shown = value->low >= 0 ? fmax(0, raw) : value->high <= 0 ? fmin(0, raw) : raw;
-    return around(raw, shown, width);
-}
-
-static shown_value nothing(void)
-{
-    return (shown_value){0};
-}
-
-static shown_value show_mean(const brume_plan *plan, const brume_drawn *drawn,
-                             const brume_plan_aggregate *from, size_t group, double beta)
-{
-    brume_noisy_moments moments = moments_of(plan, drawn, from, group);
-    if (moments.count < 1)
-        return nothing();
-    const brume_measure *centred = &plan->measures[from->centred];
-    double step = plan->values[from->value].step, centre = (double)brume_measure_centre(centred);
-    double mean = moments.sum / moments.count;
-    brume_interval bar = brume_error_mean(plan->price.noise, &moments, beta);
-    double half_step = plan->values[from->value].argument->type.kind == BRUME_TYPE_DOUBLE
-                           ? step / 2
-                           : 0; /* rounding of each value to the grid */
-    shown_value out = {
-        number_value((centre + mean) * step),
-        number_value((centre + fmin(fmax(mean, moments.low), moments.high)) * step),
-        {(centre + bar.lower) * step - half_step, (centre + bar.upper) * step + half_step},
-        true};
-    return out;
-}
-
-static shown_value show_variance(const brume_plan *plan, const brume_drawn *drawn,
-                                 const brume_plan_aggregate *from, brume_aggregate_kind kind,
-                                 size_t group, double beta)
-{
-    brume_noisy_moments moments = moments_of(plan, drawn, from, group);
-    bool sample = kind == BRUME_AGGREGATE_VAR_SAMP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
-    bool root = kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
-    if (moments.count < (sample ? 2 : 1))
-        return nothing();
-    double width = moments.high - moments.low, most = width * width / 4;
-    double mean = fmin(fmax(moments.sum / moments.count, moments.low), moments.high);
-    double raw = moments.half_square + moments.squares / moments.count - mean * mean;
-    double factor = sample ? moments.count / (moments.count - 1) : 1;
-    double step = plan->values[from->value].step, unit = step * step;
-    double shown = fmin(fmax(raw, 0), most) * factor;
-    shown = sample ? fmin(shown, width * width / 2) : shown;
-    brume_interval bar = brume_error_variance(plan->price.noise, &moments, beta);
-    bar = (brume_interval){bar.lower * factor * unit, bar.upper * factor * unit};
-    shown *= unit;
-    if (root)
-        return (shown_value){number_value(sqrt(shown)),
-                             number_value(sqrt(shown)),
-                             {sqrt(bar.lower), sqrt(bar.upper)},
-                             true};
-    return (shown_value){number_value(raw * factor * unit), number_value(shown), bar, true};
-}
-
-/* A quantile of a group that, as far as the released counts say, is empty, is NULL. */
-static bool seems_empty(const brume_plan *plan, const brume_drawn *drawn, size_t group)
-{
-    return plan->units >= 0 && brume_drawn_number(drawn, plan->units, group) < 1;
-}
-
-static shown_value show_selection(const brume_plan *plan, const brume_drawn *drawn,
-                                  const brume_plan_aggregate *from, size_t group)
-{
-    const brume_plan_value *value = &plan->values[from->value];
-    int64_t chosen = brume_drawn_selected(plan, drawn, from->selection, group, from->fraction);
-    if (seems_empty(plan, drawn, group))
-        return nothing();
-    shown_value out = {0};
-    if (value->declared) {
-        const char *text = value->declared->domain[chosen];
-        out.raw = (brume_value){.kind = BRUME_VALUE_TEXT, .text = text, .length = strlen(text)};
-    } else {
-        out.raw = number_value((double)chosen * value->step);
-    }
-    out.shown = out.raw;
-    return out;
-}
-
-static shown_value show(const brume_plan *plan, const brume_drawn *drawn, size_t aggregate,
-                        size_t group, double beta)
-{
-    const brume_plan_aggregate *from = &plan->aggregates[aggregate];
-    brume_aggregate_kind kind = plan->query->aggregates[aggregate].kind;
-    switch (kind) {
-    case BRUME_AGGREGATE_COUNT_ROWS:
-    case BRUME_AGGREGATE_COUNT:
-    case BRUME_AGGREGATE_COUNT_UNITS:
-        return show_count(plan, drawn, from, group, beta);
-    case BRUME_AGGREGATE_SUM:
-        return show_sum(plan, drawn, from, group, beta);
-    case BRUME_AGGREGATE_AVG:
-        return show_mean(plan, drawn, from, group, beta);
-    case BRUME_AGGREGATE_VAR_POP:
-    case BRUME_AGGREGATE_VAR_SAMP:
-    case BRUME_AGGREGATE_STDDEV_POP:
-    case BRUME_AGGREGATE_STDDEV_SAMP:
-        return show_variance(plan, drawn, from, kind, group, beta);
-    case BRUME_AGGREGATE_QUANTILE:
-    case BRUME_AGGREGATE_MODE:
-        break;
-    }
-    return show_selection(plan, drawn, from, group);
-}
-
-/* ---- keys ---- */
-
-/* Year, month, day of a number of days since 1970-01-01. */
-static void date_of(int64_t days, char *text, size_t size)
-{
-    days += 719468;
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097, of_era = days - era * 146097;
-    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
-    int64_t month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
-    month += month < 10 ? 3 : -9;
-    snprintf(text, size, "%04d-%02d-%02d", (int)(year + era * 400 + (month <= 2)), (int)month,
-             (int)day);
-}
-
-static void timestamp_of(int64_t microseconds, char *text, size_t size)
-{
-    int64_t day = INT64_C(86400000000), days = microseconds / day, rest = microseconds % day;
-    if (rest < 0) {
-        rest += day;
-        days--;
-    }
-    char date[40];
-    date_of(days, date, sizeof date);
-    int64_t seconds = rest / 1000000;
-    int used = snprintf(text, size, "%s %02d:%02d:%02d", date, (int)(seconds / 3600),
-                        (int)(seconds / 60 % 60), (int)(seconds % 60));
-    if (rest % 1000000)
-        snprintf(text + used, size - (size_t)used, ".%06d", (int)(rest % 1000000));
-}
-
-/* A decimal from its units of 10^-scale, scale at most 18: those that travel as integers. */
-static void decimal_of(int64_t units, int scale, char *text, size_t size)
-{
-    char digits[32];
-    int count = snprintf(digits, sizeof digits, "%019llu",
-                         units < 0 ? 0 - (unsigned long long)units : (unsigned long long)units);
-    int whole = count - scale, first = 0;
-    while (first < whole - 1 && digits[first] == '0')
-        first++;
-    snprintf(text, size, "%s%.*s.%s", units < 0 ? "-" : "", whole - first, digits + first,
-             digits + whole);
-}
-
-void brume_present_integer(brume_type type, int64_t value, char *text, size_t size)
-{
-    if (type.kind == BRUME_TYPE_DATE)
-        date_of(value, text, size);
-    else if (type.kind == BRUME_TYPE_TIMESTAMP)
-        timestamp_of(value, text, size);
-    else if (type.kind == BRUME_TYPE_BOOLEAN)
-        snprintf(text, size, "%s", value ? "true" : "false");
-    else if (type.kind == BRUME_TYPE_DECIMAL && type.scale > 0 && type.scale <= 18)
-        decimal_of(value, type.scale, text, size);
-    else
-        snprintf(text, size, "%lld", (long long)value);
-}
-
-/* A key as a value; `room` holds texts that have to be made. */
-static brume_value key_value(brume_type type, const brume_key_value *key, char *room, size_t size)
-{
-    brume_value value = {.kind = BRUME_VALUE_NULL};
-    if (key->null)
-        return value;
-    switch (type.kind) {
-    case BRUME_TYPE_BOOLEAN:
-        return (brume_value){.kind = BRUME_VALUE_BOOLEAN, .boolean = key->integer != 0};
-    case BRUME_TYPE_INTEGER:
-    case BRUME_TYPE_BIGINT:
-        return number_value((double)key->integer);
-    case BRUME_TYPE_DATE:
-        date_of(key->integer, room, size);
-        break;
-    case BRUME_TYPE_TIMESTAMP:
-        timestamp_of(key->integer, room, size);
-        break;
-    case BRUME_TYPE_DECIMAL:
-        if (key->wire == BRUME_WIRE_INTEGER)
-            return number_value((double)key->integer / pow(10, type.scale));
-        return (brume_value){
-            .kind = BRUME_VALUE_TEXT, .text = key->text.data, .length = key->text.length};
-    case BRUME_TYPE_DOUBLE:
-        return number_value(key->real);
-    case BRUME_TYPE_TEXT:
-    case BRUME_TYPE_REFUSED:
-        return (brume_value){
-            .kind = BRUME_VALUE_TEXT, .text = key->text.data, .length = key->text.length};
-    }
-    return (brume_value){.kind = BRUME_VALUE_TEXT, .text = room, .length = strlen(room)};
 }
 
 /* ---- error bars of outputs ---- */
@@ -307,7 +40,7 @@ static brume_interval multiply(brume_interval a, brume_interval b)
 }
 
 /* Interval arithmetic over the tree; false where there is no finite interval. */
-static bool interval_of(const brume_release *release, const shown_value *aggregates,
+static bool interval_of(const brume_release *release, const brume_shown *aggregates,
                         brume_interval *out)
 {
     brume_interval part[2] = {{0, 0}, {0, 0}};
@@ -369,12 +102,14 @@ typedef struct answer_row {
     brume_value *keys, *shown, *raw;
     brume_value *outputs;
     double *errors; /* NaN: none */
-    char (*texts)[48];
+    char (*texts)[BRUME_KEY_TEXT];
 } answer_row;
 
 typedef struct presentation {
     const brume_plan *plan;
     const brume_drawn *drawn;
+    brume_value *modes;
+    char (*mode_texts)[BRUME_KEY_TEXT];
     answer_row *rows;
     size_t count;
 } presentation;
@@ -396,11 +131,12 @@ static double error_of(const presentation *all, const brume_release *release, si
     size_t used = count_aggregates(release);
     if (used == 0 || value->kind != BRUME_VALUE_NUMBER)
         return NAN;
-    shown_value *aggregates = calloc(query->aggregate_count + 1, sizeof *aggregates);
+    brume_shown *aggregates = calloc(query->aggregate_count + 1, sizeof *aggregates);
     if (!aggregates)
         return NAN;
+    brume_present_source source = {all->plan, all->drawn, all->modes};
     for (size_t i = 0; i < query->aggregate_count; i++)
-        aggregates[i] = show(all->plan, all->drawn, i, group, whole_beta / (double)used);
+        aggregates[i] = brume_present_show(&source, i, group, whole_beta / (double)used);
     brume_interval bar;
     double error = NAN;
     if (interval_of(release, aggregates, &bar)) {
@@ -416,6 +152,7 @@ static double error_of(const presentation *all, const brume_release *release, si
 static brume_status fill_row(presentation *all, size_t group, answer_row *row, brume_error *error)
 {
     const brume_query *query = all->plan->query;
+    brume_present_source source = {all->plan, all->drawn, all->modes};
     row->keys = calloc(query->key_count + 1, sizeof *row->keys);
     row->shown = calloc(query->aggregate_count + 1, sizeof *row->shown);
     row->raw = calloc(query->aggregate_count + 1, sizeof *row->raw);
@@ -425,11 +162,11 @@ static brume_status fill_row(presentation *all, size_t group, answer_row *row, b
     if (!row->keys || !row->shown || !row->raw || !row->outputs || !row->errors || !row->texts)
         return out_of_memory(error);
     for (size_t i = 0; i < query->key_count; i++)
-        row->keys[i] = key_value(query->keys[i].expression->type,
-                                 &all->drawn->groups[group]->keys[i], row->texts[i],
-                                 sizeof row->texts[i]);
+        row->keys[i] = brume_present_key(query->keys[i].expression->type,
+                                         &all->drawn->groups[group]->keys[i], row->texts[i],
+                                         sizeof row->texts[i]);
     for (size_t i = 0; i < query->aggregate_count; i++) {
-        shown_value one = show(all->plan, all->drawn, i, group, whole_beta);
+        brume_shown one = brume_present_show(&source, i, group, whole_beta);
         row->shown[i] = one.shown;
         row->raw[i] = one.raw;
     }
@@ -581,13 +318,29 @@ static brume_status to_json(const presentation *all, json_t **out, brume_error *
     return BRUME_OK;
 }
 
+/* The modes of undeclared values, as values. */
+static brume_status fill_modes(presentation *all, brume_error *error)
+{
+    const brume_plan *plan = all->plan;
+    size_t count = plan->mode_count * all->drawn->count;
+    all->modes = calloc(count + 1, sizeof *all->modes);
+    all->mode_texts = calloc(count + 1, sizeof *all->mode_texts);
+    if (!all->modes || !all->mode_texts)
+        return out_of_memory(error);
+    for (size_t i = 0; i < count; i++)
+        if (all->drawn->modes[i])
+            all->modes[i] = brume_present_key(plan->modes[i / all->drawn->count].argument->type,
+                                              all->drawn->modes[i], all->mode_texts[i],
+                                              BRUME_KEY_TEXT);
+    return BRUME_OK;
+}
+
 brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn, json_t **out,
                            brume_error *error)
 {
-    presentation all = {plan, drawn, calloc(drawn->count + 1, sizeof *all.rows), 0};
-    if (!all.rows)
-        return out_of_memory(error);
-    brume_status status = BRUME_OK;
+    presentation all = {
+        .plan = plan, .drawn = drawn, .rows = calloc(drawn->count + 1, sizeof *all.rows)};
+    brume_status status = all.rows ? fill_modes(&all, error) : out_of_memory(error);
     for (size_t i = 0; status == BRUME_OK && i < drawn->count; i++) {
         all.count = i + 1;
         status = fill_row(&all, i, &all.rows[i], error);
@@ -599,5 +352,7 @@ brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn, jso
     for (size_t i = 0; i < all.count; i++)
         free_row(&all.rows[i]);
     free(all.rows);
+    free(all.modes);
+    free(all.mode_texts);
     return status;
 }

@@ -23,14 +23,15 @@
 #include <brume/status.h>
 
 typedef enum brume_measure_kind {
-    BRUME_MEASURE_UNITS,     /* units present in the cell */
-    BRUME_MEASURE_ROWS,      /* kept rows */
-    BRUME_MEASURE_VALUES,    /* kept rows whose expression is not NULL */
-    BRUME_MEASURE_CENTRED,   /* sum of x - c, c the centre of the bounds */
-    BRUME_MEASURE_SQUARES,   /* sum of (x - c)^2 - k, k half the largest square */
-    BRUME_MEASURE_DIRECT,    /* sum of x */
-    BRUME_MEASURE_QUANTILES, /* one or several quantiles by the exponential mechanism */
-    BRUME_MEASURE_MODE,      /* most frequent value of a declared domain by permute-and-flip */
+    BRUME_MEASURE_UNITS,        /* units present in the cell */
+    BRUME_MEASURE_ROWS,         /* kept rows */
+    BRUME_MEASURE_VALUES,       /* kept rows whose expression is not NULL */
+    BRUME_MEASURE_CENTRED,      /* sum of x - c, c the centre of the bounds */
+    BRUME_MEASURE_SQUARES,      /* sum of (x - c)^2 - k, k half the largest square */
+    BRUME_MEASURE_DIRECT,       /* sum of x */
+    BRUME_MEASURE_QUANTILES,    /* one or several quantiles by the exponential mechanism */
+    BRUME_MEASURE_MODE,         /* most frequent value of a declared domain by permute-and-flip */
+    BRUME_MEASURE_PRIVATE_MODE, /* of an undeclared domain: noise on the units of each value */
 } brume_measure_kind;
 
 typedef struct brume_measure {
@@ -43,6 +44,8 @@ typedef struct brume_measure {
     double sensitivity; /* most that a unit adds to or takes from a cell, in grid steps */
     double scale; /* Laplace scale or sigma of the noise, in grid steps; for QUANTILES and MODE
                      the rate eta of the exponential mechanism, per row of rank error */
+    uint64_t threshold; /* PRIVATE_MODE: a value may be the mode if its noisy units are at least
+                           this */
 } brume_measure;
 
 /* Centre c = floor((low+high)/2), reach h = max(high-c, c-low), half square k = floor(h^2/2). */
@@ -62,6 +65,13 @@ typedef enum brume_noise_kind {
     BRUME_NOISE_ROUNDED_GAUSSIAN, /* continuous Gaussian rounded to the grid */
     BRUME_NOISE_DISCRETE_GAUSSIAN,
 } brume_noise_kind;
+
+/* The kind of noise that a measure gets in a plan of this noise: a private mode beside rounded
+ * Gaussian noise is paid in pure epsilon, with discrete Laplace noise. */
+brume_noise_kind brume_measure_noise(const brume_measure *measure, brume_noise_kind noise);
+
+/* Is it paid as a selection: a quantile or a mode? */
+bool brume_measure_is_selection(const brume_measure *measure);
 
 typedef struct brume_price {
     brume_noise_kind noise;

@@ -131,6 +131,9 @@ static brume_status check_target(const search *all, const brume_plan *plan, brum
         return brume_fail(error, BRUME_EARGUMENT, "leave --joint out, or group by declared values",
                           "how many groups there will be is private, so nothing can be promised "
                           "for all of them");
+    if (plan->query->aggregate_count == 0)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "pay with --epsilon",
+                          "keys alone have no error that a price could be chosen from");
     for (size_t i = 0; i < plan->query->aggregate_count; i++) {
         brume_aggregate_kind kind = plan->query->aggregates[i].kind;
         bool ratio = kind == BRUME_AGGREGATE_AVG || kind == BRUME_AGGREGATE_VAR_POP;

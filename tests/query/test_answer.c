@@ -65,7 +65,7 @@ static void register_visits(clinic *all, const char *epsilon, const char *delta)
 static void open_clinic(clinic *all, int without, uint64_t seed)
 {
     brume_error error = {0};
-    strcpy(all->folder, "/tmp/brume-answer-XXXXXX");
+    snprintf(all->folder, sizeof all->folder, "/tmp/brume-answer-XXXXXX");
     assert_non_null(mkdtemp(all->folder));
     snprintf(all->csv, sizeof all->csv, "%s/visits.csv", all->folder);
     snprintf(all->path, sizeof all->path, "%s/brume.db", all->folder);
@@ -265,6 +265,82 @@ static void no_price_trick_gets_an_answer(void **state)
     close_clinic(&all);
 }
 
+static const char *text(const json_t *answer, size_t row, size_t column)
+{
+    return json_string_value(
+        json_array_get(json_array_get(json_object_get(answer, "rows"), row), column));
+}
+
+static void a_mode_of_undeclared_values_is_found_or_is_null(void **state)
+{
+    (void)state;
+    clinic all;
+    open_clinic(&all, -1, 18);
+    /* two of three people answer 7 */
+    json_t *answer = ask(&all,
+                         "SELECT ward, MODE() WITHIN GROUP (ORDER BY CASE WHEN age % 3 < 2 THEN 7 "
+                         "ELSE age END) AS m, COUNT(*) FROM visits GROUP BY ward",
+                         "20", NULL);
+    for (size_t ward = 0; ward < 3; ward++)
+        assert_holds(cell(answer, "rows", ward, 1) == 7);
+    assert_true(json_is_null(
+        json_array_get(json_array_get(json_object_get(answer, "rows"), 3), 1))); /* empty */
+    json_t *event = json_array_get(json_object_get(answer, "events"), 1);
+    assert_string_equal(json_string_value(json_object_get(event, "measure")),
+                        "units of each value");
+    assert_holds(json_integer_value(json_object_get(event, "threshold")) > 1);
+    assert_holds(json_number_value(json_object_get(event, "gap_95")) > 0);
+    assert_holds(json_number_value(json_object_get(json_object_get(answer, "cost"), "delta")) > 0);
+    json_decref(answer);
+    /* everybody's own name: no value has two units, and none is shown */
+    answer = ask(&all, "SELECT MODE() WITHIN GROUP (ORDER BY person) FROM visits", "1", "1e-6");
+    assert_true(
+        json_is_null(json_array_get(json_array_get(json_object_get(answer, "rows"), 0), 0)));
+    json_decref(answer);
+    /* text, with a FILTER, beside private keys */
+    answer = ask(&all,
+                 "SELECT age < 50, MODE() WITHIN GROUP (ORDER BY 'w' || ward) FILTER (WHERE ward "
+                 "<> 'a') FROM visits WHERE ward <> 'c' GROUP BY 1",
+                 "20", "1e-6");
+    assert_int_equal(json_array_size(json_object_get(answer, "rows")), 2);
+    assert_string_equal(text(answer, 0, 1), "wb");
+    assert_string_equal(text(answer, 1, 1), "wb");
+    json_decref(answer);
+    close_clinic(&all);
+}
+
+static void keys_alone_are_selected_at_a_lower_price_than_counts(void **state)
+{
+    (void)state;
+    clinic all;
+    brume_error error = {0};
+    open_clinic(&all, -1, 19);
+    brume_payment payment = {"1", "1e-6", NULL};
+    json_t *alone = NULL, *counted = NULL;
+    assert_ok(brume_explain(all.ledger, "SELECT DISTINCT age % 3 FROM visits", &payment, NULL,
+                            &alone, &error));
+    assert_ok(brume_explain(all.ledger, "SELECT age % 3, COUNT(*) FROM visits GROUP BY 1", &payment,
+                            NULL, &counted, &error));
+    json_int_t half = json_integer_value(
+        json_object_get(json_array_get(json_object_get(alone, "plan"), 0), "half_shown_at"));
+    assert_holds(half > 0 && half < json_integer_value(json_object_get(
+                                        json_object_get(counted, "shape"), "threshold")));
+    json_t *answer = ask(&all, "SELECT DISTINCT age % 3 FROM visits", "1", "1e-6");
+    assert_int_equal(json_array_size(json_object_get(answer, "rows")), 3);
+    json_t *none = ask(&all, "SELECT person FROM visits GROUP BY person", "1", "1e-6");
+    assert_int_equal(json_array_size(json_object_get(none, "rows")), 0);
+    brume_target target = {.within = 10, .confidence = 0.95};
+    json_t *chosen = NULL;
+    assert_fails(brume_explain(all.ledger, "SELECT DISTINCT age % 3 FROM visits", &payment, &target,
+                               &chosen, &error),
+                 BRUME_EUNSUPPORTED);
+    json_decref(alone);
+    json_decref(counted);
+    json_decref(answer);
+    json_decref(none);
+    close_clinic(&all);
+}
+
 static void a_vanished_source_gives_an_error_and_no_answer(void **state)
 {
     (void)state;
@@ -292,6 +368,8 @@ int main(void)
         cmocka_unit_test(explaining_spends_nothing_and_says_what_asking_charges),
         cmocka_unit_test(refusals_are_the_same_on_neighbouring_tables),
         cmocka_unit_test(no_price_trick_gets_an_answer),
+        cmocka_unit_test(a_mode_of_undeclared_values_is_found_or_is_null),
+        cmocka_unit_test(keys_alone_are_selected_at_a_lower_price_than_counts),
         cmocka_unit_test(a_vanished_source_gives_an_error_and_no_answer),
     };
     return cmocka_run_group_tests_name("answers", tests, NULL, NULL);

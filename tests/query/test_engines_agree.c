@@ -34,7 +34,7 @@ static int prepare(void **state)
     static const char *const wards[] = {"a", "b", "c", "élan", "x,y"};
     char *sql = NULL;
     size_t size = 0;
-    strcpy(folder, "/tmp/brume-agree-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/brume-agree-XXXXXX");
     if (!mkdtemp(folder))
         return 1;
     snprintf(csv, sizeof csv, "%s/visits.csv", folder);
@@ -137,6 +137,13 @@ static const char *const questions[] = {
     "SELECT VAR_POP(age) FROM visits",
     "SELECT MEDIAN(age) FROM visits",
     "SELECT ward, COUNT(*), AVG(weight) FROM visits GROUP BY ward",
+    "SELECT ward, PERCENTILE_CONT(ARRAY[.25, .5, .75]) WITHIN GROUP (ORDER BY age) FROM visits "
+    "GROUP BY ward",
+    "SELECT ward, MODE() WITHIN GROUP (ORDER BY age / 20), MODE() WITHIN GROUP (ORDER BY day) "
+    "FROM visits GROUP BY ward",
+    "SELECT MODE() WITHIN GROUP (ORDER BY 'ward ' || ward) FROM visits WHERE age > 30",
+    "SELECT day, MODE() WITHIN GROUP (ORDER BY weight < 90), COUNT(*) FROM visits GROUP BY day",
+    "SELECT DISTINCT age / 10 FROM visits",
     "SELECT day, COUNT(*), SUM(age) FROM visits GROUP BY day",
     "SELECT COUNT(*), SUM(weight) FROM visits WHERE age >= 18 AND ward <> 'b'",
     "SELECT ward, COUNT(*) FROM visits WHERE day < DATE '2024-03-15' GROUP BY ward",

@@ -1,0 +1,201 @@
+/* Modes of undeclared values: what they cost, by enumeration. */
+#include "check.h"
+
+#include "atoms.h"
+#include "query/price.h"
+
+static const double bin = 1e-9;
+
+/* One group, public; the unit has up to R values. Shows the whole noisy histogram of values, of
+ * which the mode is post-processing: `moved` values change by one unit, all of them gained or,
+ * under replace, half lost and half gained. `others[i]` units beside ours. */
+static double histogram_divergence(const brume_measure *mode, size_t moved, bool replace,
+                                   unsigned choice, double epsilon)
+{
+    atoms all = atoms_one();
+    for (size_t i = 0; i < moved; i++) {
+        int rest = choice >> i & 1 ? (int)mode->threshold + 2 : 0;
+        bool gained = !replace || i % 2;
+        all = atoms_product(all,
+                            atoms_tested(BRUME_NOISE_DISCRETE_LAPLACE, mode->scale,
+                                         (double)mode->threshold, rest + !gained, rest + gained,
+                                         atoms_one(), bin),
+                            bin);
+    }
+    double worst = atoms_hockey_stick(&all, epsilon);
+    atoms_free(&all);
+    return worst;
+}
+
+static double worst_histogram(const brume_measure *mode, size_t moved, bool replace, double epsilon)
+{
+    double worst = 0;
+    for (unsigned choice = 0; choice < 1U << moved; choice++)
+        worst = fmax(worst, histogram_divergence(mode, moved, replace, choice, epsilon));
+    return worst;
+}
+
+static const double prices[][2] = {{1, 1e-3}, {0.3, 1e-2}, {2.5, 1e-5}};
+
+static void a_mode_costs_no_more_than_charged_and_hardly_less(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    for (size_t i = 0; i < 3; i++)
+        for (uint64_t rows = 1; rows <= 2; rows++)
+            for (int replace = 0; replace <= 1; replace++) {
+                brume_measure mode[] = {{.kind = BRUME_MEASURE_PRIVATE_MODE}};
+                brume_shape shape = {
+                    .max_groups = 1, .max_rows = rows, .cells = 1, .replace = replace};
+                brume_price price;
+                assert_ok(brume_price_laplace(mode, 1, &shape, prices[i][0], prices[i][1], &price,
+                                              &error));
+                size_t moved = (size_t)rows * (replace ? 2 : 1);
+                double worst = worst_histogram(mode, moved, replace, prices[i][0]);
+                assert_holds(price.delta <= prices[i][1]);
+                assert_holds(worst <= price.delta * (1 + 1e-6) + 1e-12);
+                assert_holds(worst >= price.delta * 0.99); /* tight */
+                /* the mutants: a threshold one less, noise for one row, noise for add-remove */
+                brume_measure low = *mode;
+                low.threshold--;
+                assert_holds(worst_histogram(&low, moved, replace, prices[i][0]) > price.delta);
+                brume_measure little = *mode;
+                little.scale /= 2;
+                if (moved > 1)
+                    assert_holds(worst_histogram(&little, moved, replace, prices[i][0]) >
+                                 2 * price.delta);
+            }
+}
+
+/* The mode alone, two values and "none": the law of the argmax, in both directions. */
+static void mode_law(const brume_measure *mode, const int units[2], double law[3])
+{
+    int reach = (int)noise_reach(BRUME_NOISE_DISCRETE_LAPLACE, mode->scale) + 40;
+    int threshold = (int)mode->threshold;
+    double below[2] = {0, 0}; /* P[value i is no candidate, or below y] as y rises */
+    law[0] = law[1] = 0;
+    for (int i = 0; i < 2; i++) {
+        double shown = 0;
+        for (int y = threshold; units[i] && y <= reach; y++)
+            shown += noise_mass(BRUME_NOISE_DISCRETE_LAPLACE, mode->scale, y - units[i]);
+        below[i] = 1 - shown;
+    }
+    law[2] = below[0] * below[1];
+    for (int y = threshold; y <= reach; y++) {
+        double at[2];
+        for (int i = 0; i < 2; i++)
+            at[i] = units[i] ? noise_mass(BRUME_NOISE_DISCRETE_LAPLACE, mode->scale, y - units[i])
+                             : 0;
+        law[0] += at[0] * (below[1] + at[1]); /* of equals the first */
+        law[1] += at[1] * below[0];
+        below[0] += at[0];
+        below[1] += at[1];
+    }
+}
+
+static void the_chosen_value_alone_is_private_too(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    brume_measure mode[] = {{.kind = BRUME_MEASURE_PRIVATE_MODE}};
+    brume_shape shape = {.max_groups = 1, .max_rows = 1, .cells = 1};
+    brume_price price;
+    assert_ok(brume_price_laplace(mode, 1, &shape, 1, 1e-3, &price, &error));
+    double worst = 0;
+    for (int a = 0; a < 14; a++)
+        for (int b = 0; b < 14; b++) {
+            const int before[] = {a, b}, after[] = {a + 1, b};
+            double p[3], q[3], there = 0, back = 0;
+            mode_law(mode, before, p);
+            mode_law(mode, after, q);
+            assert_close(p[0] + p[1] + p[2], 1, 1e-9);
+            for (int i = 0; i < 3; i++) {
+                there += fmax(0, p[i] - exp(1) * q[i]);
+                back += fmax(0, q[i] - exp(1) * p[i]);
+            }
+            worst = fmax(worst, fmax(there, back));
+        }
+    assert_holds(worst <= price.delta * (1 + 1e-9));
+    assert_holds(worst >= price.delta * 0.99); /* a value that one unit brings */
+}
+
+/* Private keys and a private mode in one plan: both tests may fail, and both are paid. */
+static void keys_and_modes_together_stay_within_delta(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    for (size_t i = 0; i < 3; i++) {
+        brume_measure measures[] = {{.kind = BRUME_MEASURE_UNITS},
+                                    {.kind = BRUME_MEASURE_PRIVATE_MODE}};
+        brume_shape shape = {.max_groups = 1, .max_rows = 1, .private_keys = true};
+        brume_price price;
+        assert_ok(
+            brume_price_laplace(measures, 2, &shape, prices[i][0], prices[i][1], &price, &error));
+        double worst = 0;
+        for (unsigned choice = 0; choice < 4; choice++) {
+            int rest[] = {choice & 1 ? (int)price.threshold + 2 : 0,
+                          choice & 2 ? (int)measures[1].threshold + 2 : 0};
+            atoms key = atoms_tested(BRUME_NOISE_DISCRETE_LAPLACE, measures[0].scale,
+                                     (double)price.threshold, rest[0], rest[0] + 1, atoms_one(),
+                                     bin);
+            atoms pair = atoms_tested(BRUME_NOISE_DISCRETE_LAPLACE, measures[1].scale,
+                                      (double)measures[1].threshold, rest[1], rest[1] + 1,
+                                      atoms_one(), bin);
+            atoms both = atoms_product(key, pair, bin);
+            worst = fmax(worst, atoms_hockey_stick(&both, prices[i][0]));
+            atoms_free(&both);
+        }
+        assert_holds(price.delta <= prices[i][1]);
+        assert_holds(worst <= price.delta * (1 + 1e-6));
+        assert_holds(worst >= price.delta * 0.98);
+    }
+}
+
+/* The shares add up to the price in every currency: pairs by R, groups, and twice under replace. */
+static void the_scales_of_modes_add_up_to_the_price(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    for (uint64_t groups = 1; groups <= 3; groups++)
+        for (uint64_t rows = 1; rows <= 3; rows++)
+            for (uint64_t cells = 0; cells <= 2; cells++)
+                for (int replace = 0; replace <= 1; replace++) {
+                    brume_shape shape = {.max_groups = groups,
+                                         .max_rows = rows,
+                                         .cells = cells,
+                                         .replace = replace,
+                                         .private_keys = cells == 0};
+                    brume_measure plan[] = {{.kind = BRUME_MEASURE_UNITS},
+                                            {.kind = BRUME_MEASURE_PRIVATE_MODE}};
+                    double kept = (double)(cells && cells < groups ? cells : groups);
+                    double pairs = kept * (double)rows * (replace ? 2 : 1);
+                    /* a cell stayed in costs a count of units nothing: 2G cells, or all K */
+                    double moved = replace ? 2 * (double)groups : kept;
+                    if (cells && moved > (double)cells)
+                        moved = (double)cells;
+                    brume_price price;
+                    assert_ok(brume_price_laplace(plan, 2, &shape, 1, 1e-6, &price, &error));
+                    assert_close(moved / plan[0].scale + pairs / plan[1].scale, 1, 1e-12);
+                    assert_ok(brume_price_concentrated(plan, 2, &shape, 0.5, 1e-6, &price, &error));
+                    assert_close(moved / (plan[0].scale * plan[0].scale) +
+                                     pairs / (plan[1].scale * plan[1].scale),
+                                 1, 1e-12);
+                    assert_holds(price.delta <= 1e-6);
+                    assert_ok(brume_price_gaussian(plan, 2, &shape, 1, 1e-6, &price, &error));
+                    assert_close(pairs / plan[1].scale, price.epsilon_selection, 1e-12);
+                    assert_holds(price.delta <= 1e-6);
+                    assert_int_equal(brume_measure_noise(&plan[1], price.noise),
+                                     BRUME_NOISE_DISCRETE_LAPLACE);
+                }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mode_costs_no_more_than_charged_and_hardly_less),
+        cmocka_unit_test(the_chosen_value_alone_is_private_too),
+        cmocka_unit_test(keys_and_modes_together_stay_within_delta),
+        cmocka_unit_test(the_scales_of_modes_add_up_to_the_price),
+    };
+    return cmocka_run_group_tests_name("modes of undeclared values", tests, NULL, NULL);
+}
