@@ -340,10 +340,14 @@ static void ball_sum(arb_t sum, const brume_line *line, double epsilon, size_t *
     arb_init(y);
     arb_zero(sum);
     for (size_t i = 0; i < line->count; i++) {
-        const brume_node *node = &line->nodes[i];
-        if (node->first_re == 0 && node->first_im == 0)
-            continue; /* not summed: its bound is in the error */
-        arb_set_d(y, round(node->y / line->h));
+        double index = (double)i;
+        if (line->dense.count == 0) {
+            const brume_node *node = &line->nodes[i];
+            if (node->first_re == 0 && node->first_im == 0)
+                continue; /* not summed: its bound is in the error */
+            index = round(node->y / line->h);
+        }
+        arb_set_d(y, index);
         if (line->unit > 0) { /* 2 pi n/(a M) */
             arb_t pi;
             arb_init(pi);

@@ -28,8 +28,7 @@ void brume_closed_delta(const brume_closed *closed, double epsilon, brume_answer
 typedef struct brume_pattern brume_pattern;
 
 /* NULL if a law is of another kind, if the patterns with a loss above `epsilon` times (Laplace
- * draws
- * + 6) exceed `effort`, or if memory ran out. */
+ * draws + half the laws + 6) exceed `effort`, or if memory ran out. */
 brume_pattern *brume_pattern_open(const brume_law *laws, size_t count, double epsilon,
                                   double effort);
 void brume_pattern_close(brume_pattern *pattern);

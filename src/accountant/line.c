@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/dense.h"
 #include "accountant/smoothing.h"
 
 static const double unit = BRUME_UNIT;
@@ -300,12 +301,14 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
     line->cumulant += (long double)brume_smoothing_cumulant(line->width, line->c);
     line->cumulant_error = error + 1e-15 * line->width * line->c;
     line->drift = brume_smoothing_drift(line->width);
-    line->count = 0;
+    line->count = line->dense.count = 0;
     line->skipped = 0;
     line->cut = false;
     /* in the scale of exp(cumulant - c x): what may be cut */
     double scale = (double)(line->cumulant - (long double)line->c * (epsilon - line->drift));
     double limit = log(tolerance) + goal - scale;
+    if (brume_dense_suits(line))
+        return brume_dense_lay(line, limit);
     double weight = line->unit > 0 ? log(2 / line->fold) : log(line->h / M_PI);
     double last = line->unit > 0 ? floor(line->fold / 2) : INFINITY;
     int since = 0, useless = 0;
@@ -397,6 +400,8 @@ brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon)
 {
     if (line->unit > 0)
         return evaluate_folded(line, epsilon);
+    if (line->dense.count > 0)
+        return brume_dense_evaluate(line, epsilon);
     double c = line->c, x = epsilon - line->drift;
     double sum = 0, slope = 0, error = 0, absolute = 0;
     for (size_t i = 0; i < line->count; i++) {
@@ -489,6 +494,9 @@ void brume_line_certify(brume_line *line, double epsilon, double *lower, double 
 void brume_line_close(brume_line *line)
 {
     free(line->nodes);
+    free(line->dense.re);
+    free(line->dense.im);
     line->nodes = NULL;
     line->count = line->capacity = 0;
+    line->dense = (brume_dense){0};
 }

@@ -26,6 +26,23 @@ typedef struct brume_node {
                      size; for a node that is not summed: a bound of |first| */
 } brume_node;
 
+/* The nodes of a dense line (dense.h): psi k/(k(c) s(s+1)) without the phase of `top`, the first
+ * halved, and sums over all of them. */
+typedef struct brume_dense {
+    double *re, *im;
+    size_t count, capacity; /* count 0: the line is not dense */
+    double top;             /* the largest loss */
+    double error;           /* bounds of the nodes' errors */
+    double size, lever;     /* their sizes, and their sizes times y */
+} brume_dense;
+
+/* How nodes are laid and summed; tests compare the ways. */
+typedef enum brume_laying {
+    BRUME_LAY_QUICKEST, /* dense where that suits, by the widest instructions there are */
+    BRUME_LAY_PORTABLE, /* dense where that suits, by plain instructions */
+    BRUME_LAY_SINGLY,   /* never dense */
+} brume_laying;
+
 typedef struct brume_line {
     brume_law *laws;
     size_t law_count;
@@ -38,6 +55,8 @@ typedef struct brume_line {
     double cumulant_error;
     brume_node *nodes;
     size_t count, capacity;
+    brume_dense dense;
+    brume_laying laying;
     double skipped; /* bound of all that was not summed, over exp(cumulant - c x) */
     bool cut;       /* the node cap ended the line */
 } brume_line;

@@ -25,7 +25,7 @@
 #include <arb_poly.h>
 #endif
 
-enum { MOST_GROUPS = 24, MOST_LAPLACE = 300, MOST_OPTIONS = 4096 };
+enum { MOST_GROUPS = 128, MOST_LAPLACE = 300, MOST_OPTIONS = 4096 };
 
 typedef struct group {
     const brume_law *law;
@@ -120,7 +120,7 @@ brume_pattern *brume_pattern_open(const brume_law *laws, size_t count, double ep
             pattern->groups[i].rest = rest;
         }
         pattern->laplace_draws = (size_t)draws;
-        double limit = effort / (draws + 6);
+        double limit = effort / (draws + 0.5 * (double)count + 6);
         able = count_leaves(pattern, 0, epsilon, limit) < limit;
     }
     if (!able) {

@@ -50,6 +50,39 @@ void brume_smoothing_node(double width, double c, double y, double *re, double *
         *error = 1;
 }
 
+double brume_smoothing_end(double width)
+{
+    return shape / width;
+}
+
+void brume_smoothing_factor(double width, double c, double y, double *re, double *im, double *error)
+{
+    double wc = width * c, wy = width * y, real = sqrt(shape * shape + wc * wc);
+    double square_re = shape * shape + wc * wc - wy * wy, square_im = 2 * wc * wy;
+    double modulus = sqrt(square_re * square_re + square_im * square_im), radius = sqrt(modulus);
+    double large = sqrt(0.5 * (modulus + fabs(square_re)));
+    double small = large > 0 ? square_im / (2 * large) : 0;
+    double z_re = square_re >= 0 ? large : small, z_im = square_re >= 0 ? small : large;
+    double growth = exp(z_re - real), fade = growth > 1e-4 ? 0 : exp(-real - z_re);
+    /* 2 sinh z e^{-real} = (growth - fade) cos + i (growth + fade) sin; fade/growth < 2^-83 where
+     * it is left out */
+    double size = growth + fade;
+    if (radius < 0.01) { /* |sinh z/z| <= cosh |z| < 1.0001 */
+        *re = *im = 0;
+        *error = 2.001 * real * exp(-real);
+        return;
+    }
+    double s, co;
+    sincos(z_im, &s, &co);
+    double sinh_re = (growth - fade) * co, sinh_im = size * s, scale = real / modulus;
+    *re = scale * (sinh_re * z_re + sinh_im * z_im);
+    *im = scale * (sinh_im * z_re - sinh_re * z_im);
+    /* z: 6 units of its square's terms over 2|z|, and 4 of itself; exp, sine and products: 40;
+     * growth - fade is off by as much of size */
+    double terms = shape * shape + wc * wc + wy * wy;
+    *error = 1.1 * unit * size * real / radius * (40 + 6 * terms / radius + 8 * radius + 4 * real);
+}
+
 double brume_smoothing_envelope(double width, double c, double y)
 {
     if (width == 0)

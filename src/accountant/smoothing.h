@@ -16,6 +16,13 @@ double brume_smoothing_cumulant(double width, double c);
 /* log k(c + iy) - log k(c), and a bound of its error (above 1/2: unusable). */
 void brume_smoothing_node(double width, double c, double y, double *re, double *im, double *error);
 
+/* k(c + iy)/k(c) itself, without logarithms, for width > 0; *error bounds its error, absolute. */
+void brume_smoothing_factor(double width, double c, double y, double *re, double *im,
+                            double *error);
+
+/* The y from which on k is nearly nothing; width > 0. */
+double brume_smoothing_end(double width);
+
 /* A bound of log |k(c + iy')| - log k(c) over y' >= y. */
 double brume_smoothing_envelope(double width, double c, double y);
 

@@ -6,12 +6,13 @@
 #include <math.h>
 
 #include "accountant/closed.h"
+#include "accountant/dense.h"
 #include "accountant/peaks.h"
 
 static const double unit = BRUME_UNIT;
-static const double most_work = 1.2e6;      /* nodes times laws of one question: some 0.1 s */
-static const double pattern_effort = 1.2e5; /* patterns times draws, some 10 ms each time */
-static const double light_effort = 2e3;     /* patterns without a first look */
+static const double most_work = 4e7;      /* nanoseconds or so of one line */
+static const double pattern_effort = 4e4; /* patterns times draws, some 4 ms each time */
+static const double light_effort = 2e3;   /* patterns without a first look */
 
 static const char route_plain[] = "contour integral of the loss transform";
 static const char route_fold[] = "contour integral folded onto the lattice of losses";
@@ -89,13 +90,23 @@ static bool narrow(const brume_answer *answer, double width_goal)
     return answer->value.upper - answer->value.lower <= width_goal * answer->value.upper;
 }
 
-/* Is another round, with four times the nodes, too much? */
-static bool spent(const brume_answer *answer, const brume_law *laws, size_t count)
+/* A smaller width for the next round: what it certifies narrows with the square of the width, and
+ * the nodes grow with its inverse. 0 if that is too much work. */
+static double next_width(const brume_line *line, const brume_answer *answer, double width_goal)
 {
-    double effort = 2;
-    for (size_t i = 0; i < count; i++)
-        effort += laws[i].kind == BRUME_LAW_SAMPLED ? 12 : 1;
-    return 4 * (double)answer->nodes * effort > most_work;
+    double price = 160, factor = 4;
+    for (size_t i = 0; i < line->law_count; i++)
+        price += line->laws[i].kind == BRUME_LAW_SAMPLED ? 960 : 80;
+    if (line->dense.count > 0) {
+        double gap = answer->value.upper - answer->value.lower;
+        price = brume_dense_price(line);
+        factor = fmin(fmax(sqrt(2 * gap / (width_goal * answer->value.upper)), 2), 16);
+        factor = fmin(factor, most_work / (price * (double)line->count));
+    }
+    if (factor < 1.5 || factor * (double)line->count * price > 1.01 * most_work ||
+        line->width < 1e-14)
+        return 0;
+    return line->width / factor;
 }
 
 bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double width_goal,
@@ -147,10 +158,11 @@ bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double wid
         bool wide = gap > width_goal * answer.value.upper;
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, &answer);
-        if (width == 0 || !wide || width < 1e-14 || spent(&answer, laws, count) || line.cut ||
-            (answer.rounds > 3 && gap > 0.5 * before))
+        if (width == 0 || !wide || line.cut || (answer.rounds > 3 && gap > 0.5 * before))
             break;
-        width /= 4;
+        width = next_width(&line, &answer, width_goal);
+        if (width == 0)
+            break;
     }
     brume_line_close(&line);
     if (answer.value.lower > answer.value.upper) /* they cross only by rounding at 0 or 1 */
@@ -200,6 +212,8 @@ static double newton(const brume_line *line, double epsilon, double delta, doubl
                       : at.value > delta           ? most
                                                    : -most;
         step = fmin(fmax(step, -most), most);
+        if (fabs(step) <= 1e-15 * epsilon) /* there: a bisection would leave */
+            break;
         double next = epsilon + step;
         if (!(next > low && next < high) && !(next <= 0 && floor_ == 0))
             next = high < INFINITY ? 0.5 * (low + high) : epsilon + most;
@@ -320,10 +334,11 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
         if (wide &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, pattern_effort, &answer))
             break;
-        if (width == 0 || !wide || width < 1e-14 || spent(&answer, laws, count) || line.cut ||
-            stuck)
+        if (width == 0 || !wide || line.cut || stuck)
             break;
-        width /= 4;
+        width = next_width(&line, &answer, width_goal);
+        if (width == 0)
+            break;
     }
     brume_line_close(&line);
     if (answer.value.lower > answer.value.upper)
