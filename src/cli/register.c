@@ -146,14 +146,18 @@ static brume_status declare(const brume_call *call, brume_policy *policy, brume_
     return BRUME_OK;
 }
 
+/* Columns and marks. Of a public table there is no budget to double: that a view reads it is no
+ * reason to refuse the view. */
 static brume_status describe(const brume_call *call, brume_description *description,
-                             brume_error *error)
+                             brume_marks *marks, brume_error *error)
 {
     brume_source source = {.location = brume_call_operand(call, 1),
                            .table = brume_call_text(call, "table")};
     brume_engine *engine = NULL;
     BRUME_TRY(brume_engine_open(&source, 1, &engine, error));
     brume_status status = brume_engine_describe(engine, 0, description, error);
+    if (status == BRUME_OK && !(source.table && brume_call_has(call, "public")))
+        status = brume_engine_marks(engine, 0, true, marks, error);
     brume_engine_close(engine);
     return status;
 }
@@ -205,8 +209,8 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
 }
 
 static brume_status record(brume_call *call, const brume_policy *policy, const char *identity,
-                           const brume_filter *filter, brume_adjacency adjacency,
-                           brume_error *error)
+                           const brume_marks *marks, const brume_filter *filter,
+                           brume_adjacency adjacency, brume_error *error)
 {
     const char *version = brume_call_text(call, "data-version");
     const char *cap = brume_call_text(call, "cap");
@@ -223,6 +227,8 @@ static brume_status record(brume_call *call, const brume_policy *policy, const c
         status = brume_call_open_ledger(call, BRUME_LEDGER_CREATE, &ledger, error);
     brume_registration registration = {.name = brume_call_operand(call, 0),
                                        .source = identity,
+                                       .marks = (const char *const *)marks->texts,
+                                       .mark_count = marks->count,
                                        .data_version = version ? version : "",
                                        .adjacency = adjacency,
                                        .filter = filter,
@@ -251,6 +257,7 @@ static brume_status run(brume_call *call, brume_error *error)
     typed_budget budget = {0};
     brume_filter filter;
     brume_description description = {0};
+    brume_marks marks = {0};
     brume_policy *policy = NULL;
     /* A public table is never charged: the ledger wants a budget, it gets one nobody can spend. */
     brume_status status =
@@ -258,17 +265,18 @@ static brume_status run(brume_call *call, brume_error *error)
     if (status == BRUME_OK)
         status = make_filter(call, &budget, &filter, error);
     if (status == BRUME_OK)
-        status = describe(call, &description, error);
+        status = describe(call, &description, &marks, error);
     if (status == BRUME_OK)
         status = brume_policy_make(brume_call_operand(call, 1), brume_call_text(call, "table"),
                                    &description, &policy, error);
     if (status == BRUME_OK)
         status = declare(call, policy, error);
     if (status == BRUME_OK)
-        status = record(call, policy, description.identity, &filter, adjacency, error);
+        status = record(call, policy, description.identity, &marks, &filter, adjacency, error);
     if (status == BRUME_OK)
         status = write_registered(call, policy, &filter, adjacency, &budget, error);
     brume_policy_close(policy);
+    brume_marks_clear(&marks);
     brume_description_clear(&description);
     free(budget.text);
     return status;
@@ -354,7 +362,8 @@ const brume_command brume_command_register = {
         "Writes the dataset's policy to the ledger. Everything said here is the owner's decision "
         "and public: the unit, the bounds, the domains, the budget. No query can change it. There "
         "is no default budget.\n\nThe same source cannot be registered twice, because two budgets "
-        "for the same people add up; --new-budget does it all the same.",
+        "for the same people add up: not by another name, a link or a glob, nor a copy of a file, "
+        "nor a view of a table. --new-budget does it all the same.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

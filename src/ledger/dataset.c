@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ledger/journal.h"
+#include "ledger/mark.h"
 
 static brume_status out_of_memory(brume_error *error)
 {
@@ -69,6 +70,10 @@ static brume_status write_registration(brume_ledger *ledger, const brume_registr
                                   "a second budget for the same people adds to the first; "
                                   "--new-budget if you mean it",
                                   error));
+    if (!new->new_budget)
+        BRUME_TRY(brume_mark_refuse_known(ledger, new->marks, new->mark_count, error));
+    for (size_t i = 0; i < new->mark_count; i++)
+        BRUME_TRY(brume_mark_add(ledger, new->name, new->marks[i], error));
     char filter[BRUME_FILTER_TEXT];
     BRUME_TRY(brume_filter_print(new->filter, filter, error));
     json_t *body = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s?,s:O,s:b}", "dataset", new->name, "source",

@@ -39,7 +39,7 @@ brume_status brume_ledger_export(brume_ledger *ledger, json_t **out, brume_error
         return out_of_memory(error);
     brume_status status = add_rows(ledger, rows, error);
     json_t *result = status == BRUME_OK ? json_pack("{s:s,s:i,s:O}", "format", format_name,
-                                                    "version", BRUME_LEDGER_SCHEMA, "rows", rows)
+                                                    "version", ledger->schema, "rows", rows)
                                         : NULL;
     json_decref(rows);
     if (status != BRUME_OK)

@@ -97,45 +97,65 @@ static brume_status append_text(brume_ledger *ledger, const char *kind, const ch
         "itttt", (int64_t)row.id, time, kind, body, hash);
 }
 
-/* Digest of the dataset table: a chain over its rows in the order of names. */
-static brume_status digest_states(brume_ledger *ledger, char digest[BRUME_DIGEST_TEXT],
-                                  brume_error *error)
+/* Where a body has the digest of the tables beside the journal. A program that knows schema 1 alone
+ * and still has the file open finds no "states" after a migration, and refuses to write. */
+static const char *digest_key(const brume_ledger *ledger)
 {
-    enum { COLUMNS = 7 };
+    return ledger->schema == 1 ? "states" : "tables";
+}
+
+/* Chain `digest` over the rows that `sql` gives. */
+static brume_status digest_rows(brume_ledger *ledger, const char *sql,
+                                char digest[BRUME_DIGEST_TEXT], brume_error *error)
+{
+    enum { MOST_COLUMNS = 7 };
     sqlite3_stmt *statement = NULL;
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
-                                  "SELECT name, source, registered, data_version, filter, last, "
-                                  "queries FROM dataset ORDER BY name",
-                                  ""));
-    char before[BRUME_DIGEST_TEXT] = "";
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, ""));
+    int columns = sqlite3_column_count(statement);
+    char before[BRUME_DIGEST_TEXT];
     bool row = true;
     brume_status status = BRUME_OK;
     while (status == BRUME_OK && row) {
+        memcpy(before, digest, sizeof before);
         status = brume_store_step(ledger, statement, &row, error);
-        const char *parts[COLUMNS + 1] = {before};
-        for (int i = 0; status == BRUME_OK && row && i < COLUMNS; i++)
+        const char *parts[MOST_COLUMNS + 1] = {before};
+        for (int i = 0; status == BRUME_OK && row && i < columns; i++)
             parts[i + 1] = brume_store_text(statement, i);
         if (status == BRUME_OK && row)
-            status = brume_digest(parts, COLUMNS + 1, digest, error);
-        if (status == BRUME_OK && row)
-            memcpy(before, digest, sizeof before);
+            status = brume_digest(parts, (size_t)columns + 1, digest, error);
     }
     sqlite3_finalize(statement);
-    memcpy(digest, before, sizeof before);
     return status;
+}
+
+/* Digest of the tables that the newest row vouches for: datasets, and from schema 2 on marks. It
+ * tells nobody whether marks were added: each reservation changes its dataset's row too. */
+static brume_status digest_tables(brume_ledger *ledger, char digest[BRUME_DIGEST_TEXT],
+                                  brume_error *error)
+{
+    digest[0] = 0;
+    BRUME_TRY(digest_rows(ledger,
+                          "SELECT name, source, registered, data_version, filter, last, queries "
+                          "FROM dataset ORDER BY name",
+                          digest, error));
+    if (ledger->schema == 1)
+        return BRUME_OK;
+    BRUME_TRY(digest_rows(ledger, "SELECT key FROM secret ORDER BY rowid", digest, error));
+    return digest_rows(ledger, "SELECT dataset, mark FROM mark ORDER BY dataset, mark", digest,
+                       error);
 }
 
 brume_status brume_journal_append(brume_ledger *ledger, const char *kind, json_t *body,
                                   brume_error *error)
 {
-    char states[BRUME_DIGEST_TEXT];
-    brume_status status = digest_states(ledger, states, error);
+    char digest[BRUME_DIGEST_TEXT];
+    brume_status status = digest_tables(ledger, digest, error);
     if (status != BRUME_OK) {
         json_decref(body);
         return status;
     }
     char *text = NULL;
-    if (body && json_object_set_new(body, "states", json_string(states)) == 0)
+    if (body && json_object_set_new(body, digest_key(ledger), json_string(digest)) == 0)
         text = json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
     json_decref(body);
     if (!text)
@@ -189,9 +209,9 @@ brume_status brume_journal_check_head(brume_ledger *ledger, brume_error *error)
     json_t *body = NULL;
     BRUME_TRY(check_row(ledger, id, &body, error));
     char digest[BRUME_DIGEST_TEXT];
-    const char *states = json_string_value(json_object_get(body, "states"));
-    brume_status status = digest_states(ledger, digest, error);
-    if (status == BRUME_OK && (!states || strcmp(states, digest) != 0))
+    const char *recorded = json_string_value(json_object_get(body, digest_key(ledger)));
+    brume_status status = digest_tables(ledger, digest, error);
+    if (status == BRUME_OK && (!recorded || strcmp(recorded, digest) != 0))
         status = brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
                             "the table of datasets is not what the journal says");
     json_decref(body);

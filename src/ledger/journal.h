@@ -9,11 +9,13 @@
  *   reserve   {"charges":[{"dataset","price","filter"}],"sql","events","answer_key"}
  *   commit    {"reservation","answer_hash"}
  *   fail      {"reservation","reason"}
+ *   migrate   {"from","to"}: schemas
  *
  * `filter` is the state of the dataset's filter after the row, in its exact text form; `price` the
- * charge in its exact text form. Every body also has "states": a digest of the whole dataset table
- * after the row, so that the newest row vouches for the state of every dataset. Bodies are JSON
- * with sorted keys and no spaces. */
+ * charge in its exact text form. Every body also has "tables": a digest of the tables of datasets
+ * and of marks after the row, so that the newest row vouches for the state of every dataset and for
+ * all that is known of its source. (Rows of schema 1 have "states", of the datasets alone.) Bodies
+ * are JSON with sorted keys and no spaces. */
 #ifndef BRUME_LEDGER_JOURNAL_H
 #define BRUME_LEDGER_JOURNAL_H
 
@@ -50,8 +52,8 @@ BRUME_MUST_USE brume_status brume_journal_hash(const brume_journal_row *row, con
 BRUME_MUST_USE brume_status brume_journal_body(brume_ledger *ledger, uint64_t id, json_t **body,
                                                brume_error *error);
 
-/* Is the newest row the one its hash says, and is the dataset table what it vouches for? Takes time
- * in the number of datasets, not of rows. */
+/* Is the newest row the one its hash says, and are the tables of datasets and marks what it vouches
+ * for? Takes time in the number of datasets and marks, not of rows. */
 BRUME_MUST_USE brume_status brume_journal_check_head(brume_ledger *ledger, brume_error *error);
 
 #endif

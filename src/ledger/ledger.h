@@ -8,8 +8,10 @@
  *                the journal row `last` says.
  *   reservation  one row per reservation: its state, `reserved`, `committed` or `failed`.
  *   answer       recorded answers, for free re-reads; their hashes are in the journal.
+ *   mark, secret by what each dataset's source is known, as keyed hashes; see mark.h.
  *
- * Everything but the journal can be recomputed from it; `verify` does so.
+ * Everything but the journal can be recomputed from it, or (marks) is vouched for by its newest
+ * row; `verify` does so.
  *
  * Rules.
  *  1. A reservation is durable (on disk, synced) before brume_ledger_reserve returns.
@@ -51,10 +53,10 @@ typedef enum brume_ledger_mode {
     BRUME_LEDGER_READ,   /* open for reading only */
 } brume_ledger_mode;
 
-/* Open the ledger at `path`; close it with brume_ledger_close. A newer schema is refused; there is
- * no older one yet. Errors: BRUME_ESOURCE no such file; BRUME_EDISK cannot be opened, locked or
- * written; BRUME_EDAMAGED not a ledger, or its structure is not what brume made; BRUME_EUNSUPPORTED
- * newer.
+/* Open the ledger at `path`; close it with brume_ledger_close. A newer schema is refused; an older
+ * one is migrated when it is opened for writing, and read as it is otherwise. Errors: BRUME_ESOURCE
+ * no such file; BRUME_EDISK cannot be opened, locked or written; BRUME_EDAMAGED not a ledger, or
+ * its structure is not what brume made; BRUME_EUNSUPPORTED newer.
  */
 BRUME_MUST_USE brume_status brume_ledger_open(const char *path, brume_ledger_mode mode,
                                               brume_ledger **out, brume_error *error);
@@ -65,6 +67,8 @@ void brume_ledger_close(brume_ledger *ledger);
 typedef struct brume_registration {
     const char *name;         /* unique, not empty */
     const char *source;       /* identity of the source; the same one twice is refused */
+    const char *const *marks; /* what else it is known by (mark.h); a known one is refused */
+    size_t mark_count;
     const char *data_version; /* the owner's public label; may be "" */
     brume_adjacency adjacency;
     const brume_filter *filter; /* fresh: the budget and its rule */
@@ -73,7 +77,8 @@ typedef struct brume_registration {
     bool new_budget;            /* the owner insists: same source under another name */
 } brume_registration;
 
-/* Register a dataset. BRUME_EPOLICY if the name or the source is registered already. */
+/* Register a dataset. BRUME_EPOLICY if the name or the source is registered already, or if it
+ * shares data with a registered one, by its marks. */
 BRUME_MUST_USE brume_status brume_ledger_register(brume_ledger *ledger,
                                                   const brume_registration *registration,
                                                   brume_error *error);
@@ -106,6 +111,8 @@ BRUME_MUST_USE brume_status brume_ledger_names(brume_ledger *ledger, json_t **ou
 typedef struct brume_ledger_charge {
     const char *dataset;
     const brume_charge *price; /* in the currency of that dataset's rule */
+    const char *const *marks;  /* of what will be read; new ones are recorded */
+    size_t mark_count;
 } brume_ledger_charge;
 
 typedef struct brume_reservation {
@@ -117,8 +124,8 @@ typedef struct brume_reservation {
 } brume_reservation;
 
 /* Charge and record. *id names the reservation. On failure nothing is charged.
- * Errors: BRUME_EBUDGET does not fit; BRUME_EPOLICY over the cap, or datasets of different
- * adjacency; BRUME_EUNKNOWN; BRUME_EDAMAGED; BRUME_EDISK. */
+ * Errors: BRUME_EBUDGET does not fit; BRUME_EPOLICY over the cap, datasets of different adjacency,
+ * or a source that has become another dataset's; BRUME_EUNKNOWN; BRUME_EDAMAGED; BRUME_EDISK. */
 BRUME_MUST_USE brume_status brume_ledger_reserve(brume_ledger *ledger,
                                                  const brume_reservation *reservation, uint64_t *id,
                                                  brume_error *error);

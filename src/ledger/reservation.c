@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "ledger/dataset.h"
 #include "ledger/journal.h"
+#include "ledger/mark.h"
 #include "number/rounding.h"
 
 static brume_status out_of_memory(brume_error *error)
@@ -44,7 +45,8 @@ static brume_status check_cap(const brume_dataset *dataset, const brume_charge *
                       concentrated ? "rho" : "epsilon", asked, dataset->cap, dataset->name);
 }
 
-/* Charge one dataset in memory; `charges` gets its entry, *adjacency the dataset's. */
+/* Charge one dataset in memory (its new marks go to the file); `charges` gets its entry, *adjacency
+ * the dataset's. */
 static brume_status charge_one(brume_ledger *ledger, const brume_reservation *reservation, size_t i,
                                json_t *charges, brume_adjacency *adjacency, brume_error *error)
 {
@@ -62,6 +64,8 @@ static brume_status charge_one(brume_ledger *ledger, const brume_reservation *re
         status = check_cap(dataset, charge->price, error);
     if (status == BRUME_OK)
         status = brume_filter_charge(&dataset->filter, charge->price, error);
+    if (status == BRUME_OK)
+        status = brume_mark_see(ledger, charge->dataset, charge->marks, charge->mark_count, error);
     if (status == BRUME_OK)
         status = brume_charge_print(charge->price, price, error);
     if (status == BRUME_OK)

@@ -1,7 +1,8 @@
-/* The SQLite file under the ledger: opening, schema, transactions, statements.
+/* The SQLite file under the ledger: opening, transactions, statements.
  *
- * Promise: a file that brume_ledger_open accepts has exactly the tables, indexes and triggers that
- * this file creates, letter by letter. A foreign trigger could change what a charge does. */
+ * Promise: a file that brume_ledger_open accepts is a ledger of a schema that this build knows,
+ * with exactly its tables, indexes and triggers; opened for writing it has this build's own schema.
+ */
 #include "ledger/store.h"
 
 #include <errno.h>
@@ -13,34 +14,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "ledger/journal.h"
+#include "ledger/schema.h"
 
 enum { BUSY_MILLISECONDS = 30000 };
-
-typedef struct schema_object {
-    const char *name, *sql;
-} schema_object;
-
-static const schema_object schema[] = {
-    {"journal", "CREATE TABLE journal(id INTEGER PRIMARY KEY, time TEXT NOT NULL, "
-                "kind TEXT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL) STRICT"},
-    {"dataset", "CREATE TABLE dataset(name TEXT PRIMARY KEY, source TEXT NOT NULL, "
-                "registered INTEGER NOT NULL, data_version TEXT NOT NULL, filter TEXT NOT NULL, "
-                "last INTEGER NOT NULL, queries INTEGER NOT NULL) STRICT, WITHOUT ROWID"},
-    {"dataset_source", "CREATE INDEX dataset_source ON dataset(source)"},
-    {"reservation", "CREATE TABLE reservation(id INTEGER PRIMARY KEY, answer_key TEXT NOT NULL, "
-                    "state TEXT NOT NULL) STRICT"},
-    {"charge", "CREATE TABLE charge(dataset TEXT NOT NULL, reservation INTEGER NOT NULL, "
-               "PRIMARY KEY(dataset, reservation)) STRICT, WITHOUT ROWID"},
-    {"answer", "CREATE TABLE answer(answer_key TEXT PRIMARY KEY, committed INTEGER NOT NULL, "
-               "body TEXT NOT NULL) STRICT, WITHOUT ROWID"},
-    {"journal_keeps_rows", "CREATE TRIGGER journal_keeps_rows BEFORE DELETE ON journal "
-                           "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"},
-    {"journal_keeps_text", "CREATE TRIGGER journal_keeps_text BEFORE UPDATE ON journal "
-                           "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"},
-};
-
-enum { SCHEMA_OBJECTS = sizeof schema / sizeof *schema };
 
 brume_status brume_store_fail(brume_ledger *ledger, const char *doing, brume_error *error)
 {
@@ -186,42 +162,6 @@ static brume_status read_number(brume_ledger *ledger, const char *sql, int64_t *
     return status;
 }
 
-static brume_status create_schema(brume_ledger *ledger, brume_error *error)
-{
-    for (size_t i = 0; i < SCHEMA_OBJECTS; i++)
-        BRUME_TRY(brume_store_run(ledger, schema[i].sql, "making the ledger", error));
-    BRUME_TRY(brume_journal_append(ledger, "create", json_object(), error));
-    char pragma[96];
-    sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA application_id=%d; PRAGMA user_version=%d",
-                     BRUME_LEDGER_APPLICATION, BRUME_LEDGER_SCHEMA);
-    return brume_store_run(ledger, pragma, "making the ledger", error);
-}
-
-static brume_status check_objects(brume_ledger *ledger, brume_error *error)
-{
-    sqlite3_stmt *statement = NULL;
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
-                                  "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", ""));
-    size_t found = 0;
-    bool row = true, foreign = false;
-    brume_status status = BRUME_OK;
-    while ((status = brume_store_step(ledger, statement, &row, error)) == BRUME_OK && row) {
-        bool known = false;
-        for (size_t i = 0; i < SCHEMA_OBJECTS; i++)
-            known = known || (strcmp(schema[i].name, brume_store_text(statement, 0)) == 0 &&
-                              strcmp(schema[i].sql, brume_store_text(statement, 1)) == 0);
-        found += known;
-        foreign = foreign || !known;
-    }
-    sqlite3_finalize(statement);
-    if (status != BRUME_OK)
-        return status;
-    if (foreign || found != SCHEMA_OBJECTS)
-        return brume_fail(error, BRUME_EDAMAGED, "the file was changed by another program",
-                          "the ledger's structure is not the one brume made");
-    return BRUME_OK;
-}
-
 /* All three at one moment: another process may just be making the file. */
 static brume_status read_identity(brume_ledger *ledger, int64_t *application, int64_t *version,
                                   int64_t *objects, brume_error *error)
@@ -239,7 +179,8 @@ static brume_status read_identity(brume_ledger *ledger, int64_t *application, in
     return status;
 }
 
-/* Is this a ledger this build can use, or (where `create`) an empty file? Changes nothing. */
+/* Is this a ledger this build can use, or (where `create`) an empty file? Changes nothing but
+ * ledger->schema. */
 static brume_status check_identity(brume_ledger *ledger, bool create, bool *empty,
                                    brume_error *error)
 {
@@ -255,21 +196,22 @@ static brume_status check_identity(brume_ledger *ledger, bool create, bool *empt
         return brume_fail(error, BRUME_EUNSUPPORTED, "use the brume that wrote it, or a newer one",
                           "the ledger has schema %d, this brume knows up to %d", (int)version,
                           BRUME_LEDGER_SCHEMA);
+    ledger->schema = (int)version;
     return BRUME_OK;
 }
 
-/* There is no older schema than 1 yet. A change of the schema adds its step here, between the check
- * of the identity and that of the objects, inside the same transaction.
- *
- * Inside a write transaction if the ledger is writable: of two processes that make a new ledger one
- * makes it and the other finds it made. */
+/* Inside a write transaction if the ledger is writable: of two processes that make or migrate a
+ * ledger one does it and the other finds it done. Reading leaves an older schema as it is. */
 static brume_status check_or_create(brume_ledger *ledger, bool create, brume_error *error)
 {
     bool empty = false;
     BRUME_TRY(check_identity(ledger, create, &empty, error));
     if (empty)
-        return create_schema(ledger, error);
-    return check_objects(ledger, error);
+        return brume_schema_create(ledger, error);
+    BRUME_TRY(brume_schema_check(ledger, error));
+    if (ledger->writable && ledger->schema < BRUME_LEDGER_SCHEMA)
+        return brume_schema_migrate(ledger, error);
+    return BRUME_OK;
 }
 
 /* Switch to the write-ahead log. While another process makes the file the switch is refused at
@@ -349,7 +291,11 @@ static brume_status open_file(const char *path, brume_ledger_mode mode, brume_le
     ledger->writable = mode != BRUME_LEDGER_READ;
     if (ledger->writable && sqlite3_db_readonly(ledger->database, "main") == 1)
         return brume_fail(error, BRUME_EDISK, "the ledger and its folder must be writable",
-                          "the ledger '%s' is read-only", path);
+                          !empty && ledger->schema < BRUME_LEDGER_SCHEMA
+                              ? "the ledger '%s' is of an older schema, and read-only: it cannot "
+                                "be migrated"
+                              : "the ledger '%s' is read-only",
+                          path);
     BRUME_TRY(configure(ledger, error));
     if (!ledger->writable)
         return check_or_create(ledger, false, error);

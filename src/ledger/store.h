@@ -1,4 +1,4 @@
-/* The SQLite file under the ledger: opening, schema, transactions, statements.
+/* The SQLite file under the ledger: opening, transactions, statements.
  *
  * Nothing outside src/ledger includes this. */
 #ifndef BRUME_LEDGER_STORE_H
@@ -14,10 +14,11 @@
 struct brume_ledger {
     sqlite3 *database;
     bool writable;
+    int schema; /* of the file: 1 to BRUME_LEDGER_SCHEMA */
 };
 
 /* The schema this build writes. */
-enum { BRUME_LEDGER_SCHEMA = 1, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
+enum { BRUME_LEDGER_SCHEMA = 2, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
 
 /* Turn SQLite's complaint into a status; `doing` says what was being done. */
 BRUME_MUST_USE brume_status brume_store_fail(brume_ledger *ledger, const char *doing,

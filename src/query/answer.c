@@ -78,17 +78,31 @@ static brume_status open_engine(const brume_question *question, brume_engine **o
     return status;
 }
 
+/* The charge of one dataset, with the marks of what the engine will read of it. */
+static brume_status fill_charge(const brume_question *question, const brume_plan *plan,
+                                brume_engine *engine, size_t i, brume_marks *marks,
+                                brume_ledger_charge *charge, brume_error *error)
+{
+    size_t source = question->query->tables[i].table;
+    BRUME_TRY(brume_engine_marks(engine, source, false, marks, error));
+    *charge = (brume_ledger_charge){.dataset = question->datasets[source]->name,
+                                    .price = &plan->charge,
+                                    .marks = (const char *const *)marks->texts,
+                                    .mark_count = marks->count};
+    return BRUME_OK;
+}
+
 static brume_status reserve(brume_ledger *ledger, const brume_question *question,
-                            const brume_plan *plan, const char *key, uint64_t *id,
-                            brume_error *error)
+                            const brume_plan *plan, brume_engine *engine, const char *key,
+                            uint64_t *id, brume_error *error)
 {
     const brume_query *query = question->query;
     brume_ledger_charge *charges = calloc(query->table_count + 1, sizeof *charges);
+    brume_marks *marks = calloc(query->table_count + 1, sizeof *marks);
     json_t *events = brume_plan_to_json(plan);
-    brume_status status = charges && events ? BRUME_OK : out_of_memory(error);
+    brume_status status = charges && marks && events ? BRUME_OK : out_of_memory(error);
     for (size_t i = 0; status == BRUME_OK && i < query->table_count; i++)
-        charges[i] =
-            (brume_ledger_charge){question->datasets[query->tables[i].table]->name, &plan->charge};
+        status = fill_charge(question, plan, engine, i, &marks[i], &charges[i], error);
     brume_reservation reservation = {.charges = charges,
                                      .charge_count = query->table_count,
                                      .sql = query->normal,
@@ -97,6 +111,9 @@ static brume_status reserve(brume_ledger *ledger, const brume_question *question
     if (status == BRUME_OK)
         status = brume_ledger_reserve(ledger, &reservation, id, error);
     json_decref(events);
+    for (size_t i = 0; marks && i < query->table_count; i++)
+        brume_marks_clear(&marks[i]);
+    free(marks);
     free(charges);
     return status;
 }
@@ -147,7 +164,7 @@ static brume_status buy(brume_ledger *ledger, const brume_question *question,
     uint64_t id = 0;
     json_t *made = NULL;
     BRUME_TRY(open_engine(question, &engine, error)); /* that a source is there is no secret */
-    brume_status status = reserve(ledger, question, plan, key, &id, error);
+    brume_status status = reserve(ledger, question, plan, engine, key, &id, error);
     bool reserved = status == BRUME_OK;
     if (reserved && watch && watch->running)
         watch->running(watch->context, engine);

@@ -347,13 +347,18 @@ static brume_status buy(brume_ledger *ledger, const brume_charged *release,
     brume_engine *engine = NULL;
     uint64_t id = 0;
     json_t *made = NULL, *events = json_pack("[{s:s}]", "release", release->what);
-    brume_ledger_charge charges = {question->datasets[0]->name, charge};
+    brume_marks marks = {0};
+    brume_ledger_charge charges = {.dataset = question->datasets[0]->name, .price = charge};
     brume_reservation reservation = {.charges = &charges,
                                      .charge_count = 1,
                                      .sql = release->what,
                                      .events = events,
                                      .answer_key = key};
     brume_status status = open_source(question->policies[0], &engine, error);
+    if (status == BRUME_OK)
+        status = brume_engine_marks(engine, 0, false, &marks, error);
+    charges.marks = (const char *const *)marks.texts;
+    charges.mark_count = marks.count;
     if (status == BRUME_OK)
         status = brume_ledger_reserve(ledger, &reservation, &id, error);
     bool reserved = status == BRUME_OK;
@@ -364,6 +369,7 @@ static brume_status buy(brume_ledger *ledger, const brume_charged *release,
     else if (reserved && brume_ledger_fail(ledger, id, status, NULL) != BRUME_OK)
         reserved = false; /* not recorded as failed; it stays charged either way */
     brume_engine_close(engine);
+    brume_marks_clear(&marks);
     json_decref(events);
     if (status != BRUME_OK) {
         json_decref(made);

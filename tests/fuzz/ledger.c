@@ -54,7 +54,7 @@ static brume_status reserve(brume_ledger *ledger, const char *epsilon, const cha
                             uint64_t *id, brume_error *error)
 {
     brume_charge asked = price(epsilon);
-    brume_ledger_charge charge = {"visits", &asked};
+    brume_ledger_charge charge = {.dataset = "visits", .price = &asked};
     brume_reservation reservation = {.charges = &charge,
                                      .charge_count = 1,
                                      .sql = "SELECT COUNT(*) FROM visits",

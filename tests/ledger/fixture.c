@@ -48,11 +48,15 @@ void register_dataset(brume_ledger *ledger, const char *name, const char *epsilo
     brume_decimal amount = decimal(epsilon), failure = decimal(delta ? delta : "0");
     assert_ok(brume_filter_make(delta ? BRUME_RULE_APPROXIMATE : BRUME_RULE_PURE, &amount, &failure,
                                 NULL, &filter, &error));
-    char source[64];
+    char source[64], path[64];
     snprintf(source, sizeof source, "source of %s", name);
+    snprintf(path, sizeof path, "path:/%s", name);
+    const char *const marks[] = {path};
     json_t *policy = json_pack("{s:s,s:i}", "unit", "person", "max_groups", 3);
     brume_registration registration = {.name = name,
                                        .source = source,
+                                       .marks = marks,
+                                       .mark_count = 1,
                                        .data_version = "1",
                                        .adjacency = BRUME_ADD_REMOVE,
                                        .filter = &filter,
@@ -76,7 +80,7 @@ brume_status reserve(brume_ledger *ledger, const char *dataset, const char *epsi
                      const char *key, uint64_t *id, brume_error *error)
 {
     brume_charge price = price_of(epsilon, NULL);
-    brume_ledger_charge charge = {dataset, &price};
+    brume_ledger_charge charge = {.dataset = dataset, .price = &price};
     brume_reservation reservation = {
         .charges = &charge, .charge_count = 1, .sql = "SELECT COUNT(*) FROM t", .answer_key = key};
     return brume_ledger_reserve(ledger, &reservation, id, error);
@@ -90,4 +94,21 @@ void tamper(const place *where, const char *sql)
     if (sqlite3_exec(database, sql, NULL, NULL, &message) != SQLITE_OK)
         fail_msg("%s: %s", sql, message);
     sqlite3_close(database);
+}
+
+size_t read_texts(const place *where, const char *sql, char **texts, size_t most)
+{
+    sqlite3 *database = NULL;
+    sqlite3_stmt *statement = NULL;
+    size_t count = 0;
+    assert_int_equal(sqlite3_open_v2(where->path, &database, SQLITE_OPEN_READWRITE, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(database, sql, -1, &statement, NULL), SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        assert_holds(count < most);
+        texts[count++] = strdup((const char *)sqlite3_column_text(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return count;
 }

@@ -16,8 +16,8 @@ void remove_place(const place *where);
 
 brume_ledger *open_ledger(const place *where);
 
-/* Register `name` with source "source of <name>", rule approximate (or pure where delta is NULL).
- */
+/* Register `name` with source "source of <name>" and mark "path:/<name>", rule approximate (or pure
+ * where delta is NULL). */
 void register_dataset(brume_ledger *ledger, const char *name, const char *epsilon,
                       const char *delta);
 
@@ -29,5 +29,9 @@ brume_status reserve(brume_ledger *ledger, const char *dataset, const char *epsi
 
 /* Run SQL on the file behind the ledger's back. */
 void tamper(const place *where, const char *sql);
+
+/* The first column of what SQL gives on the file, at most `most` rows; the caller frees the texts.
+ */
+size_t read_texts(const place *where, const char *sql, char **texts, size_t most);
 
 #endif

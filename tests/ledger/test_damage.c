@@ -68,6 +68,10 @@ static void every_edit_beside_the_journal_is_found_by_verify(void **state)
         "DELETE FROM answer",
         "INSERT INTO answer VALUES('key', 4, '[1]')",
         "INSERT INTO journal VALUES(6, 'now', 'create', '{}', 'hash')",
+        "DELETE FROM mark",
+        "UPDATE mark SET dataset = 'other'",
+        "INSERT INTO mark VALUES('visits', 'more')",
+        "UPDATE secret SET key = 'guessed'",
     };
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         place where;
@@ -154,8 +158,10 @@ static void a_newer_schema_is_refused_and_untouched(void **state)
     tamper(&where, "PRAGMA user_version = 1000");
     assert_fails(reserve_in_file(&where, &error), BRUME_EUNSUPPORTED);
     assert_non_null(strstr(error.message, "1000"));
-    tamper(&where, "PRAGMA user_version = 1");
+    tamper(&where, "PRAGMA user_version = 2");
     assert_ok(reserve_in_file(&where, &error));
+    tamper(&where, "PRAGMA user_version = 1"); /* what it says of itself must be true */
+    assert_fails(reserve_in_file(&where, &error), BRUME_EDAMAGED);
     remove_place(&where);
 }
 

@@ -90,7 +90,8 @@ static void several_datasets_are_charged_all_or_none(void **state)
     register_dataset(ledger, "rich", "10", NULL);
     register_dataset(ledger, "poor", "1", NULL);
     brume_charge price = price_of("0.6", NULL);
-    brume_ledger_charge charges[] = {{"rich", &price}, {"poor", &price}};
+    brume_ledger_charge charges[] = {{.dataset = "rich", .price = &price},
+                                     {.dataset = "poor", .price = &price}};
     brume_reservation both = {
         .charges = charges, .charge_count = 2, .sql = "SELECT 1", .answer_key = "key"};
     uint64_t id = 0;
@@ -130,7 +131,8 @@ static void the_cap_the_rule_and_the_adjacency_are_the_owners(void **state)
     assert_fails(reserve(ledger, "capped", "0.50001", "key", &id, &error), BRUME_EPOLICY);
     assert_ok(reserve(ledger, "capped", "0.5", "key", &id, &error));
     brume_charge price = price_of("0.1", NULL), other_rule = price_of("0.1", "1e-9");
-    brume_ledger_charge charges[] = {{"visits", &price}, {"capped", &price}};
+    brume_ledger_charge charges[] = {{.dataset = "visits", .price = &price},
+                                     {.dataset = "capped", .price = &price}};
     brume_reservation mixed = {
         .charges = charges, .charge_count = 2, .sql = "SELECT 1", .answer_key = "key"};
     assert_fails(brume_ledger_reserve(ledger, &mixed, &id, &error), BRUME_EPOLICY);

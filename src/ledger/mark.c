@@ -1,0 +1,177 @@
+/* Marks: by what a dataset's source is known, so that the same people have one budget. */
+#include "ledger/mark.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/error.h"
+#include "ledger/digest.h"
+
+enum { SECRET_BYTES = 32 };
+
+brume_status brume_mark_make_secret(brume_ledger *ledger, brume_error *error)
+{
+    unsigned char bytes[SECRET_BYTES];
+    char secret[2 * SECRET_BYTES + 1];
+    size_t got = 0;
+    while (got < sizeof bytes) {
+        ssize_t more = getrandom(bytes + got, sizeof bytes - got, 0);
+        if (more < 0 && errno == EINTR)
+            continue;
+        if (more <= 0)
+            return brume_fail(error, BRUME_ERANDOM, NULL, "the kernel gives no random bytes");
+        got += (size_t)more;
+    }
+    for (size_t i = 0; i < sizeof bytes; i++)
+        sqlite3_snprintf(3, secret + 2 * i, "%02x", bytes[i]);
+    return brume_store_execute(ledger, error, "INSERT INTO secret(key) VALUES(?1)", "t", secret);
+}
+
+/* SHA-256(secret, SHA-256(secret, mark)). */
+static brume_status hash_mark(brume_ledger *ledger, const char *mark, char out[BRUME_DIGEST_TEXT],
+                              brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    char inner[BRUME_DIGEST_TEXT];
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, "SELECT key FROM secret", ""));
+    brume_status status = brume_store_step(ledger, statement, &row, error);
+    if (status == BRUME_OK && !row)
+        status = brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                            "the ledger's secret is missing");
+    if (status == BRUME_OK) {
+        const char *parts[] = {brume_store_text(statement, 0), mark};
+        status = brume_digest(parts, 2, inner, error);
+        parts[1] = inner;
+        if (status == BRUME_OK)
+            status = brume_digest(parts, 2, out, error);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static brume_status add_hash(brume_ledger *ledger, const char *dataset, const char *hash,
+                             brume_error *error)
+{
+    return brume_store_execute(ledger, error,
+                               "INSERT INTO mark(dataset, mark) VALUES(?1,?2) ON CONFLICT DO "
+                               "NOTHING",
+                               "tt", dataset, hash);
+}
+
+brume_status brume_mark_add(brume_ledger *ledger, const char *dataset, const char *mark,
+                            brume_error *error)
+{
+    char hash[BRUME_DIGEST_TEXT];
+    BRUME_TRY(hash_mark(ledger, mark, hash, error));
+    return add_hash(ledger, dataset, hash, error);
+}
+
+/* ---- refusing ---- */
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static const char *said_of(const char *mark)
+{
+    return begins(mark, "contents:") ? "is a copy of a file that is registered already"
+           : begins(mark, "inode:")  ? "is another name of a file that is registered already"
+           : begins(mark, "table:")  ? "reads a table that is registered already"
+                                     : "reads a file that is registered already";
+}
+
+/* The name of one dataset that `sql` finds for ?1 (and ?2), copied into name; "" for none. */
+static brume_status find_name(brume_ledger *ledger, const char *sql, const char *first,
+                              const char *second, char *name, size_t size, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    BRUME_TRY(
+        brume_store_prepare(ledger, &statement, error, sql, second ? "tt" : "t", first, second));
+    brume_status status = brume_store_step(ledger, statement, &row, error);
+    if (status == BRUME_OK)
+        sqlite3_snprintf((int)size, name, "%s", row ? brume_store_text(statement, 0) : "");
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static brume_status refuse(const char *mark, const char *name, brume_error *error)
+{
+    return brume_fail(error, BRUME_EPOLICY,
+                      "a second budget for the same people adds to the first; --new-budget if you "
+                      "mean it",
+                      "the source %s, as '%s'", said_of(mark), name);
+}
+
+/* Registered globs that match one of the paths. */
+static brume_status refuse_globbed(brume_ledger *ledger, const char *const *marks, size_t count,
+                                   brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT name, substr(source, 6) FROM dataset WHERE "
+                                  "substr(source, 1, 5) = 'glob:' ORDER BY name",
+                                  ""));
+    bool row = true;
+    brume_status status = BRUME_OK;
+    while (status == BRUME_OK && row) {
+        status = brume_store_step(ledger, statement, &row, error);
+        for (size_t i = 0; status == BRUME_OK && row && i < count; i++)
+            if (begins(marks[i], "path:") && fnmatch(brume_store_text(statement, 1), marks[i] + 5,
+                                                     FNM_PATHNAME | FNM_PERIOD) == 0)
+                status = refuse(marks[i], brume_store_text(statement, 0), error);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+brume_status brume_mark_refuse_known(brume_ledger *ledger, const char *const *marks, size_t count,
+                                     brume_error *error)
+{
+    char hash[BRUME_DIGEST_TEXT], name[256];
+    for (size_t i = 0; i < count; i++) {
+        BRUME_TRY(hash_mark(ledger, marks[i], hash, error));
+        BRUME_TRY(find_name(ledger, "SELECT dataset FROM mark WHERE mark = ?1 ORDER BY dataset",
+                            hash, NULL, name, sizeof name, error));
+        if (*name)
+            return refuse(marks[i], name, error);
+    }
+    return refuse_globbed(ledger, marks, count, error);
+}
+
+/* Add one mark that the dataset has now. Two datasets that already share a source or a mark do so
+ * by the owner's --new-budget: when their file is written anew they share the new one too. */
+static brume_status see_one(brume_ledger *ledger, const char *dataset, const char *mark,
+                            brume_error *error)
+{
+    char hash[BRUME_DIGEST_TEXT], name[256];
+    BRUME_TRY(hash_mark(ledger, mark, hash, error));
+    BRUME_TRY(find_name(ledger, "SELECT dataset FROM mark WHERE dataset = ?1 AND mark = ?2",
+                        dataset, hash, name, sizeof name, error));
+    if (*name)
+        return BRUME_OK;
+    BRUME_TRY(find_name(
+        ledger,
+        "SELECT other.dataset FROM mark other WHERE other.mark = ?2 AND other.dataset <> ?1 AND "
+        "NOT EXISTS (SELECT 1 FROM mark mine JOIN mark theirs ON mine.mark = theirs.mark WHERE "
+        "mine.dataset = ?1 AND theirs.dataset = other.dataset) AND NOT EXISTS (SELECT 1 FROM "
+        "dataset mine JOIN dataset theirs ON mine.source = theirs.source WHERE mine.name = ?1 AND "
+        "theirs.name = other.dataset) ORDER BY other.dataset",
+        dataset, hash, name, sizeof name, error));
+    if (*name)
+        return brume_fail(error, BRUME_EPOLICY, "take the file out of one of the two sources",
+                          "the source of '%s' now %s, as '%s'", dataset, said_of(mark), name);
+    return add_hash(ledger, dataset, hash, error);
+}
+
+brume_status brume_mark_see(brume_ledger *ledger, const char *dataset, const char *const *marks,
+                            size_t count, brume_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        BRUME_TRY(see_one(ledger, dataset, marks[i], error));
+    return BRUME_OK;
+}

@@ -1,0 +1,238 @@
+/* By what a source is known: the same people have one budget, and nobody reads it from an export.
+ */
+#include "fixture.h"
+
+#include <stdlib.h>
+
+static brume_status register_marked(brume_ledger *ledger, const char *name, const char *source,
+                                    const char *first, const char *second, bool new_budget,
+                                    brume_error *error)
+{
+    brume_charge one = price_of("1", NULL);
+    brume_filter filter;
+    assert_int_equal(
+        brume_filter_make(BRUME_RULE_PURE, &one.amount, &one.delta, NULL, &filter, error),
+        BRUME_OK);
+    const char *const marks[] = {first, second};
+    json_t *policy = json_object();
+    brume_registration registration = {.name = name,
+                                       .source = source,
+                                       .marks = marks,
+                                       .mark_count = second  ? 2
+                                                     : first ? 1
+                                                             : 0,
+                                       .data_version = "",
+                                       .adjacency = BRUME_ADD_REMOVE,
+                                       .filter = &filter,
+                                       .policy = policy,
+                                       .new_budget = new_budget};
+    brume_status status = brume_ledger_register(ledger, &registration, error);
+    json_decref(policy);
+    return status;
+}
+
+static brume_status ask(brume_ledger *ledger, const char *name, const char *first,
+                        const char *second, brume_error *error)
+{
+    brume_charge price = price_of("0.1", NULL);
+    const char *const marks[] = {first, second};
+    brume_ledger_charge charge = {
+        .dataset = name, .price = &price, .marks = marks, .mark_count = second ? 2 : 1};
+    brume_reservation reservation = {
+        .charges = &charge, .charge_count = 1, .sql = "SELECT 1", .answer_key = "key"};
+    uint64_t id = 0;
+    return brume_ledger_reserve(ledger, &reservation, &id, error);
+}
+
+static uint64_t queries_of(brume_ledger *ledger, const char *name)
+{
+    brume_error error = {0};
+    brume_dataset *dataset = NULL;
+    assert_ok(brume_ledger_dataset(ledger, name, &dataset, &error));
+    uint64_t queries = dataset->queries;
+    brume_dataset_close(dataset);
+    return queries;
+}
+
+static void a_source_that_shares_a_mark_is_refused_unless_the_owner_insists(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    assert_ok(register_marked(ledger, "a", "file:/a", "path:/a", "inode:1:2", false, &error));
+    static const struct {
+        const char *mark, *said;
+    } marks[] = {{"path:/a", "reads a file that"}, {"inode:1:2", "another name of a file"}};
+    for (size_t i = 0; i < 2; i++) {
+        assert_fails(
+            register_marked(ledger, "b", "file:/b", "path:/b", marks[i].mark, false, &error),
+            BRUME_EPOLICY);
+        assert_non_null(strstr(error.message, marks[i].said));
+        assert_non_null(strstr(error.message, "as 'a'"));
+    }
+    assert_ok(register_marked(ledger, "b", "file:/b", "path:/b", "inode:3:4", false, &error));
+    assert_ok(register_marked(ledger, "c", "file:/c", "path:/c", "inode:1:2", true, &error));
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
+static void a_file_that_a_registered_glob_matches_is_refused(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    assert_ok(register_marked(ledger, "all", "glob:/data/*.csv", "path:/data/1.csv", NULL, false,
+                              &error));
+    assert_fails(
+        register_marked(ledger, "new", "file:/data/2.csv", "path:/data/2.csv", NULL, false, &error),
+        BRUME_EPOLICY);
+    assert_non_null(strstr(error.message, "as 'all'"));
+    assert_ok(register_marked(ledger, "deep", "file:/data/x/2.csv", "path:/data/x/2.csv", NULL,
+                              false, &error));
+    assert_ok(register_marked(ledger, "json", "file:/data/2.json", "path:/data/2.json", NULL, false,
+                              &error));
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
+static void what_a_query_read_stays_known(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    assert_ok(register_marked(ledger, "a", "glob:/a/*", "path:/a/1", NULL, false, &error));
+    assert_ok(ask(ledger, "a", "path:/a/1", "inode:9", &error));
+    /* Moved out of the folder and registered: it was read under a's budget. */
+    assert_fails(register_marked(ledger, "b", "file:/b", "path:/b", "inode:9", false, &error),
+                 BRUME_EPOLICY);
+    brume_ledger_report report;
+    assert_ok(brume_ledger_verify(ledger, &report, &error));
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
+static void a_source_that_became_that_of_another_dataset_is_not_read(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    assert_ok(register_marked(ledger, "a", "file:/a", "path:/a", "inode:1", false, &error));
+    assert_ok(register_marked(ledger, "b", "file:/b", "path:/b", "inode:2", false, &error));
+    assert_fails(ask(ledger, "a", "path:/a", "inode:2", &error), BRUME_EPOLICY);
+    assert_non_null(strstr(error.message, "the source of 'a' now"));
+    assert_non_null(strstr(error.message, "as 'b'"));
+    assert_int_equal(queries_of(ledger, "a"), 0);
+    assert_ok(ask(ledger, "a", "path:/a", "inode:3", &error)); /* written anew: its own */
+    assert_ok(ask(ledger, "a", "path:/a", "inode:1", &error)); /* as it was before */
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
+static void datasets_that_share_a_source_by_the_owners_will_share_what_it_becomes(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    assert_ok(register_marked(ledger, "a", "file:/a", "path:/a", "inode:1", false, &error));
+    assert_ok(register_marked(ledger, "b", "file:/a", "path:/a", "inode:1", true, &error));
+    assert_ok(ask(ledger, "a", "path:/a", "inode:2", &error));
+    assert_ok(ask(ledger, "b", "path:/a", "inode:2", &error));
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
+static void an_export_shows_neither_marks_nor_their_hashes(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    assert_ok(register_marked(ledger, "a", "glob:/a/*", "path:/a/ada-lovelace.csv",
+                              "contents:7:0badcafe", false, &error));
+    json_t *export = NULL;
+    assert_ok(brume_ledger_export(ledger, &export, &error));
+    brume_ledger_close(ledger);
+    char *text = json_dumps(export, JSON_COMPACT);
+    json_decref(export);
+    assert_null(strstr(text, "lovelace"));
+    assert_null(strstr(text, "0badcafe"));
+    /* What the file has instead is not in the export either. */
+    char *hidden[8] = {0};
+    size_t count =
+        read_texts(&where, "SELECT mark FROM mark UNION SELECT key FROM secret", hidden, 8);
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(strlen(hidden[i]), 64);
+        assert_null(strstr(text, hidden[i]));
+        free(hidden[i]);
+    }
+    free(text);
+    remove_place(&where);
+}
+
+static void another_ledger_hashes_the_same_mark_differently(void **state)
+{
+    (void)state;
+    char *hashes[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        place where;
+        make_place(&where);
+        brume_ledger *ledger = open_ledger(&where);
+        register_dataset(ledger, "visits", "1", NULL);
+        brume_ledger_close(ledger);
+        assert_int_equal(read_texts(&where, "SELECT mark FROM mark", &hashes[i], 1), 1);
+        remove_place(&where);
+    }
+    assert_string_not_equal(hashes[0], hashes[1]);
+    free(hashes[0]);
+    free(hashes[1]);
+}
+
+static void erasing_marks_buys_no_second_budget(void **state)
+{
+    (void)state;
+    static const char *const edits[] = {"DELETE FROM mark", "UPDATE secret SET key = ''",
+                                        "DELETE FROM secret", "UPDATE mark SET mark = 'x' || mark"};
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        place where;
+        brume_error error = {0};
+        make_place(&where);
+        brume_ledger *ledger = open_ledger(&where);
+        register_dataset(ledger, "visits", "1", NULL);
+        brume_ledger_close(ledger);
+        tamper(&where, edits[i]);
+        ledger = open_ledger(&where);
+        assert_fails(
+            register_marked(ledger, "again", "elsewhere", "path:/visits", NULL, false, &error),
+            BRUME_EDAMAGED);
+        assert_fails(ask(ledger, "visits", "path:/visits", NULL, &error), BRUME_EDAMAGED);
+        brume_ledger_close(ledger);
+        remove_place(&where);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_source_that_shares_a_mark_is_refused_unless_the_owner_insists),
+        cmocka_unit_test(a_file_that_a_registered_glob_matches_is_refused),
+        cmocka_unit_test(what_a_query_read_stays_known),
+        cmocka_unit_test(a_source_that_became_that_of_another_dataset_is_not_read),
+        cmocka_unit_test(datasets_that_share_a_source_by_the_owners_will_share_what_it_becomes),
+        cmocka_unit_test(an_export_shows_neither_marks_nor_their_hashes),
+        cmocka_unit_test(another_ledger_hashes_the_same_mark_differently),
+        cmocka_unit_test(erasing_marks_buys_no_second_budget),
+    };
+    return cmocka_run_group_tests_name("ledger marks", tests, NULL, NULL);
+}
