@@ -50,6 +50,7 @@
 #include <brume/stability.h>
 #include <brume/stable_histogram.h>
 #include <brume/status.h>
+#include <brume/synthetic.h>
 #include <brume/tested.h>
 #include <brume/top_k.h>
 #include <brume/triangle.h>

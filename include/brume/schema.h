@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <brume/adjacency.h>
 #include <brume/status.h>
 #include <brume/universe.h>
 
@@ -62,6 +63,14 @@ BRUME_API BRUME_MUST_USE brume_status brume_schema_universe(const brume_schema *
 /* The value of a text (NULL: missing); false if it has none. */
 BRUME_API bool brume_schema_value(const brume_schema *schema, size_t column, const char *text,
                                   uint32_t *value);
+
+/* The cell of a row: one text per column (NULL: missing). Where a text has no value the row has no
+ * cell and false is returned, under BRUME_ADD_REMOVE; under BRUME_REPLACE, where the number of rows
+ * is public and each must count, it counts as the column's first value. So one row more, less or
+ * other is at most one record more, less or other. */
+BRUME_API bool brume_schema_cell(const brume_schema *schema, const brume_universe *universe,
+                                 brume_adjacency adjacency, const char *const *texts,
+                                 uint64_t *cell);
 
 /* The number of the lower edge of bin i, 0 <= i <= bins; i = bins is the upper bound. */
 BRUME_API double brume_schema_edge(const brume_schema *schema, size_t column, uint32_t i);

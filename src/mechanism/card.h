@@ -47,6 +47,21 @@
         .help = "how many queries are asked, for the accuracy; 0: not said"                        \
     }
 
+/* Of MWEM. */
+#define BRUME_PARAMETER_ROUNDS_                                                                    \
+    {                                                                                              \
+        .name = "rounds", .type = BRUME_PARAMETER_INTEGER, .least = 1, .most = 1048576,            \
+        .direction = BRUME_NOT_MONOTONE, .unit = "", .help = "how many queries are measured"       \
+    }
+
+#define BRUME_PARAMETER_RECORDS_SHARE_                                                             \
+    {                                                                                              \
+        .name = "records_share", .type = BRUME_PARAMETER_REAL, .least = 0, .most = 1,              \
+        .most_open = true, .optional = true, .standard = 0, .direction = BRUME_NOT_MONOTONE,       \
+        .unit = "",                                                                                \
+        .help = "the share of the price that buys the number of records; 0: it is public"          \
+    }
+
 /* The sensitivity as a parameter, for messages and the unknown. */
 extern const brume_parameter brume_parameter_sensitivity;
 

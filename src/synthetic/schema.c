@@ -299,6 +299,20 @@ bool brume_schema_value(const brume_schema *schema, size_t column, const char *t
     return found;
 }
 
+bool brume_schema_cell(const brume_schema *schema, const brume_universe *universe,
+                       brume_adjacency adjacency, const char *const *texts, uint64_t *cell)
+{
+    uint64_t number = 0;
+    for (size_t c = 0; c < schema->count; c++) {
+        uint32_t value = 0;
+        if (!brume_schema_value(schema, c, texts[c], &value) && adjacency != BRUME_REPLACE)
+            return false;
+        number += value * universe->stride[c];
+    }
+    *cell = number;
+    return true;
+}
+
 const char *brume_schema_text(const brume_schema *schema, size_t column, uint32_t value,
                               char room[BRUME_SCHEMA_TEXT])
 {

@@ -1,6 +1,8 @@
 /* Schemas: reading a value is total, and a function of the text alone. */
 #include "check.h"
 
+#include <string.h>
+
 #include <brume/schema.h>
 
 static const char *const wards[] = {"surgery", "medicine", "other"};
@@ -92,6 +94,50 @@ static void with_other_everything_has_a_value(void **state)
     brume_schema_close(schema);
 }
 
+/* Every table of up to two rows over odd texts, and every row more or other: the histograms are
+ * neighbours, or the same. */
+static void neighbouring_tables_have_neighbouring_histograms(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {"surgery", "medicine", "x", "", NULL, "55", "1e999", "nan"};
+    enum { ODD = sizeof odd / sizeof *odd, ROWS = ODD * ODD * ODD, CELLS = 4 * 6 * 11 };
+    for (int other = 0; other < 2; other++)
+        for (int replace = 0; replace < 2; replace++) {
+            brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
+            brume_schema *schema = hospital(other);
+            brume_universe universe;
+            brume_error error = {0};
+            assert_ok(brume_schema_universe(schema, &universe, &error));
+            static double one[ROWS][CELLS];
+            for (int row = 0; row < ROWS; row++) {
+                const char *texts[] = {odd[row % ODD], odd[row / ODD % ODD], odd[row / ODD / ODD]};
+                uint64_t cell = CELLS;
+                bool counts = brume_schema_cell(schema, &universe, adjacency, texts, &cell);
+                double sum = 0;
+                memset(one[row], 0, sizeof one[row]);
+                if (counts) {
+                    assert_holds(cell < universe.cells);
+                    one[row][cell] = 1;
+                }
+                for (int i = 0; i < CELLS; i++)
+                    sum += one[row][i];
+                /* under replace, and where everything has a value, every row counts */
+                assert_holds(sum == 1 || (sum == 0 && !replace && !other));
+            }
+            /* rows are read one by one, so a table's histogram is the sum of its rows' */
+            for (int a = 0; replace && a < ROWS; a += 7)
+                for (int b = 0; b < ROWS; b++) {
+                    double more = 0, less = 0;
+                    for (int i = 0; i < CELLS; i++) {
+                        more += fmax(one[b][i] - one[a][i], 0);
+                        less += fmax(one[a][i] - one[b][i], 0);
+                    }
+                    assert_holds(more == less && more <= 1);
+                }
+            brume_schema_close(schema);
+        }
+}
+
 static void bad_columns_are_refused_and_leave_the_schema_as_it_was(void **state)
 {
     (void)state;
@@ -127,6 +173,7 @@ int main(void)
         cmocka_unit_test(bins_hold_their_lower_edge_and_the_last_one_both),
         cmocka_unit_test(every_value_reads_back_from_its_text),
         cmocka_unit_test(with_other_everything_has_a_value),
+        cmocka_unit_test(neighbouring_tables_have_neighbouring_histograms),
         cmocka_unit_test(bad_columns_are_refused_and_leave_the_schema_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

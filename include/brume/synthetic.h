@@ -1,0 +1,89 @@
+/* From a histogram to a synthetic one, by any of the methods, with its price and its error.
+ *
+ * 1. Methods: MWEM and SmallDB for a workload that is known beforehand; private multiplicative
+ *    weights asked every query of it until a whole pass is free; noise on every answer, Laplace or
+ *    Gaussian, and a histogram fitted to the noisy answers; noise on every cell, and the nearest
+ *    histogram without negative weights. Fitting is post-processing.
+ * 2. The price is a pure epsilon, or rho: for MWEM, GAUSSIAN and HISTOGRAM only.
+ * 3. The number of records. Under BRUME_REPLACE it is public and counted. Under BRUME_ADD_REMOVE it
+ *    is private: `records` is a public estimate, or 0 to buy one with BRUME_MWEM_RECORDS_SHARE of
+ *    the price. The noise on cells needs none.
+ * 4. The report is a function of what was released and of public numbers; so is everything else
+ *    here. The error against the data itself is not, and is nowhere computed. */
+#ifndef BRUME_SYNTHETIC_H
+#define BRUME_SYNTHETIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <brume/bits.h>
+#include <brume/event.h>
+#include <brume/mwem.h>
+#include <brume/workload.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum brume_synthetic_method {
+    BRUME_SYNTHETIC_MWEM = 1,
+    BRUME_SYNTHETIC_WEIGHTS = 2,
+    BRUME_SYNTHETIC_SMALL_DATABASE = 3,
+    BRUME_SYNTHETIC_LAPLACE = 4,
+    BRUME_SYNTHETIC_GAUSSIAN = 5,
+    BRUME_SYNTHETIC_HISTOGRAM = 6,
+} brume_synthetic_method;
+
+typedef struct brume_synthetic_options {
+    brume_synthetic_method method;
+    brume_adjacency adjacency;     /* BRUME_ADD_REMOVE or BRUME_REPLACE; no default */
+    double epsilon, rho;           /* one of them, the other 0; see 2 */
+    double records;                /* see 3; a whole number up to 2^33 */
+    uint64_t rounds;               /* of MWEM; of the fit to noisy answers */
+    double alpha;                  /* WEIGHTS: see brume/multiplicative_weights.h */
+    uint64_t size;                 /* SMALL_DATABASE: records of it */
+    uint64_t most_candidates;      /* SMALL_DATABASE: refuse beyond */
+    double beta;                   /* the report's bound fails with at most this probability */
+    brume_mwem_progress *progress; /* or NULL; what it returns is not looked at */
+    void *progress_context;
+} brume_synthetic_options;
+
+typedef struct brume_synthetic_report {
+    double records;     /* what the weights sum to: counted, told or bought */
+    double records_off; /* bought: within this of the truth; else 0 */
+    double bound;       /* with probability >= 1 - beta every answer of the weights is within this
+                         * of the truth, in records; NaN where nothing is known. Where `records`
+                         * was told: if it is right. */
+    double fit;         /* LAPLACE, GAUSSIAN, HISTOGRAM: the largest distance between an answer of
+                         * the weights and the noisy one; else NaN */
+    uint64_t paid;      /* answers of the data that were noised */
+    bool halted;        /* WEIGHTS: after its last hit */
+} brume_synthetic_report;
+
+enum { BRUME_SYNTHETIC_EVENTS = 3 };
+
+/* What a run costs, as *count events to record before it. Every fault of the options is found here,
+ * SmallDB's number of candidates (BRUME_EOVERFLOW) included.
+ * Errors: BRUME_EARGUMENT, BRUME_EUNSUPPORTED for a price the method cannot be paid in. */
+BRUME_API BRUME_MUST_USE brume_status brume_synthetic_events(
+    const brume_workload *workload, const brume_synthetic_options *options,
+    brume_event events[BRUME_SYNTHETIC_EVENTS], size_t *count, brume_error *error);
+
+/* About how many bytes a run takes, `counts` and `weights` included. */
+BRUME_API double brume_synthetic_bytes(const brume_workload *workload,
+                                       const brume_synthetic_options *options);
+
+/* Run. counts[cell] is the number of records in a cell (whole numbers, at most 2^33 together);
+ * weights[cell] >= 0 gets the synthetic histogram, with the sum report->records.
+ * Errors: those of the events; BRUME_EARGUMENT for no records under BRUME_REPLACE; BRUME_ERANDOM,
+ * BRUME_EMEMORY. On error `weights` is set to zero and the report is untouched. */
+BRUME_API BRUME_MUST_USE brume_status brume_synthetic_histogram(
+    const brume_workload *workload, const brume_synthetic_options *options, const double *counts,
+    brume_bits *bits, double *weights, brume_synthetic_report *report, brume_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,50 @@
+/* MWEM with Gaussian answers: the card.
+ *
+ * Promises: T rounds of a choice by the exponential mechanism and of a discrete Gaussian answer,
+ * each of rho (1 - share)/(2T), and the number of records bought with rho share: rho-zCDP in all.
+ * proofs/many_queries.md. */
+#include "mechanism/card.h"
+#include "mechanism/formula.h"
+
+static const brume_parameter parameters[] = {
+    {.name = "rho",
+     .type = BRUME_PARAMETER_REAL,
+     .least = 0,
+     .least_open = true,
+     .most = INFINITY,
+     .most_open = true,
+     .direction = BRUME_LESS_NOISE,
+     .unit = "",
+     .help = "the cost of all rounds together, the number of records included"},
+    BRUME_PARAMETER_ROUNDS_,
+    BRUME_PARAMETER_RECORDS_SHARE_,
+};
+
+static const char *const examples[] = {
+    "account 'mwem_gaussian(rho=0.05, rounds=50)' --delta 1e-6",
+    NULL,
+};
+
+static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
+{
+    (void)error;
+    cost->concentrated = BRUME_UPPER;
+    cost->rho = event->parameter[0];
+    cost->renyi = BRUME_UPPER;
+    cost->renyi_upper = brume_renyi_rho_upper;
+    return BRUME_OK;
+}
+
+const brume_card brume_card_mwem_gaussian = {
+    .id = 24,
+    .name = "mwem_gaussian",
+    .summary = "the same with Gaussian noise on its answers",
+    .guarantee = "rho-zCDP",
+    .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE,
+    .sensitivity = "none",
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+    .proof = "many_queries.md",
+    .examples = examples,
+    .cost = cost,
+};

@@ -1,0 +1,33 @@
+/* The plan of a synthetic histogram: how the price is split. */
+#ifndef BRUME_SYNTHETIC_SYNTHETIC_H
+#define BRUME_SYNTHETIC_SYNTHETIC_H
+
+#include <brume/direct.h>
+#include <brume/multiplicative_weights.h>
+#include <brume/small_database.h>
+#include <brume/synthetic.h>
+
+enum { BRUME_SMALL_DATABASE_RECORDS = 1 << 26 };
+
+typedef struct brume_synthetic_plan {
+    bool buys; /* the number of records, with `records_event` */
+    brume_event records_event;
+    double epsilon, rho; /* what is left for the method itself */
+    uint64_t hits;       /* WEIGHTS */
+} brume_synthetic_plan;
+
+BRUME_MUST_USE brume_status brume_synthetic_plan_make(const brume_workload *workload,
+                                                      const brume_synthetic_options *options,
+                                                      brume_synthetic_plan *plan,
+                                                      brume_error *error);
+
+/* The options of each method under a plan. */
+brume_mwem_options brume_synthetic_mwem(const brume_synthetic_options *options,
+                                        const brume_synthetic_plan *plan, double records);
+brume_direct_options brume_synthetic_direct(const brume_synthetic_options *options,
+                                            const brume_synthetic_plan *plan);
+brume_small_database_options brume_synthetic_small(const brume_synthetic_options *options,
+                                                   const brume_synthetic_plan *plan,
+                                                   double records);
+
+#endif
