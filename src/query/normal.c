@@ -49,7 +49,7 @@ static void put_expression(writer *w, const brume_expression *node)
 
 static void put_relation(writer *w, const brume_relation *relation)
 {
-    static const char *const joins[] = {"inner", "left", "right", "full"};
+    static const char *const joins[] = {"inner", "left", "right", "full", "semi", "anti"};
     static const char *const folds[] = {"count(*)", "count", "count distinct", "sum", "min", "max"};
     fprintf(w->file, "[%zu ", relation->number);
     switch (relation->kind) {
@@ -80,6 +80,10 @@ static void put_relation(writer *w, const brume_relation *relation)
         fputs(" from ", w->file);
         put_relation(w, relation->left);
         break;
+    }
+    if (relation->right_condition) {
+        fputs(" with ", w->file);
+        put_expression(w, relation->right_condition);
     }
     if (relation->condition) {
         fputs(" where ", w->file);

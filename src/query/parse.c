@@ -208,6 +208,22 @@ static void names_of_item(const PgQuery__Node *node, const char **hidden, size_t
     }
 }
 
+/* Subqueries of a condition: EXISTS and IN. */
+static void names_of_condition(const PgQuery__Node *node, const char **hidden, size_t hidden_count,
+                               int depth, names *found)
+{
+    if (!node || depth > 100)
+        return;
+    if (node->node_case == PG_QUERY__NODE__NODE_BOOL_EXPR) {
+        for (size_t i = 0; i < node->bool_expr->n_args; i++)
+            names_of_condition(node->bool_expr->args[i], hidden, hidden_count, depth + 1, found);
+    } else if (node->node_case == PG_QUERY__NODE__NODE_SUB_LINK && node->sub_link->subselect &&
+               node->sub_link->subselect->node_case == PG_QUERY__NODE__NODE_SELECT_STMT) {
+        names_of_select(node->sub_link->subselect->select_stmt, hidden, hidden_count, depth + 1,
+                        found);
+    }
+}
+
 static void names_of_select(const PgQuery__SelectStmt *select, const char **hidden,
                             size_t hidden_count, int depth, names *found)
 {
@@ -227,6 +243,7 @@ static void names_of_select(const PgQuery__SelectStmt *select, const char **hidd
     }
     for (size_t i = 0; i < select->n_from_clause; i++)
         names_of_item(select->from_clause[i], in_sight, hidden_count, depth + 1, found);
+    names_of_condition(select->where_clause, in_sight, hidden_count, depth + 1, found);
 }
 
 brume_status brume_query_names(const char *sql, char ***list, size_t *count, brume_error *error)

@@ -63,7 +63,8 @@ static brume_status agree(brume_plan *plan, const brume_plan_table *tables, brum
          * which no price here covers. */
         if (query->tables[i].nullable_side && plan->adjacency == BRUME_REPLACE)
             return brume_fail(error, BRUME_EPOLICY, "use an inner join, or register add-remove",
-                              "an outer join is not answered under the adjacency replace");
+                              "an outer join, or NOT EXISTS that compares more than the unit, is "
+                              "not answered under the adjacency replace");
         plan->shape.replace = plan->shape.replace || query->tables[i].nullable_side;
     }
     plan->shape.replace = plan->shape.replace || plan->adjacency == BRUME_REPLACE;

@@ -68,6 +68,8 @@ static void use_structure(print_scope *scope, const brume_relation *relation)
         return;
     if (relation->condition)
         use_expression(scope, relation->condition);
+    if (relation->right_condition)
+        use_expression(scope, relation->right_condition);
     if (relation->kind == BRUME_RELATION_GROUP)
         for (size_t i = 0; i < relation->key_count; i++)
             use_column(scope, relation, i);
@@ -234,8 +236,14 @@ static const char *print_relation(print_scope *scope, const brume_relation *rela
     }
     const char *left = print_relation(scope, relation->left);
     const char *right = print_relation(scope, relation->right);
+    if (relation->join == BRUME_JOIN_SEMI || relation->join == BRUME_JOIN_ANTI)
+        right = filter(printer, right, relation->right_condition);
     const char *on = relation->condition ? brume_print_expression(printer, relation->condition).text
                                          : "true";
+    if (relation->join == BRUME_JOIN_SEMI || relation->join == BRUME_JOIN_ANTI)
+        return FORMAT("(SELECT * FROM %s WHERE %sEXISTS (SELECT 1 FROM %s WHERE %s)) AS \"s%zu\"",
+                      left, relation->join == BRUME_JOIN_ANTI ? "NOT " : "", right, on,
+                      printer->names++);
     return FORMAT("(%s %s %s ON %s)", left, joins[relation->join], right, on);
 }
 

@@ -58,7 +58,9 @@ typedef enum brume_join {
     BRUME_JOIN_INNER,
     BRUME_JOIN_LEFT,
     BRUME_JOIN_RIGHT,
-    BRUME_JOIN_FULL
+    BRUME_JOIN_FULL,
+    BRUME_JOIN_SEMI, /* the rows of `left` that have a match in `right` */
+    BRUME_JOIN_ANTI, /* those that have none */
 } brume_join;
 
 /* Exact aggregates of one unit's rows, inside a per-unit subquery. */
@@ -99,7 +101,8 @@ typedef struct brume_relation {
     size_t key_count; /* GROUP */
     brume_join join;
     const struct brume_relation *left, *right;
-    const brume_expression *condition; /* SELECT, JOIN; NULL: none */
+    const brume_expression *condition;       /* SELECT, JOIN; NULL: none */
+    const brume_expression *right_condition; /* SEMI, ANTI: which rows of `right` count; or NULL */
 } brume_relation;
 
 /* ---- what is measured ---- */
@@ -134,8 +137,9 @@ typedef struct brume_key {
     size_t table, column;
 } brume_key;
 
-/* A table that the query reads. `nullable_side`: it is on the nullable side of an outer join, where
- * removing a unit turns rows into other rows: charge it as under replacement. */
+/* A table that the query reads. `nullable_side`: it is on the nullable side of an outer join, or in
+ * a NOT EXISTS that compares more than the unit, where removing a unit turns rows into other rows:
+ * charge it as under replacement. */
 typedef struct brume_query_table {
     size_t table;
     bool nullable_side;

@@ -34,6 +34,7 @@ typedef struct brume_walk_scope {
     const brume_expression
         *units[8]; /* columns that hold the unit; equal where there are several */
     size_t unit_count;
+    const struct brume_walk_scope *outer; /* EXISTS: what its WHERE may name beside; else NULL */
 } brume_walk_scope;
 
 /* A scope after GROUP BY inside a per-unit subquery. */

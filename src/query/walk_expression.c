@@ -124,7 +124,8 @@ brume_node brume_walk_refuse(brume_walk *walk, const PgQuery__Node *node)
         const char *what, *hint;
     } known[] = {
         {PG_QUERY__NODE__NODE_SUB_LINK, "a subquery in an expression",
-         "join with a subquery in FROM, on the unit"},
+         "EXISTS and IN (SELECT ...) are conditions of WHERE, joined by AND; else join with a "
+         "subquery in FROM, on the unit"},
         {PG_QUERY__NODE__NODE_PARAM_REF, "a parameter ($1)", "write the value"},
         {PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION, "the current date, time or user",
          "write the value: an answer must not depend on the clock or the session"},
@@ -149,6 +150,31 @@ brume_node brume_walk_refuse(brume_walk *walk, const PgQuery__Node *node)
 
 /* ---- columns ---- */
 
+/* The column `name` of the scope; false: there are several. */
+static bool find_column(brume_builder *builder, const brume_walk_scope *scope, const char *table,
+                        const char *name, int any_case, const brume_relation_column **found,
+                        bool *table_seen)
+{
+    for (const brume_walk_source *each = scope->sources; each; each = each->next) {
+        if (table && strcasecmp(table, each->name) != 0)
+            continue;
+        *table_seen = true;
+        for (size_t i = 0; i < each->column_count; i++) {
+            const char *own = each->columns[i].name;
+            if (!own || (any_case ? strcasecmp(own, name) : strcmp(own, name)) != 0)
+                continue;
+            if (*found) {
+                brume_build_fail(builder, BRUME_EARGUMENT,
+                                 "say which: TABLE.COLUMN, or quote the exact name",
+                                 "the column '%.60s' is ambiguous", name);
+                return false;
+            }
+            *found = &each->columns[i];
+        }
+    }
+    return true;
+}
+
 static brume_node walk_column(context *c, const PgQuery__ColumnRef *reference, bool inside)
 {
     brume_builder *builder = &c->walk->builder;
@@ -166,23 +192,12 @@ static brume_node walk_column(context *c, const PgQuery__ColumnRef *reference, b
     const char *name = reference->n_fields == 2 ? parts[1] : parts[0];
     const brume_relation_column *found = NULL;
     bool table_seen = false;
-    /* Exact names first; then, for files whose headers have capitals, whatever the case. */
-    for (int pass = 0; pass < 2 && !found; pass++)
-        for (brume_walk_source *each = c->scope->sources; each; each = each->next) {
-            if (table && strcasecmp(table, each->name) != 0)
-                continue;
-            table_seen = true;
-            for (size_t i = 0; i < each->column_count; i++) {
-                const char *own = each->columns[i].name;
-                if (!own || (pass ? strcasecmp(own, name) : strcmp(own, name)) != 0)
-                    continue;
-                if (found)
-                    return brume_build_fail(builder, BRUME_EARGUMENT,
-                                            "say which: TABLE.COLUMN, or quote the exact name",
-                                            "the column '%.60s' is ambiguous", name);
-                found = &each->columns[i];
-            }
-        }
+    /* The nearest scope first; there exact names first, then, for files whose headers have
+     * capitals, whatever the case. */
+    for (const brume_walk_scope *scope = c->scope; scope && !found; scope = scope->outer)
+        for (int pass = 0; pass < 2 && !found; pass++)
+            if (!find_column(builder, scope, table, name, pass, &found, &table_seen))
+                return NULL;
     if (found) {
         if (found->reference->type.kind == BRUME_TYPE_REFUSED)
             return brume_build_fail(builder, BRUME_EUNSUPPORTED,

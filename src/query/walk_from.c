@@ -1,16 +1,11 @@
-/* FROM: tables, subqueries, WITH items and joins.
- *
- * Joins keep the unit: two protected sides must be joined on it; a public side may be joined on
- * anything, since that multiplies a unit's own rows only. Which rows a unit has in the result is
- * then a function of that unit's rows alone. */
-#include "query/walk.h"
+/* FROM and WHERE: tables, subqueries, WITH items; what each gives to the scope. */
+#include "query/walk_from.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/text.h"
-#include "query/print.h"
 
 brume_relation *brume_walk_relation(brume_walk *walk, brume_relation_kind kind)
 {
@@ -217,301 +212,10 @@ bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node)
     return false;
 }
 
-/* ---- joins ---- */
+/* ---- items ---- */
 
-/* A conjunct of `condition` that says the units of both sides are equal. */
-static brume_node unit_equality(const brume_walk_scope *left, const brume_walk_scope *right,
-                                brume_node condition)
-{
-    if (!condition)
-        return NULL;
-    if (condition->operation == BRUME_OPERATION_AND) {
-        brume_node found = unit_equality(left, right, condition->arguments[0]);
-        return found ? found : unit_equality(left, right, condition->arguments[1]);
-    }
-    if (condition->operation != BRUME_OPERATION_EQUAL)
-        return NULL;
-    brume_node a = condition->arguments[0], b = condition->arguments[1];
-    if ((brume_walk_is_unit(left, a) && brume_walk_is_unit(right, b)) ||
-        (brume_walk_is_unit(right, a) && brume_walk_is_unit(left, b)))
-        return condition;
-    return NULL;
-}
-
-static void mark_nullable(brume_walk *walk, const brume_relation *relation)
-{
-    if (!relation)
-        return;
-    if (relation->kind == BRUME_RELATION_TABLE)
-        for (size_t i = 0; i < walk->table_count; i++)
-            if (walk->tables[i].table == relation->table)
-                walk->tables[i].nullable_side = true;
-    mark_nullable(walk, relation->left);
-    mark_nullable(walk, relation->right);
-}
-
-static bool make_nullable(brume_walk *walk, brume_walk_scope *scope)
-{
-    for (brume_walk_source *each = scope->sources; each; each = each->next) {
-        brume_relation_column *columns = brume_arena_copy(walk->builder.arena, each->columns,
-                                                          each->column_count * sizeof *columns);
-        if (!columns) {
-            brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
-            return false;
-        }
-        for (size_t i = 0; i < each->column_count; i++) {
-            columns[i].reference = brume_walk_nullable(walk, columns[i].reference);
-            columns[i].inside = brume_walk_nullable(walk, columns[i].inside);
-            if (!columns[i].reference || !columns[i].inside)
-                return false;
-        }
-        each->columns = columns;
-    }
-    mark_nullable(walk, scope->relation);
-    return true;
-}
-
-/* A condition of ON is printed in place: it must need no let-steps on either engine. */
-static bool check_plain(brume_walk *walk, brume_node condition)
-{
-    for (int dialect = 0; condition && dialect < 2; dialect++) {
-        brume_printer printer = {.arena = walk->builder.arena,
-                                 .dialect = (brume_dialect)dialect,
-                                 .postgresql = dialect == BRUME_DIALECT_POSTGRESQL};
-        (void)brume_print_expression(&printer, condition);
-        if (printer.failed || printer.step_count) {
-            brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
-                             "compute the expression in a subquery and join on its column",
-                             "a join condition is too complex");
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Join `right` to `left` (which becomes the scope of both). */
-static bool join(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right, brume_join kind,
-                 brume_node condition)
-{
-    brume_builder *builder = &walk->builder;
-    const brume_relation *a = left->relation, *b = right->relation;
-    bool left_public = a->privacy == BRUME_PRIVACY_PUBLIC;
-    bool right_public = b->privacy == BRUME_PRIVACY_PUBLIC;
-    if (a->privacy == BRUME_PRIVACY_ROW || b->privacy == BRUME_PRIVACY_ROW) {
-        brume_build_fail(builder, BRUME_EUNSUPPORTED, "register it with a column as its unit",
-                         "a dataset whose unit is the row cannot be joined");
-        return false;
-    }
-    if (!left_public && !right_public) {
-        brume_type_kind first = a->columns[a->unit].reference->type.kind;
-        brume_type_kind second = b->columns[b->unit].reference->type.kind;
-        bool integers = (first == BRUME_TYPE_INTEGER || first == BRUME_TYPE_BIGINT) &&
-                        (second == BRUME_TYPE_INTEGER || second == BRUME_TYPE_BIGINT);
-        if (first != second && !integers) {
-            brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL,
-                             "the units of the joined datasets are of different types");
-            return false;
-        }
-        if (!unit_equality(left, right, condition)) {
-            brume_build_fail(builder, BRUME_EUNSUPPORTED, "write ON a.UNIT = b.UNIT (AND ...)",
-                             "datasets can be joined only on their units");
-            return false;
-        }
-    }
-    if ((kind == BRUME_JOIN_LEFT && left_public && !right_public) ||
-        (kind == BRUME_JOIN_RIGHT && right_public && !left_public) ||
-        (kind == BRUME_JOIN_FULL && (left_public || right_public))) {
-        brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                         "put the public table on the side that may be missing, or use JOIN",
-                         "this outer join with a public table is not supported");
-        return false;
-    }
-    if (!check_plain(walk, condition))
-        return false;
-    brume_relation *made = brume_walk_relation(walk, BRUME_RELATION_JOIN);
-    if (!made)
-        return false;
-    made->left = a;
-    made->right = b;
-    made->join = kind;
-    made->condition = condition;
-    if ((kind == BRUME_JOIN_LEFT || kind == BRUME_JOIN_FULL) && !make_nullable(walk, right))
-        return false;
-    if ((kind == BRUME_JOIN_RIGHT || kind == BRUME_JOIN_FULL) && !make_nullable(walk, left))
-        return false;
-    /* Columns of both sides, by the references that the scopes now have. */
-    size_t count = 0;
-    for (int side = 0; side < 2; side++)
-        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
-            count += each->column_count;
-    brume_relation_column *columns =
-        brume_arena_allocate(builder->arena, (count + 2) * sizeof *columns);
-    if (!columns) {
-        brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
-        return false;
-    }
-    count = 0;
-    for (int side = 0; side < 2; side++)
-        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
-            for (size_t i = 0; i < each->column_count; i++)
-                columns[count++] = each->columns[i];
-    /* The unit of the result. */
-    brume_node units[2] = {left_public ? NULL : a->columns[a->unit].reference,
-                           right_public ? NULL : b->columns[b->unit].reference};
-    brume_node unit = units[0] ? units[0] : units[1];
-    if (kind == BRUME_JOIN_RIGHT && units[1])
-        unit = units[1];
-    if (kind == BRUME_JOIN_FULL) {
-        units[0] = brume_walk_nullable(walk, units[0]);
-        units[1] = brume_walk_nullable(walk, units[1]);
-        unit = brume_build_choice(builder, BRUME_OPERATION_COALESCE, units, 2);
-        if (!unit)
-            return false;
-    }
-    made->columns = columns;
-    made->column_count = count;
-    made->privacy = left_public && right_public ? BRUME_PRIVACY_PUBLIC : BRUME_PRIVACY_UNIT;
-    if (made->privacy == BRUME_PRIVACY_UNIT) {
-        /* The unit stands last, nameless. */
-        columns[count] =
-            (brume_relation_column){.reference = unit, .inside = unit, .expression = unit};
-        made->unit = count;
-        made->column_count = count + 1;
-    }
-    /* A FULL JOIN with more conditions may leave a unit one unmatched row on each side. */
-    made->grain_known = kind != BRUME_JOIN_FULL && !left_public && !right_public &&
-                        a->grain_known && b->grain_known && a->grain_count == 0 &&
-                        b->grain_count == 0;
-    brume_walk_source **end = &left->sources;
-    while (*end)
-        end = &(*end)->next;
-    *end = right->sources;
-    for (brume_walk_source *each = left->sources; each; each = each->next)
-        for (brume_walk_source *other = each->next; other; other = other->next)
-            if (strcmp(each->name, other->name) == 0) {
-                brume_build_fail(builder, BRUME_EARGUMENT, "give one of them another name with AS",
-                                 "the name '%.60s' stands twice in FROM", each->name);
-                return false;
-            }
-    brume_walk_scope joined = *left;
-    joined.relation = made;
-    joined.unit_count = 0;
-    if (made->privacy == BRUME_PRIVACY_UNIT)
-        joined.units[joined.unit_count++] = unit;
-    /* After an inner join on the units either side's column is the unit. */
-    for (int side = 0; side < 2 && kind == BRUME_JOIN_INNER; side++) {
-        const brume_walk_scope *each = side ? right : left;
-        for (size_t i = 0; i < each->unit_count && joined.unit_count < 8; i++)
-            if (!brume_walk_is_unit(&joined, each->units[i]))
-                joined.units[joined.unit_count++] = each->units[i];
-    }
-    *left = joined;
-    return true;
-}
-
-static bool walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_walk_common *common,
-                      brume_walk_scope *scope);
-
-/* USING (a, b): equality of the columns of these names, left and right. */
-static brume_node using_condition(brume_walk *walk, const PgQuery__JoinExpr *expression,
-                                  brume_walk_scope *left, brume_walk_scope *right)
-{
-    brume_node all[8];
-    if (expression->n_using_clause > 8)
-        return brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL, "USING is too long");
-    for (size_t i = 0; i < expression->n_using_clause; i++) {
-        PgQuery__ColumnRef reference = PG_QUERY__COLUMN_REF__INIT;
-        PgQuery__Node node = PG_QUERY__NODE__INIT;
-        reference.n_fields = 1;
-        reference.fields = &expression->using_clause[i];
-        node.node_case = PG_QUERY__NODE__NODE_COLUMN_REF;
-        node.column_ref = &reference;
-        all[i] = brume_build_compare(&walk->builder, BRUME_OPERATION_EQUAL,
-                                     brume_walk_expression(walk, left, NULL, &node, false),
-                                     brume_walk_expression(walk, right, NULL, &node, false));
-        if (!all[i])
-            return NULL;
-    }
-    return brume_build_logic(&walk->builder, BRUME_OPERATION_AND, all, expression->n_using_clause);
-}
-
-/* After USING the right side's column has no name of its own any more. */
-static bool hide_using(brume_walk *walk, const PgQuery__JoinExpr *expression, brume_join kind,
-                       brume_walk_scope *left, brume_walk_scope *right)
-{
-    brume_walk_scope *hidden = kind == BRUME_JOIN_RIGHT ? left : right;
-    if (kind == BRUME_JOIN_FULL) {
-        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, "write FULL JOIN ... ON a.x = b.x",
-                         "FULL JOIN with USING is not supported");
-        return false;
-    }
-    for (brume_walk_source *each = hidden->sources; each; each = each->next) {
-        brume_relation_column *columns = brume_arena_copy(walk->builder.arena, each->columns,
-                                                          each->column_count * sizeof *columns);
-        if (!columns) {
-            brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
-            return false;
-        }
-        for (size_t i = 0; i < each->column_count; i++)
-            for (size_t j = 0; j < expression->n_using_clause; j++)
-                if (columns[i].name &&
-                    strcasecmp(columns[i].name, expression->using_clause[j]->string->sval) == 0)
-                    columns[i].name = NULL;
-        each->columns = columns;
-    }
-    return true;
-}
-
-static bool walk_join(brume_walk *walk, const PgQuery__JoinExpr *expression,
-                      const brume_walk_common *common, brume_walk_scope *scope)
-{
-    static const brume_join kinds[] = {
-        [PG_QUERY__JOIN_TYPE__JOIN_INNER] = BRUME_JOIN_INNER,
-        [PG_QUERY__JOIN_TYPE__JOIN_LEFT] = BRUME_JOIN_LEFT,
-        [PG_QUERY__JOIN_TYPE__JOIN_FULL] = BRUME_JOIN_FULL,
-        [PG_QUERY__JOIN_TYPE__JOIN_RIGHT] = BRUME_JOIN_RIGHT,
-    };
-    if (expression->is_natural || expression->alias || expression->join_using_alias ||
-        expression->jointype < PG_QUERY__JOIN_TYPE__JOIN_INNER ||
-        expression->jointype > PG_QUERY__JOIN_TYPE__JOIN_RIGHT) {
-        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, "write JOIN ... ON a.UNIT = b.UNIT",
-                         "NATURAL joins and aliases of joins are not supported");
-        return false;
-    }
-    brume_walk_scope right = {0};
-    brume_join kind = kinds[expression->jointype];
-    if (!walk_item(walk, expression->larg, common, scope) ||
-        !walk_item(walk, expression->rarg, common, &right))
-        return false;
-    brume_node condition = NULL;
-    if (expression->n_using_clause) {
-        for (size_t i = 0; i < expression->n_using_clause; i++)
-            if (expression->using_clause[i]->node_case != PG_QUERY__NODE__NODE_STRING) {
-                brume_walk_refuse(walk, expression->using_clause[i]);
-                return false;
-            }
-        condition = using_condition(walk, expression, scope, &right);
-        if (!condition || !hide_using(walk, expression, kind, scope, &right))
-            return false;
-    } else if (expression->quals) {
-        /* ON sees both sides. */
-        brume_walk_source **end = &scope->sources;
-        while (*end)
-            end = &(*end)->next;
-        *end = right.sources;
-        condition = brume_walk_expression(walk, scope, NULL, expression->quals, false);
-        *end = NULL;
-        condition = condition
-                        ? brume_build_logic(&walk->builder, BRUME_OPERATION_AND, &condition, 1)
-                        : NULL;
-        if (!condition)
-            return false;
-    }
-    return join(walk, scope, &right, kind, condition);
-}
-
-static bool walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_walk_common *common,
-                      brume_walk_scope *scope)
+bool brume_walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_walk_common *common,
+                     brume_walk_scope *scope)
 {
     const brume_relation *relation = NULL;
     switch (node->node_case) {
@@ -568,7 +272,7 @@ static bool walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_w
         return true;
     }
     case PG_QUERY__NODE__NODE_JOIN_EXPR:
-        return walk_join(walk, node->join_expr, common, scope);
+        return brume_walk_join(walk, node->join_expr, common, scope);
     case PG_QUERY__NODE__NODE_RANGE_FUNCTION:
         brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, "name a registered dataset",
                          "a function in FROM is not supported");
@@ -583,6 +287,58 @@ static bool walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_w
     }
 }
 
+/* The conjuncts of WHERE, and how many there are. */
+static PgQuery__Node *const *conjuncts(PgQuery__Node *const *clause, size_t *count)
+{
+    const PgQuery__Node *node = *clause;
+    *count = 1;
+    if (!node || node->node_case != PG_QUERY__NODE__NODE_BOOL_EXPR ||
+        node->bool_expr->boolop != PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR)
+        return clause;
+    *count = node->bool_expr->n_args;
+    return node->bool_expr->args;
+}
+
+/* WHERE without its EXISTS and IN (SELECT ...), which come after the joins. */
+static bool walk_where(brume_walk *walk, PgQuery__Node *clause, brume_walk_scope *scope,
+                       brume_node *where)
+{
+    brume_builder *builder = &walk->builder;
+    size_t count, kept = 0;
+    if (!clause)
+        return true;
+    if (brume_walk_has_aggregate(clause)) {
+        brume_build_fail(builder, BRUME_EARGUMENT, "use HAVING",
+                         "an aggregate cannot stand in WHERE");
+        return false;
+    }
+    PgQuery__Node *const *parts = conjuncts(&clause, &count);
+    brume_node *all = brume_arena_allocate(builder->arena, (count + 1) * sizeof *all);
+    if (!all) {
+        brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!brume_walk_is_semijoin(parts[i])) {
+            all[kept] = brume_walk_expression(walk, scope, NULL, parts[i], false);
+            if (!all[kept++])
+                return false;
+        }
+    *where = kept ? brume_build_logic(builder, BRUME_OPERATION_AND, all, kept) : NULL;
+    return *where || !kept;
+}
+
+static bool walk_semijoins(brume_walk *walk, PgQuery__Node *clause, const brume_walk_common *common,
+                           brume_walk_scope *scope)
+{
+    size_t count;
+    PgQuery__Node *const *parts = conjuncts(&clause, &count);
+    for (size_t i = 0; clause && i < count; i++)
+        if (brume_walk_is_semijoin(parts[i]) && !brume_walk_semijoin(walk, parts[i], common, scope))
+            return false;
+    return true;
+}
+
 bool brume_walk_from(brume_walk *walk, const PgQuery__SelectStmt *select,
                      const brume_walk_common *common, brume_walk_scope *scope, brume_node *where)
 {
@@ -593,7 +349,9 @@ bool brume_walk_from(brume_walk *walk, const PgQuery__SelectStmt *select,
                          "a SELECT without FROM is not supported");
         return false;
     }
-    if (!walk_item(walk, select->from_clause[0], common, scope))
+    const brume_walk_scope *outer = scope->outer; /* WHERE may name it, FROM may not */
+    scope->outer = NULL;
+    if (!brume_walk_item(walk, select->from_clause[0], common, scope))
         return false;
     /* A comma join: all sources in one scope first, so that WHERE can name them. */
     brume_walk_scope others[8];
@@ -604,7 +362,7 @@ bool brume_walk_from(brume_walk *walk, const PgQuery__SelectStmt *select,
     }
     brume_walk_source **ends[8];
     for (size_t i = 1; i < select->n_from_clause; i++)
-        if (!walk_item(walk, select->from_clause[i], common, &others[i]))
+        if (!brume_walk_item(walk, select->from_clause[i], common, &others[i]))
             return false;
     for (size_t i = 1; i < select->n_from_clause; i++) {
         ends[i] = &scope->sources;
@@ -612,23 +370,16 @@ bool brume_walk_from(brume_walk *walk, const PgQuery__SelectStmt *select,
             ends[i] = &(*ends[i])->next;
         *ends[i] = others[i].sources;
     }
-    if (select->where_clause) {
-        if (brume_walk_has_aggregate(select->where_clause)) {
-            brume_build_fail(builder, BRUME_EARGUMENT, "use HAVING",
-                             "an aggregate cannot stand in WHERE");
-            return false;
-        }
-        brume_node condition =
-            brume_walk_expression(walk, scope, NULL, select->where_clause, false);
-        *where = condition ? brume_build_logic(builder, BRUME_OPERATION_AND, &condition, 1) : NULL;
-        if (!*where)
-            return false;
-    }
+    scope->outer = outer;
+    bool good = walk_where(walk, select->where_clause, scope, where);
+    scope->outer = NULL;
+    if (!good)
+        return false;
     for (size_t i = select->n_from_clause; i-- > 1;)
         *ends[i] = NULL;
     for (size_t i = 1; i < select->n_from_clause; i++)
-        if (!join(walk, scope, &others[i], BRUME_JOIN_INNER,
-                  unit_equality(scope, &others[i], *where)))
+        if (!brume_walk_join_scopes(walk, scope, &others[i], BRUME_JOIN_INNER,
+                                    brume_walk_unit_equality(scope, &others[i], *where)))
             return false;
-    return true;
+    return walk_semijoins(walk, select->where_clause, common, scope);
 }

@@ -104,6 +104,102 @@ static void an_array_of_percentiles_is_one_output_for_each(void **state)
             BRUME_EUNSUPPORTED, "no outputs", NULL);
 }
 
+/* A semi-join charges both datasets; NOT EXISTS that compares more than the unit charges the other
+ * as on the nullable side of an outer join, since then a unit's rows turn into others. */
+static void semi_joins_compare_units_and_say_what_they_charge(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *condition;
+        bool nullable;
+    } cases[] = {
+        {"EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient)", false},
+        {"EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient AND sex <> clinic)", false},
+        {"NOT EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient)", false},
+        {"NOT EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient AND sex = 'f')", false},
+        {"NOT EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient AND sex = clinic)",
+         true},
+        {"NOT EXISTS (SELECT 1 FROM visits w WHERE w.patient = v.patient AND w.age > v.age AND NOT "
+         "EXISTS (SELECT 1 FROM patients p WHERE p.patient = w.patient))",
+         true},
+        {"patient IN (SELECT patient FROM patients)", false},
+        {"patient NOT IN (SELECT patient FROM patients WHERE sex = 'f')", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[400];
+        snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM visits v WHERE age > 3 AND %s",
+                 cases[i].condition);
+        brume_query *query = parse(sql);
+        assert_int_equal(query->table_count, 2);
+        assert_int_equal(query->tables[1].table, 1);
+        if (query->tables[1].nullable_side != cases[i].nullable)
+            fail_msg("%s", sql);
+        assert_non_null(query->unit);
+        brume_query_free(query);
+        char **names = NULL;
+        size_t count = 0;
+        assert_ok(brume_query_names(sql, &names, &count, &error));
+        assert_int_equal(count, 2);
+        brume_query_names_free(names, count);
+    }
+    const char *const start = "SELECT COUNT(*) FROM ";
+    static const struct {
+        const char *rest;
+        brume_status status;
+        const char *message, *hint;
+    } bad[] = {
+        {"visits v WHERE EXISTS (SELECT 1 FROM patients p)", BRUME_EUNSUPPORTED,
+         "must compare the units", "b.UNIT = a.UNIT"},
+        {"visits v WHERE EXISTS (SELECT 1 FROM patients p WHERE p.sex = v.clinic)",
+         BRUME_EUNSUPPORTED, "must compare the units", "b.UNIT = a.UNIT"},
+        {"visits v WHERE EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient OR sex = "
+         "'f')",
+         BRUME_EUNSUPPORTED, "must compare the units", NULL},
+        {"visits v WHERE EXISTS (SELECT 1 FROM patients p WHERE p.patient <> v.patient)",
+         BRUME_EUNSUPPORTED, "must compare the units", NULL},
+        {"visits WHERE age IN (SELECT patient FROM patients)", BRUME_EUNSUPPORTED,
+         "must compare the units", NULL},
+        {"visits WHERE clinic IN (SELECT sex FROM patients)", BRUME_EUNSUPPORTED,
+         "must compare the units", NULL},
+        {"visits WHERE patient IN (SELECT age FROM visits)", BRUME_EUNSUPPORTED,
+         "must compare the units", NULL},
+        {"clinics c WHERE EXISTS (SELECT 1 FROM visits v WHERE v.clinic = c.clinic)",
+         BRUME_EUNSUPPORTED, "need a unit on both sides", "column as unit"},
+        {"people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.patient = p.patient)",
+         BRUME_EUNSUPPORTED, "need a unit on both sides", NULL},
+        {"visits v WHERE age > 3 OR EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient)",
+         BRUME_EUNSUPPORTED, "a subquery in an expression", "joined by AND"},
+        {"visits v WHERE CASE WHEN EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient) "
+         "THEN true ELSE false END",
+         BRUME_EUNSUPPORTED, "a subquery in an expression", "joined by AND"},
+        {"visits v WHERE age = (SELECT 3 FROM patients p WHERE p.patient = v.patient)",
+         BRUME_EUNSUPPORTED, "a subquery in an expression", NULL},
+        {"visits v WHERE age > ALL (SELECT patient FROM patients)", BRUME_EUNSUPPORTED,
+         "a subquery in an expression", NULL},
+        {"visits v WHERE EXISTS (SELECT COUNT(*) FROM patients p WHERE p.patient = v.patient)",
+         BRUME_EUNSUPPORTED, "an aggregate in EXISTS", "HAVING"},
+        {"visits v WHERE EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient GROUP BY "
+         "sex)",
+         BRUME_EUNSUPPORTED, "GROUP BY and HAVING in EXISTS", "IN (SELECT UNIT"},
+        {"visits v WHERE EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient LIMIT 1)",
+         BRUME_EUNSUPPORTED, "LIMIT", NULL},
+        {"visits v WHERE patient IN (SELECT patient FROM patients LIMIT 1)", BRUME_EUNSUPPORTED,
+         "LIMIT", NULL},
+        {"visits v WHERE patient IN (SELECT patient, sex FROM patients)", BRUME_EARGUMENT,
+         "one column", NULL},
+        {"visits v WHERE EXISTS (SELECT 1 FROM patients p JOIN visits w ON p.patient = v.patient "
+         "WHERE p.patient = v.patient)",
+         BRUME_EUNKNOWN, "no column", NULL}, /* ON sees its own sides only */
+        {"visits v WHERE EXISTS (SELECT 1 FROM patient p WHERE p.patient = v.patient)",
+         BRUME_EUNKNOWN, "no dataset", "patients"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char sql[400];
+        snprintf(sql, sizeof sql, "%s%s", start, bad[i].rest);
+        refused(sql, bad[i].status, bad[i].message, bad[i].hint);
+    }
+}
+
 static void bounds_follow_by_interval_arithmetic_and_clamp_tightens(void **state)
 {
     (void)state;
@@ -269,7 +365,7 @@ static void everything_else_is_refused_by_name_with_a_hint(void **state)
          "LIKE"},
         {"SELECT COUNT(*) FROM visits WHERE clinic COLLATE \"C\" = 'a'", BRUME_EUNSUPPORTED,
          "COLLATE", NULL},
-        {"SELECT COUNT(*) FROM visits WHERE age IN (SELECT 1)", BRUME_EUNSUPPORTED, "subquery",
+        {"SELECT COUNT(*) FROM visits WHERE age IN (SELECT 1)", BRUME_EUNSUPPORTED, "without FROM",
          "FROM"},
         {"SELECT COUNT(*) FROM visits WHERE EXISTS (SELECT 1 FROM patients)", BRUME_EUNSUPPORTED,
          "subquery", NULL},
@@ -437,6 +533,7 @@ int main(void)
         cmocka_unit_test(aggregates_keys_and_outputs_stand_once_each),
         cmocka_unit_test(every_aggregate_of_the_list_is_understood),
         cmocka_unit_test(an_array_of_percentiles_is_one_output_for_each),
+        cmocka_unit_test(semi_joins_compare_units_and_say_what_they_charge),
         cmocka_unit_test(bounds_follow_by_interval_arithmetic_and_clamp_tightens),
         cmocka_unit_test(conditions_see_columns_as_they_are_and_aggregates_clamped),
         cmocka_unit_test(subqueries_and_with_carry_bounds_units_and_grain),

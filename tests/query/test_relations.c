@@ -137,6 +137,49 @@ static void every_relation_gives_the_rows_that_sql_means(void **state)
         {"SELECT a.clinic, COUNT(*) FROM visits a JOIN visits b ON a.patient = b.patient AND a.age "
          "< b.age GROUP BY a.clinic",
          "1|a"},
+        {"SELECT clinic, COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM patients p WHERE "
+         "p.patient = v.patient AND sex = 'f') GROUP BY clinic",
+         "1|a 1|b"},
+        {"SELECT COUNT(*) FROM visits v WHERE age < 100 AND NOT EXISTS (SELECT * FROM patients p "
+         "WHERE p.patient = v.patient)",
+         "3"},
+        {"SELECT clinic, COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE "
+         "w.patient = v.patient AND w.age > v.age) GROUP BY 1",
+         "1|a"},
+        {"SELECT clinic, COUNT(*) FROM visits v WHERE NOT EXISTS (SELECT 1 FROM visits w WHERE "
+         "w.patient = v.patient AND w.age > v.age) GROUP BY 1",
+         "1|b 2|a 3|c"},
+        {"SELECT COUNT(*) FROM visits WHERE patient IN (SELECT patient FROM patients WHERE sex = "
+         "'m')",
+         "2"},
+        {"SELECT COUNT(*) FROM visits WHERE patient = ANY (SELECT DISTINCT patient FROM patients)",
+         "1 1 2"},
+        {"SELECT SUM(age) FROM visits WHERE patient IN (SELECT patient FROM visits GROUP BY patient "
+         "HAVING COUNT(*) > 1 AND SUM(age * age) > 3)",
+         "1|30 1|31"},
+        {"SELECT COUNT(*) FROM visits WHERE patient NOT IN (SELECT patient FROM visits WHERE age < "
+         "40 OR cost > 900)", /* the row without a patient is nobody's */
+         "2"},
+        {"SELECT COUNT(*) FROM visits WHERE clinic IN (SELECT clinic FROM clinics WHERE region = "
+         "'south')",
+         "1"},
+        {"SELECT COUNT(*) FROM visits WHERE clinic NOT IN (SELECT clinic FROM clinics)", "3"},
+        {"SELECT COUNT(*) FROM visits WHERE clinic NOT IN (SELECT nullif(clinic, 'b') FROM "
+         "clinics)",
+         ""},
+        {"SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM clinics c WHERE c.clinic = "
+         "v.clinic AND region = 'north') AND age > 30",
+         "2"},
+        {"SELECT sex, COUNT(*) FROM visits v JOIN patients p USING (patient) WHERE EXISTS (SELECT "
+         "1 FROM visits w WHERE w.patient = v.patient AND w.cost * 2 > 30 AND EXISTS (SELECT 1 "
+         "FROM patients q WHERE q.patient = w.patient)) GROUP BY sex",
+         "1|f 1|f"},
+        {"SELECT AVG(n) FROM (SELECT patient, CLAMP(COUNT(*), 0, 9) AS n FROM visits WHERE patient "
+         "IN (SELECT patient FROM patients) GROUP BY patient) q",
+         "1|2 2|1"},
+        {"WITH women AS (SELECT * FROM patients WHERE sex = 'f') SELECT COUNT(*) FROM visits v "
+         "WHERE EXISTS (SELECT 1 FROM women WHERE women.patient = v.patient)",
+         "1 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int e = 0; e < 2; e++) {
@@ -156,6 +199,97 @@ static void write_file(const char *name, const char *text)
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
+}
+
+/* The rows of one unit ("3", "3|c"), and all the others, of a list that rows_of made. */
+static void part_of(const char *rows, char unit, char *own, char *others, size_t size)
+{
+    own[0] = others[0] = 0;
+    for (const char *at = rows; *at;) {
+        size_t length = strcspn(at, " ");
+        char *to = at[0] == unit && (length == 1 || at[1] == '|') ? own : others;
+        size_t used = strlen(to);
+        snprintf(to + used, size - used, "%.*s ", (int)length, at);
+        at += length + (at[length] == ' ');
+    }
+}
+
+/* What the price of a join rests on: a unit taken out of the other dataset changes its own rows
+ * alone, and these from all to none or from none to all unless the table is charged as nullable. */
+static void a_unit_taken_out_of_the_other_dataset_changes_its_own_rows_alone(void **state)
+{
+    (void)state;
+    static const char *const tails[] = {
+        "WHERE EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient)",
+        "WHERE EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient AND level > age)",
+        "WHERE NOT EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient)",
+        "WHERE NOT EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient AND level > 35)",
+        "WHERE NOT EXISTS (SELECT 1 FROM patients p WHERE p.patient = v.patient AND level = age)",
+        "WHERE patient IN (SELECT patient FROM patients WHERE sex = 'w')",
+        "WHERE patient NOT IN (SELECT patient FROM patients WHERE sex = 'w')",
+        "WHERE patient IN (SELECT patient FROM patients GROUP BY patient HAVING COUNT(*) > 1)",
+        "WHERE patient NOT IN (SELECT patient FROM patients GROUP BY patient HAVING COUNT(*) > 1)",
+        "WHERE NOT EXISTS (SELECT 1 FROM visits w WHERE w.patient = v.patient AND w.age > v.age AND "
+        "NOT EXISTS (SELECT 1 FROM patients p WHERE p.patient = w.patient))",
+        "JOIN patients p ON v.patient = p.patient",
+        "LEFT JOIN patients p ON v.patient = p.patient AND level = age",
+    };
+    static const char *const lines[] = {"1,w,30", "1,w,99", "2,m,40", "3,w,7", "4,w,1"};
+    enum { TAILS = sizeof tails / sizeof *tails };
+    static char found[5][TAILS][2000]; /* [the unit taken out; 0: none] */
+    bool nullable[TAILS], some_changed[TAILS] = {false};
+    brume_engine *usual = engines[0];
+    for (int without = 0; without <= 4; without++) {
+        char text[200] = "patient,sex,level\n", path[3][128];
+        for (size_t i = 0; i < 5; i++)
+            if (lines[i][0] - '0' != without) {
+                size_t used = strlen(text);
+                snprintf(text + used, sizeof text - used, "%s\n", lines[i]);
+            }
+        write_file("levels", text);
+        brume_source sources[3] = {
+            {.location = path[0]}, {.location = path[1]}, {.location = path[2]}};
+        static const char *const names[] = {"visits", "levels", "clinics"};
+        for (int t = 0; t < 3; t++)
+            snprintf(path[t], sizeof path[t], "%s/%s.csv", folder, names[t]);
+        brume_description described = {0};
+        assert_ok(brume_engine_open(sources, 3, &engines[0], &error));
+        assert_ok(brume_engine_describe(engines[0], 1, &described, &error));
+        brume_catalog_column level = columns[0][1][2];
+        columns[0][1][2] = (brume_catalog_column){
+            "level", described.columns[2].type, described.columns[2].leaf, "", false, NULL, NULL};
+        tables[0][1].column_count = 3;
+        for (size_t i = 0; i < TAILS; i++) {
+            char sql[400];
+            snprintf(sql, sizeof sql, "SELECT v.age, COUNT(*) FROM visits v %s GROUP BY v.age",
+                     tails[i]);
+            rows_of(0, sql, found[without][i], sizeof found[without][i]);
+            brume_query *query = NULL;
+            assert_ok(brume_query_parse(sql, &catalogs[0], &query, &error));
+            nullable[i] = query->tables[1].nullable_side;
+            brume_query_free(query);
+        }
+        columns[0][1][2] = level;
+        tables[0][1].column_count = 2;
+        brume_description_clear(&described);
+        brume_engine_close(engines[0]);
+    }
+    engines[0] = usual;
+    for (size_t i = 0; i < TAILS; i++)
+        for (int unit = 1; unit <= 4; unit++) {
+            char own[2][2000], others[2][2000];
+            part_of(found[0][i], (char)('0' + unit), own[0], others[0], sizeof own[0]);
+            part_of(found[unit][i], (char)('0' + unit), own[1], others[1], sizeof own[1]);
+            assert_string_equal(others[0], others[1]);
+            bool changed = strcmp(own[0], own[1]) != 0, turned = *own[0] && *own[1] && changed;
+            if (turned && !nullable[i])
+                fail_msg("%s: '%s' became '%s'", tails[i], own[0], own[1]);
+            some_changed[i] = some_changed[i] || changed;
+        }
+    /* The two that compare more than the unit do turn rows into others: the charge is needed. */
+    assert_true(nullable[4] && some_changed[4] && nullable[9] && some_changed[9]);
+    for (size_t i = 0; i < TAILS - 1; i++)
+        assert_true(some_changed[i]);
 }
 
 static int prepare(void **state)
@@ -242,6 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_relation_gives_the_rows_that_sql_means),
+        cmocka_unit_test(a_unit_taken_out_of_the_other_dataset_changes_its_own_rows_alone),
     };
     return cmocka_run_group_tests_name("relations", tests, prepare, tidy);
 }
