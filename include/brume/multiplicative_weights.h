@@ -7,9 +7,12 @@
  *
  * 1. alpha, a share of the records, is how badly the histogram may answer: the threshold is
  *    2 alpha n, hits = floor(ln N/(2 alpha^2)) + 1, the step exp(4 alpha).
- * 2. Pure epsilon for the whole stream, however many queries are asked and however they are chosen:
- *    three quarters for the sparse vector, a quarter for the noisy answers. Proof:
- *    proofs/many_queries.md.
+ * 2. Pure epsilon, or rho, for the whole stream, however many queries are asked and however they
+ * are chosen. epsilon: three quarters for one sparse vector of all hits, a quarter for Laplace
+ * noise on the answers. rho: fifteen sixteenths for sparse vectors of one hit each, one after the
+ *    other, the rest for Gaussian noise; costs add up as rho, so that noise grows with the square
+ *    root of the hits. Which (epsilon, delta) that is, the accountant says: give it the events.
+ *    Proof: proofs/many_queries.md.
  * 3. Queries are those of a workload, by number; it is not copied, may grow meanwhile, and must
  *    outlive the stream. The histogram of the data is copied, and wiped at close.
  * 4. `records` is n: public under BRUME_REPLACE, where it must be right; under BRUME_ADD_REMOVE a
@@ -31,9 +34,10 @@ typedef struct brume_multiplicative_weights brume_multiplicative_weights;
 
 typedef struct brume_multiplicative_weights_options {
     brume_adjacency adjacency; /* BRUME_ADD_REMOVE or BRUME_REPLACE; no default */
-    double epsilon;            /* for the whole stream */
+    double epsilon;            /* pure, for the whole stream; or 0 and `rho` */
     double alpha;              /* see 1; 2^-15 <= alpha <= 1 */
     double records;            /* see 4; a whole number, 1 .. 2^33 */
+    double rho;                /* concentrated */
 } brume_multiplicative_weights_options;
 
 enum { BRUME_MULTIPLICATIVE_WEIGHTS_EVENTS = 2 };
@@ -48,8 +52,8 @@ BRUME_API BRUME_MUST_USE brume_status brume_multiplicative_weights_open(
 /* Wipe and free; NULL is allowed. */
 BRUME_API void brume_multiplicative_weights_close(brume_multiplicative_weights *stream);
 
-/* What the stream costs, to record before the first query: a sparse_vector, and a discrete_laplace
- * times the hits. */
+/* What the stream costs, to record before the first query: a sparse_vector, or under rho one of one
+ * hit times the hits, and a discrete_laplace or discrete_gaussian times the hits. */
 BRUME_API void brume_multiplicative_weights_events(
     const brume_multiplicative_weights *stream,
     brume_event events[BRUME_MULTIPLICATIVE_WEIGHTS_EVENTS]);
@@ -66,7 +70,7 @@ brume_multiplicative_weights_ask(brume_multiplicative_weights *stream, brume_bit
 BRUME_API uint64_t brume_multiplicative_weights_left(const brume_multiplicative_weights *stream);
 
 /* The public histogram, one weight per cell, with the records as its sum; the stream's own, changed
- * by the next answer that is not free. */
+ * by the next answer that is not free. Threads: one call on a stream at a time, of this one too. */
 BRUME_API const double *brume_multiplicative_weights_histogram(
     const brume_multiplicative_weights *stream);
 
@@ -74,7 +78,7 @@ BRUME_API const double *brume_multiplicative_weights_histogram(
  * does not halt and every answer is within it, if `records` is the number of records. About
  * 3 alpha n. Rounded up.
  * Requires queries >= 1, 0 < beta < 1. BRUME_EUNSUPPORTED where alpha is too small for so few
- * records and this epsilon: then nothing is known. */
+ * records and this price: then nothing is known. */
 BRUME_API BRUME_MUST_USE brume_status
 brume_multiplicative_weights_alpha(const brume_multiplicative_weights *stream, uint64_t queries,
                                    double beta, double *alpha, brume_error *error);

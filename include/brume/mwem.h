@@ -9,7 +9,10 @@
  * 2. The number of records scales the histogram. Under BRUME_REPLACE it is public, and `records`
  *    must be 0 (count them) or right. Under BRUME_ADD_REMOVE it is private: say a public estimate
  *    in `records`, or 0 to buy a noisy one with BRUME_MWEM_RECORDS_SHARE of the price.
- * 3. Scores are exact: public answers are rounded to multiples of 2^-20, private ones are whole. */
+ * 3. Scores are exact: public answers are rounded to multiples of 2^-20, private ones are whole.
+ * 4. Released answers may be used again for free: `replays` sweeps after each round move the
+ *    histogram towards all answers so far, where it is farther from them than noise explains.
+ * 5. The first histograms are poor: `average` may leave them out. The bound knows of both. */
 #ifndef BRUME_MWEM_H
 #define BRUME_MWEM_H
 
@@ -37,6 +40,8 @@ typedef struct brume_mwem_options {
     double records;                /* see 2; a whole number up to 2^33 */
     brume_mwem_progress *progress; /* or NULL */
     void *progress_context;
+    uint64_t replays; /* see 4; 0: none; at most 2^10 */
+    uint64_t average; /* how many of the last histograms are averaged; 0: all, rounds + 1 */
 } brume_mwem_options;
 
 enum { BRUME_MWEM_EVENTS = 3 };
@@ -50,7 +55,8 @@ BRUME_API BRUME_MUST_USE brume_status brume_mwem_events(const brume_mwem_options
 
 /* Run. counts[cell] is the number of records in a cell (whole numbers, at most 2^33 together);
  * weights[cell] gets the synthetic histogram, whose sum is the number of records as known.
- * Memory beside it: two doubles per cell, three per query.
+ * Memory beside it: one double per cell and, for marginals, tables that have less than another one;
+ * three doubles per query, 16 bytes per round.
  * Errors: BRUME_EARGUMENT, for no records under BRUME_REPLACE too; BRUME_EOVERFLOW, BRUME_ERANDOM,
  * BRUME_EMEMORY. On error `weights` is set to zero. */
 BRUME_API BRUME_MUST_USE brume_status brume_mwem(const brume_workload *workload,
@@ -59,13 +65,22 @@ BRUME_API BRUME_MUST_USE brume_status brume_mwem(const brume_workload *workload,
                                                  double *weights, brume_error *error);
 
 /* An alpha, in records, known before: with probability >= 1-beta the synthetic histogram answers
- * every query within alpha of the truth, if options->records is the number of records:
- * 2 n sqrt(ln N/(T+1)) + the errors of T+1 choices and answers. Rounded up.
- * Requires 0 < beta < 1, queries >= 1; BRUME_EARGUMENT also where records is 0. */
+ * every query within alpha of the truth, if options->records is the number of records n. With T
+ * rounds, all averaged, no replays: n sqrt(ln N/(2(T+1))) and the errors of T+1 choices and
+ * answers. Rounded up.
+ * Requires 0 < beta < 1, queries >= 1; BRUME_EARGUMENT also where records is 0: use the next. */
 BRUME_API BRUME_MUST_USE brume_status brume_mwem_alpha(const brume_workload *workload,
                                                        const brume_mwem_options *options,
                                                        double beta, double *alpha,
                                                        brume_error *error);
+
+/* The same where the number of records is bought (options->records is 0 under BRUME_ADD_REMOVE), if
+ * the sum of the synthetic histogram is at most `sum`: after the run that is public, before it take
+ * a guess. The error of the bought number is in the bound and in its probability. */
+BRUME_API BRUME_MUST_USE brume_status brume_mwem_alpha_at(const brume_workload *workload,
+                                                          const brume_mwem_options *options,
+                                                          double sum, double beta, double *alpha,
+                                                          brume_error *error);
 
 /* Draw the cells of n records independently from a histogram of weights >= 0. Post-processing:
  * drawn from the weights as doubles, to a relative 2^-40.

@@ -8,10 +8,7 @@
  * whole number `truth` is. */
 int64_t brume_multiplicative_weights_badness(double public_answer, double truth);
 
-/* Multiply by exp(rate f), then scale to a sum of `records`. */
-BRUME_MUST_USE brume_status brume_multiplicative_weights_step(const brume_workload *workload,
-                                                              size_t query, double rate,
-                                                              double records, double *weights,
-                                                              brume_error *error);
+/* The epsilon of a sparse vector that costs rho: epsilon tanh(epsilon/2) <= rho, rounded down. */
+double brume_multiplicative_weights_epsilon(double rho);
 
 #endif

@@ -4,16 +4,29 @@
 
 #include <brume/mwem.h>
 
-/* A public answer as it enters a score: a multiple of 2^-20. */
-double brume_mwem_public(double answer);
+/* Places in the array of events. */
+enum { BRUME_MWEM_CHOICES, BRUME_MWEM_ANSWERS, BRUME_MWEM_COUNTED };
+
+/* The rate of a step is BRUME_MWEM_STEP (measured - f(A))/n: the entropy then falls by at least
+ * 2 d^2 - 2 nu^2, and no other factor is as good. [HLM12] has 1/2. */
+#define BRUME_MWEM_STEP 4.0
 
 /* The coefficient of the scores in a choice that costs `epsilon`: at most epsilon/2. */
 double brume_mwem_coefficient(double epsilon);
 
-/* Multiply by exp(f (measured - f(weights)) / (2 records)), then scale to a sum of `records`.
- * `measured` is clamped to [0, records] first. */
-BRUME_MUST_USE brume_status brume_mwem_step(const brume_workload *workload, size_t query,
-                                            double measured, double records, double *weights,
+/* The rate that moves `answer` towards `wanted`. */
+double brume_mwem_rate(double wanted, double answer, double records, double step);
+
+/* The number nearest to `answer` that is within `band` of the measured one: what a replay moves
+ * to. */
+double brume_mwem_nearest(double measured, double band, double answer);
+
+/* How many histograms are averaged. */
+uint64_t brume_mwem_averaged(const brume_mwem_options *options);
+
+/* The band of replays: the noise of all rounds is within it with probability 0.9. Public. */
+BRUME_MUST_USE brume_status brume_mwem_band(const brume_mwem_options *options,
+                                            const brume_event *events, double *band,
                                             brume_error *error);
 
 #endif

@@ -1,33 +1,38 @@
-/* Run a loop over [0, count) on all cores, in contiguous pieces. */
+/* Run a loop over [0, count) on all cores, in contiguous pieces. Threads take the next piece that
+ * nobody has, so that one that is held up holds nobody else up. */
 #include "synthetic/parallel.h"
 
 #include <pthread.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
-enum { CELLS_PER_THREAD = 1 << 17 }; /* about 100 us of work, a few times the cost of a thread */
+enum {
+    CELLS_PER_PIECE = 1 << 14,  /* a few microseconds */
+    CELLS_PER_THREAD = 1 << 17, /* about 100 us of work, a few times the cost of a thread */
+};
 
-typedef struct job {
+typedef struct loop {
     brume_parallel_work work;
     void *context;
-    size_t piece;
-    uint64_t first, last;
-} job;
+    uint64_t count;
+    size_t pieces;
+    atomic_size_t next;
+} loop;
 
-static void *run_job(void *argument)
+static void *run_pieces(void *argument)
 {
-    job *one = argument;
-    one->work(one->context, one->piece, one->first, one->last);
+    loop *all = argument;
+    uint64_t share = all->count / all->pieces, rest = all->count % all->pieces;
+    for (size_t piece; (piece = atomic_fetch_add(&all->next, 1)) < all->pieces;) {
+        uint64_t first = share * piece + (piece < rest ? piece : rest);
+        all->work(all->context, piece, first, first + share + (piece < rest));
+    }
     return NULL;
 }
 
 size_t brume_parallel_pieces(uint64_t count, uint64_t cells)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t pieces = cores < 1 ? 1 : (uint64_t)cores;
-    uint64_t useful = count * cells / CELLS_PER_THREAD;
-    if (pieces > useful)
-        pieces = useful;
+    uint64_t pieces = count * cells / CELLS_PER_PIECE;
     if (pieces > count)
         pieces = count;
     if (pieces > BRUME_PARALLEL_PIECES)
@@ -35,22 +40,27 @@ size_t brume_parallel_pieces(uint64_t count, uint64_t cells)
     return pieces < 1 ? 1 : (size_t)pieces;
 }
 
-void brume_parallel_run(uint64_t count, size_t pieces, brume_parallel_work work, void *context)
+void brume_parallel_run_on(size_t most, uint64_t count, uint64_t cells, brume_parallel_work work,
+                           void *context)
 {
-    job jobs[BRUME_PARALLEL_PIECES];
+    loop all = {.work = work,
+                .context = context,
+                .count = count,
+                .pieces = brume_parallel_pieces(count, cells)};
     pthread_t threads[BRUME_PARALLEL_PIECES];
-    bool started[BRUME_PARALLEL_PIECES] = {false};
-    for (size_t i = 0; i < pieces; i++) {
-        uint64_t share = count / pieces, rest = count % pieces;
-        uint64_t first = share * i + (i < rest ? i : rest);
-        jobs[i] = (job){work, context, i, first, first + share + (i < rest)};
-        if (i > 0)
-            started[i] = pthread_create(&threads[i], NULL, run_job, &jobs[i]) == 0;
-    }
-    for (size_t i = 0; i < pieces; i++)
-        if (!started[i])
-            run_job(&jobs[i]);
-    for (size_t i = 1; i < pieces; i++)
-        if (started[i])
-            pthread_join(threads[i], NULL);
+    uint64_t useful = count * cells / CELLS_PER_THREAD;
+    size_t started = 0;
+    most = most < all.pieces ? most : all.pieces;
+    while (started + 1 < most && started + 1 < useful &&
+           pthread_create(&threads[started], NULL, run_pieces, &all) == 0)
+        started++;
+    run_pieces(&all);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+}
+
+void brume_parallel_run(uint64_t count, uint64_t cells, brume_parallel_work work, void *context)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    brume_parallel_run_on(cores < 1 ? 1 : (size_t)cores, count, cells, work, context);
 }

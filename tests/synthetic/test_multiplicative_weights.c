@@ -10,6 +10,7 @@
 #include "small_world.h"
 #include "synthetic/exact.h"
 #include "synthetic/multiplicative_weights.h"
+#include "synthetic/weights.h"
 
 static void a_step_gives_the_reference_weights(void **state)
 {
@@ -17,7 +18,9 @@ static void a_step_gives_the_reference_weights(void **state)
     brume_error error = {0};
     brume_workload *workload = small_world(false);
     double weights[SMALL_CELLS] = {1, 1, 1, 1};
-    assert_ok(brume_multiplicative_weights_step(workload, 0, -0.4, 1, weights, &error));
+    brume_weights histogram = {workload, weights, 1, 1};
+    assert_ok(brume_weights_step(&histogram, 0, -0.4, &error));
+    brume_weights_settle(&histogram);
     for (int i = 0; i < SMALL_CELLS; i++)
         assert_close(weights[i], i < 2 ? .200656169943774 : .299343830056226, 1e-13);
     brume_workload_close(workload);
@@ -54,7 +57,8 @@ static void the_first_round_loses_no_more_than_epsilon(void **state)
     for (int replace = 0; replace < 2; replace++) {
         brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
         /* one hit, so that the whole price is spent in one round */
-        brume_multiplicative_weights_options options = {adjacency, 1, 1, 4};
+        brume_multiplicative_weights_options options = {
+            .adjacency = adjacency, .epsilon = 1, .alpha = 1, .records = 4};
         brume_multiplicative_weights *stream = NULL;
         brume_event events[BRUME_MULTIPLICATIVE_WEIGHTS_EVENTS];
         assert_ok(
@@ -93,13 +97,49 @@ static void the_first_round_loses_no_more_than_epsilon(void **state)
     brume_workload_close(workload);
 }
 
+static void the_events_add_up_to_rho(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    brume_workload *workload = small_world(true);
+    const double counts[SMALL_CELLS] = {50, 20, 10, 20}, rhos[] = {1e-6, 0.03, 2, 500};
+    brume_bits *bits = brume_tape_open_seeded(1);
+    for (int i = 0; i < 4; i++) {
+        brume_multiplicative_weights_options options = {
+            .adjacency = BRUME_REPLACE, .alpha = 0.2, .records = 100, .rho = rhos[i]};
+        brume_multiplicative_weights *stream = NULL;
+        brume_event events[BRUME_MULTIPLICATIVE_WEIGHTS_EVENTS];
+        double sum = 0;
+        assert_ok(
+            brume_multiplicative_weights_open(workload, &options, counts, bits, &stream, &error));
+        brume_multiplicative_weights_events(stream, events);
+        for (int k = 0; k < 2; k++) {
+            brume_cost cost;
+            assert_int_equal(events[k].count, 18);
+            assert_ok(brume_event_cost(&events[k], &cost, &error));
+            sum += cost.rho * (double)events[k].count;
+        }
+        assert_holds(sum <= rhos[i] * (1 + 1e-13));
+        assert_close(sum, rhos[i], 1e-9);
+        brume_multiplicative_weights_close(stream);
+        stream = NULL;
+        options.epsilon = 1;
+        assert_fails(
+            brume_multiplicative_weights_open(workload, &options, counts, bits, &stream, &error),
+            BRUME_EARGUMENT);
+    }
+    brume_bits_close(bits);
+    brume_workload_close(workload);
+}
+
 static void the_events_add_up_to_epsilon(void **state)
 {
     (void)state;
     brume_error error = {0};
     brume_workload *workload = small_world(true);
     const double counts[SMALL_CELLS] = {50, 20, 10, 20};
-    brume_multiplicative_weights_options options = {BRUME_REPLACE, 0.7, 0.2, 100};
+    brume_multiplicative_weights_options options = {
+        .adjacency = BRUME_REPLACE, .epsilon = 0.7, .alpha = 0.2, .records = 100};
     brume_multiplicative_weights *stream = NULL;
     brume_event events[BRUME_MULTIPLICATIVE_WEIGHTS_EVENTS];
     brume_bits *bits = brume_tape_open_seeded(1);
@@ -134,7 +174,8 @@ static void answers_stay_within_the_bound_and_most_are_free(void **state)
     for (int i = 0; i < CELLS; i++)
         records += counts[i] = i == 3 ? 200000 : i == 12 ? 90000 : 1000;
     assert_ok(brume_workload_answer(workload, counts, truth, &error));
-    brume_multiplicative_weights_options options = {BRUME_REPLACE, 1, 0.1, records};
+    brume_multiplicative_weights_options options = {
+        .adjacency = BRUME_REPLACE, .epsilon = 1, .alpha = 0.1, .records = records};
     int beyond = 0, paid = 0;
     for (uint64_t seed = 0; seed < RUNS; seed++) {
         brume_bits *bits = brume_tape_open_seeded(seed);
@@ -170,7 +211,8 @@ static void it_halts_by_itself_and_promises_nothing_for_few_records(void **state
     brume_error error = {0};
     brume_workload *workload = small_world(false);
     const double counts[SMALL_CELLS] = {4, 0, 0, 0};
-    brume_multiplicative_weights_options options = {BRUME_ADD_REMOVE, 1, 0.3, 4};
+    brume_multiplicative_weights_options options = {
+        .adjacency = BRUME_ADD_REMOVE, .epsilon = 1, .alpha = 0.3, .records = 4};
     brume_multiplicative_weights *stream = NULL;
     brume_bits *bits = brume_tape_open_seeded(9);
     double answer = 77, alpha = 77;
@@ -210,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_step_gives_the_reference_weights),
         cmocka_unit_test(the_first_round_loses_no_more_than_epsilon),
         cmocka_unit_test(the_events_add_up_to_epsilon),
+        cmocka_unit_test(the_events_add_up_to_rho),
         cmocka_unit_test(answers_stay_within_the_bound_and_most_are_free),
         cmocka_unit_test(it_halts_by_itself_and_promises_nothing_for_few_records),
     };

@@ -9,6 +9,7 @@
 #include "small_world.h"
 #include "synthetic/exact.h"
 #include "synthetic/mwem.h"
+#include "synthetic/weights.h"
 
 static void a_step_gives_the_reference_weights(void **state)
 {
@@ -16,7 +17,10 @@ static void a_step_gives_the_reference_weights(void **state)
     brume_error error = {0};
     brume_workload *workload = small_world(false);
     double weights[SMALL_CELLS] = {25, 25, 25, 25};
-    assert_ok(brume_mwem_step(workload, 0, 70, 100, weights, &error)); /* cells 0 and 1 */
+    brume_weights histogram = {workload, weights, 1, 100};
+    /* the textbook's step of 1/2, towards cells 0 and 1 */
+    assert_ok(brume_weights_step(&histogram, 0, brume_mwem_rate(70, 50, 100, 0.5), &error));
+    brume_weights_settle(&histogram);
     for (int i = 0; i < SMALL_CELLS; i++)
         assert_close(weights[i], 100 * (i < 2 ? .26248959373946999 : .23751040626053001), 1e-14);
     brume_workload_close(workload);
@@ -35,7 +39,7 @@ static void first_choice(const brume_workload *workload, const double *counts, d
     assert_ok(brume_exact_answers(workload, counts, truth, &error));
     assert_ok(brume_workload_answer(workload, uniform, answers, &error));
     for (int q = 0; q < QUERIES; q++)
-        total += law[q] = exp(coefficient * fabs(brume_mwem_public(answers[q]) - truth[q]));
+        total += law[q] = exp(coefficient * fabs(brume_weights_public(answers[q]) - truth[q]));
     for (int q = 0; q < QUERIES; q++)
         law[q] /= total;
 }
@@ -141,7 +145,7 @@ static double worst_error(const brume_workload *workload, const double *counts,
 static void errors_stay_within_the_bound_and_beat_the_uniform_histogram(void **state)
 {
     (void)state;
-    enum { CELLS = 2 * 3 * 4 * 2, RUNS = 60 };
+    enum { CELLS = 2 * 3 * 4 * 2, RUNS = 30 };
     brume_error error = {0};
     const uint32_t sizes[] = {2, 3, 4, 2};
     brume_universe universe;
@@ -156,31 +160,119 @@ static void errors_stay_within_the_bound_and_beat_the_uniform_histogram(void **s
     for (int i = 0; i < CELLS; i++)
         uniform[i] = records / CELLS;
     double plain = worst_error(workload, counts, uniform, queries);
-    for (int concentrated = 0; concentrated < 2; concentrated++) {
-        brume_mwem_options options = {.adjacency = BRUME_REPLACE,
-                                      .epsilon = concentrated ? 0 : 2,
-                                      .rho = concentrated ? 0.5 : 0,
-                                      .rounds = 40,
-                                      .records = records};
-        double alpha, mean = 0;
-        int beyond = 0;
-        assert_ok(brume_mwem_alpha(workload, &options, 0.1, &alpha, &error));
-        assert_holds(alpha < records);
-        for (uint64_t seed = 0; seed < RUNS; seed++) {
-            brume_bits *bits = brume_tape_open_seeded(seed);
-            double sum = 0;
-            assert_ok(brume_mwem(workload, &options, counts, bits, weights, &error));
-            for (int i = 0; i < CELLS; i++)
-                sum += weights[i];
-            assert_close(sum, records, 1e-12);
-            double worst = worst_error(workload, counts, weights, queries);
-            mean += worst / RUNS;
-            beyond += worst > alpha;
-            brume_bits_close(bits);
+    double means[2][2] = {{0}};
+    for (int concentrated = 0; concentrated < 2; concentrated++)
+        for (int replays = 0; replays < 2; replays++)
+            for (int bought = 0; bought < 2; bought++) {
+                brume_mwem_options options = {.adjacency = bought ? BRUME_ADD_REMOVE
+                                                                  : BRUME_REPLACE,
+                                              .epsilon = concentrated ? 0 : 2,
+                                              .rho = concentrated ? 0.5 : 0,
+                                              .rounds = 40,
+                                              .records = bought ? 0 : records,
+                                              .replays = replays ? 2 : 0,
+                                              .average = replays ? 20 : 0};
+                double alpha = 0, mean = 0;
+                int beyond = 0;
+                for (uint64_t seed = 0; seed < RUNS; seed++) {
+                    brume_bits *bits = brume_tape_open_seeded(seed);
+                    double sum = 0;
+                    assert_ok(brume_mwem(workload, &options, counts, bits, weights, &error));
+                    for (int i = 0; i < CELLS; i++)
+                        sum += weights[i];
+                    if (bought)
+                        assert_ok(
+                            brume_mwem_alpha_at(workload, &options, sum, 0.1, &alpha, &error));
+                    else
+                        assert_ok(brume_mwem_alpha(workload, &options, 0.1, &alpha, &error));
+                    assert_holds(alpha < records);
+                    assert_close(sum, records, bought ? 0.1 : 1e-12);
+                    double worst = worst_error(workload, counts, weights, queries);
+                    mean += worst / RUNS;
+                    beyond += worst > alpha;
+                    brume_bits_close(bits);
+                }
+                assert_holds(beyond <= RUNS / 10);
+                assert_holds(mean < 0.9 * plain);
+                means[concentrated][replays] = mean;
+            }
+    /* what replays and a later average are for: 328 for 521 and 102 for 472 */
+    assert_holds(means[0][1] < 0.8 * means[0][0] && means[1][1] < 0.4 * means[1][0]);
+    brume_workload_close(workload);
+}
+
+/* A step towards a measured answer lowers the entropy by at least 2 d^2 - 2 nu^2, and a replay that
+ * stops at the band never raises it while the noise is within the band. */
+static void steps_lower_the_relative_entropy_as_the_proof_says(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    brume_workload *workload = small_world(true);
+    const double truth[SMALL_CELLS] = {60, 5, 25, 10};
+    uint32_t seed = 5;
+    for (int trial = 0; trial < 4000; trial++) {
+        double cell[SMALL_CELLS], sum = 0, before = 0, after = 0, answer, exact;
+        for (int i = 0; i < SMALL_CELLS; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            sum += cell[i] = 1 + (seed >> 24);
         }
-        assert_holds(beyond <= RUNS / 10);
-        assert_holds(mean < 0.9 * plain);
+        for (int i = 0; i < SMALL_CELLS; i++)
+            cell[i] *= 100 / sum;
+        brume_weights histogram = {workload, cell, 1, 100};
+        size_t query = (size_t)trial % 4;
+        double noise = (double)(seed % 41) - 20, band = trial % 8 < 4 ? 0 : fabs(noise);
+        for (int i = 0; i < SMALL_CELLS; i++)
+            before += truth[i] / 100 * log(truth[i] / cell[i]);
+        assert_ok(brume_weights_answer_one(&histogram, query, &answer, &error));
+        assert_ok(brume_workload_answer_one(workload, query, truth, &exact, &error));
+        double wanted = brume_mwem_nearest(exact + noise, band, answer);
+        double rate = brume_mwem_rate(wanted, answer, 100, BRUME_MWEM_STEP);
+        assert_ok(brume_weights_step(&histogram, query, rate, &error));
+        brume_weights_settle(&histogram);
+        for (int i = 0; i < SMALL_CELLS; i++)
+            after += truth[i] / 100 * log(truth[i] / cell[i]);
+        double d = (exact - answer) / 100, nu = noise / 100;
+        if (band == 0)
+            assert_holds(before - after >= 2 * d * d - 2 * nu * nu - 1e-7);
+        else
+            assert_holds(before - after >= -1e-7);
     }
+    brume_workload_close(workload);
+}
+
+static void bounds_know_of_replays_of_the_average_and_of_bought_records(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    brume_workload *workload = small_world(false);
+    brume_mwem_options options = {
+        .adjacency = BRUME_ADD_REMOVE, .epsilon = 1, .rounds = 20, .records = 1000};
+    double all, half, replayed, bought;
+    assert_ok(brume_mwem_alpha(workload, &options, 0.05, &all, &error));
+    /* the formula of the proof note, in plain doubles */
+    double scale = 1 / (0.5 / 20), q = exp(-1 / scale), noise = 0;
+    while (1 - pow(1 - 2 * pow(q, noise) / (1 + q), 21) > 0.025)
+        noise++;
+    double gap = log(3 * 21 / 0.025) * 2 / (0.5 / 20);
+    assert_close(all, sqrt(1e6 * log(4) / 2 / 21 + noise * noise) + gap, 0.01);
+    options.average = 10;
+    assert_ok(brume_mwem_alpha(workload, &options, 0.05, &half, &error));
+    options.replays = 3;
+    assert_ok(brume_mwem_alpha(workload, &options, 0.05, &replayed, &error));
+    assert_holds(all < half && half < replayed && replayed < 1.5 * half);
+    assert_fails(brume_mwem_alpha_at(workload, &options, 1000, 0.05, &bought, &error),
+                 BRUME_EARGUMENT);
+    options.records = 0;
+    assert_fails(brume_mwem_alpha(workload, &options, 0.05, &bought, &error), BRUME_EARGUMENT);
+    assert_ok(brume_mwem_alpha_at(workload, &options, 1000, 0.05, &bought, &error));
+    assert_holds(bought > replayed && bought < 2 * replayed);
+    options.average = 22;
+    assert_fails(brume_mwem_alpha_at(workload, &options, 1000, 0.05, &bought, &error),
+                 BRUME_EARGUMENT);
+    options.average = 0;
+    options.replays = 1025;
+    assert_fails(brume_mwem_alpha_at(workload, &options, 1000, 0.05, &bought, &error),
+                 BRUME_EARGUMENT);
     brume_workload_close(workload);
 }
 
@@ -252,6 +344,8 @@ int main(void)
         cmocka_unit_test(the_first_round_loses_no_more_than_its_price),
         cmocka_unit_test(the_events_add_up_to_the_price),
         cmocka_unit_test(errors_stay_within_the_bound_and_beat_the_uniform_histogram),
+        cmocka_unit_test(steps_lower_the_relative_entropy_as_the_proof_says),
+        cmocka_unit_test(bounds_know_of_replays_of_the_average_and_of_bought_records),
         cmocka_unit_test(progress_is_told_and_may_stop_it_and_bad_calls_are_refused),
         cmocka_unit_test(records_are_drawn_as_often_as_their_weights_say),
     };

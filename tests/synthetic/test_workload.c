@@ -7,6 +7,9 @@
 #include <brume/universe.h>
 #include <brume/workload.h>
 
+#include "synthetic/parallel.h"
+#include "synthetic/workload.h"
+
 /* A fixed little generator: the tests need variety, not randomness. */
 static uint32_t next_number(uint32_t *seed)
 {
@@ -202,6 +205,111 @@ static void one_update_step_gives_the_vector_of_the_textbook(void **state)
     close_fixture(&all);
 }
 
+static void marginals_of_many_columns_together_are_those_of_each_alone(void **state)
+{
+    (void)state;
+    const uint32_t shapes[][5] = {{3, 4, 1, 2, 5}, {2, 300, 2, 1, 40}, {1, 7, 9, 3, 1}};
+    for (size_t shape = 0; shape < 3; shape++) {
+        fixture all;
+        brume_error error = {0};
+        open_fixture(&all, shapes[shape], 5);
+        for (size_t way = 0; way <= 4; way++)
+            if (shape != 1 || way < 3)
+                assert_ok(brume_workload_add_marginals(all.workload, way, &error));
+        size_t size = brume_workload_size(all.workload);
+        double *answers = malloc(size * sizeof *answers), one = -1;
+        assert_ok(brume_workload_answer(all.workload, all.weights, answers, &error));
+        for (size_t query = 0; query < size; query += shape == 1 ? 97 : 1) {
+            assert_ok(brume_workload_answer_one(all.workload, query, all.weights, &one, &error));
+            assert_holds(answers[query] == one);
+        }
+        free(answers);
+        close_fixture(&all);
+    }
+}
+
+/* Multiplying by e^(rate v) for every kind of v. */
+static void a_dense_step_is_right_to_its_stated_error(void **state)
+{
+    (void)state;
+    enum { CELLS = 5000 };
+    fixture all;
+    brume_error error = {0};
+    const uint32_t sizes[] = {CELLS};
+    const double rates[] = {0, 1e-9, -1e-3, 0.2, -0.5, 0.51, -3, 4, 60, -700, 700};
+    float values[CELLS];
+    open_fixture(&all, sizes, 1);
+    for (size_t i = 0; i < CELLS; i++)
+        values[i] = (float)(i % 2 ? (double)i / CELLS : (double)(i * 97 % 1024) * 0x1p-10);
+    values[0] = 0;
+    values[1] = 1;
+    assert_ok(brume_workload_add_dense(all.workload, values, &error));
+    for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
+        double weights[CELLS], total, rate = rates[r];
+        for (size_t i = 0; i < CELLS; i++)
+            weights[i] = 1;
+        assert_ok(
+            brume_workload_step(all.workload, 0, rate, 0.5, 0x1p-900, weights, &total, &error));
+        for (size_t i = 0; i < CELLS; i++) {
+            double v = rint((double)values[i] * 0x1p20) * 0x1p-20;
+            assert_close(weights[i], fmax(0.5 * exp(rate * v), 0x1p-900),
+                         fabs(rate) * 0x1p-30 + 0x1p-51);
+        }
+    }
+    close_fixture(&all);
+}
+
+static void no_weight_falls_below_the_least(void **state)
+{
+    (void)state;
+    fixture all;
+    brume_error error = {0};
+    const uint32_t sizes[] = {70, 3};
+    const size_t columns[] = {1};
+    open_fixture(&all, sizes, 2);
+    assert_ok(brume_workload_add_marginal(all.workload, columns, 1, &error));
+    double total;
+    for (int i = 0; i < 4; i++)
+        assert_ok(
+            brume_workload_step(all.workload, 1, -300, 1, 0x1p-900, all.weights, &total, &error));
+    for (uint64_t cell = 0; cell < all.universe.cells; cell++)
+        assert_holds(cell % 3 == 1 ? all.weights[cell] == 0x1p-900 : all.weights[cell] >= 0x1p-900);
+    close_fixture(&all);
+}
+
+typedef struct pieces {
+    double sum[BRUME_PARALLEL_PIECES];
+    uint64_t covered[BRUME_PARALLEL_PIECES];
+} pieces;
+
+static void add_reciprocals(void *context, size_t piece, uint64_t first, uint64_t last)
+{
+    pieces *all = context;
+    for (uint64_t i = first; i < last; i++)
+        all->sum[piece] += 1 / (double)(i + 1);
+    all->covered[piece] = last - first;
+}
+
+static void a_loop_is_cut_alike_on_any_number_of_threads(void **state)
+{
+    (void)state;
+    enum { COUNT = 3001, CELLS = 1000 };
+    pieces alone = {.sum = {0}};
+    brume_parallel_run_on(1, COUNT, CELLS, add_reciprocals, &alone);
+    uint64_t covered = 0;
+    for (size_t i = 0; i < BRUME_PARALLEL_PIECES; i++)
+        covered += alone.covered[i];
+    assert_int_equal(covered, COUNT);
+    assert_holds(brume_parallel_pieces(COUNT, CELLS) > 1);
+    for (size_t threads = 2; threads < 20; threads += 5) {
+        pieces together = {.sum = {0}};
+        brume_parallel_run_on(threads, COUNT, CELLS, add_reciprocals, &together);
+        assert_memory_equal(&together, &alone, sizeof alone);
+    }
+    assert_int_equal(brume_parallel_pieces(1, UINT64_C(1) << 30), 1);
+    assert_int_equal(brume_parallel_pieces(UINT64_C(1) << 20, 4096), BRUME_PARALLEL_PIECES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +320,10 @@ int main(void)
         cmocka_unit_test(boxes_and_dense_queries_agree_and_bad_ones_are_refused),
         cmocka_unit_test(reweighing_multiplies_exactly_the_cells_of_the_query),
         cmocka_unit_test(one_update_step_gives_the_vector_of_the_textbook),
+        cmocka_unit_test(marginals_of_many_columns_together_are_those_of_each_alone),
+        cmocka_unit_test(a_dense_step_is_right_to_its_stated_error),
+        cmocka_unit_test(no_weight_falls_below_the_least),
+        cmocka_unit_test(a_loop_is_cut_alike_on_any_number_of_threads),
     };
     return cmocka_run_group_tests_name("workload", tests, NULL, NULL);
 }
