@@ -105,6 +105,23 @@ double brume_mwem_nearest(double measured, double band, double answer)
     return fmin(fmax(answer, measured - band), measured + band);
 }
 
+double brume_mwem_public(double answer)
+{
+    return brume_weights_public(answer);
+}
+
+brume_status brume_mwem_step(const brume_workload *workload, size_t query, double measured,
+                             double records, double *weights, brume_error *error)
+{
+    brume_weights histogram = {workload, weights, 1, records};
+    double answer, wanted = fmin(fmax(measured, 0), records);
+    BRUME_TRY(brume_weights_answer_one(&histogram, query, &answer, error));
+    double rate = brume_mwem_rate(wanted, answer, records, BRUME_MWEM_STEP);
+    BRUME_TRY(brume_weights_step(&histogram, query, rate, error));
+    brume_weights_settle(&histogram);
+    return BRUME_OK;
+}
+
 /* What a round released: replayed later. */
 typedef struct measurement {
     size_t query;
@@ -131,7 +148,7 @@ static brume_status measure(run *all, brume_bits *bits, measurement *out, brume_
     BRUME_TRY(brume_weights_answer(&all->weights, all->answers, error));
     /* exact: both are multiples of 2^-20 below 2^33 */
     for (size_t i = 0; i < queries; i++)
-        all->score[i] = fabs(brume_weights_public(all->answers[i]) - all->truth[i]);
+        all->score[i] = fabs(brume_mwem_public(all->answers[i]) - all->truth[i]);
     double epsilon = all->events[BRUME_MWEM_CHOICES].parameter[0];
     BRUME_TRY(brume_select_noisy_max(bits, BRUME_SELECT_GUMBEL, brume_mwem_coefficient(epsilon),
                                      all->score, queries, &worst, error));

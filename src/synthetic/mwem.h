@@ -21,6 +21,15 @@ double brume_mwem_rate(double wanted, double answer, double records, double step
  * to. */
 double brume_mwem_nearest(double measured, double band, double answer);
 
+/* What a round does with its answer: clamp `measured` to [0, records], multiply by exp(rate f),
+ * scale to a sum of `records`. */
+BRUME_MUST_USE brume_status brume_mwem_step(const brume_workload *workload, size_t query,
+                                            double measured, double records, double *weights,
+                                            brume_error *error);
+
+/* A public answer as it enters a score: a multiple of 2^-20. */
+double brume_mwem_public(double answer);
+
 /* How many histograms are averaged. */
 uint64_t brume_mwem_averaged(const brume_mwem_options *options);
 

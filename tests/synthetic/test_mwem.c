@@ -39,7 +39,7 @@ static void first_choice(const brume_workload *workload, const double *counts, d
     assert_ok(brume_exact_answers(workload, counts, truth, &error));
     assert_ok(brume_workload_answer(workload, uniform, answers, &error));
     for (int q = 0; q < QUERIES; q++)
-        total += law[q] = exp(coefficient * fabs(brume_weights_public(answers[q]) - truth[q]));
+        total += law[q] = exp(coefficient * fabs(brume_mwem_public(answers[q]) - truth[q]));
     for (int q = 0; q < QUERIES; q++)
         law[q] /= total;
 }
