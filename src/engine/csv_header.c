@@ -67,7 +67,8 @@ static dialect dialect_of(const char *options)
 typedef struct reader {
     gzFile file;
     bool failed;
-    int held; /* a byte put back, or -1 */
+    bool takes_nul; /* rows may have such bytes, names may not */
+    int held;       /* a byte put back, or -1 */
     size_t read;
 } reader;
 
@@ -113,7 +114,7 @@ static bool read_field(reader *from, const dialect *rules, char *field, size_t s
     for (;;) {
         int c = next_byte(from);
         field[used] = 0;
-        if (from->failed || c == 0 || used + 1 >= size)
+        if (from->failed || (c == 0 && !from->takes_nul) || used + 1 >= size)
             return false;
         if (quoted) {
             if (c < 0)
@@ -132,7 +133,12 @@ static bool read_field(reader *from, const dialect *rules, char *field, size_t s
                 field[used++] = (char)c;
             continue;
         }
-        if (c < 0 || c == '\n' || c == '\r') {
+        if (c == '\r') { /* alone it ends the line too */
+            int after = next_byte(from);
+            from->held = after == '\n' ? -1 : after;
+            c = '\n';
+        }
+        if (c < 0 || c == '\n') {
             *last = true;
             break;
         }
@@ -221,8 +227,67 @@ bool brume_csv_starts_without_quotes(const char *path)
     return c < 0;
 }
 
+/* Read on to the end of the line; how many fields it has. 0: the file, or what is read of it, ends
+ * before the line does. */
+static size_t count_fields(reader *from, const dialect *rules, char *field)
+{
+    bool last = false;
+    size_t count = 0;
+    while (!last) {
+        field[0] = 0;
+        if (!read_field(from, rules, field, HEADER_LIMIT, &last) || from->failed)
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+static void count_rows(reader *from, const dialect *rules, size_t columns, char *field,
+                       size_t *fitting, size_t *others)
+{
+    find_header(from, rules);
+    if (rules->header && from->held >= 0 && count_fields(from, rules, field) == 0)
+        return;
+    for (;;) {
+        int c = next_byte(from);
+        if (c == '\n' && columns > 1)
+            continue; /* an empty line */
+        if (c < 0)
+            return;
+        from->held = c;
+        bool comment = rules->comment && c == (unsigned char)rules->comment;
+        size_t fields = count_fields(from, rules, field);
+        if (fields == 0)
+            return;
+        if (comment || (columns > 1 && fields == 1 && !*trimmed(field)))
+            continue;
+        *(fields == columns ? fitting : others) += 1;
+    }
+}
+
+brume_status brume_csv_count_rows(const char *path, const char *options, size_t columns,
+                                  size_t *fitting, size_t *others, brume_error *error)
+{
+    dialect rules = dialect_of(options);
+    reader from = {.file = gzopen(path, "rb"), .takes_nul = true, .held = -1};
+    char *field = calloc(1, HEADER_LIMIT);
+    if (from.file && field)
+        count_rows(&from, &rules, columns, field, fitting, others);
+    brume_status status = BRUME_OK;
+    if (!from.file)
+        status =
+            brume_fail(error, BRUME_ESOURCE, "check its permissions", "cannot read '%s'", path);
+    else if (!field)
+        status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    free(field);
+    if (from.file)
+        (void)gzclose(from.file);
+    return status;
+}
+
 brume_status brume_csv_check_header(const char *path, const char *options,
-                                    const brume_source *recorded, brume_error *error)
+                                    const brume_source *recorded, const char *named,
+                                    brume_error *error)
 {
     dialect rules = dialect_of(options);
     if (!rules.header)
@@ -233,7 +298,7 @@ brume_status brume_csv_check_header(const char *path, const char *options,
         free(field);
         if (!from.file)
             return brume_fail(error, BRUME_ESOURCE, "check its permissions", "cannot read '%s'",
-                              path);
+                              named);
         (void)gzclose(from.file);
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     }
@@ -242,7 +307,7 @@ brume_status brume_csv_check_header(const char *path, const char *options,
     (void)gzclose(from.file);
     return same ? BRUME_OK
                 : brume_fail(error, BRUME_ESOURCE,
-                             "the header line must name the columns that were registered, in their "
-                             "order; register the new file under a new name",
-                             "the file '%s' has other columns than recorded", path);
+                             "the header line of every file must name the recorded columns, in "
+                             "their order; other data wants a new name",
+                             "the file '%s' has other columns than recorded", named);
 }

@@ -86,10 +86,12 @@ static brume_file_format format_of(const char *location)
 
 brume_status brume_files_find(const char *location, brume_files *files, brume_error *error)
 {
-    *files = (brume_files){.format = format_of(location)};
+    *files = (brume_files){.format = format_of(location), .location = strdup(location)};
     char *pattern = access(location, F_OK) == 0 ? escape_pattern(location) : strdup(location);
-    if (!pattern)
+    if (!pattern || !files->location) {
+        free(pattern);
         return out_of_memory(error);
+    }
     glob_t names;
     int code = glob(pattern, 0, unreadable, &names);
     free(pattern);
@@ -106,7 +108,7 @@ brume_status brume_files_find(const char *location, brume_files *files, brume_er
         char *resolved = realpath(files->paths[i], NULL);
         if (!resolved || access(resolved, R_OK) != 0) {
             brume_status status = brume_fail(error, BRUME_ESOURCE, "check its permissions",
-                                             "cannot read '%s'", files->paths[i]);
+                                             "cannot read '%s'", location);
             free(resolved);
             return status;
         }
@@ -119,6 +121,7 @@ brume_status brume_files_find(const char *location, brume_files *files, brume_er
 
 void brume_files_clear(brume_files *files)
 {
+    free(files->location);
     free(files->identity);
     if (files->paths)
         globfree(&files->owner);
@@ -168,13 +171,14 @@ static brume_status mark_contents(const char *path, brume_marks *marks, brume_er
         marks, brume_engine_format("contents:%lld:%s", (long long)file.st_size, digits), error);
 }
 
-static brume_status mark_file(const char *path, bool contents, brume_marks *marks,
-                              brume_error *error)
+static brume_status mark_file(const brume_files *files, size_t index, bool contents,
+                              brume_marks *marks, brume_error *error)
 {
+    const char *path = files->paths[index];
     struct statx file;
     if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_SIZE | STATX_BTIME, &file) != 0)
         return brume_fail(error, BRUME_ESOURCE, "put the file back and ask again",
-                          "the file '%s' is gone or may not be read any more", path);
+                          "the file '%s' is gone or may not be read any more", files->location);
     bool born = file.stx_mask & STATX_BTIME;
     BRUME_TRY(brume_marks_add(marks, brume_engine_format("path:%s", path), error));
     BRUME_TRY(
@@ -192,6 +196,6 @@ brume_status brume_files_mark(const brume_files *files, bool contents, brume_mar
                               brume_error *error)
 {
     for (size_t i = 0; i < files->count; i++)
-        BRUME_TRY(mark_file(files->paths[i], contents, marks, error));
+        BRUME_TRY(mark_file(files, i, contents, marks, error));
     return BRUME_OK;
 }

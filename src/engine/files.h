@@ -14,6 +14,8 @@ typedef enum brume_file_format {
 
 typedef struct brume_files {
     brume_file_format format;
+    char *location; /* as it was given. Messages at a query name this: the names of files behind a
+                       glob may tell who is in the data */
     char *identity; /* "file:PATH" or "glob:PATTERN", absolute */
     char **paths;   /* resolved: no link among them */
     size_t count;

@@ -335,6 +335,86 @@ static void parquet_and_json_globs_are_read_and_a_changed_schema_is_refused(void
     assert_fails(brume_engine_open(&other, 1, &engine, &error), BRUME_EARGUMENT);
 }
 
+static brume_status register_csv(const char *text)
+{
+    write_file("new.csv", text);
+    brume_source source = {.location = path_of("new.csv")};
+    brume_engine *engine = NULL;
+    brume_status status = brume_engine_open(&source, 1, &engine, &error);
+    brume_engine_close(engine);
+    return status;
+}
+
+static void what_would_be_read_as_something_else_is_not_registered(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "report of 2026\nby the clinic\n\nwho,age\n1,30\n2,40\n3,50\n",
+        "report\nwho,age\n1,30\n2,40\n",
+        "1,2,3\nwho,age\n1,30\n2,40\n",
+        "total;;\nwho,age\n1,30\n2,40\n",
+        "note\na, b\nc, d\ne\n",
+        "who,age\n",
+        "who,age",
+        "who\n",
+        "",
+        "\n\n",
+        "# a comment alone\n",
+    };
+    static const char *const kept[] = {
+        "who,age\n1,30\n",
+        "who,age\n1,30\n2\n3,4,5\n6,70\n7,80\n",
+        "# made by hand\nwho,age\n1,30\n2,40\n",
+        "1,30\n2,40\n",
+        "note\na\n\n\nb\n",
+        "note\r\na\r\n\r\nb\r\n",
+        "who,note\n1,\"two\nlines\"\n2,\"a,b\"\n",
+        "who,note\r\n1,a\r\n\r\n2,b\r\n",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (register_csv(others[i]) != BRUME_ESOURCE)
+            fail_msg("taken: %s", others[i]);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (register_csv(kept[i]) != BRUME_OK)
+            fail_msg("refused: %s: %s", kept[i], error.message);
+}
+
+static void a_glob_of_files_with_different_columns_is_not_registered(void **state)
+{
+    (void)state;
+    static const char *const headers[] = {"age,who\n30,1\n", "1,30\n2,40\n",
+                                          "who,age,more\n1,2,3\n", "report\nwho,age\n1,30\n"};
+    brume_source source = {.location = path_of("mixed?.csv")};
+    brume_engine *engine = NULL;
+    write_file("mixed1.csv", "who,age\n1,30\n2,50\n");
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        write_file("mixed2.csv", headers[i]);
+        assert_fails(brume_engine_open(&source, 1, &engine, &error), BRUME_ESOURCE);
+    }
+    write_file("mixed2.csv", "who,age\n");
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    brume_engine_close(engine);
+    char location[160];
+    snprintf(location, sizeof location, "%s/mixed?.parquet", folder);
+    source.location = location;
+    write_parquet("SELECT 1::BIGINT AS who, 30::INTEGER AS age", path_of("mixed1.parquet"));
+    static const char *const selects[] = {"SELECT 1::BIGINT AS who, '30' AS age",
+                                          "SELECT 1::BIGINT AS who",
+                                          "SELECT 1::BIGINT AS who, 3::INTEGER AS age, 1 AS more"};
+    for (size_t i = 0; i < sizeof selects / sizeof *selects; i++) {
+        write_parquet(selects[i], path_of("mixed2.parquet"));
+        assert_fails(brume_engine_open(&source, 1, &engine, &error), BRUME_ESOURCE);
+        assert_null(strstr(error.message, "mixed2"));
+    }
+    write_parquet("SELECT 40::INTEGER AS age, 1::BIGINT AS who", path_of("mixed2.parquet"));
+    assert_ok(brume_engine_open(&source, 1, &engine, &error)); /* columns are found by name */
+    int64_t total;
+    size_t count;
+    assert_ok(sum(engine, "SELECT age::BIGINT FROM memory.main.source_0", &total, &count));
+    assert_int_equal(total, 70);
+    brume_engine_close(engine);
+}
+
 static void a_file_engine_runs_one_select_and_nothing_else(void **state)
 {
     (void)state;
@@ -590,6 +670,8 @@ int main(void)
         cmocka_unit_test(a_recorded_csv_with_its_header_is_read_however_it_is_written),
         cmocka_unit_test(every_file_of_a_glob_and_a_compressed_file_have_their_header_checked),
         cmocka_unit_test(parquet_and_json_globs_are_read_and_a_changed_schema_is_refused),
+        cmocka_unit_test(what_would_be_read_as_something_else_is_not_registered),
+        cmocka_unit_test(a_glob_of_files_with_different_columns_is_not_registered),
         cmocka_unit_test(a_file_engine_runs_one_select_and_nothing_else),
         cmocka_unit_test(an_engine_error_in_mid_stream_is_an_error_and_quotes_no_row),
         cmocka_unit_test(postgresql_is_described_and_streams_typed_rows),

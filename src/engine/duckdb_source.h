@@ -1,0 +1,36 @@
+/* The files of DuckDB: how they are read, and whether they are what they were. */
+#ifndef BRUME_ENGINE_DUCKDB_SOURCE_H
+#define BRUME_ENGINE_DUCKDB_SOURCE_H
+
+#include <duckdb.h>
+
+#include "engine/files.h"
+
+typedef struct brume_duckdb_source {
+    brume_files files;
+    char *options; /* arguments of the reading function, to be recorded */
+} brume_duckdb_source;
+
+/* Append to *text (owned, may be NULL); on failure frees it and leaves NULL. The second one appends
+ * a string literal. */
+void brume_sql_append(char **text, const char *more);
+void brume_sql_append_quoted(char **text, const char *value);
+
+/* Run a statement of brume's own whose result does not matter. */
+bool brume_duckdb_run(duckdb_connection connection, const char *sql);
+
+/* Make the view main.source_INDEX over files that were found; *table is what follows FROM. Without
+ * recorded columns (registration) find out how they are to be read, and refuse what would be read
+ * as something else than it is; with them ESOURCE unless they still are what was recorded. */
+BRUME_MUST_USE brume_status brume_duckdb_open_source(duckdb_connection connection, size_t index,
+                                                     const brume_source *recorded,
+                                                     brume_duckdb_source *source, char **table,
+                                                     brume_error *error);
+
+/* Columns, identity and options of an opened source. */
+BRUME_MUST_USE brume_status brume_duckdb_describe(duckdb_connection connection, size_t index,
+                                                  const brume_duckdb_source *source,
+                                                  brume_description *description,
+                                                  brume_error *error);
+
+#endif
