@@ -20,7 +20,7 @@ typedef struct task {
     double epsilon; /* of a calibration; else 0 */
 } task;
 
-static char ladder[LONG_TEXT];
+static char ladder[LONG_TEXT], laplaces[LONG_TEXT];
 
 static const task tasks[] = {
     {"laplace x1000", "laplace(scale=10)*1000", 1e-6, 0},
@@ -30,6 +30,11 @@ static const task tasks[] = {
     {"randomized response x100", "randomized_response(epsilon=1.0986122886681098)*100", 1e-6, 0},
     {"pure x1000", "pure(epsilon=0.1)*1000", 1e-6, 0},
     {"50 gaussians + 50 laplaces", ladder, 1e-6, 0},
+    {"100 different laplaces", laplaces, 1e-6, 0},
+    {"laplace x5", "laplace(scale=1)*5", 1e-6, 0},
+    {"laplace x30, epsilon 2.5", "laplace(scale=0.4)*30", 1e-6, 0},
+    {"pure of three multiples x1000",
+     "pure(epsilon=0.1)*1000 + pure(epsilon=0.3)*1000 + pure(epsilon=0.5)*1000", 1e-6, 0},
     {"subsampled gaussian x1000", "poisson(rate=0.01, gaussian(sigma=1))*1000", 1e-6, 0},
     {"calibrate gaussian, 1e-5", "gaussian(sigma=?)", 1e-5, 1},
     {"calibrate gaussian, 1e-15", "gaussian(sigma=?)", 1e-15, 1},
@@ -40,10 +45,14 @@ static const task tasks[] = {
     {"calibrate subsampled sigma", "poisson(rate=0.01, gaussian(sigma=?))*1000", 1e-5, 2},
 };
 
-/* sigma = 30.5, 31, ... 55 and scale = 30.5, 31, ... 55 */
-static void make_ladder(void)
+/* sigma = 30.5, 31, ... 55 and scale = 30.5, 31, ... 55; scale = 5.1, 5.2 ... 15 */
+static void make_ladders(void)
 {
     size_t used = 0;
+    size_t second = 0;
+    for (int i = 1; i <= 100; i++)
+        second += (size_t)snprintf(laplaces + second, sizeof laplaces - second,
+                                   "%slaplace(scale=%g)", i > 1 ? " + " : "", 5 + i * 0.1);
     for (int i = 1; i <= 50; i++)
         used += (size_t)snprintf(ladder + used, sizeof ladder - used,
                                  "%sgaussian(sigma=%g) + laplace(scale=%g)", i > 1 ? " + " : "",
@@ -144,7 +153,7 @@ int main(int argc, char **argv)
 {
     int json = argc > 1 && strcmp(argv[1], "--json") == 0, failed = 0;
     const char *only = argc > 2 ? argv[2] : NULL;
-    make_ladder();
+    make_ladders();
     if (!json)
         printf("%-30s %13s %20s %9s\n", "task", "median", "epsilon or value", "width");
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {

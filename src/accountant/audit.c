@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "accountant/lattice.h"
 #include "number/ball.h"
 
 #if __has_include(<flint/acb.h>)
@@ -398,7 +399,7 @@ static void ball_sum(arb_t sum, const brume_line *line, double epsilon, size_t *
     arb_clear(y);
 }
 
-bool brume_audit_delta(brume_law *laws, size_t count, double epsilon, brume_audit *out)
+static bool audit_laws(brume_law *laws, size_t count, double epsilon, brume_audit *out)
 {
     brume_line line = {.laws = laws, .law_count = count};
     brume_line_aim(&line, epsilon);
@@ -426,5 +427,15 @@ bool brume_audit_delta(brume_law *laws, size_t count, double epsilon, brume_audi
         *out = audit;
     }
     brume_line_close(&line);
+    return alive;
+}
+
+bool brume_audit_delta(brume_law *laws, size_t count, double epsilon, brume_audit *out)
+{
+    brume_joined joined;
+    if (!brume_lattice_join(laws, count, &joined))
+        return audit_laws(laws, count, epsilon, out);
+    bool alive = audit_laws(joined.upper, count, epsilon, out);
+    brume_joined_close(&joined);
     return alive;
 }

@@ -17,36 +17,46 @@ void brume_closed_delta(const brume_closed *closed, double epsilon, brume_answer
     answer->rounds++;
 }
 
+/* A point of the search: log(upper delta/target) there, and how fast it falls. */
+typedef struct found {
+    double epsilon, excess, slope;
+} found;
+
 /* The epsilon at which the upper side meets `target`, approximately: secants on log delta, kept in
  * the bracket; bisection where they leave it. */
-static double search(const brume_closed *closed, double target, double low, double high,
-                     double guess)
+static found search(const brume_closed *closed, double target, double low, double high,
+                    double guess)
 {
-    double last = NAN, last_value = NAN, epsilon = guess;
+    double last = NAN, last_value = NAN;
+    found at = {.epsilon = guess, .slope = closed->slope};
     for (int i = 0; i < 60; i++) {
-        double delta = closed->delta(closed->context, epsilon, BRUME_UPPER_SIDE);
+        double delta = closed->delta(closed->context, at.epsilon, BRUME_UPPER_SIDE);
         double value = log(delta / target); /* -infinity at 0 */
+        at.excess = value;
+        if (isfinite(value) && isfinite(last_value) && value != last_value)
+            at.slope = (last_value - value) / (at.epsilon - last);
         if (fabs(value) < 1e-14)
             break;
         if (value > 0)
-            low = epsilon;
+            low = at.epsilon;
         else
-            high = epsilon;
+            high = at.epsilon;
         double next = NAN;
-        if (isfinite(value) && isfinite(last_value) && value != last_value)
-            next = epsilon - value * (epsilon - last) / (value - last_value);
-        else if (isfinite(value) && fabs(value) < 0.5) /* a guess at the slope: -1 at least */
-            next = epsilon + 0.1 * value;
+        if (isfinite(value) && at.slope > 0 && (i > 0 || fabs(value) < 1))
+            next = at.epsilon + value / at.slope;
+        else if (isfinite(value) && fabs(value) < 0.5) /* a guess at the slope */
+            next = at.epsilon + 0.1 * value;
+        if (fabs(next - at.epsilon) <= 1e-14 * at.epsilon)
+            break; /* less than can be certified */
         if (!(next > low && next < high))
-            next = high < INFINITY ? 0.5 * (low + high) : 2 * epsilon + 1;
-        last = epsilon;
-        last_value = value;
-        double step = fabs(next - epsilon);
-        epsilon = next;
-        if (step <= 1e-13 * epsilon || high - low <= 1e-15 * high)
+            next = high < INFINITY ? 0.5 * (low + high) : 2 * at.epsilon + 1;
+        if (high - low <= 1e-15 * high)
             break;
+        last = at.epsilon;
+        last_value = value;
+        at.epsilon = next;
     }
-    return epsilon;
+    return at;
 }
 
 void brume_closed_epsilon(const brume_closed *closed, double delta, double delta_error,
@@ -63,23 +73,28 @@ void brume_closed_epsilon(const brume_closed *closed, double delta, double delta
     }
     if (!(guess > value->lower && guess < value->upper))
         guess = value->upper < INFINITY ? 0.5 * (value->lower + value->upper) : value->lower + 1;
-    double root = search(closed, high_target, value->lower, value->upper, guess);
+    found root = search(closed, high_target, value->lower, value->upper, guess);
     answer->rounds++;
-    double step = 4 * BRUME_UNIT * root;
-    for (int i = 0; i < 40; i++, step *= 4) {
-        double epsilon = root + (i ? step : 0);
+    double slope = root.slope > 0 ? root.slope : 1, least = 2 * BRUME_UNIT * root.epsilon;
+    double step = root.excess > 0 ? 1.5 * root.excess / slope + least : 0;
+    for (int i = 0; i < 60; i++, step = 2 * step + least) {
+        double epsilon = root.epsilon + step;
         if (!(epsilon < value->upper))
             break;
-        if (closed->delta(closed->context, epsilon, BRUME_UPPER_SIDE) <= high_target) {
+        if (i == 0 && step == 0
+                ? root.excess <= 0 /* evaluated already */
+                : closed->delta(closed->context, epsilon, BRUME_UPPER_SIDE) <= high_target) {
             value->upper = epsilon;
             answer->route = closed->route;
             answer->balls = true;
             break;
         }
     }
-    step = 16 * BRUME_UNIT * root;
-    for (int i = 0; i < 40; i++, step *= 4) {
-        double epsilon = root - step;
+    double excess =
+        log(closed->delta(closed->context, root.epsilon, BRUME_LOWER_SIDE) / low_target);
+    step = fmax(isfinite(excess) ? -1.1 * excess / slope : 0, 0) + 4 * least;
+    for (int i = 0; i < 60; i++, step *= 2) {
+        double epsilon = root.epsilon - step;
         if (!(epsilon > value->lower))
             break;
         if (closed->delta(closed->context, epsilon, BRUME_LOWER_SIDE) > low_target) {

@@ -15,6 +15,7 @@ typedef struct brume_closed {
     double (*delta)(void *context, double epsilon, brume_side side);
     void *context;
     const char *route;
+    double slope; /* how fast log delta falls near the guess, if known: else 0 */
 } brume_closed;
 
 /* Narrow answer->value, which must contain the epsilon at delta, from a guess inside it. */

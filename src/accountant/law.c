@@ -35,6 +35,8 @@ brume_status brume_law_open(const brume_loss *loss, double count, bool reversed,
                             brume_error *error)
 {
     brume_law law = {.a = loss->a, .rate = loss->rate, .shift = (double)loss->shift};
+    law.source = *loss;
+    law.multiple = 1;
     law.count = count;
     law.reversed = reversed;
     law.c = -1;

@@ -49,11 +49,13 @@ typedef struct brume_points {
 
 typedef struct brume_law {
     brume_law_kind kind;
+    brume_loss source; /* what it was opened from; kind NONE for a table of atoms */
     double count;
     double a, rate, shift;
     bool reversed; /* SAMPLED: the order (Q, P), a record added */
     double unit;   /* all losses lie in unit * (Z + half/2); 0 if in no lattice */
     bool half;
+    double multiple; /* the unit is this many times the unit of a lattice shared with others */
     bool bounded;             /* the loss has a largest value */
     double top, log_top_mass; /* that value and the log of its probability (may be -infinity) */
     double reach;             /* SAMPLED: how far in y the quadrature should be good */

@@ -76,10 +76,11 @@ static void find_lattice(brume_line *line)
     line->unit = 0;
     for (size_t i = 0; i < line->law_count; i++) {
         const brume_law *law = &line->laws[i];
-        if (law->unit == 0 || (common != 0 && law->unit != common) || law->count > 0x1p53)
+        double own = law->unit / fmax(law->multiple, 1); /* exact: see lattice.h */
+        if (law->unit == 0 || (common != 0 && own != common) || law->count > 0x1p53)
             return;
-        common = law->unit;
-        half ^= law->half && fmod(law->count, 2) != 0;
+        common = own;
+        half ^= law->half && fmod(law->count, 2) != 0 && fmod(law->multiple, 2) != 0;
     }
     line->unit = common;
     line->half = half;

@@ -34,7 +34,8 @@ struct brume_peaks {
     double *slack_rest; /* row r: a bound of what the series leaves out, for all m together */
     size_t places;      /* 2R + 1 */
     double first;       /* the first peak that is not summed node by node */
-    double skipped;     /* bound of all nodes left out */
+    brume_peak_rule rule;
+    double skipped; /* bound of all nodes left out */
 };
 
 /* C_r, S_r and log C_r */
@@ -198,6 +199,7 @@ static bool lay_peaks(brume_peaks *peaks, const brume_law *law, double half, dou
         return false;
     double steep = fmin(1 / edge.c_size, hypot(edge.s_re, edge.s_im) / edge.c_size * 1.01 + 1e-9);
     peaks->first = fmax(8, ceil(4 * (0.5 * k * steep + law->tilt + far * h) / p));
+    brume_peak_rule_open(peaks->first, &peaks->rule);
     peaks->places = (size_t)(2 * far + 1);
     size_t row_nodes = (size_t)peaks->first - 1;
     if (!(peaks->first * (double)peaks->places < MOST_PEAK_NODES))
@@ -245,7 +247,7 @@ brume_peaks *brume_peaks_open(brume_law *law, double epsilon)
 {
     double k = law->count;
     if (law->kind != BRUME_LAW_LAPLACE || !(k >= least_draws && k <= most_draws) ||
-        !(k * law->a < 120) || !(epsilon >= 0))
+        !(k * law->a < 1200) || !(epsilon >= 0))
         return NULL;
     brume_peaks *peaks = calloc(1, sizeof *peaks);
     if (!peaks)
@@ -296,7 +298,7 @@ static double sum_peaks(const brume_peaks *peaks, double epsilon, double *error)
     double moved = 16 * unit * (peaks->period * epsilon + 4);
     double z_re = cos(omega), z_im = sin(omega);
     double re[TERMS], im[TERMS], error_of[TERMS];
-    brume_peak_sums(fmin(fabs(omega), M_PI), peaks->first, TERMS, re, im, error_of);
+    brume_peak_sums(&peaks->rule, fmin(fabs(omega), M_PI), TERMS, re, im, error_of);
     /* |z^m - z'^m| <= min(2, m moved): sum of (first/m)^2 times that */
     double turned = moved < 1 ? peaks->first * peaks->first * moved * (log(2 / moved) + 3) : 1e300;
     for (size_t row = 0; row < peaks->places; row++) {
@@ -408,6 +410,7 @@ bool brume_peaks_epsilon(brume_law *law, double delta, double delta_error, doubl
             break;
     }
     brume_closed closed = brume_peaks_form(peaks);
+    closed.slope = peaks->line.c;
     brume_closed_epsilon(&closed, delta, delta_error, epsilon, answer);
     answer->balls = false;
     brume_peaks_close(peaks);

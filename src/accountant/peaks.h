@@ -25,8 +25,21 @@ bool brume_peaks_delta(brume_law *law, double epsilon, brume_answer *answer);
 bool brume_peaks_epsilon(brume_law *law, double delta, double delta_error, double guess,
                          brume_answer *answer);
 
+/* The quadrature behind the sums over peaks: everything that does not depend on omega. */
+enum { BRUME_PEAK_SIDE = 480 };
+typedef struct brume_peak_rule {
+    double first;
+    int right, left; /* nodes u >= 0, from index 0, and u < 0, from BRUME_PEAK_SIDE */
+    double u[2 * BRUME_PEAK_SIDE], fade[2 * BRUME_PEAK_SIDE], weight[2 * BRUME_PEAK_SIDE];
+    double g_re[2 * BRUME_PEAK_SIDE], g_im[2 * BRUME_PEAK_SIDE];
+} brume_peak_rule;
+
+/* first >= 8 */
+void brume_peak_rule_open(double first, brume_peak_rule *rule);
+
 /* Z_i = sum over m >= first of e^{i omega m} (first/m)^i for i = 2 .. count + 1, 0 <= omega <= pi,
- * first >= 8, and bounds of the errors for this very omega. */
-void brume_peak_sums(double omega, double first, int count, double *re, double *im, double *error);
+ * and bounds of the errors for this very omega. */
+void brume_peak_sums(const brume_peak_rule *rule, double omega, int count, double *re, double *im,
+                     double *error);
 
 #endif

@@ -7,12 +7,14 @@
 
 #include "accountant/closed.h"
 #include "accountant/dense.h"
+#include "accountant/lattice.h"
 #include "accountant/peaks.h"
 
 static const double unit = BRUME_UNIT;
 static const double most_work = 4e7;      /* nanoseconds or so of one line */
 static const double pattern_effort = 4e4; /* patterns times draws, some 4 ms each time */
 static const double light_effort = 2e3;   /* patterns without a first look */
+static const double tiny_effort = 150;    /* patterns before anything else */
 
 static const char route_plain[] = "contour integral of the loss transform";
 static const char route_fold[] = "contour integral folded onto the lattice of losses";
@@ -109,8 +111,9 @@ static double next_width(const brume_line *line, const brume_answer *answer, dou
     return line->width / factor;
 }
 
-bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double width_goal,
-                       brume_answer *out)
+/* delta of laws as they are. */
+static bool delta_of(brume_law *laws, size_t count, double epsilon, double width_goal,
+                     brume_answer *out)
 {
     brume_answer answer = {.value = {0, 1}, .route = route_plain};
     double top, log_mass, slack = (20 + 2 * (double)count) * unit;
@@ -175,7 +178,7 @@ bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double wid
 /* The Chernoff epsilon at delta, min over c of [K(c) - log delta + c log c - (c+1) log(c+1)]/c: a
  * place to start, and, carefully evaluated at the best c, an upper end. */
 static double chernoff_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
-                               double *upper)
+                               double *upper, double *best_place)
 {
     double best = INFINITY, place = 1;
     for (double power = -40; power < 44; power += 1) {
@@ -193,7 +196,44 @@ static double chernoff_epsilon(brume_law *laws, size_t count, double delta, doub
     double rest = -log(delta) + place * log(place / (place + 1)) - log1p(place);
     double slack = error + delta_error + 1e-14 * (1 + (double)fabsl(k) + fabs(rest) + place);
     *upper = fmax(0, (double)(k + rest + slack) / place * (1 + 4 * unit));
+    *best_place = place;
     return best;
+}
+
+/* The saddle point of k(c) = K(c) - log c(c+1): log delta is near k - c eps - log(2 pi k'')/2 at
+ * eps = k'(c). Returns that, and eps. */
+static double saddle_log_delta(brume_law *laws, size_t count, double c, double *epsilon)
+{
+    double slope, above, below, step = 0.02 * c;
+    double k = brume_cumulant_rough(laws, count, c, &slope);
+    brume_cumulant_rough(laws, count, c + step, &above);
+    brume_cumulant_rough(laws, count, c - step, &below);
+    double bend = fmax((above - below) / (2 * step), 0) + 1 / (c * c) + 1 / ((c + 1) * (c + 1));
+    *epsilon = slope - 1 / c - 1 / (c + 1);
+    return k - log(c) - log1p(c) - c * *epsilon - 0.5 * log(2 * M_PI * bend);
+}
+
+/* The epsilon at which the saddle point says delta, to some hundredths of a standard deviation: a
+ * place to start. NAN where it says nothing. */
+static double saddle_epsilon(brume_law *laws, size_t count, double log_delta, double c)
+{
+    double epsilon = NAN, last = NAN, last_excess = NAN;
+    for (size_t i = 0; i < count; i++)
+        if (laws[i].kind == BRUME_LAW_SAMPLED)
+            return NAN; /* its cumulant is dear */
+    double at = log(c);
+    for (int i = 0; i < 12; i++) {
+        double excess = saddle_log_delta(laws, count, exp(at), &epsilon) - log_delta;
+        if (!isfinite(excess) || fabs(excess) < 0.02)
+            break;
+        double slope = i ? (excess - last_excess) / (at - last) : -2 * fmax(-log_delta, 1);
+        last = at;
+        last_excess = excess;
+        at -= slope < 0 ? fmin(fmax(excess / slope, -1), 1) : -0.5 * copysign(1, excess);
+        if (!(fabs(at) < 28))
+            return NAN;
+    }
+    return epsilon;
 }
 
 /* Newton on log T from `epsilon`, bracketed; returns the new epsilon. */
@@ -265,8 +305,9 @@ static void certify_ends(brume_line *line, double epsilon, double delta, double 
     }
 }
 
-bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
-                         double width_goal, brume_answer *out)
+/* epsilon of laws as they are. */
+static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta_error,
+                       double width_goal, brume_answer *out)
 {
     brume_answer answer = {.value = {0, INFINITY}, .route = route_top};
     double top = INFINITY, log_mass = -INFINITY, slack = (20 + 2 * (double)count) * unit;
@@ -283,7 +324,11 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
             return true;
         }
     }
-    double moments, epsilon = chernoff_epsilon(laws, count, delta, delta_error, &moments);
+    double moments, place;
+    double epsilon = chernoff_epsilon(laws, count, delta, delta_error, &moments, &place);
+    double saddle = saddle_epsilon(laws, count, log(delta), place);
+    if (saddle > 0 && saddle < epsilon)
+        epsilon = saddle;
     if (moments < answer.value.upper) {
         answer.value.upper = moments;
         answer.route = route_moments;
@@ -304,13 +349,15 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
     for (int moves = 0; alive;) {
         bool first = width < 0;
         alive = aim(&line, epsilon, log(delta), &goal, &width);
+        if (alive && first && width > 0 &&
+            try_patterns_inverse(laws, count, delta, delta_error, epsilon, tiny_effort, &answer))
+            break;
         if (alive && first && width > 0 && count == 1 &&
-            brume_peaks_epsilon(laws, delta, delta_error, epsilon - 1 / line.c, &answer) &&
+            brume_peaks_epsilon(laws, delta, delta_error, epsilon, &answer) &&
             narrow(&answer, width_goal))
             break;
         if (alive && first && width > 0 &&
-            try_patterns_inverse(laws, count, delta, delta_error, epsilon - 2 / line.c,
-                                 light_effort, &answer))
+            try_patterns_inverse(laws, count, delta, delta_error, epsilon, light_effort, &answer))
             break;
         line.width = width;
         alive = alive && brume_line_lay(&line, epsilon, goal);
@@ -345,5 +392,51 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
         answer.value.lower = answer.value.upper;
     if (alive)
         *out = answer;
+    return alive;
+}
+
+/* What is certified of laws moved up and of laws moved down, together. */
+static void take_lower(brume_answer *answer, const brume_answer *lower)
+{
+    answer->value.lower = fmin(lower->value.lower, answer->value.upper);
+    answer->nodes += lower->nodes;
+    answer->rounds += lower->rounds;
+}
+
+bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double width_goal,
+                       brume_answer *out)
+{
+    brume_joined joined;
+    if (!brume_lattice_join(laws, count, &joined))
+        return delta_of(laws, count, epsilon, width_goal, out);
+    brume_answer upper, lower;
+    bool alive = delta_of(joined.upper, count, epsilon, width_goal, &upper);
+    if (alive && joined.lower != joined.upper) {
+        alive = delta_of(joined.lower, count, epsilon, width_goal, &lower);
+        if (alive)
+            take_lower(&upper, &lower);
+    }
+    brume_joined_close(&joined);
+    if (alive)
+        *out = upper;
+    return alive;
+}
+
+bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
+                         double width_goal, brume_answer *out)
+{
+    brume_joined joined;
+    if (!brume_lattice_join(laws, count, &joined))
+        return epsilon_of(laws, count, delta, delta_error, width_goal, out);
+    brume_answer upper, lower;
+    bool alive = epsilon_of(joined.upper, count, delta, delta_error, width_goal, &upper);
+    if (alive && joined.lower != joined.upper) {
+        alive = epsilon_of(joined.lower, count, delta, delta_error, width_goal, &lower);
+        if (alive)
+            take_lower(&upper, &lower);
+    }
+    brume_joined_close(&joined);
+    if (alive)
+        *out = upper;
     return alive;
 }
