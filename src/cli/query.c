@@ -1,36 +1,16 @@
 /* brume query: ask in SQL, pay from the ledger.
  *
- * Promises: nothing is printed that was not charged first; on Ctrl-C the engine stops, the ledger
- * records the failure, and the price stays spent. */
+ * Promises: nothing is printed that was not charged first; Ctrl-C ends it at any time, and says
+ * whether the price is spent. */
 #include "cli/ask.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/interrupt.h"
 #include "cli/open_ledger.h"
 #include "cli/table.h"
-
-/* ---- Ctrl-C ---- */
-
-static brume_engine *volatile running_engine;
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    brume_engine *engine = running_engine;
-    if (engine)
-        brume_engine_cancel(engine);
-    else
-        _Exit(130);
-}
-
-static void set_running(void *context, brume_engine *engine)
-{
-    (void)context;
-    running_engine = engine;
-}
 
 /* ---- formats ---- */
 
@@ -249,14 +229,12 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_target target;
     const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
     BRUME_TRY(brume_call_check_price(call, error));
-    struct sigaction action = {.sa_handler = on_interrupt};
-    sigaction(SIGINT, &action, NULL);
-    brume_watch watch = {set_running, NULL};
+    const brume_watch *watch = brume_interrupt_watch(call);
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
     if (status == BRUME_OK)
         status = brume_bits_open(&bits, error);
     if (status == BRUME_OK)
-        status = brume_answer(ledger, brume_call_operand(call, 0), &payment, asked, bits, &watch,
+        status = brume_answer(ledger, brume_call_operand(call, 0), &payment, asked, bits, watch,
                               &answer, error);
     if (status == BRUME_OK)
         status = write_answer(call, answer, error);
@@ -293,7 +271,8 @@ const brume_command brume_command_query = {
         "Answers one SELECT of aggregates over registered datasets, with noise, and an error bar "
         "beside each value: the noiseless value on the bounded data is within it with a "
         "probability of 95 %. The price is on the ledger before the answer exists, and stays "
-        "spent. The same question at the same price is read again for free.",
+        "spent. The same question at the same price is read again for free. Ctrl-C ends it and says "
+        "whether the price was spent; a second one does not wait for the engine to stop.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -4,6 +4,7 @@
  * fails is an answer too ("released": false, exit 0). */
 #include "cli/release.h"
 
+#include "cli/interrupt.h"
 #include "cli/open_ledger.h"
 #include "query/charged.h"
 
@@ -209,8 +210,9 @@ static brume_status run_charged(brume_call *call, brume_release *release, statis
         return brume_fail(error, BRUME_EUNSUPPORTED, "take --noise cauchy or laplace",
                           "log-normal noise is paid in rho, a release from a dataset in epsilon");
     BRUME_TRY(describe(call, what, sizeof what, error));
+    const brume_watch *watch = brume_interrupt_watch(call);
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
-    brume_status status = brume_charged_release(ledger, &charged, bits, answer, error);
+    brume_status status = brume_charged_release(ledger, &charged, bits, watch, answer, error);
     brume_ledger_close(ledger);
     return status;
 }

@@ -92,32 +92,6 @@ static brume_status fill_charge(const brume_question *question, const brume_plan
     return BRUME_OK;
 }
 
-static brume_status reserve(brume_ledger *ledger, const brume_question *question,
-                            const brume_plan *plan, brume_engine *engine, const char *key,
-                            uint64_t *id, brume_error *error)
-{
-    const brume_query *query = question->query;
-    brume_ledger_charge *charges = calloc(query->table_count + 1, sizeof *charges);
-    brume_marks *marks = calloc(query->table_count + 1, sizeof *marks);
-    json_t *events = brume_plan_to_json(plan);
-    brume_status status = charges && marks && events ? BRUME_OK : out_of_memory(error);
-    for (size_t i = 0; status == BRUME_OK && i < query->table_count; i++)
-        status = fill_charge(question, plan, engine, i, &marks[i], &charges[i], error);
-    brume_reservation reservation = {.charges = charges,
-                                     .charge_count = query->table_count,
-                                     .sql = query->normal,
-                                     .events = events,
-                                     .answer_key = key};
-    if (status == BRUME_OK)
-        status = brume_ledger_reserve(ledger, &reservation, id, error);
-    json_decref(events);
-    for (size_t i = 0; marks && i < query->table_count; i++)
-        brume_marks_clear(&marks[i]);
-    free(marks);
-    free(charges);
-    return status;
-}
-
 /* From here on true numbers exist; they are gone when this returns. */
 static brume_status release(const brume_question *question, const brume_plan *plan,
                             brume_engine *engine, brume_bits *bits, json_t **answer,
@@ -156,35 +130,57 @@ static brume_status complete(const brume_plan *plan, json_t *answer, brume_error
     return good ? BRUME_OK : out_of_memory(error);
 }
 
-static brume_status buy(brume_ledger *ledger, const brume_question *question,
-                        const brume_plan *plan, const char *key, brume_bits *bits,
-                        const brume_watch *watch, json_t **answer, brume_error *error)
+typedef struct asked {
+    const brume_question *question;
+    const brume_plan *plan;
+    brume_bits *bits;
+} asked;
+
+static brume_status make_answer(void *context, brume_engine *engine, json_t **answer,
+                                brume_error *error)
 {
-    brume_engine *engine = NULL;
-    uint64_t id = 0;
+    const asked *what = context;
     json_t *made = NULL;
-    BRUME_TRY(open_engine(question, &engine, error)); /* that a source is there is no secret */
-    brume_status status = reserve(ledger, question, plan, engine, key, &id, error);
-    bool reserved = status == BRUME_OK;
-    if (reserved && watch && watch->running)
-        watch->running(watch->context, engine);
-    if (reserved)
-        status = release(question, plan, engine, bits, &made, error);
-    if (reserved && watch && watch->running)
-        watch->running(watch->context, NULL);
+    brume_status status = release(what->question, what->plan, engine, what->bits, &made, error);
     if (status == BRUME_OK)
-        status = complete(plan, made, error);
-    if (status == BRUME_OK)
-        status = brume_ledger_commit(ledger, id, made, error);
-    else if (reserved && brume_ledger_fail(ledger, id, status, NULL) != BRUME_OK)
-        reserved = false; /* not recorded as failed; it stays charged either way */
-    brume_engine_close(engine);
+        status = complete(what->plan, made, error);
     if (status != BRUME_OK) {
         json_decref(made);
         return status;
     }
     *answer = made;
     return BRUME_OK;
+}
+
+static brume_status buy(brume_ledger *ledger, const brume_question *question,
+                        const brume_plan *plan, const char *key, brume_bits *bits,
+                        const brume_watch *watch, json_t **answer, brume_error *error)
+{
+    const brume_query *query = question->query;
+    brume_engine *engine = NULL;
+    BRUME_TRY(open_engine(question, &engine, error)); /* that a source is there is no secret */
+    brume_ledger_charge *charges = calloc(query->table_count + 1, sizeof *charges);
+    brume_marks *marks = calloc(query->table_count + 1, sizeof *marks);
+    json_t *events = brume_plan_to_json(plan);
+    brume_status status = charges && marks && events ? BRUME_OK : out_of_memory(error);
+    for (size_t i = 0; status == BRUME_OK && i < query->table_count; i++)
+        status = fill_charge(question, plan, engine, i, &marks[i], &charges[i], error);
+    brume_reservation reservation = {.charges = charges,
+                                     .charge_count = query->table_count,
+                                     .sql = query->normal,
+                                     .events = events,
+                                     .answer_key = key};
+    asked what = {question, plan, bits};
+    if (status == BRUME_OK)
+        status =
+            brume_spend(ledger, &reservation, engine, make_answer, &what, watch, answer, error);
+    json_decref(events);
+    for (size_t i = 0; marks && i < query->table_count; i++)
+        brume_marks_clear(&marks[i]);
+    free(marks);
+    free(charges);
+    brume_engine_close(engine);
+    return status;
 }
 
 static brume_status answer_question(brume_ledger *ledger, const brume_question *question,

@@ -2,11 +2,8 @@
  *
  *   plan -> recall? -> reserve (durable) -> collect -> draw -> post-process -> commit -> answer
  *
- * 1. Nothing of an answer exists before its price is on disk; nothing is returned before the answer
- *    is recorded.
- * 2. From the reservation on the price stays spent, whatever happens.
- * 3. An identical question at the same payment, policy and data version is answered from the
- * record, for nothing. */
+ * An identical question at the same payment, policy and data version is answered from the record,
+ * for nothing; every other one is paid for as spend.h says. */
 #ifndef BRUME_QUERY_ANSWER_H
 #define BRUME_QUERY_ANSWER_H
 
@@ -14,13 +11,8 @@
 
 #include "query/draw.h"
 #include "query/question.h"
+#include "query/spend.h"
 #include "query/within.h"
-
-/* Told which engine runs (NULL: none any more), so that a signal handler can cancel it. */
-typedef struct brume_watch {
-    void (*running)(void *context, brume_engine *engine);
-    void *context;
-} brume_watch;
 
 /* Ask. *answer is {"columns","rows","row_error_95","cost","remaining","events","cached", ...}. With
  * a `target` (NULL: none) the price is chosen from it, and payment->epsilon is not read. */

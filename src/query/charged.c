@@ -320,14 +320,20 @@ static brume_status rehearse(const brume_charged *release, const brume_question 
     return status;
 }
 
-static brume_status read_and_draw(const brume_charged *release, const brume_question *question,
-                                  brume_engine *engine, brume_bits *bits, json_t **answer,
+typedef struct charged_work {
+    const brume_charged *release;
+    const brume_question *question;
+    brume_bits *bits;
+} charged_work;
+
+static brume_status read_and_draw(void *context, brume_engine *engine, json_t **answer,
                                   brume_error *error)
 {
+    const charged_work *work = context;
     uint64_t words[4];
     char path[48];
-    reader all = {.question = question, .engine = engine};
-    BRUME_TRY(brume_bits_words(bits, words, 4, error));
+    reader all = {.question = work->question, .engine = engine};
+    BRUME_TRY(brume_bits_words(work->bits, words, 4, error));
     BRUME_TRY(open_memory(&all.out, path, sizeof path, error));
     brume_hash_key table_key = {{words[2], words[3]}};
     all.kept.key = (brume_hash_key){{words[0], words[1]}};
@@ -335,53 +341,43 @@ static brume_status read_and_draw(const brume_charged *release, const brume_ques
     brume_status status = read_rows(&all, error);
     free_keeper(&all.kept);
     if (status == BRUME_OK)
-        status = release->draw(release->context, path, bits, answer, error);
+        status = work->release->draw(work->release->context, path, work->bits, answer, error);
     fclose(all.out);
     return status;
 }
 
 static brume_status buy(brume_ledger *ledger, const brume_charged *release,
                         const brume_question *question, const brume_charge *charge, const char *key,
-                        brume_bits *bits, json_t **answer, brume_error *error)
+                        brume_bits *bits, const brume_watch *watch, json_t **answer,
+                        brume_error *error)
 {
     brume_engine *engine = NULL;
-    uint64_t id = 0;
-    json_t *made = NULL, *events = json_pack("[{s:s}]", "release", release->what);
     brume_marks marks = {0};
-    brume_ledger_charge charges = {.dataset = question->datasets[0]->name, .price = charge};
+    BRUME_TRY(open_source(question->policies[0], &engine, error));
+    brume_status status = brume_engine_marks(engine, 0, false, &marks, error);
+    json_t *events = json_pack("[{s:s}]", "release", release->what);
+    brume_ledger_charge charges = {.dataset = question->datasets[0]->name,
+                                   .price = charge,
+                                   .marks = (const char *const *)marks.texts,
+                                   .mark_count = marks.count};
     brume_reservation reservation = {.charges = &charges,
                                      .charge_count = 1,
                                      .sql = release->what,
                                      .events = events,
                                      .answer_key = key};
-    brume_status status = open_source(question->policies[0], &engine, error);
+    charged_work work = {release, question, bits};
     if (status == BRUME_OK)
-        status = brume_engine_marks(engine, 0, false, &marks, error);
-    charges.marks = (const char *const *)marks.texts;
-    charges.mark_count = marks.count;
-    if (status == BRUME_OK)
-        status = brume_ledger_reserve(ledger, &reservation, &id, error);
-    bool reserved = status == BRUME_OK;
-    if (reserved)
-        status = read_and_draw(release, question, engine, bits, &made, error);
-    if (reserved && status == BRUME_OK)
-        status = brume_ledger_commit(ledger, id, made, error);
-    else if (reserved && brume_ledger_fail(ledger, id, status, NULL) != BRUME_OK)
-        reserved = false; /* not recorded as failed; it stays charged either way */
+        status =
+            brume_spend(ledger, &reservation, engine, read_and_draw, &work, watch, answer, error);
     brume_engine_close(engine);
     brume_marks_clear(&marks);
     json_decref(events);
-    if (status != BRUME_OK) {
-        json_decref(made);
-        return status;
-    }
-    *answer = made;
-    return BRUME_OK;
+    return status;
 }
 
 static brume_status release_from(brume_ledger *ledger, const brume_charged *release,
-                                 const brume_question *question, brume_bits *bits, json_t **answer,
-                                 brume_error *error)
+                                 const brume_question *question, brume_bits *bits,
+                                 const brume_watch *watch, json_t **answer, brume_error *error)
 {
     brume_charge charge;
     char price[BRUME_CHARGE_TEXT], key[BRUME_DIGEST_TEXT];
@@ -408,7 +404,7 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
     if (status == BRUME_OK && !cached)
         status = rehearse(release, question, bits, error);
     if (status == BRUME_OK && !cached)
-        status = buy(ledger, release, question, &charge, key, bits, &made, error);
+        status = buy(ledger, release, question, &charge, key, bits, watch, &made, error);
     brume_dataset *now = NULL;
     if (status == BRUME_OK)
         status = brume_ledger_dataset(ledger, release->dataset, &now, error);
@@ -426,7 +422,8 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
 }
 
 brume_status brume_charged_release(brume_ledger *ledger, const brume_charged *release,
-                                   brume_bits *bits, json_t **answer, brume_error *error)
+                                   brume_bits *bits, const brume_watch *watch, json_t **answer,
+                                   brume_error *error)
 {
     brume_dataset *dataset = NULL;
     brume_policy *policy = NULL;
@@ -440,7 +437,7 @@ brume_status brume_charged_release(brume_ledger *ledger, const brume_charged *re
     if (status == BRUME_OK)
         status = brume_question_open(ledger, sql, &question, error);
     if (status == BRUME_OK)
-        status = release_from(ledger, release, question, bits, answer, error);
+        status = release_from(ledger, release, question, bits, watch, answer, error);
     brume_question_close(question);
     free(sql);
     brume_policy_close(policy);

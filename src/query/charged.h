@@ -12,6 +12,7 @@
 #include <brume/bits.h>
 
 #include "ledger/ledger.h"
+#include "query/spend.h"
 
 typedef struct brume_charged {
     const char *dataset;
@@ -30,6 +31,7 @@ typedef struct brume_charged {
  * answer gets "remaining" and "cached". */
 BRUME_MUST_USE brume_status brume_charged_release(brume_ledger *ledger,
                                                   const brume_charged *release, brume_bits *bits,
-                                                  json_t **answer, brume_error *error);
+                                                  const brume_watch *watch, json_t **answer,
+                                                  brume_error *error);
 
 #endif

@@ -10,6 +10,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -133,8 +134,9 @@ def an_interrupted_query_says_so_and_stays_charged(programs):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         check(process.returncode != 0, "it ended before the signal: the query is too short")
-        check(out == "" and err.startswith("brume query: "), f"{process.returncode} {out!r} {err!r}")
-        print(f"# exit {process.returncode}: {err.splitlines()[0]}")
+        check(process.returncode == 5 and out == "" and err.splitlines() ==
+              ["brume query: interrupted; the price stays spent", "  hint: 'brume history' shows it"],
+              f"{process.returncode} {out!r} {err!r}")
         events = place.history()
         check(len(events) == 1, f"{events}")
         check(events[0]["state"] == "failed", f"{events}")
@@ -144,9 +146,92 @@ def an_interrupted_query_says_so_and_stays_charged(programs):
         place.close()
 
 
+def wait_for_lock(process, path):
+    """Until the process has opened the ledger, whose lock somebody else holds."""
+    limit = time.monotonic() + 30
+    folder = f"/proc/{process.pid}/fd"
+    while time.monotonic() < limit:
+        try:
+            if any(os.readlink(os.path.join(folder, number)).startswith(path)
+                   for number in os.listdir(folder)):
+                return
+        except OSError:
+            pass
+        time.sleep(0.01)
+    raise AssertionError("the ledger was not opened")
+
+
+def an_interrupt_before_the_reservation_says_that_nothing_was_spent(programs):
+    """The ledger is locked: a query and a release wait for it, and are interrupted there."""
+    place = Place(programs, "1")
+    path = os.path.join(place.folder, "brume.db")
+    commands = [["query", COUNT, "--epsilon", "0.5"],
+                ["query", COUNT, "--epsilon", "0.5", "--json"],
+                ["release", "mean", "visits", "--column", "age", "--bounds", "0..100", "--epsilon", "0.5"]]
+    try:
+        holder = sqlite3.connect(path, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            for command in commands:
+                process = place.start(*command)
+                wait_for_lock(process, path)
+                process.send_signal(number)
+                out, err = process.communicate(timeout=60)
+                check(process.returncode == 5 and out == "", f"{process.returncode} {out!r} {err!r}")
+                if "--json" in command:
+                    check(json.loads(err)["error"] == {
+                        "code": "cancelled", "message": "interrupted; nothing was spent", "hint": ""}, err)
+                else:
+                    check(err == f"brume {command[0]}: interrupted; nothing was spent\n", err)
+        holder.execute("ROLLBACK")
+        holder.close()
+        check(place.history() == [] and place.holds(), "something was spent")
+    finally:
+        place.close()
+
+
+def what_an_interrupt_says_of_the_price_is_what_the_ledger_says(programs):
+    """60 interrupts at random moments: nothing spent, spent, or answered, as the ledger has it."""
+    place = Place(programs, "100", rows=100_000)
+    moments, outcomes = random.Random(20261115), {}
+    try:
+        began = time.monotonic()
+        place.run("query", f"{COUNT} WHERE age < 1000", "--epsilon", "0.01")
+        usual = time.monotonic() - began
+        known = len(place.history())
+        for i in range(60):
+            process = place.start("query", f"{COUNT} WHERE age < {i}", "--epsilon", "0.01", "--json")
+            time.sleep(moments.uniform(0.2, 1.3) * usual)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            new = place.history()[known:]
+            states = [event["state"] for event in new]
+            if process.returncode == 0:
+                outcome = "answered"
+                check(states == ["committed"] and "rows" in json.loads(out), f"{states} {out}")
+            elif process.returncode == -signal.SIGINT:
+                outcome = "not begun"  # the program was still being loaded
+                check(states == [] and out + err == "", f"{states} {out} {err}")
+            else:
+                message = json.loads(err)["error"]["message"]
+                outcome = message
+                check(process.returncode == 5 and out == "", f"{process.returncode} {out}")
+                check((message == "interrupted; nothing was spent" and states == []) or
+                      (message == "interrupted; the price stays spent" and states == ["failed"]),
+                      f"{message}, but {states}")
+            outcomes[outcome] = outcomes.get(outcome, 0) + 1
+            known += len(new)
+        check(place.holds(), "the ledger does not hold")
+        print(f"# {outcomes}")
+    finally:
+        place.close()
+
+
 TESTS = [exactly_as_many_as_the_budget_carries_are_answered,
          an_answer_that_was_printed_is_charged_however_the_process_dies,
-         an_interrupted_query_says_so_and_stays_charged]
+         an_interrupted_query_says_so_and_stays_charged,
+         an_interrupt_before_the_reservation_says_that_nothing_was_spent,
+         what_an_interrupt_says_of_the_price_is_what_the_ledger_says]
 
 
 def main():

@@ -1,0 +1,66 @@
+/* Spending: reserve, read and draw, record. */
+#include "query/spend.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+static void enter(const brume_watch *watch, brume_phase phase, brume_engine *engine)
+{
+    if (watch)
+        watch->enter(watch->context, phase, engine);
+}
+
+static bool is_interrupted(const brume_watch *watch)
+{
+    return watch && watch->interrupted(watch->context);
+}
+
+static brume_status cancelled(brume_error *error)
+{
+    return brume_fail(error, BRUME_ECANCELLED, "'brume history' shows it", "interrupted");
+}
+
+/* The same error, which also says what it cost. */
+static void say_spent(brume_error *error)
+{
+    static const char said[] = "; the price stays spent";
+    size_t length = error ? strlen(error->message) : 0;
+    if (error && length + sizeof said <= sizeof error->message)
+        memcpy(error->message + length, said, sizeof said);
+}
+
+brume_status brume_spend(brume_ledger *ledger, const brume_reservation *reservation,
+                         brume_engine *engine, brume_make_answer make, void *context,
+                         const brume_watch *watch, json_t **answer, brume_error *error)
+{
+    uint64_t id = 0;
+    json_t *made = NULL;
+    enter(watch, BRUME_PHASE_RESERVING, NULL);
+    brume_status status = brume_ledger_reserve(ledger, reservation, &id, error);
+    if (status != BRUME_OK) {
+        enter(watch, BRUME_PHASE_FREE, NULL);
+        return status;
+    }
+    enter(watch, BRUME_PHASE_RUNNING, engine);
+    status = is_interrupted(watch) ? cancelled(error) : make(context, engine, &made, error);
+    enter(watch, BRUME_PHASE_SPENT, NULL);
+    if (status == BRUME_OK && is_interrupted(watch))
+        status = cancelled(error);
+    if (status == BRUME_ECANCELLED)
+        status = cancelled(error); /* an engine does not know of the ledger */
+    if (status == BRUME_OK) {
+        status = brume_ledger_commit(ledger, id, made, error);
+    } else {
+        brume_status failed = brume_ledger_fail(ledger, id, status, NULL);
+        (void)failed; /* if that cannot be recorded it stays reserved, and charged either way */
+    }
+    if (status != BRUME_OK) {
+        say_spent(error);
+        json_decref(made);
+        return status;
+    }
+    enter(watch, BRUME_PHASE_RECORDED, NULL);
+    *answer = made;
+    return BRUME_OK;
+}
