@@ -27,7 +27,7 @@ static brume_tail_upper tail_of(brume_noise_kind noise)
     return brume_tail_discrete_gaussian_upper;
 }
 
-double brume_error_width(brume_noise_kind noise, double scale, double beta)
+static double find_width(brume_noise_kind noise, double scale, double beta)
 {
     brume_tail_upper tail = tail_of(noise);
     double high = 1; /* P[|noise| > w] = 2 P[noise >= w+1] */
@@ -46,6 +46,29 @@ double brume_error_width(brume_noise_kind noise, double scale, double beta)
             low = middle;
     }
     return high;
+}
+
+/* Every group of an answer asks for the same few widths, and certified tails take their time: each
+ * thread remembers the last ones. */
+double brume_error_width(brume_noise_kind noise, double scale, double beta)
+{
+    enum { REMEMBERED = 8 };
+    static _Thread_local struct {
+        brume_noise_kind noise;
+        double scale, beta, width; /* beta 0: nothing yet */
+    } known[REMEMBERED];
+    static _Thread_local size_t next;
+    for (size_t i = 0; i < REMEMBERED; i++)
+        if (known[i].beta > 0 && known[i].noise == noise && known[i].scale == scale &&
+            known[i].beta == beta)
+            return known[i].width;
+    double width = find_width(noise, scale, beta);
+    known[next].noise = noise;
+    known[next].scale = scale;
+    known[next].beta = beta;
+    known[next].width = width;
+    next = (next + 1) % REMEMBERED;
+    return width;
 }
 
 /* ---- roots ---- */
@@ -88,10 +111,15 @@ static double normal_gap(const void *beta, double z)
     return log(*(const double *)beta / erfc(z * M_SQRT1_2));
 }
 
-/* z with P[|N(0,1)| > z] = beta. */
+/* z with P[|N(0,1)| > z] = beta; remembered like the widths. */
 static double normal_quantile(double beta)
 {
-    return crossing(normal_gap, &beta, 0, 37);
+    static _Thread_local double known_beta, known_quantile;
+    if (!(known_beta > 0 && known_beta == beta)) {
+        known_quantile = crossing(normal_gap, &beta, 0, 37);
+        known_beta = beta;
+    }
+    return known_quantile;
 }
 
 typedef struct laplace_sum {
