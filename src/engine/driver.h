@@ -21,7 +21,10 @@ typedef struct brume_driver {
                            brume_error *error);
     brume_status (*next)(brume_rows *rows, brume_error *error); /* fills rows->chunk */
     void (*finish)(brume_rows *rows);
-    void (*cancel)(brume_engine *engine); /* async-signal-safe */
+    brume_status (*scan)(brume_engine *engine, const char *sql, const brume_wire *wires,
+                         size_t wire_count, brume_row_taker take, void *context,
+                         brume_error *error); /* NULL: select and next do */
+    void (*cancel)(brume_engine *engine);     /* async-signal-safe */
 } brume_driver;
 
 struct brume_engine {

@@ -15,11 +15,13 @@
 #include <duckdb.h>
 
 #include "base/error.h"
+#include "engine/duckdb_scan.h"
 #include "engine/duckdb_source.h"
 
 typedef struct duckdb_state_of_engine {
     duckdb_database database;
     duckdb_connection connection;
+    brume_duckdb_scan *scan; /* NULL until it is needed */
     brume_duckdb_source *sources;
     size_t source_count;
 } engine_state;
@@ -110,6 +112,7 @@ static void duckdb_driver_close(brume_engine *engine)
         duckdb_disconnect(&state->connection);
     if (state->database)
         duckdb_close(&state->database);
+    brume_duckdb_scan_close(state->scan);
     for (size_t i = 0; i < state->source_count; i++) {
         brume_files_clear(&state->sources[i].files);
         free(state->sources[i].options);
@@ -215,23 +218,7 @@ static brume_status duckdb_driver_next(brume_rows *rows, brume_error *error)
         return BRUME_OK;
     }
     size_t count = duckdb_data_chunk_get_size(own->chunk);
-    for (size_t i = 0; i < rows->wire_count; i++) {
-        duckdb_vector vector = duckdb_data_chunk_get_vector(own->chunk, i);
-        void *data = duckdb_vector_get_data(vector);
-        brume_chunk_column *column = &rows->columns[i];
-        column->valid = duckdb_vector_get_validity(vector);
-        column->integers = rows->wires[i] == BRUME_WIRE_INTEGER ? data : NULL;
-        column->reals = rows->wires[i] == BRUME_WIRE_REAL ? data : NULL;
-        column->texts = own->texts[i];
-        if (rows->wires[i] != BRUME_WIRE_TEXT)
-            continue;
-        duckdb_string_t *strings = data;
-        for (size_t j = 0; j < count; j++)
-            own->texts[i][j] = brume_chunk_is_null(column, j)
-                                   ? (brume_text){"", 0}
-                                   : (brume_text){duckdb_string_t_data(&strings[j]),
-                                                  duckdb_string_t_length(strings[j])};
-    }
+    brume_duckdb_columns(own->chunk, rows->wires, rows->wire_count, own->texts, rows->columns);
     rows->chunk.row_count = count;
     return count > 0 ? BRUME_OK : duckdb_driver_next(rows, error);
 }
@@ -255,6 +242,19 @@ static void duckdb_driver_finish(brume_rows *rows)
     free(own);
 }
 
+static brume_status duckdb_driver_scan(brume_engine *engine, const char *sql,
+                                       const brume_wire *wires, size_t wire_count,
+                                       brume_row_taker take, void *context, brume_error *error)
+{
+    engine_state *state = engine->state;
+    if (!state->scan)
+        BRUME_TRY(brume_duckdb_scan_open(state->connection, &state->scan, error));
+    bool broken = false;
+    BRUME_TRY(brume_duckdb_scan_run(state->scan, state->connection, sql, wires, wire_count, take,
+                                    context, &engine->cancelled, &broken, error));
+    return broken ? engine_failed(state, error) : BRUME_OK;
+}
+
 static void duckdb_driver_cancel(brume_engine *engine)
 {
     engine_state *state = engine->state;
@@ -271,5 +271,6 @@ const brume_driver brume_driver_duckdb = {
     .select = duckdb_driver_select,
     .next = duckdb_driver_next,
     .finish = duckdb_driver_finish,
+    .scan = duckdb_driver_scan,
     .cancel = duckdb_driver_cancel,
 };

@@ -235,6 +235,42 @@ void brume_rows_close(brume_rows *rows)
     free(rows);
 }
 
+static brume_status take_rows(brume_rows *rows, brume_row_taker take, void *context,
+                              brume_error *error)
+{
+    const brume_chunk *chunk = NULL;
+    BRUME_TRY(brume_rows_next(rows, &chunk, error));
+    while (chunk) {
+        BRUME_TRY(take(context, chunk, error));
+        BRUME_TRY(brume_rows_next(rows, &chunk, error));
+    }
+    return BRUME_OK;
+}
+
+brume_status brume_engine_scan(brume_engine *engine, const char *sql, const brume_wire *wires,
+                               size_t wire_count, brume_row_taker take, void *context,
+                               brume_error *error)
+{
+    brume_status status = BRUME_OK;
+    if (!engine->driver->scan) {
+        brume_rows *rows = NULL;
+        BRUME_TRY(brume_engine_select(engine, sql, wires, wire_count, &rows, error));
+        status = take_rows(rows, take, context, error);
+        brume_rows_close(rows);
+        return status;
+    }
+    if (engine->rows)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a query is already running");
+    if (wire_count == 0)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a query without columns");
+    bool cancelled = atomic_load(&engine->cancelled);
+    if (!cancelled)
+        status = engine->driver->scan(engine, sql, wires, wire_count, take, context, error);
+    if (atomic_exchange(&engine->cancelled, false) || cancelled)
+        return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted");
+    return status;
+}
+
 void brume_engine_cancel(brume_engine *engine)
 {
     atomic_store(&engine->cancelled, true);

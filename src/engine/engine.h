@@ -10,7 +10,7 @@
  *    value in a column that the query uses, does not fit the recorded columns is skipped: an error
  *    would tell that it is there.
  * 5. Threads: one thread at a time uses an engine; brume_engine_cancel may be called from any
- *    thread and from a signal handler. */
+ *    thread and from a signal handler. The engine itself may use several: see brume_engine_scan. */
 #ifndef BRUME_ENGINE_ENGINE_H
 #define BRUME_ENGINE_ENGINE_H
 
@@ -157,7 +157,20 @@ BRUME_MUST_USE brume_status brume_rows_next(brume_rows *rows, const brume_chunk 
                                             brume_error *error);
 void brume_rows_close(brume_rows *rows);
 
-/* Make a running brume_rows_next (or the next one) end with ECANCELLED. */
+/* Takes rows of a scan. Several threads may call it at once, each with other rows; the chunk is
+ * valid during the call. */
+typedef brume_status (*brume_row_taker)(void *context, const brume_chunk *chunk,
+                                        brume_error *error);
+
+/* Run one SELECT like brume_engine_select and give each of its rows to `take` exactly once, in no
+ * order, on as many threads as the engine has. The first error of `take` ends the scan and is its
+ * error; the others are those of brume_engine_select and brume_rows_next. */
+BRUME_MUST_USE brume_status brume_engine_scan(brume_engine *engine, const char *sql,
+                                              const brume_wire *wires, size_t wire_count,
+                                              brume_row_taker take, void *context,
+                                              brume_error *error);
+
+/* Make a running brume_rows_next or brume_engine_scan (or the next one) end with ECANCELLED. */
 void brume_engine_cancel(brume_engine *engine);
 
 #endif
