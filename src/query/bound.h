@@ -9,11 +9,16 @@
  * 3. So what a unit contributes is a function of its own rows and the key alone: one unit more or
  *    less changes nobody else's contribution. That is what the price counts on
  *    (proofs/query-price.md). The key is fresh for each query and never leaves memory.
+ *    Units are told apart exactly, never by a hash of theirs: two units taken for one would share
+ *    their bounds. Two units whose hashes happen to be equal only rank their groups alike.
  * 4. Sums are exact: counts in 64 bits, sums and squares of grid integers in 128.
  * 5. With a closed domain rows of other groups are dropped before a unit's groups are chosen, and
  *    every declared group is in the result, also the empty ones.
+ * 6. Rows may be given by several threads at once. The result is a function of the rows and the key
+ *    alone: threads, chunks and shards do not show in it.
  *
- * Memory: one small record per kept (unit, group) pair and what its kept rows need. */
+ * Memory: one small record per kept (unit, group) pair and what its kept rows need; buffers of a
+ * fixed size for each thread. */
 #ifndef BRUME_QUERY_BOUND_H
 #define BRUME_QUERY_BOUND_H
 
@@ -65,8 +70,9 @@ void brume_bounder_close(brume_bounder *bounder);
 BRUME_MUST_USE brume_status brume_bounder_declare(brume_bounder *bounder,
                                                   const brume_key_value *keys, brume_error *error);
 
-/* Take rows: columns are the unit (never NULL), the keys, the values (INTEGER wires). On error the
- * bounder can only be closed. */
+/* Take rows: columns are the unit (rows without one are dropped), the keys, the values (INTEGER
+ * wires); the unit's wire is the same in all chunks. Any thread, several at once. On error the
+ * bounder can only be closed, when no thread is here any more. */
 BRUME_MUST_USE brume_status brume_bounder_take(brume_bounder *bounder, const brume_chunk *chunk,
                                                brume_error *error);
 

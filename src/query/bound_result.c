@@ -32,12 +32,12 @@ static void read_keys(const brume_bounder *bounder, uint32_t group, brume_key_va
     }
 }
 
-static void add_row(const brume_bounder *bounder, brume_bounded_value *values, const row *one)
+static void add_row(const brume_bounder *bounder, brume_bounded_value *values, const uint64_t *row)
 {
     for (size_t i = 0; i < bounder->plan.value_count; i++) {
-        if (!(one->present >> i & 1))
+        if (!measured_has(row, i))
             continue;
-        brume_i128 x = (brume_i128)one->value[i] - bounder->values[i].centre;
+        brume_i128 x = (brume_i128)measured_value(row, i) - bounder->values[i].centre;
         values[i].count++;
         values[i].sum += x;
         if (bounder->values[i].squares)
@@ -45,47 +45,76 @@ static void add_row(const brume_bounder *bounder, brume_bounded_value *values, c
     }
 }
 
-typedef void (*row_visitor)(brume_bounder *bounder, uint32_t group, const row *one, uint64_t which);
+typedef void (*pair_visitor)(brume_bounder *bounder, const unit_slot *slot, size_t index);
 
-/* Visit every kept row; `which` counts rows with equal values in one pair. */
-static void visit_rows(brume_bounder *bounder, row_visitor visit)
+static void visit_pairs(brume_bounder *bounder, pair_visitor visit)
 {
-    for (uint32_t unit = 0; unit < bounder->units.count; unit++)
-        for (size_t i = 0; i < bounder->records[unit].count; i++) {
-            const pair *one = pair_at(bounder, bounder->records[unit].block + i);
-            if (!has_heap(bounder)) {
-                visit(bounder, one->group, (const row *)(const void *)one->data, 0);
-                continue;
+    enum { AHEAD = 16 };
+    for (size_t i = 0; i < SHARDS; i++) {
+        const shard *own = &bounder->shards[i];
+        for (size_t at = 0; at < own->slot_room; at++) {
+            const unit_slot *slot = &own->slots[at], *later = &own->slots[at + AHEAD];
+            if (at + AHEAD < own->slot_room && later->block) {
+                __builtin_prefetch(later->block);
+                __builtin_prefetch(later->block + 64);
             }
-            const row_heap *heap = heap_of(one);
-            for (size_t r = 0; r < heap->count; r++) {
-                uint64_t equal = 0; /* quadratic in max_rows, only over rows of equal rank */
-                const row *here = row_in(bounder, heap, r);
-                for (size_t before = 0; before < r; before++)
-                    equal += row_in(bounder, heap, before)->rank == here->rank;
-                visit(bounder, one->group, here, equal);
-            }
+            for (size_t j = 0; slot->block && j < slot->count; j++)
+                visit(bounder, slot, j);
         }
+    }
 }
 
-static void visit_sum(brume_bounder *bounder, uint32_t group, const row *one, uint64_t which)
+static void visit_sum(brume_bounder *bounder, const unit_slot *slot, size_t index)
 {
-    (void)which;
-    add_row(bounder, &bounder->result_values[group * bounder->plan.value_count], one);
+    const pair *one = &pairs_of(bounder, slot)[index];
+    bounder->result[one->group].units++;
+    bounder->result[one->group].rows += one->rows;
+    size_t count = bounder->plan.value_count;
+    if (count == 0)
+        return;
+    brume_bounded_value *values = &bounder->result_values[one->group * count];
+    if (!has_heap(bounder)) {
+        add_row(bounder, values, (const uint64_t *)(const void *)data_of(bounder, slot, index));
+        return;
+    }
+    const row_heap *heap = heap_of(bounder, slot, index);
+    for (size_t r = 0; r < heap->count; r++)
+        add_row(bounder, values, row_in(bounder, heap, r)->measured);
 }
 
-/* The lists are filled from the front; `count` is counted up again. */
-static void visit_list(brume_bounder *bounder, uint32_t group, const row *one, uint64_t which)
+/* The lists are filled from the front; `count` is counted up again. `which` counts rows with equal
+ * values in one pair. */
+static void list_row(brume_bounder *bounder, uint32_t group, uint64_t rank, const uint64_t *row,
+                     uint64_t which)
 {
-    const uint64_t words[] = {one->rank, which};
+    const uint64_t words[] = {rank, which};
     uint32_t breaker = (uint32_t)brume_siphash_words(&bounder->choice_key, words, 2);
     for (size_t i = 0; i < bounder->plan.value_count; i++) {
         size_t at = (size_t)group * bounder->plan.value_count + i;
-        if (!bounder->values[i].keep || !(one->present >> i & 1))
+        if (!bounder->values[i].keep || !measured_has(row, i))
             continue;
         uint64_t place = bounder->result_values[at].count++;
-        bounder->kept[at][place] = one->value[i];
+        bounder->kept[at][place] = measured_value(row, i);
         bounder->breakers[at][place] = breaker;
+    }
+}
+
+static void visit_list(brume_bounder *bounder, const unit_slot *slot, size_t index)
+{
+    uint32_t group = pairs_of(bounder, slot)[index].group;
+    if (!has_heap(bounder)) {
+        const uint64_t *row = (const uint64_t *)(const void *)data_of(bounder, slot, index);
+        uint64_t rank = brume_bound_row_rank(bounder, ranks_of(bounder, slot)[index], row);
+        list_row(bounder, group, rank, row, 0);
+        return;
+    }
+    const row_heap *heap = heap_of(bounder, slot, index);
+    for (size_t r = 0; r < heap->count; r++) {
+        uint64_t equal = 0; /* quadratic in max_rows, only over rows of equal rank */
+        const ranked_row *here = row_in(bounder, heap, r);
+        for (size_t before = 0; before < r; before++)
+            equal += row_in(bounder, heap, before)->rank == here->rank;
+        list_row(bounder, group, here->rank, here->measured, equal);
     }
 }
 
@@ -113,7 +142,7 @@ static brume_status list_values(brume_bounder *bounder, brume_error *error)
         value->breaker = bounder->breakers[at];
         value->count = 0;
     }
-    visit_rows(bounder, visit_list);
+    visit_pairs(bounder, visit_list);
     return BRUME_OK;
 }
 
@@ -167,6 +196,7 @@ static size_t drop_absent(brume_bounder *bounder)
 brume_status brume_bounder_finish(brume_bounder *bounder, const brume_bounded_group **groups,
                                   size_t *count, brume_error *error)
 {
+    BRUME_TRY(brume_bounder_flush(bounder, error));
     uint32_t n = bounder->groups.count;
     size_t values = bounder->plan.value_count, keys = bounder->plan.key_count;
     bounder->result_groups = n;
@@ -180,14 +210,7 @@ brume_status brume_bounder_finish(brume_bounder *bounder, const brume_bounded_gr
         bounder->result[i].keys = &bounder->result_keys[i * keys];
         bounder->result[i].values = &bounder->result_values[i * values];
     }
-    for (uint32_t unit = 0; unit < bounder->units.count; unit++)
-        for (size_t i = 0; i < bounder->records[unit].count; i++) {
-            const pair *one = pair_at(bounder, bounder->records[unit].block + i);
-            bounder->result[one->group].units++;
-            bounder->result[one->group].rows += one->rows;
-        }
-    if (values > 0)
-        visit_rows(bounder, visit_sum);
+    visit_pairs(bounder, visit_sum);
     BRUME_TRY(list_values(bounder, error));
     *count = drop_absent(bounder);
     brume_groups_sort(bounder->result, *count, keys);

@@ -5,6 +5,7 @@
  * quantiles need the values, so they stream all the same, each row as its own unit. */
 #include "query/collect.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,8 +95,8 @@ typedef struct stream {
     brume_engine *engine;
     const char **tables;
     brume_bounder *bounder;
-    bool numbered;     /* there is no unit: number the rows */
-    uint64_t next_row; /* the next number */
+    bool numbered;                 /* there is no unit: number the rows */
+    atomic_uint_fast64_t next_row; /* the next number */
 } stream;
 
 static brume_status declare_cell(void *context, const brume_key_value *cell, brume_error *error)
@@ -130,17 +131,20 @@ static brume_status open_bounder(stream *rows, brume_bits *bits, brume_error *er
     return status;
 }
 
-/* Rows without a unit get their number as the unit, in front of the engine's columns. */
-static brume_status take_chunk(stream *rows, const brume_chunk *chunk, brume_error *error)
+/* Rows without a unit get their number as the unit, in front of the engine's columns. Several
+ * threads at once. */
+static brume_status take_chunk(void *context, const brume_chunk *chunk, brume_error *error)
 {
+    stream *rows = context;
     if (!rows->numbered)
         return brume_bounder_take(rows->bounder, chunk, error);
     brume_chunk_column *columns = calloc(chunk->column_count + 1, sizeof *columns);
     int64_t *numbers = calloc(chunk->row_count + 1, sizeof *numbers);
     brume_status status = columns && numbers ? BRUME_OK : out_of_memory(error);
     if (status == BRUME_OK) {
+        uint64_t first = atomic_fetch_add(&rows->next_row, chunk->row_count);
         for (size_t i = 0; i < chunk->row_count; i++)
-            numbers[i] = (int64_t)rows->next_row++;
+            numbers[i] = (int64_t)(first + i);
         columns[0] = (brume_chunk_column){.wire = BRUME_WIRE_INTEGER, .integers = numbers};
         memcpy(columns + 1, chunk->columns, chunk->column_count * sizeof *columns);
         brume_chunk wider = {chunk->row_count, chunk->column_count + 1, columns};
@@ -148,22 +152,6 @@ static brume_status take_chunk(stream *rows, const brume_chunk *chunk, brume_err
     }
     free(columns);
     free(numbers);
-    return status;
-}
-
-static brume_status take_all(stream *rows, const char *sql, const brume_wire *wires, size_t count,
-                             brume_error *error)
-{
-    brume_rows *result = NULL;
-    BRUME_TRY(brume_engine_select(rows->engine, sql, wires, count, &result, error));
-    brume_status status = BRUME_OK;
-    const brume_chunk *chunk = NULL;
-    while ((status = brume_rows_next(result, &chunk, error)) == BRUME_OK && chunk) {
-        status = take_chunk(rows, chunk, error);
-        if (status != BRUME_OK)
-            break;
-    }
-    brume_rows_close(result);
     return status;
 }
 
@@ -188,7 +176,7 @@ static brume_status stream_rows(stream *rows, brume_error *error)
         status = brume_query_print_rows(query, brume_engine_dialect(rows->engine), rows->tables,
                                         columns, count, &sql, error);
         if (status == BRUME_OK)
-            status = take_all(rows, sql, wires, count, error);
+            status = brume_engine_scan(rows->engine, sql, wires, count, take_chunk, rows, error);
         free(sql);
     }
     free(columns);

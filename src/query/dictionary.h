@@ -34,26 +34,6 @@ static inline uint64_t brume_dictionary_hash(const brume_dictionary *dictionary,
     return brume_siphash_bytes(&dictionary->key, bytes, length);
 }
 
-static inline void brume_dictionary_prefetch(const brume_dictionary *dictionary, uint64_t hash)
-{
-    if (dictionary->room)
-        __builtin_prefetch(&dictionary->table[hash & (dictionary->room - 1)]);
-}
-
-/* Where the string that a hash probably belongs to is: fetch it before it is compared. The probable
- * number, or UINT32_MAX. */
-static inline uint32_t brume_dictionary_guess(const brume_dictionary *dictionary, uint64_t hash)
-{
-    if (!dictionary->room)
-        return UINT32_MAX;
-    uint64_t entry = dictionary->table[hash & (dictionary->room - 1)];
-    if ((uint32_t)entry == 0 || entry >> 32 != hash >> 32)
-        return UINT32_MAX;
-    if (dictionary->width)
-        __builtin_prefetch(dictionary->bytes + (size_t)((uint32_t)entry - 1) * dictionary->width);
-    return (uint32_t)entry - 1;
-}
-
 /* The number of a string with this hash; UINT32_MAX if it is not there. */
 uint32_t brume_dictionary_find(const brume_dictionary *dictionary, uint64_t hash, const void *bytes,
                                size_t length);
