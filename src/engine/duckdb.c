@@ -189,8 +189,6 @@ static brume_status duckdb_driver_select(brume_engine *engine, const char *sql, 
         return engine_failed(state, error);
     if (duckdb_execute_pending(own->pending, &own->result) != DuckDBSuccess) {
         duckdb_destroy_result(&own->result);
-        if (atomic_exchange(&engine->cancelled, false))
-            return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted");
         return engine_failed(state, error);
     }
     own->has_result = true;

@@ -193,6 +193,9 @@ brume_status brume_engine_select(brume_engine *engine, const char *sql, const br
     brume_status status = engine->driver->select(engine, sql, made, error);
     if (status != BRUME_OK) {
         brume_rows_close(made);
+        /* A driver cannot tell why its server gave up; here it is known. */
+        if (atomic_exchange(&engine->cancelled, false))
+            return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted");
         return status;
     }
     engine->rows = made;

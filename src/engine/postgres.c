@@ -401,8 +401,6 @@ static brume_status postgres_driver_select(brume_engine *engine, const char *sql
     PQclear(result);
     if (own->copying)
         return BRUME_OK;
-    if (atomic_exchange(&engine->cancelled, false))
-        return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted");
     return server_failed(state, error);
 }
 

@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+"""`brume` and a PostgreSQL server that is down, killed or hung, in TAP.
+
+    with-cluster run_server.py DIRECTORY_OF_BRUME
+
+A lock on the table keeps a query in the engine until the test has done what it wants.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+URL = os.environ["BRUME_TEST_POSTGRESQL"]
+POSTMASTER = int(os.environ["BRUME_TEST_POSTMASTER"])
+COUNT = "SELECT COUNT(*) FROM visits"
+
+
+def check(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def psql(sql):
+    return subprocess.run(["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, URL],
+                          check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+
+
+class Lock:
+    """An exclusive lock on a table, held by a session of its own."""
+
+    def __init__(self, table):
+        self.session = subprocess.Popen(["psql", "-X", "-q", URL], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.session.stdin.write(f"BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE;\n\\echo held\n")
+        self.session.stdin.flush()
+        check(self.session.stdout.readline() == "held\n", "the table is not locked")
+
+    def release(self):
+        self.session.communicate("ROLLBACK;\n", timeout=60)
+
+
+class Place:
+    """A folder with a ledger in which the table `visits` is registered."""
+
+    def __init__(self, programs):
+        self.folder = tempfile.mkdtemp(prefix="brume-server-")
+        self.program = os.path.join(os.path.abspath(programs), "brume")
+        self.environment = {k: v for k, v in os.environ.items() if k != "BRUME_LEDGER"}
+        self.register("visits", "visits")
+
+    def start(self, *arguments):
+        return subprocess.Popen([self.program, *arguments], cwd=self.folder, env=self.environment,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def brume(self, *arguments):
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+
+    def register(self, name, table, *more):
+        done = self.brume("register", name, URL, "--table", table, "--unit", "who", "--budget",
+                          "epsilon=1", *more)
+        check(done[0] == 0, done)
+
+    def states(self):
+        code, out, err = self.brume("history", "visits", "--json")
+        check(code == 0, err)
+        return [event["state"] for event in json.loads(out)["events"]]
+
+    def start_and_wait(self, *arguments):
+        """A query that is reserved and waits in the engine."""
+        process = self.start("query", COUNT, *arguments)
+        limit = time.monotonic() + 30
+        while self.states()[-1:] != ["reserved"]:
+            check(time.monotonic() < limit and process.poll() is None, "it was not reserved")
+            time.sleep(0.05)
+        while psql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'brume' AND "
+                   "wait_event_type = 'Lock'") != "1":
+            check(time.monotonic() < limit, "it does not wait for the table")
+            time.sleep(0.05)
+        return process
+
+    def remaining(self):
+        return json.loads(self.brume("budget", "visits", "--json")[1])["remaining"]["epsilon"]
+
+    def check_failed(self, process, message, hint):
+        out, err = process.communicate(timeout=60)
+        check(process.returncode != 0 and out == "", f"{process.returncode} {out!r}")
+        check(err.splitlines() == [f"brume query: {message}", f"  hint: {hint}"], err)
+        check(self.states() == ["failed"], self.states())
+        check(self.remaining() == 0.75, "the price did not stay spent")
+        check(self.brume("ledger", "verify")[0] == 0, "the ledger does not hold")
+
+    def close(self):
+        shutil.rmtree(self.folder)
+
+
+def brume_sessions():
+    return psql("SELECT pid FROM pg_stat_activity WHERE application_name = 'brume'").split()
+
+
+def the_same_table_by_another_way_is_refused(programs):
+    """A view, a materialised view, a part, a new name and another URL are the same source."""
+    place = Place(programs)
+    try:
+        psql("CREATE VIEW old_people AS SELECT * FROM visits WHERE age > 60;"
+             "CREATE VIEW older AS SELECT who FROM old_people; CREATE TABLE wards(ward text, who int);"
+             "CREATE VIEW joined AS SELECT v.who, w.ward FROM staff v JOIN wards w USING (who)")
+        for table in ("old_people", "older"):
+            code, out, err = place.brume("register", "again", URL, "--table", table, "--unit", "who",
+                                         "--budget", "epsilon=1")
+            check(code == 3 and out == "" and
+                  "reads a table that is registered already, as 'visits'" in err, (code, err))
+        code, _, err = place.brume("register", "again", URL + "&application_name=x", "--table",
+                                   "public.visits", "--unit", "who", "--budget", "epsilon=1")
+        check(code == 3 and "the same source is registered already" in err, (code, err))
+        place.register("again", "old_people", "--new-budget")
+        # A public table that a view reads is no second budget, in either order.
+        done = place.brume("register", "wards", URL, "--table", "wards", "--public")
+        check(done[0] == 0, done)
+        place.register("joined", "joined")
+        psql("DROP VIEW joined, older, old_people; DROP TABLE wards")
+    finally:
+        place.close()
+
+
+def an_interrupted_query_stops_at_the_server_too(programs):
+    """SIGINT while the server works: said, recorded, and no session is left."""
+    place = Place(programs)
+    lock = Lock("visits")
+    try:
+        process = place.start_and_wait("--epsilon", "0.25")
+        process.send_signal(signal.SIGINT)
+        place.check_failed(process, "interrupted; the price stays spent", "'brume history' shows it")
+        limit = time.monotonic() + 30
+        while brume_sessions() and time.monotonic() < limit:
+            time.sleep(0.05)
+        check(brume_sessions() == [], "a session is left")
+    finally:
+        lock.release()
+        place.close()
+
+
+def a_server_that_hangs_does_not_hold_a_second_interrupt(programs):
+    """The server is stopped: it answers neither the query nor its cancellation."""
+    place = Place(programs)
+    lock = Lock("visits")
+    process = place.start_and_wait("--epsilon", "0.25")
+    stopped = [POSTMASTER] + [int(pid) for pid in brume_sessions()]
+    try:
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        check(process.poll() is None, "the first interrupt did not wait for the server")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+        lock.release()
+    try:
+        check(process.returncode == 5 and out == "", f"{process.returncode} {out!r}")
+        check(err.startswith("brume query: interrupted; the price stays spent\n"), err)
+        check(place.states() == ["reserved"], place.states())
+        check(place.remaining() == 0.75, "the price did not stay spent")
+        check(place.brume("ledger", "verify")[0] == 0, "the ledger does not hold")
+    finally:
+        place.close()
+
+
+def a_session_that_is_ended_is_a_clear_error(programs):
+    """The administrator ends the query's session."""
+    place = Place(programs)
+    lock = Lock("visits")
+    try:
+        process = place.start_and_wait("--epsilon", "0.25")
+        psql(f"SELECT pg_terminate_backend({brume_sessions()[0]})")
+        place.check_failed(process,
+                           "the connection to the PostgreSQL server was lost; the price stays spent",
+                           "is the server still running?")
+    finally:
+        lock.release()
+        place.close()
+
+
+def a_killed_backend_is_a_clear_error(programs):
+    """kill -9 of the query's backend; the server restarts all of them, and a later query is answered."""
+    place = Place(programs)
+    lock = Lock("visits")
+    try:
+        process = place.start_and_wait("--epsilon", "0.25")
+        os.kill(int(brume_sessions()[0]), signal.SIGKILL)
+        place.check_failed(process,
+                           "the connection to the PostgreSQL server was lost; the price stays spent",
+                           "is the server still running?")
+        lock.release()
+        limit = time.monotonic() + 60
+        while True:
+            code, _, err = place.brume("query", COUNT, "--epsilon", "0.5")
+            if code == 0:
+                break
+            check(time.monotonic() < limit and "cannot connect" in err, err)
+            time.sleep(0.2)
+        check(place.states() == ["failed", "committed"], place.states())
+    finally:
+        place.close()
+
+
+def a_server_that_dies_or_is_down_is_a_clear_error(programs):
+    """An immediate stop in the middle of a query; then there is no server at all."""
+    place = Place(programs)
+    lock = Lock("visits")
+    try:
+        process = place.start_and_wait("--epsilon", "0.25")
+        os.kill(POSTMASTER, signal.SIGQUIT)  # pg_ctl stop -m immediate
+        place.check_failed(process,
+                           "the connection to the PostgreSQL server was lost; the price stays spent",
+                           "is the server still running?")
+        limit = time.monotonic() + 60
+        while os.path.exists(f"/proc/{POSTMASTER}") and time.monotonic() < limit:
+            time.sleep(0.05)
+        for arguments in (["query", COUNT, "--epsilon", "0.5"],
+                          ["register", "more", URL, "--table", "staff", "--unit", "who", "--budget",
+                           "epsilon=1"]):
+            code, out, err = place.brume(*arguments)
+            check(code == 6 and out == "" and err.splitlines() == [
+                f"brume {arguments[0]}: cannot connect to the PostgreSQL server",
+                "  hint: check host, port, user, password and database of the URL"], (code, err))
+        check(place.states() == ["failed"], "it was charged although there was no server")
+        check(place.brume("ledger", "verify")[0] == 0, "the ledger does not hold")
+    finally:
+        lock.session.kill()
+        lock.session.wait()
+        place.close()
+
+
+TESTS = [the_same_table_by_another_way_is_refused,
+         an_interrupted_query_stops_at_the_server_too,
+         a_server_that_hangs_does_not_hold_a_second_interrupt,
+         a_session_that_is_ended_is_a_clear_error,
+         a_killed_backend_is_a_clear_error,
+         a_server_that_dies_or_is_down_is_a_clear_error]  # the last one: there is no server after it
+
+
+def main():
+    psql("CREATE TABLE visits(who int, age int); INSERT INTO visits SELECT i, i % 90 FROM "
+         "generate_series(1, 2000) i; CREATE TABLE staff(who int); INSERT INTO staff VALUES (1)")
+    print(f"1..{len(TESTS)}")
+    failed = 0
+    for number, test in enumerate(TESTS, 1):
+        name = test.__name__.replace("_", " ")
+        try:
+            test(sys.argv[1])
+            print(f"ok {number} - {name}")
+        except (AssertionError, subprocess.SubprocessError, ValueError, KeyError, OSError) as fault:
+            failed += 1
+            print(f"not ok {number} - {name}")
+            print("\n".join("# " + line for line in str(fault).splitlines()[:20]))
+        sys.stdout.flush()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
