@@ -341,8 +341,10 @@ static void ball_sum(arb_t sum, const brume_line *line, double epsilon, size_t *
     arb_init(y);
     arb_zero(sum);
     for (size_t i = 0; i < line->count; i++) {
-        double index = (double)i;
-        if (line->dense.count == 0) {
+        double index;
+        if (line->dense.count > 0) {
+            index = (double)(line->dense.start[i / BRUME_DENSE_BLOCK] + i % BRUME_DENSE_BLOCK);
+        } else {
             const brume_node *node = &line->nodes[i];
             if (node->first_re == 0 && node->first_im == 0)
                 continue; /* not summed: its bound is in the error */

@@ -11,10 +11,11 @@
 
 #include "accountant/smoothing.h"
 
-enum { BLOCK = 32, MOST_DRAWS = 4096 };
+enum { BLOCK = BRUME_DENSE_BLOCK, MOST_DRAWS = 8192 };
 
 static const double unit = BRUME_UNIT;
-static const double most_nodes = 1.5e6;
+static const double most_nodes = 2e7;
+static const double finish_price = 160; /* of a node that is kept */
 
 /* One law: its two shares over D, and the turns of q R within a block. */
 typedef struct wave {
@@ -23,31 +24,44 @@ typedef struct wave {
     double turn_re[BLOCK], turn_im[BLOCK];
 } wave;
 
+/* What psi at a node costs, in nanoseconds or so. */
+static double fill_price(const brume_line *line)
+{
+    double price = 4;
+    for (size_t i = 0; i < line->law_count; i++)
+        price += 4 + 1.5 * log2(line->laws[i].count);
+    return price;
+}
+
 bool brume_dense_suits(const brume_line *line)
 {
     if (!(line->width > 0) || line->unit > 0 || line->laying == BRUME_LAY_SINGLY)
         return false;
-    double typical = 0, draws = 0, longest = 0;
+    double mean = 0, square = 1e-9, draws = 0, spread = 0, laws = (double)line->law_count;
     for (size_t i = 0; i < line->law_count; i++) {
         const brume_law *law = &line->laws[i];
         bool laplace = law->kind == BRUME_LAW_LAPLACE;
         if (!laplace && law->kind != BRUME_LAW_PURE)
             return false;
+        /* at a random y: E log|psi| = log(p/D), and a deviation of some 1.3 of it */
+        double typical = law->count *
+                         log(0.5 * (1 + law->tanh_a) / (laplace ? law->denominator : 1));
+        mean += typical;
+        square += 1.7 * typical * typical;
         draws += law->count;
-        longest = fmax(longest, law->a);
-        typical += law->count * log(0.5 * (1 + law->tanh_a) / (laplace ? law->denominator : 1));
+        spread += law->count * law->a * law->a;
     }
-    /* where psi is mostly nothing and its peaks are far apart, skipping between them is quicker */
-    double apart = M_PI / (2 * longest * line->h);
-    return draws <= MOST_DRAWS && (typical > -30 || apart < 100);
+    /* the share of single nodes that count, and how many are skipped at a time between them */
+    double share = 0.5 * erfc((-40 - mean) / sqrt(2 * square));
+    double skipped = fmax(M_PI / (8 * sqrt(spread / draws) * line->h), 2);
+    double single = share * (500 + 200 * laws) + 500 * laws / skipped;
+    return draws <= MOST_DRAWS && fill_price(line) + finish_price * share < single;
 }
 
-double brume_dense_price(const brume_line *line)
+double brume_dense_cost(const brume_line *line)
 {
-    double price = 160;
-    for (size_t i = 0; i < line->law_count; i++)
-        price += 4 + 2 * log2(line->laws[i].count);
-    return price;
+    const brume_dense *dense = &line->dense;
+    return fill_price(line) * dense->tried + finish_price * (double)dense->count;
 }
 
 static wave *open_waves(const brume_line *line)
@@ -232,16 +246,17 @@ static void finish_block(brume_line *line, block *b, size_t start, double steady
 {
     brume_dense *dense = &line->dense;
     double c = line->c;
+    dense->start[dense->count / BLOCK] = start;
     EACH(j)
     {
-        size_t index = start + (size_t)j;
-        double y = (double)index * line->h, k_re, k_im, k_error;
+        size_t index = dense->count + (size_t)j;
+        double y = (double)(start + (size_t)j) * line->h, k_re, k_im, k_error;
         brume_smoothing_factor(line->width, c, y, &k_re, &k_im, &k_error);
         double below_re = c * (c + 1) - y * y, below_im = (2 * c + 1) * y;
         double square = (c * c + y * y) * ((c + 1) * (c + 1) + y * y);
         double re = (b->re[j] * k_re - b->im[j] * k_im) / square;
         double im = (b->re[j] * k_im + b->im[j] * k_re) / square;
-        double half = index == 0 ? 0.5 : 1;
+        double half = index == 0 ? 0.5 : 1; /* the first block is always kept */
         dense->re[index] = half * (re * below_re + im * below_im);
         dense->im[index] = half * (im * below_re - re * below_im);
         double kernel = half / sqrt(square), size = fabs(b->re[j]) + fabs(b->im[j]);
@@ -251,21 +266,42 @@ static void finish_block(brume_line *line, block *b, size_t start, double steady
         dense->size += kernel * size * k;
         dense->lever += kernel * size * k * y;
     }
+    dense->count += BLOCK;
 }
 
-static bool allocate(brume_dense *dense, size_t count)
+/* Is psi nothing but rounding in this block? Then it is below twice its error, and is not kept. */
+static bool drop_block(brume_dense *dense, const block *b, double y, double most)
 {
-    if (count > dense->capacity) {
-        free(dense->re);
-        free(dense->im);
-        dense->capacity = dense->count = 0;
-        dense->re = malloc(count * sizeof *dense->re);
-        dense->im = malloc(count * sizeof *dense->im);
-        if (!dense->re || !dense->im)
-            return false;
-        dense->capacity = count;
+    double sum = 0;
+    EACH(j)
+    {
+        double size = fabs(b->re[j]) + fabs(b->im[j]);
+        sum = size > sum ? size : sum;
     }
-    dense->count = count;
+    if (!(y > 0) || sum > most)
+        return false;
+    dense->error += 1.01 * BLOCK * 2 * most / (y * y); /* |k| <= k(c), |s(s+1)| >= y^2 */
+    return true;
+}
+
+/* Room for one more block. */
+static bool make_room(brume_dense *dense)
+{
+    if (dense->count + BLOCK <= dense->capacity)
+        return true;
+    size_t capacity = dense->capacity ? 2 * dense->capacity : 16 * BLOCK;
+    double *re = realloc(dense->re, capacity * sizeof *re);
+    if (re)
+        dense->re = re;
+    double *im = realloc(dense->im, capacity * sizeof *im);
+    if (im)
+        dense->im = im;
+    size_t *start = realloc(dense->start, capacity / BLOCK * sizeof *start);
+    if (start)
+        dense->start = start;
+    if (!re || !im || !start)
+        return false;
+    dense->capacity = capacity;
     return true;
 }
 
@@ -273,12 +309,12 @@ bool brume_dense_lay(brume_line *line, double limit)
 {
     brume_dense *dense = &line->dense;
     double rest, end = fmin(find_end(line, limit, &rest), most_nodes * line->h);
-    size_t blocks = (size_t)ceil(end / line->h / BLOCK) + 1, count = blocks * BLOCK;
+    size_t tried = ((size_t)ceil(end / line->h / BLOCK) + 1) * BLOCK;
     wave *waves = open_waves(line);
-    if (!waves || !allocate(dense, count)) {
-        free(waves);
+    if (!waves)
         return false;
-    }
+    dense->count = 0;
+    dense->tried = (double)tried;
     dense->error = dense->size = dense->lever = dense->top = 0;
     double steady = 0, growing = 0;
     for (size_t i = 0; i < line->law_count; i++) {
@@ -293,7 +329,8 @@ bool brume_dense_lay(brume_line *line, double limit)
     growing *= 1.01 * unit;
     line->cut = !(end < most_nodes * line->h) || !(steady + growing * end * 1.1 < 0.01);
     fill_function *fill = wide(line) ? fill_wide : fill_plain;
-    for (size_t start = 0; start < count; start += BLOCK) {
+    bool alive = true;
+    for (size_t start = 0; start < tried && alive; start += BLOCK) {
         block b;
         EACH(j)
         {
@@ -304,13 +341,20 @@ bool brume_dense_lay(brume_line *line, double limit)
             b.g_re[j] = tilt / below;
             b.g_im[j] = -y / below;
         }
-        fill(&b, waves, line->law_count, (double)start * line->h);
-        finish_block(line, &b, start, steady, growing);
+        double first = (double)start * line->h, most = steady + growing * (first + BLOCK * line->h);
+        fill(&b, waves, line->law_count, first);
+        if (drop_block(dense, &b, first, most))
+            continue;
+        alive = make_room(dense);
+        if (alive)
+            finish_block(line, &b, start, steady, growing);
     }
     free(waves);
+    if (!alive)
+        return false;
     if (steady + growing * end * 1.1 >= 0.01) /* the bounds above mean nothing: say nothing */
         dense->error = INFINITY;
-    line->count = count;
+    line->count = dense->count;
     line->skipped = exp(rest) / (M_PI * end) * 1.0001;
     return true;
 }
@@ -323,11 +367,10 @@ brume_line_sum brume_dense_evaluate(const brume_line *line, double epsilon)
     EACH(j) sincos(-turn * (j * line->h), &turn_im[j], &turn_re[j]);
     sum_function *sum_of = wide(line) ? sum_wide : sum_plain;
     long double sum = 0, slope = 0;
-    for (size_t start = 0; start < dense->count; start += BLOCK) {
-        double y = (double)start * line->h, s, co, part, first, second;
+    for (size_t at = 0; at < dense->count; at += BLOCK) {
+        double y = (double)dense->start[at / BLOCK] * line->h, s, co, part, first, second;
         sincos(-turn * y, &s, &co);
-        sum_of(dense->re + start, dense->im + start, turn_re, turn_im, co, s, &part, &first,
-               &second);
+        sum_of(dense->re + at, dense->im + at, turn_re, turn_im, co, s, &part, &first, &second);
         sum += part;
         slope -= c * part - y * first - line->h * second; /* d/d eps multiplies by -s */
     }

@@ -20,7 +20,7 @@ BRUME_MUST_USE bool brume_dense_lay(brume_line *line, double limit);
 
 brume_line_sum brume_dense_evaluate(const brume_line *line, double epsilon);
 
-/* What a node costs, all evaluations of an answer included, in nanoseconds or so. */
-double brume_dense_price(const brume_line *line);
+/* What the line costs, all evaluations of an answer included, in nanoseconds or so. */
+double brume_dense_cost(const brume_line *line);
 
 #endif

@@ -497,6 +497,7 @@ void brume_line_close(brume_line *line)
     free(line->nodes);
     free(line->dense.re);
     free(line->dense.im);
+    free(line->dense.start);
     line->nodes = NULL;
     line->count = line->capacity = 0;
     line->dense = (brume_dense){0};

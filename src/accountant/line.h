@@ -27,10 +27,13 @@ typedef struct brume_node {
 } brume_node;
 
 /* The nodes of a dense line (dense.h): psi k/(k(c) s(s+1)) without the phase of `top`, the first
- * halved, and sums over all of them. */
+ * halved, in blocks of consecutive nodes, and sums over all of them. */
+enum { BRUME_DENSE_BLOCK = 32 };
 typedef struct brume_dense {
     double *re, *im;
+    size_t *start;          /* of each block: the index of its first node */
     size_t count, capacity; /* count 0: the line is not dense */
+    double tried;           /* nodes at which psi was computed: most may be nothing */
     double top;             /* the largest loss */
     double error;           /* bounds of the nodes' errors */
     double size, lever;     /* their sizes, and their sizes times y */

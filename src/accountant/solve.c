@@ -11,7 +11,7 @@
 #include "accountant/peaks.h"
 
 static const double unit = BRUME_UNIT;
-static const double most_work = 4e7;      /* nanoseconds or so of one line */
+static const double most_work = 6e7;      /* nanoseconds or so of one line */
 static const double pattern_effort = 4e4; /* patterns times draws, some 4 ms each time */
 static const double light_effort = 2e3;   /* patterns without a first look */
 static const double tiny_effort = 150;    /* patterns before anything else */
@@ -96,17 +96,20 @@ static bool narrow(const brume_answer *answer, double width_goal)
  * the nodes grow with its inverse. 0 if that is too much work. */
 static double next_width(const brume_line *line, const brume_answer *answer, double width_goal)
 {
-    double price = 160, factor = 4;
-    for (size_t i = 0; i < line->law_count; i++)
-        price += line->laws[i].kind == BRUME_LAW_SAMPLED ? 960 : 80;
+    double effort = 2, factor = 4, each = 200;
+    for (size_t i = 0; i < line->law_count; i++) {
+        bool sampled = line->laws[i].kind == BRUME_LAW_SAMPLED;
+        effort += sampled ? 12 : 1;
+        each = sampled ? 50 : each;
+    }
+    double cost = each * effort * (double)line->count;
     if (line->dense.count > 0) {
         double gap = answer->value.upper - answer->value.lower;
-        price = brume_dense_price(line);
+        cost = brume_dense_cost(line);
         factor = fmin(fmax(sqrt(2 * gap / (width_goal * answer->value.upper)), 2), 16);
-        factor = fmin(factor, most_work / (price * (double)line->count));
+        factor = fmin(factor, most_work / cost);
     }
-    if (factor < 1.5 || factor * (double)line->count * price > 1.01 * most_work ||
-        line->width < 1e-14)
+    if (factor < 1.5 || factor * cost > 1.01 * most_work || line->width < 1e-14)
         return 0;
     return line->width / factor;
 }
