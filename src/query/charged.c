@@ -187,6 +187,24 @@ static brume_status take_chunk(reader *all, const brume_chunk *chunk, row_text *
     return BRUME_OK;
 }
 
+/* Is there a row at all? */
+static brume_status look_for_rows(reader *all, const char *sql, const brume_wire *wires,
+                                  size_t count, brume_error *error)
+{
+    brume_rows *rows = NULL;
+    const brume_chunk *chunk = NULL;
+    BRUME_TRY(brume_engine_select(all->engine, sql, wires, count, &rows, error));
+    brume_status status = BRUME_OK;
+    while ((status = brume_rows_next(rows, &chunk, error)) == BRUME_OK && chunk)
+        if (chunk->row_count > 0)
+            break;
+    brume_rows_close(rows);
+    if (status == BRUME_OK && !chunk)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is empty: nothing was charged",
+                          all->question->datasets[0]->name);
+    return status;
+}
+
 static brume_status select_rows(reader *all, const char *sql, const brume_wire *wires, size_t count,
                                 brume_error *error)
 {
@@ -214,7 +232,11 @@ static void write_header(const brume_query *query, FILE *out)
     fputc('\n', out);
 }
 
-static brume_status read_rows(reader *all, brume_error *error)
+typedef brume_status use_rows(reader *all, const char *sql, const brume_wire *wires, size_t count,
+                              brume_error *error);
+
+/* Print the SELECT of the rows, the unit first, and use it. */
+static brume_status with_rows(reader *all, use_rows *use, brume_error *error)
 {
     const brume_query *query = all->question->query;
     size_t count = 0, most = query->aggregate_count + 1;
@@ -233,16 +255,22 @@ static brume_status read_rows(reader *all, brume_error *error)
         status = brume_query_print_rows(query, brume_engine_dialect(all->engine), &table, columns,
                                         count, &sql, error);
     }
-    write_header(query, all->out);
     if (status == BRUME_OK)
-        status = select_rows(all, sql, wires, count, error);
+        status = use(all, sql, wires, count, error);
+    free(sql);
+    free(columns);
+    free(wires);
+    return status;
+}
+
+static brume_status read_rows(reader *all, brume_error *error)
+{
+    write_header(all->question->query, all->out);
+    brume_status status = with_rows(all, select_rows, error);
     for (uint32_t i = 0; status == BRUME_OK && i < all->kept.units.count; i++)
         fputs(all->kept.texts[i], all->out);
     if (status == BRUME_OK && fflush(all->out) != 0)
         status = out_of_memory(error);
-    free(sql);
-    free(columns);
-    free(wires);
     return status;
 }
 
@@ -270,11 +298,21 @@ static brume_status check_adjacency(const brume_charged *release, const brume_qu
 static brume_status make_charge(const brume_charged *release, const brume_dataset *dataset,
                                 brume_charge *charge, brume_error *error)
 {
-    brume_decimal epsilon, delta = {0};
-    BRUME_TRY(brume_decimal_parse(release->epsilon, &epsilon, error));
+    brume_decimal amount, delta = {0};
+    brume_rule rule = dataset->filter.rule;
+    if (release->rho && rule != BRUME_RULE_CONCENTRATED)
+        return brume_fail(error, BRUME_EPOLICY, "pay with --epsilon",
+                          "the budget of '%s' is not of the rule concentrated", dataset->name);
+    BRUME_TRY(brume_decimal_parse(release->rho ? release->rho : release->epsilon, &amount, error));
+    if (release->rho)
+        return brume_charge_make(rule, &amount, NULL, charge, error);
+    if (rule == BRUME_RULE_CONCENTRATED && release->rho_upper > 0) {
+        brume_cost cost = {.concentrated = BRUME_UPPER, .rho = release->rho_upper};
+        return brume_charge_cost(rule, &cost, 1, charge, error);
+    }
     if (release->delta)
         BRUME_TRY(brume_decimal_parse(release->delta, &delta, error));
-    return brume_charge_guarantee(dataset->filter.rule, &epsilon, &delta, charge, error);
+    return brume_charge_guarantee(rule, &amount, &delta, charge, error);
 }
 
 static brume_status open_source(const brume_policy *policy, brume_engine **engine,
@@ -355,7 +393,8 @@ static brume_status buy(brume_ledger *ledger, const brume_charged *release,
     brume_marks marks = {0};
     BRUME_TRY(open_source(question->policies[0], &engine, error));
     brume_status status = brume_engine_marks(engine, 0, false, &marks, error);
-    json_t *events = json_pack("[{s:s}]", "release", release->what);
+    json_t *events = release->events ? json_deep_copy(release->events)
+                                     : json_pack("[{s:s}]", "release", release->what);
     brume_ledger_charge charges = {.dataset = question->datasets[0]->name,
                                    .price = charge,
                                    .marks = (const char *const *)marks.texts,
@@ -366,6 +405,10 @@ static brume_status buy(brume_ledger *ledger, const brume_charged *release,
                                      .events = events,
                                      .answer_key = key};
     charged_work work = {release, question, bits};
+    if (status == BRUME_OK && release->needs_rows && release->adjacency == BRUME_REPLACE) {
+        reader all = {.question = question, .engine = engine};
+        status = with_rows(&all, look_for_rows, error);
+    }
     if (status == BRUME_OK)
         status =
             brume_spend(ledger, &reservation, engine, read_and_draw, &work, watch, answer, error);
@@ -387,7 +430,12 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
     char *policy = json_dumps(question->datasets[0]->policy, JSON_COMPACT | JSON_SORT_KEYS);
     if (!policy)
         return out_of_memory(error);
-    const char *parts[] = {"release",
+    char kind[32] = "release";
+    uint64_t nonce = 0;
+    brume_status status = release->fresh ? brume_bits_words(bits, &nonce, 1, error) : BRUME_OK;
+    if (release->fresh)
+        snprintf(kind, sizeof kind, "once %016llx", (unsigned long long)nonce);
+    const char *parts[] = {kind,
                            release->what,
                            price,
                            release->delta ? release->delta : "",
@@ -395,7 +443,8 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
                            question->datasets[0]->data_version,
                            question->datasets[0]->source,
                            policy};
-    brume_status status = brume_digest(parts, sizeof parts / sizeof *parts, key, error);
+    if (status == BRUME_OK)
+        status = brume_digest(parts, sizeof parts / sizeof *parts, key, error);
     free(policy);
     json_t *made = NULL;
     if (status == BRUME_OK)

@@ -18,7 +18,14 @@ typedef struct brume_charged {
     const char *dataset;
     brume_adjacency adjacency;   /* of the statistic; EDGE is add-remove where a row is an edge */
     const char *epsilon, *delta; /* the price as typed; delta NULL: none */
-    const char *what; /* everything that was asked, as text: recorded, and the re-read's key */
+    const char *rho;      /* the price typed in rho instead, for the rule concentrated; else NULL */
+    double rho_upper;     /* what it costs in rho, for the rule concentrated; 0: as any (epsilon,
+                             delta) guarantee */
+    const json_t *events; /* what will be released, for third parties; NULL: `what` says it */
+    bool fresh;           /* its answer is not kept, so it is bought again each time */
+    bool needs_rows;      /* refuse an empty table before the charge; under replace only, where the
+                             number of rows is public */
+    const char *what;     /* everything that was asked, as text: recorded, and the re-read's key */
     /* Draw from the rows in the CSV file at `path` (all columns of the dataset, by their names) and
      * write the answer; it may cost no more than the price. Called twice: first without rows, so
      * that bad options are found before anything is charged. */

@@ -231,6 +231,15 @@ static brume_status run_cells(run *all, brume_error *error)
     return bound_of_fit(all, &direct, error);
 }
 
+/* Answers of the weights are in [0, records], true ones in [0, n], and n is within records_off of
+ * records wherever these bounds hold: none of them need be above that. */
+static void cut_bound(run *all)
+{
+    if (isnan(all->report.fit) && isfinite(all->report.bound))
+        all->report.bound =
+            fmin(all->report.bound, brume_add_up(all->report.records, all->report.records_off));
+}
+
 static brume_status run_method(run *all, brume_error *error)
 {
     BRUME_TRY(brume_synthetic_plan_make(all->workload, all->options, &all->plan, error));
@@ -262,6 +271,7 @@ brume_status brume_synthetic_histogram(const brume_workload *workload,
                .weights = weights,
                .report = {.bound = NAN, .fit = NAN}};
     brume_status status = run_method(&all, error);
+    cut_bound(&all);
     if (status == BRUME_OK)
         *report = all.report;
     else

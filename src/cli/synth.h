@@ -1,0 +1,64 @@
+/* What the files of `brume synth` share. */
+#ifndef BRUME_CLI_SYNTH_H
+#define BRUME_CLI_SYNTH_H
+
+#include <brume/schema.h>
+#include <brume/synthetic.h>
+#include <brume/workload_text.h>
+
+#include "cli/command.h"
+#include "query/policy.h"
+
+/* Rows are kept on the ledger, for a free re-read, as pairs of cell and count: at most so many. */
+enum { BRUME_SYNTH_KEPT = 1 << 16, BRUME_SYNTH_ROWS = 1 << 27 };
+
+typedef struct brume_synth {
+    const brume_call *call;
+    const char *method;         /* as typed */
+    const brume_policy *policy; /* NULL: without a ledger */
+
+    /* what was asked, all public */
+    brume_schema *schema;
+    brume_universe universe;
+    brume_workload *workload;
+    char *workload_text;
+    brume_synthetic_options options;
+    const char *epsilon, *delta, *rho; /* as typed; NULL: not */
+    uint64_t rows;
+    brume_event events[BRUME_SYNTHETIC_EVENTS];
+    size_t event_count;
+    double rho_upper; /* of the events together */
+    double bytes;     /* about what it takes */
+} brume_synth;
+
+/* The words typed, against the policy: schema, workload, options, events. Nothing is read of the
+ * data. Free with brume_synth_clear, also after a failure. */
+BRUME_MUST_USE brume_status brume_synth_read(brume_synth *synth, brume_error *error);
+void brume_synth_clear(brume_synth *synth);
+
+/* --columns with their domains: from --domain, --bounds and --bins, else from the policy. */
+BRUME_MUST_USE brume_status brume_synth_schema(brume_synth *synth, brume_error *error);
+
+/* Everything that was asked but the price and the output, as one text; the caller frees it. */
+BRUME_MUST_USE brume_status brume_synth_describe(const brume_synth *synth, char **what,
+                                                 brume_error *error);
+
+/* The file has every column: BRUME_EUNKNOWN with the nearest name. */
+BRUME_MUST_USE brume_status brume_synth_check_file(const brume_synth *synth, const char *path,
+                                                   brume_error *error);
+
+/* Read the CSV file, make the histogram, draw rows from it. *answer gets the report and "cells":
+ * [cell, count, ...], ascending. With `exact` the report has the true error too, which is not
+ * private. */
+BRUME_MUST_USE brume_status brume_synth_run(const brume_synth *synth, const char *path, bool exact,
+                                            brume_bits *bits, json_t **answer, brume_error *error);
+
+/* The plan as JSON: what a report says that needs no data. */
+json_t *brume_synth_plan(const brume_synth *synth);
+
+/* Can --output be written? And write it, from the cells of an answer. */
+BRUME_MUST_USE brume_status brume_synth_check_output(const brume_synth *synth, brume_error *error);
+BRUME_MUST_USE brume_status brume_synth_write(const brume_synth *synth, const json_t *cells,
+                                              brume_error *error);
+
+#endif
