@@ -317,7 +317,7 @@ json_t *brume_synth_plan(const brume_synth *synth)
     return json_pack(
         "{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:{s:o, s:o, s:o}, s:o, s:o}", "method", synth->method,
         "adjacency", options->adjacency == BRUME_REPLACE ? "replace" : "add-remove", "columns",
-        columns, "cells", (json_int_t)synth->universe.cells, "queries",
+        columns, "universe", (json_int_t)synth->universe.cells, "queries",
         (json_int_t)brume_workload_size(synth->workload), "rows", (json_int_t)synth->rows, "events",
         events, "cost", "epsilon", brume_json_real(epsilon), "delta",
         brume_json_real(synth->delta ? strtod(synth->delta, NULL) : 0), "rho",

@@ -208,6 +208,10 @@ static brume_status check_names(const brume_synth *synth, const char *option, br
             if (brume_schema_find(synth->schema, name) == SIZE_MAX)
                 return brume_fail(error, BRUME_EUNKNOWN, "columns are those of --columns",
                                   "'--%s' names '%s', which is no column here", option, name);
+            if (strcmp(option, "bins") == 0 &&
+                !brume_schema_has_bins(synth->schema, brume_schema_find(synth->schema, name)))
+                return brume_fail(error, BRUME_EARGUMENT, "bins are cut between --bounds",
+                                  "'--bins' names '%s', which has a domain of values", name);
             typed += length + (typed[length] == ',');
             if (!list)
                 break;
