@@ -4,7 +4,8 @@
  *    weights asked every query of it until a whole pass is free; noise on every answer, Laplace or
  *    Gaussian, and a histogram fitted to the noisy answers; noise on every cell, and the nearest
  *    histogram without negative weights. Fitting is post-processing.
- * 2. The price is a pure epsilon, or rho: for MWEM, GAUSSIAN and HISTOGRAM only.
+ * 2. The price is a pure epsilon, or rho; LAPLACE and SMALL_DATABASE take no rho, GAUSSIAN no
+ *    epsilon.
  * 3. The number of records. Under BRUME_REPLACE it is public and counted. Under BRUME_ADD_REMOVE it
  *    is private: `records` is a public estimate, or 0 to buy one with BRUME_MWEM_RECORDS_SHARE of
  *    the price. The noise on cells needs none.

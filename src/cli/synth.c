@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/ask.h"
+#include "cli/interrupt.h"
 #include "cli/open_ledger.h"
 #include "ledger/ledger.h"
 #include "query/charged.h"
@@ -150,7 +151,8 @@ static brume_status run_charged(const brume_synth *synth, brume_ledger *ledger, 
                              .draw = draw,
                              .context = &context};
     if (status == BRUME_OK)
-        status = brume_charged_release(ledger, &charged, bits, answer, error);
+        status = brume_charged_release(ledger, &charged, bits, brume_interrupt_watch(synth->call),
+                                       answer, error);
     json_decref(plan);
     free(what);
     return status;
@@ -259,7 +261,7 @@ static const brume_option options[] = {
     {.name = "delta",
      .type = BRUME_OPTION_TEXT,
      .argument = "D",
-     .help = "its part of delta: needed by gaussian, less noise by mwem and histogram"},
+     .help = "its part of delta: needed by gaussian, less noise by mwem, pmw and histogram"},
     {.name = "rho",
      .type = BRUME_OPTION_TEXT,
      .argument = "R",

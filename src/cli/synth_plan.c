@@ -24,7 +24,7 @@ static const struct {
     bool takes_rho;
 } methods[] = {
     {"mwem", BRUME_SYNTHETIC_MWEM, true},
-    {"pmw", BRUME_SYNTHETIC_WEIGHTS, false},
+    {"pmw", BRUME_SYNTHETIC_WEIGHTS, true},
     {"small-db", BRUME_SYNTHETIC_SMALL_DATABASE, false},
     {"laplace", BRUME_SYNTHETIC_LAPLACE, false},
     {"gaussian", BRUME_SYNTHETIC_GAUSSIAN, true},
@@ -75,7 +75,8 @@ static brume_status read_price(brume_synth *synth, bool takes_rho, brume_error *
                           synth->rho ? "'--rho' is a price of its own, without the others"
                                      : "'--epsilon' is missing");
     if (!takes_rho && (synth->rho || synth->delta))
-        return brume_fail(error, BRUME_EARGUMENT, "or take the method mwem, gaussian or histogram",
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "or take the method mwem, pmw, gaussian or histogram",
                           "the method '%s' is pure: leave '--%s' out", synth->method,
                           synth->rho ? "rho" : "delta");
     if (synth->rho)

@@ -196,7 +196,10 @@ static brume_status check_names(const brume_synth *synth, const char *option, br
         const char *typed = brume_call_text_at(synth->call, option, i);
         bool list = strcmp(option, "other") == 0;
         const char *equals = strchr(typed, '=');
-        if (!list && !equals && strcmp(option, "bins") == 0)
+        uint64_t bins;
+        if (strcmp(option, "bins") == 0)
+            BRUME_TRY(brume_read_count(equals ? equals + 1 : typed, "'--bins'", &bins, error));
+        if (strcmp(option, "bins") == 0 && !equals)
             continue;
         if (!list && !equals)
             return brume_fail(error, BRUME_EARGUMENT, NULL, "'--%s %s' is not NAME=...", option,

@@ -20,11 +20,10 @@ static brume_status check_common(const brume_workload *workload,
         return brume_fail(error, BRUME_EARGUMENT, NULL, "no such 'method' of synthetic data");
     BRUME_TRY(brume_exact_price("a synthetic histogram", options->adjacency, options->epsilon,
                                 options->rho, error));
-    bool pure_only = options->method == BRUME_SYNTHETIC_WEIGHTS ||
-                     options->method == BRUME_SYNTHETIC_SMALL_DATABASE ||
+    bool pure_only = options->method == BRUME_SYNTHETIC_SMALL_DATABASE ||
                      options->method == BRUME_SYNTHETIC_LAPLACE;
     if (pure_only && options->rho > 0)
-        return brume_fail(error, BRUME_EUNSUPPORTED, "take MWEM, GAUSSIAN or HISTOGRAM",
+        return brume_fail(error, BRUME_EUNSUPPORTED, "take MWEM, WEIGHTS, GAUSSIAN or HISTOGRAM",
                           "this method is paid in a pure epsilon");
     if (options->method == BRUME_SYNTHETIC_GAUSSIAN && options->rho == 0)
         return brume_fail(error, BRUME_EUNSUPPORTED, "take LAPLACE for a pure epsilon",
@@ -101,14 +100,17 @@ static brume_status plan_small(const brume_workload *workload,
     return BRUME_OK;
 }
 
-brume_mwem_options brume_synthetic_mwem(const brume_synthetic_options *options,
-                                        const brume_synthetic_plan *plan, double records)
+brume_mwem_options brume_synthetic_mwem(const brume_synthetic_options *options)
 {
+    /* replays have a chance of their own to spoil the bound: none where that is too much */
+    bool replays = options->beta > 0.02;
     return (brume_mwem_options){.adjacency = options->adjacency,
-                                .epsilon = plan->epsilon,
-                                .rho = plan->rho,
+                                .epsilon = options->epsilon,
+                                .rho = options->rho,
                                 .rounds = options->rounds,
-                                .records = records};
+                                .records = options->records,
+                                .replays = replays ? 2 : 0,
+                                .average = replays ? (options->rounds + 1) / 2 : 0};
 }
 
 brume_direct_options brume_synthetic_direct(const brume_synthetic_options *options,
@@ -138,8 +140,9 @@ brume_status brume_synthetic_plan_make(const brume_workload *workload,
 {
     BRUME_TRY(check_common(workload, options, error));
     brume_synthetic_plan made = {.epsilon = options->epsilon, .rho = options->rho};
-    made.buys = options->method != BRUME_SYNTHETIC_HISTOGRAM &&
-                options->adjacency == BRUME_ADD_REMOVE && options->records == 0;
+    bool needs_none = options->method == BRUME_SYNTHETIC_HISTOGRAM ||
+                      options->method == BRUME_SYNTHETIC_MWEM; /* it buys them itself */
+    made.buys = !needs_none && options->adjacency == BRUME_ADD_REMOVE && options->records == 0;
     if (made.buys) {
         double price = fmax(options->epsilon, options->rho);
         double share = brume_multiply_down(price, BRUME_MWEM_RECORDS_SHARE);
@@ -170,8 +173,9 @@ static brume_status method_event(const brume_workload *workload,
     made.parameter[0] = plan->epsilon;
     switch (options->method) {
     case BRUME_SYNTHETIC_WEIGHTS:
-        made.mechanism = brume_card_by_name("multiplicative_weights")->id;
-        made.parameter[1] = (double)plan->hits;
+        made.mechanism = brume_card_by_name(plan->rho > 0 ? "zcdp" : "multiplicative_weights")->id;
+        made.parameter[0] = fmax(plan->epsilon, plan->rho);
+        made.parameter[1] = plan->rho > 0 ? 0 : (double)plan->hits;
         break;
     case BRUME_SYNTHETIC_SMALL_DATABASE:
         made.mechanism = brume_card_by_name("small_database")->id;
@@ -194,8 +198,7 @@ brume_status brume_synthetic_events(const brume_workload *workload,
     size_t many = 1;
     BRUME_TRY(brume_synthetic_plan_make(workload, options, &plan, error));
     if (options->method == BRUME_SYNTHETIC_MWEM) {
-        /* with any number of records but 0 they are the same */
-        brume_mwem_options mwem = brume_synthetic_mwem(options, &plan, 1);
+        brume_mwem_options mwem = brume_synthetic_mwem(options);
         BRUME_TRY(brume_mwem_events(&mwem, made, &many, error));
     } else {
         BRUME_TRY(method_event(workload, options, &plan, made, error));

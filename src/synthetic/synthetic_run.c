@@ -73,16 +73,33 @@ static bool tell(void *context, uint64_t round, uint64_t rounds)
 
 static brume_status run_mwem(run *all, brume_error *error)
 {
-    brume_mwem_options mwem = brume_synthetic_mwem(all->options, &all->plan, all->report.records);
+    brume_mwem_options mwem = brume_synthetic_mwem(all->options);
+    uint64_t cells = brume_workload_universe(all->workload)->cells;
+    brume_event events[BRUME_MWEM_EVENTS];
+    size_t count;
+    double sum = 0, alpha;
+    BRUME_TRY(brume_mwem_events(&mwem, events, &count, error));
     mwem.progress = tell;
     mwem.progress_context = (void *)(uintptr_t)all->options;
     BRUME_TRY(brume_mwem(all->workload, &mwem, all->counts, all->bits, all->weights, error));
-    double alpha;
-    BRUME_TRY(brume_mwem_alpha(all->workload, &mwem, beta_left(all), &alpha, error));
-    /* off by at most records_off in the measured answers, and again in the answers of the weights
-     */
-    all->report.bound = brume_add_up(alpha, 2 * all->report.records_off);
     all->report.paid = all->options->rounds;
+    for (uint64_t i = 0; i < cells; i++)
+        sum += all->weights[i];
+    bool bought = count == BRUME_MWEM_EVENTS;
+    brume_status known;
+    if (bought) { /* the weights have its sum */
+        all->report.records = fmin(fmax(rint(sum), 1), BRUME_RECORDS_MOST);
+        BRUME_TRY(brume_event_alpha(&events[BRUME_MWEM_EVENTS - 1], all->options->beta / 2,
+                                    &all->report.records_off, error));
+        all->report.records_off = fmax(all->report.records_off, 1);
+        known = brume_mwem_alpha_at(all->workload, &mwem, all->report.records, all->options->beta,
+                                    &alpha, NULL);
+    } else {
+        mwem.records = all->report.records;
+        known = brume_mwem_alpha(all->workload, &mwem, all->options->beta, &alpha, NULL);
+    }
+    if (known == BRUME_OK)
+        all->report.bound = bought ? alpha : fmin(alpha, all->report.records);
     return BRUME_OK;
 }
 
@@ -113,6 +130,7 @@ static brume_status run_weights(run *all, brume_error *error)
 {
     brume_multiplicative_weights_options weights = {.adjacency = all->options->adjacency,
                                                     .epsilon = all->plan.epsilon,
+                                                    .rho = all->plan.rho,
                                                     .alpha = all->options->alpha,
                                                     .records = all->report.records};
     brume_multiplicative_weights *stream = NULL;
@@ -135,7 +153,7 @@ static brume_status run_weights(run *all, brume_error *error)
         if (!all->plan.buys && asked < 0x1p63)
             known = brume_multiplicative_weights_alpha(stream, (uint64_t)asked, all->options->beta,
                                                        &alpha, NULL);
-        all->report.bound = known == BRUME_OK ? alpha : NAN;
+        all->report.bound = known == BRUME_OK ? fmin(alpha, all->report.records) : NAN;
     }
     brume_multiplicative_weights_close(stream);
     return status;
@@ -169,7 +187,8 @@ static brume_status run_small_database(run *all, brume_error *error)
     small.records += (uint64_t)ceil(off);
     if (!cut && small.records <= BRUME_SMALL_DATABASE_RECORDS &&
         brume_small_database_alpha(all->workload, &small, beta_left(all), &alpha, NULL) == BRUME_OK)
-        all->report.bound = brume_add_up(alpha, 2 * off);
+        all->report.bound = fmin(brume_add_up(alpha, 2 * off), /* answers are within [0, n] */
+                                 brume_add_up(all->report.records, off));
     return BRUME_OK;
 }
 
@@ -231,15 +250,6 @@ static brume_status run_cells(run *all, brume_error *error)
     return bound_of_fit(all, &direct, error);
 }
 
-/* Answers of the weights are in [0, records], true ones in [0, n], and n is within records_off of
- * records wherever these bounds hold: none of them need be above that. */
-static void cut_bound(run *all)
-{
-    if (isnan(all->report.fit) && isfinite(all->report.bound))
-        all->report.bound =
-            fmin(all->report.bound, brume_add_up(all->report.records, all->report.records_off));
-}
-
 static brume_status run_method(run *all, brume_error *error)
 {
     BRUME_TRY(brume_synthetic_plan_make(all->workload, all->options, &all->plan, error));
@@ -271,7 +281,6 @@ brume_status brume_synthetic_histogram(const brume_workload *workload,
                .weights = weights,
                .report = {.bound = NAN, .fit = NAN}};
     brume_status status = run_method(&all, error);
-    cut_bound(&all);
     if (status == BRUME_OK)
         *report = all.report;
     else
