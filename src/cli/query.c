@@ -66,10 +66,50 @@ static void write_cells(brume_table *table, const json_t *answer, size_t row)
         double error = 0;
         if (is_key(json_array_get(columns, i)))
             continue;
+        const json_t *rank = json_object_get(json_array_get(columns, i), "rank_error_95");
         if (error_of(answer, row, i, &error))
             brume_table_cell(table, "%s", brume_rounded(error).text);
+        else if (rank)
+            brume_table_cell(table, "rank %s", brume_rounded(json_number_value(rank)).text);
         else
             brume_table_cell(table, "%s", "");
+    }
+}
+
+/* How many of about `units` units: a share of them, in per cent. */
+static double percent(const json_t *bias, const char *which)
+{
+    double units = json_number_value(json_object_get(bias, "units"));
+    double some = json_number_value(json_object_get(bias, which));
+    return units >= 1 ? 100 * fmin(1, some / units) : 0;
+}
+
+/* Which values bounding or clamping may bend and, where the owner allows it, how many units that
+ * concerns. */
+static void write_bias(const brume_call *call, const json_t *answer)
+{
+    const json_t *columns = json_object_get(answer, "columns");
+    const char *between = "\nmay be biased by limits and bounds: ";
+    for (size_t i = 0; i < json_array_size(columns); i++) {
+        const json_t *column = json_array_get(columns, i), *bias = json_object_get(column, "bias");
+        if (!json_is_true(json_object_get(column, "biased")))
+            continue;
+        fprintf(call->out, "%s%s", between, json_string_value(json_object_get(column, "name")));
+        between = ", ";
+        if (!bias)
+            continue;
+        const char *open = " (";
+        if (json_object_get(bias, "cut")) {
+            fprintf(call->out, "%scut: %.1f %%", open, percent(bias, "cut"));
+            open = ", ";
+        }
+        if (json_object_get(bias, "clamped")) {
+            fprintf(call->out, "%sclamped: %.1f %%", open, percent(bias, "clamped"));
+            open = ", ";
+        }
+        fprintf(call->out, " of about %.0f units, ± %s)",
+                json_number_value(json_object_get(bias, "units")),
+                brume_rounded(json_number_value(json_object_get(bias, "error_95"))).text);
     }
 }
 
@@ -98,6 +138,7 @@ static void write_price(const brume_call *call, const json_t *answer)
     if (threshold)
         fprintf(call->out, "\ngroups with fewer than about %lld units are not shown",
                 (long long)json_integer_value(threshold));
+    write_bias(call, answer);
     fprintf(call->out, "%s\n", brume_plain(call));
 }
 

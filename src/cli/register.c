@@ -139,6 +139,9 @@ static brume_status declare(const brume_call *call, brume_policy *policy, brume_
         BRUME_TRY(brume_policy_set_unit(policy, unit, error));
     policy->max_groups = brume_call_count(call, "max-groups", 1);
     policy->max_rows = brume_call_count(call, "max-rows", 1);
+    if (brume_call_text(call, "estimate-bias"))
+        BRUME_TRY(
+            brume_policy_set_bias_share(policy, brume_call_text(call, "estimate-bias"), error));
     for (size_t i = 0; i < brume_call_times(call, "bounds"); i++)
         BRUME_TRY(declare_bounds(policy, brume_call_text_at(call, "bounds", i), error));
     for (size_t i = 0; i < brume_call_times(call, "domain"); i++)
@@ -331,6 +334,11 @@ static const brume_option options[] = {
      .argument = "COLUMN=V1,V2,...",
      .repeated = true,
      .help = "public values of a column; others are dropped when grouping by it"},
+    {.name = "estimate-bias",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "SHARE",
+     .help = "share of each query's price, up to 0.5, that buys counts of the units bent by the "
+             "limits and bounds; none unless said"},
     {.name = "cap",
      .type = BRUME_OPTION_TEXT,
      .argument = "epsilon=E",

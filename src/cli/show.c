@@ -78,6 +78,9 @@ static brume_status write_text(brume_call *call, const brume_dataset *dataset, b
                 brume_shortest(brume_decimal_nearest(&dataset->filter.epsilon)).text,
                 brume_shortest(brume_decimal_nearest(&dataset->filter.delta)).text,
                 brume_rule_word(dataset->filter.rule));
+        const char *share = json_string_value(json_object_get(policy, "bias_share"));
+        if (share)
+            fprintf(out, "  bias        %s of each price buys estimates of it\n", share);
         if (dataset->cap)
             fprintf(out, "  cap         epsilon %s a query\n", dataset->cap);
     }

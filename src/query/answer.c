@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "query/error_bar.h"
 #include "query/present.h"
 
 static brume_status out_of_memory(brume_error *error)
@@ -97,7 +98,7 @@ static brume_status release(const brume_question *question, const brume_plan *pl
                             brume_engine *engine, brume_bits *bits, json_t **answer,
                             brume_error *error)
 {
-    brume_collected *collected = NULL;
+    brume_collected *collected = NULL, *bent = NULL;
     brume_collected **pairs = calloc(plan->mode_count + 1, sizeof *pairs);
     brume_drawn *drawn = NULL;
     brume_status status = pairs ? BRUME_OK : out_of_memory(error);
@@ -106,14 +107,19 @@ static brume_status release(const brume_question *question, const brume_plan *pl
     for (size_t i = 0; status == BRUME_OK && i < plan->mode_count; i++)
         status = brume_collect(plan->modes[i].pairs, engine, question->table_count, bits, &pairs[i],
                                error);
+    if (status == BRUME_OK && plan->bias)
+        status = brume_collect(plan->bias->plan, engine, question->table_count, bits, &bent, error);
     if (status == BRUME_OK)
         status = brume_draw(plan, collected, pairs, bits, &drawn, error);
+    if (status == BRUME_OK)
+        status = brume_draw_bias(plan, bent, bits, drawn, error);
     if (status == BRUME_OK)
         status = brume_present(plan, drawn, answer, error);
     brume_drawn_close(drawn);
     for (size_t i = 0; pairs && i < plan->mode_count; i++)
         brume_collected_close(pairs[i]);
     free(pairs);
+    brume_collected_close(bent);
     brume_collected_close(collected);
     return status;
 }
@@ -260,6 +266,9 @@ brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_pa
                                       ? json_null()
                                       : json_real(brume_plan_width(plan, i, 0.05)));
         }
+        for (size_t i = 0; errors && plan->bias && i < plan->bias->count; i++)
+            json_array_append_new(
+                errors, json_real(brume_error_width(plan->bias->noise, plan->bias->scale, 0.05)));
         made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:b}", "plan", brume_plan_to_json(plan), "cost",
                          cost_to_json(plan), "error_95", errors, "shape", shape_to_json(plan),
                          "rule", brume_rule_word(plan->rule), "sql", question->query->normal,

@@ -12,6 +12,7 @@
 #include <brume/stable_histogram.h>
 
 #include "base/error.h"
+#include "query/bias.h"
 #include "query/mode.h"
 #include "query/rank.h"
 
@@ -29,6 +30,7 @@ void brume_drawn_close(brume_drawn *drawn)
     free(drawn->selected);
     free(drawn->selected_at);
     free(drawn->modes);
+    free(drawn->bias);
     free(drawn);
 }
 
@@ -294,5 +296,22 @@ brume_status brume_draw(const brume_plan *plan, const brume_collected *collected
         return status;
     }
     *out = drawn;
+    return BRUME_OK;
+}
+
+brume_status brume_draw_bias(const brume_plan *plan, const brume_collected *collected,
+                             brume_bits *bits, brume_drawn *drawn, brume_error *error)
+{
+    if (!plan->bias)
+        return BRUME_OK;
+    double *numbers = calloc(plan->bias->count, sizeof *numbers);
+    if (!numbers)
+        return out_of_memory(error);
+    brume_status status = brume_bias_draw(plan->bias, collected, bits, numbers, error);
+    if (status != BRUME_OK) {
+        free(numbers);
+        return status;
+    }
+    drawn->bias = numbers;
     return BRUME_OK;
 }

@@ -15,6 +15,7 @@ typedef struct brume_drawn {
     int64_t *selected;                  /* quantiles and modes: see brume_drawn_selected */
     size_t *selected_at;                /* per measure */
     const brume_key_value **modes;      /* of undeclared values: modes[mode * count + group] */
+    double *bias;                       /* the numbers of plan->bias; NULL: none */
 } brume_drawn;
 
 /* Draw for every group of a public domain, or for those private ones that pass the test; the others
@@ -28,6 +29,11 @@ void brume_drawn_close(brume_drawn *drawn);
 BRUME_MUST_USE brume_status brume_draw_counts(brume_noise_kind kind, double scale,
                                               const int64_t *counts, size_t count, brume_bits *bits,
                                               double *noisy, brume_error *error);
+
+/* The numbers of plan->bias, if there are any, from what its plan collected. */
+BRUME_MUST_USE brume_status brume_draw_bias(const brume_plan *plan,
+                                            const brume_collected *collected, brume_bits *bits,
+                                            brume_drawn *drawn, brume_error *error);
 
 /* The noisy number of a measure, in grid steps. */
 double brume_drawn_number(const brume_drawn *drawn, int measure, size_t group);

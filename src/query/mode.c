@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/build.h"
 #include "query/draw.h"
+#include "query/plan_parts.h"
 #include "query/price_parts.h"
 
 static const uint64_t most_pairs = UINT64_C(1) << 26; /* what the bounding keeps of a unit */
@@ -21,35 +21,16 @@ static brume_status out_of_memory(brume_error *error)
 
 /* ---- how pairs are collected ---- */
 
-/* Rows of declared groups only; lists too long for an expression are left out: their rows then cost
- * a unit some of its pairs, and nothing else. */
-static brume_node in_domain(brume_builder *builder, const brume_plan *plan, size_t key,
-                            const brume_policy_column *column)
-{
-    brume_node list[BRUME_LIMIT_LIST / 10];
-    const brume_expression *expression = plan->query->keys[key].expression;
-    if (column->domain_count > sizeof list / sizeof *list)
-        return brume_build_literal(builder, (brume_type){BRUME_TYPE_BOOLEAN, 0, 0}, "true");
-    for (size_t i = 0; i < column->domain_count; i++)
-        list[i] = brume_build_literal(builder, expression->type, column->domain[i]);
-    return brume_build_in(builder, false, expression, list, column->domain_count);
-}
-
-/* WHERE of the query, the value is not NULL, and the group is one that is answered. */
+/* The rows that are answered and have a value. */
 static brume_node condition(brume_builder *builder, const brume_plan *plan,
                             const brume_plan_mode *mode)
 {
-    const brume_query *query = plan->query;
-    brume_node all = brume_build_test(builder, BRUME_OPERATION_IS_NOT_NULL, mode->argument);
-    if (all && query->where) {
-        brume_node both[] = {query->where, all};
-        all = brume_build_logic(builder, BRUME_OPERATION_AND, both, 2);
-    }
-    for (size_t i = 0; all && plan->domain_columns && i < query->key_count; i++) {
-        brume_node both[] = {all, in_domain(builder, plan, i, plan->domain_columns[i])};
-        all = both[1] ? brume_build_logic(builder, BRUME_OPERATION_AND, both, 2) : NULL;
-    }
-    return all;
+    brume_node rows = brume_plan_answered_rows(plan, builder);
+    brume_node both[] = {rows,
+                         brume_build_test(builder, BRUME_OPERATION_IS_NOT_NULL, mode->argument)};
+    if (builder->status != BRUME_OK || !rows)
+        return both[1];
+    return brume_build_logic(builder, BRUME_OPERATION_AND, both, 2);
 }
 
 brume_status brume_mode_plan(brume_plan *plan, size_t index, brume_error *error)
@@ -73,7 +54,7 @@ brume_status brume_mode_plan(brume_plan *plan, size_t index, brume_error *error)
     mode->query->key_count = query->key_count + 1;
     mode->query->aggregate_count = 0;
     mode->query->where = condition(&builder, plan, mode);
-    if (!mode->query->where)
+    if (!mode->query->where || builder.status != BRUME_OK)
         return builder.status;
     *mode->pairs = (brume_plan){
         .query = mode->query,

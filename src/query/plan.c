@@ -7,6 +7,7 @@
 #include <brume/stable_histogram.h>
 
 #include "base/error.h"
+#include "query/bias.h"
 #include "query/mode.h"
 
 enum { DOMAIN_CELLS = 1000000 };
@@ -16,7 +17,7 @@ static brume_status out_of_memory(brume_error *error)
     return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a plan");
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): the plans of pairs have none of their own */
+/* NOLINTNEXTLINE(misc-no-recursion): inner plans have none of their own */
 void brume_plan_close(brume_plan *plan)
 {
     if (!plan)
@@ -31,6 +32,7 @@ void brume_plan_close(brume_plan *plan)
         brume_plan_close(plan->modes[i].pairs);
     free(plan->modes);
     brume_key_selection_close(plan->selection);
+    brume_bias_close(plan->bias);
     free(plan->fractions);
     free(plan);
 }
@@ -388,6 +390,7 @@ static brume_status make(brume_plan *plan, const brume_plan_table *tables,
     BRUME_TRY(agree(plan, tables, error));
     BRUME_TRY(plan_keys(plan, tables, error));
     BRUME_TRY(plan_measures(plan, tables, error));
+    BRUME_TRY(brume_bias_plan(plan, tables, error));
     return brume_plan_pay(plan, tables, payment, error);
 }
 

@@ -63,6 +63,19 @@ typedef struct brume_plan_mode {
     struct brume_plan *pairs; /* owned */
 } brume_plan_mode;
 
+enum { BRUME_BIAS_VALUES = 16 };
+
+/* Private counts of units that bounding or clamping concerns (bias.h). */
+typedef struct brume_plan_bias {
+    double share;                   /* of the price: the owner's */
+    size_t count;                   /* of the numbers: units, units cut, units clamped by value */
+    bool cut;                       /* number 1 is the units that bounding cuts */
+    int clamped[BRUME_BIAS_VALUES]; /* which number belongs to a value of the plan */
+    brume_noise_kind noise;
+    double scale;
+    struct brume_plan *plan; /* how they are collected; owned */
+} brume_plan_bias;
+
 typedef struct brume_plan {
     brume_query *query; /* not owned */
     brume_rule rule;
@@ -76,6 +89,7 @@ typedef struct brume_plan {
     brume_plan_aggregate *aggregates; /* one per aggregate of the query */
     brume_plan_mode *modes;           /* measures of the kind PRIVATE_MODE */
     size_t mode_count;
+    brume_plan_bias *bias; /* NULL: not allowed, or nothing to estimate */
     /* Keys alone are asked for, and a test without noise shows them more often (NULL: it does not);
      * owned. Then price.threshold is the least number of units that shows a key in half of the
      * draws at least. */
@@ -106,6 +120,9 @@ double brume_plan_width(const brume_plan *plan, size_t measure, double beta);
 /* "discrete laplace", "rounded gaussian", ... of a measure. */
 const char *brume_plan_mechanism(const brume_plan *plan, size_t measure);
 const char *brume_measure_word(brume_measure_kind kind);
+
+/* One measure as JSON; NULL if memory is out. */
+json_t *brume_plan_measure_to_json(const brume_plan *plan, size_t measure);
 
 /* The plan as JSON, for explain and for the ledger's events: every measure with its sensitivity,
  * scale and share, the bounds, keys and threshold. NULL if memory is out. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "query/bias.h"
 #include "query/error_bar.h"
 
 const char *brume_measure_word(brume_measure_kind kind)
@@ -112,14 +113,15 @@ static void add_noise(json_t *json, const brume_plan *plan, size_t index)
     }
 }
 
-static json_t *measure_to_json(const brume_plan *plan, size_t index)
+json_t *brume_plan_measure_to_json(const brume_plan *plan, size_t index)
 {
     const brume_measure *measure = &plan->measures[index];
     bool private_mode = measure->kind == BRUME_MEASURE_PRIVATE_MODE;
-    json_t *json = json_pack("{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind),
-                             "mechanism", brume_plan_mechanism(plan, index), "sensitivity",
-                             step_of(plan, measure) * measure->sensitivity, "share",
-                             1.0 / (double)plan->measure_count);
+    json_t *json =
+        json_pack("{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind), "mechanism",
+                  brume_plan_mechanism(plan, index), "sensitivity",
+                  step_of(plan, measure) * measure->sensitivity, "share",
+                  (plan->bias ? 1 - plan->bias->share : 1) / (double)plan->measure_count);
     if (!json)
         return NULL;
     if (brume_measure_is_selection(measure) && !private_mode)
@@ -147,9 +149,13 @@ json_t *brume_plan_to_json(const brume_plan *plan)
                          (json_int_t)plan->price.threshold);
     json_t *list = json_array();
     for (size_t i = 0; list && i < plan->measure_count; i++)
-        if (json_array_append_new(list, measure_to_json(plan, i)) != 0) {
+        if (json_array_append_new(list, brume_plan_measure_to_json(plan, i)) != 0) {
             json_decref(list);
             return NULL;
         }
+    if (list && plan->bias && !brume_bias_show(plan->bias, list)) {
+        json_decref(list);
+        return NULL;
+    }
     return list;
 }

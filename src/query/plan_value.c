@@ -98,3 +98,31 @@ brume_status brume_plan_grid_values(brume_plan *plan, brume_error *error)
     }
     return BRUME_OK;
 }
+
+/* ---- the rows of answered groups ---- */
+
+static brume_node in_domain(brume_builder *builder, const brume_plan *plan, size_t key)
+{
+    brume_node list[BRUME_LIMIT_LIST / 10];
+    const brume_policy_column *column = plan->domain_columns[key];
+    const brume_expression *expression = plan->query->keys[key].expression;
+    if (column->domain_count > sizeof list / sizeof *list)
+        return brume_build_literal(builder, (brume_type){BRUME_TYPE_BOOLEAN, 0, 0}, "true");
+    for (size_t i = 0; i < column->domain_count; i++)
+        list[i] = brume_build_literal(builder, expression->type, column->domain[i]);
+    return brume_build_in(builder, false, expression, list, column->domain_count);
+}
+
+brume_node brume_plan_answered_rows(const brume_plan *plan, brume_builder *builder)
+{
+    brume_node all = plan->query->where;
+    for (size_t i = 0; plan->domain_columns && i < plan->query->key_count; i++) {
+        brume_node both[] = {all, in_domain(builder, plan, i)};
+        if (!both[1])
+            return NULL;
+        all = all ? brume_build_logic(builder, BRUME_OPERATION_AND, both, 2) : both[1];
+        if (!all)
+            return NULL;
+    }
+    return all;
+}

@@ -42,6 +42,7 @@ void brume_policy_close(brume_policy *policy)
     free(policy->table);
     free(policy->options);
     free(policy->unit);
+    free(policy->bias_share);
     free(policy);
 }
 
@@ -159,6 +160,23 @@ brume_status brume_policy_set_bounds(brume_policy *policy, const char *column, c
         return brume_fail(error, BRUME_EARGUMENT, "the lower bound comes first",
                           "bounds %s..%s of column '%s' are empty", low, high, found->name);
     return copy(&found->low, low) && copy(&found->high, high) ? BRUME_OK : out_of_memory(error);
+}
+
+/* Above 0 and at most 1/2: most of a price is for what was asked. */
+static bool is_share(const char *text)
+{
+    brume_decimal share;
+    return brume_decimal_parse(text, &share, NULL) == BRUME_OK && brume_decimal_lower(&share) > 0 &&
+           brume_decimal_upper(&share) <= 0.5;
+}
+
+brume_status brume_policy_set_bias_share(brume_policy *policy, const char *share,
+                                         brume_error *error)
+{
+    if (!is_share(share))
+        return brume_fail(error, BRUME_EARGUMENT, "a share of each price, such as 0.1",
+                          "'%s' is no share above 0 and at most 0.5", share);
+    return copy(&policy->bias_share, share) ? BRUME_OK : out_of_memory(error);
 }
 
 static brume_status check_utf8(const char *text, const char *column, brume_error *error)
@@ -327,10 +345,18 @@ json_t *brume_policy_to_json(const brume_policy *policy)
             json_decref(columns);
             return NULL;
         }
-    return json_pack("{s:s,s:s?,s:s?,s:b,s:s?,s:I,s:I,s:o}", "location", policy->location, "table",
-                     policy->table, "options", policy->options, "public", policy->is_public, "unit",
-                     policy->unit, "max_groups", (json_int_t)policy->max_groups, "max_rows",
-                     (json_int_t)policy->max_rows, "columns", columns);
+    json_t *json = json_pack("{s:s,s:s?,s:s?,s:b,s:s?,s:I,s:I,s:o}", "location", policy->location,
+                             "table", policy->table, "options", policy->options, "public",
+                             policy->is_public, "unit", policy->unit, "max_groups",
+                             (json_int_t)policy->max_groups, "max_rows",
+                             (json_int_t)policy->max_rows, "columns", columns);
+    /* written only where it was said: a policy without it reads as it always did */
+    if (json && policy->bias_share &&
+        json_object_set_new(json, "bias_share", json_string(policy->bias_share)) != 0) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
 }
 
 static brume_status damaged(brume_error *error)
@@ -386,6 +412,8 @@ static bool is_sound(const brume_policy *policy)
             if (brume_policy_domain_value(column->type, domain[j], &cell, NULL) != BRUME_OK)
                 return false;
     }
+    if (policy->bias_share && !is_share(policy->bias_share))
+        return false;
     return !policy->unit || brume_policy_find(policy, policy->unit);
 }
 
@@ -401,7 +429,8 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
     bool good = policy && copy(&policy->location, location) &&
                 copy(&policy->table, text_of(json, "table")) &&
                 copy(&policy->options, text_of(json, "options")) &&
-                copy(&policy->unit, text_of(json, "unit"));
+                copy(&policy->unit, text_of(json, "unit")) &&
+                copy(&policy->bias_share, text_of(json, "bias_share"));
     size_t count = json_array_size(columns);
     if (good)
         good = (policy->columns = calloc(count + 1, sizeof *policy->columns)) != NULL;

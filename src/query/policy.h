@@ -32,6 +32,8 @@ typedef struct brume_policy {
     bool is_public;         /* needs no protection; has no unit and no budget */
     char *unit;             /* column that says whose row it is; NULL: a row is a unit */
     uint64_t max_groups, max_rows;
+    char *bias_share; /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
+                         NULL: not allowed */
     brume_policy_column *columns;
     size_t column_count;
 } brume_policy;
@@ -63,6 +65,11 @@ BRUME_MUST_USE brume_status brume_policy_set_bounds(brume_policy *policy, const 
 BRUME_MUST_USE brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
                                                     const char *const *values, size_t count,
                                                     brume_error *error);
+
+/* Allow private estimates of bias at this share of a query's price. BRUME_EARGUMENT if it is not
+ * above 0 and at most 0.5. */
+BRUME_MUST_USE brume_status brume_policy_set_bias_share(brume_policy *policy, const char *share,
+                                                        brume_error *error);
 
 /* The column of that name (exactly, else without regard to case), or NULL. */
 brume_policy_column *brume_policy_find(const brume_policy *policy, const char *name);

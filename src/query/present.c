@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "query/bias.h"
 
 static const double whole_beta = 0.05;
 
@@ -271,6 +272,40 @@ static const char *mechanism_of(const brume_plan *plan, const brume_release *rel
     return NULL;
 }
 
+/* Does clamping move a value that the output uses? */
+static bool may_clamp(const brume_plan *plan, const brume_release *release)
+{
+    if (release->kind == BRUME_RELEASE_AGGREGATE) {
+        const brume_aggregate *aggregate = &plan->query->aggregates[release->index];
+        return aggregate->argument && aggregate->kind != BRUME_AGGREGATE_COUNT &&
+               brume_bias_may_clamp(aggregate->argument);
+    }
+    for (size_t i = 0; i < release->argument_count; i++)
+        if (may_clamp(plan, release->arguments[i]))
+            return true;
+    return false;
+}
+
+/* What is said of a quantile or a mode in place of an error bar, and the estimates of bias. */
+static void add_details(const presentation *all, json_t *json, size_t aggregate)
+{
+    static const char *const statements[] = {"rank_error_95", "count_error_95", "gap_95",
+                                             "threshold"};
+    int selection = all->plan->aggregates[aggregate].selection;
+    json_t *measure = selection >= 0 ? brume_plan_measure_to_json(all->plan, (size_t)selection)
+                                     : NULL;
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        json_t *said = json_object_get(measure, statements[i]);
+        if (said)
+            json_object_set(json, statements[i], said);
+    }
+    json_decref(measure);
+    json_t *bias = all->plan->bias ? brume_bias_to_json(all->plan, all->drawn->bias, aggregate)
+                                   : NULL;
+    if (bias)
+        json_object_set_new(json, "bias", bias);
+}
+
 static json_t *column_to_json(const presentation *all, size_t output)
 {
     const brume_query_output *column = &all->plan->query->outputs[output];
@@ -284,7 +319,10 @@ static json_t *column_to_json(const presentation *all, size_t output)
     const char *mechanism = mechanism_of(all->plan, column->value);
     json_object_set_new(json, "mechanism", mechanism ? json_string(mechanism) : json_null());
     json_object_set_new(json, "error_95", error_to_json(largest));
-    json_object_set_new(json, "biased", json_boolean(all->plan->bounded));
+    json_object_set_new(json, "biased",
+                        json_boolean(all->plan->bounded || may_clamp(all->plan, column->value)));
+    if (column->value->kind == BRUME_RELEASE_AGGREGATE)
+        add_details(all, json, column->value->index);
     return json;
 }
 

@@ -7,6 +7,12 @@
 /* A CAST node. */
 brume_piece brume_print_conversion(brume_printer *printer, const brume_expression *node);
 
+/* Arithmetic and functions of numbers; false: another operation. */
+bool brume_print_number(brume_printer *printer, const brume_expression *node, brume_piece *piece);
+
+/* How many let-steps must come before both. */
+int brume_print_level(brume_piece a, brume_piece b);
+
 /* Bind `piece` to a name, unless it is an atom. */
 brume_piece brume_print_let(brume_printer *printer, brume_piece piece);
 

@@ -63,6 +63,14 @@ enum { BRUME_WALK_DEPTH = 16, BRUME_WALK_COLUMNS = 1000 };
 brume_node brume_walk_expression(brume_walk *walk, brume_walk_scope *scope, brume_walk_group *group,
                                  const PgQuery__Node *node, bool inside);
 
+/* An aggregate call after GROUP BY inside a per-unit subquery: exact, of one unit's rows. */
+brume_node brume_walk_fold(brume_walk *walk, brume_walk_group *group,
+                           const PgQuery__FuncCall *call);
+
+/* The key of that GROUP BY that `node` is, or NULL. */
+brume_node brume_walk_group_key(brume_walk *walk, brume_walk_group *group,
+                                const PgQuery__Node *node);
+
 /* The name and kind of an aggregate call, or false. */
 bool brume_walk_is_aggregate(const PgQuery__Node *node);
 bool brume_walk_has_aggregate(const PgQuery__Node *node);

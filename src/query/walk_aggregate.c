@@ -1,6 +1,7 @@
 /* Aggregate calls of the outer SELECT: what is measured. */
 #include "query/walk_outer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "query/wide.h"
@@ -25,7 +26,8 @@ static brume_release_node add_aggregate(brume_walk_outer *o, brume_aggregate agg
             break;
     }
     if (i == BRUME_WALK_AGGREGATES)
-        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, NULL, "too many aggregates");
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "ask in several queries",
+                                     "too many aggregates");
     if (i == o->aggregate_count)
         o->aggregates[o->aggregate_count++] = aggregate;
     brume_release *node = brume_walk_outer_make(o, BRUME_RELEASE_AGGREGATE, NULL, 0);
@@ -108,13 +110,14 @@ static brume_release_node walk_within_group(brume_walk_outer *o, const PgQuery__
                                             const char *name)
 {
     if (call->n_agg_order != 1 || call->agg_order[0]->node_case != PG_QUERY__NODE__NODE_SORT_BY)
-        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, NULL,
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
+                                     "write MODE() WITHIN GROUP (ORDER BY x)",
                                      "WITHIN GROUP takes one ORDER BY expression");
     const PgQuery__SortBy *sort = call->agg_order[0]->sort_by;
     bool mode = strcmp(name, "mode") == 0;
     brume_aggregate aggregate = {.kind = mode ? BRUME_AGGREGATE_MODE : BRUME_AGGREGATE_QUANTILE};
     if (sort->sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING)
-        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, NULL,
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "write ORDER BY x or ORDER BY x DESC",
                                      "ORDER BY USING is not supported");
     if (call->n_args != (mode ? 0 : 1))
         return brume_walk_outer_fail(o, BRUME_EARGUMENT,
@@ -143,7 +146,11 @@ static bool check_argument(brume_walk_outer *o, const char *name, brume_node arg
     if (!argument)
         return false;
     if (!brume_type_is_number(argument->type)) {
-        brume_build_fail(&o->walk->builder, BRUME_EARGUMENT, "CAST it to a number",
+        bool time = argument->type.kind == BRUME_TYPE_DATE ||
+                    argument->type.kind == BRUME_TYPE_TIMESTAMP;
+        brume_build_fail(&o->walk->builder, BRUME_EARGUMENT,
+                         time ? "write CLAMP(CAST(x AS date) - DATE '2000-01-01', 0, 36500): days"
+                              : "CAST it to a number",
                          "%.40s needs a number, not a %s", name,
                          brume_type_name(argument->type, type));
         return false;
@@ -156,6 +163,37 @@ static bool check_argument(brume_walk_outer *o, const char *name, brume_node arg
         return false;
     }
     return true;
+}
+
+/* What to write instead of an aggregate that is not answered. */
+static const char *hint_for(const char *name)
+{
+    static const struct {
+        const char *names, *hint;
+    } hints[] = {
+        {" bool_and bool_or every ", "use COUNT(*) FILTER (WHERE ...): one person can decide it"},
+        {" array_agg string_agg json_agg any_value first last ",
+         "it would show rows of persons: GROUP BY the column"},
+        {" corr covar_pop covar_samp regr_slope ",
+         "use AVG(x * y) - AVG(x) * AVG(y), and VAR_POP for the variances"},
+        {" quantile quantile_cont quantile_disc approx_quantile ",
+         "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)"},
+        {" approx_count_distinct ", "COUNT(DISTINCT the unit column) counts units"},
+    };
+    char word[48];
+    snprintf(word, sizeof word, " %.40s ", name);
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strstr(hints[i].names, word))
+            return hints[i].hint;
+    return "use COUNT, SUM, AVG, VAR_*, STDDEV_*, MEDIAN, PERCENTILE_CONT or MODE";
+}
+
+static brume_release_node refuse_distinct(brume_walk_outer *o, const char *name)
+{
+    brume_build_fail(&o->walk->builder, BRUME_EUNSUPPORTED,
+                     "aggregate once per unit in a subquery that groups by the unit",
+                     "DISTINCT in %.40s is not supported", name);
+    return NULL;
 }
 
 brume_release_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__FuncCall *call)
@@ -177,7 +215,8 @@ brume_release_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
     brume_builder *builder = &o->walk->builder;
     const char *name = brume_walk_name(call->funcname, call->n_funcname);
     if (!name || call->over || call->func_variadic)
-        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "use GROUP BY",
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
+                                     "use GROUP BY; shares and ranks can be made from the answer",
                                      "window functions are not supported");
     if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0) {
         brume_build_fail(builder, BRUME_EUNSUPPORTED,
@@ -215,7 +254,8 @@ brume_release_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
             return aggregate.argument ? add_aggregate(o, aggregate) : NULL;
         }
         if (call->n_args != 1)
-            return brume_walk_outer_fail(o, BRUME_EARGUMENT, NULL, "COUNT takes one argument");
+            return brume_walk_outer_fail(o, BRUME_EARGUMENT, "write COUNT(*) or COUNT(x)",
+                                         "COUNT takes one argument");
         aggregate.argument = argument_of(o, call, call->args[0], !call->agg_distinct);
         if (!aggregate.argument)
             return NULL;
@@ -232,11 +272,10 @@ brume_release_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
         if (strcmp(name, known[i].name) != 0)
             continue;
         if (call->n_args != 1 || call->agg_star)
-            return brume_walk_outer_fail(o, BRUME_EARGUMENT, NULL,
+            return brume_walk_outer_fail(o, BRUME_EARGUMENT, "write AVG(x)",
                                          "the aggregate takes one argument");
         if (call->agg_distinct)
-            return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, NULL,
-                                         "DISTINCT in this aggregate is not supported");
+            return refuse_distinct(o, name);
         brume_aggregate aggregate = {.kind = known[i].kind,
                                      .argument = argument_of(o, call, call->args[0], true)};
         if (aggregate.kind == BRUME_AGGREGATE_QUANTILE) {
@@ -245,8 +284,7 @@ brume_release_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
         }
         return check_argument(o, name, aggregate.argument) ? add_aggregate(o, aggregate) : NULL;
     }
-    brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                     "use COUNT, SUM, AVG, VAR_*, STDDEV_*, MEDIAN, PERCENTILE_CONT or MODE",
+    brume_build_fail(builder, BRUME_EUNSUPPORTED, hint_for(name),
                      "the aggregate %.40s is not supported", name);
     return NULL;
 }

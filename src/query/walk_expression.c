@@ -17,137 +17,6 @@ typedef struct context {
 
 static brume_node walk_node(context *c, const PgQuery__Node *node, bool inside);
 
-const char *brume_walk_name(PgQuery__Node *const *names, size_t count)
-{
-    if (count == 2 && names[0]->node_case == PG_QUERY__NODE__NODE_STRING &&
-        strcmp(names[0]->string->sval, "pg_catalog") == 0) {
-        names++;
-        count--;
-    }
-    if (count != 1 || names[0]->node_case != PG_QUERY__NODE__NODE_STRING)
-        return NULL;
-    return names[0]->string->sval;
-}
-
-static const struct {
-    const char *name;
-} aggregates[] = {
-    {"count"},
-    {"sum"},
-    {"avg"},
-    {"min"},
-    {"max"},
-    {"var_pop"},
-    {"var_samp"},
-    {"variance"},
-    {"stddev"},
-    {"stddev_pop"},
-    {"stddev_samp"},
-    {"median"},
-    {"mode"},
-    {"percentile_cont"},
-    {"percentile_disc"},
-    {"bool_and"},
-    {"bool_or"},
-    {"every"},
-    {"array_agg"},
-    {"string_agg"},
-    {"corr"},
-    {"covar_pop"},
-    {"covar_samp"},
-    {"regr_slope"},
-    {"json_agg"},
-};
-
-bool brume_walk_is_aggregate(const PgQuery__Node *node)
-{
-    if (!node || node->node_case != PG_QUERY__NODE__NODE_FUNC_CALL)
-        return false;
-    const char *name = brume_walk_name(node->func_call->funcname, node->func_call->n_funcname);
-    for (size_t i = 0; name && i < sizeof aggregates / sizeof *aggregates; i++)
-        if (strcmp(name, aggregates[i].name) == 0)
-            return true;
-    return node->func_call->agg_star || node->func_call->agg_distinct ||
-           node->func_call->agg_within_group || node->func_call->agg_filter;
-}
-
-static bool any_has_aggregate(PgQuery__Node *const *nodes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (brume_walk_has_aggregate(nodes[i]))
-            return true;
-    return false;
-}
-
-bool brume_walk_has_aggregate(const PgQuery__Node *node)
-{
-    if (!node)
-        return false;
-    if (brume_walk_is_aggregate(node))
-        return true;
-    switch (node->node_case) {
-    case PG_QUERY__NODE__NODE_FUNC_CALL:
-        return any_has_aggregate(node->func_call->args, node->func_call->n_args);
-    case PG_QUERY__NODE__NODE_A_EXPR:
-        return brume_walk_has_aggregate(node->a_expr->lexpr) ||
-               brume_walk_has_aggregate(node->a_expr->rexpr);
-    case PG_QUERY__NODE__NODE_LIST:
-        return any_has_aggregate(node->list->items, node->list->n_items);
-    case PG_QUERY__NODE__NODE_BOOL_EXPR:
-        return any_has_aggregate(node->bool_expr->args, node->bool_expr->n_args);
-    case PG_QUERY__NODE__NODE_NULL_TEST:
-        return brume_walk_has_aggregate(node->null_test->arg);
-    case PG_QUERY__NODE__NODE_BOOLEAN_TEST:
-        return brume_walk_has_aggregate(node->boolean_test->arg);
-    case PG_QUERY__NODE__NODE_COALESCE_EXPR:
-        return any_has_aggregate(node->coalesce_expr->args, node->coalesce_expr->n_args);
-    case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
-        return any_has_aggregate(node->min_max_expr->args, node->min_max_expr->n_args);
-    case PG_QUERY__NODE__NODE_TYPE_CAST:
-        return brume_walk_has_aggregate(node->type_cast->arg);
-    case PG_QUERY__NODE__NODE_CASE_EXPR:
-        return brume_walk_has_aggregate(node->case_expr->arg) ||
-               brume_walk_has_aggregate(node->case_expr->defresult) ||
-               any_has_aggregate(node->case_expr->args, node->case_expr->n_args);
-    case PG_QUERY__NODE__NODE_CASE_WHEN:
-        return brume_walk_has_aggregate(node->case_when->expr) ||
-               brume_walk_has_aggregate(node->case_when->result);
-    default:
-        return false;
-    }
-}
-
-brume_node brume_walk_refuse(brume_walk *walk, const PgQuery__Node *node)
-{
-    static const struct {
-        int node_case;
-        const char *what, *hint;
-    } known[] = {
-        {PG_QUERY__NODE__NODE_SUB_LINK, "a subquery in an expression",
-         "EXISTS and IN (SELECT ...) are conditions of WHERE, joined by AND; else join with a "
-         "subquery in FROM, on the unit"},
-        {PG_QUERY__NODE__NODE_PARAM_REF, "a parameter ($1)", "write the value"},
-        {PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION, "the current date, time or user",
-         "write the value: an answer must not depend on the clock or the session"},
-        {PG_QUERY__NODE__NODE_A_STAR, "*", "name the columns"},
-        {PG_QUERY__NODE__NODE_A_ARRAY_EXPR, "an array", "write one call for each value"},
-        {PG_QUERY__NODE__NODE_A_INDIRECTION, "a subscript or a field", NULL},
-        {PG_QUERY__NODE__NODE_ROW_EXPR, "a row value", "compare the columns one by one"},
-        {PG_QUERY__NODE__NODE_COLLATE_CLAUSE, "COLLATE", "text is compared by its bytes"},
-        {PG_QUERY__NODE__NODE_GROUPING_FUNC, "GROUPING", NULL},
-        {PG_QUERY__NODE__NODE_XML_EXPR, "XML", NULL},
-        {PG_QUERY__NODE__NODE_NAMED_ARG_EXPR, "a named argument", NULL},
-        {PG_QUERY__NODE__NODE_SET_TO_DEFAULT, "DEFAULT", NULL},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (node && (int)node->node_case == known[i].node_case)
-            return brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, known[i].hint,
-                                    "%s is not supported", known[i].what);
-    return brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL,
-                            "this kind of SQL expression (%d) is not supported",
-                            node ? (int)node->node_case : 0);
-}
-
 /* ---- columns ---- */
 
 /* The column `name` of the scope; false: there are several. */
@@ -240,7 +109,8 @@ static brume_node walk_constant(context *c, const PgQuery__AConst *constant)
     case PG_QUERY__A__CONST__VAL_SVAL:
         return brume_build_untyped(builder, constant->sval->sval);
     default:
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL, "bit strings are not supported");
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write a number or a text",
+                                "bit strings are not supported");
     }
 }
 
@@ -271,7 +141,10 @@ static bool cast_type(context *c, const PgQuery__TypeName *type, brume_type *out
     brume_builder *builder = &c->walk->builder;
     const char *name = brume_walk_name(type->names, type->n_names);
     if (!name || type->setof || type->pct_type || type->n_array_bounds) {
-        brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL, "a cast to this type is not supported");
+        brume_build_fail(
+            builder, BRUME_EUNSUPPORTED,
+            "cast to boolean, integer, bigint, numeric(p,s), double precision, text, date or timestamp",
+            "a cast to this type is not supported");
         return false;
     }
     if (strcmp(name, "numeric") == 0 || strcmp(name, "decimal") == 0) {
@@ -413,7 +286,7 @@ static brume_node walk_operator(context *c, const PgQuery__AExpr *expression, bo
     const char *name =
         expression->n_name == 1 ? brume_walk_name(expression->name, expression->n_name) : NULL;
     if (!name)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL,
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write the operator alone",
                                 "a qualified operator is not supported");
     if (!expression->lexpr) {
         brume_node a = walk_node(c, expression->rexpr, inside);
@@ -564,15 +437,13 @@ static brume_node walk_logic(context *c, const PgQuery__BoolExpr *expression)
     return brume_build_logic(builder, operation, all, expression->n_args);
 }
 
-static brume_node walk_fold(context *c, const PgQuery__FuncCall *call);
-
 static brume_node walk_function(context *c, const PgQuery__Node *node, bool inside)
 {
     brume_builder *builder = &c->walk->builder;
     const PgQuery__FuncCall *call = node->func_call;
     const char *name = brume_walk_name(call->funcname, call->n_funcname);
     if (!name)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL,
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write the function without a schema",
                                 "a function of another schema is not supported");
     if (call->over)
         return brume_build_fail(builder, BRUME_EUNSUPPORTED,
@@ -580,17 +451,18 @@ static brume_node walk_function(context *c, const PgQuery__Node *node, bool insi
                                 "window functions are not supported");
     if (brume_walk_is_aggregate(node)) {
         if (c->group)
-            return walk_fold(c, call);
+            return brume_walk_fold(c->walk, c->group, call);
         return brume_build_fail(builder, BRUME_EUNSUPPORTED,
                                 "aggregate in a subquery that groups by the unit, then join it",
                                 "the aggregate %.40s cannot stand here", name);
     }
     if (call->func_variadic || call->n_agg_order)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL,
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write plain arguments",
                                 "VARIADIC and ORDER BY in a call are not supported");
     brume_node arguments[100];
     if (call->n_args > 100)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL, "too many arguments");
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "nest the calls",
+                                "too many arguments");
     for (size_t i = 0; i < call->n_args; i++)
         arguments[i] = walk_node(c, call->args[i], inside);
     return brume_build_function(builder, name, arguments, call->n_args);
@@ -657,146 +529,7 @@ static brume_node walk_plain(context *c, const PgQuery__Node *node, bool inside)
     }
 }
 
-/* ---- after GROUP BY, per unit ---- */
-
-/* Column `node` of the base, added if it is new; SIZE_MAX: failed. */
-static size_t base_column(context *c, brume_node node)
-{
-    brume_relation *base = c->group->base;
-    for (size_t i = 0; i < base->column_count; i++)
-        if (brume_expression_equal(c->group->base_columns[i].expression, node))
-            return i;
-    if (base->column_count == sizeof c->group->base_columns / sizeof *c->group->base_columns) {
-        brume_build_fail(&c->walk->builder, BRUME_EUNSUPPORTED, NULL,
-                         "a subquery has too many aggregates");
-        return SIZE_MAX;
-    }
-    size_t at = base->column_count;
-    brume_node reference = brume_walk_reference(c->walk, base, at, node);
-    if (!reference)
-        return SIZE_MAX;
-    c->group->base_columns[at] =
-        (brume_relation_column){.reference = reference, .expression = node, .inside = reference};
-    base->column_count++;
-    return at;
-}
-
-static brume_node fold_column(context *c, brume_fold fold, brume_node argument)
-{
-    brume_builder *builder = &c->walk->builder;
-    size_t at = argument ? base_column(c, argument) : 0;
-    if (at == SIZE_MAX)
-        return NULL;
-    brume_relation *group = c->group->group;
-    for (size_t i = group->key_count; i < group->column_count; i++)
-        if (c->group->group_columns[i].fold == fold && c->group->group_columns[i].argument == at)
-            return c->group->group_columns[i].reference;
-    if (group->column_count == sizeof c->group->group_columns / sizeof *c->group->group_columns)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL,
-                                "a subquery has too many aggregates");
-    brume_type type = {BRUME_TYPE_BIGINT, 0, 0};
-    if (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX)
-        type = argument->type;
-    if (fold == BRUME_FOLD_SUM && argument->type.kind == BRUME_TYPE_DECIMAL)
-        type = (brume_type){BRUME_TYPE_DECIMAL, 28, argument->type.scale};
-    brume_expression *reference = brume_build_node(builder, BRUME_OPERATION_COLUMN, type, NULL, 0);
-    if (!reference)
-        return NULL;
-    reference->relation = group;
-    reference->column = group->column_count;
-    reference->bounded = false;
-    reference->nullable = true;
-    if (fold == BRUME_FOLD_MIN || fold == BRUME_FOLD_MAX) {
-        reference->bounds = argument->bounds;
-        reference->bounded = argument->bounded;
-        reference->max_length = argument->max_length;
-        reference->inexact_key = argument->inexact_key;
-    } else if (fold != BRUME_FOLD_SUM) {
-        reference->bounds.low = 0;
-        reference->nullable = false;
-    }
-    c->group->group_columns[group->column_count++] = (brume_relation_column){
-        .reference = reference, .inside = reference, .fold = fold, .argument = at};
-    return reference;
-}
-
-static brume_node walk_fold(context *c, const PgQuery__FuncCall *call)
-{
-    brume_builder *builder = &c->walk->builder;
-    const char *name = brume_walk_name(call->funcname, call->n_funcname);
-    context rows = {c->walk, c->group->rows, NULL};
-    if (call->agg_within_group || call->n_agg_order || call->agg_filter || call->func_variadic)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "use CASE WHEN inside the aggregate",
-                                "%.40s in this form is not supported in a subquery", name);
-    if (strcmp(name, "count") == 0 && call->agg_star)
-        return fold_column(c, BRUME_FOLD_COUNT_ROWS, NULL);
-    if (call->n_args != 1 || call->agg_star)
-        return brume_build_fail(builder, BRUME_EARGUMENT, NULL, "%.40s takes one argument", name);
-    brume_node argument = walk_node(&rows, call->args[0], true);
-    if (argument && argument->untyped)
-        argument = brume_build_convert(builder, argument, (brume_type){BRUME_TYPE_TEXT, 0, 0});
-    if (!argument)
-        return NULL;
-    if (strcmp(name, "count") == 0)
-        return fold_column(c, call->agg_distinct ? BRUME_FOLD_COUNT_DISTINCT : BRUME_FOLD_COUNT,
-                           argument);
-    if (call->agg_distinct)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL,
-                                "%.40s(DISTINCT) is not supported", name);
-    if ((strcmp(name, "min") == 0 || strcmp(name, "max") == 0)) {
-        if (argument->type.kind == BRUME_TYPE_BOOLEAN)
-            return brume_build_fail(builder, BRUME_EUNSUPPORTED, "CAST it to integer",
-                                    "%.40s is not defined for booleans", name);
-        return fold_column(c, strcmp(name, "min") == 0 ? BRUME_FOLD_MIN : BRUME_FOLD_MAX, argument);
-    }
-    bool sum = strcmp(name, "sum") == 0, average = strcmp(name, "avg") == 0;
-    if (!sum && !average)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                                "per unit: COUNT, SUM, AVG, MIN and MAX",
-                                "%.40s is not supported in a subquery", name);
-    if (!brume_type_is_number(argument->type))
-        return brume_build_fail(builder, BRUME_EARGUMENT, "CAST the argument",
-                                "%.40s needs a number", name);
-    if (argument->type.kind == BRUME_TYPE_DOUBLE ||
-        (argument->type.kind == BRUME_TYPE_DECIMAL && argument->type.precision > 18))
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                                "CAST the argument to numeric(p,s), p at most 18",
-                                "per unit, %.40s must be exact: integers and short decimals", name);
-    brume_node total = fold_column(c, BRUME_FOLD_SUM, argument);
-    if (sum || !total)
-        return total;
-    brume_type real = {BRUME_TYPE_DOUBLE, 0, 0};
-    brume_node count = fold_column(c, BRUME_FOLD_COUNT, argument);
-    brume_node ratio = brume_build_arithmetic(builder, BRUME_OPERATION_DIVIDE,
-                                              brume_build_convert(builder, total, real),
-                                              brume_build_convert(builder, count, real));
-    brume_node widened = brume_build_convert(builder, argument, real);
-    if (!ratio || !widened || !widened->bounded)
-        return ratio;
-    /* An average lies between the bounds; CLAMP makes that hold after rounding too. */
-    char low[40], high[40];
-    snprintf(low, sizeof low, "%.17g", widened->bounds.real_low);
-    snprintf(high, sizeof high, "%.17g", widened->bounds.real_high);
-    return brume_build_clamp(builder, ratio, low, high);
-}
-
-/* A key of the per-unit GROUP BY, if `node` is one. */
-static brume_node group_key(context *c, const PgQuery__Node *node)
-{
-    context rows = {c->walk, c->group->rows, NULL};
-    brume_builder *builder = &c->walk->builder, saved = *builder;
-    brume_error ignored;
-    if (brume_walk_has_aggregate(node) || node->node_case == PG_QUERY__NODE__NODE_A_CONST)
-        return NULL;
-    builder->error = &ignored;
-    brume_node plain = walk_node(&rows, node, false);
-    builder->error = saved.error;
-    builder->status = saved.status;
-    for (size_t i = 0; plain && i < c->group->group->key_count; i++)
-        if (brume_expression_equal(c->group->base_columns[i].expression, plain))
-            return c->group->group_columns[i].reference;
-    return NULL;
-}
+/* ---- any node ---- */
 
 static brume_node walk_node(context *c, const PgQuery__Node *node, bool inside)
 {
@@ -805,7 +538,7 @@ static brume_node walk_node(context *c, const PgQuery__Node *node, bool inside)
     if (!node)
         return brume_walk_refuse(c->walk, node);
     if (c->group) {
-        brume_node key = group_key(c, node);
+        brume_node key = brume_walk_group_key(c->walk, c->group, node);
         if (key)
             return key;
         if (node->node_case == PG_QUERY__NODE__NODE_COLUMN_REF) {

@@ -262,7 +262,9 @@ bool brume_walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_wa
         const PgQuery__RangeSubselect *subselect = node->range_subselect;
         if (subselect->lateral || !subselect->subquery ||
             subselect->subquery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT) {
-            brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL, "LATERAL is not supported");
+            brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
+                             "write a subquery that stands by itself, joined on the unit",
+                             "LATERAL is not supported");
             return false;
         }
         relation = brume_walk_select(walk, subselect->subquery->select_stmt, common);
@@ -278,10 +280,12 @@ bool brume_walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_wa
                          "a function in FROM is not supported");
         return false;
     case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE:
-        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL, "TABLESAMPLE is not supported");
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
+                         "ask for all rows: brume adds the noise", "TABLESAMPLE is not supported");
         return false;
     default:
-        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL,
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
+                         "name a registered dataset, a subquery or a join",
                          "this kind of item in FROM is not supported");
         return false;
     }

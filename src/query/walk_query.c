@@ -27,7 +27,9 @@ static bool plain_column(brume_node node, size_t *table, size_t *column)
 static bool add_key(brume_walk_outer *o, const PgQuery__Node *node)
 {
     if (brume_walk_has_aggregate(node)) {
-        brume_walk_outer_fail(o, BRUME_EARGUMENT, NULL, "an aggregate cannot stand in GROUP BY");
+        brume_walk_outer_fail(o, BRUME_EARGUMENT,
+                              "aggregate per unit in a subquery, and group by that",
+                              "an aggregate cannot stand in GROUP BY");
         return false;
     }
     brume_node key = brume_walk_expression(o->walk, o->scope, NULL, node, false);
@@ -47,7 +49,8 @@ static bool add_key(brume_walk_outer *o, const PgQuery__Node *node)
         if (brume_expression_equal(o->keys[i].expression, key))
             return true;
     if (o->key_count == BRUME_WALK_KEYS) {
-        brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, NULL, "too many group keys");
+        brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "group by fewer columns",
+                              "too many group keys");
         return false;
     }
     brume_key *made = &o->keys[o->key_count++];
@@ -62,7 +65,7 @@ static bool read_count(brume_walk_outer *o, const PgQuery__Node *node, int64_t *
         return true;
     if (node->node_case != PG_QUERY__NODE__NODE_A_CONST ||
         node->a_const->val_case != PG_QUERY__A__CONST__VAL_IVAL || node->a_const->ival->ival < 0) {
-        brume_walk_outer_fail(o, BRUME_EARGUMENT, NULL,
+        brume_walk_outer_fail(o, BRUME_EARGUMENT, "write LIMIT 10",
                               "LIMIT and OFFSET take a constant number of rows");
         return false;
     }
@@ -102,7 +105,8 @@ static bool walk_order(brume_walk_outer *o, const PgQuery__SelectStmt *select, b
         const PgQuery__Node *item = select->sort_clause[i];
         if (item->node_case != PG_QUERY__NODE__NODE_SORT_BY ||
             item->sort_by->sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING) {
-            brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, NULL, "ORDER BY USING is not supported");
+            brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "write ORDER BY x DESC",
+                                  "ORDER BY USING is not supported");
             return false;
         }
         const PgQuery__SortBy *sort = item->sort_by;
@@ -287,7 +291,7 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
         !read_count(o, select->limit_offset, &query->offset))
         return false;
     if (select->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES) {
-        brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, NULL, "WITH TIES is not supported");
+        brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "write LIMIT n", "WITH TIES is not supported");
         return false;
     }
     if (o->key_count == 0 && o->aggregate_count == 0) {

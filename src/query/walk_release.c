@@ -236,10 +236,11 @@ static brume_release_node release_function(brume_walk_outer *o, const PgQuery__F
             node->digits = digits;
         return node;
     }
-    return brume_walk_outer_fail(
-        o, BRUME_EUNSUPPORTED,
+    brume_build_fail(
+        &o->walk->builder, BRUME_EUNSUPPORTED,
         "use abs, round, floor, ceil, sqrt, ln or exp; or GROUP BY the expression itself",
-        "this function is not supported on aggregates and keys");
+        "the function %.40s is not supported on aggregates and keys", name ? name : "");
+    return NULL;
 }
 
 brume_release_node brume_walk_release(brume_walk_outer *o, const PgQuery__Node *node)
@@ -294,8 +295,9 @@ brume_release_node brume_walk_release(brume_walk_outer *o, const PgQuery__Node *
     }
     case PG_QUERY__NODE__NODE_FUNC_CALL:
         if (node->func_call->over)
-            return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "use GROUP BY",
-                                         "window functions are not supported");
+            return brume_walk_outer_fail(
+                o, BRUME_EUNSUPPORTED, "use GROUP BY; shares and ranks can be made from the answer",
+                "window functions are not supported");
         if (brume_walk_is_aggregate(node))
             return brume_walk_aggregate(o, node->func_call);
         return release_function(o, node->func_call);
@@ -307,9 +309,11 @@ brume_release_node brume_walk_release(brume_walk_outer *o, const PgQuery__Node *
                                          "SELECT * would return rows of persons");
         if (!brume_walk_expression(o->walk, o->scope, NULL, node, false))
             return NULL;
-        return brume_walk_outer_fail(
-            o, BRUME_EARGUMENT, "add it to GROUP BY, or put it in an aggregate",
-            "a column is neither grouped nor aggregated: rows of persons are not released");
+        brume_build_fail(
+            &o->walk->builder, BRUME_EARGUMENT, "add it to GROUP BY, or put it in an aggregate",
+            "the column '%.60s' is neither grouped nor aggregated: rows of persons are not released",
+            reference->fields[reference->n_fields - 1]->string->sval);
+        return NULL;
     }
     default:
         brume_walk_refuse(o->walk, node);

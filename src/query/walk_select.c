@@ -13,7 +13,7 @@ bool brume_walk_with(brume_walk *walk, const PgQuery__SelectStmt *select,
     if (!select->with_clause)
         return true;
     if (select->with_clause->recursive) {
-        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL,
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, "write the steps out as WITH items",
                          "WITH RECURSIVE is not supported");
         return false;
     }
@@ -48,12 +48,16 @@ bool brume_walk_check_select(brume_walk *walk, const PgQuery__SelectStmt *select
         hint = "declare a public table";
     } else if (select->into_clause) {
         what = "SELECT INTO is";
+        hint = "the answer is printed: redirect it";
     } else if (select->n_window_clause) {
         what = "WINDOW is";
+        hint = "use GROUP BY; shares and ranks can be made from the answer";
     } else if (select->n_locking_clause) {
         what = "FOR UPDATE is";
+        hint = "leave it out: nothing is locked";
     } else if (select->group_distinct) {
         what = "GROUP BY DISTINCT is";
+        hint = "write GROUP BY";
     }
     if (what)
         brume_build_fail(builder, BRUME_EUNSUPPORTED, hint, "%s not supported", what);
@@ -96,14 +100,20 @@ const PgQuery__Node *brume_walk_group_item(brume_walk *walk, const PgQuery__Sele
 const char *brume_walk_output_name(brume_walk *walk, const PgQuery__ResTarget *target)
 {
     const char *name = target->name;
-    if ((!name || !*name) && target->val->node_case == PG_QUERY__NODE__NODE_COLUMN_REF) {
-        const PgQuery__ColumnRef *reference = target->val->column_ref;
+    const PgQuery__Node *value = target->val;
+    while (value->node_case == PG_QUERY__NODE__NODE_TYPE_CAST && value->type_cast->arg)
+        value = value->type_cast->arg;
+    if ((!name || !*name) && value->node_case == PG_QUERY__NODE__NODE_COLUMN_REF) {
+        const PgQuery__ColumnRef *reference = value->column_ref;
         const PgQuery__Node *last = reference->fields[reference->n_fields - 1];
         name = last->node_case == PG_QUERY__NODE__NODE_STRING ? last->string->sval : NULL;
     }
-    if ((!name || !*name) && target->val->node_case == PG_QUERY__NODE__NODE_FUNC_CALL)
-        name =
-            brume_walk_name(target->val->func_call->funcname, target->val->func_call->n_funcname);
+    if ((!name || !*name) && value->node_case == PG_QUERY__NODE__NODE_FUNC_CALL)
+        name = brume_walk_name(value->func_call->funcname, value->func_call->n_funcname);
+    if ((!name || !*name) && value->node_case == PG_QUERY__NODE__NODE_CASE_EXPR)
+        name = "case";
+    if ((!name || !*name) && value->node_case == PG_QUERY__NODE__NODE_COALESCE_EXPR)
+        name = "coalesce";
     if (!name || !*name)
         name = "?column?";
     char *own = brume_arena_text(walk->builder.arena, name);

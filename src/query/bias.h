@@ -1,0 +1,37 @@
+/* How much bounding and clamping may have bent an answer: private counts of the units concerned.
+ *
+ * Where the owner allows it (brume_policy.bias_share), a share of a query's price buys, for the
+ * whole query and not by group:
+ *   units     with a row in the query,
+ *   cut       of them: in more than max_groups groups, or with more than max_rows rows in one,
+ *   clamped   of them, for each value: with a row whose value is outside its bounds.
+ * Each moves by at most 1 when a unit comes, goes or is replaced. The share is public; the numbers
+ * are one more release beside the others, and basic composition (or the sum of rho) adds them up.
+ * proofs/query-price.md. */
+#ifndef BRUME_QUERY_BIAS_H
+#define BRUME_QUERY_BIAS_H
+
+#include "query/collect.h"
+
+/* May clamping move this argument of an aggregate? From the query alone. */
+bool brume_bias_may_clamp(const brume_expression *argument);
+
+/* plan->bias: what is counted and how it is collected; stays NULL where the policies do not allow
+ * it or nothing can be bent. */
+BRUME_MUST_USE brume_status brume_bias_plan(brume_plan *plan, const brume_plan_table *tables,
+                                            brume_error *error);
+void brume_bias_close(brume_plan_bias *bias);
+
+/* Noise on the counts: bias->count numbers. */
+BRUME_MUST_USE brume_status brume_bias_draw(const brume_plan_bias *bias,
+                                            const brume_collected *collected, brume_bits *bits,
+                                            double *noisy, brume_error *error);
+
+/* {"units","cut","clamped","error_95"} for an aggregate, from what was drawn; NULL: nothing to say,
+ * or memory is out. */
+json_t *brume_bias_to_json(const brume_plan *plan, const double *noisy, size_t aggregate);
+
+/* Append the measures to the JSON list of a plan; false: memory is out. */
+bool brume_bias_show(const brume_plan_bias *bias, json_t *list);
+
+#endif

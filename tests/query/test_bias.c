@@ -1,0 +1,245 @@
+/* Estimates of bias: the right numbers, each moved by at most 1 by a unit, at the owner's share. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "query/answer.h"
+#include "query/bias.h"
+#include "random/tape.h"
+
+enum { PEOPLE = 6, ROWS = 12 };
+
+/* person, ward, age: max_groups 2, max_rows 2, age within 0..100. */
+static const char *const table[ROWS] = {
+    "p0,a,10",  "p0,a,11", "p0,a,12", /* three rows in a ward: cut */
+    "p1,a,150", "p1,b,20",            /* clamped */
+    "p2,a,20",  "p2,b,20", "p2,c,20", /* three wards: cut */
+    "p3,b,200", "p3,b,-5",            /* clamped twice, counts once */
+    "p4,c,",                          /* nothing to clamp */
+    "p5,a,100",                       /* just within */
+};
+
+typedef struct bench {
+    char folder[64], csv[96], path[96];
+    brume_ledger *ledger;
+    brume_bits *bits;
+} bench;
+
+/* Without person `without`; `replaced` (or -1) has one other row instead of its own. */
+static void open_bench(bench *all, int without, int replaced, const char *share, brume_rule rule)
+{
+    brume_error error = {0};
+    snprintf(all->folder, sizeof all->folder, "/tmp/brume-bias-XXXXXX");
+    assert_non_null(mkdtemp(all->folder));
+    snprintf(all->csv, sizeof all->csv, "%s/visits.csv", all->folder);
+    snprintf(all->path, sizeof all->path, "%s/brume.db", all->folder);
+    FILE *file = fopen(all->csv, "w");
+    assert_non_null(file);
+    fputs("person,ward,age\n", file);
+    for (size_t i = 0; i < ROWS; i++)
+        if (table[i][1] - '0' != without && table[i][1] - '0' != replaced)
+            fprintf(file, "%s\n", table[i]);
+    if (replaced >= 0)
+        fprintf(file, "q%d,b,300\n", replaced);
+    assert_int_equal(fclose(file), 0);
+    assert_ok(brume_ledger_open(all->path, BRUME_LEDGER_CREATE, &all->ledger, &error));
+    all->bits = brume_tape_open_seeded(5);
+    brume_source source = {.location = all->csv};
+    brume_engine *engine = NULL;
+    brume_description description = {0};
+    brume_policy *policy = NULL;
+    brume_decimal amount, failure;
+    brume_filter filter;
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    assert_ok(brume_engine_describe(engine, 0, &description, &error));
+    brume_engine_close(engine);
+    assert_ok(brume_policy_make(all->csv, NULL, &description, &policy, &error));
+    assert_ok(brume_policy_set_unit(policy, "person", &error));
+    assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
+    policy->max_groups = policy->max_rows = 2;
+    if (share)
+        assert_ok(brume_policy_set_bias_share(policy, share, &error));
+    assert_ok(brume_decimal_parse("1e9", &amount, &error));
+    assert_ok(brume_decimal_parse("0.1", &failure, &error));
+    if (rule == BRUME_RULE_CONCENTRATED)
+        assert_ok(brume_decimal_parse("100", &amount, &error));
+    assert_ok(brume_filter_make(rule, &amount, &failure, NULL, &filter, &error));
+    json_t *json = brume_policy_to_json(policy);
+    brume_registration registration = {.name = "visits",
+                                       .source = description.identity,
+                                       .data_version = "1",
+                                       .adjacency = BRUME_ADD_REMOVE,
+                                       .filter = &filter,
+                                       .policy = json};
+    assert_ok(brume_ledger_register(all->ledger, &registration, &error));
+    json_decref(json);
+    brume_policy_close(policy);
+    brume_description_clear(&description);
+}
+
+static void close_bench(bench *all)
+{
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    brume_ledger_close(all->ledger);
+    brume_bits_close(all->bits);
+    for (size_t i = 0; i < 3; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s%s", all->path, endings[i]);
+        unlink(path);
+    }
+    unlink(all->csv);
+    rmdir(all->folder);
+}
+
+/* units, cut, clamped of the first value column; -1: not there. A price of 1e6 leaves noise of
+ * scale 1e-4: another number than the true one has probability below exp(-9000). */
+static void estimates(bench *all, const char *sql, double out[3])
+{
+    static const char *const names[] = {"units", "cut", "clamped"};
+    brume_error error = {0};
+    brume_payment payment = {"1e6", "1e-3", NULL};
+    json_t *answer = NULL;
+    if (brume_answer(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error) !=
+        BRUME_OK)
+        fail_msg("%s: %s", sql, error.message);
+    size_t i = 0;
+    json_t *column = NULL, *bias = NULL;
+    json_array_foreach (json_object_get(answer, "columns"), i, column)
+        if (!bias)
+            bias = json_object_get(column, "bias");
+    for (size_t n = 0; n < 3; n++) {
+        const json_t *one = json_object_get(bias, names[n]);
+        out[n] = one ? json_number_value(one) : -1;
+    }
+    json_decref(answer);
+}
+
+static const struct {
+    const char *sql;
+    double expected[3];
+} questions[] = {
+    {"SELECT AVG(age) FROM visits", {6, 2, 2}}, /* one group: p0 and p2 have three rows */
+    {"SELECT COUNT(*) FROM visits", {6, 2, -1}},
+    {"SELECT ward, SUM(age) FROM visits GROUP BY ward", {6, 2, 2}},
+    {"SELECT ward, SUM(age) FROM visits WHERE age > 0 GROUP BY ward", {5, 2, 2}},
+    {"SELECT ward, MEDIAN(age) FROM visits WHERE ward <> 'c' GROUP BY ward", {5, 1, 2}},
+    {"SELECT SUM(age) FILTER (WHERE ward = 'a') FROM visits", {6, 2, 1}},
+    {"SELECT AVG(CLAMP(age, 0, 15)) FROM visits", {6, 2, 4}},
+    {"SELECT AVG(CLAMP(n, 0, 2)) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) t",
+     {6, -1, 2}},
+    {"SELECT AVG(a) FROM (SELECT person, age AS a FROM visits WHERE age > -100) t", {5, 2, -1}},
+};
+enum { QUESTIONS = sizeof questions / sizeof *questions };
+
+static void units_that_are_cut_or_clamped_are_counted(void **state)
+{
+    (void)state;
+    bench all;
+    open_bench(&all, -1, -1, "0.1", BRUME_RULE_APPROXIMATE);
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        double found[3];
+        estimates(&all, questions[i].sql, found);
+        for (size_t n = 0; n < 3; n++)
+            if (found[n] != questions[i].expected[n])
+                fail_msg("%s: number %zu is %g", questions[i].sql, n, found[n]);
+    }
+    close_bench(&all);
+}
+
+static void a_unit_moves_each_estimate_by_at_most_one(void **state)
+{
+    (void)state;
+    size_t moved = 0;
+    for (int unit = 0; unit < PEOPLE; unit++)
+        for (int replace = 0; replace < 2; replace++) {
+            bench other;
+            open_bench(&other, replace ? -1 : unit, replace ? unit : -1, "0.1",
+                       BRUME_RULE_APPROXIMATE);
+            for (size_t i = 0; i < QUESTIONS; i++) {
+                double found[3];
+                estimates(&other, questions[i].sql, found);
+                for (size_t n = 0; n < 3; n++) {
+                    double by = fabs(found[n] - questions[i].expected[n]);
+                    if (by > 1)
+                        fail_msg("%s: person %d moves number %zu by %g", questions[i].sql, unit, n,
+                                 by);
+                    moved += by == 1;
+                }
+            }
+            close_bench(&other);
+        }
+    assert_holds(moved > 60); /* removing a person moves the units of nearly every question */
+}
+
+static double number(const json_t *plan, size_t index, const char *field)
+{
+    return json_number_value(json_object_get(json_array_get(plan, index), field));
+}
+
+static void the_share_comes_out_of_the_price_and_is_shown(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    const char *sql = "SELECT AVG(age) FROM visits";
+    for (int concentrated = 0; concentrated < 2; concentrated++) {
+        brume_rule rule = concentrated ? BRUME_RULE_CONCENTRATED : BRUME_RULE_APPROXIMATE;
+        brume_payment payment = {concentrated ? NULL : "1", NULL, concentrated ? "0.5" : NULL};
+        bench with, without;
+        json_t *plans[2] = {NULL, NULL};
+        open_bench(&with, -1, -1, "0.2", rule);
+        open_bench(&without, -1, -1, NULL, rule);
+        assert_ok(brume_explain(with.ledger, sql, &payment, NULL, &plans[0], &error));
+        assert_ok(brume_explain(without.ledger, sql, &payment, NULL, &plans[1], &error));
+        assert_true(
+            json_equal(json_object_get(plans[0], "cost"), json_object_get(plans[1], "cost")));
+        json_t *a = json_object_get(plans[0], "plan"), *b = json_object_get(plans[1], "plan");
+        assert_int_equal(json_array_size(b), 2);
+        assert_int_equal(json_array_size(a), 5);
+        assert_int_equal(json_array_size(json_object_get(plans[0], "error_95")), 5);
+        const char *scale = concentrated ? "sigma" : "scale";
+        /* what is asked keeps 4/5 of the price, three counts of sensitivity 1 have 1/5 of it */
+        assert_close(number(a, 0, scale), number(b, 0, scale) / (concentrated ? sqrt(.8) : .8),
+                     1e-12);
+        assert_close(number(a, 2, scale), concentrated ? sqrt(3 / (2 * .1)) : 3 / .2, 1e-12);
+        double shares = 0;
+        for (size_t i = 0; i < 5; i++)
+            shares += number(a, i, "share");
+        assert_close(shares, 1, 1e-12);
+        json_decref(plans[0]);
+        json_decref(plans[1]);
+        close_bench(&with);
+        close_bench(&without);
+    }
+}
+
+static void nothing_is_estimated_unless_the_owner_says_so(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    bench all;
+    open_bench(&all, -1, -1, NULL, BRUME_RULE_APPROXIMATE);
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        double found[3];
+        estimates(&all, questions[i].sql, found);
+        for (size_t n = 0; n < 3; n++)
+            assert_holds(found[n] == -1);
+    }
+    close_bench(&all);
+    brume_policy policy = {0};
+    static const char *const bad[] = {"0", "0.51", "1", "-0.1", "nan", "", "x"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_fails(brume_policy_set_bias_share(&policy, bad[i], &error), BRUME_EARGUMENT);
+    assert_null(policy.bias_share);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_that_are_cut_or_clamped_are_counted),
+        cmocka_unit_test(a_unit_moves_each_estimate_by_at_most_one),
+        cmocka_unit_test(the_share_comes_out_of_the_price_and_is_shown),
+        cmocka_unit_test(nothing_is_estimated_unless_the_owner_says_so),
+    };
+    return cmocka_run_group_tests_name("estimates of bias", tests, NULL, NULL);
+}
