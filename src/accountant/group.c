@@ -1,10 +1,12 @@
 /* The cost for a group: what `size` units that change together can be told apart by. Promise: each
  * currency of the result is an upper bound for the group; what is not known is absent.
  *
- * A law of shifted noise shifts size times as far; the pure guarantee becomes (size eps, delta
- * (e^{size eps}-1)/(e^eps-1)); rho becomes size^2 rho, which has no such rule once the mechanism
- * can fail, so that with a failure only the pure guarantee is left. Only shifted noise is exact for
- * groups: nothing need attain the worst size*epsilon law when each step of it attains epsilon. */
+ * A law of shifted noise shifts size times as far; any pure epsilon-DP mechanism is dominated by
+ * the discrete Laplace of 1/scale = epsilon and that shift, and one of them attains it
+ * (proofs/guarantees.md); the pure guarantee becomes (size eps, delta (e^{size eps}-1)/(e^eps-1));
+ * rho becomes size^2 rho, which has no such rule once the mechanism can fail, so that with a
+ * failure only the pure guarantee is left. Only shifted noise is exact for groups: another
+ * mechanism that attains epsilon need not attain the worst law of a group. */
 #include <brume/method.h>
 
 #include <math.h>
@@ -19,12 +21,13 @@ static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
     switch (law->kind) {
     case BRUME_LOSS_GAUSSIAN:
     case BRUME_LOSS_LAPLACE:
-    case BRUME_LOSS_PURE:
         result.a = brume_multiply_up(law->a, brume_count_up(size)); /* a larger shift costs more */
         break;
+    case BRUME_LOSS_PURE:
     case BRUME_LOSS_KARY: /* any epsilon-DP mechanism's group */
-        result = (brume_loss){.kind = BRUME_LOSS_PURE,
-                              .a = brume_multiply_up(law->a, brume_count_up(size))};
+        if (size > UINT64_C(1) << 53)
+            return false;
+        result = (brume_loss){.kind = BRUME_LOSS_DISCRETE_LAPLACE, .a = law->a, .shift = size};
         break;
     case BRUME_LOSS_DISCRETE_LAPLACE:
     case BRUME_LOSS_DISCRETE_GAUSSIAN:

@@ -42,6 +42,9 @@ static brume_status term_of(const brume_event *event, uint64_t group, brume_meth
     if (!brume_method_applies(BRUME_METHOD_AUTO, &cost))
         return refuse(card->name, BRUME_METHOD_AUTO, &cost, error);
     BRUME_TRY(brume_cost_group(&cost, group, &cost, error));
+    /* of a bare guarantee the group's law is attained: proofs/guarantees.md */
+    if (strcmp(card->name, "pure") == 0 && cost.loss == BRUME_UPPER)
+        cost.pure = cost.loss = BRUME_EXACT;
     if (!brume_method_applies(method, &cost))
         return refuse(card->name, method, &cost, error);
     *term = (brume_term){cost, event->count};

@@ -207,5 +207,5 @@ int main(void)
         cmocka_unit_test(balls_agree_with_dense_sums),
         cmocka_unit_test(many_laplaces_are_sharp),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("accountant dense", tests, NULL, NULL);
 }

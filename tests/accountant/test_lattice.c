@@ -152,5 +152,5 @@ int main(void)
         cmocka_unit_test(exact_multiples_do_not_move),
         cmocka_unit_test(what_is_not_commensurable_is_left_alone),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("accountant lattice", tests, NULL, NULL);
 }
