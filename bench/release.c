@@ -148,14 +148,13 @@ static void one_size(unsigned bits)
 typedef struct variant {
     const char *name;
     uint64_t replays;
-    bool last_half;
+    bool last_half, whole;
 } variant;
 
 static const variant variants[] = {
-    {"all histograms averaged", 0, false},
-    {"the last half averaged", 0, true},
-    {"one replay a round, the last half averaged", 1, true},
-    {"four replays a round, the last half averaged", 4, true},
+    {"one answer a round, all histograms averaged", 0, false, false},
+    {"one answer a round, replays, the last half", 2, true, false},
+    {"whole marginals, replays, the last half", 2, true, true},
 };
 
 static double worst_error(const double *truth, const double *answers, size_t queries, double *mean)
@@ -200,7 +199,8 @@ static result mwem(const brume_workload *workload, const double *counts, double 
                                   .records = records,
                                   .progress = progress && isatty(2) ? tell : NULL,
                                   .replays = kind->replays,
-                                  .average = kind->last_half ? rounds / 2 + 1 : 0};
+                                  .average = kind->last_half ? rounds / 2 : 0,
+                                  .whole_marginals = kind->whole};
     result out = {.seconds = INFINITY};
     check(brume_mwem_alpha(workload, &options, 0.05, &out.bound, &error), &error);
     for (int run = 0; run < runs; run++) {

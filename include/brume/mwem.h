@@ -11,8 +11,14 @@
  *    in `records`, or 0 to buy a noisy one with BRUME_MWEM_RECORDS_SHARE of the price.
  * 3. Scores are exact: public answers are rounded to multiples of 2^-20, private ones are whole.
  * 4. Released answers may be used again for free: `replays` sweeps after each round move the
- *    histogram towards all answers so far, where it is farther from them than noise explains.
- * 5. The first histograms are poor: `average` may leave them out. The bound knows of both. */
+ *    histogram to all answers so far, as far as that is known to do no harm.
+ * 5. A marginal is a partition: noise on all its cells costs what noise on one does under
+ *    BRUME_ADD_REMOVE, and twice that under BRUME_REPLACE. With `whole_marginals` a round releases
+ *    all cells of the chosen one's marginal (at the same price, with more noise under replace);
+ *    only replays make use of the others.
+ * 6. The first histograms are poor: `average` may leave them out.
+ * The bound knows of all that. For the least error in practice: whole_marginals, replays = 2,
+ * average = rounds/2. */
 #ifndef BRUME_MWEM_H
 #define BRUME_MWEM_H
 
@@ -40,15 +46,18 @@ typedef struct brume_mwem_options {
     double records;                /* see 2; a whole number up to 2^33 */
     brume_mwem_progress *progress; /* or NULL */
     void *progress_context;
-    uint64_t replays; /* see 4; 0: none; at most 2^10 */
-    uint64_t average; /* how many of the last histograms are averaged; 0: all, rounds + 1 */
+    uint64_t replays;     /* see 4; 0: none; at most 2^10 */
+    uint64_t average;     /* how many of the last histograms are averaged; 0: all, rounds + 1 */
+    bool whole_marginals; /* see 5 */
+    double records_error; /* how far `records` may be from the truth: for replays and the bound */
 } brume_mwem_options;
 
 enum { BRUME_MWEM_EVENTS = 3 };
 
 /* What a run costs, as *count events to record before it: exponential(epsilon=) times the rounds,
- * discrete_laplace(scale=) or discrete_gaussian(sigma=) times the rounds, and, if it is bought, the
- * number of records. They are what brume_mwem draws with, exactly.   Errors: BRUME_EARGUMENT. */
+ * discrete_laplace(scale=) or discrete_gaussian(sigma=) times the rounds (twice, for whole
+ * marginals under replace), and, if it is bought, the number of records. They are what brume_mwem
+ * draws with, exactly.   Errors: BRUME_EARGUMENT. */
 BRUME_API BRUME_MUST_USE brume_status brume_mwem_events(const brume_mwem_options *options,
                                                         brume_event events[BRUME_MWEM_EVENTS],
                                                         size_t *count, brume_error *error);
@@ -56,7 +65,7 @@ BRUME_API BRUME_MUST_USE brume_status brume_mwem_events(const brume_mwem_options
 /* Run. counts[cell] is the number of records in a cell (whole numbers, at most 2^33 together);
  * weights[cell] gets the synthetic histogram, whose sum is the number of records as known.
  * Memory beside it: one double per cell and, for marginals, tables that have less than another one;
- * three doubles per query, 16 bytes per round.
+ * three doubles per query, one per released answer.
  * Errors: BRUME_EARGUMENT, for no records under BRUME_REPLACE too; BRUME_EOVERFLOW, BRUME_ERANDOM,
  * BRUME_EMEMORY. On error `weights` is set to zero. */
 BRUME_API BRUME_MUST_USE brume_status brume_mwem(const brume_workload *workload,
@@ -65,10 +74,11 @@ BRUME_API BRUME_MUST_USE brume_status brume_mwem(const brume_workload *workload,
                                                  double *weights, brume_error *error);
 
 /* An alpha, in records, known before: with probability >= 1-beta the synthetic histogram answers
- * every query within alpha of the truth, if options->records is the number of records n. With T
- * rounds, all averaged, no replays: n sqrt(ln N/(2(T+1))) and the errors of T+1 choices and
- * answers. Rounded up.
- * Requires 0 < beta < 1, queries >= 1; BRUME_EARGUMENT also where records is 0: use the next. */
+ * every query within alpha of the truth, if options->records is the number of records n to within
+ * records_error. With T rounds, all averaged: n sqrt(ln N/(2(T+1))) and the errors of T+1 choices
+ * and answers. Rounded up. Requires 0 < beta < 1, queries >= 1; BRUME_EARGUMENT also where records
+ * is 0: use the next. BRUME_EUNSUPPORTED for beta <= 0.01 with replays: noise beyond their band has
+ * that chance. */
 BRUME_API BRUME_MUST_USE brume_status brume_mwem_alpha(const brume_workload *workload,
                                                        const brume_mwem_options *options,
                                                        double beta, double *alpha,

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "number/rounding.h"
 #include "synthetic/exact.h"
+#include "synthetic/replay.h"
 #include "synthetic/weights.h"
 
 static brume_event noise_event(const brume_mwem_options *options, double price, uint64_t count)
@@ -49,6 +50,10 @@ brume_status brume_mwem_events(const brume_mwem_options *options,
           options->records == floor(options->records)))
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "'records' must be a whole number up to 2^33, or 0");
+    if (!(options->records_error >= 0 && options->records_error <= BRUME_RECORDS_MOST) ||
+        (options->records_error > 0 && options->records == 0))
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'records_error' needs 'records', and must be from 0 to 2^33");
     if (options->average > options->rounds + 1)
         return brume_fail(error, BRUME_EARGUMENT, "0 averages all of them",
                           "'average' is %llu, there are 'rounds' + 1 histograms",
@@ -71,7 +76,10 @@ brume_status brume_mwem_events(const brume_mwem_options *options,
                                              .sensitivity = 1,
                                              .parameter = {choice},
                                              .count = options->rounds};
-    made[BRUME_MWEM_ANSWERS] = noise_event(options, each, options->rounds);
+    /* Of all cells of a marginal a replaced record moves two: each for half of `each` (exact). */
+    bool two = options->whole_marginals && options->adjacency == BRUME_REPLACE;
+    made[BRUME_MWEM_ANSWERS] =
+        noise_event(options, two ? each / 2 : each, two ? 2 * options->rounds : options->rounds);
     if (buys)
         made[BRUME_MWEM_COUNTED] = noise_event(options, records_price, 1);
     size_t many = buys ? 3 : 2;
@@ -100,11 +108,6 @@ double brume_mwem_rate(double wanted, double answer, double records, double step
     return step * (wanted - answer) / records;
 }
 
-double brume_mwem_nearest(double measured, double band, double answer)
-{
-    return fmin(fmax(answer, measured - band), measured + band);
-}
-
 double brume_mwem_public(double answer)
 {
     return brume_weights_public(answer);
@@ -122,12 +125,6 @@ brume_status brume_mwem_step(const brume_workload *workload, size_t query, doubl
     return BRUME_OK;
 }
 
-/* What a round released: replayed later. */
-typedef struct measurement {
-    size_t query;
-    double answer;
-} measurement;
-
 /* One run: what is public, what is private, and where it stands. */
 typedef struct run {
     const brume_workload *workload;
@@ -135,48 +132,64 @@ typedef struct run {
     brume_event events[BRUME_MWEM_EVENTS];
     brume_weights weights;
     double *cell;                    /* of the weights */
-    double *truth, *answers, *score; /* per query; truth and score are private */
+    double *truth, *answers, *score; /* per query; truth and score are private; two answers */
+    int64_t *noisy;                  /* room for the largest marginal */
     brume_noise *noise;
-    measurement *measured; /* one per round */
-    double band;
+    brume_measured *measured; /* one per round */
+    brume_replay_rule rule;
 } run;
 
-/* Choose and measure: the only place where the private answers are used. */
-static brume_status measure(run *all, brume_bits *bits, measurement *out, brume_error *error)
+/* The exponential mechanism: a query that the histogram answers badly. */
+static brume_status choose(run *all, brume_bits *bits, size_t *worst, brume_error *error)
 {
-    size_t queries = brume_workload_size(all->workload), worst;
+    size_t queries = brume_workload_size(all->workload);
     BRUME_TRY(brume_weights_answer(&all->weights, all->answers, error));
     /* exact: both are multiples of 2^-20 below 2^33 */
     for (size_t i = 0; i < queries; i++)
         all->score[i] = fabs(brume_mwem_public(all->answers[i]) - all->truth[i]);
     double epsilon = all->events[BRUME_MWEM_CHOICES].parameter[0];
-    BRUME_TRY(brume_select_noisy_max(bits, BRUME_SELECT_GUMBEL, brume_mwem_coefficient(epsilon),
-                                     all->score, queries, &worst, error));
-    int64_t noisy = (int64_t)all->truth[worst];
-    BRUME_TRY(brume_noise_add(all->noise, bits, &noisy, &noisy, 1, error));
-    *out = (measurement){worst, fmin(fmax((double)noisy, 0), all->weights.records)};
-    return BRUME_OK;
+    return brume_select_noisy_max(bits, BRUME_SELECT_GUMBEL, brume_mwem_coefficient(epsilon),
+                                  all->score, queries, worst, error);
 }
 
-/* Move the histogram towards an answer, but where it is within `band` of it already. */
-static brume_status move(run *all, const measurement *one, double band, brume_error *error)
+/* Noise on the answer, or on all cells of its marginal; *out is complete on success. */
+static brume_status measure(run *all, size_t query, brume_bits *bits, brume_measured *out,
+                            brume_error *error)
 {
-    double answer;
-    BRUME_TRY(brume_weights_answer_one(&all->weights, one->query, &answer, error));
-    double wanted = brume_mwem_nearest(one->answer, band, answer);
-    if (wanted == answer)
-        return BRUME_OK;
-    double rate = brume_mwem_rate(wanted, answer, all->weights.records, BRUME_MWEM_STEP);
-    return brume_weights_step(&all->weights, one->query, rate, error);
+    const brume_group *group = brume_workload_group(all->workload, query);
+    brume_measured made = {.query = query, .first = query, .count = 1};
+    if (all->options->whole_marginals && group->kind == BRUME_GROUP_MARGINAL) {
+        made.marginal = group;
+        made.first = group->first;
+        made.count = group->count;
+    }
+    for (size_t i = 0; i < made.count; i++)
+        all->noisy[i] = (int64_t)all->truth[made.first + i];
+    BRUME_TRY(brume_noise_add(all->noise, bits, all->noisy, all->noisy, made.count, error));
+    made.answers = malloc(made.count * sizeof *made.answers);
+    if (!made.answers)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for %zu answers", made.count);
+    for (size_t i = 0; i < made.count; i++)
+        made.answers[i] = fmin(fmax((double)all->noisy[i], 0), all->weights.records);
+    *out = made;
+    return BRUME_OK;
 }
 
 static brume_status one_round(run *all, uint64_t round, brume_bits *bits, brume_error *error)
 {
-    BRUME_TRY(measure(all, bits, &all->measured[round], error));
-    BRUME_TRY(move(all, &all->measured[round], 0, error));
+    size_t query;
+    double answer;
+    brume_measured *now = &all->measured[round];
+    BRUME_TRY(choose(all, bits, &query, error));
+    answer = all->answers[query];
+    BRUME_TRY(measure(all, query, bits, now, error));
+    double rate = brume_mwem_rate(now->answers[query - now->first], answer, all->weights.records,
+                                  BRUME_MWEM_STEP);
+    BRUME_TRY(brume_weights_step(&all->weights, query, rate, error));
     for (uint64_t sweep = 0; sweep < all->options->replays; sweep++)
         for (uint64_t i = 0; i <= round; i++)
-            BRUME_TRY(move(all, &all->measured[i], all->band, error));
+            BRUME_TRY(
+                brume_replay(&all->weights, &all->measured[i], &all->rule, all->answers, error));
     return BRUME_OK;
 }
 
@@ -241,14 +254,15 @@ static brume_status prepare_and_run(run *all, const double *counts, brume_bits *
     all->cell = malloc(universe->cells * sizeof(double));
     all->measured = calloc(all->options->rounds, sizeof *all->measured);
     all->truth = calloc(queries, sizeof(double));
-    all->answers = malloc(queries * sizeof(double));
+    all->answers = malloc(2 * queries * sizeof(double));
     all->score = calloc(queries, sizeof(double));
-    if (!all->cell || !all->measured || !all->truth || !all->answers || !all->score)
+    all->noisy = calloc(brume_mwem_at_once(all->workload, all->options), sizeof *all->noisy);
+    if (!all->cell || !all->measured || !all->truth || !all->answers || !all->score || !all->noisy)
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for %llu cells and %zu queries",
                           (unsigned long long)universe->cells, queries);
     BRUME_TRY(open_noise(all->options, &all->events[BRUME_MWEM_ANSWERS], &all->noise, error));
     BRUME_TRY(brume_exact_answers(all->workload, counts, all->truth, error));
-    BRUME_TRY(brume_mwem_band(all->options, all->events, &all->band, error));
+    BRUME_TRY(brume_mwem_rule(all->workload, all->options, &all->rule, error));
     BRUME_TRY(know_records(all, true_records, events, bits, &records, error));
     brume_weights_uniform(&all->weights, all->workload, records, all->cell);
     return all_rounds(all, bits, weights, error);
@@ -270,8 +284,13 @@ brume_status brume_mwem(const brume_workload *workload, const brume_mwem_options
         memset(weights, 0, brume_workload_universe(workload)->cells * sizeof *weights);
     wipe(all.truth, brume_workload_size(workload));
     wipe(all.score, brume_workload_size(workload));
-    free(all.cell);
+    for (uint64_t i = 0; all.measured && i < options->rounds; i++)
+        free(all.measured[i].answers);
     free(all.measured);
+    if (all.noisy) /* after a failure it may hold true answers */
+        explicit_bzero(all.noisy, brume_mwem_at_once(workload, options) * sizeof *all.noisy);
+    free(all.noisy);
+    free(all.cell);
     free(all.answers);
     brume_noise_close(all.noise);
     return status;

@@ -4,6 +4,8 @@
 
 #include <brume/mwem.h>
 
+#include "synthetic/replay.h"
+
 /* Places in the array of events. */
 enum { BRUME_MWEM_CHOICES, BRUME_MWEM_ANSWERS, BRUME_MWEM_COUNTED };
 
@@ -17,10 +19,6 @@ double brume_mwem_coefficient(double epsilon);
 /* The rate that moves `answer` towards `wanted`. */
 double brume_mwem_rate(double wanted, double answer, double records, double step);
 
-/* The number nearest to `answer` that is within `band` of the measured one: what a replay moves
- * to. */
-double brume_mwem_nearest(double measured, double band, double answer);
-
 /* What a round does with its answer: clamp `measured` to [0, records], multiply by exp(rate f),
  * scale to a sum of `records`. */
 BRUME_MUST_USE brume_status brume_mwem_step(const brume_workload *workload, size_t query,
@@ -33,9 +31,17 @@ double brume_mwem_public(double answer);
 /* How many histograms are averaged. */
 uint64_t brume_mwem_averaged(const brume_mwem_options *options);
 
-/* The band of replays: the noise of all rounds is within it with probability 0.9. Public. */
-BRUME_MUST_USE brume_status brume_mwem_band(const brume_mwem_options *options,
-                                            const brume_event *events, double *band,
-                                            brume_error *error);
+/* The most answers that one round may release. */
+size_t brume_mwem_at_once(const brume_workload *workload, const brume_mwem_options *options);
+
+/* The replays' rule is right about the noise of all answers, and the error of the number of
+ * records, but for this chance; and they raise the entropy by at most this share of ln N. */
+#define BRUME_MWEM_COVER_BETA 0.01
+#define BRUME_MWEM_RISE       0.5
+
+/* The rule of replays; public. */
+BRUME_MUST_USE brume_status brume_mwem_rule(const brume_workload *workload,
+                                            const brume_mwem_options *options,
+                                            brume_replay_rule *rule, brume_error *error);
 
 #endif

@@ -61,6 +61,7 @@ void brume_parallel_run_on(size_t most, uint64_t count, uint64_t cells, brume_pa
 
 void brume_parallel_run(uint64_t count, uint64_t cells, brume_parallel_work work, void *context)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    /* the system is asked only where it matters: it opens a file to know */
+    long cores = count * cells >= 2 * CELLS_PER_THREAD ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
     brume_parallel_run_on(cores < 1 ? 1 : (size_t)cores, count, cells, work, context);
 }

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "synthetic/block.h"
 #include "synthetic/parallel.h"
-#include "synthetic/workload.h"
 
 #define LEAST_WEIGHT 0x1p-900
 
@@ -70,6 +69,26 @@ brume_status brume_weights_step(brume_weights *weights, size_t query, double rat
     double total;
     BRUME_TRY(brume_workload_step(weights->workload, query, rate, weights->scale, LEAST_WEIGHT,
                                   weights->cell, &total, error));
+    weights->scale = weights->records / total;
+    return BRUME_OK;
+}
+
+brume_status brume_weights_marginal(const brume_weights *weights, const brume_group *marginal,
+                                    double *answers, brume_error *error)
+{
+    const brume_group *one[] = {marginal};
+    BRUME_TRY(brume_workload_marginals(weights->workload, one, 1, weights->cell, answers, error));
+    for (size_t i = 0; i < marginal->count; i++)
+        answers[marginal->first + i] *= weights->scale;
+    return BRUME_OK;
+}
+
+brume_status brume_weights_step_marginal(brume_weights *weights, const brume_group *marginal,
+                                         const double *factors, brume_error *error)
+{
+    double total;
+    BRUME_TRY(brume_workload_step_marginal(weights->workload, marginal, factors, weights->scale,
+                                           LEAST_WEIGHT, weights->cell, &total, error));
     weights->scale = weights->records / total;
     return BRUME_OK;
 }

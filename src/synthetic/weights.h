@@ -11,6 +11,8 @@
 
 #include <brume/workload.h>
 
+#include "synthetic/workload.h"
+
 typedef struct brume_weights {
     const brume_workload *workload;
     double *cell; /* the caller's, one per cell of the universe */
@@ -31,6 +33,15 @@ BRUME_MUST_USE brume_status brume_weights_answer(const brume_weights *weights, d
 /* Multiply by exp(rate f), |rate| <= 700, then scale to a sum of `records`. */
 BRUME_MUST_USE brume_status brume_weights_step(brume_weights *weights, size_t query, double rate,
                                                brume_error *error);
+
+/* The cells of one marginal, at its `first` of `answers`; multiply all weights that count in cell i
+ * of it by factors[i] >= 0, then scale to a sum of `records`. */
+BRUME_MUST_USE brume_status brume_weights_marginal(const brume_weights *weights,
+                                                   const brume_group *marginal, double *answers,
+                                                   brume_error *error);
+BRUME_MUST_USE brume_status brume_weights_step_marginal(brume_weights *weights,
+                                                        const brume_group *marginal,
+                                                        const double *factors, brume_error *error);
 
 /* sum[i] += factor * weight of cell i. */
 void brume_weights_add_to(const brume_weights *weights, double factor, double *sum);

@@ -49,4 +49,11 @@ BRUME_MUST_USE brume_status brume_workload_marginals(const brume_workload *workl
                                                      const double *weights, double *answers,
                                                      brume_error *error);
 
+/* One pass: weights[i] = max(scale factors[place of i in the marginal] weights[i], least). */
+BRUME_MUST_USE brume_status brume_workload_step_marginal(const brume_workload *workload,
+                                                         const brume_group *marginal,
+                                                         const double *factors, double scale,
+                                                         double least, double *weights,
+                                                         double *total, brume_error *error);
+
 #endif

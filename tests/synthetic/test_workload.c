@@ -277,6 +277,38 @@ static void no_weight_falls_below_the_least(void **state)
     close_fixture(&all);
 }
 
+static void a_step_of_a_marginal_multiplies_each_weight_by_the_factor_of_its_cell(void **state)
+{
+    (void)state;
+    const uint32_t shapes[][4] = {{3, 4, 2, 5}, {40, 6, 30, 50}, {2, 3, 5000, 2}};
+    for (size_t shape = 0; shape < 3; shape++) {
+        fixture all;
+        brume_error error = {0};
+        open_fixture(&all, shapes[shape], 4);
+        const size_t columns[] = {1, 3};
+        assert_ok(brume_workload_add_marginal(all.workload, columns, 2, &error));
+        size_t size = brume_workload_size(all.workload);
+        double *factors = malloc(size * sizeof *factors), total, expected = 0;
+        double *before = malloc(all.universe.cells * sizeof *before);
+        memcpy(before, all.weights, all.universe.cells * sizeof *before);
+        for (size_t i = 0; i < size; i++)
+            factors[i] = 1 + (double)i;
+        assert_ok(brume_workload_step_marginal(all.workload, brume_workload_group(all.workload, 0),
+                                               factors, 0.5, 0.25, all.weights, &total, &error));
+        for (uint64_t cell = 0; cell < all.universe.cells; cell++) {
+            uint32_t record[4];
+            brume_universe_record(&all.universe, cell, record);
+            double factor = factors[record[1] * shapes[shape][3] + record[3]];
+            assert_holds(all.weights[cell] == fmax(before[cell] * 0.5 * factor, 0.25));
+            expected += all.weights[cell];
+        }
+        assert_close(total, expected, 1e-12);
+        free(before);
+        free(factors);
+        close_fixture(&all);
+    }
+}
+
 typedef struct pieces {
     double sum[BRUME_PARALLEL_PIECES];
     uint64_t covered[BRUME_PARALLEL_PIECES];
@@ -322,6 +354,7 @@ int main(void)
         cmocka_unit_test(one_update_step_gives_the_vector_of_the_textbook),
         cmocka_unit_test(marginals_of_many_columns_together_are_those_of_each_alone),
         cmocka_unit_test(a_dense_step_is_right_to_its_stated_error),
+        cmocka_unit_test(a_step_of_a_marginal_multiplies_each_weight_by_the_factor_of_its_cell),
         cmocka_unit_test(no_weight_falls_below_the_least),
         cmocka_unit_test(a_loop_is_cut_alike_on_any_number_of_threads),
     };
