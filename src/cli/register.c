@@ -99,22 +99,34 @@ static brume_status declare_bounds(brume_policy *policy, const char *typed, brum
             brume_fail(error, BRUME_EARGUMENT, "write COLUMN=LO..HI", "'--bounds' is '%s'", typed);
     } else {
         *dots = 0;
-        status = brume_policy_set_bounds(policy, column, low, dots + 2, error);
+        const brume_policy_column *known = brume_policy_find(policy, column);
+        if (known && known->low)
+            status = brume_fail(error, BRUME_EARGUMENT, NULL, "column '%s' is given bounds twice",
+                                known->name);
+        else
+            status = brume_policy_set_bounds(policy, column, low, dots + 2, error);
     }
     free(column);
     return status;
 }
 
+/* The values of one option, after those that options before it gave to the same column: a long
+ * domain may take several. */
 static brume_status declare_domain(brume_policy *policy, const char *typed, brume_error *error)
 {
     char *column = NULL, *rest = NULL, *part = NULL;
     BRUME_TRY(cut(typed, "domain", &column, &rest, error));
-    size_t count = 0, room = 1;
+    const brume_policy_column *known = brume_policy_find(policy, column);
+    size_t count = 0, before = known ? known->domain_count : 0, room = before + 1;
     for (const char *c = rest; *c; c++)
         room += *c == ',';
     const char **values = calloc(room, sizeof *values);
     brume_status status = values ? BRUME_OK
                                  : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    while (status == BRUME_OK && count < before) {
+        values[count] = known->domain[count];
+        count++;
+    }
     while (status == BRUME_OK && (part = strsep(&rest, ",")))
         values[count++] = part;
     if (status == BRUME_OK)
@@ -333,7 +345,8 @@ static const brume_option options[] = {
      .type = BRUME_OPTION_TEXT,
      .argument = "COLUMN=V1,V2,...",
      .repeated = true,
-     .help = "public values of a column; others are dropped when grouping by it"},
+     .help = "public values of a column; others are dropped when grouping by it. Several for one "
+             "column add up"},
     {.name = "estimate-bias",
      .type = BRUME_OPTION_TEXT,
      .argument = "SHARE",

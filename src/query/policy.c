@@ -189,6 +189,28 @@ static brume_status check_utf8(const char *text, const char *column, brume_error
                              "a value in the domain of column '%s' is not UTF-8", column);
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static brume_status check_different(const char *const *values, size_t count, const char *column,
+                                    brume_error *error)
+{
+    const char **sorted = calloc(count + 1, sizeof *sorted);
+    if (!sorted)
+        return out_of_memory(error);
+    memcpy(sorted, values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_texts);
+    brume_status status = BRUME_OK;
+    for (size_t i = 1; status == BRUME_OK && i < count; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            status = brume_fail(error, BRUME_EARGUMENT, NULL,
+                                "'%s' is twice in the domain of column '%s'", sorted[i], column);
+    free(sorted);
+    return status;
+}
+
 brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
                                      const char *const *values, size_t count, brume_error *error)
 {
@@ -201,12 +223,8 @@ brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
     for (size_t i = 0; i < count; i++) {
         BRUME_TRY(brume_policy_domain_value(found->type, values[i], &cell, error));
         BRUME_TRY(check_utf8(values[i], found->name, error));
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(values[i], values[j]) == 0)
-                return brume_fail(error, BRUME_EARGUMENT, NULL,
-                                  "'%s' is twice in the domain of column '%s'", values[i],
-                                  found->name);
     }
+    BRUME_TRY(check_different(values, count, found->name, error));
     char **domain = calloc(count, sizeof *domain);
     bool good = domain != NULL;
     for (size_t i = 0; good && i < count; i++)
