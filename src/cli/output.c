@@ -16,6 +16,7 @@
 brume_status brume_output_ready(brume_error *error)
 {
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a full disk: an error, not a death */
     bool closed = fcntl(STDOUT_FILENO, F_GETFD) == -1 && errno == EBADF;
     for (int number = 0; number <= 2; number++)
         if (fcntl(number, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDWR) != number)

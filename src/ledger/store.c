@@ -36,7 +36,8 @@ brume_status brume_store_fail(brume_ledger *ledger, const char *doing, brume_err
                           "%s: the ledger stayed locked for %d s", doing, BUSY_MILLISECONDS / 1000);
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
-        return brume_fail(error, BRUME_EDISK, NULL, "%s: %s", doing, text);
+        return brume_fail(error, BRUME_EDISK, "is the disk full, or its file system read-only?",
+                          "%s: %s", doing, text);
     case SQLITE_NOMEM:
         return brume_fail(error, BRUME_EMEMORY, NULL, "%s: out of memory", doing);
     case SQLITE_NOTADB:
@@ -65,11 +66,40 @@ brume_status brume_store_run(brume_ledger *ledger, const char *sql, const char *
     return BRUME_OK;
 }
 
+/* SQLite names the log after the file: under two names there would be two logs and two locks, and
+ * charges that do not see each other. */
+static brume_status check_names(const struct stat *file, brume_error *error)
+{
+    if (file->st_nlink <= 1)
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EDAMAGED, "remove all its names but one",
+                      "the ledger has several names (hard links), which would not see each other's "
+                      "charges");
+}
+
+/* What is written must be in the file that the next process opens. */
+static brume_status check_place(brume_ledger *ledger, brume_error *error)
+{
+    struct stat file;
+    int moved = 0;
+    const char *path = sqlite3_db_filename(ledger->database, "main");
+    if (sqlite3_file_control(ledger->database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) !=
+            SQLITE_OK ||
+        moved || !path || stat(path, &file) != 0)
+        return brume_fail(error, BRUME_EDAMAGED, "put it back, and check it with 'ledger verify'",
+                          "the ledger was moved or replaced while it was in use");
+    return check_names(&file, error);
+}
+
 brume_status brume_store_begin(brume_ledger *ledger, brume_error *error)
 {
     if (!ledger->writable)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "the ledger was opened for reading only");
-    return brume_store_run(ledger, "BEGIN IMMEDIATE", "locking the ledger", error);
+    BRUME_TRY(brume_store_run(ledger, "BEGIN IMMEDIATE", "locking the ledger", error));
+    brume_status status = check_place(ledger, error);
+    if (status != BRUME_OK)
+        brume_store_undo(ledger);
+    return status;
 }
 
 brume_status brume_store_commit(brume_ledger *ledger, brume_error *error)
@@ -257,7 +287,7 @@ static brume_status prepare_file(const char *path, brume_ledger_mode mode, brume
     struct stat file;
     if (stat(path, &file) == 0) {
         if (S_ISREG(file.st_mode))
-            return BRUME_OK;
+            return check_names(&file, error);
         return brume_fail(error, BRUME_EDAMAGED, "name another file with --ledger",
                           "'%s' is not a file", path);
     }
@@ -277,10 +307,16 @@ static brume_status open_file(const char *path, brume_ledger_mode mode, brume_le
                               brume_error *error)
 {
     BRUME_TRY(prepare_file(path, mode, error));
+    /* A name such as ":memory:" means a file here, and never SQLite's memory. */
+    char *plain = sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
+    if (!plain)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "opening the ledger: out of memory");
     /* Reading opens for writing too, where possible: a write-ahead log is read through an index
      * that may have to be made. */
-    if (sqlite3_open_v2(path, &ledger->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX,
-                        NULL) != SQLITE_OK) {
+    int code = sqlite3_open_v2(plain, &ledger->database,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, NULL);
+    sqlite3_free(plain);
+    if (code != SQLITE_OK) {
         if (!ledger->database)
             return brume_fail(error, BRUME_EMEMORY, NULL, "opening the ledger: out of memory");
         return brume_store_fail(ledger, "opening the ledger", error);

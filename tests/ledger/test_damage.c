@@ -290,6 +290,113 @@ static void a_read_only_ledger_gives_an_error_and_charges_nothing(void **state)
     remove_place(&where);
 }
 
+static void an_edit_between_reservation_and_answer_keeps_the_answer_back(void **state)
+{
+    (void)state;
+    static const char *const edits[] = {
+        "UPDATE dataset SET filter = (SELECT json_extract(body, '$.filter') FROM journal WHERE "
+        "kind='register')",
+        "DELETE FROM mark",
+        "DROP TRIGGER journal_keeps_rows; DELETE FROM journal WHERE id = (SELECT max(id) FROM "
+        "journal)",
+    };
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        place where;
+        brume_error error = {0};
+        uint64_t id = 0;
+        make_ledger(&where);
+        brume_ledger *ledger = open_ledger(&where);
+        assert_ok(reserve(ledger, "visits", "0.1", "key", &id, &error));
+        tamper(&where, edits[i]);
+        json_t *answer = json_pack("[i]", 42);
+        assert_fails(brume_ledger_commit(ledger, id, answer, &error), BRUME_EDAMAGED);
+        json_decref(answer);
+        brume_ledger_close(ledger);
+        remove_place(&where);
+    }
+}
+
+static void a_ledger_that_is_replaced_in_use_gets_no_charge_and_gives_no_answer(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    uint64_t id = 0, unused = 0;
+    char away[128];
+    make_ledger(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    assert_ok(reserve(ledger, "visits", "0.1", "key", &id, &error));
+    snprintf(away, sizeof away, "%s/away.db", where.folder);
+    assert_int_equal(rename(where.path, away), 0);
+    json_t *answer = json_pack("[i]", 42);
+    assert_fails(brume_ledger_commit(ledger, id, answer, &error), BRUME_EDAMAGED);
+    assert_non_null(strstr(error.message, "moved or replaced"));
+    write_file(&where, "an older copy", 13);
+    assert_fails(brume_ledger_commit(ledger, id, answer, &error), BRUME_EDAMAGED);
+    assert_fails(reserve(ledger, "visits", "0.1", "other", &unused, &error), BRUME_EDAMAGED);
+    assert_int_equal(rename(away, where.path), 0);
+    assert_ok(brume_ledger_commit(ledger, id, answer, &error)); /* put back, it goes on */
+    json_decref(answer);
+    brume_ledger_close(ledger);
+    assert_ok(verify_file(&where, &error));
+    remove_place(&where);
+}
+
+static void a_second_name_of_the_ledger_buys_nothing(void **state)
+{
+    (void)state;
+    place where, other;
+    brume_error error = {0};
+    uint64_t id = 0;
+    make_ledger(&where);
+    other = where;
+    snprintf(other.path, sizeof other.path, "%s/other.db", where.folder);
+    brume_ledger *ledger = open_ledger(&where);
+    assert_ok(reserve(ledger, "visits", "0.1", "key", &id, &error)); /* in the log of one name */
+    assert_int_equal(link(where.path, other.path), 0);
+    assert_fails(reserve_in_file(&other, &error), BRUME_EDAMAGED);
+    assert_non_null(strstr(error.message, "several names"));
+    assert_fails(verify_file(&other, &error), BRUME_EDAMAGED);
+    assert_fails(reserve(ledger, "visits", "0.1", "more", &id, &error), BRUME_EDAMAGED);
+    brume_ledger_close(ledger);
+    unlink(other.path);
+    assert_ok(verify_file(&where, &error));
+    /* A symbolic link is the same file with the same log. */
+    assert_int_equal(symlink(where.path, other.path), 0);
+    ledger = open_ledger(&where);
+    assert_ok(reserve(ledger, "visits", "0.1", "key", &id, &error)); /* 0.05 are left */
+    assert_fails(reserve_in_file(&other, &error), BRUME_EBUDGET);
+    brume_ledger_close(ledger);
+    unlink(other.path);
+    remove_place(&where);
+}
+
+static void a_name_that_means_memory_to_sqlite_is_a_file(void **state)
+{
+    (void)state;
+    static const char *const names[] = {":memory:", "file::memory:", "file:x?mode=memory"};
+    place where;
+    brume_error error = {0};
+    char before[256];
+    make_place(&where);
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(where.folder), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        brume_ledger *ledger = NULL;
+        assert_ok(brume_ledger_open(names[i], BRUME_LEDGER_CREATE, &ledger, &error));
+        register_dataset(ledger, "visits", "1", NULL);
+        brume_ledger_close(ledger);
+        assert_ok(brume_ledger_open(names[i], BRUME_LEDGER_READ, &ledger, &error));
+        brume_dataset *dataset = NULL;
+        assert_ok(brume_ledger_dataset(ledger, "visits", &dataset, &error));
+        brume_dataset_close(dataset);
+        brume_ledger_close(ledger);
+        unlink(names[i]);
+    }
+    assert_int_equal(chdir(before), 0);
+    remove_place(&where);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +407,10 @@ int main(void)
         cmocka_unit_test(a_newer_schema_is_refused_and_untouched),
         cmocka_unit_test(a_file_that_is_no_ledger_is_refused_and_untouched),
         cmocka_unit_test(flipped_bytes_never_crash_and_never_verify),
+        cmocka_unit_test(an_edit_between_reservation_and_answer_keeps_the_answer_back),
+        cmocka_unit_test(a_ledger_that_is_replaced_in_use_gets_no_charge_and_gives_no_answer),
+        cmocka_unit_test(a_second_name_of_the_ledger_buys_nothing),
+        cmocka_unit_test(a_name_that_means_memory_to_sqlite_is_a_file),
         cmocka_unit_test(a_full_disk_gives_an_error_and_charges_nothing),
         cmocka_unit_test(a_read_only_ledger_gives_an_error_and_charges_nothing),
     };
