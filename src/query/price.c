@@ -45,6 +45,15 @@ static brume_status set_scale(brume_measure *measure, double scale, brume_error 
     return BRUME_OK;
 }
 
+/* The quantile 0 or 1 by itself. u(v) is then minus the number of values below v (or above): a unit
+ * that comes or goes moves u one way only, one that is replaced by a difference of two such counts,
+ * whose range is at most R. */
+static bool is_extreme(const brume_measure *measure)
+{
+    return measure->fraction_count == 1 &&
+           (measure->fractions[0][0] == 0 || measure->fractions[0][0] == measure->fractions[0][1]);
+}
+
 /* A selection pays `cost` of epsilon (p = 1) or of 2 rho (p = 2) per gained cell. */
 static brume_status set_rate(brume_measure *measure, const brume_shape *shape, double cost, int p,
                              brume_error *error)
@@ -57,9 +66,11 @@ static brume_status set_rate(brume_measure *measure, const brume_shape *shape, d
     }
     if (measure->kind == BRUME_MEASURE_QUANTILES) {
         brume_kappas kappa = brume_kappas_up(measure);
-        /* p = 1: 2 eta R sum kappa = cost.  p = 2: (eta R)^2 sum kappa^2 = cost. */
+        /* p = 1: 2 eta R sum kappa = cost.  p = 2: (eta R)^2 sum kappa^2 = cost. The least or the
+         * greatest value alone: the range is half of that. */
         double per_rate = p == 1 ? brume_multiply_up(brume_multiply_up(2, rows), kappa.sum)
                                  : brume_multiply_up(rows, brume_sqrt_up(kappa.squares));
+        per_rate = is_extreme(measure) ? per_rate / 2 : per_rate; /* a power of two: exact */
         measure->scale = brume_divide_down(p == 1 ? cost : brume_sqrt_down(cost), per_rate);
         return BRUME_OK;
     }

