@@ -4,6 +4,22 @@
 
 #include <math.h>
 
+#include "accountant/profile.h"
+
+/* Gaussians together, in balls: delta grows with mu. */
+static double gaussian_delta(void *context, double epsilon, brume_side side)
+{
+    const brume_law *law = context;
+    brume_interval delta = brume_profile_gaussian(brume_parameter_moved(law->a, side), epsilon);
+    return side == BRUME_UPPER_SIDE ? delta.upper : delta.lower;
+}
+
+brume_closed brume_gaussian_form(brume_law *law)
+{
+    return (brume_closed){
+        .delta = gaussian_delta, .context = law, .route = "closed form of the Gaussian"};
+}
+
 void brume_closed_delta(const brume_closed *closed, double epsilon, brume_answer *answer)
 {
     double upper = closed->delta(closed->context, epsilon, BRUME_UPPER_SIDE);

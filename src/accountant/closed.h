@@ -35,6 +35,9 @@ brume_pattern *brume_pattern_open(const brume_law *laws, size_t count, double ep
 void brume_pattern_close(brume_pattern *pattern);
 brume_closed brume_pattern_form(brume_pattern *pattern);
 
+/* --- all Gaussians together: a law of that kind is one draw --- */
+brume_closed brume_gaussian_form(brume_law *law);
+
 /* --- one subsampled Gaussian --- */
 brume_closed brume_sampled_form(brume_law *law);
 

@@ -100,12 +100,13 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
             brume_gathered_close(&gathered);
             return brume_curves_epsilon(terms, count, delta, width, out, error);
         }
-        if (gathered.infinite || (delta > 0 && delta <= gathered.failure_ends.lower) ||
-            (delta == 0 && (!gathered.bounded || gathered.failure_ends.upper > 0))) {
+        bool at_failure = gathered.failure_error == 0 && delta == gathered.failure;
+        if (gathered.infinite || (delta <= gathered.failure_ends.lower && !at_failure) ||
+            (at_failure && !gathered.bounded)) {
             result.infinite = true;
             answer = (brume_answer){.value = {INFINITY, INFINITY},
                                     .route = "delta is not above the probability of failure"};
-            if (!(gathered.failure_ends.lower > 0))
+            if (!(gathered.failure_ends.lower > 0) && !gathered.infinite)
                 answer.route = "the loss is unbounded and delta is 0";
             fill(&gathered, &answer, &result);
             brume_gathered_close(&gathered);
@@ -114,7 +115,7 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
         brume_answer one;
         brume_status status = BRUME_OK;
         double delta_error, finite = finite_delta(&gathered, delta, &delta_error);
-        if (delta == 0) {
+        if (at_failure) { /* nothing may be left to the finite losses: all must be below epsilon */
             double top, mass;
             brume_top_atom(gathered.laws, gathered.law_count, &top, &mass);
             double slack = (20 + 2 * (double)gathered.law_count) * BRUME_UNIT;
@@ -123,6 +124,10 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
         } else if (!(finite > 0) || !(delta_error < 0.5)) {
             one = (brume_answer){.value = {0, INFINITY},
                                  .route = "delta is at the probability of failure"};
+            double top, mass;
+            if (gathered.failure_ends.upper <= delta &&
+                brume_top_atom(gathered.laws, gathered.law_count, &top, &mass))
+                one.value.upper = top * (1 + (20 + 2 * (double)gathered.law_count) * BRUME_UNIT);
         } else {
             status = epsilon_of_order(&gathered, finite, delta_error, width, &one, error);
             if (audit && status == BRUME_OK)

@@ -1,4 +1,7 @@
-/* Gathering: sort the losses, merge equal ones, add up the Gaussians. O(n log n). */
+/* Gathering: sort the losses, merge equal ones, add up the Gaussians. O(n log n).
+ *
+ * Promise: a merged count is the exact sum, or within one rounding of it above 2^53; the mu of all
+ * Gaussians is within 4 units; the failure is within `failure_error`, and exact for one draw. */
 #include "accountant/gather.h"
 
 #include <math.h>
@@ -9,7 +12,7 @@
 
 typedef struct item {
     brume_loss loss;
-    double count;
+    long double count;
 } item;
 
 static int compare(const void *left, const void *right)
@@ -60,26 +63,42 @@ static brume_status loss_of(const brume_cost *cost, brume_loss *loss, bool *exac
     return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "a term has no stated cost in any currency");
 }
 
+/* A sum of many positive long doubles without accumulated rounding [Neumaier's compensation]: off
+ * by at most 2^-63 of itself for up to 2^32 of them. */
+typedef struct long_sum {
+    long double sum, rest;
+} long_sum;
+
+static void add(long_sum *to, long double x)
+{
+    long double sum = to->sum + x;
+    to->rest += fabsl(to->sum) >= fabsl(x) ? (to->sum - sum) + x : (x - sum) + to->sum;
+    to->sum = sum;
+}
+
 static brume_status merge(item *items, size_t count, bool reversed, brume_gathered *out,
                           brume_error *error)
 {
     qsort(items, count, sizeof *items, compare);
     for (size_t i = 0; i < count;) {
         size_t end = i + 1;
-        double draws = items[i].count;
+        long double draws = items[i].count; /* exact up to 2^64 */
         brume_loss loss = items[i].loss;
         if (loss.kind == BRUME_LOSS_GAUSSIAN) { /* all Gaussians are one, of mu^2 = sum n mu^2 */
-            long double square = draws * (long double)loss.a * loss.a;
+            long_sum square = {draws * (long double)loss.a * loss.a, 0};
             for (; end < count && items[end].loss.kind == BRUME_LOSS_GAUSSIAN; end++)
-                square += items[end].count * (long double)items[end].loss.a * items[end].loss.a;
+                add(&square, items[end].count * (long double)items[end].loss.a * items[end].loss.a);
             if (end > i + 1 || draws != 1)
-                loss.a = (double)sqrtl(square);
+                loss.a = (double)sqrtl(square.sum + square.rest);
             draws = 1;
         } else {
             for (; end < count && compare(&items[i], &items[end]) == 0; end++)
                 draws += items[end].count;
+            if (draws > 0x1p64L)
+                return brume_fail(error, BRUME_EARGUMENT, NULL, "more than 2^64 draws of one kind");
         }
-        BRUME_TRY(brume_law_open(&loss, draws, reversed, &out->laws[out->law_count], error));
+        BRUME_TRY(
+            brume_law_open(&loss, (double)draws, reversed, &out->laws[out->law_count], error));
         brume_law *law = &out->laws[out->law_count++];
         out->symmetric &= law->kind != BRUME_LAW_SAMPLED;
         out->bounded &= law->bounded;
@@ -88,12 +107,21 @@ static brume_status merge(item *items, size_t count, bool reversed, brume_gather
     return BRUME_OK;
 }
 
-/* 1 - prod (1 - delta_i)^n_i with both ends. */
-static void settle_failure(long double log_survival, brume_gathered *out)
+/* 1 - prod (1 - delta_i)^n_i with both ends; `draws` of them can fail, `only` is the last one's
+ * probability. */
+static void settle_failure(const long_sum *log_survival, long double draws, double only,
+                           brume_gathered *out)
 {
-    out->failure = (double)-expm1l(log_survival);
-    if (out->failure == 0)
+    if (draws == 0)
         return;
+    if (draws == 1) { /* one draw fails with just that probability */
+        out->failure = out->failure_ends.lower = out->failure_ends.upper = only;
+        out->infinite = only >= 1;
+        return;
+    }
+    /* logarithms by 2^-62, their sum by 2^-63, expm1 by 2^-62 and the double by one unit */
+    out->failure = (double)-expm1l(log_survival->sum + log_survival->rest);
+    out->failure_error = 4 * BRUME_UNIT;
     out->failure_ends.lower = out->failure * (1 - 16 * BRUME_UNIT);
     out->failure_ends.upper = fmin(1, out->failure * (1 + 16 * BRUME_UNIT));
     out->infinite = out->failure >= 1;
@@ -111,7 +139,9 @@ brume_status brume_gather(const brume_term *terms, size_t count, bool reversed, 
     if (!items || !gathered.laws)
         status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for %zu terms", count);
     size_t used = 0;
-    long double log_survival = 0;
+    long_sum log_survival = {0, 0};
+    long double can_fail = 0;
+    double only = 0;
     for (size_t i = 0; i < count && status == BRUME_OK; i++) {
         const brume_term *term = &terms[i];
         brume_loss loss = {0};
@@ -125,16 +155,20 @@ brume_status brume_gather(const brume_term *terms, size_t count, bool reversed, 
         if (status != BRUME_OK)
             break;
         gathered.has_lower &= exact;
-        log_survival += (long double)term->count * log1pl(-(long double)term->cost.delta_failure);
+        if (term->cost.delta_failure > 0) {
+            only = term->cost.delta_failure;
+            can_fail += (long double)term->count;
+            add(&log_survival, (long double)term->count * log1pl(-(long double)only));
+        }
         if (loss.kind == BRUME_LOSS_NONE)
             gathered.curve_count++;
         else if (loss.kind != BRUME_LOSS_PURE || loss.a != 0)
-            items[used++] = (item){.loss = loss, .count = (double)term->count};
+            items[used++] = (item){.loss = loss, .count = (long double)term->count};
     }
     if (status == BRUME_OK)
         status = merge(items, used, reversed, &gathered, error);
     free(items);
-    settle_failure(log_survival, &gathered);
+    settle_failure(&log_survival, can_fail, only, &gathered);
     if (status != BRUME_OK) {
         brume_gathered_close(&gathered);
         return status;

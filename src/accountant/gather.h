@@ -9,7 +9,8 @@
 typedef struct brume_gathered {
     brume_law *laws;
     size_t law_count;
-    double failure;              /* mass at +infinity, within 4 units */
+    double failure;              /* mass at +infinity */
+    double failure_error;        /* its relative error; 0: exact */
     brume_interval failure_ends; /* certified */
     bool infinite;               /* a term fails for certain */
     bool symmetric;              /* both orders are the same */

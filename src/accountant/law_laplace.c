@@ -147,21 +147,25 @@ double brume_laplace_cumulant_rough(const brume_law *law, double c, double *slop
     return big < 0.01 ? (double)brume_laplace_cumulant(law, c, slope, NULL) : c * a + log(mass);
 }
 
-long double brume_laplace_cumulant(const brume_law *law, double c, double *slope, double *error)
+long double brume_laplace_cumulant(const brume_law *law, double at, double *slope, double *error)
 {
-    long double a = law->a, big = (2 * (long double)c + 1) * a, small = expl(-big);
+    long double c = at, a = law->a, big = (2 * c + 1) * a, small = expl(-big);
     long double value, mass;
     if (law->kind == BRUME_LAW_PURE) {
-        /* phi = e^{ca} (1 + e^{-(2c+1)a}) / (1 + e^{-a}); near 0: 2 sinh sinh / cosh */
+        /* phi = e^{ca} (1 + e^{-(2c+1)a}) / (1 + e^{-a}); near 0: 2 sinh sinh / cosh; for small c
+         * phi - 1 = [e^{ca} - 1 + e^{-a} (e^{-ca} - 1)]/(1 + e^{-a}): the value is of the size of
+         * c, and many draws multiply its error */
         if (big < 1)
             value = log1pl(2 * sinhl(c * a / 2) * sinhl((c + 1) * a / 2) / coshl(a / 2));
+        else if (c * a < 0.5L)
+            value = log1pl((expm1l(c * a) + expl(-a) * expm1l(-c * a)) / (1 + expl(-a)));
         else
             value = c * a + log1pl(small) - log1pl(expl(-a));
         mass = 1 + small;
         if (slope)
             *slope = (double)(a * (1 - 2 * small / mass));
     } else {
-        long double r = 1 / (2 * (long double)c + 1);
+        long double r = 1 / (2 * c + 1);
         mass = (c + 1) * r + c * r * small;
         if (big < 0.5L) {
             /* phi - 1 = e^{-a/2} [2 sinh(ca/2) sinh((c+1)a/2) + (c(c+1)/2) sum_j a^{2j+1} S_j /
@@ -175,7 +179,9 @@ long double brume_laplace_cumulant(const brume_law *law, double c, double *slope
                 factor /= (long double)((2 * j + 2) * (2 * j + 3));
             }
             value = log1pl(expl(-a / 2) * (2 * sinhl(c * a / 2) * sinhl((c + 1) * a / 2) +
-                                           (long double)c * (c + 1) * a * a / 2 * sum));
+                                           c * (c + 1) * a * a / 2 * sum));
+        } else if (c * a < 0.5L) { /* phi - 1: terms of the size of c that cancel by 1/8 at most */
+            value = log1pl(((c + 1) * expm1l(c * a) + c * expm1l(-(c + 1) * a)) * r);
         } else {
             value = c * a + logl(mass);
         }

@@ -252,14 +252,15 @@ static brume_status one(brume_method method, const brume_term *terms, size_t cou
 }
 
 /* The certified composition, unless it has no lower end to show that it is tight; then the least of
- * all that apply. At delta = 0 basic composition is exact to the last place. */
+ * all that apply. Where delta is that of failure, 0 for one, basic composition is exact to the last
+ * place. */
 static brume_status best(const brume_term *terms, size_t count, bool of_delta, double at,
                          brume_bound *out, brume_error *error)
 {
     brume_bound result = {.upper = of_delta ? INFINITY : 1, .method = BRUME_METHOD_PLD};
     brume_error why = {0};
     brume_status status = one(BRUME_METHOD_PLD, terms, count, of_delta, at, &result, &why);
-    bool found = status == BRUME_OK, exact = of_delta && at == 0;
+    bool found = status == BRUME_OK, exact = of_delta && at <= failure_upper(terms, count);
     bool tight = found && result.has_lower && result.upper <= result.lower * (1 + 1e-6) && !exact;
     for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC && !tight; method--) {
         brume_bound other;

@@ -55,6 +55,11 @@ static bool aim(brume_line *line, double epsilon, double log_delta, double *goal
     return true;
 }
 
+static bool alone_and_gaussian(const brume_law *laws, size_t count)
+{
+    return count == 1 && laws[0].kind == BRUME_LAW_GAUSSIAN && laws[0].count == 1;
+}
+
 static bool alone_and_sampled(const brume_law *laws, size_t count)
 {
     return count == 1 && laws[0].kind == BRUME_LAW_SAMPLED && laws[0].count == 1;
@@ -171,6 +176,10 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
             break;
     }
     brume_line_close(&line);
+    if (alive && alone_and_gaussian(laws, count) && !narrow(&answer, width_goal)) {
+        brume_closed gaussian = brume_gaussian_form(laws); /* doubles do not reach so far */
+        brume_closed_delta(&gaussian, epsilon, &answer);
+    }
     if (answer.value.lower > answer.value.upper) /* they cross only by rounding at 0 or 1 */
         answer.value.lower = answer.value.upper;
     if (alive)
@@ -237,6 +246,27 @@ static double saddle_epsilon(brume_law *laws, size_t count, double log_delta, do
             return NAN;
     }
     return epsilon;
+}
+
+/* For very many draws: L is within its mean m and deviation d, so by Cantelli P(L >= m - d) >= 1/2,
+ * and delta(m - d - 1) >= (1 - 1/e)/2 > 0.3. Returns m - d - 1, rounded down; -infinity if a law is
+ * of another kind. */
+static double mean_epsilon(const brume_law *laws, size_t count)
+{
+    long double mean = 0, square = 0;
+    for (size_t i = 0; i < count; i++) {
+        long double a = laws[i].a, one;
+        if (laws[i].kind == BRUME_LAW_LAPLACE)
+            one = a < 0.1L ? a * a / 2 * (1 - a / 3) : a + expm1l(-a); /* of e - 1 + e^-e, below */
+        else if (laws[i].kind == BRUME_LAW_PURE)
+            one = a * tanhl(a / 2);
+        else
+            return -INFINITY;
+        /* |L| <= a; the parameter enters at most twice, the count may be rounded: 20 units */
+        mean += laws[i].count * one * (1 - 20 * (long double)unit);
+        square += laws[i].count * a * a * (1 + 20 * (long double)unit);
+    }
+    return (double)(mean - sqrtl(square) - 1) * (1 - (double)(count + 4) * unit);
 }
 
 /* Newton on log T from `epsilon`, bracketed; returns the new epsilon. */
@@ -318,15 +348,21 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
     if (bounded) {
         answer.value.upper = top * (1 + slack);
         /* delta(eps) >= p (1 - e^{eps - top}) > delta for eps below top + log(1 - delta/p) */
-        double x = log(delta) - log_mass * (1 + slack) + delta_error + 1e-14;
+        double x = log(delta) - log_mass * (1 + slack);
+        x += delta_error + 8 * unit * (2 + fabs(log(delta)) + fabs(log_mass)); /* up, for certain */
         if (x < -1e-9)
             answer.value.lower =
-                fmax(0, top * (1 - slack) + log1p(-exp(x)) * (1 + 1e-12) - 1e-15 * exp(x));
+                fmax(0, top * (1 - slack) + log1p(-exp(x) * (1 + 4 * unit)) * (1 + 1e-12));
         if (answer.value.upper - answer.value.lower <= width_goal * answer.value.upper) {
             *out = answer;
             return true;
         }
     }
+    bool countless = false; /* so many draws that doubles cannot follow their waves */
+    for (size_t i = 0; i < count; i++)
+        countless |= laws[i].count > 0x1p53;
+    if (countless && delta < 0.3)
+        answer.value.lower = fmax(answer.value.lower, mean_epsilon(laws, count));
     double moments, place;
     double epsilon = chernoff_epsilon(laws, count, delta, delta_error, &moments, &place);
     double saddle = saddle_epsilon(laws, count, log(delta), place);
@@ -335,6 +371,10 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
     if (moments < answer.value.upper) {
         answer.value.upper = moments;
         answer.route = route_moments;
+    }
+    if (countless && narrow(&answer, 1e-6)) {
+        *out = answer;
+        return true;
     }
     double floor_ = answer.value.lower, roof = answer.value.upper;
     epsilon = fmin(fmax(epsilon, floor_), roof);
@@ -391,6 +431,10 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
             break;
     }
     brume_line_close(&line);
+    if (alive && alone_and_gaussian(laws, count) && !narrow(&answer, width_goal)) {
+        brume_closed gaussian = brume_gaussian_form(laws); /* doubles do not reach so far */
+        brume_closed_epsilon(&gaussian, delta, delta_error, answer.value.upper, &answer);
+    }
     if (answer.value.lower > answer.value.upper)
         answer.value.lower = answer.value.upper;
     if (alive)

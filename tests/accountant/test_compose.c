@@ -108,6 +108,10 @@ static void the_peers_failures_are_answered_right(void **state)
     assert_close(epsilon_at(&term, 1, 1e-12).value.upper, 26.021301256366734569, 1e-12);
     assert_true(epsilon_at(&term, 1, 1e-12).value.upper >= 26.021301256366734);
     term = gaussian(1, 1); /* tiny deltas */
+    assert_close(epsilon_at(&term, 1, 1e-200).value.upper, 30.591649916020485, 1e-12);
+    brume_interval far = epsilon_at(&term, 1, 1e-300).value;
+    assert_true(far.lower <= 37.448847912139105 && far.upper >= 37.448847912139105);
+    assert_true(width(far) <= 1e-12);
     for (double delta = 1e-15; delta > 1e-31; delta *= 1e-15) {
         brume_interval value = epsilon_at(&term, 1, delta).value;
         assert_true(width(value) <= 1e-12);
@@ -163,6 +167,14 @@ static void failure_is_an_atom_at_infinity(void **state)
     assert_true(delta_at(&term, 1, 2).value.lower >=
                 2.9e-6); /* 1 - (1-1e-6)^3, beyond all losses */
     assert_true(delta_at(&term, 1, 2).value.upper <= 3.1e-6);
+    term = approximate(0.5, 1e-6, 1); /* at its very failure nothing is left but the largest loss */
+    out = epsilon_at(&term, 1, 1e-6);
+    assert_true(!out.infinite && out.value.lower <= 0.5 && out.value.upper >= 0.5);
+    assert_close(out.value.upper, 0.5, 1e-14);
+    assert_true(epsilon_at(&term, 1, nextafter(1e-6, 0)).infinite);
+    term = gaussian(1, 1);
+    term.cost.delta_failure = 1e-6;
+    assert_true(epsilon_at(&term, 1, 1e-6).infinite);
     term = gaussian(1, 1);
     assert_true(epsilon_at(&term, 1, 0).infinite);
     term = pure(0.5, 4);
