@@ -217,6 +217,7 @@ static brume_status run(brume_call *call, brume_error *error)
         status = brume_policy_from_json(dataset->policy, &policy, error);
     synth.policy = policy;
     synth.options.adjacency = adjacency_of(call, dataset);
+    synth.spends_rho = dataset && dataset->filter.rule == BRUME_RULE_CONCENTRATED;
     if (status == BRUME_OK)
         status = brume_synth_read(&synth, error);
     if (status == BRUME_OK && !charged)

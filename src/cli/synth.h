@@ -16,6 +16,7 @@ typedef struct brume_synth {
     const brume_call *call;
     const char *method;         /* as typed */
     const brume_policy *policy; /* NULL: without a ledger */
+    bool spends_rho;            /* the budget's rule is concentrated */
 
     /* what was asked, all public */
     brume_schema *schema;
@@ -24,6 +25,7 @@ typedef struct brume_synth {
     char *workload_text;
     brume_synthetic_options options;
     const char *epsilon, *delta, *rho; /* as typed; NULL: not */
+    double epsilon_lower, delta_lower; /* with a delta: both, rounded down */
     uint64_t rows;
     brume_event events[BRUME_SYNTHETIC_EVENTS];
     size_t event_count;
@@ -35,6 +37,12 @@ typedef struct brume_synth {
  * data. Free with brume_synth_clear, also after a failure. */
 BRUME_MUST_USE brume_status brume_synth_read(brume_synth *synth, brume_error *error);
 void brume_synth_clear(brume_synth *synth);
+
+/* The price typed: options.epsilon or options.rho. And then, with a delta and Gaussian noise, as
+ * much more rho as the accountant certifies for the events. */
+BRUME_MUST_USE brume_status brume_synth_price(brume_synth *synth, bool takes_rho,
+                                              brume_error *error);
+BRUME_MUST_USE brume_status brume_synth_raise(brume_synth *synth, brume_error *error);
 
 /* --columns with their domains: from --domain, --bounds and --bins, else from the policy. */
 BRUME_MUST_USE brume_status brume_synth_schema(brume_synth *synth, brume_error *error);

@@ -6,12 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <brume/decimal.h>
 #include <brume/expression.h>
 #include <brume/mechanism.h>
 #include <brume/small_database.h>
 
-#include "accountant/renyi.h"
 #include "base/text.h"
 #include "ledger/digest.h"
 #include "number/rounding.h"
@@ -30,71 +28,6 @@ static const struct {
     {"gaussian", BRUME_SYNTHETIC_GAUSSIAN, true},
     {"histogram", BRUME_SYNTHETIC_HISTOGRAM, true},
 };
-
-/* ---- the price ---- */
-
-static brume_status read_decimal(const char *text, const char *option, double most, double *lower,
-                                 brume_error *error)
-{
-    brume_decimal decimal;
-    brume_error inner = {0};
-    if (brume_decimal_parse(text, &decimal, &inner) != BRUME_OK)
-        return brume_fail(error, inner.status, inner.hint[0] ? inner.hint : NULL,
-                          "'--%s' is '%s': %s", option, text, inner.message);
-    *lower = brume_decimal_lower(&decimal); /* down: what is drawn costs no more than was typed */
-    if (!(*lower > 0 && *lower < most))
-        return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "'--%s' is %s, must be above 0 and below %g", option, text, most);
-    return BRUME_OK;
-}
-
-/* The largest rho, rounded down, whose conversion is (epsilon, delta). */
-static double rho_lower_for(double epsilon, double delta)
-{
-    double low = 0, high = epsilon; /* rho = epsilon never is: delta would be above a half */
-    for (int i = 0; i < 100; i++) {
-        double middle = (low + high) / 2;
-        if (middle <= low || middle >= high)
-            break;
-        if (brume_concentrated_delta_upper(middle, epsilon) <= delta)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static brume_status read_price(brume_synth *synth, bool takes_rho, brume_error *error)
-{
-    double epsilon = 0, delta = 0;
-    synth->epsilon = brume_call_text(synth->call, "epsilon");
-    synth->delta = brume_call_text(synth->call, "delta");
-    synth->rho = brume_call_text(synth->call, "rho");
-    if (synth->rho ? synth->epsilon || synth->delta : !synth->epsilon)
-        return brume_fail(error, BRUME_EARGUMENT, "there is no default: --epsilon 1",
-                          synth->rho ? "'--rho' is a price of its own, without the others"
-                                     : "'--epsilon' is missing");
-    if (!takes_rho && (synth->rho || synth->delta))
-        return brume_fail(error, BRUME_EARGUMENT,
-                          "or take the method mwem, pmw, gaussian or histogram",
-                          "the method '%s' is pure: leave '--%s' out", synth->method,
-                          synth->rho ? "rho" : "delta");
-    if (synth->rho)
-        return read_decimal(synth->rho, "rho", 10000, &synth->options.rho, error);
-    BRUME_TRY(read_decimal(synth->epsilon, "epsilon", 700, &epsilon, error));
-    if (!synth->delta && synth->options.method == BRUME_SYNTHETIC_GAUSSIAN)
-        return brume_fail(error, BRUME_EARGUMENT, "for example --delta 1e-6, or --rho",
-                          "the method 'gaussian' needs '--delta'");
-    if (!synth->delta) {
-        synth->options.epsilon = epsilon;
-        return BRUME_OK;
-    }
-    BRUME_TRY(read_decimal(synth->delta, "delta", 0.5, &delta, error));
-    synth->options.rho = rho_lower_for(epsilon, delta);
-    if (!(synth->options.rho > 0))
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "'--delta' is too small");
-    return BRUME_OK;
-}
 
 /* ---- the workload ---- */
 
@@ -245,7 +178,7 @@ brume_status brume_synth_read(brume_synth *synth, brume_error *error)
     while (strcmp(methods[which].name, synth->method) != 0)
         which++; /* it is one of the choices */
     synth->options.method = methods[which].method;
-    BRUME_TRY(read_price(synth, methods[which].takes_rho, error));
+    BRUME_TRY(brume_synth_price(synth, methods[which].takes_rho, error));
     BRUME_TRY(brume_synth_schema(synth, error));
     /* counts and weights at least, before a workload over so many cells is made */
     BRUME_TRY(
@@ -254,6 +187,7 @@ brume_status brume_synth_read(brume_synth *synth, brume_error *error)
     BRUME_TRY(read_options(synth, error));
     BRUME_TRY(brume_synthetic_events(synth->workload, &synth->options, synth->events,
                                      &synth->event_count, error));
+    BRUME_TRY(brume_synth_raise(synth, error));
     BRUME_TRY(sum_rho(synth, error));
     synth->bytes = brume_synthetic_bytes(synth->workload, &synth->options) +
                    8 * (double)synth->rows + 8 * (double)synth->universe.cells;

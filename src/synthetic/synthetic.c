@@ -181,7 +181,11 @@ static brume_status method_event(const brume_workload *workload,
         made.mechanism = brume_card_by_name("small_database")->id;
         break;
     default:
-        return brume_direct_event(workload, &direct, event, error);
+        BRUME_TRY(brume_direct_event(workload, &direct, &made, error));
+        /* one number of sensitivity 1, as often as a unit moves one; how many numbers there are in
+         * all matters to the accuracy only, and is not said here */
+        made.parameter[1] = 1;
+        break;
     }
     BRUME_TRY(brume_event_check(&made, error));
     *event = made;
