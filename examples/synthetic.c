@@ -65,15 +65,15 @@ int main(void)
            brume_workload_size(workload), report.records, report.bound);
 
     /* From here on nothing is private. */
-    uint64_t cells[ROWS];
-    must(brume_synthetic_records(&universe, weights, bits, cells, ROWS, &error), &error);
-    for (int i = 0; i < ROWS; i++) {
-        uint32_t record[2];
-        char room[BRUME_SCHEMA_TEXT];
-        brume_universe_record(&universe, cells[i], record);
-        printf("%s,", brume_schema_text(schema, 0, record[0], room));
-        printf("%s\n", brume_schema_text(schema, 1, record[1], room));
-    }
+    must(brume_synthetic_rows(&universe, weights, bits, ROWS, counts, &error), &error);
+    for (uint64_t cell = 0; cell < universe.cells; cell++)
+        for (double n = 0; n < counts[cell]; n++) {
+            uint32_t record[2];
+            char room[BRUME_SCHEMA_TEXT];
+            brume_universe_record(&universe, cell, record);
+            printf("%s,", brume_schema_text(schema, 0, record[0], room));
+            printf("%s\n", brume_schema_text(schema, 1, record[1], room));
+        }
     free(counts);
     free(weights);
     brume_workload_close(workload);

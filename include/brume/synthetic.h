@@ -83,6 +83,16 @@ BRUME_API BRUME_MUST_USE brume_status brume_synthetic_histogram(
     const brume_workload *workload, const brume_synthetic_options *options, const double *counts,
     brume_bits *bits, double *weights, brume_synthetic_report *report, brume_error *error);
 
+/* A table of n rows from a histogram: rows[cell] of them are in that cell. On average n times the
+ * cell's share of the weights, and the cells up to any one, together, are less than one row off
+ * (but for rounding): much less chance than in n independent draws. Post-processing.
+ * Errors: BRUME_EARGUMENT for a negative weight or a sum that is 0 or not finite; BRUME_ERANDOM. On
+ * error `rows` is set to zero. */
+BRUME_API BRUME_MUST_USE brume_status brume_synthetic_rows(const brume_universe *universe,
+                                                           const double *weights, brume_bits *bits,
+                                                           uint64_t n, double *rows,
+                                                           brume_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -189,8 +189,7 @@ brume_status brume_synth_read(brume_synth *synth, brume_error *error)
                                      &synth->event_count, error));
     BRUME_TRY(brume_synth_raise(synth, error));
     BRUME_TRY(sum_rho(synth, error));
-    synth->bytes = brume_synthetic_bytes(synth->workload, &synth->options) +
-                   8 * (double)synth->rows + 8 * (double)synth->universe.cells;
+    synth->bytes = brume_synthetic_bytes(synth->workload, &synth->options);
     return check_memory(synth->bytes, (double)synth->universe.cells, error);
 }
 

@@ -86,22 +86,6 @@ static brume_status read_counts(const brume_synth *synth, const char *path, doub
 
 /* ---- drawing rows ---- */
 
-/* drawn[cell]: how many of --rows rows are that record. */
-static brume_status draw_rows(const brume_synth *synth, const double *weights, brume_bits *bits,
-                              double *drawn, brume_error *error)
-{
-    uint64_t *cells = malloc(synth->rows * sizeof *cells);
-    if (!cells)
-        return out_of_memory(error);
-    brume_status status =
-        brume_synthetic_records(&synth->universe, weights, bits, cells, synth->rows, error);
-    memset(drawn, 0, synth->universe.cells * sizeof *drawn);
-    for (uint64_t i = 0; status == BRUME_OK && i < synth->rows; i++)
-        drawn[cells[i]]++;
-    free(cells);
-    return status;
-}
-
 static json_t *cells_json(const brume_synth *synth, const double *drawn)
 {
     json_t *cells = json_array();
@@ -193,7 +177,8 @@ static brume_status run_in(const brume_synth *synth, const char *path, bool exac
     brume_progress_end(&progress);
     BRUME_TRY(status);
     BRUME_TRY(brume_workload_answer(synth->workload, space->weights, space->of_weights, error));
-    BRUME_TRY(draw_rows(synth, space->weights, bits, space->counts, error));
+    BRUME_TRY(brume_synthetic_rows(&synth->universe, space->weights, bits, synth->rows,
+                                   space->counts, error));
     BRUME_TRY(brume_workload_answer(synth->workload, space->counts, space->of_rows, error));
     json_t *made = report_json(synth, &report, space, exact);
     if (!made)

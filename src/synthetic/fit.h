@@ -10,8 +10,9 @@
 void brume_fit_cells(double *cells, uint64_t count, double total);
 
 /* Weights with the sum `records` whose answers are near `answers`: from the uniform histogram,
- * `rounds` times the worst answer is put right; the best of all is kept. *off is its largest
- * distance to an answer. BRUME_EMEMORY. */
+ * `rounds` times the worst answer, or the whole marginal that it is of, is put right as iterative
+ * proportional fitting does (noisy marginals are made tables first, by the function above); the
+ * best of all is kept. *off is its largest distance to an answer. BRUME_EMEMORY. */
 BRUME_MUST_USE brume_status brume_fit_answers(const brume_workload *workload, const double *answers,
                                               double records, uint64_t rounds,
                                               brume_mwem_progress *progress, void *context,

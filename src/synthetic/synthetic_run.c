@@ -98,8 +98,15 @@ static brume_status run_mwem(run *all, brume_error *error)
         mwem.records = all->report.records;
         known = brume_mwem_alpha(all->workload, &mwem, all->options->beta, &alpha, NULL);
     }
+    /* Answers are within [0, n], so no bound need be above n. Where n is bought: where the bound
+     * holds, n is within its error at less than a sixteenth of beta. */
+    double most = 0;
+    if (bought)
+        BRUME_TRY(brume_event_alpha(&events[BRUME_MWEM_EVENTS - 1], all->options->beta / 16, &most,
+                                    error));
+    most = brume_add_up(all->report.records, bought ? fmax(most, 1) : 0);
     if (known == BRUME_OK)
-        all->report.bound = bought ? alpha : fmin(alpha, all->report.records);
+        all->report.bound = fmin(alpha, most);
     return BRUME_OK;
 }
 

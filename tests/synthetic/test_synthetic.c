@@ -486,6 +486,58 @@ static void a_fit_to_consistent_answers_reaches_them(void **state)
     brume_workload_close(workload);
 }
 
+/* In 4000 tables: never a row off up to any cell, and right on average. */
+static void rows_follow_the_weights_to_less_than_one(void **state)
+{
+    (void)state;
+    enum { TABLES = 4000, N = 7 };
+    brume_error error = {0};
+    brume_workload *workload = small_world(false);
+    const brume_universe *universe = brume_workload_universe(workload);
+    const double weights[SMALL_CELLS] = {0, 3.3, 1.1, 0.7}, nothing[SMALL_CELLS] = {0};
+    const double negative[SMALL_CELLS] = {2, -1, 0, 0};
+    double rows[SMALL_CELLS], mean[SMALL_CELLS] = {0};
+    brume_bits *bits = brume_tape_open_seeded(8);
+    for (int t = 0; t < TABLES; t++) {
+        double have = 0, want = 0;
+        assert_ok(brume_synthetic_rows(universe, weights, bits, N, rows, &error));
+        for (int i = 0; i < SMALL_CELLS; i++) {
+            have += rows[i];
+            want += weights[i] / 5.1 * N;
+            mean[i] += rows[i] / TABLES;
+            assert_holds(fabs(have - want) < 1 + 1e-12);
+        }
+        assert_holds(have == N && rows[0] == 0);
+    }
+    for (int i = 0; i < SMALL_CELLS; i++) /* each within 1/2 of its mean: 7 standard deviations */
+        assert_holds(fabs(mean[i] - weights[i] / 5.1 * N) < 7 * 0.5 / sqrt(TABLES));
+    assert_fails(brume_synthetic_rows(universe, negative, bits, 1, rows, &error), BRUME_EARGUMENT);
+    assert_fails(brume_synthetic_rows(universe, nothing, bits, 1, rows, &error), BRUME_EARGUMENT);
+    brume_bits_close(bits);
+    brume_workload_close(workload);
+}
+
+/* A fit reaches consistent marginals of many columns: iterative proportional fitting. */
+static void a_fit_to_marginals_reaches_them(void **state)
+{
+    (void)state;
+    enum { CELLS = 3 * 4 * 2 };
+    brume_error error = {0};
+    const uint32_t sizes[] = {3, 4, 2};
+    brume_universe universe;
+    brume_workload *workload = NULL;
+    double counts[CELLS], weights[CELLS], answers[64], off, records = 0;
+    assert_ok(brume_universe_make(sizes, 3, &universe, &error));
+    assert_ok(brume_workload_open(&universe, &workload, &error));
+    assert_ok(brume_workload_add_marginals(workload, 2, &error));
+    for (int i = 0; i < CELLS; i++)
+        records += counts[i] = 1 + (i * 37) % 11;
+    assert_ok(brume_workload_answer(workload, counts, answers, &error));
+    assert_ok(brume_fit_answers(workload, answers, records, 60, NULL, NULL, weights, &off, &error));
+    assert_holds(off < 1e-3);
+    brume_workload_close(workload);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -499,6 +551,8 @@ int main(void)
         cmocka_unit_test(bad_options_are_refused_before_anything_is_drawn),
         cmocka_unit_test(a_fit_of_cells_is_the_nearest_histogram),
         cmocka_unit_test(a_fit_to_consistent_answers_reaches_them),
+        cmocka_unit_test(a_fit_to_marginals_reaches_them),
+        cmocka_unit_test(rows_follow_the_weights_to_less_than_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
