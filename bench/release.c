@@ -193,7 +193,7 @@ static result mwem(const brume_workload *workload, const double *counts, double 
     brume_bits *bits = NULL;
     check(brume_bits_open(&bits, &error), &error);
     check(brume_workload_answer(workload, counts, truth, &error), &error);
-    brume_mwem_options options = {.adjacency = BRUME_REPLACE,
+    brume_mwem_options options = {.adjacency = BRUME_ADD_REMOVE,
                                   .epsilon = epsilon,
                                   .rounds = rounds,
                                   .records = records,
