@@ -188,11 +188,11 @@ static void ask(const char *dataset)
 
 typedef struct subject {
     const char *name;
-    const char *dataset; /* ask brume; NULL: run `sql` */
-    const char *sql;     /* with %s for the source */
-    const char *source;  /* "x.parquet": DuckDB; else a table of PostgreSQL */
-    double best;
-    long peak; /* KiB */
+    const char *dataset;    /* ask brume; NULL: run `sql` */
+    const char *sql;        /* with %s for the source */
+    const char *source;     /* "x.parquet": DuckDB; else a table of PostgreSQL */
+    double best, processor; /* least seconds, and of the processors in this process */
+    long peak;              /* KiB */
 } subject;
 
 static void perform(const subject *one)
@@ -211,15 +211,22 @@ static void perform(const subject *one)
         run_postgresql(sql);
 }
 
+static double processor_time(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 static void measure(subject *subjects, size_t count, int rounds)
 {
     for (int round = 0; round < rounds; round++)
         for (size_t i = 0; i < count; i++) {
-            double start = now();
+            double start = now(), before = processor_time();
             perform(&subjects[i]);
-            double took = now() - start;
-            if (round == 0 || took < subjects[i].best)
-                subjects[i].best = took;
+            double took = now() - start, processor = processor_time() - before;
+            subjects[i].best = round ? fmin(subjects[i].best, took) : took;
+            subjects[i].processor = round ? fmin(subjects[i].processor, processor) : processor;
         }
 }
 
@@ -243,11 +250,13 @@ static void report(subject *subjects, size_t count, const char *engine, unsigned
                    int rounds)
 {
     printf("%s, %llu rows, %d groups, best of %d rounds\n", engine, rows, GROUPS, rounds);
-    printf("%-28s %10s %8s %10s\n", "", "seconds", "x plain", "peak MiB");
+    printf("%-28s %10s %8s %10s %8s %10s\n", "", "seconds", "x plain", "processor", "x plain",
+           "peak MiB");
     for (size_t i = 0; i < count; i++) {
         measure_memory(&subjects[i]);
-        printf("%-28s %10.3f %8.2f %10.0f\n", subjects[i].name, subjects[i].best,
-               subjects[i].best / subjects[0].best, (double)subjects[i].peak / 1024);
+        printf("%-28s %10.3f %8.2f %10.3f %8.2f %10.0f\n", subjects[i].name, subjects[i].best,
+               subjects[i].best / subjects[0].best, subjects[i].processor,
+               subjects[i].processor / subjects[0].processor, (double)subjects[i].peak / 1024);
     }
     puts("");
 }
@@ -280,12 +289,12 @@ static void measure_duckdb(unsigned long long rows, int rounds)
     register_file("sparse", "sparse", "person", 4);
     register_file("dense", "dense", "person", 4);
     subject subjects[] = {
-        {"plain GROUP BY", NULL, plain_sql, "sparse.parquet", 0, 0},
-        {"brume, a row is a unit", "row", NULL, NULL, 0, 0},
-        {"brume, units sparse", "sparse", NULL, NULL, 0, 0},
-        {"window functions, sparse", NULL, window_sql, "sparse.parquet", 0, 0},
-        {"brume, units dense", "dense", NULL, NULL, 0, 0},
-        {"window functions, dense", NULL, window_sql, "dense.parquet", 0, 0},
+        {"plain GROUP BY", NULL, plain_sql, "sparse.parquet", 0, 0, 0},
+        {"brume, a row is a unit", "row", NULL, NULL, 0, 0, 0},
+        {"brume, units sparse", "sparse", NULL, NULL, 0, 0, 0},
+        {"window functions, sparse", NULL, window_sql, "sparse.parquet", 0, 0, 0},
+        {"brume, units dense", "dense", NULL, NULL, 0, 0, 0},
+        {"window functions, dense", NULL, window_sql, "dense.parquet", 0, 0, 0},
     };
     size_t count = sizeof subjects / sizeof *subjects;
     measure(subjects, count, rounds);
@@ -311,16 +320,16 @@ static void measure_postgresql(unsigned long long rows, int rounds)
     register_source("units", server, "sparse", "person", 4);
     register_source("few", server, "dense", "person", 4);
     subject subjects[] = {
-        {"plain GROUP BY", NULL, plain_sql, "sparse", 0, 0},
-        {"brume, a row is a unit", "row", NULL, NULL, 0, 0},
-        {"brume, units sparse", "units", NULL, NULL, 0, 0},
-        {"window functions, sparse", NULL, window_postgresql, "sparse", 0, 0},
-        {"brume, units dense", "few", NULL, NULL, 0, 0},
-        {"window functions, dense", NULL, window_postgresql, "dense", 0, 0},
+        {"plain GROUP BY", NULL, plain_sql, "sparse", 0, 0, 0},
+        {"brume, a row is a unit", "row", NULL, NULL, 0, 0, 0},
+        {"brume, units sparse", "units", NULL, NULL, 0, 0, 0},
+        {"window functions, sparse", NULL, window_postgresql, "sparse", 0, 0, 0},
+        {"brume, units dense", "few", NULL, NULL, 0, 0, 0},
+        {"window functions, dense", NULL, window_postgresql, "dense", 0, 0, 0},
     };
     size_t count = sizeof subjects / sizeof *subjects;
     measure(subjects, count, rounds);
-    report(subjects, count, "PostgreSQL (peak memory without the server's)", rows, rounds);
+    report(subjects, count, "PostgreSQL (processor and memory without the server's)", rows, rounds);
 }
 
 static void measure_linear(unsigned long long most, int rounds)
@@ -339,10 +348,10 @@ static void measure_linear(unsigned long long most, int rounds)
         register_file("sparse", "sparse", "person", 4);
         register_file("dense", "dense", "person", 4);
         subject subjects[] = {
-            {"plain", NULL, plain_sql, "sparse.parquet", 0, 0},
-            {"row", "row", NULL, NULL, 0, 0},
-            {"sparse", "sparse", NULL, NULL, 0, 0},
-            {"dense", "dense", NULL, NULL, 0, 0},
+            {"plain", NULL, plain_sql, "sparse.parquet", 0, 0, 0},
+            {"row", "row", NULL, NULL, 0, 0, 0},
+            {"sparse", "sparse", NULL, NULL, 0, 0, 0},
+            {"dense", "dense", NULL, NULL, 0, 0, 0},
         };
         measure(subjects, 4, rounds);
         printf("%12llu", rows);

@@ -357,9 +357,12 @@ brume_status brume_query_print_groups(const brume_query *query, brume_dialect di
                                             text));
     }
     from = bind_steps(printer, from);
+    /* PostgreSQL copies what it pulls up into every sum, so long expressions are fenced off; short
+     * ones are not, because a fence keeps its workers from sharing the sums. */
+    enum { SHORT = 400 };
+    const char *fence = printer->postgresql && strlen(inner) > SHORT ? " OFFSET 0" : "";
     return close_scope(&scope,
                        FORMAT("SELECT %s FROM (SELECT %s FROM %s%s) AS \"g\"%s", outer,
-                              *inner ? inner : "1 AS \"c\"", from,
-                              printer->postgresql ? " OFFSET 0" : "", keys),
+                              *inner ? inner : "1 AS \"c\"", from, fence, keys),
                        sql, error);
 }

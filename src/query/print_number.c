@@ -289,6 +289,11 @@ static brume_piece width_bucket(brume_printer *printer, const brume_expression *
 
 static brume_piece clamp(brume_printer *printer, const brume_expression *node)
 {
+    /* to the same bounds twice (a column's own, then the grid's) is once */
+    const brume_expression *inner = node->arguments[0];
+    if (inner->operation == BRUME_OPERATION_CLAMP && strcmp(inner->text, node->text) == 0 &&
+        brume_type_equal(inner->type, inner->arguments[0]->type))
+        return clamp(printer, inner);
     brume_piece a = brume_print_let(printer, brume_print_expression(printer, node->arguments[0]));
     brume_type type = node->arguments[0]->type;
     const char *separator = strstr(node->text, "..");
