@@ -17,7 +17,7 @@
 #include "chance.h"
 #include "random/tape.h"
 
-enum { CELLS = 8, QUERIES = 20, RECORDS = 200000, RUNS = 120, METHODS = 8 };
+enum { CELLS = 8, QUERIES = 20, RECORDS = 200000, RUNS = 80, METHODS = 10 };
 
 static const double BETA = 0.1;
 
@@ -89,6 +89,13 @@ static double mwem(const world *w, int kind, double price, brume_bits *bits)
                                   .rho = kind ? price : 0,
                                   .rounds = 100,
                                   .records = RECORDS};
+    if (kind == 2) { /* pure, with all that is free: answers used again, half of the average */
+        options.epsilon = price;
+        options.rho = 0;
+        options.replays = 2;
+        options.average = 50;
+        options.whole_marginals = true;
+    }
     double answers[QUERIES], histogram[CELLS];
     if (!bits) {
         double alpha;
@@ -102,10 +109,12 @@ static double mwem(const world *w, int kind, double price, brume_bits *bits)
 
 static double weights(const world *w, int kind, double price, brume_bits *bits)
 {
-    (void)kind;
     brume_error error = {0};
-    brume_multiplicative_weights_options options = {
-        .adjacency = BRUME_REPLACE, .epsilon = price, .alpha = 0.08, .records = RECORDS};
+    brume_multiplicative_weights_options options = {.adjacency = BRUME_REPLACE,
+                                                    .epsilon = kind ? 0 : price,
+                                                    .rho = kind ? price : 0,
+                                                    .alpha = 0.08,
+                                                    .records = RECORDS};
     brume_multiplicative_weights *stream = NULL;
     brume_bits *any = bits ? bits : brume_tape_open_seeded(1);
     assert_ok(
@@ -158,13 +167,15 @@ static const struct {
     int kind;
     double price, mutant; /* what the bound is for, and what a mutant pays */
 } methods[METHODS] = {
-    {"Laplace on answers", direct, 0, 0.5, 0.25},
-    {"Gaussian on answers", direct, 1, 0.02, 0.006},
-    {"Laplace on the histogram", direct, 2, 0.5, 0.1},
-    {"Gaussian on the histogram", direct, 3, 0.02, 0.0005},
+    {"Laplace on answers", direct, 0, 0.5, 0.2},
+    {"Gaussian on answers", direct, 1, 0.02, 0.004},
+    {"Laplace on the histogram", direct, 2, 0.5, 0.05},
+    {"Gaussian on the histogram", direct, 3, 0.02, 0.0002},
     {"MWEM, pure", mwem, 0, 1, 1e-5},
     {"MWEM, concentrated", mwem, 1, 0.05, 1e-8},
+    {"MWEM, with replays", mwem, 2, 1, 1e-5},
     {"private multiplicative weights", weights, 0, 2, 0.01},
+    {"private multiplicative weights, concentrated", weights, 1, 0.1, 1e-6},
     {"SmallDB", small_database, 0, 1, 1e-7},
 };
 
