@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/open_ledger.h"
 #include "engine/engine.h"
+#include "engine/location.h"
 #include "ledger/dataset.h"
 #include "query/policy.h"
 
@@ -161,18 +162,35 @@ static brume_status declare(const brume_call *call, brume_policy *policy, brume_
     return BRUME_OK;
 }
 
-/* Columns and marks. Of a public table there is no budget to double: that a view reads it is no
- * reason to refuse the view. */
-static brume_status describe(const brume_call *call, brume_description *description,
-                             brume_marks *marks, brume_error *error)
+/* What was found at the place that was typed. */
+typedef struct found_source {
+    char *location, *password; /* a URL without its password; password may be NULL */
+    brume_description description;
+    brume_marks marks;
+} found_source;
+
+static void clear_found(found_source *found)
 {
-    brume_source source = {.location = brume_call_operand(call, 1),
-                           .table = brume_call_text(call, "table")};
+    free(found->location);
+    free(found->password);
+    brume_description_clear(&found->description);
+    brume_marks_clear(&found->marks);
+}
+
+/* Of a public table there is no budget to double: that a view reads it is no reason to refuse the
+ * view. */
+static brume_status find_source(const brume_call *call, found_source *found, brume_error *error)
+{
+    BRUME_TRY(brume_location_split(brume_call_operand(call, 1), &found->location, &found->password,
+                                   error));
+    brume_source source = {.location = found->location,
+                           .table = brume_call_text(call, "table"),
+                           .password = found->password};
     brume_engine *engine = NULL;
     BRUME_TRY(brume_engine_open(&source, 1, &engine, error));
-    brume_status status = brume_engine_describe(engine, 0, description, error);
+    brume_status status = brume_engine_describe(engine, 0, &found->description, error);
     if (status == BRUME_OK && !(source.table && brume_call_has(call, "public")))
-        status = brume_engine_marks(engine, 0, true, marks, error);
+        status = brume_engine_marks(engine, 0, true, &found->marks, error);
     brume_engine_close(engine);
     return status;
 }
@@ -223,9 +241,9 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
         error);
 }
 
-static brume_status record(brume_call *call, const brume_policy *policy, const char *identity,
-                           const brume_marks *marks, const brume_filter *filter,
-                           brume_adjacency adjacency, brume_error *error)
+static brume_status record(brume_call *call, const brume_policy *policy, const found_source *found,
+                           const brume_filter *filter, brume_adjacency adjacency,
+                           brume_error *error)
 {
     const char *version = brume_call_text(call, "data-version");
     const char *cap = brume_call_text(call, "cap");
@@ -241,9 +259,10 @@ static brume_status record(brume_call *call, const brume_policy *policy, const c
     if (status == BRUME_OK)
         status = brume_call_open_ledger(call, BRUME_LEDGER_CREATE, &ledger, error);
     brume_registration registration = {.name = brume_call_operand(call, 0),
-                                       .source = identity,
-                                       .marks = (const char *const *)marks->texts,
-                                       .mark_count = marks->count,
+                                       .source = found->description.identity,
+                                       .password = found->password,
+                                       .marks = (const char *const *)found->marks.texts,
+                                       .mark_count = found->marks.count,
                                        .data_version = version ? version : "",
                                        .adjacency = adjacency,
                                        .filter = filter,
@@ -271,8 +290,7 @@ static brume_status run(brume_call *call, brume_error *error)
                           "'--budget' is missing");
     typed_budget budget = {0};
     brume_filter filter;
-    brume_description description = {0};
-    brume_marks marks = {0};
+    found_source found = {0};
     brume_policy *policy = NULL;
     /* A public table is never charged: the ledger wants a budget, it gets one nobody can spend. */
     brume_status status =
@@ -280,19 +298,18 @@ static brume_status run(brume_call *call, brume_error *error)
     if (status == BRUME_OK)
         status = make_filter(call, &budget, &filter, error);
     if (status == BRUME_OK)
-        status = describe(call, &description, &marks, error);
+        status = find_source(call, &found, error);
     if (status == BRUME_OK)
-        status = brume_policy_make(brume_call_operand(call, 1), brume_call_text(call, "table"),
-                                   &description, &policy, error);
+        status = brume_policy_make(found.location, brume_call_text(call, "table"),
+                                   &found.description, &policy, error);
     if (status == BRUME_OK)
         status = declare(call, policy, error);
     if (status == BRUME_OK)
-        status = record(call, policy, description.identity, &marks, &filter, adjacency, error);
+        status = record(call, policy, &found, &filter, adjacency, error);
     if (status == BRUME_OK)
         status = write_registered(call, policy, &filter, adjacency, &budget, error);
     brume_policy_close(policy);
-    brume_marks_clear(&marks);
-    brume_description_clear(&description);
+    clear_found(&found);
     free(budget.text);
     return status;
 }
@@ -384,7 +401,9 @@ const brume_command brume_command_register = {
         "and public: the unit, the bounds, the domains, the budget. No query can change it. There "
         "is no default budget.\n\nThe same source cannot be registered twice, because two budgets "
         "for the same people add up: not by another name, a link or a glob, nor a copy of a file, "
-        "nor a view of a table. --new-budget does it all the same.",
+        "nor a view of a table. --new-budget does it all the same.\n\nA password in a postgresql:// "
+        "URL is kept in the ledger for later queries, and is in nothing that brume prints or "
+        "exports.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -133,20 +133,31 @@ static brume_status sniff_csv(duckdb_connection connection, brume_duckdb_source 
     return options ? BRUME_OK : out_of_memory(error);
 }
 
-static brume_status sniff_json(brume_duckdb_source *source, brume_error *error)
+/* The first byte of the file that is no white space; EOF if there is none. */
+static brume_status first_byte(const char *path, int *out, brume_error *error)
 {
-    FILE *file = fopen(source->files.paths[0], "r");
+    FILE *file = fopen(path, "r");
     if (!file)
-        return brume_fail(error, BRUME_ESOURCE, NULL, "cannot read '%s'", source->files.paths[0]);
+        return brume_fail(error, BRUME_ESOURCE, NULL, "cannot read '%s'", path);
     int c = fgetc(file);
     while (c == ' ' || c == '\t' || c == '\n' || c == '\r')
         c = fgetc(file);
     fclose(file);
-    /* Only line by line can a record that does not fit be skipped: in an array it would make every
-     * query fail, and so tell that it is there. */
-    if (c == '[')
-        return brume_fail(error, BRUME_EUNSUPPORTED, "write one record a line",
-                          "a JSON file that is one array cannot be read privately");
+    *out = c;
+    return BRUME_OK;
+}
+
+/* Only line by line can a record that does not fit be skipped: in an array it would make every
+ * query fail, and so tell that it is there. */
+static brume_status sniff_json(brume_duckdb_source *source, brume_error *error)
+{
+    for (size_t i = 0; i < source->files.count; i++) {
+        int first = EOF;
+        BRUME_TRY(first_byte(source->files.paths[i], &first, error));
+        if (first == '[')
+            return brume_fail(error, BRUME_EUNSUPPORTED, "write one record a line",
+                              "a JSON file that is one array cannot be read privately");
+    }
     source->options = strdup(", format = 'newline_delimited', ignore_errors = true");
     return source->options ? BRUME_OK : out_of_memory(error);
 }

@@ -47,6 +47,7 @@ typedef struct brume_column {
 typedef struct brume_source {
     const char *location; /* path, glob, or postgresql:// URL */
     const char *table;    /* PostgreSQL: name or schema.name; NULL for files */
+    const char *password; /* PostgreSQL: where the URL has none (location.h); NULL: none */
     /* What brume_engine_describe gave when the source was registered; NULL and 0 then. With them
      * the source must still have these columns and CSV is read with this dialect, so that neither
      * depends on the data of today. */

@@ -55,6 +55,12 @@ static brume_status server_failed(engine_state *state, brume_error *error)
                       "PostgreSQL failed while it ran the query");
 }
 
+static brume_status denied_table(brume_error *error)
+{
+    return brume_fail(error, BRUME_ESOURCE, "GRANT SELECT on it to the user of the URL",
+                      "the PostgreSQL user may not read the table");
+}
+
 static bool run(engine_state *state, const char *sql)
 {
     PGresult *result = PQexec(state->connection, sql);
@@ -91,11 +97,16 @@ static bool settle(engine_state *state)
     return true;
 }
 
-static brume_status connect_server(engine_state *state, const char *url, brume_error *error)
+static brume_status connect_server(engine_state *state, const char *url, const char *password,
+                                   brume_error *error)
 {
-    const char *const keywords[] = {"connect_timeout", "dbname", "client_encoding",
-                                    "application_name", NULL};
-    const char *const values[] = {"10", url, "UTF8", "brume", NULL};
+    const char *const keywords[] = {"connect_timeout",
+                                    "dbname",
+                                    "client_encoding",
+                                    "application_name",
+                                    password ? "password" : NULL,
+                                    NULL};
+    const char *const values[] = {"10", url, "UTF8", "brume", password, NULL};
     state->connection = PQconnectdbParams(keywords, values, 1);
     if (!state->connection)
         return out_of_memory(error);
@@ -166,6 +177,16 @@ static brume_status find_table(engine_state *state, const brume_source *source, 
     if (!found->oid)
         return brume_fail(error, BRUME_ESOURCE, "name it as SCHEMA.NAME, in its exact case",
                           "no table '%s' in the database", source->table);
+    const char *const oid[] = {found->oid};
+    char *denied = query_cell(state,
+                              "SELECT 'denied' WHERE NOT "
+                              "pg_catalog.has_any_column_privilege($1::oid, 'SELECT')",
+                              oid, 1, &rows);
+    free(denied);
+    if (rows < 0)
+        return server_failed(state, error);
+    if (rows > 0)
+        return denied_table(error);
     found->identity = brume_engine_format("postgresql:%s/%s/%s.%s", state->server,
                                           PQdb(state->connection), found->schema, found->name);
     return found->identity ? BRUME_OK : out_of_memory(error);
@@ -189,7 +210,7 @@ static brume_status postgres_driver_open(brume_engine *engine, const brume_sourc
         if (strcmp(sources[i].location, sources[0].location) != 0)
             return brume_fail(error, BRUME_EUNSUPPORTED, "register both with the same URL",
                               "tables of different PostgreSQL URLs cannot be read in one query");
-    BRUME_TRY(connect_server(state, sources[0].location, error));
+    BRUME_TRY(connect_server(state, sources[0].location, sources[0].password, error));
     BRUME_TRY(name_server(state, error));
     for (size_t i = 0; i < count; i++) {
         BRUME_TRY(find_table(state, &sources[i], &state->sources[i], error));
@@ -360,8 +381,7 @@ static brume_status check_result_types(engine_state *state, const char *sql, con
     bool denied = sqlstate && strcmp(sqlstate, "42501") == 0;
     PQclear(result);
     if (denied)
-        return brume_fail(error, BRUME_ESOURCE, "GRANT SELECT on it to the user of the URL",
-                          "the PostgreSQL user may not read the table");
+        return denied_table(error);
     if (!prepared)
         return server_failed(state, error);
     result = PQdescribePrepared(state->connection, "");

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "ledger/journal.h"
 #include "ledger/mark.h"
+#include "ledger/secret.h"
 
 static brume_status out_of_memory(brume_error *error)
 {
@@ -40,6 +41,13 @@ bool brume_adjacency_parse(const char *word, brume_adjacency *out)
             return true;
         }
     return false;
+}
+
+enum { MOST_NAME = 255, PASSWORD_NAME = MOST_NAME + 32 };
+
+static void password_name(const char *dataset, char name[PASSWORD_NAME])
+{
+    snprintf(name, PASSWORD_NAME, "password of %s", dataset);
 }
 
 /* ---- registering ---- */
@@ -72,6 +80,11 @@ static brume_status write_registration(brume_ledger *ledger, const brume_registr
                                   error));
     if (!new->new_budget)
         BRUME_TRY(brume_mark_refuse_known(ledger, new->marks, new->mark_count, error));
+    if (new->password) {
+        char name[PASSWORD_NAME];
+        password_name(new->name, name);
+        BRUME_TRY(brume_secret_set(ledger, name, new->password, error));
+    }
     for (size_t i = 0; i < new->mark_count; i++)
         BRUME_TRY(brume_mark_add(ledger, new->name, new->marks[i], error));
     char filter[BRUME_FILTER_TEXT];
@@ -99,6 +112,8 @@ brume_status brume_ledger_register(brume_ledger *ledger, const brume_registratio
 {
     if (!registration->name || !*registration->name)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "a dataset needs a name");
+    if (strlen(registration->name) > MOST_NAME)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "a name has at most %d bytes", MOST_NAME);
     BRUME_TRY(brume_store_begin(ledger, error));
     brume_status status = write_registration(ledger, registration, error);
     if (status == BRUME_OK)
@@ -247,6 +262,10 @@ static brume_status fill(brume_ledger *ledger, const char *name, dataset_row *ro
             status = out_of_memory(error);
     }
     json_decref(body);
+    char secret[PASSWORD_NAME];
+    password_name(name, secret);
+    if (status == BRUME_OK)
+        status = brume_secret_read(ledger, secret, &dataset->password, error);
     if (status != BRUME_OK)
         return status;
     return brume_filter_parse(row->filter, &dataset->filter, error);
@@ -281,6 +300,7 @@ void brume_dataset_close(brume_dataset *dataset)
     free(dataset->source);
     free(dataset->data_version);
     free(dataset->cap);
+    free(dataset->password);
     json_decref(dataset->policy);
     free(dataset);
 }

@@ -140,7 +140,7 @@ static brume_status digest_tables(brume_ledger *ledger, char digest[BRUME_DIGEST
                           digest, error));
     if (ledger->schema == 1)
         return BRUME_OK;
-    BRUME_TRY(digest_rows(ledger, "SELECT key FROM secret ORDER BY rowid", digest, error));
+    BRUME_TRY(digest_rows(ledger, "SELECT name, value FROM secret ORDER BY name", digest, error));
     return digest_rows(ledger, "SELECT dataset, mark FROM mark ORDER BY dataset, mark", digest,
                        error);
 }

@@ -8,10 +8,11 @@
  *                the journal row `last` says.
  *   reservation  one row per reservation: its state, `reserved`, `committed` or `failed`.
  *   answer       recorded answers, for free re-reads; their hashes are in the journal.
- *   mark, secret by what each dataset's source is known, as keyed hashes; see mark.h.
+ *   mark         by what each dataset's source is known, as keyed hashes; see mark.h.
+ *   secret       the key of these hashes, and passwords of servers; in no row of the journal.
  *
- * Everything but the journal can be recomputed from it, or (marks) is vouched for by its newest
- * row; `verify` does so.
+ * Everything but the journal can be recomputed from it, or (marks, secrets) is vouched for by its
+ * newest row; `verify` does so.
  *
  * Rules.
  *  1. A reservation is durable (on disk, synced) before brume_ledger_reserve returns.
@@ -67,6 +68,7 @@ void brume_ledger_close(brume_ledger *ledger);
 typedef struct brume_registration {
     const char *name;         /* unique, not empty */
     const char *source;       /* identity of the source; the same one twice is refused */
+    const char *password;     /* that opens the source; kept, and never shown; NULL: none */
     const char *const *marks; /* what else it is known by (mark.h); a known one is refused */
     size_t mark_count;
     const char *data_version; /* the owner's public label; may be "" */
@@ -90,7 +92,8 @@ BRUME_MUST_USE brume_status brume_ledger_set_data_version(brume_ledger *ledger, 
                                                           brume_error *error);
 
 typedef struct brume_dataset {
-    char *name, *source, *data_version, *cap; /* cap may be NULL */
+    char *name, *source, *data_version;
+    char *cap, *password; /* may be NULL */
     brume_adjacency adjacency;
     brume_filter filter; /* the state now */
     json_t *policy;

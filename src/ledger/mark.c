@@ -1,54 +1,36 @@
 /* Marks: by what a dataset's source is known, so that the same people have one budget. */
 #include "ledger/mark.h"
 
-#include <errno.h>
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/error.h"
 #include "ledger/digest.h"
+#include "ledger/secret.h"
 
-enum { SECRET_BYTES = 32 };
+static const char key_name[] = "key of marks";
 
-brume_status brume_mark_make_secret(brume_ledger *ledger, brume_error *error)
+brume_status brume_mark_make_key(brume_ledger *ledger, brume_error *error)
 {
-    unsigned char bytes[SECRET_BYTES];
-    char secret[2 * SECRET_BYTES + 1];
-    size_t got = 0;
-    while (got < sizeof bytes) {
-        ssize_t more = getrandom(bytes + got, sizeof bytes - got, 0);
-        if (more < 0 && errno == EINTR)
-            continue;
-        if (more <= 0)
-            return brume_fail(error, BRUME_ERANDOM, NULL, "the kernel gives no random bytes");
-        got += (size_t)more;
-    }
-    for (size_t i = 0; i < sizeof bytes; i++)
-        sqlite3_snprintf(3, secret + 2 * i, "%02x", bytes[i]);
-    return brume_store_execute(ledger, error, "INSERT INTO secret(key) VALUES(?1)", "t", secret);
+    return brume_secret_draw(ledger, key_name, error);
 }
 
-/* SHA-256(secret, SHA-256(secret, mark)). */
+/* SHA-256(key, SHA-256(key, mark)). */
 static brume_status hash_mark(brume_ledger *ledger, const char *mark, char out[BRUME_DIGEST_TEXT],
                               brume_error *error)
 {
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    char inner[BRUME_DIGEST_TEXT];
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error, "SELECT key FROM secret", ""));
-    brume_status status = brume_store_step(ledger, statement, &row, error);
-    if (status == BRUME_OK && !row)
-        status = brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
-                            "the ledger's secret is missing");
-    if (status == BRUME_OK) {
-        const char *parts[] = {brume_store_text(statement, 0), mark};
-        status = brume_digest(parts, 2, inner, error);
-        parts[1] = inner;
-        if (status == BRUME_OK)
-            status = brume_digest(parts, 2, out, error);
-    }
-    sqlite3_finalize(statement);
+    char *key = NULL, inner[BRUME_DIGEST_TEXT];
+    BRUME_TRY(brume_secret_read(ledger, key_name, &key, error));
+    if (!key)
+        return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                          "the key of the ledger's marks is missing");
+    const char *parts[] = {key, mark};
+    brume_status status = brume_digest(parts, 2, inner, error);
+    parts[1] = inner;
+    if (status == BRUME_OK)
+        status = brume_digest(parts, 2, out, error);
+    free(key);
     return status;
 }
 

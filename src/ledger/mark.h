@@ -2,16 +2,16 @@
  *
  * A mark is a text such as "path:/data/visits.csv" that two sources share only if they hold the
  * same data or part of it; what marks there are is the engine's business. The ledger keeps a keyed
- * hash of each, under a secret of this file: an export has neither, since a file's contents, and
- * even the names of the files behind a glob, may say who is in the data. What was ever read under a
- * budget stays marked. */
+ * hash of each, under a key of its own (secret.h): an export has neither, since a file's contents,
+ * and even the names of the files behind a glob, may say who is in the data. What was ever read
+ * under a budget stays marked. */
 #ifndef BRUME_LEDGER_MARK_H
 #define BRUME_LEDGER_MARK_H
 
 #include "ledger/store.h"
 
-/* Draw the ledger's secret, once. */
-BRUME_MUST_USE brume_status brume_mark_make_secret(brume_ledger *ledger, brume_error *error);
+/* Draw the key of the marks, once. */
+BRUME_MUST_USE brume_status brume_mark_make_key(brume_ledger *ledger, brume_error *error);
 
 /* The dataset has this mark from now on. */
 BRUME_MUST_USE brume_status brume_mark_add(brume_ledger *ledger, const char *dataset,

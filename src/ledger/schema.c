@@ -1,7 +1,7 @@
 /* The tables of the ledger's file, and the way from an older schema to this one.
  *
  *   schema 1   journal, dataset, reservation, charge, answer
- *   schema 2   also mark and secret: by what each source is known (mark.h)
+ *   schema 2   also mark and secret: by what each source is known (mark.h), and what is not shown
  *
  * Promise of a migration: it is one transaction. A killed process leaves the old ledger or the new
  * one, whole. Every row of the journal stays as it was and gets one row after it that says so; the
@@ -45,7 +45,8 @@ static const schema_object schema[] = {
     {1, "journal_keeps_text",
      "CREATE TRIGGER journal_keeps_text BEFORE UPDATE ON journal "
      "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"},
-    {2, "secret", "CREATE TABLE secret(key TEXT NOT NULL) STRICT"},
+    {2, "secret",
+     "CREATE TABLE secret(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"},
     {2, "mark",
      "CREATE TABLE mark(dataset TEXT NOT NULL, mark TEXT NOT NULL, "
      "PRIMARY KEY(dataset, mark)) STRICT, WITHOUT ROWID"},
@@ -82,14 +83,14 @@ brume_status brume_schema_check(brume_ledger *ledger, brume_error *error)
     return BRUME_OK;
 }
 
-/* The objects that came after schema `from`, the secret of the marks, and the new number. */
+/* The objects that came after schema `from`, the key of the marks, and the new number. */
 static brume_status add_objects(brume_ledger *ledger, int from, const char *doing,
                                 brume_error *error)
 {
     for (size_t i = 0; i < SCHEMA_OBJECTS; i++)
         if (schema[i].since > from)
             BRUME_TRY(brume_store_run(ledger, schema[i].sql, doing, error));
-    BRUME_TRY(brume_mark_make_secret(ledger, error));
+    BRUME_TRY(brume_mark_make_key(ledger, error));
     char pragma[96];
     sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA application_id=%d; PRAGMA user_version=%d",
                      BRUME_LEDGER_APPLICATION, BRUME_LEDGER_SCHEMA);

@@ -68,8 +68,10 @@ static brume_status open_engine(const brume_question *question, brume_engine **o
     brume_source *sources = calloc(count + 1, sizeof *sources);
     brume_column **columns = calloc(count + 1, sizeof *columns);
     brume_status status = sources && columns ? BRUME_OK : out_of_memory(error);
-    for (size_t i = 0; status == BRUME_OK && i < count; i++)
+    for (size_t i = 0; status == BRUME_OK && i < count; i++) {
         status = brume_policy_source(question->policies[i], &sources[i], &columns[i], error);
+        sources[i].password = question->datasets[i]->password;
+    }
     if (status == BRUME_OK)
         status = brume_engine_open(sources, count, out, error);
     for (size_t i = 0; columns && i < count; i++)

@@ -315,12 +315,13 @@ static brume_status make_charge(const brume_charged *release, const brume_datase
     return brume_charge_guarantee(rule, &amount, &delta, charge, error);
 }
 
-static brume_status open_source(const brume_policy *policy, brume_engine **engine,
-                                brume_error *error)
+static brume_status open_source(const brume_policy *policy, const char *password,
+                                brume_engine **engine, brume_error *error)
 {
     brume_source source;
     brume_column *columns = NULL;
     BRUME_TRY(brume_policy_source(policy, &source, &columns, error));
+    source.password = password;
     brume_status status = brume_engine_open(&source, 1, engine, error);
     free(columns);
     return status;
@@ -391,7 +392,7 @@ static brume_status buy(brume_ledger *ledger, const brume_charged *release,
 {
     brume_engine *engine = NULL;
     brume_marks marks = {0};
-    BRUME_TRY(open_source(question->policies[0], &engine, error));
+    BRUME_TRY(open_source(question->policies[0], question->datasets[0]->password, &engine, error));
     brume_status status = brume_engine_marks(engine, 0, false, &marks, error);
     json_t *events = release->events ? json_deep_copy(release->events)
                                      : json_pack("[{s:s}]", "release", release->what);

@@ -333,8 +333,11 @@ brume_status brume_policy_source(const brume_policy *policy, brume_source *out,
         list[i] = (brume_column){from->name, from->type, from->leaf, from->native, from->not_null};
     }
     *columns = list;
-    *out = (brume_source){policy->location, policy->table, policy->options, list,
-                          policy->column_count};
+    *out = (brume_source){.location = policy->location,
+                          .table = policy->table,
+                          .options = policy->options,
+                          .columns = list,
+                          .column_count = policy->column_count};
     return BRUME_OK;
 }
 

@@ -129,6 +129,60 @@ def the_same_table_by_another_way_is_refused(programs):
         place.close()
 
 
+def a_password_opens_the_table_and_is_shown_nowhere(programs):
+    """A role that must give a password: queries have it, and nothing that brume prints or exports."""
+    place = Place(programs)
+    try:
+        hba = psql("SHOW hba_file")
+        with open(hba, encoding="utf-8") as file:
+            rules = file.read()
+        with open(hba, "w", encoding="utf-8") as file:
+            file.write("local all keyed scram-sha-256\n" + rules)
+        psql("CREATE ROLE keyed LOGIN PASSWORD 'open sesame'; GRANT SELECT ON staff TO keyed")
+        psql("SELECT pg_reload_conf()")
+        said = []
+        for i, url in enumerate((URL.replace("brume@", "keyed:open%20sesame@"),
+                                 URL.replace("brume@", "keyed@") + "&password=open%20sesame")):
+            name = f"staff{i}"
+            limit = time.monotonic() + 30
+            while True:  # until the server has read its rules again
+                code, out, err = place.brume("register", name, url.replace("sesame", "barley"), "--table",
+                                             "staff", "--unit", "who", "--budget", "epsilon=1")
+                said.append(out + err)
+                if code == 6:
+                    break
+                check(time.monotonic() < limit, "any password will do")
+                place.brume("query", f"SELECT COUNT(*) FROM {name}", "--epsilon", "0.1")
+                time.sleep(0.1)
+                place.close()
+                os.mkdir(place.folder)
+            done = place.brume("register", name, url, "--table", "staff", "--unit", "who", "--budget",
+                               "epsilon=1", "--new-budget", "--json")
+            check(done[0] == 0, done)
+            said += done[1:]
+            for words in (["query", f"SELECT COUNT(*) FROM {name}", "--epsilon", "0.1", "--json"],
+                          ["release", "mean", name, "--column", "who", "--bounds", "0..9", "--epsilon",
+                           "0.1"], ["show", name, "--json"], ["show", name], ["datasets", "--json"],
+                          ["ledger", "export"], ["explain", f"SELECT COUNT(*) FROM {name}", "--epsilon",
+                                                 "0.1"]):
+                code, out, err = place.brume(*words)
+                check(code == 0, err)
+                said += [out, err]
+        for text in said:
+            check("sesame" not in text and "barley" not in text, text)
+        # A table that may not be read is no source, and costs nothing.
+        code, _, err = place.brume("register", "closed", url, "--table", "visits", "--unit", "who",
+                                   "--budget", "epsilon=1", "--new-budget")
+        check(code == 6 and "may not read the table" in err, err)
+        psql("REVOKE SELECT ON staff FROM keyed")
+        code, out, err = place.brume("query", "SELECT COUNT(*) FROM staff1", "--epsilon", "0.5")
+        check(code == 6 and out == "" and "may not read the table" in err, err)
+        check(json.loads(place.brume("budget", "staff1", "--json")[1])["queries"] == 2, "it was charged")
+        check(place.brume("ledger", "verify")[0] == 0, "the ledger does not hold")
+    finally:
+        place.close()
+
+
 def an_interrupted_query_stops_at_the_server_too(programs):
     """SIGINT while the server works: said, recorded, and no session is left."""
     place = Place(programs)
@@ -241,6 +295,7 @@ def a_server_that_dies_or_is_down_is_a_clear_error(programs):
 
 
 TESTS = [the_same_table_by_another_way_is_refused,
+         a_password_opens_the_table_and_is_shown_nowhere,
          an_interrupted_query_stops_at_the_server_too,
          a_server_that_hangs_does_not_hold_a_second_interrupt,
          a_session_that_is_ended_is_a_clear_error,

@@ -71,7 +71,7 @@ static void every_edit_beside_the_journal_is_found_by_verify(void **state)
         "DELETE FROM mark",
         "UPDATE mark SET dataset = 'other'",
         "INSERT INTO mark VALUES('visits', 'more')",
-        "UPDATE secret SET key = 'guessed'",
+        "UPDATE secret SET value = 'guessed'",
     };
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         place where;

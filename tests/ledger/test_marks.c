@@ -170,7 +170,7 @@ static void an_export_shows_neither_marks_nor_their_hashes(void **state)
     /* What the file has instead is not in the export either. */
     char *hidden[8] = {0};
     size_t count =
-        read_texts(&where, "SELECT mark FROM mark UNION SELECT key FROM secret", hidden, 8);
+        read_texts(&where, "SELECT mark FROM mark UNION SELECT value FROM secret", hidden, 8);
     assert_int_equal(count, 3);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(strlen(hidden[i]), 64);
@@ -202,7 +202,7 @@ static void another_ledger_hashes_the_same_mark_differently(void **state)
 static void erasing_marks_buys_no_second_budget(void **state)
 {
     (void)state;
-    static const char *const edits[] = {"DELETE FROM mark", "UPDATE secret SET key = ''",
+    static const char *const edits[] = {"DELETE FROM mark", "UPDATE secret SET value = ''",
                                         "DELETE FROM secret", "UPDATE mark SET mark = 'x' || mark"};
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         place where;

@@ -1,0 +1,21 @@
+/* What the ledger knows and shows nobody: the key of its marks, passwords of servers.
+ *
+ * In the file, which only its owner may read, and in no journal row, export or answer. The newest
+ * row's digest vouches for it. */
+#ifndef BRUME_LEDGER_SECRET_H
+#define BRUME_LEDGER_SECRET_H
+
+#include "ledger/store.h"
+
+/* Draw 32 random bytes under this name, as hexadecimal digits. */
+BRUME_MUST_USE brume_status brume_secret_draw(brume_ledger *ledger, const char *name,
+                                              brume_error *error);
+
+BRUME_MUST_USE brume_status brume_secret_set(brume_ledger *ledger, const char *name,
+                                             const char *value, brume_error *error);
+
+/* The secret, which the caller frees; NULL if there is none of that name. */
+BRUME_MUST_USE brume_status brume_secret_read(brume_ledger *ledger, const char *name, char **value,
+                                              brume_error *error);
+
+#endif
