@@ -138,6 +138,15 @@ static void write_price(const brume_call *call, const json_t *answer)
     if (threshold)
         fprintf(call->out, "\ngroups with fewer than about %lld units are not shown",
                 (long long)json_integer_value(threshold));
+    const json_t *near = json_object_get(answer, "near_threshold");
+    size_t close = 0;
+    for (size_t i = 0; i < json_array_size(near); i++)
+        close += json_is_true(json_array_get(near, i));
+    if (close)
+        fprintf(call->out,
+                "; of those shown %zu %s hardly larger: counts there are more often too large than "
+                "too small",
+                close, close == 1 ? "is" : "are");
     write_bias(call, answer);
     fprintf(call->out, "%s\n", brume_plain(call));
 }

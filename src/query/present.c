@@ -103,6 +103,7 @@ typedef struct answer_row {
     brume_value *keys, *shown, *raw;
     brume_value *outputs;
     double *errors; /* NaN: none */
+    bool near;      /* its units were hardly enough to be shown */
     char (*texts)[BRUME_KEY_TEXT];
 } answer_row;
 
@@ -150,6 +151,13 @@ static double error_of(const presentation *all, const brume_release *release, si
     return error;
 }
 
+/* A private key is shown because its noisy count was large: near the threshold, more often too
+ * large than too small. */
+static bool flags_near(const brume_plan *plan)
+{
+    return plan->shape.private_keys && !plan->selection;
+}
+
 static brume_status fill_row(presentation *all, size_t group, answer_row *row, brume_error *error)
 {
     const brume_query *query = all->plan->query;
@@ -162,6 +170,10 @@ static brume_status fill_row(presentation *all, size_t group, answer_row *row, b
     row->texts = calloc(query->key_count + 1, sizeof *row->texts);
     if (!row->keys || !row->shown || !row->raw || !row->outputs || !row->errors || !row->texts)
         return out_of_memory(error);
+    if (flags_near(all->plan))
+        row->near = brume_drawn_number(all->drawn, all->plan->units, group) <
+                    (double)all->plan->price.threshold +
+                        brume_plan_width(all->plan, (size_t)all->plan->units, whole_beta);
     for (size_t i = 0; i < query->key_count; i++)
         row->keys[i] = brume_present_key(query->keys[i].expression->type,
                                          &all->drawn->groups[group]->keys[i], row->texts[i],
@@ -326,6 +338,14 @@ static json_t *column_to_json(const presentation *all, size_t output)
     return json;
 }
 
+static json_t *near_to_json(const presentation *all)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < all->count; i++)
+        json_array_append_new(list, json_boolean(all->rows[i].near));
+    return list;
+}
+
 static brume_status to_json(const presentation *all, json_t **out, brume_error *error)
 {
     const brume_query *query = all->plan->query;
@@ -347,6 +367,8 @@ static brume_status to_json(const presentation *all, json_t **out, brume_error *
     json_t *result = good ? json_pack("{s:O,s:O}", "columns", columns, "rows", rows) : NULL;
     if (result && vary)
         json_object_set(result, "row_error_95", errors);
+    if (result && flags_near(all->plan))
+        json_object_set_new(result, "near_threshold", near_to_json(all));
     json_decref(columns);
     json_decref(rows);
     json_decref(errors);

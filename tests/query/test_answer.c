@@ -216,6 +216,13 @@ static void refusals_are_the_same_on_neighbouring_tables(void **state)
         "SELECT COUNT(*) FROM visits WHERE",
         "SELECT COUNT(*) FROM visits; DROP TABLE visits",
         "SELECT SUM(age / 0) FROM visits",
+        "SELECT COUNT(*) FROM visits WHERE EXISTS (SELECT 1 FROM visits)",
+        "SELECT COUNT(*) FROM visits WHERE ward IN (SELECT ward FROM visits)",
+        "SELECT PERCENTILE_CONT(ARRAY[0.5, 1.5]) WITHIN GROUP (ORDER BY age) FROM visits",
+        "SELECT MODE() WITHIN GROUP (ORDER BY exp(age)) FROM visits",
+        "SELECT DISTINCT ward FROM visits LIMIT -1",
+        "SELECT string_agg(ward, ',') FROM visits",
+        "SELECT ward FROM visits",
     };
     static const char *const payments[] = {"1", "0", "-1", "nan", "1e308", "1e999", "", "1 "};
     clinic one, other;
@@ -309,6 +316,31 @@ static void a_mode_of_undeclared_values_is_found_or_is_null(void **state)
     close_clinic(&all);
 }
 
+static void groups_hardly_large_enough_are_flagged(void **state)
+{
+    (void)state;
+    clinic all;
+    open_clinic(&all, -1, 20);
+    /* 6 people of each age, and 150 of each half: at this price 6 are hardly shown, 150 surely */
+    json_t *small = ask(&all, "SELECT age, COUNT(*) FROM visits GROUP BY age", "4", "1e-2");
+    json_t *large = ask(&all, "SELECT age < 50, COUNT(*) FROM visits GROUP BY 1", "4", "1e-2");
+    json_t *flags = json_object_get(small, "near_threshold");
+    assert_int_equal(json_array_size(flags), json_array_size(json_object_get(small, "rows")));
+    size_t near = 0;
+    for (size_t i = 0; i < json_array_size(flags); i++)
+        near += json_is_true(json_array_get(flags, i));
+    assert_holds(near > 0);
+    flags = json_object_get(large, "near_threshold");
+    assert_int_equal(json_array_size(flags), 2);
+    assert_true(json_is_false(json_array_get(flags, 0)) && json_is_false(json_array_get(flags, 1)));
+    json_t *public_keys = ask(&all, "SELECT ward, COUNT(*) FROM visits GROUP BY ward", "4", NULL);
+    assert_null(json_object_get(public_keys, "near_threshold"));
+    json_decref(small);
+    json_decref(large);
+    json_decref(public_keys);
+    close_clinic(&all);
+}
+
 static void keys_alone_are_selected_at_a_lower_price_than_counts(void **state)
 {
     (void)state;
@@ -369,6 +401,7 @@ int main(void)
         cmocka_unit_test(refusals_are_the_same_on_neighbouring_tables),
         cmocka_unit_test(no_price_trick_gets_an_answer),
         cmocka_unit_test(a_mode_of_undeclared_values_is_found_or_is_null),
+        cmocka_unit_test(groups_hardly_large_enough_are_flagged),
         cmocka_unit_test(keys_alone_are_selected_at_a_lower_price_than_counts),
         cmocka_unit_test(a_vanished_source_gives_an_error_and_no_answer),
     };

@@ -189,6 +189,68 @@ static void the_scales_of_modes_add_up_to_the_price(void **state)
                 }
 }
 
+/* ---- a mode of three declared values, by permute-and-flip ---- */
+
+/* P[i] = p_i * integral over t in [0, 1] of the product of 1 - p_j t, p_i = exp(rate (c_i - max)).
+ */
+static void flip_law(const int *counts, double rate, double *law)
+{
+    double p[3], most = fmax(counts[0], fmax(counts[1], counts[2]));
+    for (int i = 0; i < 3; i++)
+        p[i] = exp(rate * (counts[i] - most));
+    for (int i = 0; i < 3; i++) {
+        double a = p[(i + 1) % 3], b = p[(i + 2) % 3];
+        law[i] = p[i] * (1 - (a + b) / 2 + a * b / 3);
+    }
+}
+
+static double worst_flip(double rate, int rows, bool replace)
+{
+    /* what a unit has: how many rows of each value, at most `rows` in all */
+    int units[10][3], count = 0;
+    for (int a = 0; a <= rows; a++)
+        for (int b = 0; a + b <= rows; b++)
+            for (int c = 0; a + b + c <= rows; c++, count++)
+                memcpy(units[count], (int[]){a, b, c}, sizeof units[count]);
+    double worst = 0;
+    for (int others = 0; others < 216; others++)
+        for (int a = 0; a < count; a++)
+            for (int b = 0; b < (replace ? count : 1); b++) { /* units[0] is nothing */
+                int before[3], after[3], rest = others;
+                for (int i = 0; i < 3; i++, rest /= 6) {
+                    before[i] = rest % 6 + units[a][i];
+                    after[i] = rest % 6 + units[b][i];
+                }
+                double p[3], q[3];
+                flip_law(before, rate, p);
+                flip_law(after, rate, q);
+                for (int i = 0; i < 3; i++)
+                    worst = fmax(worst, fabs(log(p[i] / q[i])));
+            }
+    return worst;
+}
+
+static void a_mode_of_declared_values_costs_what_is_charged(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    for (int rows = 1; rows <= 2; rows++)
+        for (int replace = 0; replace <= 1; replace++) {
+            brume_measure mode[] = {{.kind = BRUME_MEASURE_MODE, .low = 0, .high = 2}};
+            brume_shape shape = {
+                .max_groups = 1, .max_rows = (uint64_t)rows, .cells = 1, .replace = replace};
+            brume_price price;
+            assert_ok(brume_price_laplace(mode, 1, &shape, 1, 0, &price, &error));
+            double worst = worst_flip(mode[0].scale, rows, replace);
+            assert_holds(worst <= 1 + 1e-9);
+            assert_holds(worst >= 0.95);
+            /* the mutants: one row paid where there are two, a replacement paid as a gain */
+            assert_holds(worst_flip(mode[0].scale * 2, rows, replace) > 1.5);
+            if (!replace)
+                assert_holds(worst_flip(mode[0].scale, rows, true) > 1.5);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +258,7 @@ int main(void)
         cmocka_unit_test(the_chosen_value_alone_is_private_too),
         cmocka_unit_test(keys_and_modes_together_stay_within_delta),
         cmocka_unit_test(the_scales_of_modes_add_up_to_the_price),
+        cmocka_unit_test(a_mode_of_declared_values_costs_what_is_charged),
     };
     return cmocka_run_group_tests_name("modes of undeclared values", tests, NULL, NULL);
 }

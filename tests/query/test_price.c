@@ -269,6 +269,47 @@ static void the_price_is_met_with_equality_by_the_worst_neighbours(void **state)
     assert_holds(tight * 10 > checked * 7);
 }
 
+/* SUM by itself, bounds of all signs: R rows of NULL, a bound, or 0 rows, in each of K cells. */
+static void a_direct_sum_costs_what_the_worst_neighbours_move(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    const int64_t bounds[][2] = {{0, 2}, {-1, 2}, {-3, -1}, {1, 3}, {-2, 2}};
+    size_t tight = 0, checked = 0;
+    for (size_t b = 0; b < 5; b++)
+        for (int rows = 1; rows <= 2; rows++)
+            for (uint64_t groups = 1; groups <= 2; groups++)
+                for (uint64_t cells = 1; cells <= 3; cells++)
+                    for (int replace = 0; replace <= 1; replace++)
+                        for (int p = 1; p <= 2; p++) {
+                            brume_measure sum[] = {{.kind = BRUME_MEASURE_DIRECT,
+                                                    .expression = 1,
+                                                    .low = bounds[b][0],
+                                                    .high = bounds[b][1]}};
+                            brume_shape shape = {.max_groups = groups,
+                                                 .max_rows = (uint64_t)rows,
+                                                 .cells = cells,
+                                                 .replace = replace};
+                            brume_price price;
+                            if (p == 1)
+                                assert_ok(
+                                    brume_price_laplace(sum, 1, &shape, 1, 0, &price, &error));
+                            else
+                                assert_ok(brume_price_concentrated(sum, 1, &shape, 0.5, 0, &price,
+                                                                   &error));
+                            double low = fmin(0, (double)(rows * bounds[b][0]));
+                            double high = fmax(0, (double)(rows * bounds[b][1]));
+                            double gain = pow(fmax(-low, high) / sum[0].scale, p);
+                            double stay = pow((high - low) / sum[0].scale, p);
+                            double worst = worst_neighbours(gain, stay, &shape);
+                            assert_holds(worst <= 1 + 1e-12);
+                            tight += worst > 1 - 1e-9;
+                            checked++;
+                        }
+    assert_int_equal(checked, 5 * 2 * 2 * 3 * 2 * 2);
+    assert_int_equal(tight, checked); /* met by every plan */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +320,7 @@ int main(void)
         cmocka_unit_test(discrete_gaussian_thresholds_use_their_own_tail),
         cmocka_unit_test(bad_prices_are_refused_and_touch_nothing),
         cmocka_unit_test(the_price_is_met_with_equality_by_the_worst_neighbours),
+        cmocka_unit_test(a_direct_sum_costs_what_the_worst_neighbours_move),
     };
     return cmocka_run_group_tests_name("price", tests, NULL, NULL);
 }
