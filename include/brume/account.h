@@ -27,6 +27,8 @@ typedef struct brume_calibration {
     double value;         /* of the unknown */
     double epsilon_upper; /* certified, of the whole expression with that value; may be infinite */
     double delta;
+    int whole; /* 0: a real number; 1: the largest whole number that meets the target; -1: the
+                  smallest */
 } brume_calibration;
 
 /* The least noise for which the expression, with a `?`, is certified (epsilon, delta)-DP. Errs to

@@ -24,8 +24,9 @@
 extern "C" {
 #endif
 
-/* The slot of the unknown if it is the sensitivity; otherwise it is an index of event.parameter. */
-enum { BRUME_SLOT_SENSITIVITY = -1 };
+/* The slot of the unknown if it is the sensitivity or the count of the term; otherwise it is an
+ * index of event.parameter. */
+enum { BRUME_SLOT_SENSITIVITY = -1, BRUME_SLOT_COUNT = -3 };
 
 typedef struct brume_unknown {
     size_t event;                     /* index of the term */
@@ -36,7 +37,7 @@ typedef struct brume_unknown {
 typedef struct brume_expression {
     brume_event *events; /* one per term, in the order written */
     size_t count;
-    bool has_unknown; /* then its value in the event is NaN, and `unknown` says where */
+    bool has_unknown; /* then its value in the event is NaN (a count: 1); `unknown` says where */
     brume_unknown unknown;
 } brume_expression;
 

@@ -32,8 +32,8 @@ typedef enum brume_parameter_type {
 /* How the cost moves as the parameter grows; what `calibrate` searches by. */
 typedef enum brume_direction {
     BRUME_NOT_MONOTONE = 0,
-    BRUME_MORE_NOISE, /* larger costs less: scale, sigma */
-    BRUME_LESS_NOISE, /* larger costs more: epsilon, rho, delta, rate */
+    BRUME_MORE_NOISE, /* larger costs less, or no more, and errs more: scale, sigma, hits */
+    BRUME_LESS_NOISE, /* larger costs more, or no less, and errs less: epsilon, rho, rate */
 } brume_direction;
 
 typedef struct brume_parameter {

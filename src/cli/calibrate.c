@@ -29,6 +29,9 @@ static brume_status show(brume_call *call, const brume_expression *expression,
                                    brume_json_real(result->epsilon_upper), "delta",
                                    brume_json_real(result->delta), "term", term, "adjacency",
                                    brume_call_adjacency_word(call));
+        if (object && result->whole != 0)
+            json_object_set_new(object, "choice",
+                                json_string(result->whole > 0 ? "largest" : "smallest"));
         if (object && isinf(result->epsilon_upper))
             json_object_set_new(object, "infinite", json_true());
         if (object && brume_call_has(call, "alpha")) {
@@ -38,8 +41,11 @@ static brume_status show(brume_call *call, const brume_expression *expression,
         }
         return brume_call_write_json(call, object, error);
     }
-    fprintf(call->out, "%s%s = %s%s\n", brume_bold(call), name, brume_shortest(result->value).text,
-            brume_plain(call));
+    fprintf(call->out, "%s%s = %s%s%s\n", brume_bold(call), name,
+            brume_shortest(result->value).text, brume_plain(call),
+            result->whole > 0   ? ", the largest that meets the target"
+            : result->whole < 0 ? ", the smallest that meets the target"
+                                : "");
     fprintf(call->out, "epsilon <= %s at delta = %s, %s\n",
             isinf(result->epsilon_upper) ? "infinity" : brume_shortest(result->epsilon_upper).text,
             brume_shortest(result->delta).text, brume_call_adjacency_word(call));
@@ -106,6 +112,7 @@ static const char *const examples[] = {
     "calibrate 'gaussian(sigma=?)*100 + laplace(scale=100)' --epsilon 1 --delta 1e-6",
     "calibrate 'laplace(scale=?)' --epsilon 0.5 --json",
     "calibrate 'laplace(scale=?)' --alpha 10 --beta 0.05",
+    "calibrate 'laplace(scale=100)*?' --epsilon 1 --delta 1e-6",
     NULL,
 };
 
@@ -113,7 +120,8 @@ const brume_command brume_command_calibrate = {
     .name = "calibrate",
     .summary = "find the noise that meets a target",
     .description =
-        "Exactly one parameter of the expression is written ?. The answer is the value with the "
+        "Exactly one parameter of the expression, or the count of a term, is written ?. The answer "
+        "is the value with the "
         "least noise for which the certified cost of all releases together meets the target; it "
         "errs to more noise, by at most a billionth. With --alpha and --beta it is the value with "
         "the most noise whose error still meets them, and what that costs.",

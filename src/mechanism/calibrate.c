@@ -42,6 +42,7 @@ static brume_status bound_at(calibration *c, double value, double *bound, brume_
     if (c->accuracy)
         return brume_event_alpha(event, c->delta, bound, error);
     BRUME_TRY(brume_event_cost(event, &c->terms[unknown->event].cost, error));
+    c->terms[unknown->event].count = event->count;
     const brume_cost *cost = &c->terms[unknown->event].cost;
     size_t count = c->expression->count;
     brume_method method = BRUME_METHOD_AUTO;
@@ -93,14 +94,33 @@ static brume_status no_value(const calibration *c, brume_error *error)
                       c->expression->unknown.parameter->name);
 }
 
+/* Does the bound move at all between these whole numbers? Some serve the accuracy alone. */
+static brume_status check_moves(calibration *c, double least, double most, brume_error *error)
+{
+    const double places[] = {least, least + 1, fmin(most, least + 1e6)};
+    double bound[3];
+    for (int i = 0; i < 3; i++)
+        BRUME_TRY(bound_at(c, places[i], &bound[i], error));
+    if (bound[0] != bound[1] || bound[0] != bound[2])
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EUNSUPPORTED,
+                      c->accuracy ? "ask for a cost: --epsilon and --delta"
+                                  : "ask for an accuracy: --alpha and --beta",
+                      "'%s' cannot be calibrated: the %s does not depend on it",
+                      c->expression->unknown.parameter->name, c->accuracy ? "error" : "cost");
+}
+
 /* The largest whole number (or the smallest, where larger costs less) that meets the target. */
 static brume_status search_whole(calibration *c, bool largest, double *value, brume_error *error)
 {
     const brume_parameter *parameter = c->expression->unknown.parameter;
     double least = parameter->least_open ? floor(parameter->least) + 1 : ceil(parameter->least);
+    if (parameter->optional && parameter->standard == 0)
+        least = fmax(least, 1); /* 0 means that it is not said */
     double most =
         fmin(parameter->most_open ? ceil(parameter->most) - 1 : floor(parameter->most), 0x1p53);
     double good = largest ? least : most, bad = largest ? most : least, bound;
+    BRUME_TRY(check_moves(c, least, most, error));
     BRUME_TRY(bound_at(c, good, &bound, error));
     if (bound > target_of(c))
         return no_value(c, error);
@@ -270,6 +290,8 @@ static brume_status solve(calibration *c, brume_calibration *out, brume_error *e
         BRUME_TRY(search_real(c, &value, error));
     BRUME_TRY(brume_expression_solve(c->expression, value, error));
     *out = (brume_calibration){.value = value, .delta = c->delta};
+    if (parameter->type == BRUME_PARAMETER_INTEGER)
+        out->whole = c->inverted ? 1 : -1;
     return BRUME_OK;
 }
 

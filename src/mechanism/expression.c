@@ -199,7 +199,7 @@ static brume_status take_unknown(cursor *c, const brume_parameter *parameter, in
     if (c->result->has_unknown)
         return brume_fail(c->error, BRUME_ESYNTAX, "leave one unknown",
                           "a second '?' at position %zu", position(c) - 1);
-    if (parameter->type != BRUME_PARAMETER_REAL)
+    if (parameter->type != BRUME_PARAMETER_REAL && parameter->type != BRUME_PARAMETER_INTEGER)
         return brume_fail(c->error, BRUME_EUNSUPPORTED, "only a number can be unknown",
                           "'%s' cannot be '?', at position %zu", parameter->name, position(c) - 1);
     c->result->has_unknown = true;
@@ -335,8 +335,21 @@ static brume_status take_call(cursor *c, brume_event *event, size_t first)
     return complete(c, event, &into, start);
 }
 
+/* How often a term is released, where that is asked for. */
+static const brume_parameter parameter_count = {
+    .name = "count",
+    .type = BRUME_PARAMETER_INTEGER,
+    .least = 1,
+    .most = 0x1p53,
+    .direction = BRUME_LESS_NOISE,
+    .unit = "",
+    .help = "how many such releases there are",
+};
+
 static brume_status take_count(cursor *c, uint64_t *count)
 {
+    if (take(c, '?'))
+        return take_unknown(c, &parameter_count, BRUME_SLOT_COUNT);
     if (!is_digit(peek(c)))
         return unexpected(c, "a count", "a count is a whole number: laplace(scale=1)*5");
     size_t start = c->at;
@@ -449,6 +462,8 @@ brume_status brume_expression_solve(brume_expression *expression, double value, 
     brume_event *event = &expression->events[unknown->event], changed = *event;
     if (unknown->slot == BRUME_SLOT_SENSITIVITY)
         changed.sensitivity = value;
+    else if (unknown->slot == BRUME_SLOT_COUNT)
+        changed.count = value >= 1 && value <= 0x1p53 ? (uint64_t)value : 0;
     else
         changed.parameter[unknown->slot] = value;
     BRUME_TRY(brume_event_check(&changed, error));

@@ -15,7 +15,7 @@ static const brume_parameter parameters[] = {
      .type = BRUME_PARAMETER_INTEGER,
      .least = 1,
      .most = 0x1p31,
-     .direction = BRUME_NOT_MONOTONE,
+     .direction = BRUME_MORE_NOISE,
      .unit = "",
      .help = "the stream halts after so many answers that were not free"},
 };

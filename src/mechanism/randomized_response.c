@@ -70,7 +70,7 @@ static const brume_parameter parameters[] = {
      .most = 0x1p53,
      .optional = true,
      .standard = 2,
-     .direction = BRUME_NOT_MONOTONE,
+     .direction = BRUME_MORE_NOISE,
      .unit = "",
      .help = "how many answers there are to choose from"},
     {.name = "people",
@@ -79,7 +79,7 @@ static const brume_parameter parameters[] = {
      .most = 0x1p53,
      .optional = true,
      .standard = 0,
-     .direction = BRUME_NOT_MONOTONE,
+     .direction = BRUME_LESS_NOISE,
      .unit = "",
      .help = "how many people answer, for the accuracy; 0: not said"},
 };

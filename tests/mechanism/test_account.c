@@ -393,6 +393,61 @@ static void any_parameter_of_any_term_can_be_the_unknown(void **state)
     }
 }
 
+/* The neighbour on the dearer side, or of more error, no longer meets the target. */
+static void whole_numbers_and_counts_can_be_the_unknown(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        int whole;
+        double alpha; /* 0: a cost */
+    } cases[] = {{"laplace(scale=100)*?", 1, 0},
+                 {"gaussian(sigma=30)*? + laplace(scale=20)", 1, 0},
+                 {"pure(epsilon=0.01)*? + pure(epsilon=0.03)*10", 1, 0},
+                 {"randomized_response(epsilon=1, k=?)*3", -1, 0},
+                 {"sparse_vector(epsilon=0.1, hits=?, epsilon_answers=2)", -1, 0},
+                 {"mwem(epsilon=0.2, rounds=?)*8", -1, 0},
+                 {"sparse_vector(epsilon=1, hits=?, queries=100)", 1, 300},
+                 {"exponential(epsilon=1, candidates=?)", 1, 20},
+                 {"randomized_response(epsilon=1, people=?)", -1, 0.01}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_expression e = {0};
+        brume_calibration result;
+        assert_ok(brume_expression_parse(cases[i].text, BRUME_ADD_REMOVE, &e, &error));
+        double alpha = cases[i].alpha, bound;
+        assert_ok(alpha > 0 ? brume_calibrate_accuracy(&e, alpha, 0.05, 0, &result, &error)
+                            : brume_calibrate(&e, 0.8, 1e-6, &result, &error));
+        assert_int_equal(result.whole, cases[i].whole);
+        assert_true(result.value == floor(result.value) && result.value > 1);
+        for (int beyond = 0; beyond < 2; beyond++) {
+            assert_ok(brume_expression_solve(&e, result.value + beyond * result.whole, &error));
+            if (alpha > 0) {
+                assert_ok(brume_event_alpha(&e.events[0], 0.05, &bound, &error));
+                assert_true(beyond ? bound > alpha : bound <= alpha);
+                continue;
+            }
+            brume_term *list;
+            brume_bound delta;
+            assert_ok(brume_account_terms(e.events, e.count, 1, BRUME_METHOD_AUTO, &list, &error));
+            assert_ok(brume_account_delta(BRUME_METHOD_AUTO, list, e.count, 0.8, &delta, &error));
+            assert_true(beyond ? delta.upper > 1e-6 : delta.upper <= 1e-6);
+            free(list);
+        }
+        brume_expression_free(&e);
+    }
+    /* what does not move the target, or moves it both ways, is refused */
+    const char *const refused[] = {"sparse_vector(epsilon=0.1, hits=?)",
+                                   "exponential(epsilon=0.1, candidates=?)",
+                                   "laplace(scale=100, coordinates=?)"};
+    for (int i = 0; i < 3; i++) {
+        brume_expression e = {0};
+        brume_calibration result;
+        assert_ok(brume_expression_parse(refused[i], BRUME_ADD_REMOVE, &e, &error));
+        assert_fails(brume_calibrate(&e, 0.8, 1e-6, &result, &error), BRUME_EUNSUPPORTED);
+        brume_expression_free(&e);
+    }
+}
+
 static void pure_calibration_is_exact_to_the_last_places(void **state)
 {
     (void)state;
@@ -488,6 +543,7 @@ int main(void)
         cmocka_unit_test(groups_cost_what_theory_says),
         cmocka_unit_test(calibration_errs_to_more_noise_by_at_most_a_billionth),
         cmocka_unit_test(any_parameter_of_any_term_can_be_the_unknown),
+        cmocka_unit_test(whole_numbers_and_counts_can_be_the_unknown),
         cmocka_unit_test(pure_calibration_is_exact_to_the_last_places),
         cmocka_unit_test(targets_that_cannot_be_met_are_refused),
         cmocka_unit_test(an_accuracy_calibrates_too),

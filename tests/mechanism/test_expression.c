@@ -173,7 +173,7 @@ static void every_fault_is_named_with_its_position(void **state)
         {"laplace(scale=?) + gaussian(sigma=?)", BRUME_ESYNTAX, "second '?' at position 35", ""},
         {"laplace(scale=1)*0", BRUME_EARGUMENT, "count at position 18 is 0", "leave the term out"},
         {"laplace(scale=1)*-1", BRUME_ESYNTAX, "a count at position 18, found '-'", ""},
-        {"laplace(scale=1)*?", BRUME_ESYNTAX, "a count at position 18", ""},
+        {"laplace(scale=?)*?", BRUME_ESYNTAX, "second '?' at position 18", ""},
         {"laplace(scale=1)*1.5", BRUME_ESYNTAX, "not a whole number", ""},
         {"laplace(scale=1)*1e3", BRUME_ESYNTAX, "not a whole number", "in digits"},
         {"laplace(scale=1)*9223372036854775808", BRUME_EARGUMENT, "above 2^63 - 1", ""},
