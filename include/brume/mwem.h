@@ -65,7 +65,7 @@ BRUME_API BRUME_MUST_USE brume_status brume_mwem_events(const brume_mwem_options
 /* Run. counts[cell] is the number of records in a cell (whole numbers, at most 2^33 together);
  * weights[cell] gets the synthetic histogram, whose sum is the number of records as known.
  * Memory beside it: one double per cell and, for marginals, tables that have less than another one;
- * three doubles per query, one per released answer.
+ * six doubles per query.
  * Errors: BRUME_EARGUMENT, for no records under BRUME_REPLACE too; BRUME_EOVERFLOW, BRUME_ERANDOM,
  * BRUME_EMEMORY. On error `weights` is set to zero. */
 BRUME_API BRUME_MUST_USE brume_status brume_mwem(const brume_workload *workload,

@@ -135,7 +135,8 @@ typedef struct run {
     double *truth, *answers, *score; /* per query; truth and score are private; two answers */
     int64_t *noisy;                  /* room for the largest marginal */
     brume_noise *noise;
-    brume_measured *measured; /* one per round */
+    brume_measured *measured; /* different ones; nothing is kept without replays */
+    uint64_t kept;
     brume_replay_rule rule;
 } run;
 
@@ -157,7 +158,7 @@ static brume_status measure(run *all, size_t query, brume_bits *bits, brume_meas
                             brume_error *error)
 {
     const brume_group *group = brume_workload_group(all->workload, query);
-    brume_measured made = {.query = query, .first = query, .count = 1};
+    brume_measured made = {.query = query, .first = query, .count = 1, .times = 1};
     if (all->options->whole_marginals && group->kind == BRUME_GROUP_MARGINAL) {
         made.marginal = group;
         made.first = group->first;
@@ -175,19 +176,39 @@ static brume_status measure(run *all, size_t query, brume_bits *bits, brume_meas
     return BRUME_OK;
 }
 
-static brume_status one_round(run *all, uint64_t round, brume_bits *bits, brume_error *error)
+/* Take over what was released: the mean with what was released before of the same queries, which
+ * errs by no more than the worst of them. */
+static void keep(run *all, brume_measured *now)
+{
+    uint64_t i = 0;
+    while (i < all->kept && all->measured[i].first != now->first)
+        i++;
+    if (all->options->replays > 0 && i == all->kept) {
+        all->measured[all->kept++] = *now;
+        return;
+    }
+    if (all->options->replays > 0) {
+        brume_measured *before = &all->measured[i];
+        before->times++;
+        for (size_t k = 0; k < now->count; k++)
+            before->answers[k] += (now->answers[k] - before->answers[k]) / (double)before->times;
+    }
+    free(now->answers);
+}
+
+static brume_status one_round(run *all, brume_bits *bits, brume_error *error)
 {
     size_t query;
-    double answer;
-    brume_measured *now = &all->measured[round];
+    brume_measured now;
     BRUME_TRY(choose(all, bits, &query, error));
-    answer = all->answers[query];
-    BRUME_TRY(measure(all, query, bits, now, error));
-    double rate = brume_mwem_rate(now->answers[query - now->first], answer, all->weights.records,
+    double answer = all->answers[query];
+    BRUME_TRY(measure(all, query, bits, &now, error));
+    double rate = brume_mwem_rate(now.answers[query - now.first], answer, all->weights.records,
                                   BRUME_MWEM_STEP);
+    keep(all, &now);
     BRUME_TRY(brume_weights_step(&all->weights, query, rate, error));
     for (uint64_t sweep = 0; sweep < all->options->replays; sweep++)
-        for (uint64_t i = 0; i <= round; i++)
+        for (uint64_t i = 0; i < all->kept; i++)
             BRUME_TRY(
                 brume_replay(&all->weights, &all->measured[i], &all->rule, all->answers, error));
     return BRUME_OK;
@@ -206,7 +227,7 @@ static brume_status all_rounds(run *all, brume_bits *bits, double *weights, brum
         }
         if (done == last)
             break;
-        BRUME_TRY(one_round(all, done, bits, error));
+        BRUME_TRY(one_round(all, bits, error));
         if (options->progress &&
             !options->progress(options->progress_context, done + 1, options->rounds))
             last = done + 1;
@@ -252,7 +273,8 @@ static brume_status prepare_and_run(run *all, const double *counts, brume_bits *
         return brume_fail(error, BRUME_EARGUMENT, "add queries first", "an empty workload");
     BRUME_TRY(brume_exact_records(universe, counts, &true_records, error));
     all->cell = malloc(universe->cells * sizeof(double));
-    all->measured = calloc(all->options->rounds, sizeof *all->measured);
+    all->measured = calloc(all->options->rounds < queries ? all->options->rounds : queries,
+                           sizeof *all->measured);
     all->truth = calloc(queries, sizeof(double));
     all->answers = malloc(2 * queries * sizeof(double));
     all->score = calloc(queries, sizeof(double));
@@ -284,7 +306,7 @@ brume_status brume_mwem(const brume_workload *workload, const brume_mwem_options
         memset(weights, 0, brume_workload_universe(workload)->cells * sizeof *weights);
     wipe(all.truth, brume_workload_size(workload));
     wipe(all.score, brume_workload_size(workload));
-    for (uint64_t i = 0; all.measured && i < options->rounds; i++)
+    for (uint64_t i = 0; i < all.kept; i++)
         free(all.measured[i].answers);
     free(all.measured);
     if (all.noisy) /* after a failure it may hold true answers */

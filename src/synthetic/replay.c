@@ -41,6 +41,11 @@ static bool may_rise(brume_replay_rule *rule, double rise)
     return true;
 }
 
+static double near(const brume_measured *measured, const brume_replay_rule *rule)
+{
+    return rule->near / sqrt((double)measured->times);
+}
+
 /* ---- one answer ---- */
 
 static bool plan_one(const brume_weights *weights, const brume_measured *measured, double answer,
@@ -68,7 +73,7 @@ static brume_status replay_one(brume_weights *weights, const brume_measured *mea
 {
     double answer, rate;
     BRUME_TRY(brume_weights_answer_one(weights, measured->query, &answer, error));
-    if (!plan_one(weights, measured, answer, rule->near, rule, &rate) &&
+    if (!plan_one(weights, measured, answer, near(measured, rule), rule, &rate) &&
         !plan_one(weights, measured, answer, rule->cover, rule, &rate))
         return BRUME_OK;
     return rate == 0 ? BRUME_OK : brume_weights_step(weights, measured->query, rate, error);
@@ -109,7 +114,8 @@ brume_status brume_replay(brume_weights *weights, const brume_measured *measured
     double *cell = room + measured->first, *factors = room + queries;
     bool moves;
     BRUME_TRY(brume_weights_marginal(weights, measured->marginal, room, error));
-    if (!plan_marginal(weights->records, measured, cell, rule->near, rule, factors, &moves) &&
+    double band = near(measured, rule);
+    if (!plan_marginal(weights->records, measured, cell, band, rule, factors, &moves) &&
         !plan_marginal(weights->records, measured, cell, rule->cover, rule, factors, &moves))
         return BRUME_OK;
     return moves ? brume_weights_step_marginal(weights, measured->marginal, factors, error)

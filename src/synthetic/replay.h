@@ -11,13 +11,15 @@ typedef struct brume_measured {
     size_t query;
     size_t first, count; /* which queries */
     double *answers;     /* clamped to [0, records]; owned by whoever made it */
+    uint64_t times;      /* they are the mean of so many releases */
 } brume_measured;
 
 /* How answers are replayed. The relative entropy of the truth to the histogram is not known, but
  * how much a move can raise it at most is: `risen` is the sum of that over all moves so far (moves
  * that lower it for certain count as well), as long as no answer errs by more than `cover`. */
 typedef struct brume_replay_rule {
-    double near;  /* how near the histogram is brought to an answer, in records: about the noise */
+    double near;  /* how near the histogram is brought to an answer, in records: about the noise;
+                     over the root of `times` */
     double cover; /* what no answer errs by, in records */
     double most;  /* `risen` stays at or below it */
     double risen;

@@ -110,7 +110,8 @@ brume_mwem_options brume_synthetic_mwem(const brume_synthetic_options *options)
                                 .rounds = options->rounds,
                                 .records = options->records,
                                 .replays = replays ? 2 : 0,
-                                .average = replays ? (options->rounds + 1) / 2 : 0};
+                                .average = replays ? (options->rounds + 1) / 2 : 0,
+                                .whole_marginals = replays};
 }
 
 brume_direct_options brume_synthetic_direct(const brume_synthetic_options *options,
@@ -220,7 +221,7 @@ double brume_synthetic_bytes(const brume_workload *workload, const brume_synthet
     double queries = (double)brume_workload_size(workload);
     switch (options->method) {
     case BRUME_SYNTHETIC_MWEM:
-        return 8 * (4 * cells + 3 * queries);
+        return 8 * (4 * cells + 6 * queries);
     case BRUME_SYNTHETIC_WEIGHTS:
         return 8 * (4 * cells + queries);
     case BRUME_SYNTHETIC_SMALL_DATABASE:

@@ -265,7 +265,8 @@ static void steps_lower_the_relative_entropy_as_the_proof_says(void **state)
                                            .query = query,
                                            .first = whole ? 0 : query,
                                            .count = whole ? 2 : 1,
-                                           .answers = answers};
+                                           .answers = answers,
+                                           .times = 1};
                 for (size_t i = 0; i < measured.count; i++)
                     answers[i] = fmin(fmax(exact[measured.first + i] + noise[i], 0), 100);
                 memcpy(cell, first, sizeof first);
