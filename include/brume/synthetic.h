@@ -7,8 +7,8 @@
  * 2. The price is a pure epsilon, or rho; LAPLACE and SMALL_DATABASE take no rho, GAUSSIAN no
  *    epsilon.
  * 3. The number of records. Under BRUME_REPLACE it is public and counted. Under BRUME_ADD_REMOVE it
- *    is private: `records` is a public estimate, or 0 to buy one with BRUME_MWEM_RECORDS_SHARE of
- *    the price. The noise on cells needs none.
+ *    is private: `records` is a public estimate, or 0: then noisy cells and noisy marginals tell it,
+ *    and where there are none BRUME_MWEM_RECORDS_SHARE of the price buys it.
  * 4. The report is a function of what was released and of public numbers; so is everything else
  *    here. The error against the data itself is not, and is nowhere computed. */
 #ifndef BRUME_SYNTHETIC_H

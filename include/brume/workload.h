@@ -59,7 +59,8 @@ BRUME_API const brume_universe *brume_workload_universe(const brume_workload *wo
 BRUME_API size_t brume_workload_size(const brume_workload *workload);
 
 /* The most queries whose answers one unit (a record) can change, each by at most 1: of a marginal
- * one cell under BRUME_ADD_REMOVE and two under BRUME_REPLACE, of the others each. */
+ * one cell under BRUME_ADD_REMOVE and two under BRUME_REPLACE; of the boxes that look at the same
+ * single column as many as one value, or two, can; of the others each. */
 BRUME_API size_t brume_workload_moved(const brume_workload *workload, brume_adjacency adjacency);
 
 /* Are all answers whole numbers, that is, is there no dense query? */

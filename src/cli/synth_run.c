@@ -120,7 +120,11 @@ static const char *records_word(const brume_synth *synth)
         return "public";
     if (synth->options.records > 0)
         return "told";
-    return synth->options.method == BRUME_SYNTHETIC_HISTOGRAM ? "from the cells" : "bought";
+    if (synth->options.method == BRUME_SYNTHETIC_HISTOGRAM)
+        return "from the cells";
+    bool fits = synth->options.method == BRUME_SYNTHETIC_LAPLACE ||
+                synth->options.method == BRUME_SYNTHETIC_GAUSSIAN;
+    return fits && synth->event_count == 1 ? "from the answers" : "bought";
 }
 
 static json_t *report_json(const brume_synth *synth, const brume_synthetic_report *report,

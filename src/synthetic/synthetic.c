@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "number/rounding.h"
 #include "synthetic/exact.h"
+#include "synthetic/workload.h"
 
 static brume_status check_common(const brume_workload *workload,
                                  const brume_synthetic_options *options, brume_error *error)
@@ -135,14 +136,26 @@ brume_small_database_options brume_synthetic_small(const brume_synthetic_options
         .most_candidates = options->most_candidates};
 }
 
+/* Noisy marginals say how many records there are. */
+static bool has_marginal(const brume_workload *workload)
+{
+    for (size_t i = 0; i < workload->group_count; i++)
+        if (workload->groups[i].kind == BRUME_GROUP_MARGINAL)
+            return true;
+    return false;
+}
+
 brume_status brume_synthetic_plan_make(const brume_workload *workload,
                                        const brume_synthetic_options *options,
                                        brume_synthetic_plan *plan, brume_error *error)
 {
     BRUME_TRY(check_common(workload, options, error));
     brume_synthetic_plan made = {.epsilon = options->epsilon, .rho = options->rho};
+    bool fits = options->method == BRUME_SYNTHETIC_LAPLACE ||
+                options->method == BRUME_SYNTHETIC_GAUSSIAN;
     bool needs_none = options->method == BRUME_SYNTHETIC_HISTOGRAM ||
-                      options->method == BRUME_SYNTHETIC_MWEM; /* it buys them itself */
+                      options->method == BRUME_SYNTHETIC_MWEM || /* it buys them itself */
+                      (fits && has_marginal(workload));
     made.buys = !needs_none && options->adjacency == BRUME_ADD_REMOVE && options->records == 0;
     if (made.buys) {
         double price = fmax(options->epsilon, options->rho);
@@ -152,8 +165,6 @@ brume_status brume_synthetic_plan_make(const brume_workload *workload,
         made.epsilon = options->rho > 0 ? 0 : rest;
         made.rho = options->rho > 0 ? rest : 0;
     }
-    bool fits = options->method == BRUME_SYNTHETIC_LAPLACE ||
-                options->method == BRUME_SYNTHETIC_GAUSSIAN;
     if (fits && (options->rounds < 1 || options->rounds > UINT64_C(1) << 20))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'rounds' must be from 1 to 2^20");
     if (options->method == BRUME_SYNTHETIC_WEIGHTS)

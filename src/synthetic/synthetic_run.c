@@ -15,6 +15,7 @@
 #include "synthetic/exact.h"
 #include "synthetic/fit.h"
 #include "synthetic/synthetic.h"
+#include "synthetic/workload.h"
 
 typedef struct run {
     const brume_workload *workload;
@@ -212,6 +213,23 @@ static brume_status bound_of_fit(run *all, const brume_direct_options *direct, b
     return BRUME_OK;
 }
 
+/* The sums of the noisy marginals, averaged: one of c cells has c times the variance of a cell. */
+static double records_of(const brume_workload *workload, const double *answers)
+{
+    double sum = 0, weight = 0;
+    for (size_t i = 0; i < workload->group_count; i++) {
+        const brume_group *group = &workload->groups[i];
+        double total = 0;
+        if (group->kind != BRUME_GROUP_MARGINAL)
+            continue;
+        for (size_t j = 0; j < group->count; j++)
+            total += answers[group->first + j];
+        sum += total / (double)group->count;
+        weight += 1 / (double)group->count;
+    }
+    return fmin(fmax(rint(sum / weight), 1), BRUME_RECORDS_MOST);
+}
+
 static brume_status run_answers(run *all, brume_error *error)
 {
     size_t queries = brume_workload_size(all->workload);
@@ -221,6 +239,8 @@ static brume_status run_answers(run *all, brume_error *error)
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for %zu answers", queries);
     brume_status status =
         brume_direct_release(all->workload, &direct, all->counts, all->bits, answers, NULL, error);
+    if (status == BRUME_OK && all->report.records == 0) /* neither public, told nor bought */
+        all->report.records = records_of(all->workload, answers);
     if (status == BRUME_OK)
         status = brume_fit_answers(all->workload, answers, all->report.records,
                                    all->options->rounds, tell, (void *)(uintptr_t)all->options,

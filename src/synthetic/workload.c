@@ -62,19 +62,6 @@ size_t brume_workload_size(const brume_workload *workload)
     return workload->size;
 }
 
-size_t brume_workload_moved(const brume_workload *workload, brume_adjacency adjacency)
-{
-    size_t moved = 0, cells = adjacency == BRUME_ADD_REMOVE ? 1 : 2;
-    for (size_t i = 0; i < workload->group_count; i++) {
-        const brume_group *one = &workload->groups[i];
-        if (one->kind == BRUME_GROUP_MARGINAL && one->count == 1)
-            moved += adjacency == BRUME_ADD_REMOVE; /* the total: public under replace */
-        else
-            moved += one->kind == BRUME_GROUP_MARGINAL ? cells : 1;
-    }
-    return moved;
-}
-
 bool brume_workload_whole(const brume_workload *workload)
 {
     for (size_t i = 0; i < workload->group_count; i++)

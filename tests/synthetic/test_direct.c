@@ -5,6 +5,7 @@
 
 #include <brume/direct.h>
 #include <brume/mechanism.h>
+#include <brume/workload_text.h>
 
 #include "random/tape.h"
 #include "small_world.h"
@@ -37,6 +38,58 @@ static void one_unit_moves_as_many_answers_as_stated_each_by_one(void **state)
                 }
             assert_int_equal(most, brume_workload_moved(workload, adjacency));
             brume_workload_close(workload);
+        }
+}
+
+/* Ranges and prefixes of columns: one unit is not in all of them. */
+static void of_ranges_one_unit_moves_as_many_as_stated(void **state)
+{
+    (void)state;
+    enum { FIRST = 6, SECOND = 3, CELLS = FIRST * SECOND, MOST = 64 };
+    static const struct {
+        const char *text;
+        size_t moved[2]; /* add-remove, replace */
+    } cases[] = {
+        {"ranges x", {12, 12}},
+        {"prefixes x", {5, 5}},
+        {"ranges x\nprefixes y\nmarginal x\ntotal", {16, 16}},
+        {"prefixes x\nranges y", {9, 0}},
+        {"count x >= 3\ncount x < 3", {1, 2}},
+        {"sum 1\ncount x < 3 and y < 2", {2, 0}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int replace = 0; replace < 2; replace++) {
+            brume_error error = {0};
+            brume_schema *schema = NULL;
+            brume_workload *workload = NULL;
+            brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
+            double before[MOST], after[MOST];
+            size_t most = 0;
+            assert_ok(brume_schema_open(&schema, &error));
+            assert_ok(brume_schema_add_bins(schema, "x", 0, FIRST, FIRST, false, &error));
+            assert_ok(brume_schema_add_bins(schema, "y", 0, SECOND, SECOND, false, &error));
+            assert_ok(brume_workload_parse(schema, cases[k].text, &workload, &error));
+            for (int i = 0; i < CELLS; i++)
+                for (int j = 0; j < (replace ? CELLS : 1); j++) {
+                    double one[CELLS] = {0}, other[CELLS] = {0};
+                    size_t moved = 0;
+                    one[i] = 1;
+                    other[j] = replace; /* under add-remove: nobody */
+                    assert_ok(brume_workload_answer(workload, one, before, &error));
+                    assert_ok(brume_workload_answer(workload, other, after, &error));
+                    for (size_t q = 0; q < brume_workload_size(workload); q++)
+                        moved += before[q] != after[q];
+                    most = moved > most ? moved : most;
+                }
+            size_t stated = brume_workload_moved(workload, adjacency);
+            assert_holds(most <= stated);
+            if (cases[k].moved[replace] !=
+                0) { /* and exactly, where only one column is looked at */
+                assert_int_equal(stated, cases[k].moved[replace]);
+                assert_int_equal(most, stated);
+            }
+            brume_workload_close(workload);
+            brume_schema_close(schema);
         }
 }
 
@@ -140,6 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_unit_moves_as_many_answers_as_stated_each_by_one),
+        cmocka_unit_test(of_ranges_one_unit_moves_as_many_as_stated),
         cmocka_unit_test(the_event_costs_what_was_asked_for),
         cmocka_unit_test(errors_stay_within_the_bound_and_not_within_a_fifth_of_it),
         cmocka_unit_test(bad_options_and_histograms_are_refused),
