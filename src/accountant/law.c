@@ -157,6 +157,8 @@ double brume_law_cumulant_rough(brume_law *law, double c, double *slope)
 {
     if (law->kind == BRUME_LAW_LAPLACE || law->kind == BRUME_LAW_PURE)
         return brume_laplace_cumulant_rough(law, c, slope);
+    if (law->kind == BRUME_LAW_THETA)
+        return brume_theta_cumulant_rough(law, c, slope);
     return (double)brume_law_cumulant(law, c, slope, NULL);
 }
 

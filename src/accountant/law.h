@@ -141,6 +141,7 @@ BRUME_MUST_USE brume_status brume_atoms_open(const brume_loss *loss, brume_law *
                                              brume_error *error);
 BRUME_MUST_USE bool brume_theta_settle(brume_law *law);
 long double brume_theta_cumulant(const brume_law *law, double c, double *slope, double *error);
+double brume_theta_cumulant_rough(const brume_law *law, double c, double *slope);
 brume_log_psi brume_theta_node(const brume_law *law, double y);
 double brume_theta_envelope(const brume_law *law, double low, double high);
 void brume_comb_settle(brume_law *law);

@@ -23,11 +23,18 @@ static long double dual_series(const brume_law *law, long double x)
     return 1 + 2 * q * cosl(2 * M_PIl * x) + 2 * q * q * q * q * cosl(4 * M_PIl * x);
 }
 
+/* How far from its centre the series of sigma < 1 counts: (9.6 sigma)^2/(2 sigma^2) > 46, so that
+ * what is left out is below 2^-66 of the sum. */
+static int series_reach(const brume_law *law)
+{
+    return (int)ceil(9.6 * law->a + 0.5);
+}
+
 /* log of sum_x exp(-(x+z)^2/(2 sigma^2)), sigma < 1, and the mean of x + z */
 static long double direct_series(const brume_law *law, long double z, long double *mean)
 {
     long double centre = roundl(-z), sum = 0, moment = 0;
-    for (int k = -12; k <= 12; k++) {
+    for (int reach = series_reach(law), k = -reach; k <= reach; k++) {
         long double x = centre + k + z, weight = expl(-x * x / (2 * (long double)law->a * law->a));
         sum += weight;
         moment += weight * x;
@@ -58,6 +65,27 @@ long double brume_theta_cumulant(const brume_law *law, double c, double *slope, 
                  unit * (double)(c * shift) * 0.01 * (dual(law) ? theta : 1 / (law->a * law->a));
     }
     return value;
+}
+
+/* The same in doubles. */
+double brume_theta_cumulant_rough(const brume_law *law, double c, double *slope)
+{
+    if (dual(law))
+        return (double)brume_theta_cumulant(law, c, slope, NULL);
+    double sigma = law->a, shift = law->shift, over = 0.5 / (sigma * sigma), sums[2], moment = 0;
+    for (int side = 0; side < 2; side++) {
+        double z = side ? 0 : c * shift, centre = round(-z);
+        sums[side] = 0;
+        for (int reach = series_reach(law), k = -reach; k <= reach; k++) {
+            double x = centre + k + z, weight = exp(-x * x * over);
+            sums[side] += weight;
+            moment += side ? 0 : weight * x;
+        }
+    }
+    double ratio = shift * shift * over;
+    if (slope)
+        *slope = ratio * (2 * c + 1) - 2 * over * shift * moment / sums[0];
+    return ratio * c * (c + 1) + log(sums[0] / sums[1]);
 }
 
 bool brume_theta_settle(brume_law *law)

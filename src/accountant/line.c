@@ -209,6 +209,7 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
     /* exp and sincos of the sum, the kernel (products and quotients): 24 units beside it */
     error += 24 * unit + 4 * unit * (fabs(re) + fabs(im));
     double first_re, first_im, second_re = 0, second_im = 0, lever = 0, kernel_error = 16 * unit;
+    double second_decay = 0, second_kernel_error = 0;
     if (line->unit > 0) {
         /* kappa(s) = e^{-s x0} [(1 - e^{-t}) + e^{-(s+1)a} (e^{a-t} - 1)] alpha beta, t = x0 - eps,
          * alpha = 1/(1-e^{-sa}), beta = 1/(1-e^{-(s+1)a}): two terms that do not cancel */
@@ -224,7 +225,10 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
         lever = hypot(beta_re, beta_im);
         /* relative: the unit by 12 units in 1 - e^{-za}: at most |z a| e^{-Re za}/|1 - e^{-za}| */
         kernel_error = unit * (96 + 16 * (c * a + y * a) * exp(-c * a) * hypot(alpha_re, alpha_im) +
-                               16 * ((c + 1) * a + y * a) * (decay * lever + decay));
+                               16 * ((c + 1) * a + y * a) * decay * lever);
+        /* second: and e^{-(s+1)a} itself */
+        second_decay = decay;
+        second_kernel_error = kernel_error + unit * (16 + 16 * ((c + 1) * a + y * a));
     } else {
         double below_re = c * (c + 1) - y * y, below_im = (2 * c + 1) * y;
         double square = (c * c + y * y) * ((c + 1) * (c + 1) + y * y);
@@ -241,6 +245,7 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
         double bound = fmin(0, ceiling) + fmin(0, smooth);
         double known = product_error <= 0.15 ? product_size : 1;
         node.error = exp(bound) * known * kernel * (1 + 1e-9);
+        node.second_error = node.error * second_decay * (1 + 1e-9) + 1e-300;
         *log_size = bound + log(kernel * share);
         return node;
     }
@@ -255,6 +260,7 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
     node.second_im = psi_re * second_im + psi_im * second_re;
     node.lever = modulus * lever;
     node.error = modulus * kernel * (1.1 * error + kernel_error);
+    node.second_error = modulus * kernel * second_decay * (1.1 * error + second_kernel_error);
     *log_size = re + log(fmax(product_size, 1e-300) * kernel * share);
     return node;
 }
@@ -365,7 +371,7 @@ static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
         const brume_node *node = &line->nodes[i];
         double half = i ? 1 : 0.5, s, co;
         if (node->first_re == 0 && node->first_im == 0) { /* not summed */
-            error += node->error * (near + far) * (1 + 1e-9);
+            error += (node->error * near + node->second_error * far) * (1 + 1e-9);
             continue;
         }
         sincos(node->y * start, &s, &co);
@@ -378,8 +384,8 @@ static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
         double size = near * (fabs(node->first_re) + fabs(node->first_im)) +
                       far * (fabs(node->second_re) + fabs(node->second_im));
         /* the node's own; a in e^{a-t}; the phase y start; t, through d/dt = e^{-t} psi beta */
-        error += node->error * (near + far) + size * (16 * unit + 14 * unit * a + node->y * moved) +
-                 1.1 * node->lever * moved;
+        error += node->error * near + node->second_error * far +
+                 size * (16 * unit + 14 * unit * a + node->y * moved) + 1.1 * node->lever * moved;
     }
     absolute *= 1.1;
     error += unit * ((double)line->count + 4) * absolute;

@@ -22,8 +22,9 @@ typedef struct brume_node {
     double first_re, first_im;   /* psi/(s(s+1)); folded: psi/((1-e^{-sa})(1-e^{-(s+1)a})) */
     double second_re, second_im; /* folded: the same times e^{-(s+1)a} */
     double lever;                /* folded: a bound of |psi/(1-e^{-(s+1)a})| */
-    double error; /* bound of the error of first, absolute; folded: of each, relative to first's
-                     size; for a node that is not summed: a bound of |first| */
+    double error; /* bound of the error of first, absolute; for a node that is not summed: a bound
+                     of |first| */
+    double second_error; /* folded: the same of second, which is e^{-(c+1)a} times as large */
 } brume_node;
 
 /* The nodes of a dense line (dense.h): psi k/(k(c) s(s+1)) without the phase of `top`, the first
