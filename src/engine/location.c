@@ -18,7 +18,7 @@ static bool read_password(const char *url, char **password)
     PQconninfoOption *options = PQconninfoParse(url, NULL);
     *password = NULL;
     bool good = options != NULL;
-    for (const PQconninfoOption *option = options; good && option && option->keyword; option++)
+    for (const PQconninfoOption *option = options; good && option->keyword && !*password; option++)
         if (strcmp(option->keyword, "password") == 0 && option->val && *option->val)
             good = (*password = strdup(option->val)) != NULL;
     PQconninfoFree(options);

@@ -9,6 +9,8 @@
 #include "ledger/digest.h"
 #include "ledger/secret.h"
 
+enum { NAME = 256 }; /* room for a dataset's */
+
 static const char key_name[] = "key of marks";
 
 brume_status brume_mark_make_key(brume_ledger *ledger, brume_error *error)
@@ -114,7 +116,7 @@ static brume_status refuse_globbed(brume_ledger *ledger, const char *const *mark
 brume_status brume_mark_refuse_known(brume_ledger *ledger, const char *const *marks, size_t count,
                                      brume_error *error)
 {
-    char hash[BRUME_DIGEST_TEXT], name[256];
+    char hash[BRUME_DIGEST_TEXT], name[NAME];
     for (size_t i = 0; i < count; i++) {
         BRUME_TRY(hash_mark(ledger, marks[i], hash, error));
         BRUME_TRY(find_name(ledger, "SELECT dataset FROM mark WHERE mark = ?1 ORDER BY dataset",
@@ -130,11 +132,11 @@ brume_status brume_mark_refuse_known(brume_ledger *ledger, const char *const *ma
 static brume_status see_one(brume_ledger *ledger, const char *dataset, const char *mark,
                             brume_error *error)
 {
-    char hash[BRUME_DIGEST_TEXT], name[256];
+    char hash[BRUME_DIGEST_TEXT], mine[NAME], other[NAME];
     BRUME_TRY(hash_mark(ledger, mark, hash, error));
     BRUME_TRY(find_name(ledger, "SELECT dataset FROM mark WHERE dataset = ?1 AND mark = ?2",
-                        dataset, hash, name, sizeof name, error));
-    if (*name)
+                        dataset, hash, mine, sizeof mine, error));
+    if (*mine)
         return BRUME_OK;
     BRUME_TRY(find_name(
         ledger,
@@ -143,10 +145,10 @@ static brume_status see_one(brume_ledger *ledger, const char *dataset, const cha
         "mine.dataset = ?1 AND theirs.dataset = other.dataset) AND NOT EXISTS (SELECT 1 FROM "
         "dataset mine JOIN dataset theirs ON mine.source = theirs.source WHERE mine.name = ?1 AND "
         "theirs.name = other.dataset) ORDER BY other.dataset",
-        dataset, hash, name, sizeof name, error));
-    if (*name)
+        dataset, hash, other, sizeof other, error));
+    if (*other)
         return brume_fail(error, BRUME_EPOLICY, "take the file out of one of the two sources",
-                          "the source of '%s' now %s, as '%s'", dataset, said_of(mark), name);
+                          "the source of '%s' now %s, as '%s'", dataset, said_of(mark), other);
     return add_hash(ledger, dataset, hash, error);
 }
 
