@@ -36,6 +36,13 @@ static const task tasks[] = {
     {"pure of three multiples x1000",
      "pure(epsilon=0.1)*1000 + pure(epsilon=0.3)*1000 + pure(epsilon=0.5)*1000", 1e-6, 0},
     {"subsampled gaussian x1000", "poisson(rate=0.01, gaussian(sigma=1))*1000", 1e-6, 0},
+    {"subsampled gaussian x1", "poisson(rate=0.01, gaussian(sigma=1))", 1e-6, 0},
+    {"subsampled gaussian x2", "poisson(rate=0.01, gaussian(sigma=1))*2", 1e-6, 0},
+    {"subsampled gaussian x10", "poisson(rate=0.01, gaussian(sigma=1))*10", 1e-6, 0},
+    {"subsampled gaussian x100", "poisson(rate=0.01, gaussian(sigma=1))*100", 1e-6, 0},
+    {"subsampled gaussian x1e6", "poisson(rate=0.01, gaussian(sigma=1))*1000000", 1e-6, 0},
+    {"subsampled x10, delta 1e-30", "poisson(rate=0.1, gaussian(sigma=1))*10", 1e-30, 0},
+    {"subsampled x100, deep tail", "poisson(rate=0.01, gaussian(sigma=2))*100", 1e-16, 0},
     {"calibrate gaussian, 1e-5", "gaussian(sigma=?)", 1e-5, 1},
     {"calibrate gaussian, 1e-15", "gaussian(sigma=?)", 1e-15, 1},
     {"calibrate gaussian, 1e-30", "gaussian(sigma=?)", 1e-30, 1},
@@ -43,6 +50,7 @@ static const task tasks[] = {
     {"calibrate laplace x1000", "laplace(scale=?)*1000", 1e-6, 1},
     {"calibrate laplace x100", "laplace(scale=?)*100", 1e-6, 1},
     {"calibrate subsampled sigma", "poisson(rate=0.01, gaussian(sigma=?))*1000", 1e-5, 2},
+    {"calibrate subsampling rate", "poisson(rate=?, gaussian(sigma=1))*1000", 1e-5, 2},
 };
 
 /* sigma = 30.5, 31, ... 55 and scale = 30.5, 31, ... 55; scale = 5.1, 5.2 ... 15 */

@@ -8,6 +8,7 @@
 #include "accountant/audit.h"
 #include "accountant/curves.h"
 #include "accountant/gather.h"
+#include "accountant/jumps.h"
 #include "accountant/solve.h"
 #include "base/error.h"
 
@@ -128,6 +129,10 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
             if (gathered.failure_ends.upper <= delta &&
                 brume_top_atom(gathered.laws, gathered.law_count, &top, &mass))
                 one.value.upper = top * (1 + (20 + 2 * (double)gathered.law_count) * BRUME_UNIT);
+        } else if (order == 1 && answer.value.lower > 0 &&
+                   brume_jumps_below(gathered.laws, gathered.law_count, answer.value.lower,
+                                     finite * (1 - 2 * delta_error))) {
+            one = (brume_answer){.value = {0, answer.value.lower}}; /* the first order's counts */
         } else {
             status = epsilon_of_order(&gathered, finite, delta_error, width, &one, error);
             if (audit && status == BRUME_OK)
@@ -162,8 +167,12 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
         }
         brume_answer one = {.value = {0, 0}, .route = "nothing but failure"};
         brume_status status = BRUME_OK;
-        if (gathered.law_count > 0 &&
-            !brume_solve_delta(gathered.laws, gathered.law_count, epsilon, width, &one))
+        if (order == 1 && answer.value.lower > gathered.failure_ends.upper &&
+            brume_jumps_below(gathered.laws, gathered.law_count, epsilon,
+                              (answer.value.lower - gathered.failure_ends.upper) * (1 - 1e-9)))
+            one.value.upper = 0; /* not above the first order's, whatever it is */
+        else if (gathered.law_count > 0 &&
+                 !brume_solve_delta(gathered.laws, gathered.law_count, epsilon, width, &one))
             status = no_memory(error);
         if (audit && status == BRUME_OK)
             status = audit_answer(&gathered, &one, epsilon, error);

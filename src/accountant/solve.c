@@ -7,6 +7,7 @@
 
 #include "accountant/closed.h"
 #include "accountant/dense.h"
+#include "accountant/jumps.h"
 #include "accountant/lattice.h"
 #include "accountant/peaks.h"
 
@@ -15,6 +16,7 @@ static const double most_work = 6e7;      /* nanoseconds or so of one line */
 static const double pattern_effort = 4e4; /* patterns times draws, some 4 ms each time */
 static const double light_effort = 2e3;   /* patterns without a first look */
 static const double tiny_effort = 150;    /* patterns before anything else */
+static const double ray_width = 1e-8;     /* a ray this narrow is not followed by a line */
 
 static const char route_plain[] = "contour integral of the loss transform";
 static const char route_fold[] = "contour integral folded onto the lattice of losses";
@@ -94,7 +96,8 @@ static bool try_patterns_inverse(const brume_law *laws, size_t count, double del
 /* Is the interval as narrow as asked? */
 static bool narrow(const brume_answer *answer, double width_goal)
 {
-    return answer->value.upper - answer->value.lower <= width_goal * answer->value.upper;
+    return answer->value.upper < INFINITY &&
+           answer->value.upper - answer->value.lower <= width_goal * answer->value.upper;
 }
 
 /* A smaller width for the next round: what it certifies narrows with the square of the width, and
@@ -141,6 +144,12 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
     if (alone_and_sampled(laws, count)) {
         brume_closed closed = brume_sampled_form(laws);
         brume_closed_delta(&closed, epsilon, &answer);
+        *out = answer;
+        return true;
+    }
+    if (epsilon >= 0)
+        brume_jumps_delta(laws, count, epsilon, width_goal, &answer);
+    if (answer.rounds > 0 && narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
         return true;
     }
@@ -357,6 +366,12 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
             *out = answer;
             return true;
         }
+    }
+    if (!alone_and_sampled(laws, count))
+        brume_jumps_epsilon(laws, count, delta, delta_error, width_goal, &answer);
+    if (answer.rounds > 0 && narrow(&answer, fmax(width_goal, ray_width))) {
+        *out = answer;
+        return true;
     }
     bool countless = false; /* so many draws that doubles cannot follow their waves */
     for (size_t i = 0; i < count; i++)

@@ -1,0 +1,61 @@
+/* The transform of one Poisson-subsampled Gaussian along a path in the plane of the loss.
+ *
+ * With T = log(q/(1-q)) + (2x-1)/(2 sigma^2), normal of mean m = log(q/(1-q)) - 1/(2 sigma^2) and
+ * deviation 1/sigma under N0, the ratio of the densities is (1-q)(1 + e^T). So everything is
+ *
+ *     Phi(z) = E (1 + e^T)^z,    a record removed: phi(s) = (1-q)^{s+1} Phi(s+1),
+ *                                a record added:   phi(s) = (1-q)^{-s} Phi(-s).
+ *
+ * The integral is taken over a polygon that leaves the real line where |z| e^T reaches 1, so that
+ * the integrand decays for z far from the real line, too, instead of cancelling; Gauss-Legendre
+ * rules with 24 points on its panels. What the rules miss, and |Phi| itself, are bounded by
+ * functions of z whose logarithms are convex. proofs/accountant.md, section 14. */
+#ifndef BRUME_ACCOUNTANT_CONTOUR_H
+#define BRUME_ACCOUNTANT_CONTOUR_H
+
+#include "accountant/law.h"
+
+enum { BRUME_GAUSS_HALF = 12, BRUME_GAUSS_NODES = 24 };
+
+/* Nodes in (0, 1) and their weights. */
+extern const double brume_gauss[BRUME_GAUSS_HALF][2];
+
+/* The rule of 24 nodes on [-1, 1] errs by at most this times the supremum over the ellipse with
+ * foci -1, 1 and semi-axes 1.45, 1.05. */
+#define BRUME_GAUSS_LONG  1.45
+#define BRUME_GAUSS_WIDE  1.05
+#define BRUME_GAUSS_ERROR 4.1e-19
+
+typedef struct brume_contour brume_contour;
+
+/* Where the contour should be good: from z = start along e^{i turn} to size |z| = reach. */
+typedef struct brume_contour_aim {
+    double start, reach;
+    double height;    /* of the polygon over the real line, as a share of what suits the law */
+    double from, cut; /* the integral runs over from < T < cut; both may be infinite */
+} brume_contour_aim;
+
+/* m and sigma of a sampled law. */
+void brume_contour_normal(const brume_law *law, double *mean, double *sigma);
+
+/* NULL if memory ran out, or if the polygon has too many panels. */
+brume_contour *brume_contour_open(const brume_law *law, const brume_contour_aim *aim);
+void brume_contour_close(brume_contour *contour);
+
+/* The least angle of a path on which the integrand does not grow. */
+double brume_contour_angle(const brume_contour *contour);
+
+/* All values are those of exp(-base) Phi(z); base is an exact double near log Phi(start). */
+double brume_contour_base(const brume_contour *contour);
+
+/* log of a bound of the integral of the modulus, so of |Phi(a + ib)|, for every real a and b. */
+double brume_contour_bound(const brume_contour *contour, double a, double b);
+
+/* log of a bound of what the rules and the ends leave out. */
+double brume_contour_missed(const brume_contour *contour, double a, double b);
+
+/* The sum of the rules, and a bound of its rounding. */
+void brume_contour_sum(const brume_contour *contour, double a, double b, double *re, double *im,
+                       double *rounding);
+
+#endif

@@ -1,0 +1,422 @@
+/* Splitting draws by their jumps, and solving for epsilon. See the header. */
+#include "accountant/jumps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "accountant/contour.h"
+#include "accountant/ray.h"
+
+static const double unit = BRUME_UNIT;
+static const char route[] = "integral along a ray through the loss transform";
+static const char route_moment[] = "moments of the loss";
+static const double negligible = 1e-13; /* of delta: what may be left out */
+
+enum { MOST_TERMS = 14, MOST_ROUNDS = 4 };
+
+/* delta = sum over terms of weight * ray, plus at most `beyond`, plus the ceilings. */
+typedef struct plan {
+    brume_parts whole; /* all laws, T not confined */
+    size_t term_count;
+    brume_parts parts[MOST_TERMS];
+    brume_ray *rays[MOST_TERMS]; /* NULL: only bounded, by its moment at `moment` */
+    double log_weight[MOST_TERMS], ceiling[MOST_TERMS];
+    double moment[MOST_TERMS]; /* ceiling -infinity: the term is 0 above this epsilon */
+    double ceiling_epsilon;
+    double beyond;
+    uint64_t nodes;
+} plan;
+
+static bool gather_parts(const brume_law *laws, size_t count, brume_parts *out)
+{
+    if (count == 0 || count > BRUME_MOST_PARTS)
+        return false;
+    *out = (brume_parts){.count = count, .reversed = laws[0].reversed};
+    for (size_t i = 0; i < count; i++) {
+        if (laws[i].kind != BRUME_LAW_SAMPLED)
+            return false;
+        double rate = laws[i].rate, one = -log1p(-rate);
+        out->part[i] = (brume_part){&laws[i], -INFINITY, INFINITY, laws[i].count};
+        out->origin += laws[i].count * one;
+        /* the rate by 8 units, the logarithm and the sum */
+        out->origin_error += unit * laws[i].count *
+                             (10 * rate / (1 - rate) + (8 + (double)count) * one);
+    }
+    return true;
+}
+
+/* An upper bound of log P(T > at) for one draw; a record removed: P is the mixture. */
+static double log_mass_above(const brume_law *law, double at)
+{
+    double mean, sigma;
+    brume_contour_normal(law, &mean, &sigma);
+    double d = sigma * (at - mean) * (1 - 1e-12) - 1e-12 * (1 + sigma * fabs(mean));
+    double mass = 0.5 * erfc(d / sqrt(2));
+    if (!law->reversed)
+        mass += law->rate * 0.5 * erfc((d - (1 + 1e-12) / sigma - 1e-12) / sqrt(2));
+    return log(mass) + 1e-9;
+}
+
+/* log C(n, j), an upper bound to 1e-9 relative. */
+static double log_choose(double n, double j)
+{
+    double sum = 0;
+    for (double i = 0; i < j; i++)
+        sum += log((n - i) / (i + 1));
+    return sum;
+}
+
+/* delta of one draw, in doubles: an estimate of what one jump makes of n draws. */
+static double one_jump(const brume_law *law, double epsilon)
+{
+    double mu = 1 / law->a, q = law->rate, e = log1p(expm1(epsilon) / q) / mu;
+    double left = 0.5 * erfc((e - mu / 2) / sqrt(2)), right = 0.5 * erfc((e + mu / 2) / sqrt(2));
+    return law->count * (q * left - (expm1(epsilon) + q) * right);
+}
+
+static void close_plan(plan *p)
+{
+    for (size_t i = 0; i < p->term_count; i++)
+        brume_ray_close(p->rays[i]);
+    p->term_count = 0;
+}
+
+static bool add_term(plan *p, double epsilon)
+{
+    size_t i = p->term_count;
+    brume_ray_aim aim = brume_ray_aim_for(&p->parts[i], epsilon, 0);
+    p->rays[i] = brume_ray_open(&p->parts[i], &aim);
+    if (!p->rays[i])
+        return false;
+    p->nodes += brume_ray_nodes(p->rays[i]);
+    p->term_count++;
+    return true;
+}
+
+/* Confine every T to where what is beyond has no weight. */
+static void cut_parts(brume_parts *parts, double delta)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        brume_part *part = &parts->part[i];
+        double mean, sigma, mass = delta * negligible / (double)parts->count / part->count;
+        brume_contour_normal(part->law, &mean, &sigma);
+        part->cut = mean + (1 / sigma + sqrt(-2 * log(mass))) / sigma;
+    }
+}
+
+/* All draws in one term. */
+static bool plan_one(plan *p, double epsilon, double delta, bool cut)
+{
+    p->parts[0] = p->whole;
+    p->log_weight[0] = 0;
+    if (cut)
+        cut_parts(&p->parts[0], delta);
+    for (size_t i = 0; cut && i < p->whole.count; i++) {
+        const brume_part *part = &p->parts[0].part[i];
+        p->beyond += part->count * exp(log_mass_above(part->law, part->cut));
+    }
+    return add_term(p, epsilon);
+}
+
+/* How many draws of `part` may lie above `at` before the rest has no weight. */
+static double jumps_needed(const brume_part *part, double at, double delta)
+{
+    double log_mass = log_mass_above(part->law, at), goal = log(delta * negligible);
+    for (double j = 0; j < MOST_TERMS; j++)
+        if (j + 1 > part->count || log_choose(part->count, j + 1) + (j + 1) * log_mass < goal)
+            return j;
+    return MOST_TERMS;
+}
+
+/* One law, split at `at`. */
+static bool plan_split(plan *p, double epsilon, double delta, double at)
+{
+    const brume_part *part = &p->whole.part[0];
+    double most = jumps_needed(part, at, delta), total = 0;
+    if (most >= MOST_TERMS)
+        return false;
+    if (most + 1 <= part->count)
+        p->beyond = exp(log_choose(part->count, most + 1) * (1 + 1e-9) + 1e-9 +
+                        (most + 1) * log_mass_above(part->law, at));
+    p->ceiling_epsilon = epsilon;
+    for (double j = 0; j <= most; j++) {
+        size_t i = p->term_count;
+        brume_parts *parts = &p->parts[i];
+        *parts = p->whole;
+        parts->count = 0;
+        if (j < part->count)
+            parts->part[parts->count++] = (brume_part){part->law, -INFINITY, at, part->count - j};
+        if (j > 0)
+            parts->part[parts->count++] = (brume_part){part->law, at, INFINITY, j};
+        p->log_weight[i] = log_choose(part->count, j);
+        double top = part->count * log1p(exp(at)) * (1 + 1e-9);
+        if (j == 0 && top < parts->origin - parts->origin_error + epsilon) {
+            p->ceiling[i] = -INFINITY; /* no loss is above epsilon, nor above a larger one */
+            p->moment[i] = top - (parts->origin - parts->origin_error);
+            p->rays[i] = NULL;
+            p->term_count++;
+            continue;
+        }
+        brume_ray_aim aim = brume_ray_aim_for(parts, epsilon, 0);
+        p->rays[i] = NULL;
+        p->moment[i] = aim.start;
+        if (aim.log_delta + p->log_weight[i] < log(fmax(total, delta) * negligible)) {
+            p->ceiling[i] = brume_ray_ceiling(parts, aim.start, epsilon);
+            p->term_count++;
+            continue;
+        }
+        p->rays[i] = brume_ray_open(parts, &aim);
+        if (!p->rays[i])
+            return false;
+        p->nodes += brume_ray_nodes(p->rays[i]);
+        p->term_count++;
+        total += exp(aim.log_delta + p->log_weight[i]);
+    }
+    return true;
+}
+
+/* Where to split the draws of one law for this epsilon; NaN if there is no good place: the part
+ * without jumps must fall off towards it, and few jumps must do. */
+static double split_point(const brume_parts *whole, double epsilon, double delta)
+{
+    const brume_part *part = &whole->part[0];
+    double mean, sigma, best = NAN, best_score = 1e9;
+    if (whole->count > 1 || whole->reversed)
+        return NAN;
+    brume_contour_normal(part->law, &mean, &sigma);
+    for (double y = 1; y < 10; y += 0.6) {
+        double at = mean + y / sigma, loss = log1p(exp(at));
+        double jumps = jumps_needed(part, at, delta);
+        if (jumps >= MOST_TERMS)
+            continue;
+        brume_parts parts = *whole;
+        parts.part[0].cut = at;
+        bool none = part->count * loss < whole->origin + epsilon;
+        brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
+        double end = -0.5 * y * y + log(sigma / 2.5) + aim.start * loss;
+        double falls = none ? 30 : brume_ray_log_sum(&parts.part[0], aim.start) - end;
+        double need = none ? 0 : 4 + 25 * loss / aim.x;
+        double score = jumps + fmax(need - falls, 0) + (none ? -1 : 0);
+        if (score < best_score)
+            best_score = score, best = at;
+    }
+    return best;
+}
+
+/* A plan near epsilon, where delta is about `delta`; each way that can be is tried in turn. */
+static bool make_plan(plan *p, double epsilon, double delta, int way)
+{
+    p->term_count = 0;
+    p->beyond = 0;
+    bool good = false;
+    if (way == 0) {
+        good = plan_one(p, epsilon, delta, false);
+    } else if (way == 1) {
+        good = plan_one(p, epsilon, delta, true);
+    } else if (way == 2) {
+        double at = split_point(&p->whole, epsilon, delta);
+        good = !isnan(at) && plan_split(p, epsilon, delta, at);
+    }
+    if (!good)
+        close_plan(p);
+    return good;
+}
+
+static bool evaluate(const plan *p, double epsilon, double *value, double *slope, double *error,
+                     double *above)
+{
+    *value = *slope = *error = 0;
+    *above = p->beyond * (1 + 1e-9);
+    for (size_t i = 0; i < p->term_count; i++) {
+        double weight = exp(p->log_weight[i]), v, s, e;
+        /* a smaller epsilon moves the moment bound by e^{c (old - new)} */
+        if (!p->rays[i]) {
+            double moved = (p->moment[i] - 1) * (p->ceiling_epsilon - epsilon);
+            if (moved > 0)
+                moved *= 1 + 1e-9;
+            if (p->ceiling[i] == -INFINITY && !(epsilon > p->moment[i]))
+                return false;
+            *above += exp(p->ceiling[i] + p->log_weight[i] + moved) * (1 + 1e-9);
+            continue;
+        }
+        if (!brume_ray_evaluate(p->rays[i], epsilon, &v, &s, &e))
+            return false;
+        *value += weight * v;
+        *slope += weight * s;
+        *error += weight * (e * (1 + 1e-9) + 100 * unit * fabs(v));
+    }
+    return isfinite(*value) && isfinite(*error) && isfinite(*above);
+}
+
+static void certify(const plan *p, double epsilon, double *lower, double *upper)
+{
+    double value, slope, error, above;
+    *lower = 0;
+    *upper = 1;
+    if (!evaluate(p, epsilon, &value, &slope, &error, &above))
+        return;
+    *lower = fmax(0, value - error);
+    *upper = fmin(1, value + error + above);
+}
+
+/* Where the first path starts. */
+static double first_start(const plan *p)
+{
+    for (size_t i = 0; i < p->term_count; i++)
+        if (p->rays[i])
+            return brume_ray_start(p->rays[i]);
+    return INFINITY;
+}
+
+/* Newton's method on log delta; only proposes. */
+static double root_near(const plan *p, double epsilon, double delta, double most)
+{
+    double value, slope, error, above, limit = 0;
+    for (size_t i = 0; i < p->term_count; i++)
+        if (p->rays[i])
+            limit = fmax(limit, 3 / fabs(brume_ray_start(p->rays[i])));
+    for (int i = 0; i < 30; i++) {
+        if (!evaluate(p, epsilon, &value, &slope, &error, &above) || !(value > 0) || !(slope < 0))
+            return epsilon;
+        double step = log(value / delta) * value / -slope;
+        step = fmin(fmax(step, -limit), limit);
+        double next = fmin(fmax(epsilon + step, 0), most);
+        if (fabs(next - epsilon) <= 1e-14 * next || fabs(next - epsilon) * -slope < 0.2 * error)
+            return next;
+        epsilon = next;
+    }
+    return epsilon;
+}
+
+/* Move both ends of `value` to points near `root` at which the plan certifies them. */
+static void certify_ends(const plan *p, double root, double delta, double delta_error,
+                         brume_interval *value)
+{
+    double sum, slope, error, above, lower, upper;
+    double low_target = delta * (1 + delta_error), high_target = delta * (1 - delta_error);
+    if (!evaluate(p, root, &sum, &slope, &error, &above) || !(slope < 0))
+        return;
+    if (root == 0) {
+        certify(p, 0, &lower, &upper);
+        if (upper <= high_target)
+            *value = (brume_interval){0, 0};
+    }
+    double step = (1.1 * error + above + 2 * delta * delta_error + fmax(sum - delta, 0)) / -slope +
+                  4 * unit * root;
+    for (int i = 0; i < 8 && root + step < value->upper; i++, step *= 2) {
+        certify(p, root + step, &lower, &upper);
+        if (upper <= high_target)
+            value->upper = root + step;
+    }
+    step = (1.1 * error + 2 * delta * delta_error + fmax(delta - sum, 0)) / -slope +
+           4 * unit * root;
+    for (int i = 0; i < 8 && root - step > value->lower; i++, step *= 2) {
+        certify(p, root - step, &lower, &upper);
+        if (lower > low_target)
+            value->lower = root - step;
+    }
+}
+
+static bool narrow(const brume_interval *value, double width)
+{
+    return value->upper < INFINITY && value->upper - value->lower <= width * value->upper;
+}
+
+/* The epsilon of one jump, by bisection: where the saddle is a poor guide. */
+static double one_jump_epsilon(const brume_law *law, double delta)
+{
+    double low = -60, high = 8;
+    for (int i = 0; i < 40; i++) {
+        double middle = 0.5 * (low + high);
+        *(one_jump(law, exp(middle)) > delta ? &low : &high) = middle;
+    }
+    return exp(0.5 * (low + high));
+}
+
+void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
+                         double width, brume_answer *answer)
+{
+    plan *p = calloc(1, sizeof *p);
+    if (!p || !gather_parts(laws, count, &p->whole)) {
+        free(p);
+        return;
+    }
+    delta_error = delta_error * (1 + 1e-9) + 2 * unit;
+    p->parts[0] = p->whole;
+    cut_parts(&p->parts[0], delta);
+    double guess = fmax(brume_ray_aim_for(&p->parts[0], NAN, log(delta)).epsilon, 0);
+    for (int way = 0; way < 3; way++) {
+        double epsilon = guess, before = INFINITY;
+        if (narrow(&answer->value, 0.1))
+            epsilon = 0.5 * (answer->value.lower + answer->value.upper);
+        else if (way == 2)
+            epsilon = one_jump_epsilon(&laws[0], delta);
+        for (int round = 0; round < MOST_ROUNDS && make_plan(p, epsilon, delta, way); round++) {
+            double aimed = epsilon, start = fabs(first_start(p));
+            epsilon = root_near(p, fmin(epsilon, answer->value.upper), delta, answer->value.upper);
+            brume_interval old = answer->value;
+            certify_ends(p, epsilon, delta, delta_error, &answer->value);
+            if (answer->value.upper < old.upper)
+                answer->route = route;
+            answer->rounds++;
+            close_plan(p);
+            double gap = answer->value.upper - answer->value.lower;
+            bool near = fabs(epsilon - aimed) * start < 0.3; /* no better aim */
+            if (narrow(&answer->value, width) || near || (round > 0 && !(gap < 0.5 * before)))
+                break;
+            before = gap;
+        }
+        if (narrow(&answer->value, 100 * width))
+            break;
+    }
+    answer->nodes += p->nodes;
+    free(p);
+}
+
+void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, double width,
+                       brume_answer *answer)
+{
+    plan *p = calloc(1, sizeof *p);
+    if (!p || !gather_parts(laws, count, &p->whole)) {
+        free(p);
+        return;
+    }
+    double guess = fmax(count == 1 && !laws[0].reversed ? one_jump(&laws[0], epsilon) : 0, 1e-300);
+    brume_ray_aim aim = brume_ray_aim_for(&p->whole, epsilon, 0);
+    double ceiling = exp(brume_ray_ceiling(&p->whole, aim.start, epsilon));
+    if (ceiling < answer->value.upper) {
+        answer->value.upper = ceiling;
+        answer->route = route_moment;
+    }
+    for (int way = 0; way < 3 && !narrow(&answer->value, 100 * width); way++) {
+        if (!make_plan(p, epsilon, fmax(guess, answer->value.lower), way))
+            continue;
+        double lower, upper;
+        certify(p, epsilon, &lower, &upper);
+        if (upper < answer->value.upper) {
+            answer->value.upper = upper;
+            answer->route = route;
+        }
+        answer->value.lower = fmax(answer->value.lower, lower);
+        answer->rounds++;
+        close_plan(p);
+    }
+    answer->nodes += p->nodes;
+    free(p);
+}
+
+bool brume_jumps_below(const brume_law *laws, size_t count, double epsilon, double delta)
+{
+    brume_parts parts;
+    if (!gather_parts(laws, count, &parts))
+        return false;
+    brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
+    double least = parts.origin + parts.origin_error;
+    if (parts.reversed && epsilon >= least * (1 + 1e-14))
+        return true; /* the largest loss */
+    if (brume_ray_ceiling(&parts, aim.start, epsilon) < log(delta) - 1e-9)
+        return true;
+    brume_answer answer = {.value = {0, 1}};
+    brume_jumps_delta(laws, count, epsilon, 1e-6, &answer);
+    return answer.value.upper <= delta;
+}

@@ -1,0 +1,25 @@
+/* Compositions of Poisson-subsampled Gaussians alone, by rays.
+ *
+ * A record removed: delta may come from the one draw in which the record was in the sample and the
+ * noise was small, T far out, while z large enough for the rest would blow up its transform. So the
+ * draws are split at a T: delta = sum over j of C(n, j) [part in which j draws lie above it], each
+ * with a path of its own, and the parts beyond the last j together at most C(n, j+1) P(T
+ * above)^{j+1}. proofs/accountant.md, section 14. */
+#ifndef BRUME_ACCOUNTANT_JUMPS_H
+#define BRUME_ACCOUNTANT_JUMPS_H
+
+#include "accountant/solve.h"
+
+/* Narrow answer->value, which must contain the epsilon at delta; `width` is how narrow, relative,
+ * is enough. Nothing happens if a law is of another kind, or if memory ran out. */
+void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
+                         double width, brume_answer *answer);
+
+/* Narrow answer->value around delta(epsilon), epsilon >= 0. */
+void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, double width,
+                       brume_answer *answer);
+
+/* Is delta(epsilon) certainly at most `delta`? By one moment, or one ray. */
+bool brume_jumps_below(const brume_law *laws, size_t count, double epsilon, double delta);
+
+#endif

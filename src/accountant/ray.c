@@ -1,0 +1,452 @@
+/* Aiming, laying and summing a ray. See the header. */
+#include "accountant/ray.h"
+
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "accountant/contour.h"
+
+typedef double complex point;
+
+static const double unit = BRUME_UNIT;
+static const double tolerance = 1e-12; /* of one panel or of the rest, relative to the whole */
+
+enum { MOST_PANELS = 120, AROUND = 6 };
+
+typedef struct ray_node {
+    double a, b;   /* z - start */
+    double re, im; /* the integrand without e^{-(z - start) x}, with the rule's weight */
+    double error;  /* bound of its error, absolute */
+} ray_node;
+
+typedef struct ray_panel {
+    double a[AROUND], log_bound[AROUND]; /* around its ellipse, kernel and rule included */
+} ray_panel;
+
+struct brume_ray {
+    const brume_parts *parts;
+    brume_contour *contours[BRUME_MOST_PARTS]; /* while the ray is laid */
+    double start, angle;
+    long double base;        /* sum n base */
+    double rest_a, rest_log; /* bound of the path's end */
+    size_t node_count, panel_count;
+    ray_panel panels[MOST_PANELS];
+    ray_node nodes[MOST_PANELS * BRUME_GAUSS_NODES];
+};
+
+/* --- choosing: nothing here is certified --- */
+
+typedef struct tilted {
+    double log_sum, mean, variance; /* of log(1 + e^T) under the law tilted by z */
+} tilted;
+
+static tilted tilt(const brume_part *part, double z)
+{
+    double mean, sigma;
+    brume_contour_normal(part->law, &mean, &sigma);
+    double square = sigma * sigma, low = mean - 8 / sigma, high = mean + 8 / sigma;
+    double step = 0.3 / sigma;
+    if (z > 0) {
+        double t = mean + z / square;
+        for (int i = 0; i < 60; i++)
+            t = mean + z / square / (1 + exp(-t));
+        high = fmax(high, t + 8 / sigma);
+    } else {
+        double left = mean + z / square, right = mean;
+        for (int i = 0; i < 50; i++) {
+            double t = 0.5 * (left + right);
+            *(square * (t - mean) > z / (1 + exp(-t)) ? &right : &left) = t;
+        }
+        low = fmin(low, left - 8 / sigma);
+        double share = 1 / (1 + exp(-left));
+        step = 0.3 / sqrt(square - z * share * (1 - share));
+        high = fmin(high, left + 12 / sigma);
+    }
+    low = fmax(low, part->from);
+    high = fmin(fmax(high, low + 8 / sigma), part->cut);
+    step = fmax(step, (high - low) / 4000);
+    double top = -INFINITY, sum = 0, first = 0, second = 0;
+    for (double t = low; t < high; t += step) {
+        double l = t > 0 ? t + log1p(exp(-t)) : log1p(exp(t)), d = sigma * (t - mean);
+        double v = -0.5 * d * d + z * l;
+        if (v > top) {
+            double shrink = exp(top - v);
+            sum *= shrink, first *= shrink, second *= shrink;
+            top = v;
+        }
+        double w = exp(v - top);
+        sum += w, first += w * l, second += w * l * l;
+    }
+    first /= sum;
+    return (tilted){top + log(sum * step * sigma) - 0.5 * log(2 * M_PI), first,
+                    fmax(second / sum - first * first, 0)};
+}
+
+double brume_ray_log_sum(const brume_part *part, double z)
+{
+    return tilt(part, z).log_sum;
+}
+
+/* The saddle's epsilon and delta if the path starts at z. */
+static brume_ray_aim aim_at(const brume_parts *parts, double z)
+{
+    double k = 0, slope = 0, bend = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        tilted t = tilt(&parts->part[i], z);
+        k += parts->part[i].count * t.log_sum;
+        slope += parts->part[i].count * t.mean;
+        bend += parts->part[i].count * t.variance;
+    }
+    brume_ray_aim out = {.start = z, .x = slope - 1 / z - 1 / (z - 1)};
+    out.epsilon = parts->reversed ? parts->origin - out.x : out.x - parts->origin;
+    out.width = 1 / sqrt(bend + 1 / (z * z) + 1 / ((z - 1) * (z - 1)));
+    out.log_delta = k - z * out.x - log(fabs(z * (z - 1))) + (parts->reversed ? 0 : out.epsilon) +
+                    log(out.width) - 0.5 * log(2 * M_PI);
+    return out;
+}
+
+/* log of the integrand at the real z. */
+static double size_at(const brume_parts *parts, double z, double x)
+{
+    double sum = -z * x - log(fabs(z * (z - 1)));
+    for (size_t i = 0; i < parts->count; i++)
+        sum += parts->part[i].count * tilt(&parts->part[i], z).log_sum;
+    return sum;
+}
+
+brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double log_delta)
+{
+    double low = -16, high = 24; /* of log c */
+    brume_ray_aim at = {0};
+    for (int i = 0; i < 40 && high - low > 0.01; i++) {
+        double middle = 0.5 * (low + high), c = exp(middle);
+        at = aim_at(parts, parts->reversed ? -c : 1 + c);
+        bool more = isnan(epsilon) ? at.log_delta > log_delta : at.epsilon < epsilon;
+        /* far out the sums are of no use: come back */
+        more &= isfinite(at.log_delta) && isfinite(at.epsilon);
+        *(more ? &low : &high) = middle;
+    }
+    if (!isnan(epsilon))
+        at.x = parts->reversed ? parts->origin - epsilon : parts->origin + epsilon;
+    if (parts->reversed)
+        return at;
+    /* start where e^{zT} does not yet put mass at T > 1/2, if the integrand is hardly larger there:
+     * the path may then lean over */
+    double least = INFINITY;
+    for (size_t i = 0; i < parts->count; i++) {
+        double mean, sigma;
+        brume_contour_normal(parts->part[i].law, &mean, &sigma);
+        if (isinf(parts->part[i].cut))
+            least = fmin(least, sigma * sigma * (0.5 - mean));
+    }
+    if (!(least > 1.5 && least < at.start))
+        return at;
+    brume_ray_aim other = aim_at(parts, least);
+    if (size_at(parts, least, at.x) < size_at(parts, at.start, at.x) + 4) {
+        at.start = least;
+        at.width = other.width;
+    }
+    return at;
+}
+
+/* --- certified from here on --- */
+
+/* log of a bound of prod |Phi/base|^n at start + a + ib */
+static double log_bound(const brume_ray *ray, double a, double b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ray->parts->count; i++)
+        sum += ray->parts->part[i].count * brume_contour_bound(ray->contours[i], ray->start + a, b);
+    return sum;
+}
+
+/* The distance from `pole` to the rectangle around the ellipse. */
+static double distance(point middle, point half, double pole)
+{
+    point there = (pole - middle) / half;
+    double x = fmax(fabs(creal(there)) - BRUME_GAUSS_LONG, 0);
+    double y = fmax(fabs(cimag(there)) - BRUME_GAUSS_WIDE, 0);
+    return hypot(x, y) * cabs(half) * (1 - 1e-9);
+}
+
+/* log of a bound of prod |Phi/base|^n on the whole line Re z = start + a: the real value. */
+static double log_real(const brume_ray *ray, double a)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ray->parts->count; i++) {
+        double re, im, rounding, z = ray->start + a;
+        brume_contour_sum(ray->contours[i], z, 0, &re, &im, &rounding);
+        double missed = exp(brume_contour_missed(ray->contours[i], z, 0));
+        sum += ray->parts->part[i].count * (log(fabs(re) + rounding + missed) + 4 * unit);
+    }
+    return sum;
+}
+
+/* Bounds around the panel from `from` to `to`; the log of its error at x.
+ *
+ * The ellipse lies in a rectangle. log_bound is convex, so over the part of it above the real line
+ * it is largest at a corner or at an end of the rectangle's shadow on that line; the part below is
+ * mirrored, Phi being real there. Or by the real values, which are convex, too: at an end of the
+ * shadow. */
+static double surround(const brume_ray *ray, point from, point to, double x, ray_panel *out)
+{
+    point middle = 0.5 * (from + to), half = 0.5 * (to - from);
+    double kernel = distance(middle + ray->start, half, 0) * distance(middle + ray->start, half, 1);
+    if (!(kernel > 0))
+        return INFINITY;
+    double rule = log(BRUME_GAUSS_ERROR * cabs(half) / kernel) + 1e-9;
+    double worst = -INFINITY, low = INFINITY, high = -INFINITY;
+    bool crosses = false;
+    for (int i = 0; i < AROUND; i++) {
+        point corner = middle + half * CMPLX(i & 1 ? BRUME_GAUSS_LONG : -BRUME_GAUSS_LONG,
+                                             i & 2 ? BRUME_GAUSS_WIDE : -BRUME_GAUSS_WIDE);
+        double a = creal(corner), b = cimag(corner);
+        if (i < 4) {
+            low = fmin(low, a), high = fmax(high, a);
+            crosses |= b < 0;
+        } else {
+            a = i == 4 ? low : high, b = 0;
+        }
+        out->a[i] = a;
+        out->log_bound[i] = i < 4 || crosses ? log_bound(ray, a, fabs(b)) + rule : -INFINITY;
+        worst = fmax(worst, out->log_bound[i] - a * x);
+    }
+    double left = log_real(ray, low) + rule, right = log_real(ray, high) + rule;
+    double other = fmax(left - low * x, right - high * x);
+    if (!(other < worst))
+        return worst;
+    for (int i = 0; i < AROUND; i++)
+        out->log_bound[i] = -INFINITY;
+    out->a[0] = low, out->log_bound[0] = left;
+    out->a[1] = high, out->log_bound[1] = right;
+    return other;
+}
+
+/* One node: the product of the transforms and the kernel. */
+static void push_node(brume_ray *ray, point place, point weight, const double *missed)
+{
+    double a = ray->start + creal(place), b = cimag(place);
+    double log_size = 0, turn = 0, error = 0, ceiling = 0;
+    for (size_t i = 0; i < ray->parts->count; i++) {
+        double re, im, rounding, count = ray->parts->part[i].count;
+        brume_contour_sum(ray->contours[i], a, b, &re, &im, &rounding);
+        double size = hypot(re, im), off = rounding + missed[i];
+        double angle = atan2(im, re);
+        log_size += count * log(size);
+        turn += count * angle;
+        ceiling += count * log((size + off) * (1 + 1e-12));
+        error += count * (off / size * 1.1 + unit * (8 + 8 * fabs(angle) + 4 * fabs(log(size))));
+        if (!(off < 0.05 * size))
+            error = INFINITY;
+    }
+    point z = CMPLX(a, b), kernel = weight / (z * (z - 1));
+    double length = cabs(kernel);
+    ray_node *node = &ray->nodes[ray->node_count++];
+    *node = (ray_node){.a = creal(place), .b = b};
+    if (error < 0.1) {
+        double size = exp(log_size), s, co;
+        sincos(turn, &s, &co);
+        point value = size * CMPLX(co, s) * kernel;
+        node->re = creal(value);
+        node->im = cimag(value);
+        node->error = size * length * (1.1 * error + 40 * unit);
+    } else {
+        node->error = exp(ceiling) * length * (1 + 1e-9);
+    }
+}
+
+static bool lay(brume_ray *ray, const brume_ray_aim *at)
+{
+    point direction = CMPLX(cos(ray->angle), sin(ray->angle));
+    double log_goal = log(tolerance * at->width / fabs(at->start * (at->start - 1))) +
+                      log_real(ray, 0);
+    double done = 0, half = 0.5 * at->width, longest = 0;
+    ray->node_count = ray->panel_count = 0;
+    double before[BRUME_MOST_PARTS], after[BRUME_MOST_PARTS];
+    for (size_t i = 0; i < ray->parts->count; i++)
+        before[i] = brume_contour_missed(ray->contours[i], ray->start, 0);
+    for (int refused = 0; ray->panel_count < MOST_PANELS;) {
+        point from = done * direction, to = (done + 2 * half) * direction;
+        double worst = surround(ray, from, to, at->x, &ray->panels[ray->panel_count]);
+        if (!(worst <= log_goal)) {
+            if (refused++ > 60)
+                return false;
+            half *= worst < log_goal + 8 ? 0.8 : 0.5;
+            if (half < 0.1 * longest)
+                return false; /* growth lies ahead */
+            continue;
+        }
+        refused = 0;
+        longest = fmax(longest, half);
+        ray->panel_count++;
+        double missed[BRUME_MOST_PARTS];
+        for (size_t i = 0; i < ray->parts->count; i++) {
+            after[i] = brume_contour_missed(ray->contours[i], ray->start + creal(to), cimag(to));
+            missed[i] = exp(fmax(before[i], after[i])); /* its log is convex */
+            before[i] = after[i];
+        }
+        for (int i = 0; i < BRUME_GAUSS_NODES; i++) {
+            const double *rule = brume_gauss[i / 2];
+            double place = done + half * (1 + (i % 2 ? rule[0] : -rule[0]));
+            push_node(ray, place * direction, rule[1] * half * direction, missed);
+        }
+        done += 2 * half;
+        /* the path goes on straight up, where everything falls: |z(z-1)| >= b^2 */
+        ray->rest_a = creal(to);
+        ray->rest_log = log_bound(ray, creal(to), cimag(to)) - log(cimag(to)) + 1e-9;
+        if (ray->rest_log - ray->rest_a * at->x < log_goal)
+            return true;
+        half *= worst < log_goal - 6 ? 1.7 : worst < log_goal - 2 ? 1.25 : 1;
+    }
+    return false;
+}
+
+static void close_contours(brume_ray *ray)
+{
+    for (size_t i = 0; i < ray->parts->count; i++) {
+        brume_contour_close(ray->contours[i]);
+        ray->contours[i] = NULL;
+    }
+}
+
+/* Contours low enough that the moduli of all draws together exceed the values by little. */
+static bool draw_contours(brume_ray *ray, const brume_ray_aim *at)
+{
+    double height = 1, reach = fabs(ray->start) + 150 / at->x;
+    for (int tries = 0; tries < 16; tries++) {
+        double excess = 0;
+        ray->angle = 0;
+        for (size_t i = 0; i < ray->parts->count; i++) {
+            const brume_part *part = &ray->parts->part[i];
+            brume_contour_aim goal = {ray->start, reach, height, part->from, part->cut};
+            brume_contour *contour = brume_contour_open(part->law, &goal);
+            if (!contour)
+                return false;
+            ray->contours[i] = contour;
+            double re, im, rounding;
+            brume_contour_sum(contour, ray->start, 0, &re, &im, &rounding);
+            excess += ray->parts->part[i].count *
+                      (brume_contour_bound(contour, ray->start, 0) - log(hypot(re, im)));
+            ray->angle = fmax(ray->angle, brume_contour_angle(contour));
+        }
+        if (excess < 12)
+            return true;
+        close_contours(ray);
+        if (excess > 60) /* many draws: a peak and no tail */
+            reach = fmin(reach, fabs(ray->start) + 12 * at->width);
+        height *= excess > 60 ? fmax(sqrt(12 / excess), 0.05) : 0.7;
+    }
+    return false;
+}
+
+brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
+{
+    if (!(aim->x > 0) || !isfinite(aim->x) || !(aim->width > 0))
+        return NULL;
+    brume_ray *ray = malloc(sizeof *ray);
+    if (!ray)
+        return NULL;
+    ray->parts = parts;
+    ray->start = aim->start;
+    ray->node_count = ray->panel_count = 0;
+    ray->base = 0;
+    for (size_t i = 0; i < parts->count; i++)
+        ray->contours[i] = NULL;
+    bool good = draw_contours(ray, aim);
+    if (good) { /* if something grows to the right, lean less */
+        double lean = M_PI / 2 - ray->angle;
+        for (int tries = 0; tries < 3; tries++, lean *= 0.3) {
+            ray->angle = M_PI / 2 - lean;
+            good = lay(ray, aim);
+            if (good)
+                break;
+        }
+    }
+    for (size_t i = 0; i < parts->count && good; i++)
+        ray->base += (long double)parts->part[i].count * brume_contour_base(ray->contours[i]);
+    close_contours(ray);
+    if (!good) {
+        free(ray);
+        return NULL;
+    }
+    return ray;
+}
+
+void brume_ray_close(brume_ray *ray)
+{
+    free(ray);
+}
+
+size_t brume_ray_nodes(const brume_ray *ray)
+{
+    return ray->node_count;
+}
+
+double brume_ray_start(const brume_ray *ray)
+{
+    return ray->start;
+}
+
+/* (1 - e^{-t})_+ <= e^{ct} c^c/(c+1)^{c+1}, c = z - 1 (added: -z) */
+double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon)
+{
+    double c = parts->reversed ? -z : z - 1, far = parts->origin, sum = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        const brume_part *part = &parts->part[i];
+        brume_contour_aim goal = {z, fabs(z), 0.2, part->from, part->cut};
+        brume_contour *contour = brume_contour_open(part->law, &goal);
+        if (!contour)
+            return INFINITY;
+        sum += part->count * (brume_contour_bound(contour, z, 0) + brume_contour_base(contour));
+        brume_contour_close(contour);
+    }
+    double size = fabs(sum) + fabs(z) * (far + epsilon);
+    sum += -c * epsilon + (parts->reversed ? c * far : -z * far);
+    /* the parameters, as in the origin and in the contours; rounding */
+    double off = fabs(z) * parts->origin_error + 1e-9 + 1e-13 * size;
+    return sum + c * log(c / (c + 1)) - log1p(c) + off;
+}
+
+bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, double *slope,
+                        double *error)
+{
+    double x = ray->parts->reversed ? ray->parts->origin - epsilon : ray->parts->origin + epsilon;
+    double moved = ray->parts->origin_error + 2 * unit * (ray->parts->origin + epsilon);
+    double sum = 0, tilt = 0, absolute = 0;
+    double missed = exp(ray->rest_log - ray->rest_a * x) * (1 + 1e-6);
+    for (size_t i = 0; i < ray->node_count; i++) {
+        const ray_node *node = &ray->nodes[i];
+        double s, co, fall = exp(-node->a * x);
+        missed += fall * node->error;
+        if (node->re == 0 && node->im == 0)
+            continue;
+        sincos(-node->b * x, &s, &co);
+        double re = fall * (node->re * co - node->im * s);
+        double im = fall * (node->im * co + node->re * s), size = fabs(re) + fabs(im);
+        sum += im;
+        tilt -= (ray->start + node->a) * im + node->b * re; /* d/dx multiplies by -z */
+        absolute += fabs(im);
+        /* the phase, by x's error and by rounding */
+        missed += size * (hypot(node->a, node->b) * (moved + 8 * unit * x) + 16 * unit);
+    }
+    missed += unit * (double)ray->node_count * absolute;
+    for (size_t i = 0; i < ray->panel_count; i++) {
+        double worst = -INFINITY;
+        for (int j = 0; j < AROUND; j++)
+            worst = fmax(worst, ray->panels[i].log_bound[j] - ray->panels[i].a[j] * x);
+        missed += exp(worst) * (1 + 1e-6);
+    }
+    long double exponent = ray->base - (long double)ray->start * x;
+    if (!ray->parts->reversed)
+        exponent += epsilon;
+    /* x's error, the sum in long doubles, exp */
+    double off = fabs(ray->start) * moved +
+                 unit * 0x1p-8 * (double)(fabsl(ray->base) + fabsl(ray->start * (long double)x)) +
+                 unit * (16 + 8 * (double)fabsl(exponent));
+    double scale = exp((double)exponent) / M_PI;
+    *value = scale * sum;
+    *slope = ray->parts->reversed ? -scale * tilt : scale * (tilt + sum);
+    *error = scale * (missed * (1 + 2 * off) + 1.1 * off * fabs(sum)) * (1 + 1e-9) + 1e-300;
+    return isfinite(*value) && isfinite(*error) && off < 0.1;
+}
