@@ -346,8 +346,10 @@ static void ball_arithmetic_agrees_with_the_double_sums(void **state)
         {{.kind = BRUME_LOSS_GAUSSIAN, .a = 0.7}, 1, 1.3},
         {{.kind = BRUME_LOSS_LAPLACE, .a = 0.1}, 1000, 15},
         {{.kind = BRUME_LOSS_LAPLACE, .a = 0.01}, 100000, 20},
-        {{.kind = BRUME_LOSS_LAPLACE, .a = 0.8}, 3, 1.1}, /* smoothed */
-        {{.kind = BRUME_LOSS_PURE, .a = 0.3}, 50, 4.4},   /* folded */
+        {{.kind = BRUME_LOSS_LAPLACE, .a = 0.8}, 3, 1.1},  /* smoothed */
+        {{.kind = BRUME_LOSS_LAPLACE, .a = 0.1}, 40, 2.2}, /* over all peaks */
+        {{.kind = BRUME_LOSS_LAPLACE, .a = 0.02}, 9, 0.05},
+        {{.kind = BRUME_LOSS_PURE, .a = 0.3}, 50, 4.4}, /* folded */
         {{.kind = BRUME_LOSS_PURE, .a = 0.001}, 1000000, 5},
         {{.kind = BRUME_LOSS_KARY, .a = 1.1, .shift = 5}, 20, 7},
         {{.kind = BRUME_LOSS_DISCRETE_LAPLACE, .a = 0.2, .shift = 3}, 30, 6},
