@@ -1,0 +1,50 @@
+/* Exact confidence bounds of a proportion. Promises: lower never too high, upper never too low. */
+#include "audit/proportion.h"
+
+#include <math.h>
+
+double brume_binomial_tail_upper(uint64_t n, double p, uint64_t k)
+{
+    if (k == 0 || p >= 1)
+        return 1;
+    if (k > n || p <= 0)
+        return 0;
+    double count = (double)n, at = (double)k;
+    if (at <= count * p)
+        return 1; /* the tail is not small: of no use to a bound */
+    double term = exp(lgamma(count + 1) - lgamma(at + 1) - lgamma(count - at + 1) + at * log(p) +
+                      (count - at) * log1p(-p));
+    double sum = 0;
+    /* Beyond the mean the terms fall, and their quotients too: the rest is at most geometric. */
+    for (double j = at; j <= count; j++) {
+        double quotient = (count - j) / (j + 1) * (p / (1 - p));
+        sum += term;
+        term *= quotient;
+        if (term <= 1e-9 * sum * (1 - quotient)) {
+            sum += term / (1 - quotient);
+            break;
+        }
+    }
+    /* lgamma is good to a few 1e-15 of arguments up to 2^40: 1e-7 covers it. Rounded up. */
+    return fmin(sum * (1 + 1e-7) + 1e-300, 1);
+}
+
+double brume_proportion_lower(uint64_t n, uint64_t k, double alarm)
+{
+    /* The largest p below k/n whose upper tail at k is at most the alarm; stays below it. */
+    double low = 0, high = n ? (double)k / (double)n : 0;
+    for (int i = 0; i < 100 && high - low > 1e-13 * high; i++) {
+        double middle = (low + high) / 2;
+        if (brume_binomial_tail_upper(n, middle, k) <= alarm)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+double brume_proportion_upper(uint64_t n, uint64_t k, double alarm)
+{
+    /* k of n succeed where n - k fail; 1 - x is rounded up by the last place. */
+    return n ? fmin(nextafter(1 - brume_proportion_lower(n, n - k, alarm), 2), 1) : 1;
+}

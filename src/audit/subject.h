@@ -1,0 +1,36 @@
+/* What an audit draws: a shipped mechanism on two neighbours that are as bad for it as is known.
+ *
+ * The draws go through the functions of the library that a release goes through. Any two neighbours
+ * give a valid lower bound of epsilon; those here are worst or nearly so. Proof of the bound:
+ * proofs/audit.md. */
+#ifndef BRUME_AUDIT_SUBJECT_H
+#define BRUME_AUDIT_SUBJECT_H
+
+#include <brume/event.h>
+
+#include "audit/epsilon.h"
+
+typedef struct brume_subject brume_subject;
+
+/* A subject for one term, which may be repeated: then the outcome is the sum of its outcomes.
+ * Errors: BRUME_EUNSUPPORTED for a mechanism that cannot be audited, BRUME_EARGUMENT for parameters
+ * that its release refuses, BRUME_EMEMORY. Close with brume_subject_close. */
+BRUME_MUST_USE brume_status brume_subject_open(const brume_event *event, brume_subject **out,
+                                               brume_error *error);
+void brume_subject_close(brume_subject *subject);
+
+/* Draw: a brume_audit_draw whose context is the subject. */
+brume_status brume_subject_draw(const void *context, bool second, brume_bits *bits, int64_t *out,
+                                size_t n, brume_error *error);
+
+/* The two neighbours and what an outcome is, in words. */
+const char *brume_subject_neighbours(const brume_subject *subject);
+const char *brume_subject_outcome(const brume_subject *subject);
+
+/* How many draws take seconds at most. */
+size_t brume_subject_samples(const brume_subject *subject);
+
+/* Outcomes are printed as this many times the integer: the step of a grid, 1 for integers. */
+double brume_subject_step(const brume_subject *subject);
+
+#endif

@@ -1,0 +1,237 @@
+/* brume audit: does a shipped mechanism keep its promise? A black-box test with a certificate.
+ *
+ * Promises: a sound mechanism is called a violation with probability at most 1 - confidence; what
+ * is drawn comes from the functions that releases use. The certificate says nothing of data, so the
+ * command opens no ledger. */
+#include "cli/command.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <brume/account.h>
+
+#include "audit/subject.h"
+#include "cli/progress.h"
+#include "cli/releases.h"
+
+typedef struct audited {
+    double claimed, delta, confidence;
+    brume_audit_result result;
+    double step;
+    const char *neighbours, *outcome;
+    size_t samples;
+} audited;
+
+static bool is_violation(const audited *a)
+{
+    return a->result.epsilon_lower > a->claimed;
+}
+
+/* "outcome >= 3", "outcome in {0, 2}" */
+static void event_text(const audited *a, char *text, size_t size)
+{
+    const brume_audit_event *event = &a->result.event;
+    if (event->kind != BRUME_AUDIT_ONE_OF) {
+        snprintf(text, size, "outcome %s %s", event->kind == BRUME_AUDIT_AT_LEAST ? ">=" : "<=",
+                 brume_shortest(a->step * (double)event->threshold).text);
+        return;
+    }
+    int length = snprintf(text, size, "outcome in {");
+    for (size_t i = 0; i < event->count && (size_t)length < size; i++)
+        length += snprintf(text + length, size - (size_t)length, "%s%s", i ? ", " : "",
+                           brume_shortest(a->step * (double)event->outcomes[i]).text);
+    if ((size_t)length < size)
+        snprintf(text + length, size - (size_t)length, "}");
+}
+
+static brume_status write_json(brume_call *call, const audited *a, brume_error *error)
+{
+    const brume_audit_result *result = &a->result;
+    char event[1200];
+    event_text(a, event, sizeof event);
+    json_t *witness = json_pack("{s:s, s:s, s:s, s:s, s:I, s:[I, I]}", "event", event, "outcome",
+                                a->outcome, "neighbours", a->neighbours, "likelier",
+                                result->event.second ? "second" : "first", "draws",
+                                (json_int_t)result->draws, "hits", (json_int_t)result->hits[0],
+                                (json_int_t)result->hits[1]);
+    return brume_call_write_json(
+        call,
+        json_pack("{s:o, s:o, s:o, s:o, s:I, s:s, s:o}", "epsilon_claimed",
+                  brume_json_real(a->claimed), "epsilon_lower",
+                  brume_json_real(result->epsilon_lower), "delta", brume_json_real(a->delta),
+                  "confidence", brume_json_real(a->confidence), "samples", (json_int_t)a->samples,
+                  "verdict", is_violation(a) ? "violation" : "consistent", "witness", witness),
+        error);
+}
+
+static void write_text(brume_call *call, const audited *a)
+{
+    const brume_audit_result *result = &a->result;
+    char event[1200];
+    event_text(a, event, sizeof event);
+    fprintf(call->out, "%s%s%s: epsilon >= %.6g at delta = %s, with confidence %s\n",
+            brume_bold(call), is_violation(a) ? "violation" : "consistent", brume_plain(call),
+            result->epsilon_lower, brume_shortest(a->delta).text,
+            brume_shortest(a->confidence).text);
+    fprintf(call->out, "claimed: epsilon <= %s\n", brume_shortest(a->claimed).text);
+    fprintf(call->out, "%sneighbours: %s; outcome: %s\n", brume_dim(call), a->neighbours,
+            a->outcome);
+    fprintf(call->out,
+            "witness: %s, in %" PRIu64 " and %" PRIu64 " of %" PRIu64 " draws on each; as many "
+            "more chose it%s\n",
+            event, result->hits[0], result->hits[1], result->draws, brume_plain(call));
+}
+
+static brume_status check_expression(const brume_expression *expression, brume_error *error)
+{
+    if (expression->count != 1)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "audit each of them, account for all",
+                          "an audit takes one mechanism, '+' joins %zu", expression->count);
+    if (expression->has_unknown)
+        return brume_fail(error, BRUME_EARGUMENT, "'brume calibrate' finds such a value",
+                          "'%s' is '?', must be a number", expression->unknown.parameter->name);
+    return BRUME_OK;
+}
+
+/* The claim: what the accountant says, at delta. */
+static brume_status read_claim(const brume_event *event, double delta, double *claimed,
+                               brume_error *error)
+{
+    brume_term *terms = NULL;
+    brume_bound bound;
+    BRUME_TRY(brume_account_terms(event, 1, 1, BRUME_METHOD_AUTO, &terms, error));
+    brume_status status = brume_account_epsilon(BRUME_METHOD_AUTO, terms, 1, delta, &bound, error);
+    free(terms);
+    if (status != BRUME_OK)
+        return status;
+    if (bound.infinite)
+        return brume_fail(error, BRUME_EARGUMENT, "for example --delta 1e-3",
+                          "no finite epsilon is claimed at delta = %g: there is nothing to audit",
+                          delta);
+    *claimed = bound.upper;
+    return BRUME_OK;
+}
+
+typedef struct watched {
+    const brume_subject *subject;
+    brume_progress *progress;
+    size_t samples;
+} watched;
+
+/* The subject's draws, in parts that are told to the progress bar. */
+static brume_status draw(const void *context, bool second, brume_bits *bits, int64_t *out, size_t n,
+                         brume_error *error)
+{
+    const watched *w = context;
+    enum { PART = 500 };
+    for (size_t done = 0; done < n; done += PART) {
+        size_t part = n - done < PART ? n - done : PART;
+        BRUME_TRY(brume_subject_draw(w->subject, second, bits, out + done, part, error));
+        brume_progress_update(w->progress, done + (second ? w->samples : 0));
+    }
+    return BRUME_OK;
+}
+
+static brume_status audit(brume_call *call, const brume_event *event, audited *a,
+                          brume_error *error)
+{
+    brume_subject *subject = NULL;
+    brume_bits *bits = NULL;
+    BRUME_TRY(brume_subject_open(event, &subject, error));
+    a->samples = brume_call_count(call, "samples", brume_subject_samples(subject));
+    brume_audit_options options = {a->samples, a->confidence, a->delta};
+    brume_progress progress;
+    watched watch = {subject, &progress, a->samples};
+    brume_progress_start(&progress, "drawing", 2 * a->samples);
+    brume_status status = read_claim(event, a->delta, &a->claimed, error);
+    if (status == BRUME_OK)
+        status = brume_bits_open(&bits, error);
+    if (status == BRUME_OK)
+        status = brume_audit_epsilon(draw, &watch, &options, bits, &a->result, error);
+    brume_progress_end(&progress);
+    brume_bits_close(bits);
+    a->step = brume_subject_step(subject);
+    a->neighbours = brume_subject_neighbours(subject);
+    a->outcome = brume_subject_outcome(subject);
+    brume_subject_close(subject);
+    if (status != BRUME_OK)
+        return status;
+    if (call->json)
+        return write_json(call, a, error);
+    write_text(call, a);
+    return BRUME_OK;
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    brume_expression expression;
+    BRUME_TRY(brume_call_expression(call, &expression, error));
+    audited a = {.delta = brume_call_real(call, "delta", 0),
+                 .confidence = brume_call_real(call, "confidence", 0.999)};
+    brume_status status = check_expression(&expression, error);
+    if (status == BRUME_OK)
+        status = audit(call, &expression.events[0], &a, error);
+    brume_expression_free(&expression);
+    return status;
+}
+
+static const brume_operand operands[] = {
+    {.name = "EXPR",
+     .type = BRUME_OPERAND_EXPRESSION,
+     .help = "one mechanism, e.g. 'laplace(scale=2)' or 'discrete_laplace(scale=10)*5'"},
+};
+
+static const brume_option options[] = {
+    {.name = "samples",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "N",
+     .least = 100,
+     .most = 1 << 28,
+     .help = "draws on each neighbour: 200000 unless typed, 20000 of slow mechanisms"},
+    {.name = "confidence",
+     .type = BRUME_OPTION_REAL,
+     .argument = "C",
+     .least = 0,
+     .least_open = true,
+     .most = 1,
+     .most_open = true,
+     .help = "a sound mechanism is accused with probability at most 1 - C: 0.999 unless typed"},
+    {.name = "delta",
+     .type = BRUME_OPTION_REAL,
+     .argument = "D",
+     .least = 0,
+     .most = 1,
+     .most_open = true,
+     .help = "audit epsilon at this delta: 0 unless typed"},
+    BRUME_ADJACENCY_OPTION,
+};
+
+static const char *const examples[] = {
+    "audit 'discrete_laplace(scale=2)'",
+    "audit 'gaussian(sigma=1)' --delta 0.01 --json",
+    "audit 'sparse_vector(epsilon=1, hits=2)' --samples 20000",
+    "audit 'randomized_response(epsilon=1)' --confidence 0.999999",
+    NULL,
+};
+
+const brume_command brume_command_audit = {
+    .name = "audit",
+    .summary = "draw from a shipped mechanism and bound its epsilon from below",
+    .usage = "EXPR [--samples N] [--confidence C] [--delta D] [--adjacency A]",
+    .description =
+        "Draws on two neighbours that are as bad for the mechanism as is known, through the "
+        "functions that releases use. On half of the draws it looks for the event that tells them "
+        "apart best, on the other half it bounds the event's probabilities exactly. The result is "
+        "a lower bound of epsilon that holds with the stated confidence whatever the program "
+        "does: where it exceeds what the accountant claims, the promise is broken, and the event "
+        "is the witness. The reverse is no proof: a fault that few draws meet is not found.\n\n"
+        "It can audit randomized_response, laplace, gaussian and their discrete forms, "
+        "exponential, noisy_max, permute_and_flip, above_threshold, sparse_vector, "
+        "propose_test_release, stable_release, stable_histogram and the smooth mechanisms. A "
+        "mechanism that is repeated is audited by the sum of its outcomes.",
+    .operands = BRUME_LIST(operands),
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .run = run,
+};
