@@ -55,6 +55,22 @@ static void free_heads(char **heads)
     free(heads);
 }
 
+/* What is said of a quantile or a mode in place of an error bar. */
+static void write_statement(brume_table *table, const json_t *column)
+{
+    static const char *const said[][2] = {
+        {"rank_error_95", "rank"}, {"count_error_95", "rows"}, {"gap_95", "gap"}};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const json_t *number = json_object_get(column, said[i][0]);
+        if (number) {
+            brume_table_cell(table, "%s %s", said[i][1],
+                             brume_rounded(json_number_value(number)).text);
+            return;
+        }
+    }
+    brume_table_cell(table, "%s", "");
+}
+
 static void write_cells(brume_table *table, const json_t *answer, size_t row)
 {
     const json_t *columns = json_object_get(answer, "columns");
@@ -66,13 +82,10 @@ static void write_cells(brume_table *table, const json_t *answer, size_t row)
         double error = 0;
         if (is_key(json_array_get(columns, i)))
             continue;
-        const json_t *rank = json_object_get(json_array_get(columns, i), "rank_error_95");
         if (error_of(answer, row, i, &error))
             brume_table_cell(table, "%s", brume_rounded(error).text);
-        else if (rank)
-            brume_table_cell(table, "rank %s", brume_rounded(json_number_value(rank)).text);
         else
-            brume_table_cell(table, "%s", "");
+            write_statement(table, json_array_get(columns, i));
     }
 }
 

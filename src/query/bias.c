@@ -51,10 +51,40 @@ bool brume_bias_may_clamp(const brume_expression *node)
     return false;
 }
 
-/* Conditions "this clamp moved its value", of the clamps in the expression itself. */
+/* A column of a subquery that stands for another one, clamped, inside an aggregate: that other one;
+ * else NULL. */
+static const brume_expression *unclamped(const brume_expression *node)
+{
+    const brume_relation *from = node->relation;
+    if (node->operation != BRUME_OPERATION_COLUMN || from->kind != BRUME_RELATION_SELECT)
+        return NULL;
+    for (size_t i = 0; i < from->column_count; i++)
+        if (!brume_expression_equal(from->columns[i].reference, node) &&
+            brume_expression_equal(from->columns[i].inside, node) &&
+            !brume_bias_may_clamp(from->columns[i].expression))
+            return from->columns[i].reference;
+    return NULL;
+}
+
+/* Does a subquery clamp what the expression reads, where it cannot be seen from outside? */
+static bool clamps_inside(const brume_expression *node)
+{
+    if (node->operation == BRUME_OPERATION_COLUMN && !unclamped(node) && brume_bias_may_clamp(node))
+        return true;
+    for (size_t i = 0; i < node->argument_count; i++)
+        if (clamps_inside(node->arguments[i]))
+            return true;
+    return false;
+}
+
+/* Conditions "this clamp moved its value", of the clamps in the expression itself and of the
+ * columns of the subquery that it reads. */
 static void find_clamps(brume_builder *builder, const brume_expression *node, brume_node *moved,
                         size_t *count)
 {
+    const brume_expression *plain = unclamped(node);
+    if (plain && *count < MOST_CLAMPS)
+        moved[(*count)++] = brume_build_compare(builder, BRUME_OPERATION_NOT_EQUAL, plain, node);
     if (node->operation == BRUME_OPERATION_CLAMP && bites(node) && *count < MOST_CLAMPS)
         moved[(*count)++] =
             brume_build_compare(builder, BRUME_OPERATION_NOT_EQUAL, node->arguments[0], node);
@@ -76,7 +106,7 @@ static brume_node clamped(brume_builder *builder, const brume_expression *argume
     brume_node moved[MOST_CLAMPS];
     size_t count = 0;
     find_clamps(builder, argument, moved, &count);
-    if (count == 0 || builder->status != BRUME_OK)
+    if (count == 0 || clamps_inside(argument) || builder->status != BRUME_OK)
         return NULL;
     brume_node both[] = {brume_build_test(builder, BRUME_OPERATION_IS_NOT_NULL, argument),
                          brume_build_logic(builder, BRUME_OPERATION_OR, moved, count)};

@@ -63,10 +63,13 @@ static brume_node walk_column(context *c, const PgQuery__ColumnRef *reference, b
     bool table_seen = false;
     /* The nearest scope first; there exact names first, then, for files whose headers have
      * capitals, whatever the case. */
-    for (const brume_walk_scope *scope = c->scope; scope && !found; scope = scope->outer)
+    const brume_walk_scope *scope = c->scope;
+    do {
         for (int pass = 0; pass < 2 && !found; pass++)
             if (!find_column(builder, scope, table, name, pass, &found, &table_seen))
                 return NULL;
+        scope = scope->outer;
+    } while (scope && !found);
     if (found) {
         if (found->reference->type.kind == BRUME_TYPE_REFUSED)
             return brume_build_fail(builder, BRUME_EUNSUPPORTED,
@@ -76,7 +79,7 @@ static brume_node walk_column(context *c, const PgQuery__ColumnRef *reference, b
     }
     const char *names[BRUME_WALK_COLUMNS];
     size_t count = 0;
-    for (brume_walk_source *each = c->scope->sources; each; each = each->next)
+    for (const brume_walk_source *each = c->scope->sources; each; each = each->next)
         for (size_t i = 0; i < each->column_count && count < BRUME_WALK_COLUMNS; i++)
             if (each->columns[i].name)
                 names[count++] = each->columns[i].name;

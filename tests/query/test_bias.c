@@ -128,7 +128,11 @@ static const struct {
     {"SELECT AVG(CLAMP(age, 0, 15)) FROM visits", {6, 2, 4}},
     {"SELECT AVG(CLAMP(n, 0, 2)) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) t",
      {6, -1, 2}},
-    {"SELECT AVG(a) FROM (SELECT person, age AS a FROM visits WHERE age > -100) t", {5, 2, -1}},
+    {"SELECT AVG(a) FROM (SELECT person, age AS a FROM visits WHERE age > -100) t", {5, 2, 2}},
+    {"WITH t AS (SELECT person, ward, age * 2 AS a FROM visits) SELECT ward, SUM(a + 1) FROM t "
+     "GROUP BY ward",
+     {6, 2, 2}},
+    {"SELECT AVG(a) FROM (SELECT person, CLAMP(age, 0, 5) AS a FROM visits) t", {6, 2, -1}},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
