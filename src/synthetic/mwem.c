@@ -167,7 +167,7 @@ static brume_status measure(run *all, size_t query, brume_bits *bits, brume_meas
     for (size_t i = 0; i < made.count; i++)
         all->noisy[i] = (int64_t)all->truth[made.first + i];
     BRUME_TRY(brume_noise_add(all->noise, bits, all->noisy, all->noisy, made.count, error));
-    made.answers = malloc(made.count * sizeof *made.answers);
+    made.answers = malloc((made.count + 1) * sizeof *made.answers); /* never 0 */
     if (!made.answers)
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for %zu answers", made.count);
     for (size_t i = 0; i < made.count; i++)

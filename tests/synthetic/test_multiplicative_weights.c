@@ -37,7 +37,7 @@ static double chance_above(int64_t value, double threshold, double threshold_sca
                            double query_scale)
 {
     double chance = 0, q = exp(-1 / query_scale);
-    for (int z = -900; z <= 900; z++) {
+    for (int z = -200; z <= 200; z++) {
         int least = (int)threshold + z - (int)value; /* P[query noise >= least] */
         double tail = least > 0 ? pow(q, least) / (1 + q) : 1 - pow(q, 1 - least) / (1 + q);
         chance += laplace_mass(threshold_scale, z) * tail;
