@@ -96,7 +96,7 @@ static bool plan_marginal(double records, const brume_measured *measured, const 
         sum += cell[i] / records * factors[i];
     }
     /* sum p x >= k + sum least(p (x - k)) for every k: 0 and L are good ones */
-    double logarithm = log(sum);
+    double logarithm = *moves ? log(sum) : 0;
     for (size_t i = 0; i < measured->count && *moves; i++) {
         double x = log(factors[i]);
         plain += least_gain(x, measured->answers[i], rule->cover, records);
