@@ -43,6 +43,7 @@ typedef struct node {
     place at;
     double angle;           /* the argument of f is angle + a theta + b lambda */
     double fixed, per_size; /* relative error: fixed + |z| per_size */
+    unsigned generation;    /* of its turns */
 } node;
 
 typedef struct panel {
@@ -52,6 +53,11 @@ typedef struct panel {
     bool kept; /* else its integral is bounded, not summed */
 } panel;
 
+/* exp(w), w = x half log(1 + e^T): its modulus, the inverse, and its direction. */
+typedef struct turn {
+    double size, inverse, cosine, sine;
+} turn;
+
 struct brume_contour {
     double mean, sigma, base, angle, start;
     double mean_error;       /* in units */
@@ -59,6 +65,9 @@ struct brume_contour {
     bool closed;             /* or comes from -infinity to there on a level; */
     bool open;               /* and may go on to infinity from `right` in direction `slope` */
     point right, slope;
+    double half_re, half_im; /* of the path's panel that the turns are for */
+    turn *turns;             /* 12 for each node; NULL: none yet */
+    unsigned generation;     /* of turns for the present half */
     size_t panel_count, node_count;
     panel panels[MOST_PANELS];
     node nodes[MOST_PANELS * BRUME_GAUSS_NODES];
@@ -157,6 +166,7 @@ static void push_nodes(brume_contour *c, point from, point to)
         point g = -0.5 * square * d * d, l = log_ratio(t), e = cexp(creal(t) > 0 ? -t : t);
         double share = cabs((creal(t) > 0 ? 1 : e) / (1 + e));
         node *n = &c->nodes[c->node_count++];
+        n->generation = 0;
         n->at = place_at(c, t);
         n->at.log_size += log(rule[1] * cabs(half));
         n->angle = cimag(g) + carg(half);
@@ -165,7 +175,7 @@ static void push_nodes(brume_contour *c, point from, point to)
         double spread = cabs(middle) + cabs(half);
         n->fixed = unit * (16 * square * cabs(d) * cabs(d) +
                            square * cabs(d) * (c->mean_error + 4 * spread) + 8 * fabs(c->base) +
-                           8 * fabs(n->at.log_size) + 60);
+                           8 * fabs(n->at.log_size) + 90);
         n->per_size = unit * (28 * cabs(l) + 4 * spread * share);
     }
 }
@@ -296,6 +306,9 @@ brume_contour *brume_contour_open(const brume_law *law, const brume_contour_aim 
     c->panel_count = c->node_count = 0;
     c->base = 0;
     c->start = fabs(aim->start);
+    c->half_re = c->half_im = NAN;
+    c->turns = NULL;
+    c->generation = 0;
     brume_contour_normal(law, &c->mean, &c->sigma);
     c->mean_error = 10 / (1 - law->rate) + 10 / (law->a * law->a) + 8 * fabs(c->mean);
     /* log of the largest value on the real line: near log Phi(start) */
@@ -315,6 +328,8 @@ brume_contour *brume_contour_open(const brume_law *law, const brume_contour_aim 
 
 void brume_contour_close(brume_contour *contour)
 {
+    if (contour)
+        free(contour->turns);
     free(contour);
 }
 
@@ -390,5 +405,76 @@ void brume_contour_sum(const brume_contour *contour, double a, double b, double 
     *re = sum_re;
     *im = sum_im;
     *rounding = (fixed + (hypot(a, b) + contour->start) * per_size) * (1 + 1e-6) + absolute +
-                unit * (double)contour->node_count * (hypot(sum_re, sum_im) + fixed / (60 * unit));
+                unit * (double)contour->node_count * (hypot(sum_re, sum_im) + fixed / (90 * unit));
+}
+
+static void make_turns(const node *n, double half_re, double half_im, turn *turns)
+{
+    double re = half_re * n->at.lambda - half_im * n->at.theta;
+    double im = half_re * n->at.theta + half_im * n->at.lambda;
+    for (int j = 0; j < BRUME_GAUSS_HALF; j++) {
+        turn *t = &turns[j];
+        sincos(brume_gauss[j][0] * im, &t->sine, &t->cosine);
+        t->size = exp(brume_gauss[j][0] * re);
+        t->inverse = 1 / t->size;
+    }
+}
+
+/* As brume_contour_sum, but exp(z log(1 + e^T)) is turned from the panel's middle: one product more
+ * than there, which is in the 90 units of each node, and |middle| + |half| for |z|. */
+bool brume_contour_panel(brume_contour *contour, double middle_re, double middle_im, double half_re,
+                         double half_im, brume_contour_values *out)
+{
+    brume_contour *c = contour;
+    if (!c->turns)
+        c->turns = malloc(c->node_count * BRUME_GAUSS_HALF * sizeof *c->turns);
+    if (!c->turns)
+        return false;
+    if (!(c->half_re == half_re && c->half_im == half_im)) {
+        c->half_re = half_re;
+        c->half_im = half_im;
+        c->generation++;
+    }
+    *out = (brume_contour_values){0};
+    double half = hypot(half_re, half_im);
+    double reach = hypot(middle_re, middle_im) + 2 * half + c->start, left_out = 0;
+    for (size_t i = 0; i < c->node_count; i++) {
+        node *n = &c->nodes[i];
+        double exponent = log_at(&n->at, middle_re, middle_im);
+        double swing = fabs(half_re * n->at.lambda - half_im * n->at.theta);
+        if (exponent + swing < negligible) {
+            left_out += 2e-22; /* exp(-50) */
+            continue;
+        }
+        if (!(swing < 300)) { /* no product of such sizes: each node by itself */
+            for (int j = 0; j < BRUME_GAUSS_NODES; j++) {
+                double x = brume_gauss[j / 2][0] * (j % 2 ? 1 : -1);
+                brume_contour_sum(c, middle_re + x * half_re, middle_im + x * half_im, &out->re[j],
+                                  &out->im[j], &out->rounding[j]);
+            }
+            return true;
+        }
+        double s, co, size = exp(exponent), error = n->fixed + reach * n->per_size;
+        sincos(n->angle + middle_re * n->at.theta + middle_im * n->at.lambda, &s, &co);
+        double re = size * co, im = size * s;
+        turn *t = &c->turns[i * BRUME_GAUSS_HALF];
+        if (n->generation != c->generation) {
+            make_turns(n, half_re, half_im, t);
+            n->generation = c->generation;
+        }
+        for (int j = 0; j < BRUME_GAUSS_HALF; j++, t++) {
+            double same = re * t->cosine, cross = im * t->sine;
+            double other = im * t->cosine, mixed = re * t->sine;
+            out->re[2 * j] += t->inverse * (same + cross);
+            out->im[2 * j] += t->inverse * (other - mixed);
+            out->rounding[2 * j] += t->inverse * size * error;
+            out->re[2 * j + 1] += t->size * (same - cross);
+            out->im[2 * j + 1] += t->size * (other + mixed);
+            out->rounding[2 * j + 1] += t->size * size * error;
+        }
+    }
+    /* the sums: node_count units of their terms, of which each has at least 90 units of error */
+    for (int j = 0; j < BRUME_GAUSS_NODES; j++)
+        out->rounding[j] = out->rounding[j] * (1 + (double)c->node_count / 80 + 1e-6) + left_out;
+    return true;
 }

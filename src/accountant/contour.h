@@ -54,6 +54,15 @@ double brume_contour_bound(const brume_contour *contour, double a, double b);
 /* log of a bound of what the rules and the ends leave out. */
 double brume_contour_missed(const brume_contour *contour, double a, double b);
 
+/* The sum of the rules at the 24 nodes middle + x half of a panel of the path, node 2i at
+ * x = -brume_gauss[i][0] and 2i + 1 at +; a bound of the rounding of each. False if memory ran out.
+ */
+typedef struct brume_contour_values {
+    double re[BRUME_GAUSS_NODES], im[BRUME_GAUSS_NODES], rounding[BRUME_GAUSS_NODES];
+} brume_contour_values;
+BRUME_MUST_USE bool brume_contour_panel(brume_contour *contour, double middle_re, double middle_im,
+                                        double half_re, double half_im, brume_contour_values *out);
+
 /* The sum of the rules, and a bound of its rounding. */
 void brume_contour_sum(const brume_contour *contour, double a, double b, double *re, double *im,
                        double *rounding);

@@ -223,45 +223,64 @@ static double surround(const brume_ray *ray, point from, point to, double x, ray
     return other;
 }
 
-/* One node: the product of the transforms and the kernel. */
-static void push_node(brume_ray *ray, point place, point weight, const double *missed)
+/* The nodes of the panel from `from` to `to`: the product of the transforms, and the kernel. */
+static bool push_panel(brume_ray *ray, point from, point to, const double *missed)
 {
-    double a = ray->start + creal(place), b = cimag(place);
-    double log_size = 0, turn = 0, error = 0, ceiling = 0;
-    for (size_t i = 0; i < ray->parts->count; i++) {
-        double re, im, rounding, count = ray->parts->part[i].count;
-        brume_contour_sum(ray->contours[i], a, b, &re, &im, &rounding);
-        double size = hypot(re, im), off = rounding + missed[i];
-        double angle = atan2(im, re);
-        log_size += count * log(size);
-        turn += count * angle;
-        ceiling += count * log((size + off) * (1 + 1e-12));
-        error += count * (off / size * 1.1 + unit * (8 + 8 * fabs(angle) + 4 * fabs(log(size))));
-        if (!(off < 0.05 * size))
-            error = INFINITY;
+    point middle = 0.5 * (from + to), half = 0.5 * (to - from);
+    brume_contour_values values[BRUME_MOST_PARTS];
+    for (size_t i = 0; i < ray->parts->count; i++)
+        if (!brume_contour_panel(ray->contours[i], ray->start + creal(middle), cimag(middle),
+                                 creal(half), cimag(half), &values[i]))
+            return false;
+    for (int j = 0; j < BRUME_GAUSS_NODES; j++) {
+        const double *rule = brume_gauss[j / 2];
+        point place = middle + half * (j % 2 ? rule[0] : -rule[0]), weight = rule[1] * half;
+        double log_size = 0, turn = 0, error = 0, ceiling = 0;
+        for (size_t i = 0; i < ray->parts->count; i++) {
+            double count = ray->parts->part[i].count;
+            double size = hypot(values[i].re[j], values[i].im[j]);
+            double off = values[i].rounding[j] + missed[i];
+            double angle = atan2(values[i].im[j], values[i].re[j]);
+            log_size += count * log(size);
+            turn += count * angle;
+            ceiling += count * log((size + off) * (1 + 1e-12));
+            error += count *
+                     (off / size * 1.1 + unit * (8 + 8 * fabs(angle) + 4 * fabs(log(size))));
+            if (!(off < 0.05 * size))
+                error = INFINITY;
+        }
+        point z = ray->start + place, kernel = weight / (z * (z - 1));
+        double length = cabs(kernel);
+        ray_node *node = &ray->nodes[ray->node_count++];
+        *node = (ray_node){.a = creal(place), .b = cimag(place)};
+        if (error < 0.1) {
+            double size = exp(log_size), s, co;
+            sincos(turn, &s, &co);
+            point value = size * CMPLX(co, s) * kernel;
+            node->re = creal(value);
+            node->im = cimag(value);
+            node->error = size * length * (1.1 * error + 40 * unit);
+        } else {
+            node->error = exp(ceiling) * length * (1 + 1e-9);
+        }
     }
-    point z = CMPLX(a, b), kernel = weight / (z * (z - 1));
-    double length = cabs(kernel);
-    ray_node *node = &ray->nodes[ray->node_count++];
-    *node = (ray_node){.a = creal(place), .b = b};
-    if (error < 0.1) {
-        double size = exp(log_size), s, co;
-        sincos(turn, &s, &co);
-        point value = size * CMPLX(co, s) * kernel;
-        node->re = creal(value);
-        node->im = cimag(value);
-        node->error = size * length * (1.1 * error + 40 * unit);
-    } else {
-        node->error = exp(ceiling) * length * (1 + 1e-9);
-    }
+    return true;
+}
+
+static double rounded(double x, int bits)
+{
+    int exponent;
+    double fraction = frexp(x, &exponent);
+    return ldexp(rint(ldexp(fraction, bits)), exponent - bits);
 }
 
 static bool lay(brume_ray *ray, const brume_ray_aim *at)
 {
-    point direction = CMPLX(cos(ray->angle), sin(ray->angle));
+    /* few bits: then all ends, middles and halves of panels are exact */
+    point direction = CMPLX(rounded(cos(ray->angle), 18), rounded(sin(ray->angle), 18));
     double log_goal = log(tolerance * at->width / fabs(at->start * (at->start - 1))) +
                       log_real(ray, 0);
-    double done = 0, half = 0.5 * at->width, longest = 0;
+    double done = 0, half = rounded(0.5 * at->width, 12), longest = 0;
     ray->node_count = ray->panel_count = 0;
     double before[BRUME_MOST_PARTS], after[BRUME_MOST_PARTS];
     for (size_t i = 0; i < ray->parts->count; i++)
@@ -272,7 +291,7 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at)
         if (!(worst <= log_goal)) {
             if (refused++ > 60)
                 return false;
-            half *= worst < log_goal + 8 ? 0.8 : 0.5;
+            half *= 0.5;
             if (half < 0.1 * longest)
                 return false; /* growth lies ahead */
             continue;
@@ -286,18 +305,15 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at)
             missed[i] = exp(fmax(before[i], after[i])); /* its log is convex */
             before[i] = after[i];
         }
-        for (int i = 0; i < BRUME_GAUSS_NODES; i++) {
-            const double *rule = brume_gauss[i / 2];
-            double place = done + half * (1 + (i % 2 ? rule[0] : -rule[0]));
-            push_node(ray, place * direction, rule[1] * half * direction, missed);
-        }
+        if (!push_panel(ray, from, to, missed))
+            return false;
         done += 2 * half;
         /* the path goes on straight up, where everything falls: |z(z-1)| >= b^2 */
         ray->rest_a = creal(to);
         ray->rest_log = log_bound(ray, creal(to), cimag(to)) - log(cimag(to)) + 1e-9;
         if (ray->rest_log - ray->rest_a * at->x < log_goal)
             return true;
-        half *= worst < log_goal - 6 ? 1.7 : worst < log_goal - 2 ? 1.25 : 1;
+        half *= worst < log_goal - 4 ? 2 : 1; /* powers of 2: the same turns again */
     }
     return false;
 }
