@@ -99,6 +99,8 @@ static brume_ledger *open_registered(int from, uint64_t max_groups, uint64_t max
     assert_ok(brume_policy_set_bounds(policy, "weight", "30", "150", &error));
     const char *const wards[] = {"a", "b", "c", "élan", "x,y", "empty"};
     assert_ok(brume_policy_set_domain(policy, "ward", wards, 6, &error));
+    if (max_groups == 1) /* units are cut: let both say how many */
+        assert_ok(brume_policy_set_bias_share(policy, "0.1", &error));
     policy->max_groups = max_groups;
     policy->max_rows = max_rows;
     assert_ok(brume_decimal_parse("1000", &amount, &error));
@@ -144,6 +146,15 @@ static const char *const questions[] = {
     "SELECT MODE() WITHIN GROUP (ORDER BY 'ward ' || ward) FROM visits WHERE age > 30",
     "SELECT day, MODE() WITHIN GROUP (ORDER BY weight < 90), COUNT(*) FROM visits GROUP BY day",
     "SELECT DISTINCT age / 10 FROM visits",
+    "SELECT VAR_SAMP(age), STDDEV_POP(weight), STDDEV(age) FROM visits",
+    "WITH w AS (SELECT person, ward, weight AS kg FROM visits WHERE age IS NOT NULL) SELECT ward, "
+    "AVG(kg) AS mean, COUNT(*) FROM w GROUP BY ward HAVING COUNT(*) > 20 ORDER BY mean DESC LIMIT 3",
+    "SELECT COUNT(*), SUM(age) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.person = "
+    "v.person AND w.ward = 'a' AND w.weight * 2 > 150)",
+    "SELECT ward, COUNT(*) FROM visits v WHERE NOT EXISTS (SELECT 1 FROM visits w WHERE w.person = "
+    "v.person AND w.day > v.day) GROUP BY ward",
+    "SELECT AVG(age) FROM visits WHERE person NOT IN (SELECT person FROM visits GROUP BY person "
+    "HAVING COUNT(*) > 3)",
     "SELECT day, COUNT(*), SUM(age) FROM visits GROUP BY day",
     "SELECT COUNT(*), SUM(weight) FROM visits WHERE age >= 18 AND ward <> 'b'",
     "SELECT ward, COUNT(*) FROM visits WHERE day < DATE '2024-03-15' GROUP BY ward",
