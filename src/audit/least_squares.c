@@ -106,7 +106,8 @@ static void advance(solver *s, const double *y_image)
         product(s, s->next, s->next_image);
         for (size_t j = 0; j < s->queries; j++)
             change += (s->next_image[j] - y_image[j]) * (s->next_image[j] - y_image[j]);
-        if (change <= s->curvature * moved * (1 + 1e-9))
+        /* Below 1e-18 the images' own rounding would be taken for curvature. */
+        if (moved <= 1e-18 || change <= s->curvature * moved * (1 + 1e-9))
             return;
         s->curvature = 1.2 * change / moved;
     }
