@@ -42,7 +42,7 @@ static brume_status new_block(shard *own, const brume_bounder *bounder, uint32_t
 {
     unsigned char *given_back = own->free_block[class_of(room)];
     if (given_back) {
-        memcpy(&own->free_block[class_of(room)], given_back, sizeof given_back);
+        memcpy(&own->free_block[class_of(room)], given_back, sizeof(unsigned char *));
         *block = given_back;
         return BRUME_OK;
     }
@@ -100,7 +100,8 @@ static size_t find_place(brume_bounder *bounder, const unit_slot *slot, const wa
     return place;
 }
 
-/* Short moves are shorter than a call. */
+/* Short moves are shorter than a call; the empty statement keeps the compiler from making it one.
+ */
 static void move_up(uint64_t *words, size_t from, size_t to)
 {
     enum { FEW = 16 };
