@@ -32,8 +32,11 @@ int main(void)
     /* What is not: how many people are in each cell. */
     double *counts = calloc(universe.cells, sizeof *counts);
     double *weights = calloc(universe.cells, sizeof *weights);
-    if (!counts || !weights)
+    if (!counts || !weights) {
+        free(counts);
+        free(weights);
         return 1;
+    }
     for (int i = 0; i < PEOPLE; i++) {
         char age[8];
         snprintf(age, sizeof age, "%d", i % 3 == 2 ? 18 + i % 25 : 30 + i % 60);

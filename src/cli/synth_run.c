@@ -55,7 +55,7 @@ brume_status brume_synth_check_file(const brume_synth *synth, const char *path, 
 static brume_status count_rows(const brume_synth *synth, brume_csv *csv, double *counts,
                                brume_error *error)
 {
-    size_t places[BRUME_UNIVERSE_COLUMNS], columns = brume_schema_columns(synth->schema);
+    size_t places[BRUME_UNIVERSE_COLUMNS] = {0}, columns = brume_schema_columns(synth->schema);
     BRUME_TRY(find_columns(synth, csv, places, error));
     for (;;) {
         const char *texts[BRUME_UNIVERSE_COLUMNS];

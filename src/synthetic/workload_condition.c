@@ -128,7 +128,7 @@ static void allow(uint8_t *allowed, uint32_t from, uint32_t to)
 static brume_status read_set(brume_line *line, size_t column, uint8_t *allowed, brume_error *error)
 {
     do {
-        uint32_t value;
+        uint32_t value = 0;
         BRUME_TRY(brume_line_step(line, error)); /* over ( or , */
         BRUME_TRY(read_label(line, column, &value, error));
         allowed[value] = 1;
@@ -142,7 +142,7 @@ static brume_status read_set(brume_line *line, size_t column, uint8_t *allowed, 
 static brume_status read_range(brume_line *line, size_t column, uint8_t *allowed,
                                brume_error *error)
 {
-    uint32_t from, to;
+    uint32_t from = 0, to = 0;
     brume_token first = line->next;
     BRUME_TRY(read_edge(line, column, &from, error));
     if (!brume_token_is(&line->next, ".."))
@@ -185,7 +185,7 @@ static brume_status read_other(brume_line *line, size_t column, uint8_t *allowed
 static brume_status read_values(brume_line *line, size_t column, uint8_t *allowed,
                                 brume_error *error)
 {
-    uint32_t size = brume_schema_size(line->schema, column), place;
+    uint32_t size = brume_schema_size(line->schema, column), place = 0;
     uint32_t plain = plain_size(line->schema, column);
     bool negated = false;
     if (brume_token_is(&line->next, "not")) {
