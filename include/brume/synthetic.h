@@ -7,8 +7,8 @@
  * 2. The price is a pure epsilon, or rho; LAPLACE and SMALL_DATABASE take no rho, GAUSSIAN no
  *    epsilon.
  * 3. The number of records. Under BRUME_REPLACE it is public and counted. Under BRUME_ADD_REMOVE it
- *    is private: `records` is a public estimate, or 0: then noisy cells and noisy marginals tell it,
- *    and where there are none BRUME_MWEM_RECORDS_SHARE of the price buys it.
+ *    is private: `records` is a public estimate, or 0: then noisy cells and noisy marginals tell
+ * it, and where there are none BRUME_MWEM_RECORDS_SHARE of the price buys it.
  * 4. The report is a function of what was released and of public numbers; so is everything else
  *    here. The error against the data itself is not, and is nowhere computed. */
 #ifndef BRUME_SYNTHETIC_H
@@ -38,15 +38,16 @@ typedef enum brume_synthetic_method {
 
 typedef struct brume_synthetic_options {
     brume_synthetic_method method;
-    brume_adjacency adjacency;     /* BRUME_ADD_REMOVE or BRUME_REPLACE; no default */
-    double epsilon, rho;           /* one of them, the other 0; see 2 */
-    double records;                /* see 3; a whole number up to 2^33 */
-    uint64_t rounds;               /* of MWEM; of the fit to noisy answers */
-    double alpha;                  /* WEIGHTS: see brume/multiplicative_weights.h */
-    uint64_t size;                 /* SMALL_DATABASE: records of it */
-    uint64_t most_candidates;      /* SMALL_DATABASE: refuse beyond */
-    double beta;                   /* the report's bound fails with at most this probability */
-    brume_mwem_progress *progress; /* or NULL; what it returns is not looked at */
+    brume_adjacency adjacency; /* BRUME_ADD_REMOVE or BRUME_REPLACE; no default */
+    double epsilon, rho;       /* one of them, the other 0; see 2 */
+    double records;            /* see 3; a whole number up to 2^33 */
+    uint64_t rounds;           /* of MWEM; of the fit to noisy answers */
+    double alpha;              /* WEIGHTS: see brume/multiplicative_weights.h */
+    uint64_t size;             /* SMALL_DATABASE: records of it */
+    uint64_t most_candidates;  /* SMALL_DATABASE: refuse beyond */
+    double beta;               /* the report's bound fails with at most this probability */
+    brume_mwem_progress
+        *progress; /* or NULL; false stops with BRUME_ECANCELLED: decided by public things only */
     void *progress_context;
 } brume_synthetic_options;
 
@@ -78,7 +79,8 @@ BRUME_API double brume_synthetic_bytes(const brume_workload *workload,
 /* Run. counts[cell] is the number of records in a cell (whole numbers, at most 2^33 together);
  * weights[cell] >= 0 gets the synthetic histogram, with the sum report->records.
  * Errors: those of the events; BRUME_EARGUMENT for no records under BRUME_REPLACE; BRUME_ERANDOM,
- * BRUME_EMEMORY. On error `weights` is set to zero and the report is untouched. */
+ * BRUME_EMEMORY; BRUME_ECANCELLED, when the price is due all the same. On error `weights` is set to
+ * zero and the report is untouched. */
 BRUME_API BRUME_MUST_USE brume_status brume_synthetic_histogram(
     const brume_workload *workload, const brume_synthetic_options *options, const double *counts,
     brume_bits *bits, double *weights, brume_synthetic_report *report, brume_error *error);

@@ -151,8 +151,7 @@ static brume_status run_charged(const brume_synth *synth, brume_ledger *ledger, 
                              .draw = draw,
                              .context = &context};
     if (status == BRUME_OK)
-        status = brume_charged_release(ledger, &charged, bits, brume_interrupt_watch(synth->call),
-                                       answer, error);
+        status = brume_charged_release(ledger, &charged, bits, synth->watch, answer, error);
     json_decref(plan);
     free(what);
     return status;
@@ -216,6 +215,7 @@ static brume_status run(brume_call *call, brume_error *error)
     if (status == BRUME_OK && charged)
         status = brume_policy_from_json(dataset->policy, &policy, error);
     synth.policy = policy;
+    synth.watch = charged ? brume_interrupt_watch(call) : NULL;
     synth.options.adjacency = adjacency_of(call, dataset);
     synth.spends_rho = dataset && dataset->filter.rule == BRUME_RULE_CONCENTRATED;
     if (status == BRUME_OK)

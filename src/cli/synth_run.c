@@ -156,29 +156,37 @@ static json_t *report_json(const brume_synth *synth, const brume_synthetic_repor
     return answer;
 }
 
+typedef struct shown {
+    const brume_synth *synth;
+    brume_progress bar;
+} shown;
+
+/* False, that is, stop: after Ctrl-C. */
 static bool show_progress(void *context, uint64_t round, uint64_t rounds)
 {
     (void)rounds;
-    brume_progress_update(context, round);
-    return true;
+    shown *all = context;
+    const brume_watch *watch = all->synth->watch;
+    brume_progress_update(&all->bar, round);
+    return !watch || !watch->interrupted(watch->context);
 }
 
 static brume_status run_in(const brume_synth *synth, const char *path, bool exact, brume_bits *bits,
                            work *space, json_t **answer, brume_error *error)
 {
-    brume_progress progress;
+    shown progress = {.synth = synth};
     brume_synthetic_report report;
     brume_synthetic_options options = synth->options;
     bool counted = options.method != BRUME_SYNTHETIC_WEIGHTS;
     BRUME_TRY(read_counts(synth, path, space->counts, error));
     if (exact)
         BRUME_TRY(brume_workload_answer(synth->workload, space->counts, space->truth, error));
-    brume_progress_start(&progress, synth->method, counted ? options.rounds : 0);
+    brume_progress_start(&progress.bar, synth->method, counted ? options.rounds : 0);
     options.progress = show_progress;
     options.progress_context = &progress;
     brume_status status = brume_synthetic_histogram(synth->workload, &options, space->counts, bits,
                                                     space->weights, &report, error);
-    brume_progress_end(&progress);
+    brume_progress_end(&progress.bar);
     BRUME_TRY(status);
     BRUME_TRY(brume_workload_answer(synth->workload, space->weights, space->of_weights, error));
     BRUME_TRY(brume_synthetic_rows(&synth->universe, space->weights, bits, synth->rows,

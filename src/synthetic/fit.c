@@ -167,9 +167,8 @@ static brume_status fit_rounds(fitting *all, const double *answers, uint64_t rou
             best = here;
             memcpy(weights, all->now, cells * sizeof *weights);
         }
-        if (progress)
-            (void)progress(context, round, rounds);
-        if (round == rounds || left <= all->records * 0x1p-30)
+        bool more = !progress || progress(context, round, rounds);
+        if (!more || round == rounds || left <= all->records * 0x1p-30)
             break;
         BRUME_TRY(fit_group(all, worst, error));
     }

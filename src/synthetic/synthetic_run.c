@@ -25,6 +25,7 @@ typedef struct run {
     brume_bits *bits;
     double *weights;
     brume_synthetic_report report;
+    bool stopped; /* the caller wants no more */
 } run;
 
 /* What beta is left for the method's own bound. */
@@ -62,12 +63,14 @@ static brume_status know_records(run *all, brume_error *error)
     return BRUME_OK;
 }
 
+/* A caller who wants no more is told so at the end, whatever the method made of it. */
 static bool tell(void *context, uint64_t round, uint64_t rounds)
 {
-    const brume_synthetic_options *options = context;
-    if (options->progress)
-        (void)options->progress(options->progress_context, round, rounds);
-    return true;
+    run *all = context;
+    const brume_synthetic_options *options = all->options;
+    if (options->progress && !options->progress(options->progress_context, round, rounds))
+        all->stopped = true;
+    return !all->stopped;
 }
 
 /* ---- MWEM ---- */
@@ -81,7 +84,7 @@ static brume_status run_mwem(run *all, brume_error *error)
     double sum = 0, alpha;
     BRUME_TRY(brume_mwem_events(&mwem, events, &count, error));
     mwem.progress = tell;
-    mwem.progress_context = (void *)(uintptr_t)all->options;
+    mwem.progress_context = all;
     BRUME_TRY(brume_mwem(all->workload, &mwem, all->counts, all->bits, all->weights, error));
     all->report.paid = all->options->rounds;
     for (uint64_t i = 0; i < cells; i++)
@@ -129,7 +132,8 @@ static brume_status ask_all(run *all, brume_multiplicative_weights *stream, brum
                                                    &answer, &was_free, error));
         asked++;
         free_in_a_row = was_free ? free_in_a_row + 1 : 0;
-        (void)tell((void *)(uintptr_t)all->options, asked, 0);
+        if (!tell(all, asked, 0))
+            return BRUME_OK;
     }
     return BRUME_OK;
 }
@@ -243,8 +247,8 @@ static brume_status run_answers(run *all, brume_error *error)
         all->report.records = records_of(all->workload, answers);
     if (status == BRUME_OK)
         status = brume_fit_answers(all->workload, answers, all->report.records,
-                                   all->options->rounds, tell, (void *)(uintptr_t)all->options,
-                                   all->weights, &all->report.fit, error);
+                                   all->options->rounds, tell, all, all->weights, &all->report.fit,
+                                   error);
     free(answers);
     BRUME_TRY(status);
     all->report.paid = queries;
@@ -308,6 +312,8 @@ brume_status brume_synthetic_histogram(const brume_workload *workload,
                .weights = weights,
                .report = {.bound = NAN, .fit = NAN}};
     brume_status status = run_method(&all, error);
+    if (status == BRUME_OK && all.stopped)
+        status = brume_fail(error, BRUME_ECANCELLED, NULL, "stopped by the caller");
     if (status == BRUME_OK)
         *report = all.report;
     else

@@ -146,6 +146,29 @@ def an_interrupted_query_says_so_and_stays_charged(programs):
         place.close()
 
 
+def an_interrupted_synth_writes_nothing_and_stays_charged(programs):
+    """SIGINT in many rounds: it ends soon, without a file, and the charge is kept."""
+    place = Place(programs, "1", rows=1000)
+    try:
+        process = place.start("synth", "visits", "--columns", "age", "--bins", "1000", "--workload",
+                              "marginals:1", "--method", "mwem", "--rounds", "1000000", "--epsilon",
+                              "0.25", "--rows", "10", "--output", "out.csv")
+        limit = time.monotonic() + 30
+        while not place.history() and time.monotonic() < limit:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        check(process.returncode == 5 and out == "" and err.splitlines() ==
+              ["brume synth: interrupted; the price stays spent", "  hint: 'brume history' shows it"],
+              f"{process.returncode} {out!r} {err!r}")
+        check([e["state"] for e in place.history()] == ["failed"], f"{place.history()}")
+        check(place.json("budget", "visits")["remaining"]["epsilon"] == 0.75, "it was refunded")
+        check(not [f for f in os.listdir(place.folder) if f.startswith("out")], "a file is left")
+        check(place.holds(), "the ledger does not hold")
+    finally:
+        place.close()
+
+
 def wait_for_lock(process, path):
     """Until the process has opened the ledger, whose lock somebody else holds."""
     limit = time.monotonic() + 30
@@ -230,6 +253,7 @@ def what_an_interrupt_says_of_the_price_is_what_the_ledger_says(programs):
 TESTS = [exactly_as_many_as_the_budget_carries_are_answered,
          an_answer_that_was_printed_is_charged_however_the_process_dies,
          an_interrupted_query_says_so_and_stays_charged,
+         an_interrupted_synth_writes_nothing_and_stays_charged,
          an_interrupt_before_the_reservation_says_that_nothing_was_spent,
          what_an_interrupt_says_of_the_price_is_what_the_ledger_says]
 
