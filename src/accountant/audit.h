@@ -3,14 +3,15 @@
  * A line is laid as always; then every node that was summed is computed again from the textbook
  * form of its laws in Arb's balls, with the nodes' exact places, and summed. The double sum must
  * lie within its claimed error of the ball. Covers the plain, the folded and the smoothed contour
- * and every law, dense lines and the subsampled Gaussian with its quadrature included. The line
- * over all peaks (peaks.h) is compared with the sum over sign patterns, which is in balls; beyond
- * 300 draws a smoothed line of the same laws is audited in its place. What was not summed is
+ * and every law, dense lines and the subsampled Gaussian with its quadrature included; and rays.
+ * The line over all peaks (peaks.h) is compared with the sum over sign patterns, which is in balls;
+ * beyond 300 draws a smoothed line of the same laws is audited in its place. What was not summed is
  * bounded by envelopes, which are not redone: they are proved, and compared in the tests. */
 #ifndef BRUME_ACCOUNTANT_AUDIT_H
 #define BRUME_ACCOUNTANT_AUDIT_H
 
 #include "accountant/line.h"
+#include "accountant/ray.h"
 
 typedef struct brume_audit {
     bool agrees;  /* |double sum - ball| <= claimed error, for certain */
@@ -21,5 +22,9 @@ typedef struct brume_audit {
 /* False if memory ran out. */
 BRUME_MUST_USE bool brume_audit_delta(brume_law *laws, size_t count, double epsilon,
                                       brume_audit *out);
+
+/* One ray of subsampled Gaussians: up to `most` of its nodes, evenly spread, each with all nodes of
+ * its contours. What the rules miss is bounded, not redone. */
+void brume_audit_ray(const brume_ray *ray, const brume_parts *parts, size_t most, brume_audit *out);
 
 #endif

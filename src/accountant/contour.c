@@ -41,6 +41,7 @@ typedef struct place {
 
 typedef struct node {
     place at;
+    point t, weight;
     double angle;           /* the argument of f is angle + a theta + b lambda */
     double fixed, per_size; /* relative error: fixed + |z| per_size */
     unsigned generation;    /* of its turns */
@@ -167,6 +168,8 @@ static void push_nodes(brume_contour *c, point from, point to)
         double share = cabs((creal(t) > 0 ? 1 : e) / (1 + e));
         node *n = &c->nodes[c->node_count++];
         n->generation = 0;
+        n->t = t;
+        n->weight = rule[1] * half;
         n->at = place_at(c, t);
         n->at.log_size += log(rule[1] * cabs(half));
         n->angle = cimag(g) + carg(half);
@@ -406,6 +409,19 @@ void brume_contour_sum(const brume_contour *contour, double a, double b, double 
     *im = sum_im;
     *rounding = (fixed + (hypot(a, b) + contour->start) * per_size) * (1 + 1e-6) + absolute +
                 unit * (double)contour->node_count * (hypot(sum_re, sum_im) + fixed / (90 * unit));
+}
+
+bool brume_contour_node(const brume_contour *contour, size_t index, double *t_re, double *t_im,
+                        double *weight_re, double *weight_im)
+{
+    if (index >= contour->node_count)
+        return false;
+    const node *n = &contour->nodes[index];
+    *t_re = creal(n->t);
+    *t_im = cimag(n->t);
+    *weight_re = creal(n->weight);
+    *weight_im = cimag(n->weight);
+    return true;
 }
 
 static void make_turns(const node *n, double half_re, double half_im, turn *turns)

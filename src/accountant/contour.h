@@ -63,6 +63,11 @@ typedef struct brume_contour_values {
 BRUME_MUST_USE bool brume_contour_panel(brume_contour *contour, double middle_re, double middle_im,
                                         double half_re, double half_im, brume_contour_values *out);
 
+/* A node of the rules: T, and the rule's weight times the panel's direction. False beyond the last.
+ */
+bool brume_contour_node(const brume_contour *contour, size_t index, double *t_re, double *t_im,
+                        double *weight_re, double *weight_im);
+
 /* The sum of the rules, and a bound of its rounding. */
 void brume_contour_sum(const brume_contour *contour, double a, double b, double *re, double *im,
                        double *rounding);

@@ -12,7 +12,7 @@ static const char route[] = "integral along a ray through the loss transform";
 static const char route_moment[] = "moments of the loss";
 static const double negligible = 1e-13; /* of delta: what may be left out */
 
-enum { MOST_TERMS = 14, MOST_ROUNDS = 4 };
+enum { MOST_TERMS = 14, MOST_ROUNDS = 4, MOST_AUDITED = 16 };
 
 /* delta = sum over terms of weight * ray, plus at most `beyond`, plus the ceilings. */
 typedef struct plan {
@@ -419,4 +419,23 @@ bool brume_jumps_below(const brume_law *laws, size_t count, double epsilon, doub
     brume_answer answer = {.value = {0, 1}};
     brume_jumps_delta(laws, count, epsilon, 1e-6, &answer);
     return answer.value.upper <= delta;
+}
+
+bool brume_jumps_audit(const brume_law *laws, size_t count, double epsilon, brume_audit *out)
+{
+    plan *p = calloc(1, sizeof *p);
+    double delta = fmin(fmax(count > 0 ? one_jump(&laws[0], epsilon) : 0, 1e-300), 1e-3);
+    brume_audit audit = {.agrees = true};
+    if (p && gather_parts(laws, count, &p->whole))
+        for (int way = 0; way < 3; way++)
+            if (make_plan(p, epsilon, delta, way)) {
+                for (size_t i = 0; i < p->term_count; i++)
+                    if (p->rays[i])
+                        brume_audit_ray(p->rays[i], &p->parts[i], MOST_AUDITED, &audit);
+                close_plan(p);
+            }
+    free(p);
+    if (audit.nodes > 0)
+        *out = audit;
+    return audit.nodes > 0;
 }

@@ -8,6 +8,7 @@
 #ifndef BRUME_ACCOUNTANT_JUMPS_H
 #define BRUME_ACCOUNTANT_JUMPS_H
 
+#include "accountant/audit.h"
 #include "accountant/solve.h"
 
 /* Narrow answer->value, which must contain the epsilon at delta; `width` is how narrow, relative,
@@ -21,5 +22,8 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
 
 /* Is delta(epsilon) certainly at most `delta`? By one moment, or one ray. */
 bool brume_jumps_below(const brume_law *laws, size_t count, double epsilon, double delta);
+
+/* The rays behind delta near epsilon once more in balls. False if there are none. */
+bool brume_jumps_audit(const brume_law *laws, size_t count, double epsilon, brume_audit *out);
 
 #endif

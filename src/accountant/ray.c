@@ -18,6 +18,7 @@ typedef struct ray_node {
     double a, b;   /* z - start */
     double re, im; /* the integrand without e^{-(z - start) x}, with the rule's weight */
     double error;  /* bound of its error, absolute */
+    double weight_re, weight_im;
 } ray_node;
 
 typedef struct ray_panel {
@@ -26,7 +27,7 @@ typedef struct ray_panel {
 
 struct brume_ray {
     const brume_parts *parts;
-    brume_contour *contours[BRUME_MOST_PARTS]; /* while the ray is laid */
+    brume_contour *contours[BRUME_MOST_PARTS];
     double start, angle;
     long double base;        /* sum n base */
     double rest_a, rest_log; /* bound of the path's end */
@@ -253,6 +254,8 @@ static bool push_panel(brume_ray *ray, point from, point to, const double *misse
         double length = cabs(kernel);
         ray_node *node = &ray->nodes[ray->node_count++];
         *node = (ray_node){.a = creal(place), .b = cimag(place)};
+        node->weight_re = creal(weight);
+        node->weight_im = cimag(weight);
         if (error < 0.1) {
             double size = exp(log_size), s, co;
             sincos(turn, &s, &co);
@@ -381,9 +384,8 @@ brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
     }
     for (size_t i = 0; i < parts->count && good; i++)
         ray->base += (long double)parts->part[i].count * brume_contour_base(ray->contours[i]);
-    close_contours(ray);
     if (!good) {
-        free(ray);
+        brume_ray_close(ray);
         return NULL;
     }
     return ray;
@@ -391,7 +393,24 @@ brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
 
 void brume_ray_close(brume_ray *ray)
 {
+    if (ray)
+        close_contours(ray);
     free(ray);
+}
+
+bool brume_ray_probe(const brume_ray *ray, size_t index, brume_ray_node *out)
+{
+    if (index >= ray->node_count)
+        return false;
+    const ray_node *n = &ray->nodes[index];
+    *out = (brume_ray_node){ray->start,   n->a,  n->b,  n->weight_re,
+                            n->weight_im, n->re, n->im, n->error};
+    return true;
+}
+
+const brume_contour *brume_ray_contour(const brume_ray *ray, size_t part)
+{
+    return ray->contours[part];
 }
 
 size_t brume_ray_nodes(const brume_ray *ray)

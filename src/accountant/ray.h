@@ -14,6 +14,7 @@
 #ifndef BRUME_ACCOUNTANT_RAY_H
 #define BRUME_ACCOUNTANT_RAY_H
 
+#include "accountant/contour.h"
 #include "accountant/law.h"
 
 enum { BRUME_MOST_PARTS = 16 };
@@ -56,6 +57,14 @@ double brume_ray_start(const brume_ray *ray);
  * there: it is sharp near the epsilon aimed at. */
 bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, double *slope,
                         double *error);
+
+/* For the audit: a node at z = start + a + ib, the rule's weight, and weight times
+ * prod (Phi exp(-base))^n/(z(z-1)) with a bound of its error. False beyond the last. */
+typedef struct brume_ray_node {
+    double start, a, b, weight_re, weight_im, re, im, error;
+} brume_ray_node;
+bool brume_ray_probe(const brume_ray *ray, size_t index, brume_ray_node *out);
+const brume_contour *brume_ray_contour(const brume_ray *ray, size_t part);
 
 /* log of a bound of the integral by its moment at the real z > 1 (added: z < 0). */
 double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon);

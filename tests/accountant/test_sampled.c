@@ -342,6 +342,49 @@ static void deep_tails_have_both_ends(void **state)
     assert_true(back.value.upper - back.value.lower <= 1e-6 * back.value.upper);
 }
 
+/* Every node of a ray within its claimed error, and not within that of another law's. */
+static void balls_agree_with_rays(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        brume_loss loss = {.kind = BRUME_LOSS_POISSON_GAUSSIAN};
+        loss.a = 0.5 + 0.4 * i;
+        loss.rate = 0.3 / (1 + i);
+        brume_law law, other;
+        brume_error error;
+        bool reversed = i % 2;
+        assert_ok(brume_law_open(&loss, 3 + 20 * i, reversed, &law, &error));
+        loss.a *= 1 + 1e-9;
+        assert_ok(brume_law_open(&loss, 3 + 20 * i, reversed, &other, &error));
+        brume_parts parts = {.count = 1, .reversed = reversed};
+        parts.part[0] = (brume_part){&law, -INFINITY, INFINITY, law.count};
+        parts.origin = -law.count * log1p(-law.rate);
+        double epsilon = reversed ? 0.3 * parts.origin : parts.origin;
+        brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
+        brume_ray *ray = brume_ray_open(&parts, &aim);
+        assert_non_null(ray);
+        brume_audit audit = {.agrees = true};
+        brume_audit_ray(ray, &parts, 12, &audit);
+        assert_true(audit.nodes > 0);
+        if (!audit.agrees)
+            fail_msg("case %d: %.3g of the claimed error", i, audit.ratio);
+        brume_parts moved = parts;
+        moved.part[0].law = &other;
+        brume_audit_ray(ray, &moved, 12, &audit);
+        assert_false(audit.agrees);
+        brume_ray_close(ray);
+        brume_law_close(&law);
+        brume_law_close(&other);
+    }
+    brume_term term = poisson_gaussian(0.01, 1, 2);
+    brume_composition plain, audited;
+    brume_error error;
+    brume_compose_options options = {.audit = true};
+    assert_ok(brume_compose_epsilon(&term, 1, 1e-6, NULL, &plain, &error));
+    assert_ok(brume_compose_epsilon(&term, 1, 1e-6, &options, &audited, &error));
+    assert_true(plain.value.upper == audited.value.upper);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +392,7 @@ int main(void)
         cmocka_unit_test(rays_and_lines_overlap),
         cmocka_unit_test(few_and_many_draws_are_narrow),
         cmocka_unit_test(deep_tails_have_both_ends),
+        cmocka_unit_test(balls_agree_with_rays),
     };
     return cmocka_run_group_tests_name("accountant sampled", tests, NULL, NULL);
 }
