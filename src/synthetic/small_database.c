@@ -85,6 +85,8 @@ typedef struct walk {
 
 static void close_walk(walk *all)
 {
+    if (all->target)
+        explicit_bzero(all->target, all->queries * sizeof *all->target);
     free(all->value);
     free(all->target);
     free(all->sums);
@@ -264,6 +266,8 @@ brume_status brume_small_database(const brume_workload *workload,
         find_candidate(&all, class, rank);
         memcpy(out, all.place, all.size * sizeof *out);
     }
+    if (lengths) /* how many candidates are how bad is private */
+        explicit_bzero(lengths, classes * sizeof *lengths);
     free(lengths);
     free(utilities);
     close_walk(&all);

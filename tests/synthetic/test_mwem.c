@@ -5,6 +5,7 @@
 
 #include <brume/mechanism.h>
 
+#include "chance.h"
 #include "random/tape.h"
 #include "small_world.h"
 #include "synthetic/exact.h"
@@ -105,6 +106,86 @@ static void the_first_round_loses_no_more_than_its_price(void **state)
             assert_holds(curve >= 0.15);
         }
     }
+}
+
+/* P[clamp(truth + noise, 0, 4) = m], noise discrete Laplace of that scale. */
+static double clamped_mass(double truth, double scale, int m)
+{
+    double q = exp(-1 / scale), above = 0;
+    if (m > 0 && m < 4)
+        return (1 - q) / (1 + q) * pow(q, fabs(m - truth));
+    double far = m == 0 ? truth : 4 - truth; /* P[noise >= far] */
+    above = far > 0 ? pow(q, far) / (1 + q) : 1 / (1 + q);
+    return above;
+}
+
+/* One round on the histogram 4 0 0 0; the last histogram tells the query and its answer. */
+static void one_round_of_the_code_has_the_law_of_its_events(void **state)
+{
+    (void)state;
+    enum { RUNS = 4000, ANSWERS = 5 };
+    brume_error error = {0};
+    brume_workload *workload = small_world(true);
+    const double counts[SMALL_CELLS] = {4, 0, 0, 0};
+    for (int way = 0; way < 4; way++) {
+        brume_mwem_options options = {.adjacency = way % 2 ? BRUME_REPLACE : BRUME_ADD_REMOVE,
+                                      .epsilon = 4,
+                                      .rounds = 1,
+                                      .records = 4,
+                                      .average = 1,
+                                      .whole_marginals = way >= 2};
+        brume_event events[BRUME_MWEM_EVENTS];
+        size_t count, refuted = 0;
+        double truth[QUERIES], choice[QUERIES], after[QUERIES][ANSWERS][SMALL_CELLS];
+        uint64_t seen[QUERIES][ANSWERS] = {{0}};
+        assert_ok(brume_mwem_events(&options, events, &count, &error));
+        first_choice(workload, counts, 4, brume_mwem_coefficient(events[0].parameter[0]), truth,
+                     choice);
+        for (int q = 0; q < QUERIES; q++)
+            for (int m = 0; m < ANSWERS; m++) {
+                for (int i = 0; i < SMALL_CELLS; i++)
+                    after[q][m][i] = 1;
+                assert_ok(brume_mwem_step(workload, (size_t)q, m, 4, after[q][m], &error));
+            }
+        brume_bits *bits = brume_tape_open_seeded(3);
+        for (int run = 0; run < RUNS; run++) {
+            double weights[SMALL_CELLS];
+            bool found = false;
+            assert_ok(brume_mwem(workload, &options, counts, bits, weights, &error));
+            for (int k = 0; k < QUERIES * ANSWERS && !found; k++) {
+                found = true;
+                for (int i = 0; i < SMALL_CELLS; i++)
+                    found = found && fabs(weights[i] - after[k / ANSWERS][k % ANSWERS][i]) < 1e-9;
+                seen[k / ANSWERS][k % ANSWERS] += found;
+            }
+            assert_holds(found);
+        }
+        brume_bits_close(bits);
+        /* Moving to 4 in one cell of the marginal is moving to 0 in the other: such outcomes are
+         * counted together. The wrong law has half the scale. */
+        for (int k = 0; k < QUERIES * ANSWERS; k++) {
+            double law = 0, wrong = 0, scale = events[1].parameter[0];
+            if (seen[k / ANSWERS][k % ANSWERS] == 0)
+                continue;
+            for (int j = 0; j < QUERIES * ANSWERS; j++) {
+                double far = 0;
+                for (int i = 0; i < SMALL_CELLS; i++)
+                    far = fmax(far, fabs(after[k / ANSWERS][k % ANSWERS][i] -
+                                         after[j / ANSWERS][j % ANSWERS][i]));
+                if (far > 1e-9)
+                    continue;
+                law += choice[j / ANSWERS] * clamped_mass(truth[j / ANSWERS], scale, j % ANSWERS);
+                wrong += choice[j / ANSWERS] *
+                         clamped_mass(truth[j / ANSWERS], scale / 2, j % ANSWERS);
+            }
+            /* seeded: no chance is left; 1e-9 is for the reader */
+            uint64_t times = seen[k / ANSWERS][k % ANSWERS];
+            assert_holds(binomial_plausible(RUNS, times, law, law, 1e-9));
+            refuted += !binomial_plausible(RUNS, times, wrong, wrong, 1e-9);
+        }
+        assert_holds(refuted > 0);
+    }
+    brume_workload_close(workload);
 }
 
 static void the_events_add_up_to_the_price(void **state)
@@ -395,6 +476,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_gives_the_reference_weights),
         cmocka_unit_test(the_first_round_loses_no_more_than_its_price),
+        cmocka_unit_test(one_round_of_the_code_has_the_law_of_its_events),
         cmocka_unit_test(the_events_add_up_to_the_price),
         cmocka_unit_test(errors_stay_within_the_bound_and_beat_the_uniform_histogram),
         cmocka_unit_test(steps_lower_the_relative_entropy_as_the_proof_says),
