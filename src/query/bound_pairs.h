@@ -88,6 +88,10 @@ typedef struct slab {
     unsigned char bytes[];
 } slab;
 
+typedef struct spare_block {
+    struct spare_block *next;
+} spare_block;
+
 typedef struct shard {
     pthread_mutex_t lock;
     unit_slot *slots; /* open addressing by the low bits of the unit's hash */
@@ -96,7 +100,7 @@ typedef struct shard {
     slab *slabs;
     size_t slab_bytes; /* in all slabs */
     slab *names;       /* of text units: length (4 bytes) and bytes */
-    unsigned char *free_block[CLASSES];
+    spare_block *spare[CLASSES];
 } shard;
 
 /* Rows that wait for one shard. */

@@ -40,10 +40,10 @@ static unsigned class_of(uint32_t room)
 static brume_status new_block(shard *own, const brume_bounder *bounder, uint32_t room,
                               unsigned char **block, brume_error *error)
 {
-    unsigned char *given_back = own->free_block[class_of(room)];
-    if (given_back) {
-        memcpy(&own->free_block[class_of(room)], given_back, sizeof(unsigned char *));
-        *block = given_back;
+    spare_block **spare = &own->spare[class_of(room)];
+    if (*spare) {
+        *block = (unsigned char *)*spare;
+        *spare = (*spare)->next;
         return BRUME_OK;
     }
     size_t need = bounder->name_size +
@@ -67,9 +67,9 @@ static brume_status grow_block(shard *own, const brume_bounder *bounder, unit_sl
     if (bounder->data_size)
         memcpy(data_of(bounder, &wider, 0), data_of(bounder, slot, 0),
                slot->count * bounder->data_size);
-    unsigned char **list = &own->free_block[class_of(slot->room)];
-    memcpy(slot->block, list, sizeof *list);
-    *list = slot->block;
+    spare_block *given_back = (spare_block *)(void *)slot->block;
+    given_back->next = own->spare[class_of(slot->room)];
+    own->spare[class_of(slot->room)] = given_back;
     *slot = wider;
     return BRUME_OK;
 }
