@@ -2,7 +2,6 @@
 #include "ledger/mark.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -18,22 +17,27 @@ brume_status brume_mark_make_key(brume_ledger *ledger, brume_error *error)
     return brume_secret_draw(ledger, key_name, error);
 }
 
+/* Read the key once: if somebody changes it in the file, the newest row's digest tells. */
+static brume_status know_key(brume_ledger *ledger, brume_error *error)
+{
+    if (ledger->mark_key)
+        return BRUME_OK;
+    BRUME_TRY(brume_secret_read(ledger, key_name, &ledger->mark_key, error));
+    return ledger->mark_key ? BRUME_OK
+                            : brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                                         "the key of the ledger's marks is missing");
+}
+
 /* SHA-256(key, SHA-256(key, mark)). */
 static brume_status hash_mark(brume_ledger *ledger, const char *mark, char out[BRUME_DIGEST_TEXT],
                               brume_error *error)
 {
-    char *key = NULL, inner[BRUME_DIGEST_TEXT];
-    BRUME_TRY(brume_secret_read(ledger, key_name, &key, error));
-    if (!key)
-        return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
-                          "the key of the ledger's marks is missing");
-    const char *parts[] = {key, mark};
-    brume_status status = brume_digest(parts, 2, inner, error);
+    char inner[BRUME_DIGEST_TEXT];
+    BRUME_TRY(know_key(ledger, error));
+    const char *parts[] = {ledger->mark_key, mark};
+    BRUME_TRY(brume_digest(parts, 2, inner, error));
     parts[1] = inner;
-    if (status == BRUME_OK)
-        status = brume_digest(parts, 2, out, error);
-    free(key);
-    return status;
+    return brume_digest(parts, 2, out, error);
 }
 
 static brume_status add_hash(brume_ledger *ledger, const char *dataset, const char *hash,

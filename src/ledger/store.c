@@ -363,5 +363,6 @@ void brume_ledger_close(brume_ledger *ledger)
     if (!ledger)
         return;
     sqlite3_close_v2(ledger->database);
+    free(ledger->mark_key);
     free(ledger);
 }

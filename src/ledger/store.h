@@ -14,7 +14,8 @@
 struct brume_ledger {
     sqlite3 *database;
     bool writable;
-    int schema; /* of the file: 1 to BRUME_LEDGER_SCHEMA */
+    int schema;     /* of the file: 1 to BRUME_LEDGER_SCHEMA */
+    char *mark_key; /* NULL until a mark is hashed */
 };
 
 /* The schema this build writes. */
