@@ -112,6 +112,7 @@ static brume_status write_report(brume_call *call, json_t *answer, brume_error *
 typedef struct charged_draw {
     const brume_synth *synth;
     bool rehearsed;
+    double *rows;
 } charged_draw;
 
 /* First without rows, before the charge: are the columns there? Then with them. */
@@ -120,7 +121,7 @@ static brume_status draw(void *context, const char *path, brume_bits *bits, json
 {
     charged_draw *all = context;
     if (all->rehearsed)
-        return brume_synth_run(all->synth, path, false, bits, answer, error);
+        return brume_synth_run(all->synth, path, false, bits, &all->rows, answer, error);
     all->rehearsed = true;
     BRUME_TRY(brume_synth_check_file(all->synth, path, error));
     *answer = json_object();
@@ -128,7 +129,7 @@ static brume_status draw(void *context, const char *path, brume_bits *bits, json
 }
 
 static brume_status run_charged(const brume_synth *synth, brume_ledger *ledger, brume_bits *bits,
-                                json_t **answer, brume_error *error)
+                                double **rows, json_t **answer, brume_error *error)
 {
     charged_draw context = {.synth = synth};
     char *what = NULL;
@@ -136,8 +137,6 @@ static brume_status run_charged(const brume_synth *synth, brume_ledger *ledger, 
     if (!plan)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     brume_status status = brume_synth_describe(synth, &what, error);
-    /* pairs of cell and count that a re-read needs */
-    bool kept = synth->rows <= BRUME_SYNTH_KEPT || synth->universe.cells <= BRUME_SYNTH_KEPT;
     brume_charged charged = {.dataset = brume_call_operand(synth->call, 0),
                              .adjacency = synth->options.adjacency,
                              .epsilon = synth->epsilon,
@@ -145,7 +144,7 @@ static brume_status run_charged(const brume_synth *synth, brume_ledger *ledger, 
                              .rho = synth->rho,
                              .rho_upper = synth->rho_upper,
                              .events = json_object_get(plan, "events"),
-                             .fresh = !kept,
+                             .fresh = !brume_synth_is_kept(synth),
                              .needs_rows = true,
                              .what = what,
                              .draw = draw,
@@ -154,6 +153,12 @@ static brume_status run_charged(const brume_synth *synth, brume_ledger *ledger, 
         status = brume_charged_release(ledger, &charged, bits, synth->watch, answer, error);
     json_decref(plan);
     free(what);
+    if (status == BRUME_OK && !context.rows) /* read again */
+        status = brume_synth_recall(synth, *answer, &context.rows, error);
+    if (status == BRUME_OK)
+        *rows = context.rows;
+    else
+        free(context.rows);
     return status;
 }
 
@@ -171,13 +176,18 @@ static brume_status produce(brume_call *call, const brume_synth *synth, brume_le
     }
     BRUME_TRY(brume_synth_check_output(synth, error));
     BRUME_TRY(brume_bits_open(&bits, error));
-    brume_status status = ledger ? run_charged(synth, ledger, bits, &answer, error)
+    double *rows = NULL;
+    brume_status status = ledger ? run_charged(synth, ledger, bits, &rows, &answer, error)
                                  : brume_synth_run(synth, brume_call_operand(call, 0),
-                                                   brume_call_has(call, "exact-error"), bits,
+                                                   brume_call_has(call, "exact-error"), bits, &rows,
                                                    &answer, error);
     brume_bits_close(bits);
-    BRUME_TRY(status);
-    status = brume_synth_write(synth, json_object_get(answer, "cells"), error);
+    if (status != BRUME_OK) {
+        json_decref(answer);
+        return status;
+    }
+    status = brume_synth_write(synth, rows, error);
+    free(rows);
     json_object_del(answer, "cells");
     if (status == BRUME_OK &&
         json_object_set_new(answer, "output", json_string(brume_call_text(call, "output"))) != 0)

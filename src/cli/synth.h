@@ -57,18 +57,26 @@ BRUME_MUST_USE brume_status brume_synth_describe(const brume_synth *synth, char 
 BRUME_MUST_USE brume_status brume_synth_check_file(const brume_synth *synth, const char *path,
                                                    brume_error *error);
 
-/* Read the CSV file, make the histogram, draw rows from it. *answer gets the report and "cells":
- * [cell, count, ...], ascending. With `exact` the report has the true error too, which is not
- * private. */
+/* Read the CSV file, make the histogram, draw rows from it: (*rows)[cell] of them are in a cell, to
+ * be freed. *answer gets the report and, if they are few enough to be kept, "cells": [cell, count,
+ * ...], ascending. With `exact` the report has the true error too, which is not private. */
 BRUME_MUST_USE brume_status brume_synth_run(const brume_synth *synth, const char *path, bool exact,
-                                            brume_bits *bits, json_t **answer, brume_error *error);
+                                            brume_bits *bits, double **rows, json_t **answer,
+                                            brume_error *error);
+
+/* Are the rows few enough to be kept on the ledger? A question of public numbers. */
+bool brume_synth_is_kept(const brume_synth *synth);
+
+/* The rows of a kept answer, to be freed. BRUME_EDAMAGED if they are not there. */
+BRUME_MUST_USE brume_status brume_synth_recall(const brume_synth *synth, const json_t *answer,
+                                               double **rows, brume_error *error);
 
 /* The plan as JSON: what a report says that needs no data. */
 json_t *brume_synth_plan(const brume_synth *synth);
 
-/* Can --output be written? And write it, from the cells of an answer. */
+/* Can --output be written? And write it. */
 BRUME_MUST_USE brume_status brume_synth_check_output(const brume_synth *synth, brume_error *error);
-BRUME_MUST_USE brume_status brume_synth_write(const brume_synth *synth, const json_t *cells,
+BRUME_MUST_USE brume_status brume_synth_write(const brume_synth *synth, const double *rows,
                                               brume_error *error);
 
 #endif

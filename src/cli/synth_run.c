@@ -86,6 +86,29 @@ static brume_status read_counts(const brume_synth *synth, const char *path, doub
 
 /* ---- drawing rows ---- */
 
+bool brume_synth_is_kept(const brume_synth *synth)
+{
+    return synth->rows <= BRUME_SYNTH_KEPT || synth->universe.cells <= BRUME_SYNTH_KEPT;
+}
+
+brume_status brume_synth_recall(const brume_synth *synth, const json_t *answer, double **rows,
+                                brume_error *error)
+{
+    const json_t *cells = json_object_get(answer, "cells");
+    if (!json_is_array(cells))
+        return brume_fail(error, BRUME_EDAMAGED, NULL, "the recorded answer has no rows");
+    double *made = calloc(synth->universe.cells, sizeof *made);
+    if (!made)
+        return out_of_memory(error);
+    for (size_t i = 0; i + 1 < json_array_size(cells); i += 2) {
+        uint64_t cell = (uint64_t)json_integer_value(json_array_get(cells, i));
+        if (cell < synth->universe.cells)
+            made[cell] = (double)json_integer_value(json_array_get(cells, i + 1));
+    }
+    *rows = made;
+    return BRUME_OK;
+}
+
 static json_t *cells_json(const brume_synth *synth, const double *drawn)
 {
     json_t *cells = json_array();
@@ -147,8 +170,9 @@ static json_t *report_json(const brume_synth *synth, const brume_synthetic_repor
                 brume_json_real(worst_distance(space->truth, space->of_weights, 1, queries)),
                 "error_of_rows",
                 brume_json_real(worst_distance(space->truth, space->of_rows, scale, queries))));
+    bool kept = brume_synth_is_kept(synth);
     if (!answer || !more || json_object_update(answer, more) != 0 ||
-        json_object_set_new(answer, "cells", cells_json(synth, space->counts)) != 0) {
+        (kept && json_object_set_new(answer, "cells", cells_json(synth, space->counts)) != 0)) {
         json_decref(answer);
         answer = NULL;
     }
@@ -200,7 +224,7 @@ static brume_status run_in(const brume_synth *synth, const char *path, bool exac
 }
 
 brume_status brume_synth_run(const brume_synth *synth, const char *path, bool exact,
-                             brume_bits *bits, json_t **answer, brume_error *error)
+                             brume_bits *bits, double **rows, json_t **answer, brume_error *error)
 {
     size_t queries = brume_workload_size(synth->workload);
     work space = {.counts = calloc(synth->universe.cells, sizeof(double)),
@@ -213,9 +237,12 @@ brume_status brume_synth_run(const brume_synth *synth, const char *path, bool ex
         status = out_of_memory(error);
     if (status == BRUME_OK)
         status = run_in(synth, path, exact, bits, &space, answer, error);
-    if (space.counts)
+    if (status == BRUME_OK) {
+        *rows = space.counts; /* the rows drawn; the data are gone */
+    } else if (space.counts) {
         explicit_bzero(space.counts, synth->universe.cells * sizeof(double));
-    free(space.counts);
+        free(space.counts);
+    }
     free(space.weights);
     free(space.of_weights);
     free(space.of_rows);

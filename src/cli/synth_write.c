@@ -67,7 +67,7 @@ static void write_field(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static void write_rows(const brume_synth *synth, const json_t *cells, FILE *out)
+static void write_rows(const brume_synth *synth, const double *rows, FILE *out)
 {
     size_t columns = brume_schema_columns(synth->schema);
     for (size_t c = 0; c < columns; c++) {
@@ -75,12 +75,11 @@ static void write_rows(const brume_synth *synth, const json_t *cells, FILE *out)
         write_field(out, brume_schema_name(synth->schema, c));
     }
     fputc('\n', out);
-    for (size_t i = 0; i + 1 < json_array_size(cells); i += 2) {
+    for (uint64_t cell = 0; cell < synth->universe.cells; cell++) {
         uint32_t record[BRUME_UNIVERSE_COLUMNS];
-        uint64_t cell = (uint64_t)json_integer_value(json_array_get(cells, i));
-        json_int_t times = json_integer_value(json_array_get(cells, i + 1));
-        brume_universe_record(&synth->universe, cell % synth->universe.cells, record);
-        for (json_int_t n = 0; n < times; n++) {
+        if (rows[cell] > 0)
+            brume_universe_record(&synth->universe, cell, record);
+        for (double n = 0; n < rows[cell]; n++) {
             for (size_t c = 0; c < columns; c++) {
                 char room[BRUME_SCHEMA_TEXT];
                 fputs(c ? "," : "", out);
@@ -96,13 +95,13 @@ static brume_status disk_fault(const char *path, brume_error *error)
     return brume_fail(error, BRUME_EDISK, NULL, "cannot write '%s': %s", path, strerror(errno));
 }
 
-static brume_status write_csv(const brume_synth *synth, const json_t *cells, const char *path,
+static brume_status write_csv(const brume_synth *synth, const double *rows, const char *path,
                               brume_error *error)
 {
     FILE *out = fopen(path, "w");
     if (!out)
         return disk_fault(path, error);
-    write_rows(synth, cells, out);
+    write_rows(synth, rows, out);
     bool failed = fflush(out) != 0 || ferror(out) || fsync(fileno(out)) != 0;
     if (fclose(out) != 0 || failed)
         return disk_fault(path, error);
@@ -133,7 +132,7 @@ static brume_parquet_type type_of(const brume_schema *schema, size_t column)
     return BRUME_PARQUET_INTEGER;
 }
 
-static brume_status write_parquet(const brume_synth *synth, const json_t *cells, const char *path,
+static brume_status write_parquet(const brume_synth *synth, const double *rows, const char *path,
                                   brume_error *error)
 {
     size_t columns = brume_schema_columns(synth->schema);
@@ -152,7 +151,7 @@ static brume_status write_parquet(const brume_synth *synth, const json_t *cells,
     }
     char csv[48];
     snprintf(csv, sizeof csv, "/proc/self/fd/%d", descriptor);
-    write_rows(synth, cells, out);
+    write_rows(synth, rows, out);
     brume_status status = fflush(out) == 0 && !ferror(out)
                               ? brume_parquet_write(csv, names, types, columns, path, error)
                               : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
@@ -160,7 +159,7 @@ static brume_status write_parquet(const brume_synth *synth, const json_t *cells,
     return status;
 }
 
-brume_status brume_synth_write(const brume_synth *synth, const json_t *cells, brume_error *error)
+brume_status brume_synth_write(const brume_synth *synth, const double *rows, brume_error *error)
 {
     const char *path = brume_call_text(synth->call, "output");
     size_t size = strlen(path) + sizeof ".partial";
@@ -168,8 +167,8 @@ brume_status brume_synth_write(const brume_synth *synth, const json_t *cells, br
     if (!partial)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     snprintf(partial, size, "%s.partial", path);
-    brume_status status = is_parquet(path) ? write_parquet(synth, cells, partial, error)
-                                           : write_csv(synth, cells, partial, error);
+    brume_status status = is_parquet(path) ? write_parquet(synth, rows, partial, error)
+                                           : write_csv(synth, rows, partial, error);
     if (status == BRUME_OK && rename(partial, path) != 0)
         status = disk_fault(path, error);
     if (status != BRUME_OK)

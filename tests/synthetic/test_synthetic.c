@@ -106,6 +106,53 @@ static void the_card_of_mwem_costs_what_its_events_cost(void **state)
     brume_workload_close(workload);
 }
 
+/* Of private multiplicative weights and SmallDB too. */
+static void the_other_cards_cost_what_their_events_cost(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    brume_workload *workload = small_world(true);
+    const double counts[SMALL_CELLS] = {10, 20, 3, 7};
+    brume_bits *bits = brume_tape_open_seeded(4);
+    brume_multiplicative_weights_options options = {
+        .adjacency = BRUME_REPLACE, .epsilon = 1.3, .alpha = 0.25, .records = 40};
+    brume_multiplicative_weights *stream = NULL;
+    brume_event events[BRUME_MULTIPLICATIVE_WEIGHTS_EVENTS];
+    assert_ok(brume_multiplicative_weights_open(workload, &options, counts, bits, &stream, &error));
+    brume_multiplicative_weights_events(stream, events);
+    double hits = (double)brume_multiplicative_weights_left(stream), rho = 0, epsilon = 0;
+    brume_event card = {.mechanism = brume_card_by_name("multiplicative_weights")->id,
+                        .adjacency = BRUME_REPLACE,
+                        .sensitivity = 1,
+                        .count = 1,
+                        .parameter = {1.3, hits}};
+    brume_cost said, cost;
+    assert_ok(brume_event_cost(&card, &said, &error));
+    for (size_t i = 0; i < BRUME_MULTIPLICATIVE_WEIGHTS_EVENTS; i++) {
+        assert_ok(brume_event_cost(&events[i], &cost, &error));
+        rho += cost.rho * (double)events[i].count;
+        epsilon += cost.epsilon * (double)events[i].count;
+    }
+    assert_holds(said.epsilon >= epsilon * (1 - 1e-14) && said.rho >= rho * (1 - 1e-14));
+    assert_close(said.epsilon, epsilon, 1e-12);
+    assert_close(said.rho, rho, 1e-12);
+    brume_multiplicative_weights_close(stream);
+    brume_small_database_options small = {.adjacency = BRUME_REPLACE,
+                                          .epsilon = 1.3,
+                                          .size = 2,
+                                          .records = 40,
+                                          .most_candidates = 99};
+    assert_ok(brume_small_database_event(&small, events, &error));
+    card.mechanism = brume_card_by_name("small_database")->id;
+    card.parameter[1] = 0;
+    assert_ok(brume_event_cost(&card, &said, &error));
+    assert_ok(brume_event_cost(events, &cost, &error));
+    assert_holds(said.epsilon == cost.epsilon && said.rho == cost.rho);
+    assert_close(said.rho, 1.3 * 1.3 / 8, 1e-15);
+    brume_bits_close(bits);
+    brume_workload_close(workload);
+}
+
 /* ---- the law of MWEM's whole pipeline, from its definition ---- */
 
 enum { MOST_RECORDS = 5, OUTCOMES = 2 * 4096 };
@@ -561,6 +608,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_events_of_every_method_add_up_to_the_price),
         cmocka_unit_test(the_card_of_mwem_costs_what_its_events_cost),
+        cmocka_unit_test(the_other_cards_cost_what_their_events_cost),
         cmocka_unit_test(mwem_loses_at_most_its_price_over_two_rounds_and_the_number_of_records),
         cmocka_unit_test(laplace_loses_its_price_exactly),
         cmocka_unit_test(what_is_drawn_has_that_law),
