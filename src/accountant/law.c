@@ -146,6 +146,8 @@ long double brume_law_cumulant(brume_law *law, double c, double *slope, double *
     case BRUME_LAW_TABLE:
     default: {
         long double value = brume_points_cumulant(law, c, slope, error);
+        if (law->source.kind == BRUME_LOSS_KARY && c * law->a < 1 && law->a < 50)
+            return brume_kary_cumulant(law, c, error);
         if (error && law->kind == BRUME_LAW_SAMPLED)
             *error += 1.1 * brume_sampled_real_error(law, c);
         return value;

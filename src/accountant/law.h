@@ -137,6 +137,8 @@ brume_log_psi brume_points_node(brume_law *law, long index, double h);
 double brume_points_band(const brume_law *law, double low, double high);
 double brume_points_error(const brume_law *law, double y);
 
+/* Of k-ary randomized response, relative to its own size: for small c a and many draws. */
+long double brume_kary_cumulant(const brume_law *law, double c, double *error);
 BRUME_MUST_USE brume_status brume_atoms_open(const brume_loss *loss, brume_law *law,
                                              brume_error *error);
 BRUME_MUST_USE bool brume_theta_settle(brume_law *law);

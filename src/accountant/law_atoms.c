@@ -60,6 +60,18 @@ static brume_status open_discrete_laplace(brume_law *law, brume_error *error)
     return BRUME_OK;
 }
 
+long double brume_kary_cumulant(const brume_law *law, double at, double *error)
+{
+    /* phi - 1 = f [e^a (e^{ca} - 1) + (e^{-ca} - 1)] = f e^{-ca} (e^{ca} - 1)(e^{(c+1)a} - 1) */
+    long double c = at, a = law->a, over = expl(a) + ((long double)law->shift - 1);
+    long double rest = expm1l(c * a) * expl(-c * a) * expm1l((c + 1) * a) / over;
+    /* its factors move by at most 2 + 2 (c+1) a times what a does, relative: 8 units and the long
+     * doubles' own; the logarithm by rest/(1 + rest) of that */
+    if (error)
+        *error = BRUME_UNIT * (double)(rest / (1 + rest) * (18 + 18 * (c + 1) * a));
+    return log1pl(rest);
+}
+
 brume_status brume_atoms_open(const brume_loss *loss, brume_law *law, brume_error *error)
 {
     law->kind = BRUME_LAW_TABLE;
