@@ -59,7 +59,7 @@ size_t brume_subsets_moved(const brume_subsets *subsets)
         size_t in[BLOCK] = {0};
         for (size_t j = 0; j < subsets->queries; j++)
             for (size_t i = 0; i < BLOCK; i++)
-                in[i] += subsets->bits[block * subsets->queries + j] >> i & 1U;
+                in[i] += (size_t)(subsets->bits[block * subsets->queries + j] >> i) & 1;
         for (size_t i = 0; i < BLOCK; i++)
             most = in[i] > most ? in[i] : most;
     }
