@@ -454,6 +454,7 @@ bool brume_contour_panel(brume_contour *contour, double middle_re, double middle
     *out = (brume_contour_values){0};
     double half = hypot(half_re, half_im);
     double reach = hypot(middle_re, middle_im) + 2 * half + c->start, left_out = 0;
+    double summing = unit * (double)c->node_count; /* of each term, for the sum */
     for (size_t i = 0; i < c->node_count; i++) {
         node *n = &c->nodes[i];
         double exponent = log_at(&n->at, middle_re, middle_im);
@@ -470,7 +471,7 @@ bool brume_contour_panel(brume_contour *contour, double middle_re, double middle
             }
             return true;
         }
-        double s, co, size = exp(exponent), error = n->fixed + reach * n->per_size;
+        double s, co, size = exp(exponent), error = n->fixed + reach * n->per_size + summing;
         sincos(n->angle + middle_re * n->at.theta + middle_im * n->at.lambda, &s, &co);
         double re = size * co, im = size * s;
         turn *t = &c->turns[i * BRUME_GAUSS_HALF];
@@ -489,8 +490,7 @@ bool brume_contour_panel(brume_contour *contour, double middle_re, double middle
             out->rounding[2 * j + 1] += t->size * size * error;
         }
     }
-    /* the sums: node_count units of their terms, of which each has at least 90 units of error */
     for (int j = 0; j < BRUME_GAUSS_NODES; j++)
-        out->rounding[j] = out->rounding[j] * (1 + (double)c->node_count / 80 + 1e-6) + left_out;
+        out->rounding[j] = out->rounding[j] * (1 + 1e-6) + left_out;
     return true;
 }

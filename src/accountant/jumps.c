@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/closed.h"
 #include "accountant/contour.h"
 #include "accountant/ray.h"
 
@@ -81,10 +82,11 @@ static void close_plan(plan *p)
     p->term_count = 0;
 }
 
-static bool add_term(plan *p, double epsilon)
+static bool add_term(plan *p, double epsilon, double delta)
 {
     size_t i = p->term_count;
     brume_ray_aim aim = brume_ray_aim_for(&p->parts[i], epsilon, 0);
+    aim.target = log(delta);
     p->rays[i] = brume_ray_open(&p->parts[i], &aim);
     if (!p->rays[i])
         return false;
@@ -115,7 +117,7 @@ static bool plan_one(plan *p, double epsilon, double delta, bool cut)
         const brume_part *part = &p->parts[0].part[i];
         p->beyond += part->count * exp(log_mass_above(part->law, part->cut));
     }
-    return add_term(p, epsilon);
+    return add_term(p, epsilon, delta);
 }
 
 /* How many draws of `part` may lie above `at` before the rest has no weight. */
@@ -165,6 +167,7 @@ static bool plan_split(plan *p, double epsilon, double delta, double at)
             p->term_count++;
             continue;
         }
+        aim.target = log(delta) - p->log_weight[i];
         p->rays[i] = brume_ray_open(parts, &aim);
         if (!p->rays[i])
             return false;
@@ -333,6 +336,55 @@ static double one_jump_epsilon(const brume_law *law, double delta)
     return exp(0.5 * (low + high));
 }
 
+/* A coarse upper end: half of delta for a draw beyond a T, half for the moment of the others. */
+static double coarse_epsilon(const brume_parts *whole, double delta)
+{
+    double best = INFINITY;
+    for (double share = 0.5; share > 1e-4; share *= 0.1) {
+        brume_parts parts = *whole;
+        double beyond = 0;
+        for (size_t i = 0; i < parts.count; i++) {
+            brume_part *part = &parts.part[i];
+            double mean, sigma, goal = log(delta * share / (double)parts.count / part->count);
+            brume_contour_normal(part->law, &mean, &sigma);
+            double low = mean, high = mean + (1 / sigma + sqrt(-2 * goal) + 1) / sigma;
+            for (int j = 0; j < 40; j++) {
+                double middle = 0.5 * (low + high);
+                *(log_mass_above(part->law, middle) > goal ? &low : &high) = middle;
+            }
+            part->cut = high;
+            beyond += part->count * exp(log_mass_above(part->law, high));
+        }
+        double rest = (delta - beyond) * (1 - 1e-9);
+        if (!(rest > 0))
+            continue;
+        brume_ray_aim aim = brume_ray_aim_for(&parts, NAN, log(rest));
+        double c = parts.reversed ? -aim.start : aim.start - 1, at = fmax(aim.epsilon, 0);
+        /* the bound falls with epsilon like e^{-c epsilon} */
+        double excess = brume_ray_ceiling(&parts, aim.start, at) - log(rest);
+        double epsilon = at + fmax(excess, 0) / c * (1 + 1e-9) + 1e-12 * at;
+        if (isfinite(epsilon))
+            best = fmin(best, epsilon);
+    }
+    return best;
+}
+
+/* Where no ray is narrow: a coarse upper end, and what one draw alone costs. */
+static void coarse_ends(const brume_law *laws, const brume_parts *whole, double delta,
+                        double delta_error, brume_answer *answer)
+{
+    double upper = coarse_epsilon(whole, delta * (1 - delta_error));
+    if (upper < answer->value.upper) {
+        answer->value.upper = upper;
+        answer->route = route_moment;
+    }
+    brume_law one = laws[0];
+    brume_answer single = {.value = {0, answer->value.upper}};
+    brume_closed closed = brume_sampled_form(&one);
+    brume_closed_epsilon(&closed, delta, delta_error, 0.5 * answer->value.upper, &single);
+    answer->value.lower = fmax(answer->value.lower, single.value.lower);
+}
+
 void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
                          double width, brume_answer *answer)
 {
@@ -369,6 +421,8 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
         if (narrow(&answer->value, 100 * width))
             break;
     }
+    if (!narrow(&answer->value, 1e-3))
+        coarse_ends(laws, &p->whole, delta, delta_error, answer);
     answer->nodes += p->nodes;
     free(p);
 }

@@ -10,7 +10,8 @@
 typedef double complex point;
 
 static const double unit = BRUME_UNIT;
-static const double tolerance = 1e-12; /* of one panel or of the rest, relative to the whole */
+static const double tolerance = 1e-12;  /* of one panel or of the rest, relative to the whole */
+static const double most_cancelled = 7; /* a log: beyond, rounding is larger */
 
 enum { MOST_PANELS = 120, AROUND = 6 };
 
@@ -99,7 +100,7 @@ static brume_ray_aim aim_at(const brume_parts *parts, double z)
         slope += parts->part[i].count * t.mean;
         bend += parts->part[i].count * t.variance;
     }
-    brume_ray_aim out = {.start = z, .x = slope - 1 / z - 1 / (z - 1)};
+    brume_ray_aim out = {.start = z, .x = slope - 1 / z - 1 / (z - 1), .target = NAN};
     out.epsilon = parts->reversed ? parts->origin - out.x : out.x - parts->origin;
     out.width = 1 / sqrt(bend + 1 / (z * z) + 1 / ((z - 1) * (z - 1)));
     out.log_delta = k - z * out.x - log(fabs(z * (z - 1))) + (parts->reversed ? 0 : out.epsilon) +
@@ -119,7 +120,7 @@ static double size_at(const brume_parts *parts, double z, double x)
 brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double log_delta)
 {
     double low = -16, high = 24; /* of log c */
-    brume_ray_aim at = {0};
+    brume_ray_aim at = {.target = NAN};
     for (int i = 0; i < 40 && high - low > 0.01; i++) {
         double middle = 0.5 * (low + high), c = exp(middle);
         at = aim_at(parts, parts->reversed ? -c : 1 + c);
@@ -281,8 +282,15 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at)
 {
     /* few bits: then all ends, middles and halves of panels are exact */
     point direction = CMPLX(rounded(cos(ray->angle), 18), rounded(sin(ray->angle), 18));
-    double log_goal = log(tolerance * at->width / fabs(at->start * (at->start - 1))) +
-                      log_real(ray, 0);
+    double log_goal = log(at->width / fabs(at->start * (at->start - 1))) + log_real(ray, 0);
+    if (!isnan(at->target)) { /* what cancels along the path must be sharper than what is left */
+        double scale = ray->parts->reversed ? 0 : at->x - ray->parts->origin;
+        for (size_t i = 0; i < ray->parts->count; i++)
+            scale += ray->parts->part[i].count * brume_contour_base(ray->contours[i]);
+        double left = at->target - (scale - ray->start * at->x);
+        log_goal = fmin(log_goal, fmax(left, log_goal - most_cancelled));
+    }
+    log_goal += log(tolerance);
     double done = 0, half = rounded(0.5 * at->width, 12), longest = 0;
     ray->node_count = ray->panel_count = 0;
     double before[BRUME_MOST_PARTS], after[BRUME_MOST_PARTS];

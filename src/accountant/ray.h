@@ -37,6 +37,7 @@ typedef struct brume_ray_aim {
     double start, x, epsilon;
     double width;     /* of the integrand's peak */
     double log_delta; /* at `epsilon`, by the saddle */
+    double target;    /* log of what the integral must be small against; NaN: its own size */
 } brume_ray_aim;
 
 typedef struct brume_ray brume_ray;

@@ -67,6 +67,14 @@ static bool alone_and_sampled(const brume_law *laws, size_t count)
     return count == 1 && laws[0].kind == BRUME_LAW_SAMPLED && laws[0].count == 1;
 }
 
+static bool only_sampled(const brume_law *laws, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (laws[i].kind != BRUME_LAW_SAMPLED)
+            return false;
+    return count > 0;
+}
+
 /* Narrow the answer by the sum over sign patterns, if that is quick. */
 static bool try_patterns(const brume_law *laws, size_t count, double epsilon, brume_answer *answer)
 {
@@ -156,8 +164,10 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
     brume_line line = {.laws = laws, .law_count = count};
     double width = -1, goal;
     bool alive = aim(&line, epsilon, INFINITY, &goal, &width);
-    bool closed = alive && width > 0 && count == 1 && brume_peaks_delta(laws, epsilon, &answer) &&
-                  narrow(&answer, width_goal);
+    /* a line that only smoothing ends takes seconds and is not sharper than rays */
+    bool closed = alive && width > 0 && only_sampled(laws, count) && answer.value.upper < 1;
+    closed = closed || (alive && width > 0 && count == 1 &&
+                        brume_peaks_delta(laws, epsilon, &answer) && narrow(&answer, width_goal));
     closed = closed || (alive && width > 0 && try_patterns(laws, count, epsilon, &answer));
     while (alive && !closed) {
         line.width = width;
@@ -407,6 +417,9 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
     for (int moves = 0; alive;) {
         bool first = width < 0;
         alive = aim(&line, epsilon, log(delta), &goal, &width);
+        if (alive && first && width > 0 && only_sampled(laws, count) &&
+            answer.value.upper < INFINITY)
+            break;
         if (alive && first && width > 0 &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, tiny_effort, &answer))
             break;

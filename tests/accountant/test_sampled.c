@@ -342,6 +342,20 @@ static void deep_tails_have_both_ends(void **state)
     assert_true(back.value.upper - back.value.lower <= 1e-6 * back.value.upper);
 }
 
+/* Tiny rates: by moments alone the second would cost 0.87. */
+static void tiny_rates_have_ends_of_the_right_size(void **state)
+{
+    (void)state;
+    brume_term few = poisson_gaussian(1e-6, 1, 2), many = poisson_gaussian(1e-6, 1, 1000);
+    brume_composition out;
+    brume_error error;
+    assert_ok(brume_compose_epsilon(&few, 1, 1e-12, NULL, &out, &error));
+    assert_true(out.value.lower > 1.51e-4 && out.value.upper < 1.53e-4);
+    double before = out.value.lower;
+    assert_ok(brume_compose_epsilon(&many, 1, 1e-12, NULL, &out, &error));
+    assert_true(out.value.upper > before && out.value.lower > 1e-4 && out.value.upper < 2e-3);
+}
+
 /* Every node of a ray within its claimed error, and not within that of another law's. */
 static void balls_agree_with_rays(void **state)
 {
@@ -392,6 +406,7 @@ int main(void)
         cmocka_unit_test(rays_and_lines_overlap),
         cmocka_unit_test(few_and_many_draws_are_narrow),
         cmocka_unit_test(deep_tails_have_both_ends),
+        cmocka_unit_test(tiny_rates_have_ends_of_the_right_size),
         cmocka_unit_test(balls_agree_with_rays),
     };
     return cmocka_run_group_tests_name("accountant sampled", tests, NULL, NULL);
