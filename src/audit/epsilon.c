@@ -9,7 +9,9 @@
 #include "audit/proportion.h"
 #include "base/error.h"
 
+/* An outcome is frequent from so many hits, and this share of all draws. */
 enum { FREQUENT = 100 };
+static const double FREQUENT_SHARE = 0.005;
 
 typedef struct search {
     double n, delta;
@@ -81,7 +83,7 @@ static void consider_sets(search *s, outcome *outcomes, size_t count)
 {
     size_t frequent = 0;
     for (size_t i = 0; i < count; i++)
-        if (outcomes[i].hits[0] + outcomes[i].hits[1] >= FREQUENT)
+        if (outcomes[i].hits[0] + outcomes[i].hits[1] >= fmax(FREQUENT, FREQUENT_SHARE * s->n))
             outcomes[frequent++] = outcomes[i];
     count = frequent;
     for (int second = 0; second < 2; second++) {

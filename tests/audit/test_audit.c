@@ -91,6 +91,19 @@ static const struct {
 };
 enum { SHIPPED = sizeof shipped / sizeof *shipped };
 
+/* 1, or 20 for the audit at length, with draws that are not fixed. */
+static size_t times = 1;
+
+static brume_bits *open_bits(uint64_t seed)
+{
+    brume_error error = {0};
+    brume_bits *bits = NULL;
+    if (times == 1)
+        return brume_tape_open_seeded(seed);
+    assert_ok(brume_bits_open(&bits, &error));
+    return bits;
+}
+
 static double claim_of(const brume_event *event, double delta)
 {
     brume_error error = {0};
@@ -122,9 +135,10 @@ static void shipped_mechanisms_are_acquitted_and_seen_to_lose_something(void **s
         brume_subject *subject = NULL;
         brume_audit_result result;
         assert_ok(brume_subject_open(&event, &subject, &error));
-        brume_audit_options options = {brume_subject_samples(subject) == 200000 ? 100000 : 4000,
-                                       confidence, shipped[i].delta};
-        brume_bits *bits = brume_tape_open_seeded(100 + i);
+        brume_audit_options options = {
+            times * (brume_subject_samples(subject) == 200000 ? 100000 : 4000), confidence,
+            shipped[i].delta};
+        brume_bits *bits = open_bits(100 + i);
         double claimed = claim_of(&event, shipped[i].delta);
         assert_ok(
             brume_audit_epsilon(brume_subject_draw, subject, &options, bits, &result, &error));
@@ -259,8 +273,15 @@ static void bad_options_and_mechanisms_are_refused(void **state)
     assert_fails(brume_subject_open(&event, &subject, &error), BRUME_EARGUMENT);
 }
 
-int main(void)
+int main(int count, char **words)
 {
+    if (count > 1 && strcmp(words[1], "--long") == 0) {
+        const struct CMUnitTest long_tests[] = {
+            cmocka_unit_test(shipped_mechanisms_are_acquitted_and_seen_to_lose_something),
+        };
+        times = 20;
+        return cmocka_run_group_tests_name("audit at length", long_tests, NULL, NULL);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(proportions_have_the_bounds_of_the_textbook),
         cmocka_unit_test(proportions_miss_no_more_often_than_stated),
