@@ -159,9 +159,10 @@ brume_status brume_audit_epsilon(brume_audit_draw *draw, const void *context,
     if (!(options->delta >= 0 && options->delta < 1))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "delta is %g, must be in [0, 1)",
                           options->delta);
-    int64_t *outcomes = malloc(2 * all * sizeof *outcomes), *second = outcomes + all;
+    int64_t *outcomes = malloc(2 * all * sizeof *outcomes);
     if (!outcomes)
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for %zu samples", all);
+    int64_t *second = outcomes + all;
     brume_audit_result result = {.draws = all - half};
     brume_status status = draw(context, false, bits, outcomes, all, error);
     if (status == BRUME_OK)
