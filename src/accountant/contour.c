@@ -443,7 +443,7 @@ bool brume_contour_panel(brume_contour *contour, double middle_re, double middle
 {
     brume_contour *c = contour;
     if (!c->turns)
-        c->turns = malloc(c->node_count * BRUME_GAUSS_HALF * sizeof *c->turns);
+        c->turns = calloc(c->node_count * BRUME_GAUSS_HALF, sizeof *c->turns);
     if (!c->turns)
         return false;
     if (!(c->half_re == half_re && c->half_im == half_im)) {

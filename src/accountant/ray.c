@@ -293,7 +293,7 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at)
     log_goal += log(tolerance);
     double done = 0, half = rounded(0.5 * at->width, 12), longest = 0;
     ray->node_count = ray->panel_count = 0;
-    double before[BRUME_MOST_PARTS], after[BRUME_MOST_PARTS];
+    double before[BRUME_MOST_PARTS] = {0}, after[BRUME_MOST_PARTS] = {0};
     for (size_t i = 0; i < ray->parts->count; i++)
         before[i] = brume_contour_missed(ray->contours[i], ray->start, 0);
     for (int refused = 0; ray->panel_count < MOST_PANELS;) {
@@ -310,7 +310,7 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at)
         refused = 0;
         longest = fmax(longest, half);
         ray->panel_count++;
-        double missed[BRUME_MOST_PARTS];
+        double missed[BRUME_MOST_PARTS] = {0};
         for (size_t i = 0; i < ray->parts->count; i++) {
             after[i] = brume_contour_missed(ray->contours[i], ray->start + creal(to), cimag(to));
             missed[i] = exp(fmax(before[i], after[i])); /* its log is convex */
@@ -378,7 +378,7 @@ brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
     ray->start = aim->start;
     ray->node_count = ray->panel_count = 0;
     ray->base = 0;
-    for (size_t i = 0; i < parts->count; i++)
+    for (size_t i = 0; i < BRUME_MOST_PARTS; i++)
         ray->contours[i] = NULL;
     bool good = draw_contours(ray, aim);
     if (good) { /* if something grows to the right, lean less */
