@@ -63,7 +63,7 @@ static brume_status loss_of(const brume_cost *cost, brume_loss *loss, bool *exac
     return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "a term has no stated cost in any currency");
 }
 
-/* A sum of many positive long doubles without accumulated rounding [Neumaier's compensation]: off
+/* A sum of many long doubles of one sign, without accumulated rounding (Neumaier's way): off
  * by at most 2^-63 of itself for up to 2^32 of them. */
 typedef struct long_sum {
     long double sum, rest;
