@@ -38,6 +38,21 @@ static brume_status decimal_up(double x, brume_decimal *out, brume_error *error)
     }
 }
 
+/* The delta that is charged: not below what is used. A double has no decimal of its own, so that
+ * the next one above could be more than was typed; what was typed is then enough. */
+static brume_status charged_delta(double used, const brume_payment *payment, brume_decimal *out,
+                                  brume_error *error)
+{
+    brume_decimal typed;
+    BRUME_TRY(decimal_up(used, out, error));
+    if (!payment->delta)
+        return BRUME_OK;
+    BRUME_TRY(brume_decimal_parse(payment->delta, &typed, error));
+    if (used <= brume_decimal_lower(&typed) && brume_decimal_compare(out, &typed) > 0)
+        *out = typed;
+    return BRUME_OK;
+}
+
 /* Keys, or values of a mode, that nobody declared show only where a test lets them. */
 static bool needs_delta(const brume_plan *plan)
 {
@@ -72,7 +87,8 @@ static brume_status read_delta(brume_plan *plan, const brume_plan_table *tables,
         least = fmin(
             least, brume_multiply_down(fmin(share, 1), brume_decimal_lower(&filter->limit_delta)));
     }
-    *delta = fmin(least, 0.49);
+    /* less by more than decimal_up may add, so that all shares of a budget fit into it */
+    *delta = fmin(brume_multiply_down(least, 1 - 0x1p-50), 0.49);
     plan->delta_by_default = true;
     snprintf(plan->delta, sizeof plan->delta, "%.17g", *delta);
     return BRUME_OK;
@@ -195,7 +211,7 @@ static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *t
     BRUME_TRY(check_bias(plan, error));
     BRUME_TRY(brume_price_concentrated(plan->measures, plan->measure_count, &plan->shape, rho,
                                        allowed, &plan->price, error));
-    BRUME_TRY(decimal_up(plan->price.delta, &delta, error));
+    BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));
     return brume_charge_make(plan->rule, &amount, &delta, &plan->charge, error);
 }
 
@@ -226,6 +242,6 @@ brume_status brume_plan_pay(brume_plan *plan, const brume_plan_table *tables,
     BRUME_TRY(check_bias(plan, error));
     BRUME_TRY(choose_noise(plan, epsilon, allowed, error));
     choose_key_test(plan, epsilon, allowed);
-    BRUME_TRY(decimal_up(plan->price.delta, &delta, error));
+    BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));
     return brume_charge_make(plan->rule, &amount, &delta, &plan->charge, error);
 }
