@@ -23,7 +23,7 @@
 static const double EPSILON = 1, DELTA = 1e-6, BETA = 0.05, RECORDS = 100000;
 static const double LEAST_DRAWN = 1e-5; /* a line that falls below goes along the floor */
 
-enum { METHODS = 9, PICTURED = 7, POINTS = 9, QUICK_RUNS = 200, SLOW_RUNS = 20, PLOT_RUNS = 3 };
+enum { METHODS = 9, PICTURED = 7, POINTS = 9, QUICK_RUNS = 2000, SLOW_RUNS = 20, PLOT_RUNS = 3 };
 enum { MOST_CANDIDATES = 1 << 17, MOST_ROUNDS = 256 };
 
 static void check(brume_status status, const brume_error *error)

@@ -55,8 +55,8 @@ typedef struct brume_synthetic_report {
     double records;     /* what the weights sum to: counted, told or bought */
     double records_off; /* bought: within this of the truth; else 0 */
     double bound;       /* with probability >= 1 - beta every answer of the weights is within this
-                         * of the truth, in records; NaN where nothing is known. Where `records`
-                         * was told: if it is right. */
+                         * of the truth, in records; NaN where nothing is known, also after a
+                         * halt. Where `records` was told: if it is right. */
     double fit;         /* LAPLACE, GAUSSIAN, HISTOGRAM: the largest distance between an answer of
                          * the weights and the noisy one; else NaN */
     uint64_t paid;      /* answers of the data that were noised */

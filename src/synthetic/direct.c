@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "number/rounding.h"
 #include "synthetic/exact.h"
+#include "synthetic/workload.h"
 
 enum { CHUNK = 4096 };
 
@@ -116,6 +117,29 @@ brume_status brume_direct_release(const brume_workload *workload,
     return status;
 }
 
+/* What a sum of n Laplace noises of scale 1 exceeds with a chance of e^-logarithm at most: by
+ * Chernoff's bound (logarithm - n ln(1 - u^2))/u for every u in (0, 1), rounded up. */
+static double laplace_sum_at(double n, double logarithm, double u)
+{
+    /* up: 1 - u^2 is rounded down */
+    double moment = brume_divide_up(1, brume_subtract_down(1, brume_multiply_up(u, u)));
+    return brume_divide_up(brume_add_up(logarithm, brume_multiply_up(n, brume_log_up(moment))), u);
+}
+
+/* The best u: the bound has one minimum, because -ln(1 - u^2) is convex. Any u is valid. */
+static double laplace_sum_upper(double n, double logarithm)
+{
+    double low = 0x1p-30, high = 1 - 0x1p-30;
+    for (int i = 0; i < 100; i++) {
+        double left = low + (high - low) / 3, right = high - (high - low) / 3;
+        if (laplace_sum_at(n, logarithm, left) <= laplace_sum_at(n, logarithm, right))
+            high = right;
+        else
+            low = left;
+    }
+    return laplace_sum_at(n, logarithm, low + (high - low) / 2);
+}
+
 brume_status brume_direct_alpha(const brume_workload *workload, const brume_direct_options *options,
                                 double beta, double *alpha, brume_error *error)
 {
@@ -130,18 +154,20 @@ brume_status brume_direct_alpha(const brume_workload *workload, const brume_dire
         *alpha = brume_workload_whole(workload) ? noise : brume_add_up(noise, 1);
         return BRUME_OK;
     }
-    /* A sum of `cells` noises with weights in [0, 1]; both tails of every query: chances beta. */
-    double cells = (double)brume_workload_universe(workload)->cells, spread = event.parameter[0];
+    /* A sum of at most `widest` noises with weights in [0, 1]; both tails of every query: beta */
+    double widest = (double)brume_workload_widest(workload), spread = event.parameter[0];
     double queries = (double)brume_workload_size(workload);
     double logarithm = brume_log_up(brume_divide_up(2 * queries, beta));
-    double bound;
-    if (options->rho > 0) /* sub-Gaussian with sigma each: sigma sqrt(2 N L) */
-        bound = brume_sqrt_up(brume_multiply_up(2 * cells, logarithm));
-    else if (logarithm <= cells) /* scale sqrt(8 N L) */
-        bound = brume_sqrt_up(brume_multiply_up(8 * cells, logarithm));
-    else /* scale sqrt(2) (N + L) */
-        bound = brume_multiply_up(brume_up(M_SQRT2), brume_add_up(cells, logarithm));
+    double bound, cell;
+    if (options->rho > 0) /* sub-Gaussian with sigma each: sigma sqrt(2 w L) */
+        bound = brume_sqrt_up(brume_multiply_up(2 * widest, logarithm));
+    else
+        bound = laplace_sum_upper(widest, logarithm);
+    bound = brume_multiply_up(spread, bound);
+    /* or: no cell is further off than this, and a query is off by that of its cells */
+    BRUME_TRY(brume_event_alpha(&event, beta, &cell, error));
+    bound = fmin(bound, brume_multiply_up(widest, cell));
     /* answers are sums of doubles: less than 2^-20 of the largest number that occurs */
-    *alpha = brume_multiply_up(brume_multiply_up(spread, bound), 1 + 0x1p-20);
+    *alpha = brume_multiply_up(bound, 1 + 0x1p-20);
     return BRUME_OK;
 }

@@ -162,7 +162,8 @@ static brume_status run_weights(run *all, brume_error *error)
         double asked = (double)brume_workload_size(all->workload) * ((double)all->plan.hits + 1);
         double alpha;
         brume_status known = BRUME_EUNSUPPORTED;
-        if (!all->plan.buys && asked < 0x1p63)
+        /* that it halted shows that the bound's event did not happen */
+        if (!all->plan.buys && !all->report.halted && asked < 0x1p63)
             known = brume_multiplicative_weights_alpha(stream, (uint64_t)asked, all->options->beta,
                                                        &alpha, NULL);
         all->report.bound = known == BRUME_OK ? fmin(alpha, all->report.records) : NAN;

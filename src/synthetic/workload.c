@@ -70,6 +70,36 @@ bool brume_workload_whole(const brume_workload *workload)
     return true;
 }
 
+static uint64_t width_of(const brume_universe *universe, const brume_group *one)
+{
+    uint64_t width = 1;
+    if (one->kind == BRUME_GROUP_MARGINAL)
+        return universe->cells / one->count;
+    if (one->kind == BRUME_GROUP_DENSE) {
+        width = 0;
+        for (uint64_t i = 0; i < universe->cells; i++)
+            width += one->values[i] != 0;
+        return width;
+    }
+    for (size_t c = 0; c < universe->columns; c++) {
+        uint64_t allowed = universe->size[c];
+        for (uint32_t v = 0; one->allowed[c] && v < universe->size[c]; v++)
+            allowed -= one->allowed[c][v] == 0;
+        width *= allowed;
+    }
+    return width;
+}
+
+uint64_t brume_workload_widest(const brume_workload *workload)
+{
+    uint64_t widest = 1;
+    for (size_t i = 0; i < workload->group_count; i++) {
+        uint64_t width = width_of(&workload->universe, &workload->groups[i]);
+        widest = width > widest ? width : widest;
+    }
+    return widest;
+}
+
 /* ---- adding queries ---- */
 
 /* Take over `one`, whose kind, count and contents are set. */

@@ -37,6 +37,9 @@ struct brume_workload {
 /* The group of a query, which must exist. */
 const brume_group *brume_workload_group(const brume_workload *workload, size_t query);
 
+/* The most cells at which a query is not 0; at least 1. */
+uint64_t brume_workload_widest(const brume_workload *workload);
+
 /* One pass: weights[i] = max(scale e^(rate f(i)) weights[i], least); *total is their sum. |rate| <=
  * 700. */
 BRUME_MUST_USE brume_status brume_workload_step(const brume_workload *workload, size_t query,

@@ -34,6 +34,24 @@ static void proportions_have_the_bounds_of_the_textbook(void **state)
     assert_close(brume_proportion_lower(1000000, 500000, 1e-9), .5 - 5.9978 * .0005, 1e-5);
 }
 
+/* References: the sum with 40 digits (mpmath). In doubles lgamma loses more than 1e-7 here. */
+static void tails_are_upper_bounds_also_of_the_most_draws(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t k;
+        double p, tail;
+    } cases[] = {{67127977, .5, 0.00048435925457871343},
+                 {67128864, .5, 0.00027762276108860076},
+                 {67129977, .49999995, 0.00013323752942831266},
+                 {67136864, .5, 6.7025583325708078e-7}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double found = brume_binomial_tail_upper((uint64_t)1 << 27, cases[i].p, cases[i].k);
+        assert_holds(found >= cases[i].tail);
+        assert_close(found, cases[i].tail, 1e-4);
+    }
+}
+
 /* P[the bound is wrong] over all outcomes of n trials, for the worst p of a grid. */
 static double worst_miss(bool upper, double widen)
 {
@@ -284,6 +302,7 @@ int main(int count, char **words)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(proportions_have_the_bounds_of_the_textbook),
+        cmocka_unit_test(tails_are_upper_bounds_also_of_the_most_draws),
         cmocka_unit_test(proportions_miss_no_more_often_than_stated),
         cmocka_unit_test(shipped_mechanisms_are_acquitted_and_seen_to_lose_something),
         cmocka_unit_test(broken_mechanisms_are_caught_with_a_witness),

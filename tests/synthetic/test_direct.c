@@ -10,6 +10,7 @@
 #include "random/tape.h"
 #include "small_world.h"
 #include "synthetic/exact.h"
+#include "synthetic/workload.h"
 
 static void one_unit_moves_as_many_answers_as_stated_each_by_one(void **state)
 {
@@ -162,6 +163,77 @@ static void errors_stay_within_the_bound_and_not_within_a_fifth_of_it(void **sta
             }
 }
 
+/* P[|sum| >= least], the sum of `n` discrete Laplace noises, by adding one after the other; what is
+ * cut off is below 1e-12. */
+static double tail_of_sum(double scale, int n, double least)
+{
+    enum { REACH = 500, ROOM = 2 * REACH + 1 };
+    double law[ROOM], sum[ROOM] = {0}, next[ROOM], tail = 0, a = exp(-1 / scale);
+    for (int i = 0; i < ROOM; i++)
+        law[i] = (1 - a) / (1 + a) * pow(a, abs(i - REACH));
+    sum[REACH] = 1;
+    for (int k = 0; k < n; k++) {
+        for (int i = 0; i < ROOM; i++) {
+            next[i] = 0;
+            for (int j = 0; j < ROOM; j++)
+                if (i - j >= -REACH && i - j <= REACH)
+                    next[i] += sum[j] * law[i - j + REACH];
+        }
+        memcpy(sum, next, sizeof sum);
+    }
+    for (int i = 0; i < ROOM; i++)
+        tail += abs(i - REACH) >= least ? sum[i] : 0;
+    return tail;
+}
+
+/* Of a workload over 4 x 4 cells: the bound, and how wide its queries are. */
+static double bound_over_16_cells(const char *text, uint64_t widest, brume_event *event)
+{
+    brume_error error = {0};
+    const char *const labels[] = {"a", "b", "c", "d"};
+    const brume_direct_options options = {BRUME_DIRECT_HISTOGRAM, BRUME_ADD_REMOVE, 0.3, 0};
+    brume_schema *schema = NULL;
+    brume_workload *workload = NULL;
+    double alpha;
+    assert_ok(brume_schema_open(&schema, &error));
+    assert_ok(brume_schema_add_labels(schema, "x", labels, 4, false, &error));
+    assert_ok(brume_schema_add_labels(schema, "y", labels, 4, false, &error));
+    assert_ok(brume_workload_parse(schema, text, &workload, &error));
+    assert_int_equal(brume_workload_widest(workload), widest);
+    assert_ok(brume_direct_event(workload, &options, event, &error));
+    assert_ok(brume_direct_alpha(workload, &options, 0.05, &alpha, &error));
+    brume_workload_close(workload);
+    brume_schema_close(schema);
+    return alpha;
+}
+
+static void the_bound_of_the_histogram_counts_the_cells_of_a_query_and_is_close(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    static const struct {
+        const char *text;
+        int widest;
+    } cases[] = {{"total", 16},
+                 {"count x = a", 4},
+                 {"count x in (a, b) and y != c", 6},
+                 {"sum 1 where x = a and y = b, 1 where x = b and y < c", 3}};
+    brume_event event;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double alpha = bound_over_16_cells(cases[i].text, (uint64_t)cases[i].widest, &event);
+        double scale = event.parameter[0];
+        assert_holds(tail_of_sum(scale, cases[i].widest, alpha) <= 0.05);
+        assert_holds(tail_of_sum(scale, cases[i].widest, alpha / 1.6) > 0.05);
+    }
+    /* single cells: nothing is added up */
+    double cell, alpha = bound_over_16_cells("histogram", 1, &event);
+    assert_ok(brume_event_alpha(&event, 0.05, &cell, &error));
+    assert_close(alpha, cell, 1e-5);
+    /* marginals, one query for each value */
+    alpha = bound_over_16_cells("marginal x", 4, &event);
+    assert_holds(tail_of_sum(event.parameter[0], 4, alpha) <= 0.05 / 4);
+}
+
 static void bad_options_and_histograms_are_refused(void **state)
 {
     (void)state;
@@ -196,6 +268,7 @@ int main(void)
         cmocka_unit_test(of_ranges_one_unit_moves_as_many_as_stated),
         cmocka_unit_test(the_event_costs_what_was_asked_for),
         cmocka_unit_test(errors_stay_within_the_bound_and_not_within_a_fifth_of_it),
+        cmocka_unit_test(the_bound_of_the_histogram_counts_the_cells_of_a_query_and_is_close),
         cmocka_unit_test(bad_options_and_histograms_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

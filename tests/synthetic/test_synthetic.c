@@ -465,6 +465,40 @@ static void errors_stay_within_the_bounds_of_every_method(void **state)
     brume_workload_close(workload);
 }
 
+/* One hit is all that two cells allow at this alpha, and noise alone makes it now and then. */
+static void a_stream_that_halted_tells_no_bound(void **state)
+{
+    (void)state;
+    enum { TRIES = 2000 };
+    brume_error error = {0};
+    const uint32_t sizes[] = {2};
+    const size_t column[] = {0};
+    const double counts[] = {100, 0};
+    brume_universe universe;
+    brume_workload *workload = NULL;
+    assert_ok(brume_universe_make(sizes, 1, &universe, &error));
+    assert_ok(brume_workload_open(&universe, &workload, &error));
+    assert_ok(brume_workload_add_marginal(workload, column, 1, &error));
+    brume_synthetic_options options = {.method = BRUME_SYNTHETIC_WEIGHTS,
+                                       .adjacency = BRUME_REPLACE,
+                                       .epsilon = 0.34,
+                                       .alpha = 0.6,
+                                       .beta = 0.99};
+    int halted = 0;
+    for (uint64_t seed = 0; seed < TRIES; seed++) {
+        brume_bits *bits = brume_tape_open_seeded(seed);
+        brume_synthetic_report report;
+        double weights[2];
+        assert_ok(
+            brume_synthetic_histogram(workload, &options, counts, bits, weights, &report, &error));
+        assert_holds(report.halted ? isnan(report.bound) : isfinite(report.bound));
+        halted += report.halted;
+        brume_bits_close(bits);
+    }
+    assert_holds(halted > 0 && halted < TRIES / 2);
+    brume_workload_close(workload);
+}
+
 /* An empty table is no error where its emptiness is private. */
 static void no_records_are_an_error_only_where_their_number_is_public(void **state)
 {
@@ -613,6 +647,7 @@ int main(void)
         cmocka_unit_test(laplace_loses_its_price_exactly),
         cmocka_unit_test(what_is_drawn_has_that_law),
         cmocka_unit_test(errors_stay_within_the_bounds_of_every_method),
+        cmocka_unit_test(a_stream_that_halted_tells_no_bound),
         cmocka_unit_test(no_records_are_an_error_only_where_their_number_is_public),
         cmocka_unit_test(bad_options_are_refused_before_anything_is_drawn),
         cmocka_unit_test(a_fit_of_cells_is_the_nearest_histogram),
