@@ -56,7 +56,7 @@ typedef struct brume_law {
     double unit;   /* all losses lie in unit * (Z + half/2); 0 if in no lattice */
     bool half;
     double multiple; /* the unit is this many times the unit of a lattice shared with others */
-    bool bounded;             /* the loss has a largest value */
+    bool bounded;    /* the loss has a largest value */
     double top, log_top_mass; /* that value and the log of its probability (may be -infinity) */
     double reach;             /* SAMPLED: how far in y the quadrature should be good */
 

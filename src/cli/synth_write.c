@@ -76,7 +76,7 @@ static void write_rows(const brume_synth *synth, const double *rows, FILE *out)
     }
     fputc('\n', out);
     for (uint64_t cell = 0; cell < synth->universe.cells; cell++) {
-        uint32_t record[BRUME_UNIVERSE_COLUMNS];
+        uint32_t record[BRUME_UNIVERSE_COLUMNS] = {0};
         if (rows[cell] > 0)
             brume_universe_record(&synth->universe, cell, record);
         for (double n = 0; n < rows[cell]; n++) {

@@ -43,7 +43,7 @@
 #define BRUME_PARAMETER_QUERIES_                                                                   \
     {                                                                                              \
         .name = "queries", .type = BRUME_PARAMETER_INTEGER, .least = 0, .most = 0x1p53,            \
-        .optional = true, .standard = 0, .direction = BRUME_MORE_NOISE, .unit = "",              \
+        .optional = true, .standard = 0, .direction = BRUME_MORE_NOISE, .unit = "",                \
         .help = "how many queries are asked, for the accuracy; 0: not said"                        \
     }
 
@@ -51,7 +51,7 @@
 #define BRUME_PARAMETER_ROUNDS_                                                                    \
     {                                                                                              \
         .name = "rounds", .type = BRUME_PARAMETER_INTEGER, .least = 1, .most = 1048576,            \
-        .direction = BRUME_MORE_NOISE, .unit = "", .help = "how many queries are measured"       \
+        .direction = BRUME_MORE_NOISE, .unit = "", .help = "how many queries are measured"         \
     }
 
 #define BRUME_PARAMETER_RECORDS_SHARE_                                                             \

@@ -10,7 +10,7 @@ enum { BRUME_SELECTION_EPSILON, BRUME_SELECTION_MONOTONE, BRUME_SELECTION_CANDID
 #define BRUME_PARAMETER_CANDIDATES_                                                                \
     {                                                                                              \
         .name = "candidates", .type = BRUME_PARAMETER_INTEGER, .least = 0, .most = 0x1p53,         \
-        .optional = true, .standard = 0, .direction = BRUME_MORE_NOISE, .unit = "",              \
+        .optional = true, .standard = 0, .direction = BRUME_MORE_NOISE, .unit = "",                \
         .help = "how many candidates there are, for the accuracy; 0: not said"                     \
     }
 
