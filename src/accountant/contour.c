@@ -126,8 +126,10 @@ static double log_at(const place *p, double a, double b)
 static double panel_missed(const panel *p, double a, double b)
 {
     double size = hypot(a, b), top = -INFINITY;
-    for (int i = 0; i < RIM; i++)
-        top = fmax(top, log_at(&p->rim[i], a, b) + size * p->rim_slack[i]);
+    for (int i = 0; i < RIM; i++) {
+        double at = log_at(&p->rim[i], a, b) + size * p->rim_slack[i];
+        top = isnan(at) ? INFINITY : fmax(top, at); /* fmax would pass over it */
+    }
     return (p->kept ? BRUME_GAUSS_ERROR : 2) * p->half * exp(top);
 }
 
@@ -376,7 +378,10 @@ double brume_contour_bound(const brume_contour *contour, double a, double b)
         if (exponent > negligible)
             sum += exp(exponent) * (1 + n->fixed + size * n->per_size);
     }
-    return log(sum + 2e-22 * (double)contour->node_count) + 1e-14;
+    /* the sum itself: one unit a node */
+    double bound = log(sum + 2e-22 * (double)contour->node_count) + 1e-14 +
+                   unit * (double)contour->node_count;
+    return isnan(bound) ? INFINITY : bound;
 }
 
 double brume_contour_missed(const brume_contour *contour, double a, double b)
@@ -384,7 +389,8 @@ double brume_contour_missed(const brume_contour *contour, double a, double b)
     double sum = ends_missed(contour, a, b);
     for (size_t i = 0; i < contour->panel_count; i++)
         sum += panel_missed(&contour->panels[i], a, b);
-    return log(sum) + slack(a, b);
+    double bound = log(sum) + slack(a, b);
+    return isnan(bound) ? INFINITY : bound;
 }
 
 void brume_contour_sum(const brume_contour *contour, double a, double b, double *re, double *im,

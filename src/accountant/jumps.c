@@ -246,9 +246,11 @@ static bool evaluate(const plan *p, double epsilon, double *value, double *slope
             return false;
         *value += weight * v;
         *slope += weight * s;
-        *error += weight * (e * (1 + 1e-9) + 100 * unit * fabs(v));
+        *error += weight * (e * (1 + 1e-9) + (100 + 16 * p->log_weight[i]) * unit * fabs(v));
     }
-    return isfinite(*value) && isfinite(*error) && isfinite(*above);
+    /* delta is not below 0: a sum that says so is a fault, and nothing else of it is believed */
+    return isfinite(*value) && isfinite(*error) && isfinite(*above) &&
+           *value + *error + *above >= 0;
 }
 
 static void certify(const plan *p, double epsilon, double *lower, double *upper)
@@ -363,7 +365,7 @@ static double coarse_epsilon(const brume_parts *whole, double delta)
         /* the bound falls with epsilon like e^{-c epsilon} */
         double excess = brume_ray_ceiling(&parts, aim.start, at) - log(rest);
         double epsilon = at + fmax(excess, 0) / c * (1 + 1e-9) + 1e-12 * at;
-        if (isfinite(epsilon))
+        if (isfinite(epsilon) && !isnan(excess))
             best = fmin(best, epsilon);
     }
     return best;
@@ -385,6 +387,13 @@ static void coarse_ends(const brume_law *laws, const brume_parts *whole, double 
     answer->value.lower = fmax(answer->value.lower, single.value.lower);
 }
 
+/* Two certified ends cannot cross. If they do there is a fault: nothing of the rays is believed. */
+static void keep_if_sound(const brume_answer *before, brume_answer *answer)
+{
+    if (!(answer->value.lower <= answer->value.upper))
+        *answer = *before;
+}
+
 void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
                          double width, brume_answer *answer)
 {
@@ -393,6 +402,7 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
         free(p);
         return;
     }
+    brume_answer old_answer = *answer;
     delta_error = delta_error * (1 + 1e-9) + 2 * unit;
     p->parts[0] = p->whole;
     cut_parts(&p->parts[0], delta);
@@ -424,6 +434,7 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
     if (!narrow(&answer->value, 1e-3))
         coarse_ends(laws, &p->whole, delta, delta_error, answer);
     answer->nodes += p->nodes;
+    keep_if_sound(&old_answer, answer);
     free(p);
 }
 
@@ -435,6 +446,7 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
         free(p);
         return;
     }
+    brume_answer old_answer = *answer;
     double guess = fmax(count == 1 && !laws[0].reversed ? one_jump(&laws[0], epsilon) : 0, 1e-300);
     brume_ray_aim aim = brume_ray_aim_for(&p->whole, epsilon, 0);
     double ceiling = exp(brume_ray_ceiling(&p->whole, aim.start, epsilon));
@@ -456,6 +468,7 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
         close_plan(p);
     }
     answer->nodes += p->nodes;
+    keep_if_sound(&old_answer, answer);
     free(p);
 }
 

@@ -172,6 +172,13 @@ static double distance(point middle, point half, double pole)
     return hypot(x, y) * cabs(half) * (1 - 1e-9);
 }
 
+/* The larger of two bounds; infinite if one is not a number, which fmax would pass over: a sum that
+ * overflowed bounds nothing. */
+static double larger(double a, double b)
+{
+    return isnan(a) || isnan(b) ? INFINITY : fmax(a, b);
+}
+
 /* log of a bound of prod |Phi/base|^n on the whole line Re z = start + a: the real value. */
 static double log_real(const brume_ray *ray, double a)
 {
@@ -180,9 +187,10 @@ static double log_real(const brume_ray *ray, double a)
         double re, im, rounding, z = ray->start + a;
         brume_contour_sum(ray->contours[i], z, 0, &re, &im, &rounding);
         double missed = exp(brume_contour_missed(ray->contours[i], z, 0));
-        sum += ray->parts->part[i].count * (log(fabs(re) + rounding + missed) + 4 * unit);
+        double value = log(fabs(re) + rounding + missed);
+        sum += ray->parts->part[i].count * (value + 4 * unit * (1 + fabs(value)));
     }
-    return sum;
+    return isnan(sum) ? INFINITY : sum; /* an overflow says nothing */
 }
 
 /* Bounds around the panel from `from` to `to`; the log of its error at x.
@@ -212,10 +220,10 @@ static double surround(const brume_ray *ray, point from, point to, double x, ray
         }
         out->a[i] = a;
         out->log_bound[i] = i < 4 || crosses ? log_bound(ray, a, fabs(b)) + rule : -INFINITY;
-        worst = fmax(worst, out->log_bound[i] - a * x);
+        worst = larger(worst, out->log_bound[i] - a * x);
     }
     double left = log_real(ray, low) + rule, right = log_real(ray, high) + rule;
-    double other = fmax(left - low * x, right - high * x);
+    double other = larger(left - low * x, right - high * x);
     if (!(other < worst))
         return worst;
     for (int i = 0; i < AROUND; i++)
@@ -251,7 +259,8 @@ static bool push_panel(brume_ray *ray, point from, point to, const double *misse
             if (!(off < 0.05 * size))
                 error = INFINITY;
         }
-        point z = ray->start + place, kernel = weight / (z * (z - 1));
+        /* start - 1 is exact, z - 1 would not be: the start may be close to 1 */
+        point kernel = weight / ((ray->start + place) * (ray->start - 1 + place));
         double length = cabs(kernel);
         ray_node *node = &ray->nodes[ray->node_count++];
         *node = (ray_node){.a = creal(place), .b = cimag(place)};
@@ -313,7 +322,7 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at)
         double missed[BRUME_MOST_PARTS] = {0};
         for (size_t i = 0; i < ray->parts->count; i++) {
             after[i] = brume_contour_missed(ray->contours[i], ray->start + creal(to), cimag(to));
-            missed[i] = exp(fmax(before[i], after[i])); /* its log is convex */
+            missed[i] = exp(larger(before[i], after[i])); /* its log is convex */
             before[i] = after[i];
         }
         if (!push_panel(ray, from, to, missed))
@@ -477,7 +486,7 @@ bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, dou
     for (size_t i = 0; i < ray->panel_count; i++) {
         double worst = -INFINITY;
         for (int j = 0; j < AROUND; j++)
-            worst = fmax(worst, ray->panels[i].log_bound[j] - ray->panels[i].a[j] * x);
+            worst = larger(worst, ray->panels[i].log_bound[j] - ray->panels[i].a[j] * x);
         missed += exp(worst) * (1 + 1e-6);
     }
     long double exponent = ray->base - (long double)ray->start * x;

@@ -260,6 +260,31 @@ static void two_draws_are_what_arb_integrates(void **state)
     }
 }
 
+/* Far out a second hump makes Phi overflow to the right of the path: what is bounded by such a
+ * number is not bounded, and no end may rest on it. Deltas by a quadrature of 40 digits. */
+static void an_overflow_bounds_nothing(void **state)
+{
+    (void)state;
+    brume_term term = poisson_gaussian(0.0034202930123043386, 7.277939877584954, 2);
+    brume_composition out;
+    brume_error error;
+    assert_ok(brume_compose_delta(&term, 1, 0.013585929213878136, NULL, &out, &error));
+    assert_true(out.value.lower <= 2.89248319490598e-33);
+    assert_true(out.value.upper >= 2.89248319490597e-33);
+    static const pair far[] = {{0.0034202930123043386, 7.277939877584954, 0.0125, false},
+                               {0.0034202930123043386, 7.277939877584954, 0.0115, false},
+                               {0.005, 6, 0.016, false},
+                               {0.002, 8, 0.0075, false}};
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        brume_interval truth = two_draws(&far[i]);
+        brume_interval value = solved(far[i].rate, far[i].sigma, 2, false, far[i].epsilon);
+        if (!(value.lower <= truth.upper && value.upper >= truth.lower &&
+              value.lower <= value.upper))
+            fail_msg("case %zu: [%.17g, %.17g], Arb [%.17g, %.17g]", i, value.lower, value.upper,
+                     truth.lower, truth.upper);
+    }
+}
+
 /* Rays and lines have nothing in common but the theory. */
 static void rays_and_lines_overlap(void **state)
 {
@@ -403,6 +428,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_draws_are_what_arb_integrates),
+        cmocka_unit_test(an_overflow_bounds_nothing),
         cmocka_unit_test(rays_and_lines_overlap),
         cmocka_unit_test(few_and_many_draws_are_narrow),
         cmocka_unit_test(deep_tails_have_both_ends),
