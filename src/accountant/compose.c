@@ -32,7 +32,9 @@ static brume_status audit_answer(brume_gathered *gathered, const brume_answer *a
     if (answer->balls || gathered->law_count == 0 || !(epsilon < INFINITY) || answer->nodes == 0)
         return BRUME_OK;
     brume_audit audit;
-    if (!brume_jumps_audit(gathered->laws, gathered->law_count, epsilon, &audit) &&
+    bool rays = brume_jumps_suit(gathered->laws, gathered->law_count) ||
+                brume_jumps_answered(answer);
+    if (!(rays && brume_jumps_audit(gathered->laws, gathered->law_count, epsilon, &audit)) &&
         !brume_audit_delta(gathered->laws, gathered->law_count, epsilon, &audit))
         return no_memory(error);
     if (!audit.agrees)

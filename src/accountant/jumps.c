@@ -11,6 +11,7 @@
 static const double unit = BRUME_UNIT;
 static const char route[] = "integral along a ray through the loss transform";
 static const char route_moment[] = "moments of the loss";
+static const double many_draws = 100, many_divergence = 0.1;
 static const double negligible = 1e-13; /* of delta: what may be left out */
 
 enum { MOST_TERMS = 14, MOST_ROUNDS = 4, MOST_AUDITED = 16 };
@@ -44,6 +45,22 @@ static bool gather_parts(const brume_law *laws, size_t count, brume_parts *out)
                              (10 * rate / (1 - rate) + (8 + (double)count) * one);
     }
     return true;
+}
+
+/* By their number and their chi-square divergence, sum n q^2 (e^{1/sigma^2} - 1). */
+bool brume_jumps_suit(const brume_law *laws, size_t count)
+{
+    double sum = 0, draws = 0;
+    for (size_t i = 0; i < count && laws[i].kind == BRUME_LAW_SAMPLED; i++) {
+        draws += laws[i].count;
+        sum += laws[i].count * laws[i].rate * laws[i].rate * expm1(1 / (laws[i].a * laws[i].a));
+    }
+    return draws < many_draws || sum < many_divergence;
+}
+
+bool brume_jumps_answered(const brume_answer *answer)
+{
+    return answer->route == route;
 }
 
 /* An upper bound of log P(T > at) for one draw; a record removed: P is the mixture. */
@@ -483,6 +500,8 @@ bool brume_jumps_below(const brume_law *laws, size_t count, double epsilon, doub
         return true; /* the largest loss */
     if (brume_ray_ceiling(&parts, aim.start, epsilon) < log(delta) - 1e-9)
         return true;
+    if (!brume_jumps_suit(laws, count))
+        return false;
     brume_answer answer = {.value = {0, 1}};
     brume_jumps_delta(laws, count, epsilon, 1e-6, &answer);
     return answer.value.upper <= delta;

@@ -11,6 +11,13 @@
 #include "accountant/audit.h"
 #include "accountant/solve.h"
 
+/* Rays before lines? Not where many draws make the transform fall off by itself: a line needs few
+ * nodes there. */
+bool brume_jumps_suit(const brume_law *laws, size_t count);
+
+/* Is the answer's upper end a ray's? */
+bool brume_jumps_answered(const brume_answer *answer);
+
 /* Narrow answer->value, which must contain the epsilon at delta; `width` is how narrow, relative,
  * is enough. Nothing happens if a law is of another kind, or if memory ran out. */
 void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,

@@ -155,7 +155,8 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         *out = answer;
         return true;
     }
-    if (epsilon >= 0)
+    bool rays_first = brume_jumps_suit(laws, count);
+    if (epsilon >= 0 && rays_first)
         brume_jumps_delta(laws, count, epsilon, width_goal, &answer);
     if (answer.rounds > 0 && narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
@@ -165,7 +166,8 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
     double width = -1, goal;
     bool alive = aim(&line, epsilon, INFINITY, &goal, &width);
     /* a line that only smoothing ends takes seconds and is not sharper than rays */
-    bool closed = alive && width > 0 && only_sampled(laws, count) && answer.value.upper < 1;
+    bool closed = alive && width > 0 && only_sampled(laws, count) &&
+                  (answer.value.upper < 1 || !rays_first);
     closed = closed || (alive && width > 0 && count == 1 &&
                         brume_peaks_delta(laws, epsilon, &answer) && narrow(&answer, width_goal));
     closed = closed || (alive && width > 0 && try_patterns(laws, count, epsilon, &answer));
@@ -195,6 +197,8 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
             break;
     }
     brume_line_close(&line);
+    if (alive && epsilon >= 0 && !rays_first && !narrow(&answer, ray_width))
+        brume_jumps_delta(laws, count, epsilon, width_goal, &answer);
     if (alive && alone_and_gaussian(laws, count) && !narrow(&answer, width_goal)) {
         brume_closed gaussian = brume_gaussian_form(laws); /* doubles do not reach so far */
         brume_closed_delta(&gaussian, epsilon, &answer);
@@ -377,7 +381,8 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
             return true;
         }
     }
-    if (!alone_and_sampled(laws, count))
+    bool rays_first = brume_jumps_suit(laws, count);
+    if (!alone_and_sampled(laws, count) && rays_first)
         brume_jumps_epsilon(laws, count, delta, delta_error, width_goal, &answer);
     if (answer.rounds > 0 && narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
@@ -459,6 +464,8 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
             break;
     }
     brume_line_close(&line);
+    if (alive && !rays_first && !narrow(&answer, ray_width))
+        brume_jumps_epsilon(laws, count, delta, delta_error, width_goal, &answer);
     if (alive && alone_and_gaussian(laws, count) && !narrow(&answer, width_goal)) {
         brume_closed gaussian = brume_gaussian_form(laws); /* doubles do not reach so far */
         brume_closed_epsilon(&gaussian, delta, delta_error, answer.value.upper, &answer);
