@@ -77,8 +77,8 @@ BRUME_API BRUME_MUST_USE brume_status brume_mwem(const brume_workload *workload,
  * every query within alpha of the truth, if options->records is the number of records n to within
  * records_error. With T rounds, all averaged: n sqrt(ln N/(2(T+1))) and the errors of T+1 choices
  * and answers. Rounded up. Requires 0 < beta < 1, queries >= 1; BRUME_EARGUMENT also where records
- * is 0: use the next. BRUME_EUNSUPPORTED for beta <= 0.01 with replays: noise beyond their band has
- * that chance. */
+ * is 0: use the next. BRUME_EUNSUPPORTED for beta <= 0.001 with replays: noise beyond their band
+ * has that chance. */
 BRUME_API BRUME_MUST_USE brume_status brume_mwem_alpha(const brume_workload *workload,
                                                        const brume_mwem_options *options,
                                                        double beta, double *alpha,

@@ -36,7 +36,7 @@ size_t brume_mwem_at_once(const brume_workload *workload, const brume_mwem_optio
 
 /* The replays' rule is right about the noise of all answers, and the error of the number of
  * records, but for this chance; and they raise the entropy by at most this share of ln N. */
-#define BRUME_MWEM_COVER_BETA 0.01
+#define BRUME_MWEM_COVER_BETA 1e-3
 #define BRUME_MWEM_RISE       0.5
 
 /* The rule of replays; public. */

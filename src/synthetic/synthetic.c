@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "number/rounding.h"
 #include "synthetic/exact.h"
+#include "synthetic/mwem.h"
 #include "synthetic/workload.h"
 
 static brume_status check_common(const brume_workload *workload,
@@ -104,7 +105,7 @@ static brume_status plan_small(const brume_workload *workload,
 brume_mwem_options brume_synthetic_mwem(const brume_synthetic_options *options)
 {
     /* replays have a chance of their own to spoil the bound: none where that is too much */
-    bool replays = options->beta > 0.02;
+    bool replays = options->beta > 2 * BRUME_MWEM_COVER_BETA;
     return (brume_mwem_options){.adjacency = options->adjacency,
                                 .epsilon = options->epsilon,
                                 .rho = options->rho,

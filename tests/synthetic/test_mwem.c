@@ -388,7 +388,10 @@ static void bounds_know_of_replays_of_the_average_and_of_bought_records(void **s
     options.replays = 3;
     assert_ok(brume_mwem_alpha(workload, &options, 0.05, &replayed, &error));
     assert_holds(all < half && half < replayed && replayed < 1.3 * half);
-    assert_fails(brume_mwem_alpha(workload, &options, 0.01, &bought, &error), BRUME_EUNSUPPORTED);
+    assert_fails(brume_mwem_alpha(workload, &options, BRUME_MWEM_COVER_BETA, &bought, &error),
+                 BRUME_EUNSUPPORTED);
+    assert_ok(brume_mwem_alpha(workload, &options, 0.01, &bought, &error));
+    assert_holds(bought > replayed);
     options.records_error = 30;
     double uncertain;
     assert_ok(brume_mwem_alpha(workload, &options, 0.05, &uncertain, &error));

@@ -267,7 +267,7 @@ static void mwem_loses_at_most_its_price_over_two_rounds_and_the_number_of_recor
         law_rule rule = {.workload = workload, .bought = !replace, .coefficient_times = 1};
         size_t count;
         options.rounds = 2;
-        options.beta = 0.01; /* no replays, which are functions of the same released numbers */
+        options.beta = 1e-3; /* no replays, which are functions of the same released numbers */
         assert_ok(brume_synthetic_events(workload, &options, rule.events, &count, &error));
         assert_int_equal(count, replace ? 2 : 3);
         double loss = worst_loss(&rule, adjacency);
@@ -358,7 +358,7 @@ static double distance_to_law(double coefficient_times)
     size_t classes = 0, count;
     options.rounds = 1;
     options.epsilon = 4;
-    options.beta = 0.01; /* no replays: all histograms averaged */
+    options.beta = 1e-3; /* no replays: all histograms averaged */
     assert_ok(brume_synthetic_events(workload, &options, rule.events, &count, &error));
     assert_ok(brume_exact_answers(workload, counts, truth, &error));
     for (int i = 0; i < SMALL_CELLS; i++)
