@@ -227,6 +227,29 @@ bool brume_csv_starts_without_quotes(const char *path)
     return c < 0;
 }
 
+/* DuckDB's threads begin in the middle of a file and guess where a line ends. With quotes they
+ * guess wrong where a quoted text has lines of its own, and skip what does not fit their guess:
+ * rows of others would come and go with the length of one. */
+bool brume_csv_has_no_quotes(const char *path, const char *options)
+{
+    enum { BLOCK = 1 << 18 };
+    static const unsigned char zstd[] = {0x28, 0xB5, 0x2F, 0xFD};
+    dialect rules = dialect_of(options);
+    gzFile file = gzopen(path, "rb");
+    unsigned char *block = malloc(BLOCK);
+    bool none = file && block && gzbuffer(file, BLOCK) == 0;
+    for (int got = 1, first = 1; none && got > 0; first = 0) {
+        got = gzread(file, block, BLOCK);
+        none = got >= 0 && gzdirect(file) == 1 &&
+               (got == 0 || !rules.quote || !memchr(block, rules.quote, (size_t)got)) &&
+               !(first && got >= 4 && memcmp(block, zstd, sizeof zstd) == 0);
+    }
+    free(block);
+    if (file)
+        (void)gzclose(file);
+    return none;
+}
+
 /* Read on to the end of the line; how many fields it has. 0: the file, or what is read of it, ends
  * before the line does. */
 static size_t count_fields(reader *from, const dialect *rules, char *field)

@@ -21,4 +21,8 @@ BRUME_MUST_USE brume_status brume_csv_count_rows(const char *path, const char *o
 /* No '"' is in the first 2^20 bytes. For registration, where the dialect is found out. */
 bool brume_csv_starts_without_quotes(const char *path);
 
+/* The file is plain text without the quote of the dialect: then every end of a line ends a row, and
+ * several threads read the same rows as one. False also where that cannot be said. */
+bool brume_csv_has_no_quotes(const char *path, const char *options);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "engine/csv_header.h"
@@ -117,12 +118,16 @@ static brume_status sniff_csv(duckdb_connection connection, brume_duckdb_source 
     for (size_t i = 0; sniffed && i < FIELDS; i++) {
         if (i >= 5 && !*values[i])
             continue;
+        const char *value = strcmp(values[i], "(empty)") == 0 ? "" : values[i];
+        if (open_quote && (i == 1 || i == 2))
+            value = "\"";
+        /* Quotes in a quoted text are doubled where nothing else was seen yet. */
+        else if (i == 2 && !*value && strcmp(values[1], "(empty)") != 0)
+            value = values[1];
         brume_sql_append(&options, ", ");
         brume_sql_append(&options, names[i]);
         brume_sql_append(&options, " = ");
-        brume_sql_append_quoted(&options, open_quote && (i == 1 || i == 2)    ? "\""
-                                          : strcmp(values[i], "(empty)") == 0 ? ""
-                                                                              : values[i]);
+        brume_sql_append_quoted(&options, value);
     }
     for (size_t i = 0; i < FIELDS; i++)
         free(values[i]);
@@ -162,6 +167,29 @@ static brume_status sniff_json(brume_duckdb_source *source, brume_error *error)
     return source->options ? BRUME_OK : out_of_memory(error);
 }
 
+/* May several threads read the files? Which rows there are does not depend on it: what is small,
+ * and what may have quotes, is read by one. */
+static bool read_by_threads(const brume_duckdb_source *source)
+{
+    enum { SMALL = 1 << 24 };
+    struct stat file;
+    bool threads = false;
+    for (size_t i = 0; i < source->files.count; i++)
+        threads = threads || (stat(source->files.paths[i], &file) == 0 && file.st_size >= SMALL);
+    for (size_t i = 0; threads && i < source->files.count; i++)
+        threads = brume_csv_has_no_quotes(source->files.paths[i], source->options);
+    return threads;
+}
+
+/* How a recorded CSV is read. A line that does not fit is skipped, alone: DuckDB's strict mode
+ * would fail at a carriage return in a line, and lose what follows a text behind a closing quote,
+ * and so tell that they are there. */
+static void append_csv_rules(char **sql, const brume_duckdb_source *source)
+{
+    brume_sql_append(sql, ", auto_detect = false, strict_mode = false");
+    brume_sql_append(sql, read_by_threads(source) ? "" : ", parallel = false");
+}
+
 /* FROM text that reads the files of a source. */
 static char *reader(const brume_duckdb_source *source, const brume_source *recorded)
 {
@@ -177,7 +205,7 @@ static char *reader(const brume_duckdb_source *source, const brume_source *recor
     brume_sql_append(&sql, source->files.format == BRUME_FILE_CSV ? ", ignore_errors = true" : "");
     if (recorded->columns) {
         if (source->files.format == BRUME_FILE_CSV)
-            brume_sql_append(&sql, ", auto_detect = false");
+            append_csv_rules(&sql, source);
         brume_sql_append(&sql, ", columns = {");
         for (size_t i = 0; i < recorded->column_count; i++) {
             brume_sql_append(&sql, i ? ", " : "");
