@@ -67,9 +67,13 @@ static void write_errors(brume_call *call, const json_t *answer)
     if (off > 0)
         fprintf(out, ", within %s", brume_rounded(off).text);
     fprintf(out, ")\n");
+    /* a bound that is not measured from noisy answers rests on the number of records */
+    const char *known = json_string_value(json_object_get(answer, "records_known"));
+    bool rests = isnan(fit) && known && strcmp(known, "told") == 0;
     if (isfinite(bound))
-        fprintf(out, "  error     every answer of the histogram is within %s records, at %s %%\n",
-                brume_rounded(bound).text, brume_rounded(percent).text);
+        fprintf(out, "  error     every answer of the histogram is within %s records, at %s %%%s\n",
+                brume_rounded(bound).text, brume_rounded(percent).text,
+                rests ? ", if there are so many records" : "");
     else
         fprintf(out, "  error     no bound is known here%s\n",
                 json_is_true(json_object_get(answer, "halted")) ? ": it halted" : "");
