@@ -188,8 +188,9 @@ long double brume_laplace_cumulant(const brume_law *law, double at, double *slop
         if (slope)
             *slope = (double)(a + (-r * r + r * r * small - 2 * a * c * r * small) / mass);
     }
-    if (error) /* |d log phi / d log a| <= c a min(1, (c+1) a): 8 units and the long doubles' own */
-        *error = unit * (double)(9 * c * a * fminl(1, (c + 1) * a) + 0.01L * fabsl(value) +
+    if (error) /* |d log phi / d log a| <= 1.2 c a min(1, (c+1) a), x tanh x having slopes up
+                * to 1.2: 8 units and the long doubles' own */
+        *error = unit * (double)(10 * c * a * fminl(1, (c + 1) * a) + 0.01L * fabsl(value) +
                                  0.01L * fminl(1, c * a));
     return value;
 }

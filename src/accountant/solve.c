@@ -230,7 +230,8 @@ static double chernoff_epsilon(brume_law *laws, size_t count, double delta, doub
     long double k = brume_cumulant(laws, count, place, NULL, &error);
     double rest = -log(delta) + place * log(place / (place + 1)) - log1p(place);
     double slack = error + delta_error + 1e-14 * (1 + (double)fabsl(k) + fabs(rest) + place);
-    *upper = fmax(0, (double)(k + rest + slack) / place * (1 + 4 * unit));
+    double end = (double)(k + rest + slack) / place * (1 + 4 * unit);
+    *upper = end >= 0 ? end : end < 0 ? 0 : INFINITY; /* not a number: nothing is certified */
     *best_place = place;
     return best;
 }

@@ -122,12 +122,12 @@ static brume_status search_whole(calibration *c, bool largest, double *value, br
     double good = largest ? least : most, bad = largest ? most : least, bound;
     BRUME_TRY(check_moves(c, least, most, error));
     BRUME_TRY(bound_at(c, good, &bound, error));
-    if (bound > target_of(c))
+    if (!(bound <= target_of(c)))
         return no_value(c, error);
     if (largest) /* gallop: a large count is expensive to try */
         for (double step = 1; good + step < most; step *= 2) {
             BRUME_TRY(bound_at(c, good + step, &bound, error));
-            if (bound > target_of(c)) {
+            if (!(bound <= target_of(c))) {
                 bad = good + step;
                 break;
             }
