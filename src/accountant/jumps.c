@@ -223,6 +223,9 @@ static double split_point(const brume_parts *whole, double epsilon, double delta
     return best;
 }
 
+/* All draws as they are; split; confined. */
+static const int ways[] = {0, 2, 1};
+
 /* A plan near epsilon, where delta is about `delta`; each way that can be is tried in turn. */
 static bool make_plan(plan *p, double epsilon, double delta, int way)
 {
@@ -424,7 +427,10 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
     p->parts[0] = p->whole;
     cut_parts(&p->parts[0], delta);
     double guess = fmax(brume_ray_aim_for(&p->parts[0], NAN, log(delta)).epsilon, 0);
-    for (int way = 0; way < 3; way++) {
+    for (int i = 0; i < 3; i++) {
+        int way = ways[i];
+        if (i == 2 && count == 1 && narrow(&answer->value, 1e-6))
+            break; /* seldom of use, and dear */
         double epsilon = guess, before = INFINITY;
         if (narrow(&answer->value, 0.1))
             epsilon = 0.5 * (answer->value.lower + answer->value.upper);
@@ -441,7 +447,7 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
             close_plan(p);
             double gap = answer->value.upper - answer->value.lower;
             bool near = fabs(epsilon - aimed) * start < 0.3; /* no better aim */
-            if (narrow(&answer->value, width) || near || (round > 0 && !(gap < 0.5 * before)))
+            if (narrow(&answer->value, 100 * width) || near || (round > 0 && !(gap < 0.5 * before)))
                 break;
             before = gap;
         }
@@ -471,8 +477,8 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
         answer->value.upper = ceiling;
         answer->route = route_moment;
     }
-    for (int way = 0; way < 3 && !narrow(&answer->value, 100 * width); way++) {
-        if (!make_plan(p, epsilon, fmax(guess, answer->value.lower), way))
+    for (int i = 0; i < 3 && !narrow(&answer->value, 100 * width); i++) {
+        if (!make_plan(p, epsilon, fmax(guess, answer->value.lower), ways[i]))
             continue;
         double lower, upper;
         certify(p, epsilon, &lower, &upper);

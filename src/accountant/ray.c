@@ -13,7 +13,7 @@ static const double unit = BRUME_UNIT;
 static const double tolerance = 1e-12;  /* of one panel or of the rest, relative to the whole */
 static const double most_cancelled = 7; /* a log: beyond, rounding is larger */
 
-enum { MOST_PANELS = 120, AROUND = 6 };
+enum { MOST_PANELS = 120, AROUND = 3 };
 
 typedef struct ray_node {
     double a, b;   /* z - start */
@@ -193,38 +193,41 @@ static double log_real(const brume_ray *ray, double a)
     return isnan(sum) ? INFINITY : sum; /* an overflow says nothing */
 }
 
-/* Bounds around the panel from `from` to `to`; the log of its error at x.
+/* Bounds around the panel from `from` to `to`; the log of its error at x, `enough` being small
+ * enough.
  *
- * The ellipse lies in a rectangle. log_bound is convex, so over the part of it above the real line
- * it is largest at a corner or at an end of the rectangle's shadow on that line; the part below is
- * mirrored, Phi being real there. Or by the real values, which are convex, too: at an end of the
- * shadow. */
-static double surround(const brume_ray *ray, point from, point to, double x, ray_panel *out)
+ * The ellipse lies in a rectangle, its part below the real line mirrored, Phi being real there. The
+ * integral of moduli is log-convex and does not grow with b, so it is largest at a corner, and not
+ * at the highest one, below which there is the segment between its neighbours. If the rectangle
+ * crosses the real line, it is largest at an end of its shadow there. Or by the real values, which
+ * are log-convex, too: at an end of the shadow. */
+static double surround(const brume_ray *ray, point from, point to, double x, double enough,
+                       ray_panel *out)
 {
     point middle = 0.5 * (from + to), half = 0.5 * (to - from);
     double kernel = distance(middle + ray->start, half, 0) * distance(middle + ray->start, half, 1);
     if (!(kernel > 0))
         return INFINITY;
     double rule = log(BRUME_GAUSS_ERROR * cabs(half) / kernel) + 1e-9;
-    double worst = -INFINITY, low = INFINITY, high = -INFINITY;
-    bool crosses = false;
+    double worst = -INFINITY, low = INFINITY, high = -INFINITY, lowest = INFINITY;
     for (int i = 0; i < AROUND; i++) {
-        point corner = middle + half * CMPLX(i & 1 ? BRUME_GAUSS_LONG : -BRUME_GAUSS_LONG,
-                                             i & 2 ? BRUME_GAUSS_WIDE : -BRUME_GAUSS_WIDE);
+        /* leftmost, lowest, rightmost: the path goes up, and not to the left */
+        point corner = middle + half * CMPLX(i == 2 ? BRUME_GAUSS_LONG : -BRUME_GAUSS_LONG,
+                                             i == 0 ? BRUME_GAUSS_WIDE : -BRUME_GAUSS_WIDE);
         double a = creal(corner), b = cimag(corner);
-        if (i < 4) {
-            low = fmin(low, a), high = fmax(high, a);
-            crosses |= b < 0;
-        } else {
-            a = i == 4 ? low : high, b = 0;
-        }
+        low = fmin(low, a), high = fmax(high, a), lowest = fmin(lowest, b);
         out->a[i] = a;
-        out->log_bound[i] = i < 4 || crosses ? log_bound(ray, a, fabs(b)) + rule : -INFINITY;
-        worst = larger(worst, out->log_bound[i] - a * x);
+        out->log_bound[i] = b;
     }
+    for (int i = 0; i < AROUND && lowest > 0; i++) {
+        out->log_bound[i] = log_bound(ray, out->a[i], out->log_bound[i]) + rule;
+        worst = larger(worst, out->log_bound[i] - out->a[i] * x);
+    }
+    if (lowest > 0 && worst <= enough)
+        return worst;
     double left = log_real(ray, low) + rule, right = log_real(ray, high) + rule;
     double other = larger(left - low * x, right - high * x);
-    if (!(other < worst))
+    if (lowest > 0 && !(other < worst))
         return worst;
     for (int i = 0; i < AROUND; i++)
         out->log_bound[i] = -INFINITY;
@@ -307,7 +310,7 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at)
         before[i] = brume_contour_missed(ray->contours[i], ray->start, 0);
     for (int refused = 0; ray->panel_count < MOST_PANELS;) {
         point from = done * direction, to = (done + 2 * half) * direction;
-        double worst = surround(ray, from, to, at->x, &ray->panels[ray->panel_count]);
+        double worst = surround(ray, from, to, at->x, log_goal, &ray->panels[ray->panel_count]);
         if (!(worst <= log_goal)) {
             if (refused++ > 60)
                 return false;
