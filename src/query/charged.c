@@ -69,15 +69,14 @@ static bool append(row_text *row, const char *bytes, size_t length)
     return true;
 }
 
-/* A row is kept as a C string: a NUL byte in a text would end it within its quotes, and they would
- * swallow the rows of other units. It becomes the replacement character. */
+/* A row is kept as a C string: a NUL byte would end it within its quotes, which then would swallow
+ * the rows of other units. It becomes the replacement character. */
 static bool append_quoted(row_text *row, const char *bytes, size_t length)
 {
-    static const char replacement[] = "\xef\xbf\xbd";
     bool good = append(row, "\"", 1);
     for (size_t i = 0; good && i < length; i++)
         if (bytes[i] == 0)
-            good = append(row, replacement, sizeof replacement - 1);
+            good = append(row, "\xef\xbf\xbd", 3);
         else
             good = append(row, bytes[i] == '"' ? "\"\"" : &bytes[i], bytes[i] == '"' ? 2 : 1);
     return good && append(row, "\"", 1);
