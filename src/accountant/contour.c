@@ -393,28 +393,41 @@ double brume_contour_missed(const brume_contour *contour, double a, double b)
     return isnan(bound) ? INFINITY : bound;
 }
 
+/* Of the sizes of all terms: what their sum is rounded by, block by block of a panel's nodes, which
+ * are added then. */
+static double summing(const brume_contour *contour)
+{
+    return unit * (double)(BRUME_GAUSS_NODES + contour->node_count / BRUME_GAUSS_NODES);
+}
+
 void brume_contour_sum(const brume_contour *contour, double a, double b, double *re, double *im,
                        double *rounding)
 {
     double sum_re = 0, sum_im = 0, fixed = 0, per_size = 0, absolute = 0;
-    for (size_t i = 0; i < contour->node_count; i++) {
-        const node *n = &contour->nodes[i];
-        double exponent = log_at(&n->at, a, b);
-        if (exponent < negligible) {
-            absolute += 2e-22; /* exp(-50), left out */
-            continue;
+    for (size_t from = 0; from < contour->node_count; from += BRUME_GAUSS_NODES) {
+        double block_re = 0, block_im = 0;
+        for (size_t i = from; i < from + BRUME_GAUSS_NODES; i++) {
+            const node *n = &contour->nodes[i];
+            double exponent = log_at(&n->at, a, b);
+            if (exponent < negligible) {
+                absolute += 2e-22; /* exp(-50), left out */
+                continue;
+            }
+            double s, co, size = exp(exponent);
+            sincos(n->angle + a * n->at.theta + b * n->at.lambda, &s, &co);
+            block_re += size * co;
+            block_im += size * s;
+            fixed += size * n->fixed;
+            per_size += size * n->per_size;
         }
-        double s, co, size = exp(exponent);
-        sincos(n->angle + a * n->at.theta + b * n->at.lambda, &s, &co);
-        sum_re += size * co;
-        sum_im += size * s;
-        fixed += size * n->fixed;
-        per_size += size * n->per_size;
+        sum_re += block_re;
+        sum_im += block_im;
     }
     *re = sum_re;
     *im = sum_im;
+    /* of the sum: each fixed is at least 90 units */
     *rounding = (fixed + (hypot(a, b) + contour->start) * per_size) * (1 + 1e-6) + absolute +
-                unit * (double)contour->node_count * (hypot(sum_re, sum_im) + fixed / (90 * unit));
+                summing(contour) * (hypot(sum_re, sum_im) + fixed / (90 * unit));
 }
 
 bool brume_contour_node(const brume_contour *contour, size_t index, double *t_re, double *t_im,
@@ -442,6 +455,16 @@ static void make_turns(const node *n, double half_re, double half_im, turn *turn
     }
 }
 
+static void add_block(brume_contour_values *block, brume_contour_values *out)
+{
+    for (int j = 0; j < BRUME_GAUSS_NODES; j++) {
+        out->re[j] += block->re[j];
+        out->im[j] += block->im[j];
+        out->rounding[j] += block->rounding[j];
+    }
+    *block = (brume_contour_values){0};
+}
+
 /* As brume_contour_sum, but exp(z log(1 + e^T)) is turned from the panel's middle: one product more
  * than there, which is in the 90 units of each node, and |middle| + |half| for |z|. */
 bool brume_contour_panel(brume_contour *contour, double middle_re, double middle_im, double half_re,
@@ -460,9 +483,12 @@ bool brume_contour_panel(brume_contour *contour, double middle_re, double middle
     *out = (brume_contour_values){0};
     double half = hypot(half_re, half_im);
     double reach = hypot(middle_re, middle_im) + 2 * half + c->start, left_out = 0;
-    double summing = unit * (double)c->node_count; /* of each term, for the sum */
+    double adding = summing(c); /* of each term, for the sum */
+    brume_contour_values block = {0};
     for (size_t i = 0; i < c->node_count; i++) {
         node *n = &c->nodes[i];
+        if (i % BRUME_GAUSS_NODES == 0)
+            add_block(&block, out);
         double exponent = log_at(&n->at, middle_re, middle_im);
         double swing = fabs(half_re * n->at.lambda - half_im * n->at.theta);
         if (exponent + swing < negligible) {
@@ -477,7 +503,7 @@ bool brume_contour_panel(brume_contour *contour, double middle_re, double middle
             }
             return true;
         }
-        double s, co, size = exp(exponent), error = n->fixed + reach * n->per_size + summing;
+        double s, co, size = exp(exponent), error = n->fixed + reach * n->per_size + adding;
         sincos(n->angle + middle_re * n->at.theta + middle_im * n->at.lambda, &s, &co);
         double re = size * co, im = size * s;
         turn *t = &c->turns[i * BRUME_GAUSS_HALF];
@@ -488,14 +514,15 @@ bool brume_contour_panel(brume_contour *contour, double middle_re, double middle
         for (int j = 0; j < BRUME_GAUSS_HALF; j++, t++) {
             double same = re * t->cosine, cross = im * t->sine;
             double other = im * t->cosine, mixed = re * t->sine;
-            out->re[2 * j] += t->inverse * (same + cross);
-            out->im[2 * j] += t->inverse * (other - mixed);
-            out->rounding[2 * j] += t->inverse * size * error;
-            out->re[2 * j + 1] += t->size * (same - cross);
-            out->im[2 * j + 1] += t->size * (other + mixed);
-            out->rounding[2 * j + 1] += t->size * size * error;
+            block.re[2 * j] += t->inverse * (same + cross);
+            block.im[2 * j] += t->inverse * (other - mixed);
+            block.rounding[2 * j] += t->inverse * size * error;
+            block.re[2 * j + 1] += t->size * (same - cross);
+            block.im[2 * j + 1] += t->size * (other + mixed);
+            block.rounding[2 * j + 1] += t->size * size * error;
         }
     }
+    add_block(&block, out);
     for (int j = 0; j < BRUME_GAUSS_NODES; j++)
         out->rounding[j] = out->rounding[j] * (1 + 1e-6) + left_out;
     return true;

@@ -12,7 +12,8 @@ static const double unit = BRUME_UNIT;
 static const char route[] = "integral along a ray through the loss transform";
 static const char route_moment[] = "moments of the loss";
 static const double many_draws = 100, many_divergence = 0.1;
-static const double negligible = 1e-13; /* of delta: what may be left out */
+static const double few_divergence = 0.02; /* below, one jump makes delta */
+static const double negligible = 1e-13;    /* of delta: what may be left out */
 
 enum { MOST_TERMS = 14, MOST_ROUNDS = 4, MOST_AUDITED = 16 };
 
@@ -47,15 +48,21 @@ static bool gather_parts(const brume_law *laws, size_t count, brume_parts *out)
     return true;
 }
 
-/* By their number and their chi-square divergence, sum n q^2 (e^{1/sigma^2} - 1). */
+/* The chi-square divergence of all draws: sum n q^2 (e^{1/sigma^2} - 1). */
+static double divergence(const brume_law *laws, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count && laws[i].kind == BRUME_LAW_SAMPLED; i++)
+        sum += laws[i].count * laws[i].rate * laws[i].rate * expm1(1 / (laws[i].a * laws[i].a));
+    return sum;
+}
+
 bool brume_jumps_suit(const brume_law *laws, size_t count)
 {
-    double sum = 0, draws = 0;
-    for (size_t i = 0; i < count && laws[i].kind == BRUME_LAW_SAMPLED; i++) {
+    double draws = 0;
+    for (size_t i = 0; i < count && laws[i].kind == BRUME_LAW_SAMPLED; i++)
         draws += laws[i].count;
-        sum += laws[i].count * laws[i].rate * laws[i].rate * expm1(1 / (laws[i].a * laws[i].a));
-    }
-    return draws < many_draws || sum < many_divergence;
+    return draws < many_draws || divergence(laws, count) < many_divergence;
 }
 
 bool brume_jumps_answered(const brume_answer *answer)
@@ -426,7 +433,9 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
     delta_error = delta_error * (1 + 1e-9) + 2 * unit;
     p->parts[0] = p->whole;
     cut_parts(&p->parts[0], delta);
-    double guess = fmax(brume_ray_aim_for(&p->parts[0], NAN, log(delta)).epsilon, 0);
+    double guess = count == 1 && !laws[0].reversed && divergence(laws, 1) < few_divergence
+                       ? one_jump_epsilon(&laws[0], delta)
+                       : fmax(brume_ray_aim_for(&p->parts[0], NAN, log(delta)).epsilon, 0);
     for (int i = 0; i < 3; i++) {
         int way = ways[i];
         if (i == 2 && count == 1 && narrow(&answer->value, 1e-6))

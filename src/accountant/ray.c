@@ -145,7 +145,7 @@ brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double
     if (!(least > 1.5 && least < at.start))
         return at;
     brume_ray_aim other = aim_at(parts, least);
-    if (size_at(parts, least, at.x) < size_at(parts, at.start, at.x) + 4) {
+    if (size_at(parts, least, at.x) < size_at(parts, at.start, at.x) + 2) {
         at.start = least;
         at.width = other.width;
     }
