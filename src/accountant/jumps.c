@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "accountant/closed.h"
+#include "accountant/coarse.h"
 #include "accountant/contour.h"
 #include "accountant/ray.h"
 
@@ -70,18 +71,6 @@ bool brume_jumps_answered(const brume_answer *answer)
     return answer->route == route;
 }
 
-/* An upper bound of log P(T > at) for one draw; a record removed: P is the mixture. */
-static double log_mass_above(const brume_law *law, double at)
-{
-    double mean, sigma;
-    brume_contour_normal(law, &mean, &sigma);
-    double d = sigma * (at - mean) * (1 - 1e-12) - 1e-12 * (1 + sigma * fabs(mean));
-    double mass = 0.5 * erfc(d / sqrt(2));
-    if (!law->reversed)
-        mass += law->rate * 0.5 * erfc((d - (1 + 1e-12) / sigma - 1e-12) / sqrt(2));
-    return log(mass) + 1e-9;
-}
-
 /* log C(n, j), an upper bound to 1e-9 relative. */
 static double log_choose(double n, double j)
 {
@@ -139,7 +128,7 @@ static bool plan_one(plan *p, double epsilon, double delta, bool cut)
         cut_parts(&p->parts[0], delta);
     for (size_t i = 0; cut && i < p->whole.count; i++) {
         const brume_part *part = &p->parts[0].part[i];
-        p->beyond += part->count * exp(log_mass_above(part->law, part->cut));
+        p->beyond += part->count * exp(brume_coarse_log_mass(part->law, part->cut));
     }
     return add_term(p, epsilon, delta);
 }
@@ -147,7 +136,7 @@ static bool plan_one(plan *p, double epsilon, double delta, bool cut)
 /* How many draws of `part` may lie above `at` before the rest has no weight. */
 static double jumps_needed(const brume_part *part, double at, double delta)
 {
-    double log_mass = log_mass_above(part->law, at), goal = log(delta * negligible);
+    double log_mass = brume_coarse_log_mass(part->law, at), goal = log(delta * negligible);
     for (double j = 0; j < MOST_TERMS; j++)
         if (j + 1 > part->count || log_choose(part->count, j + 1) + (j + 1) * log_mass < goal)
             return j;
@@ -163,7 +152,7 @@ static bool plan_split(plan *p, double epsilon, double delta, double at)
         return false;
     if (most + 1 <= part->count)
         p->beyond = exp(log_choose(part->count, most + 1) * (1 + 1e-9) + 1e-9 +
-                        (most + 1) * log_mass_above(part->law, at));
+                        (most + 1) * brume_coarse_log_mass(part->law, at));
     p->ceiling_epsilon = epsilon;
     for (double j = 0; j <= most; j++) {
         size_t i = p->term_count;
@@ -365,44 +354,11 @@ static double one_jump_epsilon(const brume_law *law, double delta)
     return exp(0.5 * (low + high));
 }
 
-/* A coarse upper end: half of delta for a draw beyond a T, half for the moment of the others. */
-static double coarse_epsilon(const brume_parts *whole, double delta)
-{
-    double best = INFINITY;
-    for (double share = 0.5; share > 1e-4; share *= 0.1) {
-        brume_parts parts = *whole;
-        double beyond = 0;
-        for (size_t i = 0; i < parts.count; i++) {
-            brume_part *part = &parts.part[i];
-            double mean, sigma, goal = log(delta * share / (double)parts.count / part->count);
-            brume_contour_normal(part->law, &mean, &sigma);
-            double low = mean, high = mean + (1 / sigma + sqrt(-2 * goal) + 1) / sigma;
-            for (int j = 0; j < 40; j++) {
-                double middle = 0.5 * (low + high);
-                *(log_mass_above(part->law, middle) > goal ? &low : &high) = middle;
-            }
-            part->cut = high;
-            beyond += part->count * exp(log_mass_above(part->law, high));
-        }
-        double rest = (delta - beyond) * (1 - 1e-9);
-        if (!(rest > 0))
-            continue;
-        brume_ray_aim aim = brume_ray_aim_for(&parts, NAN, log(rest));
-        double c = parts.reversed ? -aim.start : aim.start - 1, at = fmax(aim.epsilon, 0);
-        /* the bound falls with epsilon like e^{-c epsilon} */
-        double excess = brume_ray_ceiling(&parts, aim.start, at) - log(rest);
-        double epsilon = at + fmax(excess, 0) / c * (1 + 1e-9) + 1e-12 * at;
-        if (isfinite(epsilon) && !isnan(excess))
-            best = fmin(best, epsilon);
-    }
-    return best;
-}
-
 /* Where no ray is narrow: a coarse upper end, and what one draw alone costs. */
 static void coarse_ends(const brume_law *laws, const brume_parts *whole, double delta,
                         double delta_error, brume_answer *answer)
 {
-    double upper = coarse_epsilon(whole, delta * (1 - delta_error));
+    double upper = brume_coarse_epsilon(whole, delta * (1 - delta_error));
     if (upper < answer->value.upper) {
         answer->value.upper = upper;
         answer->route = route_moment;
@@ -498,6 +454,11 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
         answer->value.lower = fmax(answer->value.lower, lower);
         answer->rounds++;
         close_plan(p);
+    }
+    double coarse = narrow(&answer->value, 0.5) ? 1 : brume_coarse_delta(&p->whole, epsilon);
+    if (coarse < answer->value.upper) {
+        answer->value.upper = coarse;
+        answer->route = route_moment;
     }
     answer->nodes += p->nodes;
     keep_if_sound(&old_answer, answer);

@@ -1,0 +1,22 @@
+/* Coarse ends for subsampled Gaussians, where no ray is narrow:
+ *
+ *     delta(eps) <= sum n P(T > t) + e^{-c eps} phi_t(c) c^c/(c+1)^{c+1},
+ *
+ * phi_t of the draws confined to T <= t. Every t and c gives a bound; the best of some is taken.
+ * proofs/accountant.md, section 14. */
+#ifndef BRUME_ACCOUNTANT_COARSE_H
+#define BRUME_ACCOUNTANT_COARSE_H
+
+#include "accountant/ray.h"
+
+/* An upper bound of log P(T > at) for one draw; a record removed: P is the mixture. */
+double brume_coarse_log_mass(const brume_law *law, double at);
+
+/* An epsilon at which delta is certainly not above `delta`; infinite if none was found. A share of
+ * delta is for a draw beyond its t, the rest for the moment. */
+double brume_coarse_epsilon(const brume_parts *whole, double delta);
+
+/* An upper end of delta at epsilon. */
+double brume_coarse_delta(const brume_parts *whole, double epsilon);
+
+#endif
