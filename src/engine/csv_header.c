@@ -52,7 +52,7 @@ static dialect dialect_of(const char *options)
     if (*value)
         memcpy(made.delimiter, value, sizeof value);
     if (strcmp(made.delimiter, "\\t") == 0)
-        strcpy(made.delimiter, "\t");
+        memcpy(made.delimiter, "\t", sizeof "\t");
     option_of(options, "quote", value, sizeof value);
     made.quote = value[0];
     option_of(options, "escape", value, sizeof value);

@@ -69,9 +69,9 @@ static void make_whole(void)
     brume_filter filter;
     uint64_t id = 0;
     brume_charge one = price("1");
-    strcpy(path, "/tmp/brume-fuzz-ledger-XXXXXX");
-    must(mkdtemp(path) != NULL);
-    strcat(path, "/l.db");
+    char folder[] = "/tmp/brume-fuzz-ledger-XXXXXX";
+    must(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/l.db", folder);
     atexit(remove_place);
     must(brume_filter_make(BRUME_RULE_PURE, &one.amount, &one.delta, NULL, &filter, NULL) ==
          BRUME_OK);

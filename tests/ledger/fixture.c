@@ -8,7 +8,7 @@
 
 void make_place(place *where)
 {
-    strcpy(where->folder, "/tmp/brume-ledger-XXXXXX");
+    snprintf(where->folder, sizeof where->folder, "/tmp/brume-ledger-XXXXXX");
     assert_non_null(mkdtemp(where->folder));
     snprintf(where->path, sizeof where->path, "%s/brume.db", where->folder);
 }
