@@ -20,6 +20,7 @@
 
 #include <brume/compose.h>
 
+#include "accountant/closed.h"
 #include "accountant/jumps.h"
 #include "accountant/line.h"
 #include "accountant/solve.h"
@@ -286,6 +287,49 @@ static void an_overflow_bounds_nothing(void **state)
     }
 }
 
+/* A fixed sequence in [0, 1). */
+static double next_share(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+/* One draw needs no ray, and is the one count whose every delta is known in closed form. */
+static void rays_of_one_draw_are_the_closed_form(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    int narrow = 0;
+    for (int i = 0; i < 60; i++) {
+        double rate = exp10(-0.02 - 5 * next_share(&seed));
+        double sigma = exp10(-0.7 + 2.4 * next_share(&seed));
+        bool reversed = i % 3 == 2;
+        /* a loss between none and that of an output 10 deviations out */
+        double z = sigma * 10 * next_share(&seed), t = (2 * z + 1) / (2 * sigma * sigma);
+        double epsilon = reversed ? -log1p(-rate) * next_share(&seed) : log1p(rate * expm1(t));
+        if (i == 0) {
+            rate = 0.0033199203162920378;
+            sigma = 6.4560006302616255;
+            epsilon = 0.014276099557746995;
+        }
+        brume_loss loss = {.kind = BRUME_LOSS_POISSON_GAUSSIAN, .a = sigma, .rate = rate};
+        brume_law law;
+        brume_error error;
+        assert_ok(brume_law_open(&loss, 1, reversed, &law, &error));
+        brume_closed closed = brume_sampled_form(&law);
+        double upper = closed.delta(closed.context, epsilon, BRUME_UPPER_SIDE);
+        double lower = closed.delta(closed.context, epsilon, BRUME_LOWER_SIDE);
+        brume_law_close(&law);
+        brume_interval value = solved(rate, sigma, 1, reversed, epsilon);
+        if (!(value.lower <= upper && value.upper >= lower && value.lower <= value.upper))
+            fail_msg(
+                "rate %.17g, sigma %.17g, epsilon %.17g: [%.17g, %.17g], closed [%.17g, %.17g]",
+                rate, sigma, epsilon, value.lower, value.upper, lower, upper);
+        narrow += value.upper - value.lower <= 1e-6 * value.upper;
+    }
+    assert_true(narrow >= 30);
+}
+
 /* Rays and lines have nothing in common but the theory. */
 static void rays_and_lines_overlap(void **state)
 {
@@ -430,6 +474,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_draws_are_what_arb_integrates),
         cmocka_unit_test(an_overflow_bounds_nothing),
+        cmocka_unit_test(rays_of_one_draw_are_the_closed_form),
         cmocka_unit_test(rays_and_lines_overlap),
         cmocka_unit_test(few_and_many_draws_are_narrow),
         cmocka_unit_test(deep_tails_have_both_ends),
