@@ -51,6 +51,14 @@ static const task tasks[] = {
     {"calibrate laplace x100", "laplace(scale=?)*100", 1e-6, 1},
     {"calibrate subsampled sigma", "poisson(rate=0.01, gaussian(sigma=?))*1000", 1e-5, 2},
     {"calibrate subsampling rate", "poisson(rate=?, gaussian(sigma=1))*1000", 1e-5, 2},
+    {"calibrate laplace beside laplace", "laplace(scale=?)*1000 + laplace(scale=10)*3", 1e-6, 2},
+    {"calibrate laplace beside pure", "laplace(scale=?)*300 + pure(epsilon=0.7)", 1e-9, 2},
+    {"calibrate laplace beside three",
+     "laplace(scale=?)*1000 + laplace(scale=2) + laplace(scale=3) + laplace(scale=5)", 1e-6, 3},
+    {"calibrate laplace x1e5", "laplace(scale=?)*100000 + pure(epsilon=1)", 1e-6, 3},
+    {"calibrate ten answers", "randomized_response(epsilon=?, k=10)*100", 1e-6, 3},
+    {"calibrate how many laplaces", "laplace(scale=100)*? + laplace(scale=3)", 1e-6, 1},
+    {"calibrate how many samples", "poisson(rate=0.01, gaussian(sigma=1))*?", 1e-6, 2},
 };
 
 /* sigma = 30.5, 31, ... 55 and scale = 30.5, 31, ... 55; scale = 5.1, 5.2 ... 15 */

@@ -9,6 +9,7 @@
 #include "accountant/curves.h"
 #include "accountant/gather.h"
 #include "accountant/jumps.h"
+#include "accountant/search.h"
 #include "accountant/solve.h"
 #include "base/error.h"
 
@@ -73,8 +74,10 @@ static brume_status epsilon_of_order(brume_gathered *gathered, double delta, dou
 /* The larger of the two orders: both ends take the larger. */
 static void take_larger(brume_answer *answer, const brume_answer *other)
 {
-    if (!answer->route || other->value.upper > answer->value.upper)
+    if (!answer->route || other->value.upper > answer->value.upper) {
         answer->route = other->route;
+        answer->excess = other->excess;
+    }
     answer->value.lower = fmax(answer->value.lower, other->value.lower);
     answer->value.upper = fmax(answer->value.upper, other->value.upper);
     answer->nodes += other->nodes;
@@ -89,6 +92,7 @@ static void fill(const brume_gathered *gathered, const brume_answer *answer, bru
     out->route = answer->route;
     out->nodes = answer->nodes;
     out->rounds = answer->rounds;
+    out->excess = answer->excess;
 }
 
 static brume_status epsilon_of_delta(const brume_term *terms, size_t count, double delta,
@@ -156,9 +160,11 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
 }
 
 static brume_status delta_of_epsilon(const brume_term *terms, size_t count, double epsilon,
-                                     double width, bool audit, brume_composition *out,
+                                     const brume_compose_options *options, brume_composition *out,
                                      brume_error *error)
 {
+    double width = width_of(options);
+    bool audit = options && options->audit, upper_end = options && options->upper_end;
     brume_composition result = {0};
     brume_answer answer = {.value = {0, 0}};
     for (int order = 0; order < 2; order++) {
@@ -175,7 +181,8 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
                               (answer.value.lower - gathered.failure_ends.upper) * (1 - 1e-9)))
             one.value.upper = 0; /* not above the first order's, whatever it is */
         else if (gathered.law_count > 0 &&
-                 !brume_solve_delta(gathered.laws, gathered.law_count, epsilon, width, &one))
+                 !(upper_end ? brume_solve_delta_upper : brume_solve_delta)(
+                     gathered.laws, gathered.law_count, epsilon, width, &one))
             status = no_memory(error);
         if (audit && status == BRUME_OK)
             status = audit_answer(&gathered, &one, epsilon, error);
@@ -183,6 +190,7 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
         if (failure > 0) { /* dinf + (1 - dinf) delta, 16 units each way */
             one.value.lower = (failure + (1 - failure) * one.value.lower) * (1 - 16 * BRUME_UNIT);
             one.value.upper = (failure + (1 - failure) * one.value.upper) * (1 + 16 * BRUME_UNIT);
+            one.excess *= 1 - failure;
         }
         one.value.upper = fmin(one.value.upper, 1);
         if (status == BRUME_OK) {
@@ -217,6 +225,29 @@ brume_status brume_compose_delta(const brume_term *terms, size_t count, double e
     if (!(epsilon >= 0 && epsilon < INFINITY))
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "'epsilon' is %.17g, must be a finite number not below 0", epsilon);
-    return delta_of_epsilon(terms, count, epsilon, width_of(options), options && options->audit,
-                            out, error);
+    return delta_of_epsilon(terms, count, epsilon, options, out, error);
+}
+
+bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, double *delta)
+{
+    double largest = 0;
+    bool symmetric = false, known = true;
+    for (int order = 0; order < 2 && known && !symmetric; order++) {
+        brume_gathered gathered;
+        if (brume_gather(terms, count, order == 1, &gathered, NULL) != BRUME_OK)
+            return false;
+        known = gathered.curve_count == 0;
+        for (size_t i = 0; i < gathered.law_count; i++) /* its cumulant is dear */
+            known = known && gathered.laws[i].kind != BRUME_LAW_SAMPLED;
+        double finite = 0, failure = gathered.failure;
+        if (known && gathered.law_count > 0)
+            finite = brume_saddle_delta(gathered.laws, gathered.law_count, epsilon);
+        known = known && isfinite(finite);
+        largest = fmax(largest, failure + (1 - failure) * finite);
+        symmetric = gathered.symmetric;
+        brume_gathered_close(&gathered);
+    }
+    if (known)
+        *delta = largest;
+    return known;
 }

@@ -99,6 +99,15 @@ double brume_smoothing_envelope(double width, double c, double y)
     return fmin(0, log(cosh(real) / imaginary) - (base - log(2 * base)) + 1e-9);
 }
 
+double brume_smoothing_share(double width)
+{
+    double below, above, mean, drift = brume_smoothing_drift(width);
+    brume_smoothing_moments(width, &below, &above, &mean);
+    double shares = mean / below + mean / above;
+    double variance = expm1(brume_smoothing_cumulant(width, 2) - 2 * drift);
+    return fmin(variance / (width * width) * (1 - shares) / shares, 1);
+}
+
 void brume_smoothing_moments(double width, double *below, double *above, double *mean_upper)
 {
     double drift = brume_smoothing_drift(width);

@@ -30,4 +30,9 @@ double brume_smoothing_envelope(double width, double c, double y);
  * E(1 - exp(-Z))_+. */
 void brume_smoothing_moments(double width, double *below, double *above, double *mean_upper);
 
+/* For a delta of smooth second derivative D'': the upper end exceeds it by Var V D''/2, the lower
+ * end falls short of that end by (A + B)/(1 - A - B) w^2 D''/2. The ratio of the two: an estimate.
+ */
+double brume_smoothing_share(double width);
+
 #endif

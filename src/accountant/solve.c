@@ -10,6 +10,7 @@
 #include "accountant/jumps.h"
 #include "accountant/lattice.h"
 #include "accountant/peaks.h"
+#include "accountant/smoothing.h"
 
 static const double unit = BRUME_UNIT;
 static const double most_work = 6e7;      /* nanoseconds or so of one line */
@@ -110,7 +111,7 @@ static bool narrow(const brume_answer *answer, double width_goal)
 
 /* A smaller width for the next round: what it certifies narrows with the square of the width, and
  * the nodes grow with its inverse. 0 if that is too much work. */
-static double next_width(const brume_line *line, const brume_answer *answer, double width_goal)
+static double next_width(const brume_line *line, double gap, double goal, bool upper_end)
 {
     double effort = 2, factor = 4, each = 200;
     for (size_t i = 0; i < line->law_count; i++) {
@@ -120,9 +121,10 @@ static double next_width(const brume_line *line, const brume_answer *answer, dou
     }
     double cost = each * effort * (double)line->count;
     if (line->dense.count > 0) {
-        double gap = answer->value.upper - answer->value.lower;
         cost = brume_dense_cost(line);
-        factor = fmin(fmax(sqrt(2 * gap / (width_goal * answer->value.upper)), 2), 16);
+        factor = sqrt((upper_end ? 1.1 : 2) * gap / goal);
+        /* the estimate follows the square of the width closely: no round in between */
+        factor = fmin(fmax(factor, upper_end ? 1.5 : 2), upper_end ? 128 : 16);
         factor = fmin(factor, most_work / cost);
     }
     if (factor < 1.5 || factor * cost > 1.01 * most_work || line->width < 1e-14)
@@ -130,9 +132,9 @@ static double next_width(const brume_line *line, const brume_answer *answer, dou
     return line->width / factor;
 }
 
-/* delta of laws as they are. */
+/* delta of laws as they are; `upper_end`: the goal is of the estimated excess of the upper end. */
 static bool delta_of(brume_law *laws, size_t count, double epsilon, double width_goal,
-                     brume_answer *out)
+                     bool upper_end, brume_answer *out)
 {
     brume_answer answer = {.value = {0, 1}, .route = route_plain};
     double top, log_mass, slack = (20 + 2 * (double)count) * unit;
@@ -184,15 +186,20 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         answer.route = route_of(&line);
         if (lower > answer.value.lower)
             answer.value.lower = lower;
-        if (upper < answer.value.upper)
+        double gap_share = width > 0 ? brume_smoothing_share(width) * (upper - lower) : 0;
+        if (upper < answer.value.upper) {
             answer.value.upper = upper;
+            answer.excess = gap_share;
+        }
         double gap = answer.value.upper - answer.value.lower;
+        if (upper_end && width > 0)
+            gap = fmin(gap, answer.excess > 0 ? answer.excess : gap);
         bool wide = gap > width_goal * answer.value.upper;
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, &answer);
         if (width == 0 || !wide || line.cut || (answer.rounds > 3 && gap > 0.5 * before))
             break;
-        width = next_width(&line, &answer, width_goal);
+        width = next_width(&line, gap, width_goal * answer.value.upper, upper_end);
         if (width == 0)
             break;
     }
@@ -247,6 +254,16 @@ static double saddle_log_delta(brume_law *laws, size_t count, double c, double *
     double bend = fmax((above - below) / (2 * step), 0) + 1 / (c * c) + 1 / ((c + 1) * (c + 1));
     *epsilon = slope - 1 / c - 1 / (c + 1);
     return k - log(c) - log1p(c) - c * *epsilon - 0.5 * log(2 * M_PI * bend);
+}
+
+double brume_saddle_delta(brume_law *laws, size_t count, double epsilon)
+{
+    double top, log_mass, near;
+    if (brume_top_atom(laws, count, &top, &log_mass) && epsilon >= top)
+        return 0;
+    double c = brume_saddle(laws, count, epsilon);
+    double log_delta = saddle_log_delta(laws, count, c, &near);
+    return fmin(exp(log_delta - c * (epsilon - near)), 1);
 }
 
 /* The epsilon at which the saddle point says delta, to some hundredths of a standard deviation: a
@@ -460,7 +477,7 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
             break;
         if (width == 0 || !wide || line.cut || stuck)
             break;
-        width = next_width(&line, &answer, width_goal);
+        width = next_width(&line, gap, width_goal * answer.value.upper, false);
         if (width == 0)
             break;
     }
@@ -486,16 +503,16 @@ static void take_lower(brume_answer *answer, const brume_answer *lower)
     answer->rounds += lower->rounds;
 }
 
-bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double width_goal,
-                       brume_answer *out)
+static bool solve_delta(brume_law *laws, size_t count, double epsilon, double goal, bool upper_end,
+                        brume_answer *out)
 {
     brume_joined joined;
     if (!brume_lattice_join(laws, count, &joined))
-        return delta_of(laws, count, epsilon, width_goal, out);
+        return delta_of(laws, count, epsilon, goal, upper_end, out);
     brume_answer upper, lower;
-    bool alive = delta_of(joined.upper, count, epsilon, width_goal, &upper);
+    bool alive = delta_of(joined.upper, count, epsilon, goal, upper_end, &upper);
     if (alive && joined.lower != joined.upper) {
-        alive = delta_of(joined.lower, count, epsilon, width_goal, &lower);
+        alive = delta_of(joined.lower, count, epsilon, goal, upper_end, &lower);
         if (alive)
             take_lower(&upper, &lower);
     }
@@ -503,6 +520,18 @@ bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double wid
     if (alive)
         *out = upper;
     return alive;
+}
+
+bool brume_solve_delta(brume_law *laws, size_t count, double epsilon, double width_goal,
+                       brume_answer *out)
+{
+    return solve_delta(laws, count, epsilon, width_goal, false, out);
+}
+
+bool brume_solve_delta_upper(brume_law *laws, size_t count, double epsilon, double goal,
+                             brume_answer *out)
+{
+    return solve_delta(laws, count, epsilon, goal, true, out);
 }
 
 bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double delta_error,

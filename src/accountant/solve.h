@@ -10,7 +10,8 @@ typedef struct brume_answer {
     uint64_t nodes;
     unsigned rounds;
     const char *route;
-    bool balls; /* the upper end comes from ball arithmetic already */
+    bool balls;    /* the upper end comes from ball arithmetic already */
+    double excess; /* of a delta: smoothing's part of the upper end, an estimate */
 } brume_answer;
 
 /* The largest loss of all draws together and the log of its probability; false if unbounded. Both
@@ -20,6 +21,13 @@ bool brume_top_atom(const brume_law *laws, size_t count, double *top, double *lo
 /* False if memory ran out. `epsilon` may be negative. */
 BRUME_MUST_USE bool brume_solve_delta(brume_law *laws, size_t count, double epsilon,
                                       double width_goal, brume_answer *out);
+
+/* The same where only the upper end is of use: the goal is of its estimated excess. */
+BRUME_MUST_USE bool brume_solve_delta_upper(brume_law *laws, size_t count, double epsilon,
+                                            double goal, brume_answer *out);
+
+/* About what delta is, by the saddle point: a place to start, not a bound. May be NAN. */
+double brume_saddle_delta(brume_law *laws, size_t count, double epsilon);
 
 /* The least epsilon >= 0 with delta(epsilon) <= delta; delta is known up to `delta_error`,
  * relative. */

@@ -358,6 +358,66 @@ static void calibration_errs_to_more_noise_by_at_most_a_billionth(void **state)
     assert_true(delta_by(BRUME_METHOD_PLD, text, 1).lower > 1e-30);
 }
 
+static brume_bound delta_at(brume_expression *e, double value, double epsilon)
+{
+    brume_term *list;
+    brume_bound bound;
+    assert_ok(brume_expression_solve(e, value, &error));
+    assert_ok(brume_account_terms(e->events, e->count, 1, BRUME_METHOD_AUTO, &list, &error));
+    assert_ok(brume_account_delta(BRUME_METHOD_AUTO, list, e->count, epsilon, &bound, &error));
+    free(list);
+    return bound;
+}
+
+/* Where the certificate is dear the search looks by guesses and ends on one coarser certificate:
+ * the sharpest one must agree that the value fits and that a billionth less noise does not. */
+static void a_value_fits_and_a_billionth_less_noise_does_not(void **state)
+{
+    (void)state;
+    const struct {
+        const char *expression;
+        double epsilon, delta;
+    } cases[] = {
+        {"poisson(rate=0.01, gaussian(sigma=?))*1000", 2, 1e-5},
+        {"poisson(rate=?, gaussian(sigma=1))*1000", 2, 1e-5},
+        {"poisson(rate=0.01, gaussian(sigma=?))*10 + gaussian(sigma=10)", 1, 1e-6},
+        {"poisson(rate=0.01, gaussian(sigma=?))*1000 + laplace(scale=10)", 2, 1e-6},
+        {"laplace(scale=?)*1000 + laplace(scale=10)*3", 2, 1e-6},
+        {"laplace(scale=?)*1000 + pure(epsilon=0.1)*3 + laplace(scale=20)*2", 2, 1e-6},
+        {"laplace(scale=?)*1000 + laplace(scale=1)", 3, 1e-6},
+        {"laplace(scale=?)*1000 + laplace(scale=3)*5", 5, 1e-9},
+        {"laplace(scale=?)*1000 + laplace(scale=2) + laplace(scale=3) + pure(epsilon=0.3)", 3,
+         1e-6},
+        {"laplace(scale=?)*300 + pure(epsilon=0.7)", 2, 1e-9},
+        {"laplace(scale=?)*100 + laplace(scale=3)*5", 5, 1e-9},
+        {"laplace(scale=?)*100000 + pure(epsilon=1)", 3, 1e-6},
+        {"laplace(scale=?)*5 + pure(epsilon=0.1)*3 + laplace(scale=20)*2", 2, 1e-6},
+        {"laplace(scale=?) + laplace(scale=10)*3", 1, 1e-6},
+        {"pure(epsilon=?)*10 + laplace(scale=50)*100", 3, 1e-6},
+        {"randomized_response(epsilon=?, k=10)*100", 3, 1e-6},
+        {"randomized_response(epsilon=?, k=4)*1000", 1, 1e-6},
+        {"approximate(epsilon=?, delta=1e-8)*30 + laplace(scale=40)*20", 2, 1e-6},
+        {"laplace(scale=?)*1000 + approximate(epsilon=0.1, delta=1e-7)*3", 2, 1e-6},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_expression e = {0};
+        brume_calibration result;
+        assert_ok(brume_expression_parse(cases[i].expression, BRUME_ADD_REMOVE, &e, &error));
+        assert_ok(brume_calibrate(&e, cases[i].epsilon, cases[i].delta, &result, &error));
+        bool more = e.unknown.parameter->direction == BRUME_MORE_NOISE;
+        double less = more ? result.value / (1 + 1e-9) : result.value * (1 + 1e-9);
+        brume_bound fits = delta_at(&e, result.value, cases[i].epsilon);
+        brume_bound beyond = delta_at(&e, less, cases[i].epsilon);
+        if (!(fits.upper <= cases[i].delta && beyond.upper > cases[i].delta))
+            fail_msg("%s: %.17g has delta %.17g, with less noise %.17g", cases[i].expression,
+                     result.value, fits.upper, beyond.upper);
+        /* and where the interval is narrow, that it does not is certified */
+        if (beyond.upper - beyond.lower < 1e-10 * beyond.upper)
+            assert_true(beyond.lower > cases[i].delta);
+        brume_expression_free(&e);
+    }
+}
+
 static void any_parameter_of_any_term_can_be_the_unknown(void **state)
 {
     (void)state;
@@ -404,6 +464,8 @@ static void whole_numbers_and_counts_can_be_the_unknown(void **state)
     } cases[] = {{"laplace(scale=100)*?", 1, 0},
                  {"gaussian(sigma=30)*? + laplace(scale=20)", 1, 0},
                  {"pure(epsilon=0.01)*? + pure(epsilon=0.03)*10", 1, 0},
+                 {"laplace(scale=100)*? + laplace(scale=5)", 1, 0},
+                 {"poisson(rate=0.01, gaussian(sigma=2))*?", 1, 0},
                  {"randomized_response(epsilon=1, k=?)*3", -1, 0},
                  {"sparse_vector(epsilon=0.1, hits=?, epsilon_answers=2)", -1, 0},
                  {"mwem(epsilon=0.2, rounds=?)*8", -1, 0},
@@ -542,6 +604,7 @@ int main(void)
         cmocka_unit_test(a_release_at_its_own_delta_costs_its_epsilon),
         cmocka_unit_test(groups_cost_what_theory_says),
         cmocka_unit_test(calibration_errs_to_more_noise_by_at_most_a_billionth),
+        cmocka_unit_test(a_value_fits_and_a_billionth_less_noise_does_not),
         cmocka_unit_test(any_parameter_of_any_term_can_be_the_unknown),
         cmocka_unit_test(whole_numbers_and_counts_can_be_the_unknown),
         cmocka_unit_test(pure_calibration_is_exact_to_the_last_places),
