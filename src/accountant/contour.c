@@ -77,7 +77,8 @@ struct brume_contour {
 void brume_contour_normal(const brume_law *law, double *mean, double *sigma)
 {
     *sigma = law->a;
-    *mean = log(law->rate) - log1p(-law->rate) - 1 / (2 * law->a * law->a);
+    long double rate = law->rate, a = law->a;
+    *mean = (double)(logl(rate) - log1pl(-rate) - 1 / (2 * a * a));
 }
 
 /* log(1 + e^T), analytic where Re T < 0, where Re T > 0, and where |Im T| < pi */
@@ -315,7 +316,7 @@ brume_contour *brume_contour_open(const brume_law *law, const brume_contour_aim 
     c->turns = NULL;
     c->generation = 0;
     brume_contour_normal(law, &c->mean, &c->sigma);
-    c->mean_error = 10 / (1 - law->rate) + 10 / (law->a * law->a) + 8 * fabs(c->mean);
+    c->mean_error = 10 / (1 - law->rate) + 10 / (law->a * law->a) + 2 * fabs(c->mean);
     /* log of the largest value on the real line: near log Phi(start) */
     double centre = tilted_centre(c->mean, c->sigma, aim->start), high = -INFINITY;
     for (int i = 0; i < 2; i++) {

@@ -95,12 +95,23 @@ static void close_plan(plan *p)
     p->term_count = 0;
 }
 
+static brume_ray *open_ray(const brume_parts *parts, const brume_ray_aim *aim)
+{
+    brume_ray_aim first = *aim, second = *aim;
+    brume_ray_lower(parts, &first, false);
+    brume_ray *ray = brume_ray_open(parts, &first);
+    if (ray)
+        return ray;
+    brume_ray_lower(parts, &second, true);
+    return second.start == first.start ? NULL : brume_ray_open(parts, &second);
+}
+
 static bool add_term(plan *p, double epsilon, double delta)
 {
     size_t i = p->term_count;
     brume_ray_aim aim = brume_ray_aim_for(&p->parts[i], epsilon, 0);
     aim.target = log(delta);
-    p->rays[i] = brume_ray_open(&p->parts[i], &aim);
+    p->rays[i] = open_ray(&p->parts[i], &aim);
     if (!p->rays[i])
         return false;
     p->nodes += brume_ray_nodes(p->rays[i]);
@@ -181,7 +192,7 @@ static bool plan_split(plan *p, double epsilon, double delta, double at)
             continue;
         }
         aim.target = log(delta) - p->log_weight[i];
-        p->rays[i] = brume_ray_open(parts, &aim);
+        p->rays[i] = open_ray(parts, &aim);
         if (!p->rays[i])
             return false;
         p->nodes += brume_ray_nodes(p->rays[i]);

@@ -11,6 +11,8 @@ typedef double complex point;
 
 static const double unit = BRUME_UNIT;
 static const double tolerance = 1e-12;  /* of one panel or of the rest, relative to the whole */
+static const double far_mass = 9.5;     /* at a path's start, minus a log */
+static const double most_lost = 11.5;   /* by what cancels and by all draws, a log */
 static const double most_cancelled = 7; /* a log: beyond, rounding is larger */
 
 enum { MOST_PANELS = 120, AROUND = 3 };
@@ -131,25 +133,37 @@ brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double
     }
     if (!isnan(epsilon))
         at.x = parts->reversed ? parts->origin - epsilon : parts->origin + epsilon;
-    if (parts->reversed)
-        return at;
-    /* start where e^{zT} does not yet put mass at T > 1/2, if the integrand is hardly larger there:
-     * the path may then lean over */
-    double least = INFINITY;
+    return at;
+}
+
+void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean)
+{
+    double least = INFINITY, clean = INFINITY, draws = 0;
     for (size_t i = 0; i < parts->count; i++) {
         double mean, sigma;
         brume_contour_normal(parts->part[i].law, &mean, &sigma);
-        if (isinf(parts->part[i].cut))
-            least = fmin(least, sigma * sigma * (0.5 - mean));
+        draws += parts->part[i].count;
+        if (isfinite(parts->part[i].cut))
+            continue;
+        /* the mass far out is e^{z m + z^2/(2 sigma^2)}; the larger z of two */
+        double square = mean * mean - 2 * far_mass / (sigma * sigma);
+        clean = fmin(clean, square > 0 ? sigma * sigma * (sqrt(square) - mean) : 0);
+        least = fmin(least, sigma * sigma * (0.5 - mean));
     }
-    if (!(least > 1.5 && least < at.start))
-        return at;
-    brume_ray_aim other = aim_at(parts, least);
-    if (size_at(parts, least, at.x) < size_at(parts, at.start, at.x) + 2) {
-        at.start = least;
-        at.width = other.width;
+    if (parts->reversed || !(aim->start < INFINITY))
+        return;
+    double size = size_at(parts, aim->start, aim->x), start = aim->start;
+    double scale = aim->x - parts->origin - aim->target;
+    if (least > 1.5 && least < start) {
+        double other = size_at(parts, least, aim->x);
+        if (other < size + 4 && (lean || other + scale < most_lost - log(draws)))
+            aim->start = least;
     }
-    return at;
+    if (aim->start == start && clean > 1.5 && clean < start &&
+        size_at(parts, clean, aim->x) < size + 4)
+        aim->start = clean;
+    if (aim->start < start)
+        aim->width = aim_at(parts, aim->start).width;
 }
 
 /* --- certified from here on --- */

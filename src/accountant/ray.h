@@ -45,6 +45,11 @@ typedef struct brume_ray brume_ray;
 /* The saddle at epsilon, or, if that is NaN, the one whose delta is exp(log_delta). */
 brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double log_delta);
 
+/* Start a ray for aim->target lower where that is better, a record removed: where e^{zT} puts no
+ * mass at T > 1/2 the path may lean over, if not too much cancels then, or if it must `lean`; where
+ * it puts little mass far out the sums are sharp. */
+void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean);
+
 /* log Phi of one draw at the real z; an estimate. */
 double brume_ray_log_sum(const brume_part *part, double z);
 
