@@ -140,8 +140,11 @@ static brume_status excess_at(calibration *c, double log_x, double *excess, brum
     double bound;
     BRUME_TRY(bound_at_search_point(c, exp(log_x), &bound, error));
     *excess = log(bound / target_of(c));
+    /* what counts is the comparison, not its logarithm, which may be 0 for a bound a unit above */
     if (bound <= target_of(c))
-        *excess = fmin(*excess, 0); /* what counts is the comparison, not its logarithm */
+        *excess = fmin(*excess, 0);
+    else if (!(*excess > 0) && !isnan(bound))
+        *excess = 1e-300;
     return BRUME_OK;
 }
 
