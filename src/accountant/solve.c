@@ -110,8 +110,9 @@ static bool narrow(const brume_answer *answer, double width_goal)
 }
 
 /* A smaller width for the next round: what it certifies narrows with the square of the width, and
- * the nodes grow with its inverse. 0 if that is too much work. */
-static double next_width(const brume_line *line, double gap, double goal, bool upper_end)
+ * the nodes grow with its inverse. 0 if that is too much work. `reach`: how much smaller it may be
+ * if `gap` is an estimate of the upper end's excess, else 0. */
+static double next_width(const brume_line *line, double gap, double goal, double reach)
 {
     double effort = 2, factor = 4, each = 200;
     for (size_t i = 0; i < line->law_count; i++) {
@@ -122,9 +123,8 @@ static double next_width(const brume_line *line, double gap, double goal, bool u
     double cost = each * effort * (double)line->count;
     if (line->dense.count > 0) {
         cost = brume_dense_cost(line);
-        factor = sqrt((upper_end ? 1.1 : 2) * gap / goal);
-        /* the estimate follows the square of the width closely: no round in between */
-        factor = fmin(fmax(factor, upper_end ? 1.5 : 2), upper_end ? 128 : 16);
+        factor = sqrt((reach > 0 ? 1.15 : 2) * gap / goal);
+        factor = reach > 0 ? fmin(fmax(factor, 1.5), reach) : fmin(fmax(factor, 2), 16);
         factor = fmin(factor, most_work / cost);
     }
     if (factor < 1.5 || factor * cost > 1.01 * most_work || line->width < 1e-14)
@@ -194,18 +194,27 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         double gap = answer.value.upper - answer.value.lower;
         if (upper_end && width > 0)
             gap = fmin(gap, answer.excess > 0 ? answer.excess : gap);
-        bool wide = gap > width_goal * answer.value.upper;
+        /* an estimate a little above the goal is not worth another round */
+        bool wide = gap > (upper_end ? 1.15 : 1) * width_goal * answer.value.upper;
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, &answer);
         if (width == 0 || !wide || line.cut || (answer.rounds > 3 && gap > 0.5 * before))
             break;
-        width = next_width(&line, gap, width_goal * answer.value.upper, upper_end);
+        /* near the truth an estimate follows the square of the width: no round in between */
+        double reach = upper_end ? (gap < 1e-3 * answer.value.upper ? 128 : 16) : 0;
+        width = next_width(&line, gap, width_goal * answer.value.upper, reach);
         if (width == 0)
             break;
     }
     brume_line_close(&line);
-    if (alive && epsilon >= 0 && !rays_first && !narrow(&answer, ray_width))
+    bool enough = upper_end && answer.excess > 0 &&
+                  answer.excess <= 1.15 * width_goal * answer.value.upper;
+    if (alive && epsilon >= 0 && !rays_first && !enough && !narrow(&answer, ray_width)) {
+        double before = answer.value.upper;
         brume_jumps_delta(laws, count, epsilon, width_goal, &answer);
+        if (answer.value.upper < before)
+            answer.excess = 0; /* that was of the line */
+    }
     if (alive && alone_and_gaussian(laws, count) && !narrow(&answer, width_goal)) {
         brume_closed gaussian = brume_gaussian_form(laws); /* doubles do not reach so far */
         brume_closed_delta(&gaussian, epsilon, &answer);
@@ -477,7 +486,7 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
             break;
         if (width == 0 || !wide || line.cut || stuck)
             break;
-        width = next_width(&line, gap, width_goal * answer.value.upper, false);
+        width = next_width(&line, gap, width_goal * answer.value.upper, 0);
         if (width == 0)
             break;
     }
