@@ -2,11 +2,10 @@
  * polygon has large bounds. */
 #include "accountant/contour.h"
 
-#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 
-typedef double complex point;
+#include "accountant/point.h"
 
 static const double unit = BRUME_UNIT;
 static const double negligible = -50;

@@ -1,13 +1,11 @@
 /* Aiming, laying and summing a ray. See the header. */
 #include "accountant/ray.h"
 
-#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "accountant/contour.h"
-
-typedef double complex point;
+#include "accountant/point.h"
 
 static const double unit = BRUME_UNIT;
 static const double tolerance = 1e-12;  /* of one panel or of the rest, relative to the whole */
