@@ -374,8 +374,8 @@ static void few_and_many_draws_are_narrow(void **state)
     (void)state;
     static const struct {
         double rate, sigma, delta;
-    } kinds[] = {{0.01, 1, 1e-6}, {0.1, 0.5, 1e-12}, {0.1, 1, 1e-30},
-                 {0.5, 2, 1e-6},  {0.5, 0.3, 1e-3},  {0.9, 5, 1e-12}};
+    } kinds[] = {{0.01, 1, 1e-6},  {0.1, 0.5, 1e-12}, {0.1, 1, 1e-30},    {0.5, 2, 1e-6},
+                 {0.5, 0.3, 1e-3}, {0.9, 5, 1e-12},   {0.001, 0.8, 1e-12}};
     static const uint64_t counts[] = {1, 2, 3, 5, 10, 20, 50, 100, 1000, 10000};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         double before = 0;
@@ -396,6 +396,23 @@ static void few_and_many_draws_are_narrow(void **state)
             assert_true(back.value.upper >= kinds[i].delta);
         }
     }
+}
+
+/* delta(0) of two draws is between one draw's total variation and twice that. */
+static void epsilon_is_0_from_the_total_variation_on(void **state)
+{
+    (void)state;
+    double one = 0.001 * erf(M_SQRT1_2 / 1.6);
+    brume_term term = poisson_gaussian(0.001, 0.8, 2);
+    brume_composition out;
+    brume_error error;
+    assert_ok(brume_compose_epsilon(&term, 1, 2 * one * (1 + 1e-9), NULL, &out, &error));
+    assert_true(out.value.lower == 0 && out.value.upper == 0);
+    assert_ok(brume_compose_delta(&term, 1, 0, NULL, &out, &error));
+    assert_true(out.value.lower > one && out.value.upper < 2 * one);
+    double exact = out.value.lower;
+    assert_ok(brume_compose_epsilon(&term, 1, exact * (1 - 1e-6), NULL, &out, &error));
+    assert_true(out.value.lower > 0);
 }
 
 /* A rare draw in which the noise is small, far out in the tail. */
@@ -477,6 +494,7 @@ int main(void)
         cmocka_unit_test(rays_of_one_draw_are_the_closed_form),
         cmocka_unit_test(rays_and_lines_overlap),
         cmocka_unit_test(few_and_many_draws_are_narrow),
+        cmocka_unit_test(epsilon_is_0_from_the_total_variation_on),
         cmocka_unit_test(deep_tails_have_both_ends),
         cmocka_unit_test(tiny_rates_have_ends_of_the_right_size),
         cmocka_unit_test(balls_agree_with_rays),
