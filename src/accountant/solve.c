@@ -186,7 +186,9 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         answer.route = route_of(&line);
         if (lower > answer.value.lower)
             answer.value.lower = lower;
-        double gap_share = width > 0 ? brume_smoothing_share(width) * (upper - lower) : 0;
+        /* few atoms make kinks, where the estimate fails: only for the many of a dense line */
+        bool dense = width > 0 && line.dense.count > 0;
+        double gap_share = dense ? brume_smoothing_share(width) * (upper - lower) : 0;
         if (upper < answer.value.upper) {
             answer.value.upper = upper;
             answer.excess = gap_share;

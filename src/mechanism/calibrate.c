@@ -206,13 +206,15 @@ static brume_status polish(calibration *c, double *x, double slope, bool *found,
         BRUME_TRY(excess_at(c, at, &here, error));
         double truth = here + log1p(-fmin(c->excess / target_of(c) / exp(here), 0.5));
         smoothed = c->excess > 0;
-        if (sharp && here <= 0 && truth >= (smoothed ? -9e-10 : -6e-10) * slope) {
+        double doubt = here - truth;
+        /* where smoothing cannot be made as small as that, the certified bound itself decides */
+        bool estimated = smoothed && doubt <= 1.3 * share * slope;
+        if (sharp && here <= 0 && (estimated ? truth + 3e-10 * slope : here) >= -6e-10 * slope) {
             *x = exp(at); /* the very point that was tried */
             *found = c->tight = true;
             return BRUME_OK;
         }
         double last = tried.excess[0], secant = (last - truth) / (at - tried.at[0]);
-        double doubt = here - truth;
         /* a secant over less than the bounds' own width says nothing */
         if (tried.count > 0 && fabs(at - tried.at[0]) > 1e-7 && secant > slope / 4 &&
             secant < slope * 4 && fabs(last - truth) >= 2 * fmax(doubt, tried.doubt))
@@ -229,7 +231,7 @@ static brume_status polish(calibration *c, double *x, double slope, bool *found,
         double fine = c->nodes * sqrt(doubt / (1e-10 * slope));
         share = !smoothed ? 3e-10 : fine < 2e4 ? 1.5e-10 : 6.5e-10;
         if (sharp)
-            at += smoothed ? fmin(share, was_sharp ? doubt / slope : share) + 2e-10 : 2e-10;
+            at += 2e-10 + (!smoothed ? 0 : was_sharp ? doubt / slope : share);
     }
     return BRUME_OK;
 }

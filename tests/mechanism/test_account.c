@@ -398,6 +398,11 @@ static void a_value_fits_and_a_billionth_less_noise_does_not(void **state)
         {"randomized_response(epsilon=?, k=4)*1000", 1, 1e-6},
         {"approximate(epsilon=?, delta=1e-8)*30 + laplace(scale=40)*20", 2, 1e-6},
         {"laplace(scale=?)*1000 + approximate(epsilon=0.1, delta=1e-7)*3", 2, 1e-6},
+        /* kinks, where an estimate of smoothing's part fails */
+        {"discrete_gaussian(sigma=?)*6 + pure(epsilon=0.08294)*3 + pure(epsilon=0.006952)*6",
+         1.6220159405558818, 2.0720328188586108e-10},
+        {"discrete_gaussian(sigma=?)*1842 + laplace(scale=53.83)*3 + pure(epsilon=0.4372)*3",
+         2.2169773317129615, 1.8199576559795113e-09},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         brume_expression e = {0};
