@@ -334,14 +334,14 @@ static void certify_ends(const plan *p, double root, double delta, double delta_
         if (upper <= high_target)
             *value = (brume_interval){0, 0};
     }
-    double step = (1.1 * error + above + 2 * delta * delta_error + fmax(sum - delta, 0)) / -slope +
+    double step = (1.01 * error + above + 2 * delta * delta_error + fmax(sum - delta, 0)) / -slope +
                   4 * unit * root;
     for (int i = 0; i < 8 && root + step < value->upper; i++, step *= 2) {
         certify(p, root + step, &lower, &upper);
         if (upper <= high_target)
             value->upper = root + step;
     }
-    step = (1.1 * error + 2 * delta * delta_error + fmax(delta - sum, 0)) / -slope +
+    step = (1.01 * error + 2 * delta * delta_error + fmax(delta - sum, 0)) / -slope +
            4 * unit * root;
     for (int i = 0; i < 8 && root - step > value->lower; i++, step *= 2) {
         certify(p, root - step, &lower, &upper);

@@ -269,8 +269,9 @@ static bool push_panel(brume_ray *ray, point from, point to, const double *misse
             log_size += count * log(size);
             turn += count * angle;
             ceiling += count * log((size + off) * (1 + 1e-12));
-            error += count *
-                     (off / size * 1.1 + unit * (8 + 8 * fabs(angle) + 4 * fabs(log(size))));
+            /* |log(1 + w)| <= |w| (1 + 1.1 |w|) for |w| <= 1/20 */
+            error += count * (off / size * (1 + 1.1 * off / size) +
+                              unit * (8 + 8 * fabs(angle) + 4 * fabs(log(size))));
             if (!(off < 0.05 * size))
                 error = INFINITY;
         }
@@ -287,7 +288,8 @@ static bool push_panel(brume_ray *ray, point from, point to, const double *misse
             point value = size * CMPLX(co, s) * kernel;
             node->re = creal(value);
             node->im = cimag(value);
-            node->error = size * length * (1.1 * error + 40 * unit);
+            /* |e^w - 1| <= |w| (1 + |w|) */
+            node->error = size * length * (error * (1 + error) * (1 + 1e-9) + 40 * unit);
         } else {
             node->error = exp(ceiling) * length * (1 + 1e-9);
         }
