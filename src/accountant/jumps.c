@@ -13,7 +13,7 @@ static const double unit = BRUME_UNIT;
 static const char route[] = "integral along a ray through the loss transform";
 static const char route_variation[] = "total variation, draw by draw";
 static const char route_moment[] = "moments of the loss";
-static const double many_draws = 100, many_divergence = 0.1;
+static const double many_draws = 100, many_divergence = 0.5;
 static const double few_divergence = 0.02; /* below, one jump makes delta */
 static const double negligible = 1e-13;    /* of delta: what may be left out */
 
