@@ -148,7 +148,7 @@ BRUME_MUST_USE brume_status brume_ledger_recall(brume_ledger *ledger, const char
                                                 json_t **answer, brume_error *error);
 
 /* Reservations of one dataset (NULL: all), oldest first: {"events":[{"id","time","dataset","sql",
- * "cost","state"}]}. */
+ * "cost","state"}]}. BRUME_EDAMAGED if a row is not what brume writes. */
 BRUME_MUST_USE brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,
                                                  json_t **out, brume_error *error);
 

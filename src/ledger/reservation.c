@@ -284,12 +284,12 @@ brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, j
 
 /* ---- history ---- */
 
-/* A charge as numbers, beside its exact text. */
+/* A charge as numbers, beside its exact text; NULL if it is none. */
 static json_t *cost_to_json(const char *price)
 {
     brume_charge charge;
-    if (!price || brume_charge_parse(price, &charge, NULL) != BRUME_OK)
-        return json_null();
+    if (brume_charge_parse(price, &charge, NULL) != BRUME_OK)
+        return NULL;
     double amount = brume_decimal_nearest(&charge.amount);
     double delta = brume_decimal_nearest(&charge.delta);
     if (charge.rule == BRUME_RULE_CONCENTRATED)
@@ -298,22 +298,37 @@ static json_t *cost_to_json(const char *price)
     return json_pack("{s:f,s:f,s:n,s:s}", "epsilon", amount, "delta", delta, "rho", "exact", price);
 }
 
-static json_t *history_entry(sqlite3_stmt *statement)
+/* A row of the journal that is not what brume writes: said, not shown in part. */
+static brume_status damaged_history(brume_error *error)
+{
+    return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                      "a row of the journal cannot be read");
+}
+
+static brume_status history_entry(sqlite3_stmt *statement, json_t **out, brume_error *error)
 {
     json_t *body = json_loads(brume_store_text(statement, 3), JSON_ALLOW_NUL, NULL);
     const char *dataset = brume_store_text(statement, 2);
     const char *price = NULL;
     json_t *charge = NULL;
     size_t i = 0;
-    json_array_foreach (json_object_get(body, "charges"), i, charge)
-        if (strcmp(json_string_value(json_object_get(charge, "dataset")), dataset) == 0)
+    json_array_foreach (json_object_get(body, "charges"), i, charge) {
+        const char *name = json_string_value(json_object_get(charge, "dataset"));
+        if (name && strcmp(name, dataset) == 0)
             price = json_string_value(json_object_get(charge, "price"));
-    json_t *entry = json_pack(
-        "{s:I,s:s,s:s,s:O?,s:o,s:s}", "id", (json_int_t)sqlite3_column_int64(statement, 0), "time",
-        brume_store_text(statement, 1), "dataset", dataset, "sql", json_object_get(body, "sql"),
-        "cost", cost_to_json(price), "state", brume_store_text(statement, 4));
+    }
+    json_t *entry = NULL;
+    if (price)
+        entry = json_pack("{s:I,s:s,s:s,s:O?,s:o,s:s}", "id",
+                          (json_int_t)sqlite3_column_int64(statement, 0), "time",
+                          brume_store_text(statement, 1), "dataset", dataset, "sql",
+                          json_object_get(body, "sql"), "cost", cost_to_json(price), "state",
+                          brume_store_text(statement, 4));
     json_decref(body);
-    return entry;
+    if (!entry)
+        return damaged_history(error);
+    *out = entry;
+    return BRUME_OK;
 }
 
 brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset, json_t **out,
@@ -331,9 +346,11 @@ brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset, jso
     brume_status status = events ? BRUME_OK : out_of_memory(error);
     bool row = true;
     while (status == BRUME_OK && row) {
+        json_t *entry = NULL;
         status = brume_store_step(ledger, statement, &row, error);
-        if (status == BRUME_OK && row &&
-            json_array_append_new(events, history_entry(statement)) != 0)
+        if (status == BRUME_OK && row)
+            status = history_entry(statement, &entry, error);
+        if (status == BRUME_OK && row && json_array_append_new(events, entry) != 0)
             status = out_of_memory(error);
     }
     sqlite3_finalize(statement);

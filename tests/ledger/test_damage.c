@@ -103,6 +103,20 @@ static void a_reset_state_buys_nothing(void **state)
     remove_place(&where);
 }
 
+/* Change the journal in spite of its guards, which are put back. */
+static void tamper_journal(const place *where, const char *edit)
+{
+    char sql[512];
+    snprintf(sql, sizeof sql,
+             "DROP TRIGGER journal_keeps_text; DROP TRIGGER journal_keeps_rows; %s;"
+             "CREATE TRIGGER journal_keeps_rows BEFORE DELETE ON journal BEGIN SELECT "
+             "RAISE(ABORT, 'the journal is append-only'); END;"
+             "CREATE TRIGGER journal_keeps_text BEFORE UPDATE ON journal BEGIN SELECT "
+             "RAISE(ABORT, 'the journal is append-only'); END",
+             edit);
+    tamper(where, sql);
+}
+
 static void a_changed_journal_row_is_found(void **state)
 {
     (void)state;
@@ -115,17 +129,36 @@ static void a_changed_journal_row_is_found(void **state)
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         place where;
         brume_error error = {0};
-        char sql[512];
         make_ledger(&where);
-        snprintf(sql, sizeof sql,
-                 "DROP TRIGGER journal_keeps_text; DROP TRIGGER journal_keeps_rows; %s;"
-                 "CREATE TRIGGER journal_keeps_rows BEFORE DELETE ON journal BEGIN SELECT "
-                 "RAISE(ABORT, 'the journal is append-only'); END;"
-                 "CREATE TRIGGER journal_keeps_text BEFORE UPDATE ON journal BEGIN SELECT "
-                 "RAISE(ABORT, 'the journal is append-only'); END",
-                 edits[i]);
-        tamper(&where, sql);
+        tamper_journal(&where, edits[i]);
         assert_fails(verify_file(&where, &error), BRUME_EDAMAGED);
+        remove_place(&where);
+    }
+}
+
+static void a_history_that_cannot_be_read_is_an_error(void **state)
+{
+    (void)state;
+    static const char *const edits[] = {
+        "UPDATE journal SET body = replace(body, 'dataset', 'datasex') WHERE kind = 'reserve'",
+        "UPDATE journal SET body = replace(body, 'price', 'prize') WHERE kind = 'reserve'",
+        "UPDATE journal SET body = replace(body, '0.5', 'half') WHERE kind = 'reserve'",
+        "UPDATE journal SET body = 'gone' WHERE kind = 'reserve'",
+    };
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        place where;
+        brume_error error = {0};
+        brume_ledger *ledger = NULL;
+        json_t *history = NULL;
+        make_ledger(&where);
+        assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_READ, &ledger, &error));
+        assert_ok(brume_ledger_history(ledger, NULL, &history, &error));
+        json_decref(history);
+        brume_ledger_close(ledger);
+        tamper_journal(&where, edits[i]);
+        assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_READ, &ledger, &error));
+        assert_fails(brume_ledger_history(ledger, NULL, &history, &error), BRUME_EDAMAGED);
+        brume_ledger_close(ledger);
         remove_place(&where);
     }
 }
@@ -403,6 +436,7 @@ int main(void)
         cmocka_unit_test(every_edit_beside_the_journal_is_found_by_verify),
         cmocka_unit_test(a_reset_state_buys_nothing),
         cmocka_unit_test(a_changed_journal_row_is_found),
+        cmocka_unit_test(a_history_that_cannot_be_read_is_an_error),
         cmocka_unit_test(a_foreign_trigger_table_or_missing_guard_is_refused_at_once),
         cmocka_unit_test(a_newer_schema_is_refused_and_untouched),
         cmocka_unit_test(a_file_that_is_no_ledger_is_refused_and_untouched),
