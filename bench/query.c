@@ -1,11 +1,14 @@
 /* query: what privacy costs in time. brume's answers beside the engine's plain GROUP BY and beside
  * the window-function SQL that bounds contributions inside the engine, in one run, interleaved.
  *
- *   query [ROWS [ROUNDS]]              DuckDB on 10,000,000 rows and 3 rounds unless said; then a
- * small CSV and PostgreSQL as below query small [ROUNDS]               one query by the command
- * line on a CSV of 1,000 rows query postgresql [ROWS [ROUNDS]]   on a private cluster; 1,000,000
- * rows unless said query linear [MOST [ROUNDS]]       DuckDB on 1, 10, 100 ... million rows up to
- * MOST (100,000,000)
+ *   query [ROWS [ROUNDS]]
+ *       DuckDB on 10,000,000 rows and 3 rounds unless said; then small and postgresql
+ *   query small [ROUNDS]
+ *       one query by the command line on a CSV of 1,000 rows
+ *   query postgresql [ROWS [ROUNDS]]
+ *       on a private cluster; 1,000,000 rows unless said
+ *   query linear [MOST [ROUNDS]]
+ *       DuckDB on 1, 10, 100 ... million rows up to MOST (100,000,000)
  *
  * Data: 1,000 groups; a sparse file in which nearly every row is another (unit, group) pair, and a
  * dense one with 200 rows a unit. Times are the best of the rounds; memory is the peak of a process
