@@ -60,9 +60,9 @@ static brume_status check(brume_method method, const brume_term *terms, size_t c
                               "a probability of failure must be in [0, 1]");
         if (!brume_method_applies(method, &terms[i].cost))
             return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
-                              "method '%s' does not apply to term %zu, which has not %s",
+                              "method '%s' does not apply to term %zu: it needs %s",
                               method == BRUME_METHOD_AUTO ? "auto" : cards[method - 1].name, i + 1,
-                              method == BRUME_METHOD_AUTO ? "any guarantee"
+                              method == BRUME_METHOD_AUTO ? "some guarantee"
                                                           : cards[method - 1].needs);
     }
     return BRUME_OK;

@@ -46,6 +46,17 @@ static json_t *answer_object(const question *q, const brume_call *call, const br
     return object;
 }
 
+/* Infinite because no epsilon is large enough, or because its bound has left the doubles? */
+static const char *why_infinite(const question *q)
+{
+    if (!(q->at > 0))
+        return "at delta = 0 only pure epsilons without failure add up";
+    for (size_t i = 0; i < q->count; i++)
+        if (q->terms[i].cost.delta_failure > 0)
+            return "delta does not exceed the probability that a release fails";
+    return "the bound is above the largest number there is here, about 1.8e308";
+}
+
 static void print_answer(const question *q, brume_call *call, const brume_bound *bound)
 {
     FILE *out = call->out;
@@ -54,9 +65,7 @@ static void print_answer(const question *q, brume_call *call, const brume_bound 
     fprintf(out, "  at %s = %s, %s\n", q->of_delta ? "delta" : "epsilon",
             brume_shortest(q->at).text, brume_call_adjacency_word(call));
     if (bound->infinite)
-        fprintf(out, "no finite epsilon: %s\n",
-                q->at > 0 ? "delta does not exceed the probability that a release fails"
-                          : "at delta = 0 only pure epsilons without failure add up");
+        fprintf(out, "no finite epsilon: %s\n", why_infinite(q));
     else if (bound->has_lower)
         fprintf(out, "%s  >= %s: the truth lies between%s\n", asked(q),
                 brume_shortest(bound->lower).text,
