@@ -217,7 +217,7 @@ static const char *const examples[] = {
 
 const brume_command brume_command_audit = {
     .name = "audit",
-    .summary = "draw from a shipped mechanism and bound its epsilon from below",
+    .summary = "attack a shipped mechanism: its epsilon from below",
     .usage = "EXPR [--samples N] [--confidence C] [--delta D] [--adjacency A]",
     .description =
         "Draws on two neighbours that are as bad for the mechanism as is known, through the "

@@ -39,13 +39,14 @@ static void write_text(const brume_call *call, const brume_dataset *dataset)
     brume_decimal_print(&filter->limit_delta, most, sizeof most);
     fprintf(call->out, "%s%-16s%s ", brume_bold(call), dataset->name, brume_plain(call));
     brume_write_bar(call->out, brume_decimal_nearest(&left.amount),
-                    brume_decimal_nearest(&filter->limit), 30);
+                    brume_decimal_nearest(&filter->limit), 20);
     fprintf(call->out, "  %s %s of %s left",
             filter->rule == BRUME_RULE_CONCENTRATED ? "rho" : "epsilon", amount, limit);
     if (filter->rule != BRUME_RULE_PURE)
         fprintf(call->out, ", delta %s of %s", delta, most);
-    fprintf(call->out, "   (%llu %s, rule %s)\n", (unsigned long long)dataset->queries,
-            dataset->queries == 1 ? "query" : "queries", brume_rule_word(filter->rule));
+    fprintf(call->out, "\n%17s%s%llu %s, rule %s%s\n", "", brume_dim(call),
+            (unsigned long long)dataset->queries, dataset->queries == 1 ? "query" : "queries",
+            brume_rule_word(filter->rule), brume_plain(call));
 }
 
 static bool is_public(const brume_dataset *dataset)

@@ -71,10 +71,9 @@ brume_status brume_find_command(int count, char **words, const brume_command **c
     const char *names[100];
     size_t named = 0;
     bool family = false; /* "ledger" alone: the first word of a command of two */
-    size_t first = strlen(words[0]);
     for (size_t i = 0; i < total && named < sizeof names / sizeof *names; i++) {
         names[named++] = all[i]->name;
-        family |= strncmp(all[i]->name, words[0], first) == 0 && all[i]->name[first] == ' ';
+        family |= brume_command_is_of(all[i], words[0]);
     }
     return unknown_name("command", "", family && count > 1 ? two : words[0], names, named,
                         "brume help", error);

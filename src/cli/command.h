@@ -108,6 +108,9 @@ struct brume_command {
 const brume_command *const *brume_commands(size_t *count);
 const brume_command *brume_command_by_name(const char *name);
 
+/* Is `family` the first word of the command's two, as "ledger" of "ledger verify"? */
+bool brume_command_is_of(const brume_command *command, const char *family);
+
 /* --- reading the call ------------------------------------------------------------------------- */
 
 /* How often the option was given; whether it was. */

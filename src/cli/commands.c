@@ -26,3 +26,9 @@ const brume_command *brume_command_by_name(const char *name)
             return commands[i];
     return NULL;
 }
+
+bool brume_command_is_of(const brume_command *command, const char *family)
+{
+    size_t length = strlen(family);
+    return strncmp(command->name, family, length) == 0 && command->name[length] == ' ';
+}

@@ -8,8 +8,9 @@
 #include "base/text.h"
 #include "cli/call.h"
 #include "cli/table.h"
+#include "cli/wrap.h"
 
-enum { WIDTH = 96, USAGE = 1000 };
+enum { USAGE = 1000 };
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
@@ -59,40 +60,42 @@ void brume_option_help(const brume_option *option, char *out, size_t room)
                brume_shortest(option->least).text, ")");
 }
 
-/* `text` in lines of at most WIDTH characters, each after `indent` spaces. */
-static void write_wrapped(FILE *out, const char *text, int indent)
-{
-    int column = 0;
-    while (*text) {
-        size_t word = strcspn(text, " \n");
-        if (column > 0 && column + 1 + (int)word > WIDTH - indent) {
-            fputc('\n', out);
-            column = 0;
-        }
-        if (column == 0)
-            fprintf(out, "%*s", indent, "");
-        else if (word > 0)
-            fputc(' ', out), column++;
-        fprintf(out, "%.*s", (int)word, text);
-        column += (int)word;
-        text += word;
-        while (*text == ' ')
-            text++;
-        if (*text == '\n') {
-            fputc('\n', out);
-            column = 0;
-            if (text[1] == '\n')
-                fputc('\n', out);
-            text += strspn(text, "\n ");
-        }
-    }
-    if (column > 0)
-        fputc('\n', out);
-}
-
 static void write_heading(const brume_call *call, const char *text)
 {
     fprintf(call->out, "\n%s%s%s\n", brume_bold(call), text, brume_plain(call));
+}
+
+/* --- JSON --------------------------------------------------------------------------------------
+ */
+
+static json_t *command_json(const brume_command *command)
+{
+    char usage[USAGE];
+    brume_usage(command, usage, sizeof usage);
+    json_t *options = json_array();
+    for (size_t i = 0; i < command->option_count; i++)
+        json_array_append_new(
+            options, json_pack("{s:s, s:s?, s:s, s:b}", "name", command->options[i].name,
+                               "argument", command->options[i].argument, "help",
+                               command->options[i].help, "required", command->options[i].required));
+    json_t *examples = json_array();
+    for (size_t i = 0; command->examples && command->examples[i]; i++)
+        json_array_append_new(examples, json_sprintf("brume %s", command->examples[i]));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", command->name, "summary",
+                     command->summary, "usage", usage, "options", options, "examples", examples);
+}
+
+/* All commands, one, or those of a family. */
+static brume_status write_json(brume_call *call, const brume_command *only, const char *family,
+                               brume_error *error)
+{
+    size_t count;
+    const brume_command *const *commands = brume_commands(&count);
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (only ? only == commands[i] : !family || brume_command_is_of(commands[i], family))
+            json_array_append_new(list, command_json(commands[i]));
+    return brume_call_write_json(call, json_pack("{s:o}", "commands", list), error);
 }
 
 /* --- the two texts ---------------------------------------------------------------------------- */
@@ -100,6 +103,8 @@ static void write_heading(const brume_call *call, const char *text)
 brume_status brume_write_overview(brume_call *call, brume_error *error)
 {
     static const char *const columns[] = {"", "", NULL};
+    if (call->json)
+        return write_json(call, NULL, NULL, error);
     fprintf(call->out,
             "%sbrume%s: differential privacy with exact noise and certified accounting\n",
             brume_bold(call), brume_plain(call));
@@ -128,78 +133,116 @@ brume_status brume_write_overview(brume_call *call, brume_error *error)
     return BRUME_OK;
 }
 
-static void option_rows(brume_table *table, const brume_option *options, size_t count)
+/* Terms and what they mean, side by side; a long term has a line of its own. */
+enum { TERM = 24 };
+
+static void write_entry(FILE *out, const char *term, size_t column, const char *help)
+{
+    size_t width = 2 + brume_text_width(term);
+    fprintf(out, "  %s", term);
+    if (width + 2 > column) {
+        fputc('\n', out);
+        width = 0;
+    }
+    fprintf(out, "%*s", (int)(column - width), "");
+    brume_write_wrapped(out, help, column, column);
+}
+
+static void option_term(const brume_option *option, char *out, size_t room)
+{
+    snprintf(out, room, "--%s%s%s", option->name, option->argument ? " " : "",
+             option->argument ? option->argument : "");
+}
+
+static size_t widest_option(const brume_option *options, size_t count, size_t widest)
 {
     for (size_t i = 0; i < count; i++) {
-        char help[400];
+        char term[100];
+        option_term(&options[i], term, sizeof term);
+        size_t width = brume_text_width(term);
+        if (width > widest && width <= TERM)
+            widest = width;
+    }
+    return widest;
+}
+
+static void write_options(FILE *out, const brume_option *options, size_t count, size_t column)
+{
+    for (size_t i = 0; i < count; i++) {
+        char term[100], help[400];
+        option_term(&options[i], term, sizeof term);
         brume_option_help(&options[i], help, sizeof help);
-        brume_table_cell(table, "  --%s%s%s", options[i].name, options[i].argument ? " " : "",
-                         options[i].argument ? options[i].argument : "");
-        brume_table_cell(table, "%s", help);
+        write_entry(out, term, column, help);
+    }
+}
+
+static void write_text(const brume_call *call, const brume_command *command)
+{
+    char usage[USAGE], before[100];
+    brume_usage(command, usage, sizeof usage);
+    fprintf(call->out, "%sbrume %s%s: ", brume_bold(call), command->name, brume_plain(call));
+    brume_write_wrapped(call->out, command->summary, strlen("brume : ") + strlen(command->name), 2);
+    write_heading(call, "Usage");
+    snprintf(before, sizeof before, "  brume %s%s", command->name, *usage ? " " : "");
+    fputs(before, call->out);
+    brume_write_words(call->out, usage, strlen(before), 6, "");
+    if (command->description) {
+        fputc('\n', call->out);
+        brume_write_wrapped(call->out, command->description, 0, 0);
+    }
+    write_heading(call, "Arguments and options");
+    size_t widest = widest_option(command->options, command->option_count, 0);
+    widest = widest_option(brume_common_options, brume_common_option_count, widest);
+    for (size_t i = 0; i < command->operand_count; i++)
+        write_entry(call->out, command->operands[i].name, widest + 4, command->operands[i].help);
+    write_options(call->out, command->options, command->option_count, widest + 4);
+    write_options(call->out, brume_common_options, brume_common_option_count, widest + 4);
+    if (command->examples && command->examples[0])
+        write_heading(call, "Examples");
+    for (size_t i = 0; command->examples && command->examples[i]; i++) {
+        fputs("  brume ", call->out);
+        brume_write_words(call->out, command->examples[i], 8, 4, " \\");
     }
 }
 
 brume_status brume_write_help(brume_call *call, const brume_command *command, brume_error *error)
 {
-    static const char *const columns[] = {"", "", NULL};
-    char usage[USAGE];
-    brume_usage(command, usage, sizeof usage);
-    fprintf(call->out, "%sbrume %s%s: %s\n", brume_bold(call), command->name, brume_plain(call),
-            command->summary);
-    write_heading(call, "Usage");
-    fprintf(call->out, "  brume %s%s%s\n", command->name, *usage ? " " : "", usage);
-    if (command->description) {
-        fputc('\n', call->out);
-        write_wrapped(call->out, command->description, 0);
-    }
-    brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(columns, &table, error));
-    for (size_t i = 0; i < command->operand_count; i++) {
-        brume_table_cell(table, "  %s", command->operands[i].name);
-        brume_table_cell(table, "%s", command->operands[i].help);
-    }
-    option_rows(table, command->options, command->option_count);
-    option_rows(table, brume_common_options, brume_common_option_count);
-    write_heading(call, "Arguments and options");
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    BRUME_TRY(status);
-    if (command->examples && command->examples[0])
-        write_heading(call, "Examples");
-    for (size_t i = 0; command->examples && command->examples[i]; i++)
-        fprintf(call->out, "  brume %s\n", command->examples[i]);
+    if (call->json)
+        return write_json(call, command, NULL, error);
+    write_text(call, command);
     return BRUME_OK;
 }
 
-/* --- the command ------------------------------------------------------------------------------ */
-
-static json_t *command_json(const brume_command *command)
+bool brume_write_family_help(brume_call *call, const char *family, brume_status *status,
+                             brume_error *error)
 {
-    char usage[USAGE];
-    brume_usage(command, usage, sizeof usage);
-    json_t *options = json_array();
-    for (size_t i = 0; i < command->option_count; i++)
-        json_array_append_new(
-            options, json_pack("{s:s, s:s?, s:s, s:b}", "name", command->options[i].name,
-                               "argument", command->options[i].argument, "help",
-                               command->options[i].help, "required", command->options[i].required));
-    json_t *examples = json_array();
-    for (size_t i = 0; command->examples && command->examples[i]; i++)
-        json_array_append_new(examples, json_sprintf("brume %s", command->examples[i]));
-    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", command->name, "summary",
-                     command->summary, "usage", usage, "options", options, "examples", examples);
-}
-
-static brume_status write_json(brume_call *call, const brume_command *only, brume_error *error)
-{
-    size_t count;
+    size_t count, members = 0;
     const brume_command *const *commands = brume_commands(&count);
-    json_t *list = json_array();
+    const brume_command *last = NULL;
     for (size_t i = 0; i < count; i++)
-        if (!only || only == commands[i])
-            json_array_append_new(list, command_json(commands[i]));
-    return brume_call_write_json(call, json_pack("{s:o}", "commands", list), error);
+        if (brume_command_is_of(commands[i], family)) {
+            last = commands[i];
+            members++;
+        }
+    if (members == 0)
+        return false;
+    *status = BRUME_OK;
+    if (call->json)
+        *status = write_json(call, NULL, family, error);
+    else if (members == 1)
+        write_text(call, last);
+    if (call->json || members == 1)
+        return true;
+    fprintf(call->out, "%sbrume %s%s: one of these\n\n", brume_bold(call), family,
+            brume_plain(call));
+    for (size_t i = 0; i < count; i++)
+        if (brume_command_is_of(commands[i], family))
+            write_entry(call->out, commands[i]->name, TERM, commands[i]->summary);
+    fprintf(call->out, "\n'brume help %s' explains one of them\n", last->name);
+    return true;
 }
+
+/* --- the command ------------------------------------------------------------------------------ */
 
 static brume_status run(brume_call *call, brume_error *error)
 {
@@ -212,6 +255,10 @@ static brume_status run(brume_call *call, brume_error *error)
         return BRUME_OK;
     }
     const brume_command *command = NULL;
+    brume_status status;
+    if (call->operand_count == 1 &&
+        brume_write_family_help(call, call->operands[0], &status, error))
+        return status;
     if (call->operand_count > 0) {
         int used = 0;
         char *words[2] = {(char *)call->operands[0], NULL};
@@ -223,8 +270,6 @@ static brume_status run(brume_call *call, brume_error *error)
             return brume_fail(error, BRUME_EARGUMENT, "see 'brume help'",
                               "unexpected argument '%.100s'", call->operands[used]);
     }
-    if (call->json)
-        return write_json(call, command, error);
     return command ? brume_write_help(call, command, error) : brume_write_overview(call, error);
 }
 

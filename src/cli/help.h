@@ -4,10 +4,15 @@
 
 #include "cli/command.h"
 
-/* `brume help` and `brume help COMMAND`. */
+/* `brume help` and `brume help COMMAND`, as text or JSON. */
 BRUME_MUST_USE brume_status brume_write_overview(brume_call *call, brume_error *error);
 BRUME_MUST_USE brume_status brume_write_help(brume_call *call, const brume_command *command,
                                              brume_error *error);
+
+/* `brume help ledger`: the commands whose first word of two it is. False where there are none; else
+ * *status is set. */
+bool brume_write_family_help(brume_call *call, const char *family, brume_status *status,
+                             brume_error *error);
 
 /* What follows the name of a command in its usage line: "EXPR --count N [--json]". */
 void brume_usage(const brume_command *command, char *out, size_t room);

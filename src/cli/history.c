@@ -8,7 +8,7 @@
 
 static brume_status write_table(brume_call *call, const json_t *events, brume_error *error)
 {
-    static const char *const columns[] = {">id", "time", "dataset", "state", "cost", "sql", NULL};
+    static const char *const columns[] = {">id", "time", "dataset", "state", "cost", "~sql", NULL};
     if (json_array_size(events) == 0) {
         fprintf(call->out, "nothing was asked yet\n");
         return BRUME_OK;
@@ -27,7 +27,7 @@ static brume_status write_table(brume_call *call, const json_t *events, brume_er
         brume_table_cell(
             table, "%s",
             json_string_value(json_object_get(json_object_get(event, "cost"), "exact")));
-        brume_table_cell(table, "%.90s%s", sql ? sql : "", sql && strlen(sql) > 90 ? "..." : "");
+        brume_table_cell(table, "%.73s%s", sql ? sql : "", sql && strlen(sql) > 73 ? "..." : "");
     }
     brume_status status = brume_table_write(table, call, error);
     brume_table_close(table);
@@ -67,7 +67,7 @@ const brume_command brume_command_history = {
     .name = "history",
     .summary = "list what was asked and what it cost",
     .description =
-        "One line per charge, oldest first. A query that failed or was interrupted stays charged: "
+        "Every charge, oldest first. A query that failed or was interrupted stays charged: "
         "whether its answer was seen cannot be known. Free re-reads are not charges.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),

@@ -38,6 +38,10 @@ static brume_status run_words(int count, char **words, brume_call *call, const c
         return brume_fail(error, BRUME_EARGUMENT, "see 'brume help'", "a command is missing");
     const brume_command *found = NULL;
     int used = 0;
+    brume_status status;
+    if (count - at >= 2 && strcmp(words[at + 1], "--help") == 0 &&
+        brume_write_family_help(call, words[at], &status, error))
+        return status;
     BRUME_TRY(brume_find_command(count - at, words + at, &found, &used, error));
     *command = found->name;
     bool help = false;

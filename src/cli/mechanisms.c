@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/table.h"
+#include "cli/wrap.h"
 #include "mechanism/card.h"
 
 static const char *type_name(brume_parameter_type type)
@@ -95,33 +96,28 @@ static void expression_form(const brume_card *card, bool optional, char *out, si
     snprintf(out + used, room - used, ")");
 }
 
-static brume_status write_list(brume_call *call, brume_error *error)
+static void write_list(brume_call *call)
 {
-    static const char *const columns[] = {"mechanism", "what it does and what it guarantees", NULL};
     size_t count;
     const brume_card *const *cards = brume_cards(&count);
-    brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(columns, &table, error));
     for (size_t i = 0; i < count; i++) {
         char form[200];
         expression_form(cards[i], false, form, sizeof form);
-        brume_table_cell(table, "%s", form);
-        brume_table_cell(table, "%s", cards[i]->summary);
-        brume_table_cell(table, "%s", "");
-        brume_table_cell(table, "%s  %s%s", brume_dim(call), cards[i]->guarantee,
-                         brume_plain(call));
+        fprintf(call->out, "%s%s%s\n    ", brume_bold(call), form, brume_plain(call));
+        brume_write_wrapped(call->out, cards[i]->summary, 4, 4);
+        fprintf(call->out, "    %s", brume_dim(call));
+        brume_write_wrapped(call->out, cards[i]->guarantee, 4, 4);
+        fputs(brume_plain(call), call->out);
     }
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    if (status == BRUME_OK)
-        fprintf(call->out, "\n'brume mechanisms NAME' shows one in full.\n");
-    return status;
+    fprintf(call->out, "\n'brume mechanisms NAME' shows one in full.\n");
 }
 
 static void write_field(const brume_call *call, const char *name, const char *text)
 {
-    if (text && *text)
-        fprintf(call->out, "  %s%-12s%s %s\n", brume_dim(call), name, brume_plain(call), text);
+    if (!text || !*text)
+        return;
+    fprintf(call->out, "  %s%-12s%s ", brume_dim(call), name, brume_plain(call));
+    brume_write_wrapped(call->out, text, 15, 15);
 }
 
 /* A bound of a range: large powers of two as such. */
@@ -154,7 +150,7 @@ static void write_range(const brume_parameter *parameter, char *out, size_t room
 
 static brume_status write_parameters(brume_call *call, const brume_card *card, brume_error *error)
 {
-    static const char *const columns[] = {"", "", "", "", NULL};
+    static const char *const columns[] = {"", "", "", "~", NULL};
     brume_table *table = NULL;
     BRUME_TRY(brume_table_open(columns, &table, error));
     for (size_t i = 0; i < card->parameter_count; i++) {
@@ -189,7 +185,9 @@ static brume_status write_card(brume_call *call, const brume_card *card, brume_e
             snprintf(adjacencies + used, sizeof adjacencies - used, "%s%s", used ? ", " : "",
                      adjacency_names[i].name);
         }
-    fprintf(call->out, "%s%s%s\n%s\n\n", brume_bold(call), form, brume_plain(call), card->summary);
+    fprintf(call->out, "%s%s%s\n", brume_bold(call), form, brume_plain(call));
+    brume_write_wrapped(call->out, card->summary, 0, 0);
+    fputc('\n', call->out);
     write_field(call, "guarantee", card->guarantee);
     write_field(call, "adjacency", adjacencies);
     write_field(call, "sensitivity", card->sensitivity);
@@ -199,8 +197,10 @@ static brume_status write_card(brume_call *call, const brume_card *card, brume_e
     BRUME_TRY(write_parameters(call, card, error));
     if (card->examples && card->examples[0])
         fprintf(call->out, "\n%sExamples%s\n", brume_bold(call), brume_plain(call));
-    for (size_t i = 0; card->examples && card->examples[i]; i++)
-        fprintf(call->out, "  brume %s\n", card->examples[i]);
+    for (size_t i = 0; card->examples && card->examples[i]; i++) {
+        fputs("  brume ", call->out);
+        brume_write_words(call->out, card->examples[i], 8, 4, " \\");
+    }
     return BRUME_OK;
 }
 
@@ -229,7 +229,10 @@ static brume_status run(brume_call *call, brume_error *error)
         BRUME_TRY(find_card(name, &card, error));
     if (call->json)
         return write_json(call, card, error);
-    return card ? write_card(call, card, error) : write_list(call, error);
+    if (card)
+        return write_card(call, card, error);
+    write_list(call);
+    return BRUME_OK;
 }
 
 static const brume_operand operands[] = {

@@ -1,12 +1,16 @@
 /* Tables of text, aligned: a column is as wide as its widest cell, counted in characters of UTF-8;
- * columns are two spaces apart; no line ends in spaces. */
+ * columns are two spaces apart; no line ends in spaces. In a last column that may be broken, what
+ * does not fit in BRUME_LINE goes on in further lines: in its column if there is room, else below.
+ */
 #include "cli/table.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP = 2 };
+#include "cli/wrap.h"
+
+enum { GAP = 2, LONG = 24, BELOW = 4 };
 
 struct brume_table {
     const char *const *columns;
@@ -60,63 +64,93 @@ void brume_table_cell(brume_table *table, const char *format, ...)
     va_end(arguments);
 }
 
-/* Characters, not bytes: continuation bytes of UTF-8 do not count. */
-static size_t width_of(const char *text)
-{
-    size_t width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
 static const char *heading(const char *column)
 {
-    return column[0] == '>' ? column + 1 : column;
+    return column[0] == '>' || column[0] == '~' ? column + 1 : column;
 }
 
-static void write_cell(FILE *out, const char *text, size_t width, bool right, bool last)
+/* One line: spaces wait until something follows them. */
+typedef struct table_line {
+    FILE *out;
+    size_t spaces;
+} table_line;
+
+static void write_cell(table_line *line, const char *text, size_t width, bool right)
 {
-    size_t padding = width > width_of(text) ? width - width_of(text) : 0;
-    if (right)
-        fprintf(out, "%*s", (int)padding, "");
-    fputs(text, out);
-    if (!last)
-        fprintf(out, "%*s", (int)((right ? 0 : padding) + GAP), "");
+    size_t own = brume_text_width(text), padding = width > own ? width - own : 0;
+    line->spaces += right ? padding : 0;
+    if (*text) {
+        fprintf(line->out, "%*s%s", (int)line->spaces, "", text);
+        line->spaces = 0;
+    }
+    line->spaces += (right ? 0 : padding) + GAP;
+}
+
+static void end_line(table_line *line)
+{
+    fputc('\n', line->out);
+    line->spaces = 0;
+}
+
+/* The last cell of a row, a long text. */
+static void write_long(table_line *line, const char *text, size_t before)
+{
+    bool below = before + LONG > BRUME_LINE;
+    size_t indent = below ? BELOW : before;
+    if (below)
+        end_line(line);
+    fprintf(line->out, "%*s", (int)(below ? BELOW : line->spaces), "");
+    brume_write_wrapped(line->out, text, indent, indent);
+    line->spaces = 0;
+}
+
+/* How wide each column is; is there a heading? */
+static bool measure(const brume_table *table, size_t *widths)
+{
+    bool headed = false;
+    for (size_t i = 0; i < table->column_count; i++) {
+        widths[i] = brume_text_width(heading(table->columns[i]));
+        headed |= widths[i] > 0;
+    }
+    for (size_t i = 0; i < table->cell_count; i++) {
+        size_t width = brume_text_width(table->cells[i]), column = i % table->column_count;
+        if (width > widths[column])
+            widths[column] = width;
+    }
+    return headed;
 }
 
 brume_status brume_table_write(brume_table *table, const brume_call *call, brume_error *error)
 {
-    size_t columns = table->column_count;
+    size_t columns = table->column_count, before = 0;
     size_t *widths = calloc(columns + 1, sizeof *widths);
     if (!widths || table->failed || columns == 0) {
         free(widths);
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a table");
     }
-    bool headed = false;
-    for (size_t i = 0; i < columns; i++) {
-        widths[i] = width_of(heading(table->columns[i]));
-        headed |= widths[i] > 0;
-    }
-    for (size_t i = 0; i < table->cell_count; i++) {
-        size_t width = width_of(table->cells[i]);
-        if (width > widths[i % columns])
-            widths[i % columns] = width;
-    }
+    table_line line = {call->out, 0};
+    bool headed = measure(table, widths);
+    for (size_t i = 0; i + 1 < columns; i++)
+        before += widths[i] + GAP;
+    bool broken = table->columns[columns - 1][0] == '~' && widths[columns - 1] > LONG &&
+                  before + widths[columns - 1] > BRUME_LINE;
     for (size_t i = 0; headed && i < columns; i++) {
         fputs(brume_bold(call), call->out);
-        write_cell(call->out, heading(table->columns[i]), widths[i], table->columns[i][0] == '>',
-                   i + 1 == columns);
+        write_cell(&line, heading(table->columns[i]), widths[i], table->columns[i][0] == '>');
         fputs(brume_plain(call), call->out);
     }
     if (headed)
-        fputc('\n', call->out);
+        end_line(&line);
     for (size_t i = 0; i < table->cell_count; i++) {
         size_t column = i % columns;
         bool last = column + 1 == columns;
-        write_cell(call->out, table->cells[i], widths[column], table->columns[column][0] == '>',
-                   last);
+        if (last && broken && *table->cells[i]) {
+            write_long(&line, table->cells[i], before);
+            continue;
+        }
+        write_cell(&line, table->cells[i], widths[column], table->columns[column][0] == '>');
         if (last)
-            fputc('\n', call->out);
+            end_line(&line);
     }
     free(widths);
     return BRUME_OK;

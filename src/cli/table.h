@@ -6,7 +6,8 @@
 
 typedef struct brume_table brume_table;
 
-/* Columns as "name" (left) or ">name" (right-aligned, for numbers), NULL ends. */
+/* Columns as "name" (left) or ">name" (right-aligned, for numbers), NULL ends. The last may be
+ * "~name": long texts, which are broken to fit a line. */
 BRUME_MUST_USE brume_status brume_table_open(const char *const *columns, brume_table **out,
                                              brume_error *error);
 void brume_table_close(brume_table *table);

@@ -106,9 +106,15 @@ brume_status brume_files_find(const char *location, brume_files *files, brume_er
     /* Resolve every name, so that what is allowed is a file and not a link that may move. */
     for (size_t i = 0; i < files->count; i++) {
         char *resolved = realpath(files->paths[i], NULL);
-        if (!resolved || access(resolved, R_OK) != 0) {
-            brume_status status = brume_fail(error, BRUME_ESOURCE, "check its permissions",
-                                             "cannot read '%s'", location);
+        struct stat found;
+        bool folder = resolved && stat(resolved, &found) == 0 && S_ISDIR(found.st_mode);
+        if (!resolved || folder || access(resolved, R_OK) != 0) {
+            brume_status status = folder
+                                      ? brume_fail(error, BRUME_ESOURCE,
+                                                   "a glob such as 'folder/*.csv' names its files",
+                                                   "'%s' is a folder", files->paths[i])
+                                      : brume_fail(error, BRUME_ESOURCE, "check its permissions",
+                                                   "cannot read '%s'", location);
             free(resolved);
             return status;
         }

@@ -36,7 +36,8 @@ brume_status brume_store_fail(brume_ledger *ledger, const char *doing, brume_err
                           "%s: the ledger stayed locked for %d s", doing, BUSY_MILLISECONDS / 1000);
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
-        return brume_fail(error, BRUME_EDISK, "is the disk full, or its file system read-only?",
+        return brume_fail(error, BRUME_EDISK,
+                          "may the file and its folder be written? is the disk full or read-only?",
                           "%s: %s", doing, text);
     case SQLITE_NOMEM:
         return brume_fail(error, BRUME_EMEMORY, NULL, "%s: out of memory", doing);
