@@ -16,6 +16,7 @@ typedef struct brume_closed {
     void *context;
     const char *route;
     double slope; /* how fast log delta falls near the guess, if known: else 0 */
+    double known_epsilon, known_delta; /* about what delta is at another epsilon; 0: not known */
 } brume_closed;
 
 /* Narrow answer->value, which must contain the epsilon at delta, from a guess inside it. */
