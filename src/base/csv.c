@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 enum { BUFFER = 1 << 18 };
 
@@ -204,6 +205,21 @@ size_t brume_csv_column(const brume_csv *csv, const char *name)
         if (strcmp(csv->names[i], name) == 0)
             return i;
     return SIZE_MAX;
+}
+
+brume_status brume_csv_find(const brume_csv *csv, const char *name, size_t *column,
+                            brume_error *error)
+{
+    size_t found = brume_csv_column(csv, name);
+    if (found != SIZE_MAX) {
+        *column = found;
+        return BRUME_OK;
+    }
+    const char *nearest = brume_text_nearest(name, (const char *const *)csv->names, csv->columns);
+    char hint[120] = "see the first line of the file";
+    if (nearest)
+        snprintf(hint, sizeof hint, "did you mean '%.80s'?", nearest);
+    return brume_fail(error, BRUME_EUNKNOWN, hint, "the file has no column '%s'", name);
 }
 
 size_t brume_csv_columns(const brume_csv *csv)

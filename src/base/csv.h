@@ -23,8 +23,14 @@ typedef struct brume_csv brume_csv;
 BRUME_MUST_USE brume_status brume_csv_open(const char *path, brume_csv **out, brume_error *error);
 void brume_csv_close(brume_csv *csv);
 
-/* Index of a column by its name; SIZE_MAX if there is none. The number of columns, and a name. */
+/* Index of a column by its name; SIZE_MAX if there is none. */
 size_t brume_csv_column(const brume_csv *csv, const char *name);
+
+/* The same where there must be one: BRUME_EUNKNOWN with the nearest name as the hint. */
+BRUME_MUST_USE brume_status brume_csv_find(const brume_csv *csv, const char *name, size_t *column,
+                                           brume_error *error);
+
+/* The number of columns, and a name. */
 size_t brume_csv_columns(const brume_csv *csv);
 const char *brume_csv_name(const brume_csv *csv, size_t column);
 

@@ -9,7 +9,6 @@
 
 #include "audit/subsets.h"
 #include "base/csv.h"
-#include "base/text.h"
 
 enum { STANDARD_PEOPLE = 128, STANDARD_SMALL = 12 };
 
@@ -59,26 +58,6 @@ brume_status brume_assault_run(const brume_assault *assault, const brume_curator
 
 /* ---------------------------------------------------------------------------- secrets */
 
-static brume_status find_column(const brume_csv *csv, const char *name, size_t *column,
-                                brume_error *error)
-{
-    *column = brume_csv_column(csv, name);
-    if (*column != SIZE_MAX)
-        return BRUME_OK;
-    size_t count = brume_csv_columns(csv);
-    const char **names = calloc(count + 1, sizeof *names);
-    const char *nearest = NULL;
-    for (size_t i = 0; names && i < count; i++)
-        names[i] = brume_csv_name(csv, i);
-    if (names)
-        nearest = brume_text_nearest(name, names, count);
-    char hint[120] = "see the first line of the file";
-    if (nearest)
-        snprintf(hint, sizeof hint, "did you mean '%.80s'?", nearest);
-    free(names);
-    return brume_fail(error, BRUME_EUNKNOWN, hint, "the file has no column '%s'", name);
-}
-
 /* Zeros and ones of the column; the rows are people. */
 static brume_status read_rows(brume_csv *csv, size_t column, brume_assault *assault,
                               brume_error *error)
@@ -117,7 +96,7 @@ static brume_status read_file(const brume_call *call, brume_assault *assault, br
     brume_csv *csv = NULL;
     size_t column;
     BRUME_TRY(brume_csv_open(brume_call_text(call, "input"), &csv, error));
-    brume_status status = find_column(csv, name, &column, error);
+    brume_status status = brume_csv_find(csv, name, &column, error);
     if (status == BRUME_OK)
         status = read_rows(csv, column, assault, error);
     brume_csv_close(csv);

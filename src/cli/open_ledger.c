@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 const char *brume_call_ledger_path(const brume_call *call)
 {
@@ -16,6 +17,16 @@ brume_status brume_call_open_ledger(const brume_call *call, brume_ledger_mode mo
                                     brume_ledger **out, brume_error *error)
 {
     return brume_ledger_open(brume_call_ledger_path(call), mode, out, error);
+}
+
+brume_status brume_open_dataset(brume_ledger *ledger, const char *name, brume_dataset **out,
+                                brume_error *error)
+{
+    brume_status status = brume_ledger_dataset(ledger, name, out, error);
+    if (status == BRUME_EUNKNOWN && error && access(name, F_OK) == 0)
+        snprintf(error->hint, sizeof error->hint,
+                 "register the file first, or read it without an account: --no-ledger");
+    return status;
 }
 
 void brume_write_bar(FILE *out, double left, double of, int width)

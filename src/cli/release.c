@@ -4,8 +4,10 @@
  * fails is an answer too ("released": false, exit 0). */
 #include "cli/release.h"
 
+#include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/open_ledger.h"
+#include "ledger/dataset.h"
 #include "query/charged.h"
 
 #include <stdlib.h>
@@ -58,11 +60,6 @@ static brume_status read_price(brume_release *release, unsigned adjacencies, bru
     return BRUME_OK;
 }
 
-static const char *adjacency_word(brume_adjacency adjacency)
-{
-    return adjacency == BRUME_REPLACE ? "replace" : adjacency == BRUME_EDGE ? "edge" : "add-remove";
-}
-
 static json_t *cost_json(const brume_release *release)
 {
     return json_pack("{s:o, s:o, s:o}", "epsilon", brume_json_real(release->cost_epsilon), "delta",
@@ -74,7 +71,7 @@ static json_t *to_json(const brume_release *release)
 {
     json_t *answer = json_pack("{s:s, s:b, s:s, s:s, s:o, s:o}", "statistic", release->statistic,
                                "released", release->released, "method", release->method,
-                               "adjacency", adjacency_word(release->adjacency), "cost",
+                               "adjacency", brume_adjacency_word(release->adjacency), "cost",
                                cost_json(release), "error_95", brume_json_real(release->error_95));
     if (answer && release->rows)
         json_object_set(answer, "rows", release->rows);
@@ -122,7 +119,7 @@ static void write_text(brume_call *call, const brume_release *release)
     if (release->rows && isfinite(release->error_95))
         fprintf(out, "each +- %s at 95 %%\n", brume_shortest(release->error_95).text);
     fprintf(out, "%s%s by %s, %s", brume_dim(call), release->statistic, release->method,
-            adjacency_word(release->adjacency));
+            brume_adjacency_word(release->adjacency));
     if (isfinite(release->cost_epsilon))
         fprintf(out, ", epsilon %s", brume_shortest(release->cost_epsilon).text);
     if (release->cost_delta > 0)
@@ -212,7 +209,11 @@ static brume_status run_charged(brume_call *call, brume_release *release, statis
     BRUME_TRY(describe(call, what, sizeof what, error));
     const brume_watch *watch = brume_interrupt_watch(call);
     BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
-    brume_status status = brume_charged_release(ledger, &charged, bits, watch, answer, error);
+    brume_dataset *dataset = NULL;
+    brume_status status = brume_open_dataset(ledger, charged.dataset, &dataset, error);
+    brume_dataset_close(dataset);
+    if (status == BRUME_OK)
+        status = brume_charged_release(ledger, &charged, bits, watch, answer, error);
     brume_ledger_close(ledger);
     return status;
 }
@@ -244,8 +245,11 @@ static brume_status run(brume_call *call, brume_error *error)
     BRUME_TRY(brume_bits_open(&bits, error));
     brume_status status = BRUME_OK;
     if (brume_call_has(call, "no-ledger")) {
-        status =
-            run_on_file(&release, statistics[which].run, brume_call_operand(call, 1), bits, error);
+        brume_input input;
+        status = brume_input_open(brume_call_operand(call, 1), &input, error);
+        if (status == BRUME_OK)
+            status = run_on_file(&release, statistics[which].run, input.path, bits, error);
+        brume_input_close(&input);
     } else {
         status = run_charged(call, &release, statistics[which].run, bits, &answer, error);
         if (status == BRUME_OK)
@@ -276,7 +280,7 @@ static const brume_operand operands[] = {
      .choices = names},
     {.name = "SOURCE",
      .type = BRUME_OPERAND_FILE,
-     .help = "a registered dataset, or with --no-ledger a CSV file with a header line"},
+     .help = "a registered dataset, or with --no-ledger a .csv, .parquet or .json file"},
 };
 
 static const brume_option options[] = {
@@ -407,7 +411,7 @@ const brume_command brume_command_release = {
     .usage = "STATISTIC SOURCE --epsilon E [OPTION...]",
     .description =
         "SOURCE is a registered dataset, charged like a query (of each unit one row counts), or "
-        "with --no-ledger a CSV file.\n\nComputes the statistic exactly on a public grid, and releases it by the "
+        "with --no-ledger a file.\n\nComputes the statistic exactly on a public grid, and releases it by the "
         "method asked for. The price is the one typed. A test that fails (ptr, mode, top-k, iqr by "
         "stable) answers 'not released' and costs the same.\n\n"
         "Values outside the bounds are clamped. A missing value, a NaN and a text that is no number "

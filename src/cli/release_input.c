@@ -9,7 +9,6 @@
 
 #include <brume/laplace.h>
 
-#include "base/text.h"
 #include "number/rounding.h"
 
 brume_status brume_release_method(brume_release *release, const char *const *methods,
@@ -58,21 +57,7 @@ brume_status brume_release_find(const brume_release *release, const char *name, 
         name = brume_call_text(release->call, "column");
     if (!name)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "%s needs '--column'", release->statistic);
-    *column = brume_csv_column(release->csv, name);
-    if (*column != SIZE_MAX)
-        return BRUME_OK;
-    size_t count = brume_csv_columns(release->csv);
-    const char **names = calloc(count + 1, sizeof *names);
-    const char *nearest = NULL;
-    for (size_t i = 0; names && i < count; i++)
-        names[i] = brume_csv_name(release->csv, i);
-    if (names)
-        nearest = brume_text_nearest(name, names, count);
-    char hint[120] = "see the first line of the file";
-    if (nearest)
-        snprintf(hint, sizeof hint, "did you mean '%.80s'?", nearest);
-    free(names);
-    return brume_fail(error, BRUME_EUNKNOWN, hint, "the file has no column '%s'", name);
+    return brume_csv_find(release->csv, name, column, error);
 }
 
 /* LO..HI */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/ask.h"
+#include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/open_ledger.h"
 #include "ledger/ledger.h"
@@ -166,8 +167,9 @@ static brume_status run_charged(const brume_synth *synth, brume_ledger *ledger, 
     return status;
 }
 
+/* From a dataset of the ledger, or without one from the CSV file at `path`. */
 static brume_status produce(brume_call *call, const brume_synth *synth, brume_ledger *ledger,
-                            brume_error *error)
+                            const char *path, brume_error *error)
 {
     json_t *answer = NULL;
     brume_bits *bits = NULL;
@@ -182,9 +184,8 @@ static brume_status produce(brume_call *call, const brume_synth *synth, brume_le
     BRUME_TRY(brume_bits_open(&bits, error));
     double *rows = NULL;
     brume_status status = ledger ? run_charged(synth, ledger, bits, &rows, &answer, error)
-                                 : brume_synth_run(synth, brume_call_operand(call, 0),
-                                                   brume_call_has(call, "exact-error"), bits, &rows,
-                                                   &answer, error);
+                                 : brume_synth_run(synth, path, brume_call_has(call, "exact-error"),
+                                                   bits, &rows, &answer, error);
     brume_bits_close(bits);
     if (status != BRUME_OK) {
         json_decref(answer);
@@ -225,7 +226,7 @@ static brume_status run(brume_call *call, brume_error *error)
     if (charged)
         status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
     if (status == BRUME_OK && charged)
-        status = brume_ledger_dataset(ledger, brume_call_operand(call, 0), &dataset, error);
+        status = brume_open_dataset(ledger, brume_call_operand(call, 0), &dataset, error);
     if (status == BRUME_OK && charged)
         status = brume_policy_from_json(dataset->policy, &policy, error);
     synth.policy = policy;
@@ -234,10 +235,14 @@ static brume_status run(brume_call *call, brume_error *error)
     synth.spends_rho = dataset && dataset->filter.rule == BRUME_RULE_CONCENTRATED;
     if (status == BRUME_OK)
         status = brume_synth_read(&synth, error);
+    brume_input input = {0};
     if (status == BRUME_OK && !charged)
-        status = brume_synth_check_file(&synth, brume_call_operand(call, 0), error);
+        status = brume_input_open(brume_call_operand(call, 0), &input, error);
+    if (status == BRUME_OK && !charged)
+        status = brume_synth_check_file(&synth, input.path, error);
     if (status == BRUME_OK)
-        status = produce(call, &synth, ledger, error);
+        status = produce(call, &synth, ledger, input.path, error);
+    brume_input_close(&input);
     brume_synth_clear(&synth);
     brume_policy_close(policy);
     brume_dataset_close(dataset);
@@ -252,7 +257,7 @@ static const char *const methods[] = {"mwem",     "pmw",       "small-db", "lapl
 static const brume_operand operands[] = {
     {.name = "SOURCE",
      .type = BRUME_OPERAND_FILE,
-     .help = "a registered dataset, or with --no-ledger a CSV file with a header line"},
+     .help = "a registered dataset, or with --no-ledger a .csv, .parquet or .json file"},
 };
 
 static const brume_option options[] = {
@@ -384,7 +389,7 @@ const brume_command brume_command_synth = {
              "--rows N --output FILE [OPTION...]",
     .description =
         "SOURCE is a registered dataset, charged like a query (of each unit one row counts), or "
-        "with --no-ledger a CSV file. The rows written are drawn from a histogram that answers the "
+        "with --no-ledger a file. The rows written are drawn from a histogram that answers the "
         "workload nearly as the data does; anything may be done with them.\n\n"
         "Each column needs a public domain: values, or bounds that are cut into bins. A number is "
         "written as the middle of its bin. Numbers outside the bounds are clamped. A row with a "

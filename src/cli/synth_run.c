@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/csv.h"
-#include "base/text.h"
 #include "cli/progress.h"
 
 static brume_status out_of_memory(brume_error *error)
@@ -22,22 +21,8 @@ static brume_status out_of_memory(brume_error *error)
 static brume_status find_columns(const brume_synth *synth, const brume_csv *csv, size_t *places,
                                  brume_error *error)
 {
-    for (size_t c = 0; c < brume_schema_columns(synth->schema); c++) {
-        const char *name = brume_schema_name(synth->schema, c);
-        places[c] = brume_csv_column(csv, name);
-        if (places[c] != SIZE_MAX)
-            continue;
-        size_t count = brume_csv_columns(csv);
-        const char **names = calloc(count + 1, sizeof *names);
-        char hint[120] = "see the first line of the file";
-        for (size_t i = 0; names && i < count; i++)
-            names[i] = brume_csv_name(csv, i);
-        const char *nearest = names ? brume_text_nearest(name, names, count) : NULL;
-        if (nearest)
-            snprintf(hint, sizeof hint, "did you mean '%.80s'?", nearest);
-        free(names);
-        return brume_fail(error, BRUME_EUNKNOWN, hint, "the file has no column '%s'", name);
-    }
+    for (size_t c = 0; c < brume_schema_columns(synth->schema); c++)
+        BRUME_TRY(brume_csv_find(csv, brume_schema_name(synth->schema, c), &places[c], error));
     return BRUME_OK;
 }
 

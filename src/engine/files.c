@@ -73,7 +73,7 @@ static char *identity_of(const char *location, const char *resolved)
     return identity;
 }
 
-static brume_file_format format_of(const char *location)
+brume_file_format brume_file_format_of(const char *location)
 {
     if (brume_engine_ends_with(location, ".parquet"))
         return BRUME_FILE_PARQUET;
@@ -86,7 +86,7 @@ static brume_file_format format_of(const char *location)
 
 brume_status brume_files_find(const char *location, brume_files *files, brume_error *error)
 {
-    *files = (brume_files){.format = format_of(location), .location = strdup(location)};
+    *files = (brume_files){.format = brume_file_format_of(location), .location = strdup(location)};
     char *pattern = access(location, F_OK) == 0 ? escape_pattern(location) : strdup(location);
     if (!pattern || !files->location) {
         free(pattern);

@@ -12,6 +12,9 @@ typedef enum brume_file_format {
     BRUME_FILE_JSON
 } brume_file_format;
 
+/* By the ending of the name alone. */
+brume_file_format brume_file_format_of(const char *location);
+
 typedef struct brume_files {
     brume_file_format format;
     char *location; /* as it was given. Messages at a query name this: the names of files behind a

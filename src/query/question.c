@@ -63,8 +63,7 @@ static brume_status catalog_table(brume_question *question, size_t index, brume_
     return BRUME_OK;
 }
 
-static brume_status load(brume_question *question, brume_ledger *ledger, char **names, size_t count,
-                         brume_error *error)
+static brume_status make_room(brume_question *question, size_t count, brume_error *error)
 {
     question->datasets = calloc(count + 1, sizeof *question->datasets);
     question->policies = calloc(count + 1, sizeof *question->policies);
@@ -75,13 +74,55 @@ static brume_status load(brume_question *question, brume_ledger *ledger, char **
         !question->catalog_tables || !question->catalog_columns)
         return out_of_memory(error);
     question->table_count = count;
+    question->catalog = (brume_catalog){question->catalog_tables, count};
+    return BRUME_OK;
+}
+
+static brume_status load(brume_question *question, brume_ledger *ledger, char **names, size_t count,
+                         brume_error *error)
+{
+    BRUME_TRY(make_room(question, count, error));
     for (size_t i = 0; i < count; i++) {
         BRUME_TRY(brume_ledger_dataset(ledger, names[i], &question->datasets[i], error));
         BRUME_TRY(
             brume_policy_from_json(question->datasets[i]->policy, &question->policies[i], error));
         BRUME_TRY(catalog_table(question, i, error));
     }
-    question->catalog = (brume_catalog){question->catalog_tables, count};
+    return BRUME_OK;
+}
+
+/* The one dataset of a policy that no ledger has. */
+static brume_status load_alone(brume_question *question, brume_policy *policy, const char *name,
+                               brume_error *error)
+{
+    brume_status status = make_room(question, 1, error);
+    if (status != BRUME_OK) {
+        brume_policy_close(policy);
+        return status;
+    }
+    question->policies[0] = policy;
+    question->datasets[0] = calloc(1, sizeof *question->datasets[0]);
+    if (!question->datasets[0] || !(question->datasets[0]->name = strdup(name)))
+        return out_of_memory(error);
+    return catalog_table(question, 0, error);
+}
+
+brume_status brume_question_alone(brume_policy *policy, const char *name, const char *sql,
+                                  brume_question **out, brume_error *error)
+{
+    brume_question *question = calloc(1, sizeof *question);
+    if (!question) {
+        brume_policy_close(policy);
+        return out_of_memory(error);
+    }
+    brume_status status = load_alone(question, policy, name, error);
+    if (status == BRUME_OK)
+        status = brume_query_parse(sql, &question->catalog, &question->query, error);
+    if (status != BRUME_OK) {
+        brume_question_close(question);
+        return status;
+    }
+    *out = question;
     return BRUME_OK;
 }
 

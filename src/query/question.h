@@ -22,6 +22,12 @@ BRUME_MUST_USE brume_status brume_question_open(brume_ledger *ledger, const char
                                                 brume_question **out, brume_error *error);
 void brume_question_close(brume_question *question);
 
+/* The same for one table that no ledger has: `policy`, which is taken over also on failure, under the
+ * name that `sql` calls it by. It can be read, never paid for. */
+BRUME_MUST_USE brume_status brume_question_alone(brume_policy *policy, const char *name,
+                                                 const char *sql, brume_question **out,
+                                                 brume_error *error);
+
 /* The key under which an answer to this question at this payment is recorded: everything a free
  * re-read may depend on, all of it public. */
 BRUME_MUST_USE brume_status brume_question_key(const brume_question *question,

@@ -1,0 +1,75 @@
+/* The rows of a file that no ledger has, as a CSV file in memory. */
+#include "query/file_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "engine/files.h"
+
+static const char name[] = "file";
+
+bool brume_file_needs_engine(const char *location)
+{
+    return brume_file_format_of(location) != BRUME_FILE_CSV;
+}
+
+/* A question for every column of the file. */
+static brume_status ask(brume_engine *engine, const char *location, brume_question **question,
+                        brume_error *error)
+{
+    brume_description description = {0};
+    brume_policy *policy = NULL;
+    char *sql = NULL;
+    brume_status status = brume_engine_describe(engine, 0, &description, error);
+    if (status == BRUME_OK)
+        status = brume_policy_make(location, NULL, &description, &policy, error);
+    brume_description_clear(&description);
+    if (status == BRUME_OK)
+        status = brume_rows_question(policy, name, &sql, error);
+    if (status == BRUME_OK) {
+        status = brume_question_alone(policy, name, sql, question, error);
+        policy = NULL;
+    }
+    brume_policy_close(policy);
+    free(sql);
+    return status;
+}
+
+/* What the file is, by looking at it once. */
+static brume_status look(const char *location, brume_question **question, brume_error *error)
+{
+    brume_source source = {.location = location};
+    brume_engine *engine = NULL;
+    BRUME_TRY(brume_engine_open(&source, 1, &engine, error));
+    brume_status status = ask(engine, location, question, error);
+    brume_engine_close(engine);
+    return status;
+}
+
+/* Read with the columns that were found, as a registered file is: what does not fit them is
+ * skipped. */
+static brume_status read_again(const brume_question *question, brume_bits *bits,
+                               brume_rows_file *out, brume_error *error)
+{
+    brume_source source;
+    brume_column *columns = NULL;
+    brume_engine *engine = NULL;
+    BRUME_TRY(brume_policy_source(question->policies[0], &source, &columns, error));
+    brume_status status = brume_engine_open(&source, 1, &engine, error);
+    if (status == BRUME_OK)
+        status = brume_rows_read(question, engine, bits, out, error);
+    brume_engine_close(engine);
+    free(columns);
+    return status;
+}
+
+brume_status brume_file_rows(const char *location, brume_bits *bits, brume_rows_file *out,
+                             brume_error *error)
+{
+    brume_question *question = NULL;
+    BRUME_TRY(look(location, &question, error));
+    brume_status status = read_again(question, bits, out, error);
+    brume_question_close(question);
+    return status;
+}
