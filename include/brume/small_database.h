@@ -21,13 +21,17 @@
 extern "C" {
 #endif
 
-enum { BRUME_SMALL_DATABASE_SIZE = 4096, BRUME_SMALL_DATABASE_CELLS = 1 << 14 };
+enum {
+    BRUME_SMALL_DATABASE_SIZE = 4096,
+    BRUME_SMALL_DATABASE_CELLS = 1 << 14,
+    BRUME_SMALL_DATABASE_RECORDS = 1 << 26
+};
 
 typedef struct brume_small_database_options {
     brume_adjacency adjacency; /* BRUME_ADD_REMOVE or BRUME_REPLACE; no default */
     double epsilon;
     uint64_t size;            /* 1 .. BRUME_SMALL_DATABASE_SIZE */
-    uint64_t records;         /* n, 1 .. 2^26 */
+    uint64_t records;         /* n, 1 .. BRUME_SMALL_DATABASE_RECORDS */
     uint64_t most_candidates; /* refuse beyond: your patience; at most 2^40 */
 } brume_small_database_options;
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <brume/small_database.h>
+
 #include "cli/ask.h"
 #include "cli/input.h"
 #include "cli/interrupt.h"
@@ -151,6 +153,9 @@ static brume_status run_charged(const brume_synth *synth, brume_ledger *ledger, 
                              .events = json_object_get(plan, "events"),
                              .fresh = !brume_synth_is_kept(synth),
                              .needs_rows = true,
+                             .most_rows = synth->options.method == BRUME_SYNTHETIC_SMALL_DATABASE
+                                              ? BRUME_SMALL_DATABASE_RECORDS
+                                              : 0,
                              .what = what,
                              .draw = draw,
                              .context = &context};

@@ -119,7 +119,7 @@ static brume_status buy(brume_ledger *ledger, const brume_charged *release,
                                      .answer_key = key};
     charged_work work = {release, question, bits};
     if (status == BRUME_OK && release->needs_rows && release->adjacency == BRUME_REPLACE)
-        status = brume_rows_exist(question, engine, error);
+        status = brume_rows_check(question, engine, release->most_rows, error);
     if (status == BRUME_OK)
         status =
             brume_spend(ledger, &reservation, engine, read_and_draw, &work, watch, answer, error);

@@ -25,6 +25,7 @@ typedef struct brume_charged {
     bool fresh;           /* its answer is not kept, so it is bought again each time */
     bool needs_rows;      /* refuse an empty table before the charge; under replace only, where the
                              number of rows is public */
+    uint64_t most_rows;   /* then also refuse a table with more rows; 0: any number */
     const char *what;     /* everything that was asked, as text: recorded, and the re-read's key */
     /* Draw from the rows in the CSV file at `path` (all columns of the dataset, by their names) and
      * write the answer; it may cost no more than the price. Called twice: first without rows, so

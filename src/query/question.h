@@ -22,8 +22,8 @@ BRUME_MUST_USE brume_status brume_question_open(brume_ledger *ledger, const char
                                                 brume_question **out, brume_error *error);
 void brume_question_close(brume_question *question);
 
-/* The same for one table that no ledger has: `policy`, which is taken over also on failure, under the
- * name that `sql` calls it by. It can be read, never paid for. */
+/* The same for one table that no ledger has: `policy`, which is taken over also on failure, under
+ * the name that `sql` calls it by. It can be read, never paid for. */
 BRUME_MUST_USE brume_status brume_question_alone(brume_policy *policy, const char *name,
                                                  const char *sql, brume_question **out,
                                                  brume_error *error);

@@ -168,6 +168,7 @@ typedef struct reader {
     brume_engine *engine;
     FILE *out;
     keeper kept;
+    uint64_t most; /* rows that may be; 0: any number */
 } reader;
 
 static brume_status take_chunk(reader *all, const brume_chunk *chunk, row_text *row,
@@ -188,22 +189,28 @@ static brume_status take_chunk(reader *all, const brume_chunk *chunk, row_text *
     return BRUME_OK;
 }
 
-/* Is there a row at all? */
+/* Are there rows, and not more than may be? */
 static brume_status look_for_rows(reader *all, const char *sql, const brume_wire *wires,
                                   size_t count, brume_error *error)
 {
     brume_rows *rows = NULL;
     const brume_chunk *chunk = NULL;
+    uint64_t found = 0, enough = all->most ? all->most + 1 : 1;
     BRUME_TRY(brume_engine_select(all->engine, sql, wires, count, &rows, error));
     brume_status status = BRUME_OK;
-    while ((status = brume_rows_next(rows, &chunk, error)) == BRUME_OK && chunk)
-        if (chunk->row_count > 0)
-            break;
+    while (found < enough && (status = brume_rows_next(rows, &chunk, error)) == BRUME_OK && chunk)
+        found += chunk->row_count;
     brume_rows_close(rows);
-    if (status == BRUME_OK && !chunk)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is empty: nothing was charged",
-                          all->question->datasets[0]->name);
-    return status;
+    if (status != BRUME_OK)
+        return status;
+    const char *name = all->question->datasets[0]->name;
+    if (found == 0)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is empty: nothing was charged", name);
+    if (all->most && found > all->most)
+        return brume_fail(error, BRUME_EARGUMENT, "take another method",
+                          "'%s' has more than %llu rows: nothing was charged", name,
+                          (unsigned long long)all->most);
+    return BRUME_OK;
 }
 
 static brume_status select_rows(reader *all, const char *sql, const brume_wire *wires, size_t count,
@@ -329,9 +336,9 @@ brume_status brume_rows_read(const brume_question *question, brume_engine *engin
     return status;
 }
 
-brume_status brume_rows_exist(const brume_question *question, brume_engine *engine,
+brume_status brume_rows_check(const brume_question *question, brume_engine *engine, uint64_t most,
                               brume_error *error)
 {
-    reader all = {.question = question, .engine = engine};
+    reader all = {.question = question, .engine = engine, .most = most};
     return with_rows(&all, look_for_rows, error);
 }

@@ -30,8 +30,9 @@ BRUME_MUST_USE brume_status brume_rows_read(const brume_question *question, brum
                                             brume_error *error);
 void brume_rows_file_close(brume_rows_file *file);
 
-/* Is there a row at all? BRUME_EARGUMENT if not. */
-BRUME_MUST_USE brume_status brume_rows_exist(const brume_question *question, brume_engine *engine,
-                                             brume_error *error);
+/* BRUME_EARGUMENT if there is no row, or more than `most` of them (0: any number). Only for where
+ * the number of rows is public. */
+BRUME_MUST_USE brume_status brume_rows_check(const brume_question *question, brume_engine *engine,
+                                             uint64_t most, brume_error *error);
 
 #endif

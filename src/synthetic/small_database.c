@@ -22,7 +22,6 @@
 #include "synthetic/exact.h"
 
 #define UNIT            (INT64_C(1) << 20)
-#define MOST_RECORDS    (UINT64_C(1) << 26)
 #define MOST_CANDIDATES (UINT64_C(1) << 40)
 
 brume_status brume_small_database_size(uint64_t queries, double alpha, uint64_t *size,
@@ -60,7 +59,7 @@ brume_status brume_small_database_event(const brume_small_database_options *opti
     if (options->size < 1 || options->size > BRUME_SMALL_DATABASE_SIZE)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'size' must be from 1 to %d",
                           BRUME_SMALL_DATABASE_SIZE);
-    if (options->records < 1 || options->records > MOST_RECORDS)
+    if (options->records < 1 || options->records > BRUME_SMALL_DATABASE_RECORDS)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'records' must be from 1 to 2^26");
     brume_event made = {.mechanism = brume_card_by_name("exponential")->id,
                         .adjacency = options->adjacency,

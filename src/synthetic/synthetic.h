@@ -7,8 +7,6 @@
 #include <brume/small_database.h>
 #include <brume/synthetic.h>
 
-enum { BRUME_SMALL_DATABASE_RECORDS = 1 << 26 };
-
 typedef struct brume_synthetic_plan {
     bool buys; /* the number of records, with `records_event`; MWEM does it itself */
     brume_event records_event;

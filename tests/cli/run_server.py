@@ -63,8 +63,8 @@ class Place:
         return process.returncode, out, err
 
     def register(self, name, table, *more):
-        done = self.brume("register", name, URL, "--table", table, "--unit", "who", "--budget",
-                          "epsilon=1", *more)
+        budget = [] if "--budget" in more else ["--budget", "epsilon=1"]
+        done = self.brume("register", name, URL, "--table", table, "--unit", "who", *budget, *more)
         check(done[0] == 0, done)
 
     def states(self):
@@ -183,6 +183,50 @@ def a_password_opens_the_table_and_is_shown_nowhere(programs):
         place.close()
 
 
+def synth_reads_a_table_as_it_reads_a_file(programs):
+    """One row a unit, whatever the server sends first; the price is charged, the same question free."""
+    place = Place(programs)
+    try:
+        psql("CREATE TABLE stays(who int, ward text, age int); INSERT INTO stays SELECT i, CASE WHEN i % 3 "
+             "= 0 THEN 'surgery' WHEN i % 3 = 1 THEN 'medicine' END, i % 90 FROM generate_series(1, 900) i;"
+             "INSERT INTO stays SELECT who, ward, age FROM stays WHERE who <= 300")
+        place.register("stays", "stays", "--budget", "epsilon=1300", "--bounds", "age=0..90", "--domain",
+                       "ward=surgery,medicine,maternity")
+        words = ["--columns", "ward,age", "--bins", "age=9", "--other", "ward", "--workload", "marginals:1",
+                 "--method", "histogram", "--epsilon", "600", "--rows", "900", "--json"]
+        code, out, err = place.brume("synth", "stays", *words, "--output", "a.csv")
+        check(code == 0, err)
+        first = json.loads(out)
+        check(first["records"] == 900, "not one row a unit")
+        check(not first["cached"] and first["remaining"]["epsilon"] == 700, first)
+        # The same rows from a file, without a ledger.
+        with open(os.path.join(place.folder, "stays.csv"), "w", encoding="utf-8") as file:
+            file.write("who,ward,age\n" + psql("SELECT DISTINCT who, ward, age FROM stays").replace("|", ",")
+                       + "\n")
+        code, out, err = place.brume("synth", "stays.csv", *words, "--output", "b.csv", "--no-ledger",
+                                     "--domain", "ward=surgery,medicine,maternity", "--bounds", "age=0..90")
+        check(code == 0, err)
+        rows = []
+        for name in ("a.csv", "b.csv"):
+            with open(os.path.join(place.folder, name), encoding="utf-8") as file:
+                rows.append([line.split(",")[0] for line in file.read().split()[1:]])
+        for ward in ("surgery", "medicine", "maternity", ""):
+            counts = [table.count(ward) for table in rows]
+            # both draw 900 of a histogram that at this price is the table's: 300, 300, 0, 300
+            check(counts[0] == counts[1] == 0 or all(200 < n < 400 for n in counts), (ward, counts))
+        code, out, err = place.brume("synth", "stays", *words, "--output", "c.csv")
+        check(code == 0 and json.loads(out)["cached"], err)
+        psql("DROP TABLE stays")
+        code, out, err = place.brume("synth", "stays", *(w if w != "900" else "901" for w in words),
+                                     "--output", "c.csv")
+        check(code == 6 and out == "", (code, out, err))
+        check(json.loads(place.brume("budget", "stays", "--json")[1])["remaining"]["epsilon"] == 700,
+              "a table that is gone was charged for")
+        check(place.brume("ledger", "verify")[0] == 0, "the ledger does not hold")
+    finally:
+        place.close()
+
+
 def an_interrupted_query_stops_at_the_server_too(programs):
     """SIGINT while the server works: said, recorded, and no session is left."""
     place = Place(programs)
@@ -296,6 +340,7 @@ def a_server_that_dies_or_is_down_is_a_clear_error(programs):
 
 TESTS = [the_same_table_by_another_way_is_refused,
          a_password_opens_the_table_and_is_shown_nowhere,
+         synth_reads_a_table_as_it_reads_a_file,
          an_interrupted_query_stops_at_the_server_too,
          a_server_that_hangs_does_not_hold_a_second_interrupt,
          a_session_that_is_ended_is_a_clear_error,
