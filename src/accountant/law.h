@@ -129,6 +129,8 @@ void brume_laplace_settle(brume_law *law);
 long double brume_laplace_cumulant(const brume_law *law, double c, double *slope, double *error);
 double brume_laplace_cumulant_rough(const brume_law *law, double c, double *slope);
 double brume_laplace_envelope(const brume_law *law, double low, double high);
+/* Of Laplace: log |psi| at every place from y on at which sin^2 theta / cosh^2 A >= lost. */
+double brume_laplace_bound(const brume_law *law, double lost, double y);
 
 BRUME_MUST_USE bool brume_points_allocate(brume_points *points, size_t count);
 long double brume_points_cumulant(const brume_law *law, double c, double *slope, double *error);

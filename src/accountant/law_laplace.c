@@ -203,17 +203,30 @@ double brume_smallest_sine_square(double low, double high)
     return least > 0 ? least * least * (1 - 1e-12) : 0;
 }
 
+/* |psi| <= g(x)/D, g(x) = sqrt(1-x) + sqrt(t^2+x)/(2 sigma), where x = sin^2 theta / cosh^2 A >=
+ * lost and sigma = |c + 1/2 + iy| grows with y. g is concave in x with its top at x* = (1 - 4
+ * sigma^2 t^2)
+ * /(1 + 4 sigma^2). The second term, the continuous part, is also at most its mass D - 1 at y = 0.
+ * Summed without cancellation from g - D. */
+double brume_laplace_bound(const brume_law *law, double lost, double y)
+{
+    double t = law->tanh_a, tilt = law->tilt, sigma = sqrt(tilt * tilt + y * y);
+    double twice = 4 * sigma * sigma, x = fmax(lost, (1 - twice * t * t) / (1 + twice));
+    x = fmin(x, 1);
+    double atoms = x / (1 + sqrt(1 - x)), wave = x / (sqrt(t * t + x) + t + 1e-300) / (2 * sigma);
+    double fall = 0.5 * t * y * y / (tilt * sigma * (tilt + sigma)); /* t/(2 tilt) - t/(2 sigma) */
+    /* t errs by 14 units, x by 1e-12 of itself, y by 12 units: each term by less than 1e-12 */
+    double above = wave * (1 + 1e-12) - (atoms + fall) * (1 - 1e-12);
+    above = fmin(above, -lost / (1 + sqrt(1 - fmin(lost, 1))) * (1 - 1e-12));
+    return log1p(fmax(above / law->denominator, -1 + 1e-15)) * (1 - 1e-12);
+}
+
 double brume_laplace_envelope(const brume_law *law, double low, double high)
 {
     /* |cosh(A + i theta)|^2 / cosh^2 A = 1 - sin^2 theta / cosh^2 A */
     double lost = law->sech2 * brume_smallest_sine_square(low * law->a, high * law->a) *
                   (1 - 1e-12);
-    double log_root = 0.5 * log1p(-lost);
     if (law->kind == BRUME_LAW_PURE)
-        return fmin(0, log_root * (1 - 1e-12));
-    /* the continuous part is at most its mass D - 1, and at most 1/(2y) since |sinh z| <= cosh Re
-     * z; the excess of the bound over D, over D */
-    double excess = fmin(0, 1 / (2 * low) - (law->denominator - 1) + 1e-15);
-    double above = (expm1(log_root) * (1 - 1e-12) + excess) / law->denominator;
-    return above < 0 ? log1p(above) * (1 - 1e-12) : 0;
+        return fmin(0, 0.5 * log1p(-lost) * (1 - 1e-12));
+    return brume_laplace_bound(law, lost, low);
 }

@@ -261,7 +261,9 @@ static brume_status best(const brume_term *terms, size_t count, bool of_delta, d
     brume_error why = {0};
     brume_status status = one(BRUME_METHOD_PLD, terms, count, of_delta, at, &result, &why);
     bool found = status == BRUME_OK, exact = of_delta && at <= failure_upper(terms, count);
-    bool tight = found && result.has_lower && result.upper <= result.lower * (1 + 1e-6) && !exact;
+    /* a delta near the largest loss moves by far more than the parameters that it is known for */
+    double near = of_delta ? 1e-6 : 1e-3;
+    bool tight = found && result.has_lower && result.upper <= result.lower * (1 + near) && !exact;
     for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC && !tight; method--) {
         brume_bound other;
         if (method == BRUME_METHOD_OPTIMAL || check((brume_method)method, terms, count, NULL))

@@ -16,7 +16,7 @@ static const double most_draws = 1e7;
 static const double least_draws = 9; /* fewer: the sum over patterns is quick and sharper */
 static const char route_peaks[] = "contour integral over all peaks of a Laplace loss";
 
-enum { TERMS = 32, MOST_CENTRE = 20000, MOST_PEAK_NODES = 100000 };
+enum { TERMS = 32, MOST_CENTRE = 20000, MOST_PEAK_NODES = 20000, MOST_FIRST = 600 };
 
 typedef struct place {
     double re, im, y, error;
@@ -82,6 +82,13 @@ static place make_place(double c, double y, double re, double im, double error)
     return out;
 }
 
+/* A bound of |psi|^k at the place r, its sine given, of every peak from the one at `y` on. */
+static double place_bound(const brume_peaks *peaks, const brume_law *law, double sine, double y)
+{
+    double lost = law->sech2 * sine * sine * (1 - 1e-12);
+    return exp(peaks->draws * brume_laplace_bound(law, lost, y * (1 - 1e-13)));
+}
+
 /* The nodes |y| < P/2, as on any line. False: too many. */
 static bool lay_centre(brume_peaks *peaks, const brume_law *law, double half, double limit)
 {
@@ -104,10 +111,8 @@ static bool lay_centre(brume_peaks *peaks, const brume_law *law, double half, do
             make_place(c, y, k * psi.re, k * psi.im, k * psi.error);
         if (n == 0)
             continue;
-        /* |psi| <= [|C| + min(D - 1, 1/(2y))]/D falls in y, and so does 1/y^2 */
-        double root = sqrt(fmax(0, 1 - law->sech2 * sin(theta) * sin(theta) * (1 - 1e-13)));
-        double bound = (root + fmin(law->denominator - 1, 0.5 / y)) / law->denominator;
-        double rest = (half - n) / (y * y) * exp(k * (log(bound) + 1e-14));
+        /* sin theta grows up to P/2, and 1/y^2 falls */
+        double rest = (half - n) / (y * y) * place_bound(peaks, law, sin(theta), y);
         if (rest < limit) {
             peaks->skipped += 1.0001 * rest;
             break;
@@ -116,26 +121,13 @@ static bool lay_centre(brume_peaks *peaks, const brume_law *law, double half, do
     return true;
 }
 
-/* A bound of |psi|^k at the place r of every peak from the one at `y` on: |C| and |S| there over
- * |sigma| >= hypot(tilt, y). */
-static double place_bound(const brume_peaks *peaks, const brume_law *law, double sine, double y)
-{
-    double lost = law->sech2 * sine * sine, t = law->tanh_a;
-    double cosine = sqrt(fmax(0, 1 - lost * (1 - 1e-13))), wave = sqrt(t * t + lost) * (1 + 1e-13);
-    double size = cosine + fmin(wave, 1) / (2 * hypot(law->tilt, y));
-    return exp(peaks->draws * (log(size / law->denominator) + 1e-12));
-}
-
 /* How far from a peak nodes matter: R; what lies beyond is bounded. The sum over m >= 1 of
  * ((m-1/2)P)^{-2} is pi^2/(2 P^2), for r and for -r. */
 static double reach(brume_peaks *peaks, const brume_law *law, double half, double limit)
 {
     double p = peaks->period, each = 2 * 4.935 / (p * p), step = M_PI / (2 * half + 1), r, rest = 0;
-    for (r = 0; r <= half; r++) { /* r and all beyond: |C| falls, |S| <= 1 and y >= P/2 */
-        double s = sin(step * r);
-        double root = sqrt(fmax(0, 1 - law->sech2 * s * s * (1 - 1e-13)));
-        double bound = exp(peaks->draws * (log((root + 1 / p) / law->denominator) + 1e-14));
-        rest = (half - r + 1) * each * bound;
+    for (r = 0; r <= half; r++) { /* r and all beyond: sines grow, y >= P/2 */
+        rest = (half - r + 1) * each * place_bound(peaks, law, sin(step * r), 0.5 * p);
         if (rest < 0.5 * limit)
             break;
         if (r > MOST_PEAK_NODES)
@@ -286,7 +278,7 @@ static double choose_first(brume_peaks *peaks, const brume_law *law, double half
         turn at = turn_at(law, M_PI * r / (2 * half + 1));
         double tau = hypot(at.s_re, at.s_im) / at.c_size;
         double size = peaks->draws * log(at.c_size / law->denominator);
-        while (peaks->first < MOST_PEAK_NODES) {
+        while (peaks->first <= MOST_FIRST) {
             spread of = spread_of(peaks, law, r * h, tau);
             double q = 1 / (p * peaks->first);
             if (series_rest(peaks, &of, TERMS) * exp(size) * q * q < limit)
@@ -310,8 +302,8 @@ static bool lay_peaks(brume_peaks *peaks, const brume_law *law, double half, dou
     if (!peaks->rows)
         return false;
     double each = limit / (double)peaks->places, first = choose_first(peaks, law, half, far, each);
-    if (!(first * (double)peaks->places < MOST_PEAK_NODES))
-        return false;
+    if (!(first <= MOST_FIRST && first * (double)peaks->places < MOST_PEAK_NODES))
+        return false; /* next to the largest loss: few patterns are left */
     peaks->nodes = malloc(peaks->places * (size_t)first * sizeof *peaks->nodes);
     if (!peaks->nodes)
         return false;
@@ -335,7 +327,7 @@ static bool lay_peaks(brume_peaks *peaks, const brume_law *law, double half, dou
         if (last <= first) { /* all beyond */
             double y = row->y + last * peaks->period;
             peaks->skipped += 1.0001 * 4.935 / (peaks->period * peaks->period) *
-                              place_bound(peaks, law, at.sine * (1 - 1e-13), y * (1 - 1e-13));
+                              place_bound(peaks, law, at.sine, y);
         } else if (!lay_series(peaks, law, row, &at, each, log_re, log_im, log_error)) {
             return false;
         }

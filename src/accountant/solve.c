@@ -170,9 +170,11 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
     /* a line that only smoothing ends takes seconds and is not sharper than rays */
     bool closed = alive && width > 0 && only_sampled(laws, count) &&
                   (answer.value.upper < 1 || !rays_first);
-    closed = closed || (alive && width > 0 && count == 1 &&
-                        brume_peaks_delta(laws, epsilon, &answer) && narrow(&answer, width_goal));
+    closed = closed || (alive && count == 1 && brume_peaks_delta(laws, epsilon, &answer) &&
+                        narrow(&answer, width_goal));
     closed = closed || (alive && width > 0 && try_patterns(laws, count, epsilon, &answer));
+    /* no route is much sharper than what the parameters' own units do to delta */
+    double own = 128 * unit * line.c * fabs(epsilon);
     while (alive && !closed) {
         line.width = width;
         alive = brume_line_lay(&line, epsilon, goal);
@@ -197,7 +199,7 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         if (upper_end && width > 0)
             gap = fmin(gap, answer.excess > 0 ? answer.excess : gap);
         /* an estimate a little above the goal is not worth another round */
-        bool wide = gap > (upper_end ? 1.15 : 1) * width_goal * answer.value.upper;
+        bool wide = gap > (upper_end ? 1.15 : 1) * fmax(width_goal, own) * answer.value.upper;
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, &answer);
         if (width == 0 || !wide || line.cut || (answer.rounds > 3 && gap > 0.5 * before))
@@ -457,7 +459,7 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
         if (alive && first && width > 0 &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, tiny_effort, &answer))
             break;
-        if (alive && first && width > 0 && count == 1 &&
+        if (alive && first && count == 1 &&
             brume_peaks_epsilon(laws, delta, delta_error, epsilon, &answer) &&
             narrow(&answer, width_goal))
             break;
@@ -481,7 +483,7 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
         if (answer.value.upper < before.upper)
             answer.route = route_of(&line);
         double gap = answer.value.upper - answer.value.lower;
-        bool wide = gap > width_goal * answer.value.upper;
+        bool wide = gap > fmax(width_goal * answer.value.upper, 8 * delta_error / line.c);
         bool stuck = answer.rounds > 3 && gap > 0.5 * (before.upper - before.lower);
         if (wide &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, pattern_effort, &answer))
