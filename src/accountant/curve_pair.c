@@ -11,6 +11,7 @@ enum { ORDERS = 96, ABOVE = 192, BELOW = 64, VERTICES = ABOVE + BELOW + 2 };
 
 typedef struct moments {
     double c[ORDERS], k[ORDERS]; /* K(c) <= k: log E e^{cL} of one release */
+    double tail[ORDERS];         /* c log c - (c+1) log(c+1) */
 } moments;
 
 /* log D(u) <= min over c of K(c) - c eps + c log c - (c+1) log(c+1), with its roundings added. */
@@ -18,7 +19,7 @@ static double log_profile(const moments *m, double epsilon)
 {
     double best = 0;
     for (int i = 0; i < ORDERS; i++) {
-        double c = m->c[i], tail = c * log(c) - (c + 1) * log1p(c);
+        double c = m->c[i], tail = m->tail[i];
         double bound = m->k[i] - c * epsilon + tail;
         double slack = 1e-14 * (1 + fabs(m->k[i]) + fabs(c * epsilon) + fabs(tail));
         best = fmin(best, bound + slack);
@@ -40,6 +41,7 @@ static void fill_moments(const brume_cost *cost, moments *m)
     for (int i = 0; i < ORDERS; i++) {
         double c = exp2(-6 + 0.2 * i); /* 1/64 .. 8192 */
         m->c[i] = c;
+        m->tail[i] = c * log(c) - (c + 1) * log1p(c);
         m->k[i] = c * brume_renyi_upper(cost, 1 + c) * (1 + 4 * BRUME_UNIT);
         if (!isfinite(m->k[i]))
             m->k[i] = INFINITY;
@@ -97,10 +99,13 @@ brume_status brume_curve_pair(const brume_cost *cost, double count, double small
     /* the table's own profile must not be below the hull at any vertex: what is missing through
      * rounding goes to +infinity */
     double missing = 0;
+    long double inverse[VERTICES];
+    for (size_t i = 0; i < atoms; i++)
+        inverse[i] = expl(-(long double)loss[i]);
     for (size_t j = 0; j < points; j++) {
         long double sum = rest;
         for (size_t i = 0; i < atoms; i++) {
-            long double gap = 1 - (long double)u[j] * expl(-(long double)loss[i]);
+            long double gap = 1 - (long double)u[j] * inverse[i];
             if (gap > 0)
                 sum += mass[i] * gap;
         }

@@ -5,41 +5,22 @@
 
 #include "accountant/renyi.h"
 #include "base/error.h"
-#include "number/rounding.h"
 
 static const char route_moments[] = "moments of all terms (a term has no loss law)";
 static const char route_pairs[] = "exact composition with pairs that dominate the moments";
 
-typedef struct term_list {
-    const brume_term *terms;
-    size_t count;
-} term_list;
-
-/* The sum of the curves, rounded up. */
-static double total_curve(const void *context, double alpha)
-{
-    const term_list *list = context;
-    double sum = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        const brume_term *term = &list->terms[i];
-        if (!brume_renyi_known(&term->cost))
-            return INFINITY;
-        double one = brume_renyi_upper(&term->cost, alpha);
-        sum = brume_add_up(sum, brume_multiply_up(brume_count_up(term->count), one));
-    }
-    return sum;
-}
-
 static double moments_epsilon(const brume_term *terms, size_t count, double delta)
 {
-    term_list list = {terms, count};
-    return brume_renyi_epsilon_upper(&(brume_curve){total_curve, &list}, delta);
+    brume_term_list list = {terms, count};
+    brume_curve curve = brume_renyi_total(&list);
+    return brume_renyi_epsilon_upper(&curve, delta);
 }
 
 static double moments_delta(const brume_term *terms, size_t count, double epsilon)
 {
-    term_list list = {terms, count};
-    return brume_renyi_delta_upper(&(brume_curve){total_curve, &list}, epsilon);
+    brume_term_list list = {terms, count};
+    brume_curve curve = brume_renyi_total(&list);
+    return brume_renyi_delta_upper(&curve, epsilon);
 }
 
 /* Gather, and append a pair for every term that has only a curve. */

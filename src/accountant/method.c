@@ -7,6 +7,7 @@
 
 #include "accountant/pure.h"
 #include "accountant/renyi.h"
+#include "accountant/search.h"
 #include "base/error.h"
 #include "number/ball.h"
 #include "number/rounding.h"
@@ -120,22 +121,6 @@ static brume_status pure_delta(brume_method method, const brume_pure_step *steps
 
 /* ------------------------------------------------------------------------ Renyi methods */
 
-typedef struct total {
-    const brume_term *terms;
-    size_t count;
-    double rho; /* of zcdp */
-} total;
-
-static double curve_at(const void *context, double alpha)
-{
-    const total *all = context;
-    double sum = 0;
-    for (size_t i = 0; i < all->count; i++) /* every product and sum rounded up */
-        sum = brume_add_up(sum, brume_multiply_up(brume_count_up(all->terms[i].count),
-                                                  brume_renyi_upper(&all->terms[i].cost, alpha)));
-    return sum;
-}
-
 static double rho_total(const brume_term *terms, size_t count)
 {
     double sum = 0;
@@ -197,8 +182,9 @@ static double renyi_epsilon(brume_method method, const brume_term *terms, size_t
         return pure;
     if (method == BRUME_METHOD_ZCDP)
         return brume_concentrated_epsilon_upper(rho_total(terms, count), rest);
-    total all = {terms, count, 0};
-    return fmin(pure, brume_renyi_epsilon_upper(&(brume_curve){curve_at, &all}, rest));
+    brume_term_list all = {terms, count};
+    brume_curve curve = brume_renyi_total(&all);
+    return fmin(pure, brume_renyi_epsilon_upper(&curve, rest));
 }
 
 static double renyi_delta(brume_method method, const brume_term *terms, size_t count,
@@ -208,8 +194,9 @@ static double renyi_delta(brume_method method, const brume_term *terms, size_t c
     if (method == BRUME_METHOD_ZCDP) {
         finite = brume_concentrated_delta_upper(rho_total(terms, count), epsilon);
     } else {
-        total all = {terms, count, 0};
-        finite = brume_renyi_delta_upper(&(brume_curve){curve_at, &all}, epsilon);
+        brume_term_list all = {terms, count};
+        brume_curve curve = brume_renyi_total(&all);
+        finite = brume_renyi_delta_upper(&curve, epsilon);
         if (pure_total(terms, count) <= epsilon)
             finite = 0;
     }
@@ -251,6 +238,26 @@ static brume_status one(brume_method method, const brume_term *terms, size_t cou
     return BRUME_OK;
 }
 
+/* The least of the other methods that apply, if it is below `result` (or, where `exact`, at it). */
+static brume_status take_others(const brume_term *terms, size_t count, bool of_delta, double at,
+                                bool exact, bool *found, brume_bound *result, brume_error *error)
+{
+    for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC; method--) {
+        brume_bound other;
+        if (method == BRUME_METHOD_OPTIMAL || check((brume_method)method, terms, count, NULL))
+            continue; /* optimal equals pld on what it applies to */
+        BRUME_TRY(one((brume_method)method, terms, count, of_delta, at, &other, error));
+        if (!*found || other.upper < result->upper ||
+            (exact && isfinite(other.upper) && other.upper <= result->upper)) {
+            other.lower = fmin(result->lower, other.upper); /* whoever found it */
+            other.has_lower = *found && result->has_lower;
+            *result = other;
+            *found = true;
+        }
+    }
+    return BRUME_OK;
+}
+
 /* The certified composition, unless it has no lower end to show that it is tight; then the least of
  * all that apply. Where delta is that of failure, 0 for one, basic composition is exact to the last
  * place. */
@@ -264,17 +271,31 @@ static brume_status best(const brume_term *terms, size_t count, bool of_delta, d
     /* a delta near the largest loss moves by far more than the parameters that it is known for */
     double near = of_delta ? 1e-6 : 1e-3;
     bool tight = found && result.has_lower && result.upper <= result.lower * (1 + near) && !exact;
-    for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC && !tight; method--) {
-        brume_bound other;
-        if (method == BRUME_METHOD_OPTIMAL || check((brume_method)method, terms, count, NULL))
-            continue; /* optimal equals pld on what it applies to */
-        BRUME_TRY(one((brume_method)method, terms, count, of_delta, at, &other, error));
-        if (!found || other.upper < result.upper ||
-            (exact && isfinite(other.upper) && other.upper <= result.upper)) {
-            other.lower = fmin(result.lower, other.upper); /* whoever found it */
-            other.has_lower = found && result.has_lower;
-            result = other;
-            found = true;
+    if (!tight)
+        BRUME_TRY(take_others(terms, count, of_delta, at, exact, &found, &result, error));
+    if (!found) {
+        if (error)
+            *error = why;
+        return status;
+    }
+    *out = result;
+    return BRUME_OK;
+}
+
+brume_status brume_account_delta_near(const brume_term *terms, size_t count, double epsilon,
+                                      const brume_compose_options *options, brume_composition *out,
+                                      brume_error *error)
+{
+    brume_composition near = {.value = {0, 1}};
+    brume_error why = {0};
+    brume_status status = brume_compose_delta(terms, count, epsilon, options, &near, &why);
+    bool found = status == BRUME_OK;
+    if (!found || !near.has_lower) {
+        brume_bound bound = {.lower = near.value.lower, .upper = near.value.upper};
+        BRUME_TRY(take_others(terms, count, false, epsilon, false, &found, &bound, error));
+        if (bound.upper < near.value.upper) { /* nothing of it is smoothing's */
+            near.value = (brume_interval){fmin(near.value.lower, bound.upper), bound.upper};
+            near.excess = 0;
         }
     }
     if (!found) {
@@ -282,7 +303,7 @@ static brume_status best(const brume_term *terms, size_t count, bool of_delta, d
             *error = why;
         return status;
     }
-    *out = result;
+    *out = near;
     return BRUME_OK;
 }
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include <brume/cost.h>
+#include <brume/compose.h>
 
 /* Upper bound of D_alpha of one release given that it does not fail, rounded up: the best of its
  * loss law, its own curve, its rho and its pure epsilon. Infinite where none of them is there or
@@ -22,11 +22,23 @@ bool brume_renyi_known(const brume_cost *cost);
  * its law or pure epsilon; infinite where there is none. */
 double brume_rho_upper(const brume_cost *cost);
 
-/* A curve to be converted: `at` is an upper bound of D_alpha, infinity where it has none. */
+/* About the same in doubles, with no bound of its error: to choose an order by. */
+double brume_renyi_rough(const brume_cost *cost, double alpha);
+
+/* A curve to be converted: `at` is an upper bound of D_alpha, infinity where it has none; `rough`,
+ * if there is one, is near it and chooses the order. */
 typedef struct brume_curve {
     double (*at)(const void *context, double alpha);
     const void *context;
+    double (*rough)(const void *context, double alpha);
 } brume_curve;
+
+/* The curve of all these terms together; the list must outlive it. */
+typedef struct brume_term_list {
+    const brume_term *terms;
+    size_t count;
+} brume_term_list;
+brume_curve brume_renyi_total(const brume_term_list *list);
 
 /* epsilon = D + ln((alpha-1)/alpha) - (ln delta + ln alpha)/(alpha-1), least over alpha, at least 0
  * and rounded up. Infinite for delta <= 0.                             [CKS20, Prop 12] */

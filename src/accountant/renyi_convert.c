@@ -83,7 +83,8 @@ typedef struct objective {
 static double rough(const objective *goal, double u)
 {
     double less = exp(u), alpha = 1 + less;
-    double divergence = goal->curve->at(goal->curve->context, alpha);
+    const brume_curve *curve = goal->curve;
+    double divergence = (curve->rough ? curve->rough : curve->at)(curve->context, alpha);
     if (!isfinite(divergence))
         return INFINITY;
     if (goal->of_delta)
@@ -186,12 +187,12 @@ double brume_concentrated_epsilon_upper(double rho, double delta)
 {
     if (rho == 0)
         return 0;
-    return brume_renyi_epsilon_upper(&(brume_curve){line, &rho}, delta);
+    return brume_renyi_epsilon_upper(&(brume_curve){line, &rho, NULL}, delta);
 }
 
 double brume_concentrated_delta_upper(double rho, double epsilon)
 {
     if (rho == 0)
         return 0;
-    return brume_renyi_delta_upper(&(brume_curve){line, &rho}, epsilon);
+    return brume_renyi_delta_upper(&(brume_curve){line, &rho, NULL}, epsilon);
 }

@@ -70,19 +70,15 @@ static brume_status bound_at(calibration *c, double value, double *bound, brume_
     }
     c->excess = 0;
     if (method == BRUME_METHOD_AUTO) {
-        brume_composition composition;
+        brume_composition near;
         brume_compose_options options = {.tolerance = c->tolerance, .upper_end = !c->whole};
-        brume_status status =
-            brume_compose_delta(c->terms, count, c->epsilon, &options, &composition, NULL);
-        if (c->whole && status == BRUME_OK && composition.value.upper > c->delta &&
-            composition.value.lower <= c->delta) /* not decided yet */
-            status = brume_compose_delta(c->terms, count, c->epsilon, NULL, &composition, NULL);
-        if (status == BRUME_OK && composition.has_lower) {
-            *bound = composition.value.upper;
-            c->excess = composition.excess;
-            c->nodes = (double)composition.nodes;
-            return BRUME_OK;
-        }
+        BRUME_TRY(brume_account_delta_near(c->terms, count, c->epsilon, &options, &near, error));
+        if (c->whole && near.value.upper > c->delta && near.value.lower <= c->delta)
+            BRUME_TRY(brume_account_delta_near(c->terms, count, c->epsilon, NULL, &near, error));
+        *bound = near.value.upper;
+        c->excess = near.excess;
+        c->nodes = (double)near.nodes;
+        return BRUME_OK;
     }
     brume_bound result;
     if (c->delta > 0)

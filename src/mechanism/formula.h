@@ -8,6 +8,7 @@
 
 #include <brume/cost.h>
 
+#include "accountant/renyi_curves.h"
 #include "number/rounding.h"
 
 /* rho of Gaussian noise: >= sensitivity^2/(2 sigma^2); and for a squared change, >= square/(2
@@ -28,21 +29,8 @@ double brume_laplace_rho_upper(double epsilon);
 /* rho of an epsilon-bounded-range mechanism: epsilon^2/8.                            [DDR20] */
 double brume_bounded_range_rho_upper(double epsilon);
 
-/* The least rho of a cost that has a Renyi curve and a pure epsilon: an upper bound of
- * D_alpha/alpha over all alpha > 1, at most 2e-4 above it. Tens of curve evaluations. */
-double brume_rho_of_renyi_upper(const brume_cost *cost);
-
 /* ln(1 + rate (exp(epsilon) - 1)): pure epsilon after Poisson sampling.              [BBG18] */
 double brume_sampled_epsilon_upper(double epsilon, double rate);
-
-/* Renyi divergences of order alpha > 1, for brume_cost.renyi_upper. The law of the cost, or its
- * rho, says which. For alpha <= 1 they return the value at the next order above 1, which bounds it.
- */
-double brume_renyi_pure_upper(const brume_cost *cost, double alpha); /* at most alpha rho too */
-double brume_renyi_laplace_upper(const brume_cost *cost, double alpha);
-double brume_renyi_discrete_laplace_upper(const brume_cost *cost, double alpha);
-double brume_renyi_kary_upper(const brume_cost *cost, double alpha);
-double brume_renyi_rho_upper(const brume_cost *cost, double alpha); /* alpha rho */
 
 /* The greatest integer that a stated bound on an integer allows: its floor, but the next integer
  * where the bound is within a millionth below it, because such a bound was meant to be it and lost

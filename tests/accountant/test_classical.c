@@ -354,9 +354,9 @@ static void curves_compose_to_the_published_numbers(void **state)
 {
     (void)state;
     brume_cost pure = law(BRUME_LOSS_PURE, 0.1, 0, 0), laplace = law(BRUME_LOSS_LAPLACE, 0.1, 0, 0);
-    assert_upper(brume_renyi_epsilon_upper(&(brume_curve){hundredfold, &pure}, 1e-6),
+    assert_upper(brume_renyi_epsilon_upper(&(brume_curve){hundredfold, &pure, NULL}, 1e-6),
                  5.0731061746320307);
-    assert_upper(brume_renyi_epsilon_upper(&(brume_curve){hundredfold, &laplace}, 1e-6),
+    assert_upper(brume_renyi_epsilon_upper(&(brume_curve){hundredfold, &laplace, NULL}, 1e-6),
                  4.9841739586396229);
 }
 

@@ -1,0 +1,167 @@
+/* Renyi curves three ways: in balls, in doubles with a bound, in doubles without. */
+#include "check.h"
+
+#include "accountant/renyi.h"
+#include "accountant/renyi_curves.h"
+
+static uint64_t seed;
+
+static double uniform(void)
+{
+    seed = seed * 6364136223846793005U + 1442695040888963407U;
+    return (double)(seed >> 11) * 0x1p-53;
+}
+
+static double between(double low, double high)
+{
+    return low * pow(high / low, uniform());
+}
+
+static brume_cost kary(double epsilon, uint64_t k)
+{
+    return (brume_cost){.pure = BRUME_EXACT,
+                        .epsilon = epsilon,
+                        .concentrated = BRUME_UPPER,
+                        .rho = epsilon, /* anything above */
+                        .renyi = BRUME_EXACT,
+                        .renyi_upper = brume_renyi_kary_upper,
+                        .loss = BRUME_EXACT,
+                        .law = {.kind = BRUME_LOSS_KARY, .a = epsilon, .shift = k}};
+}
+
+static brume_cost discrete_laplace(double a, uint64_t shift)
+{
+    return (brume_cost){.pure = BRUME_EXACT,
+                        .epsilon = nextafter(a * (double)shift, INFINITY),
+                        .concentrated = BRUME_UPPER,
+                        .rho = 2 * a * (double)shift,
+                        .renyi = BRUME_EXACT,
+                        .renyi_upper = brume_renyi_discrete_laplace_upper,
+                        .loss = BRUME_EXACT,
+                        .law = {.kind = BRUME_LOSS_DISCRETE_LAPLACE, .a = a, .shift = shift}};
+}
+
+/* The largest D_alpha/alpha of the curve in balls, over a fine grid: not above the supremum by more
+ * than the last place. */
+static double largest_ratio(const brume_cost *cost)
+{
+    double largest = 0;
+    for (double less = 0x1p-16; less < 1e5 + 1e3 / cost->epsilon; less *= 1.02)
+        largest = fmax(largest, cost->renyi_upper(cost, 1 + less) / (1 + less));
+    return largest;
+}
+
+static void rho_by_doubles_is_not_below_the_curve_in_balls(void **state)
+{
+    (void)state;
+    seed = 5;
+    for (int i = 0; i < 120; i++) {
+        brume_cost cost = i % 2 ? discrete_laplace(between(1e-3, 3), (uint64_t)between(2, 100))
+                                : kary(between(1e-4, 40), (uint64_t)between(3, 1e9));
+        double truth = largest_ratio(&cost), rho = brume_rho_of_renyi_upper(&cost);
+        if (!(rho >= truth * (1 - 1e-15) && rho <= truth * (1 + 3e-4)))
+            fail_msg("a %.17g shift %llu: rho %.17g, the curve says %.17g", cost.law.a,
+                     (unsigned long long)cost.law.shift, rho, truth);
+    }
+}
+
+static void rho_is_found_where_doubles_do_not_reach(void **state)
+{
+    (void)state;
+    const brume_cost costs[] = {kary(1e-120, 5), kary(900, 5), discrete_laplace(20, 60),
+                                discrete_laplace(1, 1000)};
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+        double rho = brume_rho_of_renyi_upper(&costs[i]);
+        double some = costs[i].renyi_upper(&costs[i], 3) / 3;
+        assert_true(rho >= some * (1 - 1e-15) && rho <= costs[i].epsilon);
+    }
+}
+
+/* A rough curve may be off, but where a law is known it should not be. */
+static void rough_curves_are_near_the_curves_in_balls(void **state)
+{
+    (void)state;
+    seed = 7;
+    static const brume_loss_kind kinds[] = {BRUME_LOSS_GAUSSIAN,
+                                            BRUME_LOSS_LAPLACE,
+                                            BRUME_LOSS_PURE,
+                                            BRUME_LOSS_KARY,
+                                            BRUME_LOSS_DISCRETE_LAPLACE,
+                                            BRUME_LOSS_DISCRETE_GAUSSIAN,
+                                            BRUME_LOSS_POISSON_GAUSSIAN};
+    for (int i = 0; i < 700; i++) {
+        brume_loss law = {.kind = kinds[i % 7], .a = between(1e-3, 20)};
+        if (law.kind == BRUME_LOSS_DISCRETE_LAPLACE || law.kind == BRUME_LOSS_DISCRETE_GAUSSIAN)
+            law.shift = (uint64_t)between(1, 30);
+        if (law.kind == BRUME_LOSS_KARY)
+            law.shift = (uint64_t)between(3, 1e6);
+        if (law.kind == BRUME_LOSS_POISSON_GAUSSIAN)
+            law.rate = between(1e-3, 1), law.a = between(0.5, 20);
+        brume_cost cost = {.loss = BRUME_EXACT, .law = law};
+        double alpha = 1 + between(1e-3, 1e3);
+        double rough = brume_renyi_rough(&cost, alpha), upper = brume_renyi_upper(&cost, alpha);
+        if (!(fabs(rough / upper - 1) < 1e-8))
+            fail_msg("kind %d a %g rate %g shift %llu alpha %.9g: %.12g, in balls %.12g",
+                     (int)law.kind, law.a, law.rate, (unsigned long long)law.shift, alpha, rough,
+                     upper);
+    }
+}
+
+/* A curve of somebody's own, below all that the rest of the cost says. */
+static double own_curve(const brume_cost *cost, double alpha)
+{
+    return cost->rho * alpha / 8;
+}
+
+static void an_own_curve_chooses_the_order_itself(void **state)
+{
+    (void)state;
+    brume_cost cost = {.pure = BRUME_UPPER,
+                       .epsilon = 1,
+                       .concentrated = BRUME_UPPER,
+                       .rho = 0.4,
+                       .renyi = BRUME_UPPER,
+                       .renyi_upper = own_curve};
+    assert_close(brume_renyi_rough(&cost, 3), 0.15, 1e-12);
+    brume_term term = {cost, 10};
+    brume_term_list list = {&term, 1};
+    brume_curve quick = brume_renyi_total(&list), slow = {quick.at, quick.context, NULL};
+    assert_close(brume_renyi_epsilon_upper(&quick, 1e-6),
+                 brume_concentrated_epsilon_upper(0.5, 1e-6), 1e-9);
+    assert_close(brume_renyi_epsilon_upper(&quick, 1e-6), brume_renyi_epsilon_upper(&slow, 1e-6),
+                 1e-13);
+}
+
+static void the_rough_order_is_as_good_as_the_slow_one(void **state)
+{
+    (void)state;
+    seed = 11;
+    for (int i = 0; i < 60; i++) {
+        brume_term terms[3] = {
+            {kary(between(1e-3, 1), (uint64_t)between(3, 1e3)), (uint64_t)between(1, 1e3)},
+            {discrete_laplace(between(1e-3, 0.3), (uint64_t)between(1, 9)),
+             (uint64_t)between(1, 1e3)},
+            {{.loss = BRUME_EXACT, .law = {.kind = BRUME_LOSS_LAPLACE, .a = between(1e-4, 1)}},
+             (uint64_t)between(1, 1e6)}};
+        brume_term_list list = {terms, 3};
+        brume_curve quick = brume_renyi_total(&list), slow = {quick.at, quick.context, NULL};
+        double delta = between(1e-12, 1e-2);
+        double by_quick = brume_renyi_epsilon_upper(&quick, delta);
+        double by_slow = brume_renyi_epsilon_upper(&slow, delta);
+        if (!(fabs(by_quick / by_slow - 1) < 1e-9))
+            fail_msg("case %d: epsilon %.15g by the rough order, %.15g by the slow one", i,
+                     by_quick, by_slow);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rho_by_doubles_is_not_below_the_curve_in_balls),
+        cmocka_unit_test(rho_is_found_where_doubles_do_not_reach),
+        cmocka_unit_test(rough_curves_are_near_the_curves_in_balls),
+        cmocka_unit_test(an_own_curve_chooses_the_order_itself),
+        cmocka_unit_test(the_rough_order_is_as_good_as_the_slow_one),
+    };
+    return cmocka_run_group_tests_name("renyi", tests, NULL, NULL);
+}
