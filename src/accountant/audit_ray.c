@@ -30,10 +30,30 @@ static void mean_of(arb_t out, const brume_law *law)
     arb_clear(x);
 }
 
-/* The sum of the rules, sum w sigma/sqrt(2 pi) exp(-sigma^2 (T-m)^2/2 - base) (1+e^T)^z. */
-static void contour_sum(acb_t out, const brume_contour *contour, const brume_law *law,
+/* P(T < cut) under N0 */
+static void mass_below(arb_t out, const brume_law *law, double cut)
+{
+    arb_t sigma;
+    if (isinf(cut)) {
+        arb_one(out);
+        return;
+    }
+    arb_init(sigma);
+    mean_of(out, law);
+    arb_set_d(sigma, cut);
+    arb_sub(out, sigma, out, BITS);
+    arb_set_d(sigma, law->a);
+    arb_mul(out, out, sigma, BITS);
+    brume_ball_normal_cdf(out, out, BITS);
+    arb_clear(sigma);
+}
+
+/* The sum of the rules, sum w sigma/sqrt(2 pi) exp(-sigma^2 (T-m)^2/2 - base) (1+e^T)^z; or, if the
+ * contour has an offset, with (1+e^T)^z - 1, and P(T < cut) added. */
+static void contour_sum(acb_t out, const brume_contour *contour, const brume_law *law, double cut,
                         const acb_t z)
 {
+    bool from_one = brume_contour_offset(contour) > 0;
     acb_t t, l, g, w;
     arb_t mean, square;
     acb_init(t);
@@ -64,8 +84,15 @@ static void contour_sum(acb_t out, const brume_contour *contour, const brume_law
         acb_mul_arb(g, g, square, BITS);
         acb_mul_2exp_si(g, g, -1);
         acb_mul(l, l, z, BITS);
-        acb_sub(g, l, g, BITS);
-        acb_exp(g, g, BITS);
+        if (from_one) {
+            acb_neg(g, g);
+            acb_exp(g, g, BITS);
+            acb_expm1(l, l, BITS);
+            acb_mul(g, g, l, BITS);
+        } else {
+            acb_sub(g, l, g, BITS);
+            acb_exp(g, g, BITS);
+        }
         acb_addmul(out, g, w, BITS);
     }
     arb_set_d(mean, brume_contour_base(contour));
@@ -77,6 +104,10 @@ static void contour_sum(acb_t out, const brume_contour *contour, const brume_law
     arb_div(square, square, mean, BITS);
     arb_sqrt(square, square, BITS);
     acb_mul_arb(out, out, square, BITS);
+    if (from_one) {
+        mass_below(mean, law, cut);
+        acb_add_arb(out, out, mean, BITS);
+    }
     acb_clear(t);
     acb_clear(l);
     acb_clear(g);
@@ -106,10 +137,14 @@ void brume_audit_ray(const brume_ray *ray, const brume_parts *parts, size_t most
         acb_set_d_d(value, node.weight_re, node.weight_im);
         acb_div(value, value, factor, BITS);
         for (size_t j = 0; j < parts->count; j++) {
-            contour_sum(factor, brume_ray_contour(ray, j), parts->part[j].law, z);
+            contour_sum(factor, brume_ray_contour(ray, j), parts->part[j].law, parts->part[j].cut,
+                        z);
             acb_pow_ui(factor, factor, (ulong)parts->part[j].count, BITS);
             acb_mul(value, value, factor, BITS);
         }
+        acb_set_d(factor, -node.scale);
+        acb_exp(factor, factor, BITS);
+        acb_mul(value, value, factor, BITS);
         acb_set_d_d(factor, node.re, node.im);
         acb_sub(value, value, factor, BITS);
         acb_abs(gap, value, BITS);

@@ -136,6 +136,9 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
             if (gathered.failure_ends.upper <= delta &&
                 brume_top_atom(gathered.laws, gathered.law_count, &top, &mass))
                 one.value.upper = top * (1 + (20 + 2 * (double)gathered.law_count) * BRUME_UNIT);
+        } else if (order == 1 && answer.value.upper == 0 &&
+                   brume_jumps_apply(gathered.laws, gathered.law_count)) {
+            one = (brume_answer){.value = {0, 0}}; /* delta(0) is the total variation of both */
         } else if (order == 1 && answer.value.lower > 0 &&
                    brume_jumps_below(gathered.laws, gathered.law_count, answer.value.lower,
                                      finite * (1 - 2 * delta_error))) {

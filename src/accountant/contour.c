@@ -1,22 +1,12 @@
-/* Polygons, panels and sums. See the header. Nothing here chooses a right or wrong answer: a bad
- * polygon has large bounds. */
-#include "accountant/contour.h"
+/* Polygons and panels. See the header. Nothing here chooses a right or wrong answer: a bad polygon
+ * has large bounds. */
+#include "accountant/contour_shape.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/point.h"
-
 static const double unit = BRUME_UNIT;
-static const double negligible = -50;
-
-/* Added to the logarithm of every bound: its own rounding. */
-static double slack(double a, double b)
-{
-    return 1e-9 + 1e-13 * hypot(a, b);
-}
-
-enum { MOST_PANELS = 120, RIM = 36 };
+static const double most_from_one = 1; /* |log| of the largest value for which Phi is near 1 */
 
 const double brume_gauss[BRUME_GAUSS_HALF][2] = {
     {0.064056892862605626085, 0.12793819534675215697},
@@ -31,46 +21,6 @@ const double brume_gauss[BRUME_GAUSS_HALF][2] = {
     {0.93827455200273275852, 0.044277438817419806169},
     {0.9747285559713094982, 0.028531388628933663181},
     {0.99518721999702136018, 0.012341229799987199547},
-};
-
-/* A place on the polygon or around it: log |f| = log_size + a lambda - b theta. */
-typedef struct place {
-    double log_size, lambda, theta;
-} place;
-
-typedef struct node {
-    place at;
-    point t, weight;
-    double angle;           /* the argument of f is angle + a theta + b lambda */
-    double fixed, per_size; /* relative error: fixed + |z| per_size */
-    unsigned generation;    /* of its turns */
-} node;
-
-typedef struct panel {
-    double half;    /* of its length */
-    place rim[RIM]; /* around the ellipse, with the slack that does not depend on z */
-    double rim_slack[RIM];
-    bool kept; /* else its integral is bounded, not summed */
-} panel;
-
-/* exp(w), w = x half log(1 + e^T): its modulus, the inverse, and its direction. */
-typedef struct turn {
-    double size, inverse, cosine, sine;
-} turn;
-
-struct brume_contour {
-    double mean, sigma, base, angle, start;
-    double mean_error;       /* in units */
-    double left_re, left_im; /* the polygon begins there, */
-    bool closed;             /* or comes from -infinity to there on a level; */
-    bool open;               /* and may go on to infinity from `right` in direction `slope` */
-    point right, slope;
-    double half_re, half_im; /* of the path's panel that the turns are for */
-    turn *turns;             /* 12 for each node; NULL: none yet */
-    unsigned generation;     /* of turns for the present half */
-    size_t panel_count, node_count;
-    panel panels[MOST_PANELS];
-    node nodes[MOST_PANELS * BRUME_GAUSS_NODES];
 };
 
 void brume_contour_normal(const brume_law *law, double *mean, double *sigma)
@@ -108,33 +58,22 @@ static double curl_near(point t, double radius)
     return below > 1e-9 ? (1 + 1e-9) / below : INFINITY;
 }
 
-static place place_at(const brume_contour *c, point t)
+/* |e^T/(1 + e^T)|, l being log(1 + e^T) */
+static double share_of(point t, point l)
 {
-    point l = log_ratio(t), d = t - c->mean, g = -0.5 * c->sigma * c->sigma * d * d;
-    return (place){.log_size = creal(g) + log(c->sigma) - 0.5 * log(2 * M_PI) - c->base,
-                   .lambda = creal(l),
-                   .theta = cimag(l)};
+    return exp(creal(t) - creal(l)) * (1 + 1e-12);
 }
 
-static double log_at(const place *p, double a, double b)
+static brume_place place_at(const brume_contour *c, point t, point l)
 {
-    return p->log_size + a * p->lambda - b * p->theta;
-}
-
-/* The supremum over the ellipse, which is on its rim, times what it counts. For a panel that is not
- * summed, that is its length. */
-static double panel_missed(const panel *p, double a, double b)
-{
-    double size = hypot(a, b), top = -INFINITY;
-    for (int i = 0; i < RIM; i++) {
-        double at = log_at(&p->rim[i], a, b) + size * p->rim_slack[i];
-        top = isnan(at) ? INFINITY : fmax(top, at); /* fmax would pass over it */
-    }
-    return (p->kept ? BRUME_GAUSS_ERROR : 2) * p->half * exp(top);
+    point d = t - c->mean, g = -0.5 * c->sigma * c->sigma * d * d;
+    return (brume_place){.log_size = creal(g) + log(c->sigma) - 0.5 * log(2 * M_PI) - c->base,
+                         .lambda = creal(l),
+                         .theta = cimag(l)};
 }
 
 /* The rim of the panel from `from` to `to`; false if it leaves the domain. */
-static bool make_panel(const brume_contour *c, point from, point to, panel *out)
+static bool make_panel(const brume_contour *c, point from, point to, brume_place_panel *out)
 {
     point middle = 0.5 * (from + to), half = 0.5 * (to - from);
     double size = cabs(half), square = c->sigma * c->sigma;
@@ -142,16 +81,16 @@ static bool make_panel(const brume_contour *c, point from, point to, panel *out)
     if (!inside_domain(middle, BRUME_GAUSS_LONG * long_x + BRUME_GAUSS_WIDE * long_y,
                        BRUME_GAUSS_LONG * long_y + BRUME_GAUSS_WIDE * long_x))
         return false;
-    *out = (panel){.half = size, .kept = true};
+    *out = (brume_place_panel){.half = size, .kept = true};
     /* a point of the ellipse is within `gap` of the rim's, along it */
-    double gap = size * BRUME_GAUSS_LONG * M_PI / RIM * (1 + 1e-9);
-    for (int i = 0; i < RIM; i++) {
-        double angle = 2 * M_PI * i / RIM;
+    double gap = size * BRUME_GAUSS_LONG * M_PI / BRUME_CONTOUR_RIM * (1 + 1e-9);
+    for (int i = 0; i < BRUME_CONTOUR_RIM; i++) {
+        double angle = 2 * M_PI * i / BRUME_CONTOUR_RIM;
         point t = middle +
                   half * CMPLX(BRUME_GAUSS_LONG * cos(angle), BRUME_GAUSS_WIDE * sin(angle));
-        point e = cexp(creal(t) > 0 ? -t : t);
-        double share = cabs((creal(t) > 0 ? 1 : e) / (1 + e));
-        out->rim[i] = place_at(c, t);
+        point l = log_ratio(t);
+        double share = share_of(t, l);
+        out->rim[i] = place_at(c, t, l);
         out->rim[i].log_size += gap * square * cabs(t - c->mean) + 0.5 * gap * gap * square;
         out->rim_slack[i] = gap * share * (1 + 1e-9) + 0.5 * gap * gap * curl_near(t, gap);
     }
@@ -162,22 +101,24 @@ static bool make_panel(const brume_contour *c, point from, point to, panel *out)
 static void push_nodes(brume_contour *c, point from, point to)
 {
     point middle = 0.5 * (from + to), half = 0.5 * (to - from);
-    double square = c->sigma * c->sigma;
+    double square = c->sigma * c->sigma, size = cabs(half), direction = carg(half);
     for (int i = 0; i < BRUME_GAUSS_NODES; i++) {
-        const double *rule = brume_gauss[i / 2];
-        point t = middle + half * (i % 2 ? rule[0] : -rule[0]), d = t - c->mean;
-        point g = -0.5 * square * d * d, l = log_ratio(t), e = cexp(creal(t) > 0 ? -t : t);
-        double share = cabs((creal(t) > 0 ? 1 : e) / (1 + e));
-        node *n = &c->nodes[c->node_count++];
+        double weight = brume_gauss_weight(i);
+        point t = middle + half * brume_gauss_place(i), d = t - c->mean;
+        point g = -0.5 * square * d * d, l = log_ratio(t);
+        brume_place_node *n = &c->nodes[c->node_count++];
         n->generation = 0;
         n->t = t;
-        n->weight = rule[1] * half;
-        n->at = place_at(c, t);
-        n->at.log_size += log(rule[1] * cabs(half));
-        n->angle = cimag(g) + carg(half);
+        n->weight = weight * half;
+        n->at = place_at(c, t, l);
+        n->at.log_size += log(weight * size);
+        n->angle = cimag(g) + direction;
+        n->length = cabs(l);
+        n->density_size = exp(n->at.log_size);
+        n->density = n->density_size * CMPLX(cos(n->angle), sin(n->angle));
         /* sigma by 8 units twice, m by its error, T by 4 units, and the arithmetic of g; the path's
          * own nodes by 4 units, through the derivative by z */
-        double spread = cabs(middle) + cabs(half);
+        double spread = cabs(middle) + size, share = share_of(t, l);
         n->fixed = unit * (16 * square * cabs(d) * cabs(d) +
                            square * cabs(d) * (c->mean_error + 4 * spread) + 8 * fabs(c->base) +
                            8 * fabs(n->at.log_size) + 90);
@@ -194,7 +135,7 @@ static bool push_side(brume_contour *c, point from, point to, const brume_contou
         double left = cabs(to - here), size = 1.5 / c->sigma, low = cimag(here);
         point step = (to - here) / left, end;
         for (int tries = 0;; tries++) {
-            if (tries > 120 || c->panel_count == MOST_PANELS)
+            if (tries > 120 || c->panel_count == BRUME_CONTOUR_PANELS)
                 return false;
             end = 2 * size < left * (1 - 1e-9) ? here + 2 * size * step : to;
             double used = cabs(end - here), lowest = fmin(low, cimag(end));
@@ -211,12 +152,14 @@ static bool push_side(brume_contour *c, point from, point to, const brume_contou
             size = 0.35 * used;
         }
         /* negligible at the start of the path and where it ends: not summed */
-        panel *p = &c->panels[c->panel_count++];
+        brume_place_panel *p = &c->panels[c->panel_count++];
         double far = aim->reach, angle = c->angle;
         p->kept = false;
-        p->kept = log(panel_missed(p, aim->start, 0)) > negligible ||
-                  log(panel_missed(p, aim->start + far * cos(angle), far * sin(angle))) >
-                      negligible;
+        p->kept =
+            (c->from_one && log(brume_contour_panel_missed(p, 0, 0)) > BRUME_CONTOUR_NEGLIGIBLE) ||
+            log(brume_contour_panel_missed(p, aim->start, 0)) > BRUME_CONTOUR_NEGLIGIBLE ||
+            log(brume_contour_panel_missed(p, aim->start + far * cos(angle), far * sin(angle))) >
+                BRUME_CONTOUR_NEGLIGIBLE;
         if (p->kept)
             push_nodes(c, here, end);
         here = end;
@@ -250,7 +193,7 @@ static bool draw(brume_contour *c, const brume_contour_aim *aim)
     double centre = tilted_centre(mean, sigma, z);
     /* a record added: |1 + e^T|^z must not grow where Re z < 0 */
     double height = aim->height * fmin(z < 0 ? M_PI / 4 : M_PI / 2, 1.5 / sigma);
-    double left = fmin(mean, centre) - 9.5 / sigma, rise = -log(aim->reach) - 2;
+    double left = fmin(mean, centre) - 9.5 / sigma, rise = aim->rise - log(aim->reach);
     double ramp = fmin(2, 2 / sigma);
     double slope = tan(M_PI / 6);
     double hump = mean + fmax(z, 0) / (sigma * sigma); /* where e^{zT} would put the mass */
@@ -303,13 +246,39 @@ static bool draw(brume_contour *c, const brume_contour_aim *aim)
     return true;
 }
 
+/* Phi - 1 is summed if Phi is near 1 at the start: then what is near 1 is not rounded. P(T > cut)
+ * is missing from the 1. Its error: 14 units of d, those of m and cut, |d log Q/dd| <= d + 1. */
+static bool start_from_one(brume_contour *c, const brume_contour_aim *aim, double high)
+{
+    double d = c->sigma * (aim->cut - c->mean);
+    if (!(fabs(high) < most_from_one) || !isinf(aim->from) || !(d >= 1))
+        return false;
+    c->beyond = isinf(d) ? 0 : 0.5 * erfc(d * M_SQRT1_2);
+    c->beyond_error =
+        isinf(d)
+            ? 0
+            : unit * c->beyond *
+                      (16 + (d + 1) * (14 * d + c->sigma * (c->mean_error + 2 * fabs(aim->cut)))) +
+                  1e-300;
+    return true;
+}
+
+/* What rules and ends leave out of the density alone. */
+static double density_missed(const brume_contour *c)
+{
+    double sum = brume_contour_ends_missed(c, 0, 0);
+    for (size_t i = 0; i < c->panel_count; i++)
+        sum += brume_contour_panel_missed(&c->panels[i], 0, 0);
+    return isnan(sum) ? INFINITY : sum * (1 + 1e-6);
+}
+
 brume_contour *brume_contour_open(const brume_law *law, const brume_contour_aim *aim)
 {
     brume_contour *c = malloc(sizeof *c);
     if (!c)
         return NULL;
     c->panel_count = c->node_count = 0;
-    c->base = 0;
+    c->base = c->beyond = c->beyond_error = c->density_missed = 0;
     c->start = fabs(aim->start);
     c->half_re = c->half_im = NAN;
     c->turns = NULL;
@@ -323,11 +292,14 @@ brume_contour *brume_contour_open(const brume_law *law, const brume_contour_aim 
                d = c->sigma * (t - c->mean);
         high = fmax(high, -0.5 * d * d + aim->start * (t > 0 ? t + log1p(exp(-t)) : log1p(exp(t))));
     }
-    c->base = high;
+    c->from_one = start_from_one(c, aim, high);
+    c->base = c->from_one ? 0 : high;
     if (!draw(c, aim)) {
         free(c);
         return NULL;
     }
+    if (c->from_one)
+        c->density_missed = density_missed(c);
     return c;
 }
 
@@ -348,182 +320,7 @@ double brume_contour_base(const brume_contour *contour)
     return contour->base;
 }
 
-/* Left of the polygon: a level with 0 <= Im T <= pi/2, where 1 <= |1 + e^T| <= 1 + e^{left} and
- * 0 <= arg <= 1.6 e^{left}. Right of it: |1 + e^T| <= e^{Re T} (1 + e^{-X}), X = Re right >= 1. */
-static double ends_missed(const brume_contour *c, double a, double b)
+double brume_contour_offset(const brume_contour *contour)
 {
-    double square = c->sigma * c->sigma, y = c->left_im, d = c->sigma * (c->mean - c->left_re);
-    double log_left = 0.5 * square * y * y + fmax(a, 0) * log1p(exp(c->left_re)) +
-                      fmax(-b, 0) * 1.6 * exp(c->left_re) - 0.5 * d * d - c->base;
-    double sum = c->closed ? 0 : d > 0 ? exp(log_left) : INFINITY;
-    if (!c->open)
-        return sum;
-    double x = creal(c->right), up = cimag(c->right), cosine = creal(c->slope),
-           sine = cimag(c->slope), far = x - c->mean;
-    double falls = square * (far * cosine - up * sine) - fmax(a, 0) * cosine + b * sine;
-    double log_right = -0.5 * square * (far * far - up * up) + fmax(a, 0) * (x + log1p(exp(-x))) -
-                       b * up + fabs(b) * asin(exp(-x)) + log(c->sigma) - 0.5 * log(2 * M_PI) -
-                       c->base;
-    return sum + (falls > 0 && cosine > sine ? exp(log_right) / falls : INFINITY);
-}
-
-/* The rules summed over moduli: |f| along a panel is analytic, too, and continued it is at most the
- * geometric mean of |f| at two places of the ellipse, so that the rules miss as little. */
-double brume_contour_bound(const brume_contour *contour, double a, double b)
-{
-    double sum = exp(brume_contour_missed(contour, a, b)), size = hypot(a, b);
-    for (size_t i = 0; i < contour->node_count; i++) {
-        const node *n = &contour->nodes[i];
-        double exponent = log_at(&n->at, a, b);
-        if (exponent > negligible)
-            sum += exp(exponent) * (1 + n->fixed + size * n->per_size);
-    }
-    /* the sum itself: one unit a node */
-    double bound = log(sum + 2e-22 * (double)contour->node_count) + 1e-14 +
-                   unit * (double)contour->node_count;
-    return isnan(bound) ? INFINITY : bound;
-}
-
-double brume_contour_missed(const brume_contour *contour, double a, double b)
-{
-    double sum = ends_missed(contour, a, b);
-    for (size_t i = 0; i < contour->panel_count; i++)
-        sum += panel_missed(&contour->panels[i], a, b);
-    double bound = log(sum) + slack(a, b);
-    return isnan(bound) ? INFINITY : bound;
-}
-
-/* Of the sizes of all terms: what their sum is rounded by, block by block of a panel's nodes, which
- * are added then. */
-static double summing(const brume_contour *contour)
-{
-    return unit * (double)(BRUME_GAUSS_NODES + contour->node_count / BRUME_GAUSS_NODES);
-}
-
-void brume_contour_sum(const brume_contour *contour, double a, double b, double *re, double *im,
-                       double *rounding)
-{
-    double sum_re = 0, sum_im = 0, fixed = 0, per_size = 0, absolute = 0;
-    for (size_t from = 0; from < contour->node_count; from += BRUME_GAUSS_NODES) {
-        double block_re = 0, block_im = 0;
-        for (size_t i = from; i < from + BRUME_GAUSS_NODES; i++) {
-            const node *n = &contour->nodes[i];
-            double exponent = log_at(&n->at, a, b);
-            if (exponent < negligible) {
-                absolute += 2e-22; /* exp(-50), left out */
-                continue;
-            }
-            double s, co, size = exp(exponent);
-            sincos(n->angle + a * n->at.theta + b * n->at.lambda, &s, &co);
-            block_re += size * co;
-            block_im += size * s;
-            fixed += size * n->fixed;
-            per_size += size * n->per_size;
-        }
-        sum_re += block_re;
-        sum_im += block_im;
-    }
-    *re = sum_re;
-    *im = sum_im;
-    /* of the sum: each fixed is at least 90 units */
-    *rounding = (fixed + (hypot(a, b) + contour->start) * per_size) * (1 + 1e-6) + absolute +
-                summing(contour) * (hypot(sum_re, sum_im) + fixed / (90 * unit));
-}
-
-bool brume_contour_node(const brume_contour *contour, size_t index, double *t_re, double *t_im,
-                        double *weight_re, double *weight_im)
-{
-    if (index >= contour->node_count)
-        return false;
-    const node *n = &contour->nodes[index];
-    *t_re = creal(n->t);
-    *t_im = cimag(n->t);
-    *weight_re = creal(n->weight);
-    *weight_im = cimag(n->weight);
-    return true;
-}
-
-static void make_turns(const node *n, double half_re, double half_im, turn *turns)
-{
-    double re = half_re * n->at.lambda - half_im * n->at.theta;
-    double im = half_re * n->at.theta + half_im * n->at.lambda;
-    for (int j = 0; j < BRUME_GAUSS_HALF; j++) {
-        turn *t = &turns[j];
-        sincos(brume_gauss[j][0] * im, &t->sine, &t->cosine);
-        t->size = exp(brume_gauss[j][0] * re);
-        t->inverse = 1 / t->size;
-    }
-}
-
-static void add_block(brume_contour_values *block, brume_contour_values *out)
-{
-    for (int j = 0; j < BRUME_GAUSS_NODES; j++) {
-        out->re[j] += block->re[j];
-        out->im[j] += block->im[j];
-        out->rounding[j] += block->rounding[j];
-    }
-    *block = (brume_contour_values){0};
-}
-
-/* As brume_contour_sum, but exp(z log(1 + e^T)) is turned from the panel's middle: one product more
- * than there, which is in the 90 units of each node, and |middle| + |half| for |z|. */
-bool brume_contour_panel(brume_contour *contour, double middle_re, double middle_im, double half_re,
-                         double half_im, brume_contour_values *out)
-{
-    brume_contour *c = contour;
-    if (!c->turns)
-        c->turns = calloc(c->node_count * BRUME_GAUSS_HALF, sizeof *c->turns);
-    if (!c->turns)
-        return false;
-    if (!(c->half_re == half_re && c->half_im == half_im)) {
-        c->half_re = half_re;
-        c->half_im = half_im;
-        c->generation++;
-    }
-    *out = (brume_contour_values){0};
-    double half = hypot(half_re, half_im);
-    double reach = hypot(middle_re, middle_im) + 2 * half + c->start, left_out = 0;
-    double adding = summing(c); /* of each term, for the sum */
-    brume_contour_values block = {0};
-    for (size_t i = 0; i < c->node_count; i++) {
-        node *n = &c->nodes[i];
-        if (i % BRUME_GAUSS_NODES == 0)
-            add_block(&block, out);
-        double exponent = log_at(&n->at, middle_re, middle_im);
-        double swing = fabs(half_re * n->at.lambda - half_im * n->at.theta);
-        if (exponent + swing < negligible) {
-            left_out += 2e-22; /* exp(-50) */
-            continue;
-        }
-        if (!(swing < 300)) { /* no product of such sizes: each node by itself */
-            for (int j = 0; j < BRUME_GAUSS_NODES; j++) {
-                double x = brume_gauss[j / 2][0] * (j % 2 ? 1 : -1);
-                brume_contour_sum(c, middle_re + x * half_re, middle_im + x * half_im, &out->re[j],
-                                  &out->im[j], &out->rounding[j]);
-            }
-            return true;
-        }
-        double s, co, size = exp(exponent), error = n->fixed + reach * n->per_size + adding;
-        sincos(n->angle + middle_re * n->at.theta + middle_im * n->at.lambda, &s, &co);
-        double re = size * co, im = size * s;
-        turn *t = &c->turns[i * BRUME_GAUSS_HALF];
-        if (n->generation != c->generation) {
-            make_turns(n, half_re, half_im, t);
-            n->generation = c->generation;
-        }
-        for (int j = 0; j < BRUME_GAUSS_HALF; j++, t++) {
-            double same = re * t->cosine, cross = im * t->sine;
-            double other = im * t->cosine, mixed = re * t->sine;
-            block.re[2 * j] += t->inverse * (same + cross);
-            block.im[2 * j] += t->inverse * (other - mixed);
-            block.rounding[2 * j] += t->inverse * size * error;
-            block.re[2 * j + 1] += t->size * (same - cross);
-            block.im[2 * j + 1] += t->size * (other + mixed);
-            block.rounding[2 * j + 1] += t->size * size * error;
-        }
-    }
-    add_block(&block, out);
-    for (int j = 0; j < BRUME_GAUSS_NODES; j++)
-        out->rounding[j] = out->rounding[j] * (1 + 1e-6) + left_out;
-    return true;
+    return contour->from_one ? 1 : 0;
 }

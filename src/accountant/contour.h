@@ -20,6 +20,18 @@ enum { BRUME_GAUSS_HALF = 12, BRUME_GAUSS_NODES = 24 };
 /* Nodes in (0, 1) and their weights. */
 extern const double brume_gauss[BRUME_GAUSS_HALF][2];
 
+/* All 24 in [-1, 1]: the negative ones first. */
+static inline double brume_gauss_place(int index)
+{
+    return index < BRUME_GAUSS_HALF ? -brume_gauss[index][0]
+                                    : brume_gauss[index - BRUME_GAUSS_HALF][0];
+}
+
+static inline double brume_gauss_weight(int index)
+{
+    return brume_gauss[index % BRUME_GAUSS_HALF][1];
+}
+
 /* The rule of 24 nodes on [-1, 1] errs by at most this times the supremum over the ellipse with
  * foci -1, 1 and semi-axes 1.45, 1.05. */
 #define BRUME_GAUSS_LONG  1.45
@@ -32,6 +44,7 @@ typedef struct brume_contour brume_contour;
 typedef struct brume_contour_aim {
     double start, reach;
     double height;    /* of the polygon over the real line, as a share of what suits the law */
+    double rise;      /* log |z| e^T at |z| = reach where the polygon leaves the real line */
     double from, cut; /* the integral runs over from < T < cut; both may be infinite */
 } brume_contour_aim;
 
@@ -45,8 +58,10 @@ void brume_contour_close(brume_contour *contour);
 /* The least angle of a path on which the integrand does not grow. */
 double brume_contour_angle(const brume_contour *contour);
 
-/* All values are those of exp(-base) Phi(z); base is an exact double near log Phi(start). */
+/* All values are those of exp(-base) Phi(z); base is an exact double near log Phi(start). Sums are
+ * of that minus the offset, which is 1 where Phi is near 1, and then base is 0; else it is 0. */
 double brume_contour_base(const brume_contour *contour);
+double brume_contour_offset(const brume_contour *contour);
 
 /* log of a bound of the integral of the modulus, so of |Phi(a + ib)|, for every real a and b. */
 double brume_contour_bound(const brume_contour *contour, double a, double b);
@@ -54,9 +69,8 @@ double brume_contour_bound(const brume_contour *contour, double a, double b);
 /* log of a bound of what the rules and the ends leave out. */
 double brume_contour_missed(const brume_contour *contour, double a, double b);
 
-/* The sum of the rules at the 24 nodes middle + x half of a panel of the path, node 2i at
- * x = -brume_gauss[i][0] and 2i + 1 at +; a bound of the rounding of each. False if memory ran out.
- */
+/* The sum of the rules at the 24 nodes middle + x half of a panel of the path, in the order of
+ * brume_gauss_place; a bound of the rounding of each. False if memory ran out. */
 typedef struct brume_contour_values {
     double re[BRUME_GAUSS_NODES], im[BRUME_GAUSS_NODES], rounding[BRUME_GAUSS_NODES];
 } brume_contour_values;

@@ -59,6 +59,14 @@ static double divergence(const brume_law *laws, size_t count)
     return sum;
 }
 
+bool brume_jumps_apply(const brume_law *laws, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (laws[i].kind != BRUME_LAW_SAMPLED)
+            return false;
+    return count > 0;
+}
+
 bool brume_jumps_suit(const brume_law *laws, size_t count)
 {
     double draws = 0;

@@ -11,6 +11,9 @@
 #include "accountant/audit.h"
 #include "accountant/solve.h"
 
+/* Are all laws subsampled Gaussians? Then the two orders are those of one pair. */
+bool brume_jumps_apply(const brume_law *laws, size_t count);
+
 /* Rays before lines? Not where many draws make the transform fall off by itself: a line needs few
  * nodes there. */
 bool brume_jumps_suit(const brume_law *laws, size_t count);

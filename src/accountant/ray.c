@@ -8,10 +8,10 @@
 #include "accountant/point.h"
 
 static const double unit = BRUME_UNIT;
-static const double tolerance = 1e-12;  /* of one panel or of the rest, relative to the whole */
-static const double far_mass = 9.5;     /* at a path's start, minus a log */
-static const double most_lost = 11.5;   /* by what cancels and by all draws, a log */
-static const double most_cancelled = 7; /* a log: beyond, rounding is larger */
+static const double tolerance = 1e-12;   /* of one panel or of the rest, relative to the whole */
+static const double far_mass = 9.5;      /* at a path's start, minus a log */
+static const double most_lost = 17;      /* by what cancels and by rounding, a log */
+static const double most_cancelled = 13; /* a log: beyond, rounding is larger */
 
 enum { MOST_PANELS = 120, AROUND = 3 };
 
@@ -30,7 +30,8 @@ struct brume_ray {
     const brume_parts *parts;
     brume_contour *contours[BRUME_MOST_PARTS];
     double start, angle;
-    long double base;        /* sum n base */
+    double scale;            /* log of the product at the start, beyond the bases; exact */
+    long double base;        /* sum n base, and the scale: nothing overflows */
     double rest_a, rest_log; /* bound of the path's end */
     size_t node_count, panel_count;
     ray_panel panels[MOST_PANELS];
@@ -108,12 +109,16 @@ static brume_ray_aim aim_at(const brume_parts *parts, double z)
     return out;
 }
 
-/* log of the integrand at the real z. */
-static double size_at(const brume_parts *parts, double z, double x)
+/* log of the integrand at the real z, and of its rounding in units. */
+static double size_at(const brume_parts *parts, double z, double x, double *log_units)
 {
-    double sum = -z * x - log(fabs(z * (z - 1)));
-    for (size_t i = 0; i < parts->count; i++)
-        sum += parts->part[i].count * tilt(&parts->part[i], z).log_sum;
+    double sum = -z * x - log(fabs(z * (z - 1))), units = 60;
+    for (size_t i = 0; i < parts->count; i++) {
+        double one = tilt(&parts->part[i], z).log_sum, count = parts->part[i].count;
+        sum += count * one;
+        units += count * fmin(300, 1300 * fabs(one)); /* near 1 less is rounded */
+    }
+    *log_units = log(units);
     return sum;
 }
 
@@ -136,11 +141,10 @@ brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double
 
 void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean)
 {
-    double least = INFINITY, clean = INFINITY, draws = 0;
+    double least = INFINITY, clean = INFINITY, units;
     for (size_t i = 0; i < parts->count; i++) {
         double mean, sigma;
         brume_contour_normal(parts->part[i].law, &mean, &sigma);
-        draws += parts->part[i].count;
         if (isfinite(parts->part[i].cut))
             continue;
         /* the mass far out is e^{z m + z^2/(2 sigma^2)}; the larger z of two */
@@ -150,15 +154,15 @@ void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean)
     }
     if (parts->reversed || !(aim->start < INFINITY))
         return;
-    double size = size_at(parts, aim->start, aim->x), start = aim->start;
+    double size = size_at(parts, aim->start, aim->x, &units), start = aim->start;
     double scale = aim->x - parts->origin - aim->target;
     if (least > 1.5 && least < start) {
-        double other = size_at(parts, least, aim->x);
-        if (other < size + 4 && (lean || other + scale < most_lost - log(draws)))
+        double other = size_at(parts, least, aim->x, &units);
+        if (other < size + 9 && (lean || other + scale + units < most_lost))
             aim->start = least;
     }
     if (aim->start == start && clean > 1.5 && clean < start &&
-        size_at(parts, clean, aim->x) < size + 4)
+        size_at(parts, clean, aim->x, &units) < size + 4)
         aim->start = clean;
     if (aim->start < start)
         aim->width = aim_at(parts, aim->start).width;
@@ -166,10 +170,10 @@ void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean)
 
 /* --- certified from here on --- */
 
-/* log of a bound of prod |Phi/base|^n at start + a + ib */
+/* log of a bound of prod |Phi|^n at start + a + ib, less the base */
 static double log_bound(const brume_ray *ray, double a, double b)
 {
-    double sum = 0;
+    double sum = -ray->scale;
     for (size_t i = 0; i < ray->parts->count; i++)
         sum += ray->parts->part[i].count * brume_contour_bound(ray->contours[i], ray->start + a, b);
     return sum;
@@ -191,15 +195,19 @@ static double larger(double a, double b)
     return isnan(a) || isnan(b) ? INFINITY : fmax(a, b);
 }
 
-/* log of a bound of prod |Phi/base|^n on the whole line Re z = start + a: the real value. */
+/* log of a bound of prod |Phi|^n on the whole line Re z = start + a, less the base: the real value.
+ */
 static double log_real(const brume_ray *ray, double a)
 {
-    double sum = 0;
+    double sum = -ray->scale;
     for (size_t i = 0; i < ray->parts->count; i++) {
         double re, im, rounding, z = ray->start + a;
         brume_contour_sum(ray->contours[i], z, 0, &re, &im, &rounding);
         double missed = exp(brume_contour_missed(ray->contours[i], z, 0));
-        double value = log(fabs(re) + rounding + missed);
+        double above = fabs(re) + rounding + missed;
+        if (brume_contour_offset(ray->contours[i]) > 0)
+            above = re + rounding + missed; /* Phi > 0 is at most 1 + that */
+        double value = brume_contour_offset(ray->contours[i]) > 0 ? log1p(above) : log(above);
         sum += ray->parts->part[i].count * (value + 4 * unit * (1 + fabs(value)));
     }
     return isnan(sum) ? INFINITY : sum; /* an overflow says nothing */
@@ -248,6 +256,21 @@ static double surround(const brume_ray *ray, point from, point to, double x, dou
     return other;
 }
 
+/* log of offset + re + i im, and a bound of its error in units, twice rounded after that. Near 1,
+ * r = |re| + |im| <= 1/2: |v| <= 2.5 r to 4 units, 1 + v >= 1/4, so the logarithm to 26 r, and it
+ * and the angle are at most 3 r. */
+static point log_of(double re, double im, double offset, double *units)
+{
+    double near = fabs(re) + fabs(im), whole = offset + re;
+    if (offset > 0 && near <= 0.5) {
+        *units = 64 * near;
+        return CMPLX(0.5 * log1p(re * (2 + re) + im * im), atan2(im, whole));
+    }
+    double angle = atan2(im, whole), log_size = log(hypot(whole, im));
+    *units = 12 + 8 * fabs(angle) + 4 * fabs(log_size);
+    return CMPLX(log_size, angle);
+}
+
 /* The nodes of the panel from `from` to `to`: the product of the transforms, and the kernel. */
 static bool push_panel(brume_ray *ray, point from, point to, const double *missed)
 {
@@ -258,20 +281,19 @@ static bool push_panel(brume_ray *ray, point from, point to, const double *misse
                                  creal(half), cimag(half), &values[i]))
             return false;
     for (int j = 0; j < BRUME_GAUSS_NODES; j++) {
-        const double *rule = brume_gauss[j / 2];
-        point place = middle + half * (j % 2 ? rule[0] : -rule[0]), weight = rule[1] * half;
-        double log_size = 0, turn = 0, error = 0, ceiling = 0;
+        point place = middle + half * brume_gauss_place(j), weight = brume_gauss_weight(j) * half;
+        double log_size = -ray->scale, turn = 0, error = 0, ceiling = -ray->scale;
         for (size_t i = 0; i < ray->parts->count; i++) {
             double count = ray->parts->part[i].count;
-            double size = hypot(values[i].re[j], values[i].im[j]);
-            double off = values[i].rounding[j] + missed[i];
-            double angle = atan2(values[i].im[j], values[i].re[j]);
-            log_size += count * log(size);
-            turn += count * angle;
-            ceiling += count * log((size + off) * (1 + 1e-12));
+            double off = values[i].rounding[j] + missed[i], units;
+            double offset = brume_contour_offset(ray->contours[i]);
+            point log_value = log_of(values[i].re[j], values[i].im[j], offset, &units);
+            double size = hypot(offset + values[i].re[j], values[i].im[j]);
+            log_size += count * creal(log_value);
+            turn += count * cimag(log_value);
+            ceiling += count * (log((size + off) * (1 + 1e-12)));
             /* |log(1 + w)| <= |w| (1 + 1.1 |w|) for |w| <= 1/20 */
-            error += count * (off / size * (1 + 1.1 * off / size) +
-                              unit * (8 + 8 * fabs(angle) + 4 * fabs(log(size))));
+            error += count * (off / size * (1 + 1.1 * off / size) * (1 + 1e-9) + units * unit);
             if (!(off < 0.05 * size))
                 error = INFINITY;
         }
@@ -304,31 +326,41 @@ static double rounded(double x, int bits)
     return ldexp(rint(ldexp(fraction, bits)), exponent - bits);
 }
 
+/* Is a + b a double? What a two-sum leaves is then 0. */
+static bool exact_sum(double a, double b)
+{
+    double sum = a + b, second = sum - a;
+    return (a - (sum - second)) + (b - second) == 0;
+}
+
 static bool lay(brume_ray *ray, const brume_ray_aim *at)
 {
     /* few bits: then all ends, middles and halves of panels are exact */
     point direction = CMPLX(rounded(cos(ray->angle), 18), rounded(sin(ray->angle), 18));
     double log_goal = log(at->width / fabs(at->start * (at->start - 1))) + log_real(ray, 0);
     if (!isnan(at->target)) { /* what cancels along the path must be sharper than what is left */
-        double scale = ray->parts->reversed ? 0 : at->x - ray->parts->origin;
+        double scale = ray->scale + (ray->parts->reversed ? 0 : at->x - ray->parts->origin);
         for (size_t i = 0; i < ray->parts->count; i++)
             scale += ray->parts->part[i].count * brume_contour_base(ray->contours[i]);
         double left = at->target - (scale - ray->start * at->x);
         log_goal = fmin(log_goal, fmax(left, log_goal - most_cancelled));
     }
     log_goal += log(tolerance);
-    double done = 0, half = rounded(0.5 * at->width, 12), longest = 0;
+    double done = 0, half = rounded(0.5 * at->width, 8), longest = 0;
     ray->node_count = ray->panel_count = 0;
     double before[BRUME_MOST_PARTS] = {0}, after[BRUME_MOST_PARTS] = {0};
     for (size_t i = 0; i < ray->parts->count; i++)
         before[i] = brume_contour_missed(ray->contours[i], ray->start, 0);
     for (int refused = 0; ray->panel_count < MOST_PANELS;) {
         point from = done * direction, to = (done + 2 * half) * direction;
+        if (!exact_sum(creal(from), creal(to)) || !exact_sum(cimag(from), cimag(to)) ||
+            !exact_sum(creal(to), -creal(from)) || !exact_sum(cimag(to), -cimag(from)))
+            return false;
         double worst = surround(ray, from, to, at->x, log_goal, &ray->panels[ray->panel_count]);
         if (!(worst <= log_goal)) {
             if (refused++ > 60)
                 return false;
-            half *= 0.5;
+            half = rounded(0.7 * half, 8);
             if (half < 0.1 * longest)
                 return false; /* growth lies ahead */
             continue;
@@ -350,7 +382,8 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at)
         ray->rest_log = log_bound(ray, creal(to), cimag(to)) - log(cimag(to)) + 1e-9;
         if (ray->rest_log - ray->rest_a * at->x < log_goal)
             return true;
-        half *= worst < log_goal - 4 ? 2 : 1; /* powers of 2: the same turns again */
+        double spare = log_goal - worst;
+        half = rounded(half * (spare > 8 ? 2 : spare > 2 ? 1.5 : 1), 8);
     }
     return false;
 }
@@ -363,32 +396,67 @@ static void close_contours(brume_ray *ray)
     }
 }
 
+/* The form of all polygons. */
+typedef struct form {
+    double height, rise, reach;
+    bool few; /* draws make the loss: leave the line where few are; many: all of it, but less */
+} form;
+
+/* If the moduli exceed the values by e^excess. */
+static void shrink(form *f, double excess, const brume_ray_aim *at, bool many)
+{
+    if (f->few && f->rise < 0) {
+        f->rise += 1;
+        return;
+    }
+    if (excess > 60 && many) /* a peak and no tail */
+        f->reach = fmin(f->reach, fabs(at->start) + 12 * at->width);
+    f->height *= excess > 60 ? fmax(sqrt(12 / excess), 0.05) : 0.7;
+}
+
+/* A guess of the excess: the density above the line, where it rises. */
+static double excess_near(const brume_parts *parts, const form *f)
+{
+    double sum = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        double mean, sigma;
+        brume_contour_normal(parts->part[i].law, &mean, &sigma);
+        double high = f->height * fmin(parts->reversed ? M_PI / 4 : M_PI / 2, 1.5 / sigma);
+        double middle = f->rise - log(f->reach) + 0.5 * fmin(1, 1 / sigma);
+        sum += parts->part[i].count * 0.5 * erfc(sigma * (middle - mean) * M_SQRT1_2) *
+               expm1(0.5 * sigma * sigma * high * high);
+    }
+    return sum;
+}
+
 /* Contours low enough that the moduli of all draws together exceed the values by little. */
 static bool draw_contours(brume_ray *ray, const brume_ray_aim *at)
 {
-    double height = 1, reach = fabs(ray->start) + 150 / at->x;
+    form f = {1, -2, fabs(ray->start) + 150 / at->x,
+              !ray->parts->reversed && at->x > 1.4 * ray->parts->origin};
+    bool many = ray->parts->origin > 0.5;
+    for (double near; (near = excess_near(ray->parts, &f)) > 15 && f.height > 1e-3;)
+        shrink(&f, near, at, many);
     for (int tries = 0; tries < 16; tries++) {
         double excess = 0;
         ray->angle = 0;
         for (size_t i = 0; i < ray->parts->count; i++) {
             const brume_part *part = &ray->parts->part[i];
-            brume_contour_aim goal = {ray->start, reach, height, part->from, part->cut};
+            brume_contour_aim goal = {ray->start, f.reach, f.height, f.rise, part->from, part->cut};
             brume_contour *contour = brume_contour_open(part->law, &goal);
             if (!contour)
                 return false;
             ray->contours[i] = contour;
             double re, im, rounding;
             brume_contour_sum(contour, ray->start, 0, &re, &im, &rounding);
-            excess += ray->parts->part[i].count *
-                      (brume_contour_bound(contour, ray->start, 0) - log(hypot(re, im)));
+            excess += ray->parts->part[i].count * (brume_contour_bound(contour, ray->start, 0) -
+                                                   log(fabs(brume_contour_offset(contour) + re)));
             ray->angle = fmax(ray->angle, brume_contour_angle(contour));
         }
         if (excess < 12)
             return true;
         close_contours(ray);
-        if (excess > 60) /* many draws: a peak and no tail */
-            reach = fmin(reach, fabs(ray->start) + 12 * at->width);
-        height *= excess > 60 ? fmax(sqrt(12 / excess), 0.05) : 0.7;
+        shrink(&f, excess, at, many);
     }
     return false;
 }
@@ -406,7 +474,11 @@ brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
     ray->base = 0;
     for (size_t i = 0; i < BRUME_MOST_PARTS; i++)
         ray->contours[i] = NULL;
+    ray->scale = 0;
     bool good = draw_contours(ray, aim);
+    if (good)
+        ray->scale = log_real(ray, 0);
+    good = good && isfinite(ray->scale);
     if (good) { /* if something grows to the right, lean less */
         double lean = M_PI / 2 - ray->angle;
         for (int tries = 0; tries < 3; tries++, lean *= 0.3) {
@@ -418,6 +490,7 @@ brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
     }
     for (size_t i = 0; i < parts->count && good; i++)
         ray->base += (long double)parts->part[i].count * brume_contour_base(ray->contours[i]);
+    ray->base += ray->scale;
     if (!good) {
         brume_ray_close(ray);
         return NULL;
@@ -437,8 +510,8 @@ bool brume_ray_probe(const brume_ray *ray, size_t index, brume_ray_node *out)
     if (index >= ray->node_count)
         return false;
     const ray_node *n = &ray->nodes[index];
-    *out = (brume_ray_node){ray->start,   n->a,  n->b,  n->weight_re,
-                            n->weight_im, n->re, n->im, n->error};
+    *out = (brume_ray_node){ray->start, n->a,  n->b,     n->weight_re, n->weight_im,
+                            n->re,      n->im, n->error, ray->scale};
     return true;
 }
 
@@ -463,7 +536,7 @@ double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon)
     double c = parts->reversed ? -z : z - 1, far = parts->origin, sum = 0;
     for (size_t i = 0; i < parts->count; i++) {
         const brume_part *part = &parts->part[i];
-        brume_contour_aim goal = {z, fabs(z), 0.2, part->from, part->cut};
+        brume_contour_aim goal = {z, fabs(z), 0.2, -2, part->from, part->cut};
         brume_contour *contour = brume_contour_open(part->law, &goal);
         if (!contour)
             return INFINITY;
@@ -482,7 +555,8 @@ bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, dou
 {
     double x = ray->parts->reversed ? ray->parts->origin - epsilon : ray->parts->origin + epsilon;
     double moved = ray->parts->origin_error + 2 * unit * (ray->parts->origin + epsilon);
-    double sum = 0, tilt = 0, absolute = 0;
+    long double total = 0; /* what cancels is not rounded again */
+    double tilt = 0, absolute = 0;
     double missed = exp(ray->rest_log - ray->rest_a * x) * (1 + 1e-6);
     for (size_t i = 0; i < ray->node_count; i++) {
         const ray_node *node = &ray->nodes[i];
@@ -493,13 +567,14 @@ bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, dou
         sincos(-node->b * x, &s, &co);
         double re = fall * (node->re * co - node->im * s);
         double im = fall * (node->im * co + node->re * s), size = fabs(re) + fabs(im);
-        sum += im;
+        total += im;
         tilt -= (ray->start + node->a) * im + node->b * re; /* d/dx multiplies by -z */
         absolute += fabs(im);
         /* the phase, by x's error and by rounding */
         missed += size * (hypot(node->a, node->b) * (moved + 8 * unit * x) + 16 * unit);
     }
-    missed += unit * (double)ray->node_count * absolute;
+    double sum = (double)total;
+    missed += unit * 0x1p-10 * (double)ray->node_count * absolute + unit * fabs(sum);
     for (size_t i = 0; i < ray->panel_count; i++) {
         double worst = -INFINITY;
         for (int j = 0; j < AROUND; j++)

@@ -65,9 +65,9 @@ bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, dou
                         double *error);
 
 /* For the audit: a node at z = start + a + ib, the rule's weight, and weight times
- * prod (Phi exp(-base))^n/(z(z-1)) with a bound of its error. False beyond the last. */
+ * exp(-scale) prod (Phi exp(-base))^n/(z(z-1)) with a bound of its error. False beyond the last. */
 typedef struct brume_ray_node {
-    double start, a, b, weight_re, weight_im, re, im, error;
+    double start, a, b, weight_re, weight_im, re, im, error, scale;
 } brume_ray_node;
 bool brume_ray_probe(const brume_ray *ray, size_t index, brume_ray_node *out);
 const brume_contour *brume_ray_contour(const brume_ray *ray, size_t part);

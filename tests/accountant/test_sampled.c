@@ -398,6 +398,33 @@ static void few_and_many_draws_are_narrow(void **state)
     }
 }
 
+/* The parameters of the reference cases, from one draw to a million, delta from 1e-3 to 1e-30. */
+static void the_whole_grid_is_narrow(void **state)
+{
+    (void)state;
+    static const struct {
+        double rate, sigma;
+    } kinds[] = {{0.01, 1}, {0.001, 0.8}, {0.1, 2}};
+    static const uint64_t counts[] = {1, 2, 3, 5, 10, 30, 100, 1000, 10000, 100000, 1000000};
+    static const double deltas[] = {1e-3, 1e-6, 1e-9, 1e-12, 1e-20, 1e-30};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (size_t j = 0; j < sizeof counts / sizeof *counts; j++) {
+            double before = 0;
+            for (size_t k = 0; k < sizeof deltas / sizeof *deltas; k++) {
+                brume_term term = poisson_gaussian(kinds[i].rate, kinds[i].sigma, counts[j]);
+                brume_composition out;
+                brume_error error;
+                assert_ok(brume_compose_epsilon(&term, 1, deltas[k], NULL, &out, &error));
+                if (!(out.value.upper - out.value.lower <= 1e-8 * out.value.upper))
+                    fail_msg("kind %zu, %llu draws, delta %g: [%.17g, %.17g]", i,
+                             (unsigned long long)counts[j], deltas[k], out.value.lower,
+                             out.value.upper);
+                assert_true(k == 0 ? out.value.lower >= 0 : out.value.lower > before);
+                before = out.value.upper;
+            }
+        }
+}
+
 /* delta(0) of two draws is between one draw's total variation and twice that. */
 static void epsilon_is_0_from_the_total_variation_on(void **state)
 {
@@ -494,6 +521,7 @@ int main(void)
         cmocka_unit_test(rays_of_one_draw_are_the_closed_form),
         cmocka_unit_test(rays_and_lines_overlap),
         cmocka_unit_test(few_and_many_draws_are_narrow),
+        cmocka_unit_test(the_whole_grid_is_narrow),
         cmocka_unit_test(epsilon_is_0_from_the_total_variation_on),
         cmocka_unit_test(deep_tails_have_both_ends),
         cmocka_unit_test(tiny_rates_have_ends_of_the_right_size),
