@@ -132,9 +132,33 @@ brume_log_psi brume_laplace_node(const brume_law *law, double y)
     return brume_log_psi_of(re, im, error);
 }
 
+/* phi - 1 = m sum_{n>=2} a^n b_n/n!, m = c(c+1), b_2 = 1, b_3 = -1, b_{n+1} = m b_{n-1} - b_n, for
+ * (2c+1) a < 0.01: the twelfth term is below 1e-22 of the first. */
+static double cumulant_near_zero(double a, double c, double *slope)
+{
+    double m = c * (c + 1), before = 1, b = -1, bent_before = 0, bent = 0; /* and d b_n/dm */
+    double factor = a * a / 2, sum = factor, sum_bent = 0;
+    for (int n = 3; n < 12; n++) {
+        factor *= a / n;
+        sum += factor * b;
+        sum_bent += factor * bent;
+        double next = m * before - b, next_bent = before + m * bent_before - bent;
+        before = b;
+        b = next;
+        bent_before = bent;
+        bent = next_bent;
+    }
+    if (slope)
+        *slope = (2 * c + 1) * (sum + m * sum_bent) / (1 + m * sum);
+    return log1p(m * sum);
+}
+
 double brume_laplace_cumulant_rough(const brume_law *law, double c, double *slope)
 {
-    double a = law->a, big = (2 * c + 1) * a, small = exp(-big);
+    double a = law->a, big = (2 * c + 1) * a;
+    if (law->kind == BRUME_LAW_LAPLACE && big < 0.01)
+        return cumulant_near_zero(a, c, slope);
+    double small = exp(-big);
     if (law->kind == BRUME_LAW_PURE) {
         if (slope)
             *slope = a * (1 - 2 * small / (1 + small));
@@ -144,7 +168,7 @@ double brume_laplace_cumulant_rough(const brume_law *law, double c, double *slop
     double r = 1 / (2 * c + 1), mass = (c + 1) * r + c * r * small;
     if (slope)
         *slope = a + (-r * r + r * r * small - 2 * a * c * r * small) / mass;
-    return big < 0.01 ? (double)brume_laplace_cumulant(law, c, slope, NULL) : c * a + log(mass);
+    return c * a + log(mass);
 }
 
 long double brume_laplace_cumulant(const brume_law *law, double at, double *slope, double *error)

@@ -235,15 +235,19 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
 static double chernoff_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
                                double *upper, double *best_place)
 {
-    double best = INFINITY, place = 1;
-    for (double power = -40; power < 44; power += 1) {
-        double c = exp2(power), k = brume_cumulant_rough(laws, count, c, NULL);
-        double value = (k - log(delta) + c * log(c / (c + 1)) - log1p(c)) / c;
-        if (value < best) {
-            best = value;
-            place = c;
-        } else if (power > 0 && best < INFINITY) {
-            break;
+    double best = INFINITY, place = 1, log_delta = log(delta);
+    /* a convex function over c has one valley: fours first, then ones around the best */
+    for (int round = 0; round < 2; round++) {
+        double middle = log2(place), from = round ? middle - 3 : -40, to = round ? middle + 3 : 43;
+        for (double power = from; power <= to; power += round ? 1 : 4) {
+            double c = exp2(power), k = brume_cumulant_rough(laws, count, c, NULL);
+            double value = (k - log_delta + c * log(c / (c + 1)) - log1p(c)) / c;
+            if (value < best) {
+                best = value;
+                place = c;
+            } else if (power > 0 && round == 0 && best < INFINITY) {
+                break;
+            }
         }
     }
     double error;
