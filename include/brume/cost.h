@@ -27,6 +27,9 @@ typedef enum brume_loss_kind {
     BRUME_LOSS_DISCRETE_LAPLACE,  /* a = 1/scale, shift = integer sensitivity */
     BRUME_LOSS_DISCRETE_GAUSSIAN, /* a = sigma, shift = integer sensitivity */
     BRUME_LOSS_POISSON_GAUSSIAN,  /* a = sigma/sensitivity, rate = sampling rate; add-remove only */
+    BRUME_LOSS_POISSON_PURE,      /* a = epsilon0, rate: the worst pure law on a Poisson sample;
+                                     add-remove only, and so are the next */
+    BRUME_LOSS_POISSON_DISCRETE_LAPLACE, /* a = 1/scale, shift = integer sensitivity, rate */
 } brume_loss_kind;
 
 typedef struct brume_loss {

@@ -7,6 +7,7 @@
 #include "accountant/closed.h"
 #include "accountant/lattice.h"
 #include "accountant/peaks.h"
+#include "accountant/sampled_balls.h"
 #include "number/ball.h"
 
 #if __has_include(<flint/acb.h>)
@@ -205,6 +206,50 @@ static void sampled(acb_t out, const brume_law *law, const acb_t s)
     arb_clear(one);
 }
 
+/* On a Poisson sample: sum over the inner atoms of Q r^{s+1}, added: Q r^{-s}. */
+static void sampled_atoms(acb_t out, const brume_law *law, const acb_t s)
+{
+    acb_t term, power;
+    arb_t mass, log_ratio;
+    acb_init(term);
+    acb_init(power);
+    arb_init(mass);
+    arb_init(log_ratio);
+    slong shift = law->source.kind == BRUME_LOSS_POISSON_PURE ? 1 : (slong)law->source.shift;
+    acb_add_ui(power, s, 1, BITS);
+    if (law->reversed)
+        acb_neg(power, s);
+    acb_zero(out);
+    for (slong j = 0; j <= shift; j++) {
+        brume_sampled_atom(mass, log_ratio, &law->source, j, BITS);
+        acb_mul_arb(term, power, log_ratio, BITS);
+        acb_exp(term, term, BITS);
+        acb_addmul_arb(out, term, mass, BITS);
+    }
+    acb_clear(term);
+    acb_clear(power);
+    arb_clear(mass);
+    arb_clear(log_ratio);
+}
+
+static void binary_places(arb_t spread, arb_t centre, const brume_law *law)
+{
+    brume_sampled_places(spread, centre, law->source.a, law->source.rate, law->reversed, BITS);
+}
+
+/* The unit of a folded line. */
+static void lattice_unit(arb_t unit, const brume_line *line)
+{
+    arb_set_d(unit, line->unit);
+    if (line->laws[0].kind == BRUME_LAW_BINARY) { /* then it is alone */
+        arb_t centre;
+        arb_init(centre);
+        binary_places(unit, centre, &line->laws[0]);
+        arb_mul_2exp_si(unit, unit, 1);
+        arb_clear(centre);
+    }
+}
+
 static void transform(acb_t out, const brume_law *law, const acb_t s)
 {
     acb_t sigma;
@@ -239,10 +284,16 @@ static void transform(acb_t out, const brume_law *law, const acb_t s)
     case BRUME_LAW_SAMPLED:
         sampled(out, law, s);
         break;
+    case BRUME_LAW_BINARY:
+        sampled_atoms(out, law, s);
+        break;
     case BRUME_LAW_TABLE:
     case BRUME_LAW_COMB:
     default:
-        atoms(out, law, s);
+        if (law->source.kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE)
+            sampled_atoms(out, law, s);
+        else
+            atoms(out, law, s);
     }
     acb_clear(sigma);
     arb_clear(a);
@@ -299,10 +350,15 @@ static void kernel(acb_t out, const brume_line *line, const acb_t s, double epsi
         acb_div(out, out, x, BITS);
     } else {
         double offset = line->half ? 0.5 : 0,
-               place = floor(epsilon / line->unit - offset) + 1 + offset;
-        arb_set_d(a, line->unit);
+               place = floor((epsilon - line->centre) / line->unit - offset) + 1 + offset;
+        lattice_unit(a, line);
         arb_set_d(start, place);
         arb_mul(start, start, a, BITS);
+        if (line->laws[0].kind == BRUME_LAW_BINARY) {
+            binary_places(above, acb_realref(x), &line->laws[0]);
+            arb_set_d(above, line->laws[0].count);
+            arb_addmul(start, acb_realref(x), above, BITS);
+        }
         arb_set_d(above, epsilon);
         arb_sub(above, above, start, BITS); /* eps - x0 */
         arb_exp(above, above, BITS);
@@ -359,7 +415,7 @@ static void ball_sum(arb_t sum, const brume_line *line, double epsilon, size_t *
             arb_const_pi(pi, BITS);
             arb_mul(y, y, pi, BITS);
             arb_mul_2exp_si(y, y, 1);
-            arb_set_d(pi, line->unit);
+            lattice_unit(pi, line);
             arb_div(y, y, pi, BITS);
             arb_set_d(pi, line->fold);
             arb_div(y, y, pi, BITS);

@@ -9,6 +9,7 @@
 #include "accountant/curves.h"
 #include "accountant/gather.h"
 #include "accountant/jumps.h"
+#include "accountant/moved.h"
 #include "accountant/search.h"
 #include "accountant/solve.h"
 #include "base/error.h"
@@ -124,18 +125,16 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
         brume_status status = BRUME_OK;
         double delta_error, finite = finite_delta(&gathered, delta, &delta_error);
         if (at_failure) { /* nothing may be left to the finite losses: all must be below epsilon */
-            double top, mass;
-            brume_top_atom(gathered.laws, gathered.law_count, &top, &mass);
-            double slack = (20 + 2 * (double)gathered.law_count) * BRUME_UNIT;
-            one = (brume_answer){.value = {top * (1 - slack), top * (1 + slack)},
-                                 .route = "largest possible loss"};
+            one = (brume_answer){.route = "largest possible loss"};
+            if (!brume_moved_top(gathered.laws, gathered.law_count, &one.value))
+                status = no_memory(error);
         } else if (!(finite > 0) || !(delta_error < 0.5)) {
             one = (brume_answer){.value = {0, INFINITY},
                                  .route = "delta is at the probability of failure"};
-            double top, mass;
+            brume_interval top;
             if (gathered.failure_ends.upper <= delta &&
-                brume_top_atom(gathered.laws, gathered.law_count, &top, &mass))
-                one.value.upper = top * (1 + (20 + 2 * (double)gathered.law_count) * BRUME_UNIT);
+                brume_moved_top(gathered.laws, gathered.law_count, &top))
+                one.value.upper = top.upper;
         } else if (order == 1 && answer.value.upper == 0 &&
                    brume_jumps_apply(gathered.laws, gathered.law_count)) {
             one = (brume_answer){.value = {0, 0}}; /* delta(0) is the total variation of both */

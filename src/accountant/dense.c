@@ -1,7 +1,7 @@
 /* Dense lines. See the header and proofs/accountant.md, section 12.
  *
  * With A = (c + 1/2) a, p = 1/(1 + e^{-2A}), q = 1 - p, g = 1/(2 sigma), R = e^{-2iya}:
- *   psi = e^{iya} [(p + qR) + g (p - qR)] / D,  pure: g = 0 and D = 1.
+ *   psi = e^{iya} [(p + qR) + g (p - qR)] / D,  pure: g = 0 and D = 1, binary: A = t + cw too.
  * The factors e^{iya} of all draws together only move epsilon. Promise: value and error as
  * brume_line_evaluate's, for every parameter within its 8 units. */
 #include "accountant/dense.h"
@@ -41,11 +41,12 @@ bool brume_dense_suits(const brume_line *line)
     for (size_t i = 0; i < line->law_count; i++) {
         const brume_law *law = &line->laws[i];
         bool laplace = law->kind == BRUME_LAW_LAPLACE;
-        if (!laplace && law->kind != BRUME_LAW_PURE)
+        bool binary = law->kind == BRUME_LAW_BINARY && law->source.a <= 256;
+        if (!laplace && law->kind != BRUME_LAW_PURE && !binary)
             return false;
         /* at a random y: E log|psi| = log(p/D), and a deviation of some 1.3 of it */
         double typical = law->count *
-                         log(0.5 * (1 + law->tanh_a) / (laplace ? law->denominator : 1));
+                         log(0.5 * (1 + fabs(law->tanh_a)) / (laplace ? law->denominator : 1));
         mean += typical;
         square += 1.7 * typical * typical;
         draws += law->count;
@@ -74,6 +75,8 @@ static wave *open_waves(const brume_line *line)
         wave *w = &waves[i];
         w->laplace = law->kind == BRUME_LAW_LAPLACE;
         double fade = exp(-2 * law->tilt * law->a), below = w->laplace ? law->denominator : 1;
+        if (law->kind == BRUME_LAW_BINARY) /* of e up to 256: A by 4 units, p and q by 2 and 8 */
+            fade = (double)expl(-2 * (law->lean + line->c * law->spread));
         /* absolute: e^{-2A} by 16 A e^{-2A} + 4 <= 7 units, p and q by 8, D by 12: 15 units each */
         w->high = 1 / ((1 + fade) * below);
         w->low = fade / ((1 + fade) * below);
@@ -362,7 +365,8 @@ bool brume_dense_lay(brume_line *line, double limit)
 brume_line_sum brume_dense_evaluate(const brume_line *line, double epsilon)
 {
     const brume_dense *dense = &line->dense;
-    double c = line->c, x = epsilon - line->drift, turn = x - dense->top;
+    double c = line->c, x = epsilon - line->drift;
+    double middle = x - line->centre, turn = middle - dense->top;
     double turn_re[BLOCK], turn_im[BLOCK];
     EACH(j) sincos(-turn * (j * line->h), &turn_im[j], &turn_re[j]);
     sum_function *sum_of = wide(line) ? sum_wide : sum_plain;
@@ -377,6 +381,8 @@ brume_line_sum brume_dense_evaluate(const brume_line *line, double epsilon)
     /* a term: the angle by 4 units of y (|turn| + |x| + top) and 16 of y drift, two sines and
      * cosines, their product and the term's, 40 units; the sum: 12 of each block's terms */
     double angle = 4 * (fabs(turn) + fabs(x) + dense->top) + 16 * line->drift;
+    if (line->centre != 0) /* x - centre */
+        angle += 4 * fabs(middle) + line->centre_error / unit;
     double error = 1.01 * (dense->error + unit * ((40 + 40) * dense->size + angle * dense->lever));
     long double exponent = line->cumulant - (long double)c * x;
     double shift = line->cumulant_error + 32 * unit * c * line->drift + 2 * unit * c * fabs(x);

@@ -38,9 +38,11 @@ static brume_status loss_of(const brume_cost *cost, brume_loss *loss, bool *exac
                           "'delta_failure' is %.17g, must be in [0, 1]", cost->delta_failure);
     if (cost->loss != BRUME_ABSENT) {
         *loss = cost->law;
-        if (loss->kind != BRUME_LOSS_POISSON_GAUSSIAN)
+        if (loss->kind != BRUME_LOSS_POISSON_GAUSSIAN && loss->kind != BRUME_LOSS_POISSON_PURE &&
+            loss->kind != BRUME_LOSS_POISSON_DISCRETE_LAPLACE)
             loss->rate = 0;
         if (loss->kind != BRUME_LOSS_KARY && loss->kind != BRUME_LOSS_DISCRETE_LAPLACE &&
+            loss->kind != BRUME_LOSS_POISSON_DISCRETE_LAPLACE &&
             loss->kind != BRUME_LOSS_DISCRETE_GAUSSIAN)
             loss->shift = 0;
         *exact = cost->loss == BRUME_EXACT;
@@ -100,7 +102,7 @@ static brume_status merge(item *items, size_t count, bool reversed, brume_gather
         BRUME_TRY(
             brume_law_open(&loss, (double)draws, reversed, &out->laws[out->law_count], error));
         brume_law *law = &out->laws[out->law_count++];
-        out->symmetric &= law->kind != BRUME_LAW_SAMPLED;
+        out->symmetric &= !brume_law_is_lopsided(law);
         out->bounded &= law->bounded;
         i = end;
     }

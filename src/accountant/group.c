@@ -36,6 +36,8 @@ static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
         result.shift = law->shift * size;
         break;
     case BRUME_LOSS_POISSON_GAUSSIAN: /* several records may enter the sample: another pair */
+    case BRUME_LOSS_POISSON_PURE:
+    case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
     case BRUME_LOSS_NONE:
         return false;
     }
@@ -70,7 +72,12 @@ brume_status brume_cost_group(const brume_cost *cost, uint64_t size, brume_cost 
                           &result.delta_failure);
     }
     if (cost->delta_failure == 0) {
-        if (cost->loss != BRUME_ABSENT && group_law(&cost->law, size, &result.law))
+        brume_loss law = cost->law;
+        bool sampled = law.kind == BRUME_LOSS_POISSON_PURE ||
+                       law.kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
+        if (sampled && cost->pure != BRUME_ABSENT) /* any mechanism of that epsilon */
+            law = (brume_loss){.kind = BRUME_LOSS_PURE, .a = cost->epsilon};
+        if (cost->loss != BRUME_ABSENT && group_law(&law, size, &result.law))
             result.loss = exact ? cost->loss : BRUME_UPPER;
         if (cost->concentrated != BRUME_ABSENT) {
             double factor = brume_multiply_up(brume_count_up(size), brume_count_up(size));

@@ -13,14 +13,12 @@ static brume_status refuse(brume_error *error, const char *what, double value, c
                       value, range);
 }
 
-static brume_status open_sampled(brume_law *law, brume_error *error)
+static void open_sampled(brume_law *law)
 {
-    if (!(law->rate > 0 && law->rate <= 1))
-        return refuse(error, "rate", law->rate, "in (0, 1]");
     if (law->rate == 1) { /* every record is in the sample: the plain Gaussian */
         law->kind = BRUME_LAW_GAUSSIAN;
         law->a = 1 / law->a;
-        return BRUME_OK;
+        return;
     }
     law->kind = BRUME_LAW_SAMPLED;
     if (law->reversed) {
@@ -28,12 +26,20 @@ static brume_status open_sampled(brume_law *law, brume_error *error)
         law->top = -log1p(-law->rate);
         law->log_top_mass = -INFINITY;
     }
-    return BRUME_OK;
 }
 
 brume_status brume_law_open(const brume_loss *loss, double count, bool reversed, brume_law *out,
                             brume_error *error)
 {
+    if (loss->rate == 1 && loss->kind == BRUME_LOSS_POISSON_PURE) { /* everybody is in the sample */
+        brume_loss inner = {.kind = BRUME_LOSS_PURE, .a = loss->a};
+        return brume_law_open(&inner, count, reversed, out, error);
+    }
+    if (loss->rate == 1 && loss->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE) {
+        brume_loss inner = {
+            .kind = BRUME_LOSS_DISCRETE_LAPLACE, .a = loss->a, .shift = loss->shift};
+        return brume_law_open(&inner, count, reversed, out, error);
+    }
     brume_law law = {.a = loss->a, .rate = loss->rate, .shift = (double)loss->shift};
     law.source = *loss;
     law.multiple = 1;
@@ -44,7 +50,13 @@ brume_status brume_law_open(const brume_loss *loss, double count, bool reversed,
     if (!(law.a >= 1e-300 && law.a <= 1e300))
         return refuse(error, "a", law.a, "a number from 1e-300 to 1e300");
     bool shifted = loss->kind == BRUME_LOSS_DISCRETE_LAPLACE ||
+                   loss->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE ||
                    loss->kind == BRUME_LOSS_DISCRETE_GAUSSIAN || loss->kind == BRUME_LOSS_KARY;
+    bool sampled = loss->kind == BRUME_LOSS_POISSON_GAUSSIAN ||
+                   loss->kind == BRUME_LOSS_POISSON_PURE ||
+                   loss->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
+    if (sampled && !(loss->rate > 0 && loss->rate <= 1))
+        return refuse(error, "rate", law.rate, "in (0, 1]");
     uint64_t least = loss->kind == BRUME_LOSS_KARY ? 2 : 1;
     if (shifted && (loss->shift < least || loss->shift > (UINT64_C(1) << 53)))
         return refuse(error, "shift", law.shift, "an integer from 1 (k-ary: 2) to 2^53");
@@ -72,7 +84,16 @@ brume_status brume_law_open(const brume_loss *loss, double count, bool reversed,
         law.half = fmod(law.shift, 2) != 0;
         break;
     case BRUME_LOSS_POISSON_GAUSSIAN:
-        status = open_sampled(&law, error);
+        open_sampled(&law);
+        break;
+    case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
+        if (loss->shift > 1) {
+            status = brume_atoms_open(loss, &law, error);
+            break;
+        } /* of shift 1 it is the worst pure law */
+        /* fall through */
+    case BRUME_LOSS_POISSON_PURE:
+        status = brume_binary_open(&law, error);
         break;
     case BRUME_LOSS_NONE:
     default:
@@ -130,6 +151,8 @@ long double brume_law_cumulant(brume_law *law, double c, double *slope, double *
     case BRUME_LAW_LAPLACE:
     case BRUME_LAW_PURE:
         return brume_laplace_cumulant(law, c, slope, error);
+    case BRUME_LAW_BINARY:
+        return brume_binary_cumulant(law, c, slope, error);
     case BRUME_LAW_COMB:
         return brume_comb_cumulant(law, c, slope, error);
     case BRUME_LAW_THETA:
@@ -197,6 +220,9 @@ bool brume_law_settle(brume_law *law, double c)
     case BRUME_LAW_PURE:
         brume_laplace_settle(law);
         break;
+    case BRUME_LAW_BINARY:
+        brume_binary_settle(law);
+        break;
     case BRUME_LAW_COMB:
         brume_comb_settle(law);
         break;
@@ -221,6 +247,8 @@ brume_log_psi brume_law_node(brume_law *law, long index, double h)
         return brume_laplace_node(law, y);
     case BRUME_LAW_PURE:
         return brume_pure_node(law, y);
+    case BRUME_LAW_BINARY:
+        return brume_binary_node(law, y);
     case BRUME_LAW_COMB:
         return brume_comb_node(law, y);
     case BRUME_LAW_THETA:
@@ -243,6 +271,8 @@ double brume_law_envelope(brume_law *law, double low, double high)
     case BRUME_LAW_LAPLACE:
     case BRUME_LAW_PURE:
         return brume_laplace_envelope(law, low, high);
+    case BRUME_LAW_BINARY:
+        return brume_binary_envelope(law, low, high);
     case BRUME_LAW_COMB:
         return brume_comb_envelope(law, low, high);
     case BRUME_LAW_THETA:

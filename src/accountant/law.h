@@ -29,6 +29,7 @@ typedef enum brume_law_kind {
     BRUME_LAW_COMB,     /* discrete Laplace of a large shift; a = 1/scale */
     BRUME_LAW_THETA,    /* discrete Gaussian; a = sigma */
     BRUME_LAW_SAMPLED,  /* Poisson-subsampled Gaussian; a = sigma, rate */
+    BRUME_LAW_BINARY,   /* two atoms, centre +- a: the worst pure law on a Poisson sample */
 } brume_law_kind;
 
 /* Points of a table or of a quadrature, and their tilted weights on the current line. */
@@ -52,13 +53,15 @@ typedef struct brume_law {
     brume_loss source; /* what it was opened from; kind NONE for a table of atoms */
     double count;
     double a, rate, shift;
-    bool reversed; /* SAMPLED: the order (Q, P), a record added */
+    bool reversed; /* of a sample: the order (Q, P), a record added */
     double unit;   /* all losses lie in unit * (Z + half/2); 0 if in no lattice */
     bool half;
     double multiple; /* the unit is this many times the unit of a lattice shared with others */
     bool bounded;    /* the loss has a largest value */
     double top, log_top_mass; /* that value and the log of its probability (may be -infinity) */
     double reach;             /* SAMPLED: how far in y the quadrature should be good */
+    long double centre;       /* BINARY: the middle of its atoms; its psi is of L - centre */
+    long double spread, lean; /* BINARY: a itself, and half the log of the odds of the upper atom */
 
     brume_points points;
     double step, range_lower, range_upper, covered; /* SAMPLED: the real quadrature, up to c */
@@ -110,7 +113,7 @@ double brume_law_cumulant_rough(brume_law *law, double c, double *slope);
 /* Prepare for the line Re s = c; c and c + 1/2 are exact doubles. False if memory ran out. */
 BRUME_MUST_USE bool brume_law_settle(brume_law *law, double c);
 
-/* log psi at y = index * h; call settle first. */
+/* log psi at y = index * h, without the factor e^{iy centre}; call settle first. */
 brume_log_psi brume_law_node(brume_law *law, long index, double h);
 
 /* psi itself, for laws with a cheap one (Laplace and pure), and a bound of its relative error;
@@ -159,6 +162,22 @@ double brume_sampled_loss_error(const brume_law *law, double place);
 double brume_sampled_real_error(const brume_law *law, double c);
 brume_log_psi brume_sampled_node(brume_law *law, long index, double h);
 double brume_sampled_envelope(brume_law *law, double low, double high);
+
+/* --- on a Poisson sample: law_binary.c --- */
+/* log(1 - rate + rate e^loss), to some units of a long double. */
+long double brume_sampled_log_ratio(long double loss, long double rate);
+BRUME_MUST_USE brume_status brume_binary_open(brume_law *law, brume_error *error);
+void brume_binary_settle(brume_law *law);
+long double brume_binary_cumulant(const brume_law *law, double c, double *slope, double *error);
+brume_log_psi brume_binary_node(const brume_law *law, double y);
+double brume_binary_envelope(const brume_law *law, double low, double high);
+
+/* Do the two orders of the pair have different laws? */
+static inline bool brume_law_is_lopsided(const brume_law *law)
+{
+    return law->kind == BRUME_LAW_SAMPLED || law->kind == BRUME_LAW_BINARY ||
+           law->source.kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
+}
 
 /* A lower bound of sin^2 over [low, high], 0 <= low <= high. */
 double brume_smallest_sine_square(double low, double high);

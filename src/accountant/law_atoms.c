@@ -3,12 +3,16 @@
  *
  *   k-ary:            p e^{sa} + f e^{-sa} + (k-2) f,   f = 1/(e^a + k - 1), p = f e^a
  *   discrete Laplace: 1/(1+q) at aD, q^D/(1+q) at -aD, (1-q)/(1+q) q^x at a(D-2x), 0 < x < D
+ *   the same on a Poisson sample of rate p: with l its loss, f its mass and r = 1 - p + p e^l,
+ *                     removed: f e^{-l} r at log r; added: f e^{-l} at -log r
  * Promise: each log mass is within 16 units + 12 units of itself of the truth. */
 #include "accountant/law.h"
 
 #include <math.h>
 
 #include "base/error.h"
+
+enum { MOST_SHIFT = 64 }; /* of a table */
 
 static brume_status open_kary(brume_law *law, brume_error *error)
 {
@@ -42,7 +46,7 @@ static brume_status open_discrete_laplace(brume_law *law, brume_error *error)
     law->half = fmod(law->shift, 2) != 0;
     law->top = law->a * law->shift;
     law->log_top_mass = (double)-normal;
-    if (law->shift > 64) {
+    if (law->shift > MOST_SHIFT) {
         law->kind = BRUME_LAW_COMB;
         return BRUME_OK;
     }
@@ -58,6 +62,27 @@ static brume_status open_discrete_laplace(brume_law *law, brume_error *error)
                                       : (double)(middle - a * (long double)x);
     }
     return BRUME_OK;
+}
+
+/* The table of the discrete Laplace, on the sample: its losses lie in no lattice. */
+static void sample_points(brume_law *law)
+{
+    brume_points *p = &law->points;
+    long double rate = law->rate, a = law->a, normal = log1pl(expl(-a));
+    long double middle = logl(tanhl(a / 2));
+    for (size_t j = 0; j < p->count; j++) {
+        long double behind = (long double)(p->count - 1 - j); /* Q is P from the other end */
+        long double ratio = brume_sampled_log_ratio(a * (law->shift - 2 * (long double)j), rate);
+        long double mass = j > 0 && behind > 0 ? middle - a * behind : -normal - a * behind;
+        p->loss[j] = (double)(law->reversed ? -ratio : ratio);
+        p->log_mass[j] = (double)(law->reversed ? mass : mass + ratio);
+    }
+    size_t top = law->reversed ? p->count - 1 : 0;  /* the ratio falls with j */
+    p->mass_error += 0x1p-58 * law->a * law->shift; /* sums in long doubles that may cancel */
+    law->unit = 0;
+    law->half = false;
+    law->top = p->loss[top];
+    law->log_top_mass = p->log_mass[top];
 }
 
 long double brume_kary_cumulant(const brume_law *law, double at, double *error)
@@ -77,6 +102,14 @@ brume_status brume_atoms_open(const brume_loss *loss, brume_law *law, brume_erro
     law->kind = BRUME_LAW_TABLE;
     law->bounded = true;
     law->points.mass_error = 16 * BRUME_UNIT;
-    return loss->kind == BRUME_LOSS_KARY ? open_kary(law, error)
-                                         : open_discrete_laplace(law, error);
+    if (loss->kind == BRUME_LOSS_KARY)
+        return open_kary(law, error);
+    bool sampled = loss->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
+    if (sampled && law->shift > MOST_SHIFT)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                          "a sampled discrete Laplace of a shift above %d", MOST_SHIFT);
+    brume_status status = open_discrete_laplace(law, error);
+    if (sampled && status == BRUME_OK)
+        sample_points(law);
+    return status;
 }

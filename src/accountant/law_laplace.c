@@ -250,7 +250,7 @@ double brume_laplace_envelope(const brume_law *law, double low, double high)
     /* |cosh(A + i theta)|^2 / cosh^2 A = 1 - sin^2 theta / cosh^2 A */
     double lost = law->sech2 * brume_smallest_sine_square(low * law->a, high * law->a) *
                   (1 - 1e-12);
-    if (law->kind == BRUME_LAW_PURE)
+    if (law->kind != BRUME_LAW_LAPLACE) /* two atoms */
         return fmin(0, 0.5 * log1p(-lost) * (1 - 1e-12));
     return brume_laplace_bound(law, lost, low);
 }

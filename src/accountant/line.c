@@ -79,11 +79,30 @@ static void find_lattice(brume_line *line)
         double own = law->unit / fmax(law->multiple, 1); /* exact: see lattice.h */
         if (law->unit == 0 || (common != 0 && own != common) || law->count > 0x1p53)
             return;
+        if (law->kind == BRUME_LAW_BINARY && line->law_count > 1)
+            return; /* its unit is not a parameter: two that look equal need not be */
         common = own;
         half ^= law->half && fmod(law->count, 2) != 0 && fmod(law->multiple, 2) != 0;
     }
     line->unit = common;
     line->half = half;
+}
+
+/* Where the phases that the laws leave out of psi come together. */
+static void find_centre(brume_line *line)
+{
+    long double sum = 0;
+    double error = 0;
+    for (size_t i = 0; i < line->law_count; i++) {
+        const brume_law *law = &line->laws[i];
+        if (law->kind != BRUME_LAW_BINARY)
+            continue;
+        sum += law->count * law->centre;
+        /* a centre by 10 units of a long double of the spread; the products and the sum */
+        error += law->count * (0x1p-59 * law->a + 0x1p-61 * fabs((double)law->centre));
+    }
+    line->centre = (double)sum;
+    line->centre_error = 1.01 * (error + 2 * unit * fabs(line->centre));
 }
 
 static const double chernoff_factors[] = {1.03, 1.06, 1.12, 1.25, 1.5, 2, 3};
@@ -308,6 +327,7 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
     line->cumulant += (long double)brume_smoothing_cumulant(line->width, line->c);
     line->cumulant_error = error + 1e-15 * line->width * line->c;
     line->drift = brume_smoothing_drift(line->width);
+    find_centre(line);
     line->count = line->dense.count = 0;
     line->skipped = 0;
     line->cut = false;
@@ -361,11 +381,13 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
 static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
 {
     double a = line->unit, c = line->c, offset = line->half ? 0.5 : 0;
-    double place = floor(epsilon / a - offset) + 1 + offset;
-    double above = fmin(fmax(place * a - epsilon, 0), a), start = epsilon + above;
-    /* `start` is the smallest loss above eps */
+    double inside = epsilon - line->centre; /* one unit */
+    double place = floor(inside / a - offset) + 1 + offset;
+    double above = fmin(fmax(place * a - inside, 0), a), start = inside + above;
+    /* `start` is the smallest loss above eps, from the centre */
     double near = -expm1(-above), far = expm1(a - above), decay = exp(-above);
-    double moved = unit * (14 * fabs(start) + 14 * a); /* of start and above: 12 units of a, sums */
+    /* of start and above: 12 units of a, sums */
+    double moved = unit * (14 * fabs(start) + 14 * a) + line->centre_error;
     double sum = 0, slope = 0, error = 0, absolute = 0;
     for (size_t i = 0; i < line->count; i++) {
         const brume_node *node = &line->nodes[i];
@@ -389,8 +411,9 @@ static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
     }
     absolute *= 1.1;
     error += unit * ((double)line->count + 4) * absolute;
-    long double exponent = line->cumulant - (long double)c * start;
-    double shift = line->cumulant_error + 14 * unit * c * start; /* the lattice, 12 units */
+    long double exponent = line->cumulant - (long double)c * ((long double)start + line->centre);
+    /* the lattice, 12 units */
+    double shift = line->cumulant_error + c * (14 * unit * fabs(start) + line->centre_error);
     double scale = exp((double)exponent) * (1 + 8 * unit * (1 + (double)fabsl(exponent)));
     double weight = 2 / line->fold;
     brume_line_sum out = {.value = scale * weight * sum, .slope = scale * weight * slope};
@@ -409,12 +432,13 @@ brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon)
         return evaluate_folded(line, epsilon);
     if (line->dense.count > 0)
         return brume_dense_evaluate(line, epsilon);
-    double c = line->c, x = epsilon - line->drift;
+    double c = line->c, x = epsilon - line->drift, turn = x - line->centre;
+    double away = line->centre == 0 ? 0 : unit * fabs(x) + line->centre_error; /* error of turn */
     double sum = 0, slope = 0, error = 0, absolute = 0;
     for (size_t i = 0; i < line->count; i++) {
         const brume_node *node = &line->nodes[i];
         double half = i ? 1 : 0.5, s, co;
-        sincos(node->y * x, &s, &co);
+        sincos(node->y * turn, &s, &co);
         double re = half * (node->first_re * co + node->first_im * s);
         double im = half * (node->first_im * co - node->first_re * s);
         sum += re;
@@ -422,7 +446,8 @@ brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon)
         absolute += fabs(re);
         double size = fabs(node->first_re) + fabs(node->first_im);
         error += node->error +
-                 size * unit * (12 + 4 * node->y * fabs(x) + 16 * node->y * line->drift);
+                 size * (unit * (12 + 4 * node->y * fabs(turn) + 16 * node->y * line->drift) +
+                         node->y * away);
     }
     error += unit * ((double)line->count + 4) * absolute;
     long double exponent = line->cumulant - (long double)c * x;

@@ -51,11 +51,12 @@ typedef struct brume_line {
     brume_law *laws;
     size_t law_count;
     double c, h;
-    double width, drift;  /* of the smoothing */
-    double unit;          /* of the lattice; 0: not folded */
-    bool half;            /* losses lie in unit * (Z + 1/2) */
-    double fold;          /* M, odd */
-    long double cumulant; /* log phi(c) + log k(c) of all draws */
+    double width, drift;         /* of the smoothing */
+    double unit;                 /* of the lattice; 0: not folded */
+    bool half;                   /* losses lie in unit * (Z + 1/2) */
+    double fold;                 /* M, odd */
+    double centre, centre_error; /* sum of the laws' centres, whose phase the nodes leave out */
+    long double cumulant;        /* log phi(c) + log k(c) of all draws */
     double cumulant_error;
     brume_node *nodes;
     size_t count, capacity;

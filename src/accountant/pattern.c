@@ -4,6 +4,7 @@
  *   Laplace          e^{-e/2}/2 [e^{sigma e}(1 + 1/(2 sigma)) + e^{-sigma e}(1 - 1/(2 sigma))]
  *   pure             [e^{sigma e} + e^{-sigma e}] / (2 cosh(e/2))
  *   k-ary            [e^{sigma e} + (k-2) e^{-e/2} + e^{-sigma e}] e^{e/2}/(e^e + k - 1)
+ *   binary           P[h] e^{-h/2} e^{sigma h} + P[-g] e^{g/2} e^{-sigma g}
  *   discrete Laplace [e^{sigma aD} + (1-q) sum e^{sigma a(D-2x)} + e^{-sigma aD}] e^{-aD/2}/(1+q)
  * A product of them is a sum over patterns of w e^{sigma a} (1+1/(2 sigma))^A (1-1/(2 sigma))^B
  * with A + B = K, the number of Laplace draws. Dividing by s(s+1) = sigma^2 - 1/4 and inverting,
@@ -17,6 +18,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/sampled_balls.h"
 #include "number/ball.h"
 
 #if __has_include(<flint/arb_poly.h>)
@@ -34,6 +36,7 @@ typedef struct group {
     double top;  /* the largest shift */
     double rest; /* the sum of the tops of this group and those after it */
     size_t options;
+    slong most, step; /* shifts are centre + a (most - j step) */
 } group;
 
 /* Everything that depends on the side and the precision. */
@@ -41,6 +44,7 @@ typedef struct tables {
     bool ready;
     slong precision;
     arb_t scale[MOST_GROUPS];                     /* the law's e (or a), moved to the side */
+    arb_t centre[MOST_GROUPS];                    /* of all draws of the law; binary only, else 0 */
     arb_ptr weight[MOST_GROUPS];                  /* w_j */
     arb_ptr grow[MOST_GROUPS], fade[MOST_GROUPS]; /* w_j e^{+-shift_j/2}; K = 0 only */
     arb_t normal;
@@ -68,7 +72,8 @@ static bool describe(const brume_law *law, group *out)
     *out = (group){.law = law, .laplace = law->kind == BRUME_LAW_LAPLACE};
     if (!(count < MOST_OPTIONS))
         return false;
-    if (law->kind == BRUME_LAW_LAPLACE || law->kind == BRUME_LAW_PURE) {
+    if (law->kind == BRUME_LAW_LAPLACE || law->kind == BRUME_LAW_PURE ||
+        law->kind == BRUME_LAW_BINARY) {
         out->unit = 2 * law->a;
         out->options = (size_t)count + 1;
     } else if (law->kind == BRUME_LAW_TABLE && law->unit > 0) {
@@ -78,6 +83,8 @@ static bool describe(const brume_law *law, group *out)
         return false;
     }
     out->top = count * law->top;
+    out->step = (slong)round(out->unit / law->a);
+    out->most = law->kind == BRUME_LAW_BINARY ? (slong)count : (slong)round(out->top / law->a);
     return out->options <= MOST_OPTIONS;
 }
 
@@ -139,6 +146,7 @@ static void tables_clear(const brume_pattern *pattern, tables *t)
         _arb_vec_clear(t->grow[i], (slong)pattern->groups[i].options);
         _arb_vec_clear(t->fade[i], (slong)pattern->groups[i].options);
         arb_clear(t->scale[i]);
+        arb_clear(t->centre[i]);
     }
     arb_clear(t->normal);
     *t = (tables){0};
@@ -256,6 +264,38 @@ static void one_draw(arb_poly_t poly, arb_t normal, const brume_law *law, const 
     arb_clear(y);
 }
 
+/* Binary: half the distance of the atoms, their middle, and the weights of one draw. */
+static void one_binary_draw(arb_poly_t poly, arb_t normal, arb_t scale, arb_t centre,
+                            const brume_law *law, int direction, slong precision)
+{
+    arb_t lean, x;
+    arb_init(lean);
+    arb_init(x);
+    double e = brume_parameter_moved(law->source.a, direction);
+    double rate = fmin(1, brume_parameter_moved(law->source.rate, direction));
+    brume_sampled_places(scale, centre, e, rate, law->reversed, precision);
+    arb_set_d(lean, e); /* twice the lean: e, or 2w - e */
+    if (!law->reversed) {
+        arb_sub(lean, scale, lean, precision);
+        arb_add(lean, lean, scale, precision);
+    }
+    arb_neg(lean, lean);
+    arb_exp(x, lean, precision); /* the upper atom has mass 1/(1 + e^{-2 lean}), */
+    arb_add_ui(x, x, 1, precision);
+    arb_add(normal, scale, centre, precision);
+    arb_mul_2exp_si(normal, normal, -1);
+    arb_neg(normal, normal);
+    arb_exp(normal, normal, precision);
+    arb_div(normal, normal, x, precision); /* and the weight P[h] e^{-h/2}; */
+    arb_add(lean, lean, scale, precision);
+    arb_exp(x, lean, precision); /* the other's over it is e^{-2 lean + w} */
+    arb_poly_zero(poly);
+    arb_poly_set_coeff_si(poly, 0, 1);
+    arb_poly_set_coeff_arb(poly, 1, x);
+    arb_clear(lean);
+    arb_clear(x);
+}
+
 static void fill_group(const group *g, tables *t, size_t i, int direction)
 {
     slong precision = t->precision, options = (slong)g->options;
@@ -275,7 +315,11 @@ static void fill_group(const group *g, tables *t, size_t i, int direction)
     } else {
         arb_poly_t poly;
         arb_poly_init(poly);
-        one_draw(poly, x, g->law, t->scale[i], precision);
+        if (g->law->kind == BRUME_LAW_BINARY)
+            one_binary_draw(poly, x, t->scale[i], t->centre[i], g->law, direction, precision);
+        else
+            one_draw(poly, x, g->law, t->scale[i], precision);
+        arb_mul_ui(t->centre[i], t->centre[i], draws, precision);
         arb_poly_pow_ui(poly, poly, draws, precision);
         for (slong j = 0; j < options; j++)
             arb_poly_get_coeff_arb(&t->weight[i][j], poly, j);
@@ -284,9 +328,9 @@ static void fill_group(const group *g, tables *t, size_t i, int direction)
     }
     arb_mul(t->normal, t->normal, x, precision);
     /* shift_j = (top - j unit): in multiples of scale: top/a - j unit/a, both integers */
-    slong step = (slong)round(g->unit / g->law->a), most = (slong)round(g->top / g->law->a);
     for (slong j = 0; j < options; j++) {
-        arb_mul_si(y, t->scale[i], most - j * step, precision);
+        arb_mul_si(y, t->scale[i], g->most - j * g->step, precision);
+        arb_add(y, y, t->centre[i], precision);
         arb_mul_2exp_si(y, y, -1);
         arb_exp(&t->grow[i][j], y, precision);
         arb_inv(&t->fade[i][j], &t->grow[i][j], precision);
@@ -308,6 +352,7 @@ static void tables_build(brume_pattern *pattern, brume_side side, slong precisio
     arb_one(t->normal);
     for (size_t i = 0; i < pattern->group_count; i++) {
         arb_init(t->scale[i]);
+        arb_init(t->centre[i]);
         t->weight[i] = _arb_vec_init((slong)pattern->groups[i].options);
         t->grow[i] = _arb_vec_init((slong)pattern->groups[i].options);
         t->fade[i] = _arb_vec_init((slong)pattern->groups[i].options);
@@ -431,7 +476,6 @@ static void walk_down(walk *w, size_t depth, double above, size_t ups)
     const group *g = &w->pattern->groups[depth];
     slong precision = w->t->precision;
     double below = g->rest - g->top;
-    slong step = (slong)round(g->unit / g->law->a), most = (slong)round(g->top / g->law->a);
     for (size_t j = 0; j < g->options; j++) {
         double shift = g->top - (double)j * g->unit;
         if (above + shift + below <= w->epsilon - w->slack)
@@ -442,7 +486,8 @@ static void walk_down(walk *w, size_t depth, double above, size_t ups)
         } else {
             arb_mul(w->weight[depth + 1], w->weight[depth], &w->t->weight[depth][j], precision);
         }
-        arb_mul_si(w->value, w->t->scale[depth], most - (slong)j * step, precision);
+        arb_mul_si(w->value, w->t->scale[depth], g->most - (slong)j * g->step, precision);
+        arb_add(w->value, w->value, w->t->centre[depth], precision);
         arb_mul_2exp_si(w->value, w->value, -1);
         arb_add(w->half_shift[depth + 1], w->half_shift[depth], w->value, precision);
         walk_down(w, depth + 1, above + shift, ups + (g->laplace ? g->options - 1 - j : 0));
@@ -455,6 +500,9 @@ static void evaluate(arb_t out, brume_pattern *pattern, double epsilon, brume_si
     tables_build(pattern, side, precision);
     walk w = {.pattern = pattern, .t = side_tables(pattern, side), .epsilon = epsilon};
     w.slack = 1e-12 * (pattern->groups[0].rest + fabs(epsilon));
+    for (size_t i = 0; i < pattern->group_count; i++) /* its lowest shift may be the largest */
+        if (pattern->groups[i].law->kind == BRUME_LAW_BINARY)
+            w.slack += 1e-12 * pattern->groups[i].law->count * pattern->groups[i].unit;
     arb_init(w.half_epsilon);
     arb_init(w.e_up);
     arb_init(w.e_down);

@@ -1,14 +1,16 @@
 /* Renyi curves of the known laws, in balls, rounded up.
  *
  * For a law with moment generating function phi(s) = E e^{sL}, D_alpha = ln phi(alpha-1)/(alpha-1).
- * All laws here but the subsampled Gaussian are symmetric in the two orders; for that one the
- * direction "remove" is the larger at every order                             [MTZ19, Thm 5], its
+ * All laws here but those of a Poisson sample are symmetric in the two orders; of these both are
+ * computed, but for the subsampled Gaussian the direction "remove" is the larger at every order
+ *                                                                             [MTZ19, Thm 5], its
  * moments at whole orders are a finite sum, and between whole orders the chord of the convex
  * (alpha-1) D_alpha lies above it. */
 #include "accountant/renyi.h"
 
 #include <math.h>
 
+#include "accountant/sampled_balls.h"
 #include "number/ball.h"
 
 enum { PRECISION = 128, MOST_WHOLE_ORDER = 256 };
@@ -183,6 +185,28 @@ static void poisson_divergence(arb_t out, double sigma, double rate, double alph
     arb_clear(low), arb_clear(high), arb_clear(share);
 }
 
+/* On a Poisson sample, inner atoms l of mass Q under the second law, r = 1 - q + q e^l: a record
+ * removed sum Q r^alpha, added sum Q r^{1-alpha}. Discrete Laplace; of shift 1 the worst pure law.
+ */
+static void sampled_moment(arb_t out, const brume_loss *law, double alpha, bool added)
+{
+    arb_t mass, power, log_ratio, term;
+    arb_init(mass), arb_init(power), arb_init(log_ratio), arb_init(term);
+    slong shift = law->kind == BRUME_LOSS_POISSON_PURE ? 1 : (slong)law->shift;
+    arb_set_d(power, alpha);
+    if (added) {
+        arb_sub_ui(power, power, 1, PRECISION);
+        arb_neg(power, power);
+    }
+    arb_zero(out);
+    for (slong j = 0; j <= shift; j++) {
+        brume_sampled_atom(mass, log_ratio, law, j, PRECISION);
+        exp_multiple(term, power, log_ratio);
+        arb_addmul(out, mass, term, PRECISION);
+    }
+    arb_clear(mass), arb_clear(power), arb_clear(log_ratio), arb_clear(term);
+}
+
 static double law_upper(const brume_loss *law, double alpha)
 {
     arb_t out, mu;
@@ -227,6 +251,15 @@ static double law_upper(const brume_loss *law, double alpha)
     case BRUME_LOSS_POISSON_GAUSSIAN:
         poisson_divergence(out, law->a, law->rate, alpha);
         result = brume_ball_upper(out);
+        break;
+    case BRUME_LOSS_POISSON_PURE:
+    case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
+        result = 0;
+        for (int added = 0; added < 2; added++) { /* the larger of the two orders */
+            sampled_moment(out, law, alpha, added);
+            divergence_of_moment(out, alpha);
+            result = fmax(result, brume_ball_upper(out));
+        }
         break;
     }
     arb_clear(out), arb_clear(mu);

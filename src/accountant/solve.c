@@ -9,6 +9,7 @@
 #include "accountant/dense.h"
 #include "accountant/jumps.h"
 #include "accountant/lattice.h"
+#include "accountant/moved.h"
 #include "accountant/peaks.h"
 #include "accountant/smoothing.h"
 
@@ -524,10 +525,16 @@ static bool solve_delta(brume_law *laws, size_t count, double epsilon, double go
                         brume_answer *out)
 {
     brume_joined joined;
-    if (!brume_lattice_join(laws, count, &joined))
+    if (brume_moved_needed(laws, count)) {
+        if (!brume_moved_open(laws, count, upper_end, &joined))
+            return false;
+    } else if (!brume_lattice_join(laws, count, &joined)) {
         return delta_of(laws, count, epsilon, goal, upper_end, out);
+    }
     brume_answer upper, lower;
     bool alive = delta_of(joined.upper, count, epsilon, goal, upper_end, &upper);
+    if (alive && upper_end && brume_moved_needed(laws, count))
+        upper.value.lower = 0; /* that was of laws moved up, and is of no use */
     if (alive && joined.lower != joined.upper) {
         alive = delta_of(joined.lower, count, epsilon, goal, upper_end, &lower);
         if (alive)
@@ -555,8 +562,12 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
                          double width_goal, brume_answer *out)
 {
     brume_joined joined;
-    if (!brume_lattice_join(laws, count, &joined))
+    if (brume_moved_needed(laws, count)) {
+        if (!brume_moved_open(laws, count, false, &joined))
+            return false;
+    } else if (!brume_lattice_join(laws, count, &joined)) {
         return epsilon_of(laws, count, delta, delta_error, width_goal, out);
+    }
     brume_answer upper, lower;
     bool alive = epsilon_of(joined.upper, count, delta, delta_error, width_goal, &upper);
     if (alive && joined.lower != joined.upper) {

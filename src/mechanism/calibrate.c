@@ -36,7 +36,7 @@ typedef struct calibration {
 static brume_method rough_method(const calibration *c)
 {
     for (size_t i = 0; i < c->expression->count; i++)
-        if (c->terms[i].cost.law.kind == BRUME_LOSS_POISSON_GAUSSIAN ||
+        if (c->terms[i].cost.law.rate > 0 ||
             !brume_method_applies(BRUME_METHOD_ZCDP, &c->terms[i].cost))
             return BRUME_METHOD_RDP;
     return BRUME_METHOD_ZCDP;

@@ -2,8 +2,10 @@
  *
  * Promises: each record enters a secret sample with probability `rate`, independently, and the
  * inner mechanism sees the sample alone. Defined under add-remove only: replacing a record is
- * another pair of laws. The Gaussian's loss law is known; for the others the pure amplification
- * ln(1 + rate (e^eps - 1)) holds, and failure shrinks by `rate`. proofs/poisson.md. */
+ * another pair of laws. The loss law on the sample follows from a dominating pair of the inner
+ * mechanism, in both orders: exact for Gaussian, pure and discrete Laplace ones, the worst pure law
+ * for the others; its largest loss is ln(1 + rate (e^eps - 1)). Failure shrinks by `rate`.
+ * proofs/poisson.md. */
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
 
@@ -21,7 +23,8 @@ static const brume_parameter parameters[] = {
      .most = 1,
      .direction = BRUME_LESS_NOISE,
      .unit = "",
-     .help = "probability that a record enters the sample"},
+     .help = "probability that a record enters the sample, each by its own secret draw, afresh for "
+             "each release"},
     {.name = "mechanism",
      .type = BRUME_PARAMETER_MECHANISM,
      .direction = BRUME_NOT_MONOTONE,
@@ -31,6 +34,7 @@ static const brume_parameter parameters[] = {
 
 static const char *const examples[] = {
     "account 'poisson(rate=0.01, gaussian(sigma=1))*1000' --delta 1e-6",
+    "account 'poisson(rate=0.1, exponential(epsilon=1))*100' --delta 1e-6",
     NULL,
 };
 
@@ -44,6 +48,33 @@ static brume_event inner(const brume_event *event)
     memmove(base.parameter, event->parameter + 1, left * sizeof *base.parameter);
     base.parameter[left] = 0;
     return base;
+}
+
+/* The law of the inner pair on the sample, where it is known; of a mechanism known by its pure
+ * epsilon alone, or with a law too wide for a table, that of the worst one, which dominates it. The
+ * inner pair that attains its law attains this one too; with a failure beside it the split into
+ * failure and law is an upper bound. */
+static void sample_law(const brume_cost *base, double rate, brume_cost *cost)
+{
+    enum { MOST_SHIFT = 64 };
+    if (!isfinite(base->epsilon) || !(base->epsilon > 0))
+        return;
+    brume_quality quality = BRUME_UPPER;
+    brume_loss law = {.kind = BRUME_LOSS_POISSON_PURE, .a = base->epsilon, .rate = rate};
+    if (base->loss != BRUME_ABSENT && base->law.kind == BRUME_LOSS_PURE) {
+        law.a = base->law.a;
+        quality = base->loss;
+    }
+    if (base->loss != BRUME_ABSENT && base->law.kind == BRUME_LOSS_DISCRETE_LAPLACE &&
+        base->law.shift <= MOST_SHIFT) {
+        law.a = base->law.a;
+        quality = base->loss;
+        law.shift = base->law.shift;
+        law.kind = law.shift == 1 ? BRUME_LOSS_POISSON_PURE : BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
+    }
+    cost->loss = base->delta_failure > 0 ? BRUME_UPPER : quality;
+    cost->law = law;
+    cost->pure = base->delta_failure > 0 ? BRUME_UPPER : base->pure;
 }
 
 static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
@@ -76,6 +107,7 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
         double delta = cost->delta_failure;
         brume_cost_of_pure(epsilon, BRUME_UPPER, cost);
         cost->delta_failure = delta;
+        sample_law(&base, rate, cost);
     }
     /* divergences are jointly quasi-convex: a mixture costs no more than what it mixes; but a rho
      * with a failure probability beside it is not one divergence */
@@ -99,7 +131,9 @@ const brume_card brume_card_poisson = {
     .id = 11,
     .name = "poisson",
     .summary = "run a mechanism on a secret sample of the records",
-    .guarantee = "less than the inner mechanism's; the exact loss law for gaussian",
+    .guarantee = "less than the inner mechanism's: pure epsilon becomes ln(1 + rate (e^epsilon - "
+                 "1)), and less in composition; exact loss laws for gaussian, pure and "
+                 "discrete_laplace (changes up to 64), for others that of the worst pure mechanism",
     .adjacencies = BRUME_ADD_REMOVE,
     .sensitivity = "base",
     .parameters = parameters,

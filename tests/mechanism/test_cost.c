@@ -119,6 +119,30 @@ static void the_loss_law_is_named_with_its_parameters(void **state)
     assert_true(cost.law.a == 1.5 && cost.law.rate == .25);
     assert_int_equal(cost.pure, BRUME_ABSENT);
     assert_int_equal(cost.concentrated, BRUME_UPPER);
+    cost = cost_of("poisson(rate=.25, pure(epsilon=2))");
+    assert_int_equal(cost.law.kind, BRUME_LOSS_POISSON_PURE);
+    assert_true(cost.law.a == 2 && cost.law.rate == .25);
+    assert_int_equal(cost.loss, BRUME_EXACT);
+    assert_int_equal(cost.pure, BRUME_EXACT);
+    assert_tight_upper(cost.epsilon, log1p(.25 * expm1(2)));
+    cost = cost_of("poisson(rate=1, pure(epsilon=2))");
+    assert_int_equal(cost.law.kind, BRUME_LOSS_PURE);
+    cost = cost_of("poisson(rate=.25, discrete_laplace(scale=2, sensitivity=3))");
+    assert_int_equal(cost.law.kind, BRUME_LOSS_POISSON_DISCRETE_LAPLACE);
+    assert_true(cost.law.a == .5 && cost.law.shift == 3 && cost.loss == BRUME_EXACT);
+    cost = cost_of("poisson(rate=.25, discrete_laplace(scale=2, sensitivity=65))");
+    assert_int_equal(cost.law.kind, BRUME_LOSS_POISSON_PURE); /* too many atoms: the worst pure */
+    assert_int_equal(cost.loss, BRUME_UPPER);
+    cost = cost_of("poisson(rate=.25, exponential(epsilon=1))");
+    assert_int_equal(cost.law.kind, BRUME_LOSS_POISSON_PURE);
+    assert_int_equal(cost.loss, cost_of("exponential(epsilon=1)").loss);
+    cost = cost_of("poisson(rate=.25, approximate(epsilon=1, delta=1e-6))");
+    assert_int_equal(cost.law.kind, BRUME_LOSS_POISSON_PURE);
+    assert_int_equal(cost.loss, BRUME_UPPER); /* failure and law apart are an upper bound */
+    assert_tight_upper(cost.delta_failure, .25e-6);
+    cost = cost_of("poisson(rate=.25, discrete_gaussian(sigma=3))");
+    assert_int_equal(cost.loss, BRUME_ABSENT);
+    assert_int_equal(cost.concentrated, BRUME_UPPER);
     cost = cost_of("zcdp(rho=1)");
     assert_int_equal(cost.loss, BRUME_ABSENT);
     assert_int_equal(cost.pure, BRUME_ABSENT);

@@ -1,0 +1,77 @@
+/* Moving parameters. See the header; proofs/accountant.md, section 16. */
+#include "accountant/moved.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "accountant/closed.h"
+
+static bool needs(const brume_law *law)
+{
+    return law->source.kind == BRUME_LOSS_POISSON_PURE ||
+           law->source.kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
+}
+
+bool brume_moved_needed(const brume_law *laws, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (needs(&laws[i]))
+            return true;
+    return false;
+}
+
+static brume_status open_one(const brume_law *law, int direction, brume_law *out)
+{
+    if (law->source.kind == BRUME_LOSS_NONE)
+        return brume_law_open_table(law->points.loss, law->points.log_mass, law->points.count,
+                                    law->points.mass_error, law->count, out, NULL);
+    brume_loss loss = law->source;
+    if (needs(law)) { /* a larger epsilon and a larger rate cost more */
+        loss.a = brume_parameter_moved(loss.a, direction);
+        loss.rate = fmin(1, brume_parameter_moved(loss.rate, direction));
+    }
+    return brume_law_open(&loss, law->count, law->reversed, out, NULL);
+}
+
+static brume_law *open_all(const brume_law *laws, size_t count, int direction)
+{
+    brume_law *out = calloc(count, sizeof *out);
+    for (size_t i = 0; out && i < count; i++)
+        if (open_one(&laws[i], direction, &out[i]) != BRUME_OK) {
+            while (i-- > 0)
+                brume_law_close(&out[i]);
+            free(out);
+            return NULL;
+        }
+    return out;
+}
+
+bool brume_moved_open(const brume_law *laws, size_t count, bool only_upper, brume_joined *out)
+{
+    brume_joined joined = {.count = count, .upper = open_all(laws, count, 1)};
+    joined.lower = only_upper ? joined.upper : open_all(laws, count, -1);
+    if (!joined.upper || !joined.lower) {
+        brume_joined_close(&joined);
+        return false;
+    }
+    *out = joined;
+    return true;
+}
+
+bool brume_moved_top(const brume_law *laws, size_t count, brume_interval *top)
+{
+    double low, high, mass, slack = (20 + 2 * (double)count) * BRUME_UNIT;
+    if (!brume_top_atom(laws, count, &low, &mass))
+        return false;
+    high = low;
+    if (brume_moved_needed(laws, count)) {
+        brume_joined joined;
+        if (!brume_moved_open(laws, count, false, &joined))
+            return false;
+        brume_top_atom(joined.upper, count, &high, &mass);
+        brume_top_atom(joined.lower, count, &low, &mass);
+        brume_joined_close(&joined);
+    }
+    *top = (brume_interval){low * (1 - slack), high * (1 + slack)};
+    return true;
+}

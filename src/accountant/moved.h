@@ -1,0 +1,25 @@
+/* Laws whose parameters are moved to either side of what is known of them.
+ *
+ * Every law's error bounds cover parameters known to 8 units. What a Poisson sample makes of a pure
+ * epsilon depends on it too steeply for that, so these laws are opened twice, with epsilon and rate
+ * 9 units up and down, and are exact but for rounding. delta grows with both. */
+#ifndef BRUME_ACCOUNTANT_MOVED_H
+#define BRUME_ACCOUNTANT_MOVED_H
+
+#include <brume/interval.h>
+
+#include "accountant/lattice.h"
+
+/* Does a law need it? */
+bool brume_moved_needed(const brume_law *laws, size_t count);
+
+/* All the laws, opened again; only `upper` if there is no need of the other. False if memory ran
+ * out. Close by brume_joined_close. */
+BRUME_MUST_USE bool brume_moved_open(const brume_law *laws, size_t count, bool only_upper,
+                                     brume_joined *out);
+
+/* The same for the largest loss of all draws together: certified ends; false if it is unbounded or
+ * if memory ran out. */
+bool brume_moved_top(const brume_law *laws, size_t count, brume_interval *top);
+
+#endif
