@@ -60,14 +60,18 @@ brume_status brume_law_open(const brume_loss *loss, double count, bool reversed,
     uint64_t least = loss->kind == BRUME_LOSS_KARY ? 2 : 1;
     if (shifted && (loss->shift < least || loss->shift > (UINT64_C(1) << 53)))
         return refuse(error, "shift", law.shift, "an integer from 1 (k-ary: 2) to 2^53");
+    /* two answers, and the discrete Laplace of shift 1, are the worst pure mechanism itself */
+    if ((loss->kind == BRUME_LOSS_KARY && loss->shift == 2) ||
+        (loss->kind == BRUME_LOSS_DISCRETE_LAPLACE && loss->shift == 1))
+        law.source = (brume_loss){.kind = BRUME_LOSS_PURE, .a = loss->a};
     brume_status status = BRUME_OK;
-    switch (loss->kind) {
+    switch (law.source.kind) {
     case BRUME_LOSS_GAUSSIAN:
         law.kind = BRUME_LAW_GAUSSIAN;
         break;
     case BRUME_LOSS_LAPLACE:
     case BRUME_LOSS_PURE:
-        law.kind = loss->kind == BRUME_LOSS_PURE ? BRUME_LAW_PURE : BRUME_LAW_LAPLACE;
+        law.kind = law.source.kind == BRUME_LOSS_PURE ? BRUME_LAW_PURE : BRUME_LAW_LAPLACE;
         law.bounded = true;
         law.top = law.a;
         law.log_top_mass = law.kind == BRUME_LAW_PURE ? -log1p(exp(-law.a)) : -M_LN2;

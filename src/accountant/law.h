@@ -76,7 +76,7 @@ typedef struct brume_law {
     double sech2, denominator;               /* 1/cosh(A)^2, 1 + tanh(A)/(2 tilt) */
     double mean_size, error_size, error_sum; /* E|L|, sums of weight errors; points only */
     double loss_error;                       /* E|error of l_j|, in units; SAMPLED only */
-    double theta[4];                         /* THETA: the real normaliser and its parts */
+    double theta[4];                         /* THETA: normaliser, pairs of weights */
     double comb_atoms, comb_middle; /* COMB: shares of the two end atoms and of the middle */
     double layer_height[BRUME_LAW_LAYERS], layer_length[BRUME_LAW_LAYERS];
     long wave_index; /* node at which the waves stand; -1: none */

@@ -103,7 +103,7 @@ bool brume_theta_settle(brume_law *law)
     /* exp(c l_x) P(x) is proportional to exp(-(x + cD)^2/(2 sigma^2)): outside the window it is
      * below exp(-60) for sigma < 1 */
     long double sigma = law->a, shift = law->shift, z = law->c * shift, centre = roundl(-z);
-    double sum = 0, size = 0, error = 0, error_size = 0;
+    double sum = 0, size = 0, error = 0, error_size = 0, most = 0;
     size_t live = 0;
     for (int k = -WINDOW; k <= WINDOW; k++) {
         long double x = centre + k, gap = x + z;
@@ -116,6 +116,7 @@ bool brume_theta_settle(brume_law *law)
         p->spot[live] = 0;
         double deviation = unit * (20 * fabs(exponent) + 8 + 0.01 * (double)fabsl(z));
         sum += weight;
+        most = fmax(most, deviation);
         size += weight * fabs(p->atom[live]);
         error += weight * deviation;
         error_size += weight * deviation * fabs(p->atom[live]);
@@ -124,6 +125,13 @@ bool brume_theta_settle(brume_law *law)
     for (size_t j = 0; j < live; j++)
         p->weight[j] /= sum;
     p->live = live;
+    /* w_j w_{j+1} and w_j w_{j+2} summed: atoms come in the order of x */
+    law->theta[1] = law->theta[2] = 0;
+    law->theta[3] = most; /* how far a weight is off, relative, before it is normalised */
+    for (size_t j = 0; j + 1 < live; j++)
+        law->theta[1] += p->weight[j] * p->weight[j + 1];
+    for (size_t j = 0; j + 2 < live; j++)
+        law->theta[2] += p->weight[j] * p->weight[j + 2];
     law->mean_size = size / sum * (1 + 1e-9);
     law->error_size = (error_size + error * size / sum) / sum;
     law->error_sum = 2 * error / sum + 1e-20;
@@ -163,10 +171,26 @@ brume_log_psi brume_theta_node(const brume_law *law, double y)
     return out;
 }
 
+/* sigma < 1: |psi|^2 = 1 - sum over pairs of 2 w_i w_j (1 - cos y(l_i - l_j)), of which neighbours
+ * and those at two steps are counted. */
+static double pairs_envelope(const brume_law *law, double low, double high)
+{
+    double step = law->shift / (law->a * law->a);
+    double near = brume_smallest_sine_square(0.5 * low * step, 0.5 * high * step);
+    double next = brume_smallest_sine_square(low * step, high * step);
+    /* two weights, each off by theta[3] and their sum by as much; the step by 20 units and y by 12,
+     * which the sines leave room for */
+    double kept = 1 - 8 * law->theta[3] - 1e-9;
+    double lost = 4 * kept * (law->theta[1] * near + law->theta[2] * next);
+    return lost > 0 ? 0.5 * log1p(-fmin(lost, 1 - 1e-12)) : 0;
+}
+
 double brume_theta_envelope(const brume_law *law, double low, double high)
 {
-    if (!dual(law))
-        return brume_points_band(law, low, high);
+    if (!dual(law)) {
+        double pairs = pairs_envelope(law, low, high);
+        return pairs < -1 ? pairs : fmin(pairs, brume_points_band(law, low, high));
+    }
     /* |psi(y)| <= S(distance of y from the periods) / theta(0), S(d) = sum_m g(d + mT) decreasing
      * on [0, T/2], g(y) = exp(-mu^2 y^2/2), g(T/2) = exp(-pi^2 sigma^2/2) */
     double sigma = law->a, mu = law->shift / sigma, period = 2 * M_PI * sigma * sigma / law->shift;
