@@ -46,7 +46,7 @@ typedef struct brume_compose_options {
     bool
         audit; /* redo the sum behind the upper end in ball arithmetic, without trust in libm, and
                   withhold the answer (BRUME_EINTERNAL) if it disagrees; far slower. Where the route
-                  is smoothed or over all peaks, a first smoothed line is redone in its place */
+                  is banded or over all peaks, a first banded line is redone in its place */
     bool upper_end; /* of a delta: only the upper end is of use. The tolerance is then of how far it
                        is believed to lie above the truth, and the lower end may be further off */
 } brume_compose_options;
@@ -59,7 +59,7 @@ typedef struct brume_composition {
     const char *route;      /* how the upper end was found, a constant text */
     uint64_t nodes;         /* how many points of the integrand were evaluated */
     unsigned rounds;        /* how many lines were laid */
-    double excess; /* of a delta: about how far smoothing moved the upper end above the truth; an
+    double excess; /* of a delta: about how far a band moved the upper end above the truth; an
                       estimate for choosing where to look next, not a certificate */
 } brume_composition;
 

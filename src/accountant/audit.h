@@ -2,10 +2,10 @@
  *
  * A line is laid as always; then every node that was summed is computed again from the textbook
  * form of its laws in Arb's balls, with the nodes' exact places, and summed. The double sum must
- * lie within its claimed error of the ball. Covers the plain, the folded and the smoothed contour
+ * lie within its claimed error of the ball. Covers the plain, the folded and the banded contour
  * and every law, dense lines and the subsampled Gaussian with its quadrature included; and rays.
  * The line over all peaks (peaks.h) is compared with the sum over sign patterns, which is in balls;
- * beyond 300 draws a smoothed line of the same laws is audited in its place. What was not summed is
+ * beyond 300 draws a banded line of the same laws is audited in its place. What was not summed is
  * bounded by envelopes, which are not redone: they are proved, and compared in the tests. */
 #ifndef BRUME_ACCOUNTANT_AUDIT_H
 #define BRUME_ACCOUNTANT_AUDIT_H

@@ -9,13 +9,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/smoothing.h"
+#include "accountant/sieve.h"
 
 enum { BLOCK = BRUME_DENSE_BLOCK, MOST_DRAWS = 8192 };
 
 static const double unit = BRUME_UNIT;
 static const double most_nodes = 2e7;
-static const double finish_price = 160; /* of a node that is kept */
+static const double finish_price = 100; /* of a node that is kept */
 
 /* One law: its two shares over D, and the turns of q R within a block. */
 typedef struct wave {
@@ -229,51 +229,56 @@ static bool wide(const brume_line *line)
 }
 #endif
 
-/* From where on is everything below exp(limit)? And the bound there. */
+/* From where on may everything be left out, and a bound of what that is; the band's end at last. */
 static double find_end(brume_line *line, double limit, double *rest)
 {
-    double y = brume_smoothing_end(line->width), bound = 0;
-    for (; y < most_nodes * line->h; y *= 1.02) {
-        bound = brume_smoothing_envelope(line->width, line->c, y);
+    for (double y = 64 * line->h; y < line->band.end; y *= 1.3) {
+        double bound = log(brume_band_weight(&line->band, y, line->band.end));
         for (size_t i = 0; i < line->law_count; i++)
             bound += line->laws[i].count * brume_law_envelope(&line->laws[i], y, INFINITY);
-        if (bound - log(M_PI * y) < limit)
-            break;
+        if (bound < limit) {
+            *rest = exp(bound);
+            return y;
+        }
     }
-    *rest = bound;
-    return y;
+    *rest = 0;
+    return line->band.end * (1 - 1e-15);
 }
 
-/* Nodes `start` .. of one block: psi -> psi k/(s(s+1)), and its share of the line's bounds. */
-static void finish_block(brume_line *line, block *b, size_t start, double steady, double growing)
+/* Nodes `start` .. of one block, those before `end`: psi -> psi M^ and psi m^, and their share of
+ * the line's bounds. */
+static void finish_block(brume_line *line, const block *b, size_t start, size_t end, double steady,
+                         double growing)
 {
     brume_dense *dense = &line->dense;
-    double c = line->c;
     dense->start[dense->count / BLOCK] = start;
     EACH(j)
     {
-        size_t index = dense->count + (size_t)j;
-        double y = (double)(start + (size_t)j) * line->h, k_re, k_im, k_error;
-        brume_smoothing_factor(line->width, c, y, &k_re, &k_im, &k_error);
-        double below_re = c * (c + 1) - y * y, below_im = (2 * c + 1) * y;
-        double square = (c * c + y * y) * ((c + 1) * (c + 1) + y * y);
-        double re = (b->re[j] * k_re - b->im[j] * k_im) / square;
-        double im = (b->re[j] * k_im + b->im[j] * k_re) / square;
+        size_t index = dense->count + (size_t)j, node = start + (size_t)j;
+        double y = (double)node * line->h;
+        dense->re[index] = dense->im[index] = dense->lower_re[index] = dense->lower_im[index] = 0;
+        if (node >= end)
+            continue;
+        brume_band_pair k = brume_band_at(&line->band, y);
         double half = index == 0 ? 0.5 : 1; /* the first block is always kept */
-        dense->re[index] = half * (re * below_re + im * below_im);
-        dense->im[index] = half * (im * below_re - re * below_im);
-        double kernel = half / sqrt(square), size = fabs(b->re[j]) + fabs(b->im[j]);
-        double k = fabs(k_re) + fabs(k_im);
-        /* psi is off by steady + growing y at most; products and quotients: 40 units */
-        dense->error += kernel * ((steady + growing * y) * k + size * k_error);
-        dense->size += kernel * size * k;
-        dense->lever += kernel * size * k * y;
+        double re = half * b->re[j], im = half * b->im[j];
+        dense->re[index] = re * k.upper_re - im * k.upper_im;
+        dense->im[index] = re * k.upper_im + im * k.upper_re;
+        dense->lower_re[index] = re * k.lower_re - im * k.lower_im;
+        dense->lower_im[index] = re * k.lower_im + im * k.lower_re;
+        double kernel =
+            fmax(fabs(k.upper_re) + fabs(k.upper_im), fabs(k.lower_re) + fabs(k.lower_im));
+        double size = fabs(re) + fabs(im);
+        /* psi is off by steady + growing y at most; products: 8 units, with the sum's below */
+        dense->error += half * (steady + growing * y) * kernel + 1.1 * size * k.error;
+        dense->size += kernel * size;
+        dense->lever += kernel * size * y;
     }
     dense->count += BLOCK;
 }
 
 /* Is psi nothing but rounding in this block? Then it is below twice its error, and is not kept. */
-static bool drop_block(brume_dense *dense, const block *b, double y, double most)
+static bool drop_block(brume_line *line, const block *b, double y, double most)
 {
     double sum = 0;
     EACH(j)
@@ -283,7 +288,7 @@ static bool drop_block(brume_dense *dense, const block *b, double y, double most
     }
     if (!(y > 0) || sum > most)
         return false;
-    dense->error += 1.01 * BLOCK * 2 * most / (y * y); /* |k| <= k(c), |s(s+1)| >= y^2 */
+    line->skipped += 2.02 * most * brume_band_weight(&line->band, y - line->h, y + BLOCK * line->h);
     return true;
 }
 
@@ -293,31 +298,45 @@ static bool make_room(brume_dense *dense)
     if (dense->count + BLOCK <= dense->capacity)
         return true;
     size_t capacity = dense->capacity ? 2 * dense->capacity : 16 * BLOCK;
-    double *re = realloc(dense->re, capacity * sizeof *re);
-    if (re)
-        dense->re = re;
-    double *im = realloc(dense->im, capacity * sizeof *im);
-    if (im)
-        dense->im = im;
+    double **const parts[] = {&dense->re, &dense->im, &dense->lower_re, &dense->lower_im};
+    for (size_t i = 0; i < 4; i++) {
+        double *more = realloc(*parts[i], capacity * sizeof *more);
+        if (!more)
+            return false;
+        *parts[i] = more;
+    }
     size_t *start = realloc(dense->start, capacity / BLOCK * sizeof *start);
-    if (start)
-        dense->start = start;
-    if (!re || !im || !start)
+    if (!start)
         return false;
+    dense->start = start;
     dense->capacity = capacity;
     return true;
+}
+
+/* psi at the nodes of one block. */
+static void start_block(const brume_line *line, size_t start, block *b)
+{
+    EACH(j)
+    {
+        double y = (double)(start + (size_t)j) * line->h, tilt = line->c + 0.5;
+        double below = 2 * (tilt * tilt + y * y);
+        b->re[j] = 1;
+        b->im[j] = 0;
+        b->g_re[j] = tilt / below;
+        b->g_im[j] = -y / below;
+    }
 }
 
 bool brume_dense_lay(brume_line *line, double limit)
 {
     brume_dense *dense = &line->dense;
-    double rest, end = fmin(find_end(line, limit, &rest), most_nodes * line->h);
-    size_t tried = ((size_t)ceil(end / line->h / BLOCK) + 1) * BLOCK;
+    double rest, stop = fmin(find_end(line, limit, &rest), most_nodes * line->h);
+    size_t end = (size_t)floor(stop / line->h) + 1;
     wave *waves = open_waves(line);
     if (!waves)
         return false;
     dense->count = 0;
-    dense->tried = (double)tried;
+    dense->tried = 0;
     dense->error = dense->size = dense->lever = dense->top = 0;
     double steady = 0, growing = 0;
     for (size_t i = 0; i < line->law_count; i++) {
@@ -330,43 +349,60 @@ bool brume_dense_lay(brume_line *line, double limit)
     }
     steady *= 1.01 * unit; /* second order: below a hundredth while the sum is */
     growing *= 1.01 * unit;
-    line->cut = !(end < most_nodes * line->h) || !(steady + growing * end * 1.1 < 0.01);
+    double reach = (double)end * line->h * 1.1;
+    bool lost = !(steady + growing * reach < 0.01); /* the bounds mean nothing: say nothing */
+    line->cut = lost || !(stop < most_nodes * line->h);
+    if (line->cut && !lost)
+        rest = brume_band_weight(&line->band, stop, line->band.end);
+    line->skipped += rest * 1.0001;
     fill_function *fill = wide(line) ? fill_wide : fill_plain;
-    bool alive = true;
-    for (size_t start = 0; start < tried && alive; start += BLOCK) {
-        block b;
-        EACH(j)
-        {
-            double y = (double)(start + (size_t)j) * line->h, tilt = line->c + 0.5;
-            double below = 2 * (tilt * tilt + y * y);
-            b.re[j] = 1;
-            b.im[j] = 0;
-            b.g_re[j] = tilt / below;
-            b.g_im[j] = -y / below;
+    /* of what the band leaves open, c(c+1)w^2/8, a hundredth may be passed over */
+    double open = line->c * (line->c + 1) * line->width * line->width / 8;
+    double allowed = 0.01 * fmin(open, 1) * exp(limit) / BRUME_LINE_TOLERANCE;
+    brume_sieve sieve = {0};
+    bool sieved = false, alive = true;
+    for (size_t start = 0, again = 2 * BLOCK; start < end && alive;) {
+        if (!sieved && start >= again) { /* the higher, the more it leaves out */
+            brume_sieve_close(&sieve);
+            alive = brume_sieve_open(line, (double)start, BLOCK, allowed, wide(line), &sieve);
+            sieved = alive && sieve.useful;
+            again = 2 * start;
         }
+        if (!alive)
+            break;
+        if (sieved) {
+            start = (size_t)brume_sieve_next(line, &sieve, (double)end, &line->skipped);
+            if (start >= end)
+                break;
+        }
+        block b;
+        start_block(line, start, &b);
         double first = (double)start * line->h, most = steady + growing * (first + BLOCK * line->h);
         fill(&b, waves, line->law_count, first);
-        if (drop_block(dense, &b, first, most))
-            continue;
-        alive = make_room(dense);
-        if (alive)
-            finish_block(line, &b, start, steady, growing);
+        dense->tried += BLOCK;
+        if (!drop_block(line, &b, first, most)) {
+            alive = make_room(dense);
+            if (alive)
+                finish_block(line, &b, start, end, steady, growing);
+        }
+        start += BLOCK;
+        if (sieved)
+            brume_sieve_go(line, &sieve, (double)start);
     }
     free(waves);
-    if (!alive)
-        return false;
-    if (steady + growing * end * 1.1 >= 0.01) /* the bounds above mean nothing: say nothing */
+    brume_sieve_close(&sieve);
+    if (lost)
         dense->error = INFINITY;
     line->count = dense->count;
-    line->skipped = exp(rest) / (M_PI * end) * 1.0001;
-    return true;
+    return alive;
 }
 
-brume_line_sum brume_dense_evaluate(const brume_line *line, double epsilon)
+brume_line_sum brume_dense_evaluate(const brume_line *line, double epsilon, bool lower)
 {
     const brume_dense *dense = &line->dense;
-    double c = line->c, x = epsilon - line->drift;
-    double middle = x - line->centre, turn = middle - dense->top;
+    const double *re = lower ? dense->lower_re : dense->re;
+    const double *im = lower ? dense->lower_im : dense->im;
+    double c = line->c, x = epsilon, middle = x - line->centre, turn = middle - dense->top;
     double turn_re[BLOCK], turn_im[BLOCK];
     EACH(j) sincos(-turn * (j * line->h), &turn_im[j], &turn_re[j]);
     sum_function *sum_of = wide(line) ? sum_wide : sum_plain;
@@ -374,18 +410,18 @@ brume_line_sum brume_dense_evaluate(const brume_line *line, double epsilon)
     for (size_t at = 0; at < dense->count; at += BLOCK) {
         double y = (double)dense->start[at / BLOCK] * line->h, s, co, part, first, second;
         sincos(-turn * y, &s, &co);
-        sum_of(dense->re + at, dense->im + at, turn_re, turn_im, co, s, &part, &first, &second);
+        sum_of(re + at, im + at, turn_re, turn_im, co, s, &part, &first, &second);
         sum += part;
         slope -= c * part - y * first - line->h * second; /* d/d eps multiplies by -s */
     }
-    /* a term: the angle by 4 units of y (|turn| + |x| + top) and 16 of y drift, two sines and
-     * cosines, their product and the term's, 40 units; the sum: 12 of each block's terms */
-    double angle = 4 * (fabs(turn) + fabs(x) + dense->top) + 16 * line->drift;
+    /* a term: the angle by 4 units of y (|turn| + |x| + top), two sines and cosines, their product
+     * and the term's, 40 units; the sum: 12 of each block's terms */
+    double angle = 4 * (fabs(turn) + fabs(x) + dense->top);
     if (line->centre != 0) /* x - centre */
         angle += 4 * fabs(middle) + line->centre_error / unit;
     double error = 1.01 * (dense->error + unit * ((40 + 40) * dense->size + angle * dense->lever));
     long double exponent = line->cumulant - (long double)c * x;
-    double shift = line->cumulant_error + 32 * unit * c * line->drift + 2 * unit * c * fabs(x);
+    double shift = line->cumulant_error + 2 * unit * c * fabs(x);
     double scale = exp((double)exponent), weight = line->h / M_PI;
     double size = 16 * unit * (1 + (double)fabsl(exponent));
     brume_line_sum out = {.value = scale * weight * (double)sum,

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/band.h"
 #include "accountant/dense.h"
-#include "accountant/smoothing.h"
 
 static const double unit = BRUME_UNIT;
-static const double tolerance = 1e-16;   /* of what is cut away, relative to the goal */
+static const double tolerance = BRUME_LINE_TOLERANCE;
 static const size_t most_nodes = 400000; /* per line */
 
 long double brume_cumulant(brume_law *laws, size_t count, double c, double *slope, double *error)
@@ -105,14 +105,6 @@ static void find_centre(brume_line *line)
     line->centre_error = 1.01 * (error + 2 * unit * fabs(line->centre));
 }
 
-static const double chernoff_factors[] = {1.03, 1.06, 1.12, 1.25, 1.5, 2, 3};
-enum { CHERNOFF_FACTORS = sizeof chernoff_factors / sizeof *chernoff_factors };
-
-static double chernoff_point(double c, int i)
-{
-    return c * chernoff_factors[i] + (i > 3 ? fmin(0.5, c) : 0);
-}
-
 double brume_line_size(const brume_line *line, double epsilon)
 {
     double c = line->c;
@@ -130,8 +122,8 @@ void brume_line_aim(brume_line *line, double epsilon)
     double need = fmax(-lead, 0) - log(tolerance) + 3;
     double spacing = need / c; /* X = 2 pi/h: exp(-cX) below the goal ... */
     double best = INFINITY;    /* ... and the aliases above eps by Chernoff */
-    for (int i = 0; i < CHERNOFF_FACTORS; i++) {
-        double other = chernoff_point(c, i);
+    for (int i = 0; i < BRUME_CHERNOFF_POINTS; i++) {
+        double other = brume_chernoff_point(c, i);
         double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
         double bound = k - other * epsilon - lead - log(tolerance) + 3;
         best = fmin(best, bound / (other - c));
@@ -218,17 +210,12 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
     double product_size = fmin(1, hypot(product_re, product_im) * (1 + 1.1 * product_error));
     usable &= product_error <= 0.15;
     error += product_error;
-    double smooth_re, smooth_im, smooth_error;
-    brume_smoothing_node(line->width, c, y, &smooth_re, &smooth_im, &smooth_error);
-    re += smooth_re;
-    im += smooth_im;
-    size += fabs(smooth_re) + fabs(smooth_im);
-    usable &= smooth_error <= 0.15;
-    error += smooth_error + ((double)line->law_count + 8) * unit * size;
+    error += ((double)line->law_count + 8) * unit * size;
     /* exp and sincos of the sum, the kernel (products and quotients): 24 units beside it */
     error += 24 * unit + 4 * unit * (fabs(re) + fabs(im));
     double first_re, first_im, second_re = 0, second_im = 0, lever = 0, kernel_error = 16 * unit;
     double second_decay = 0, second_kernel_error = 0;
+    brume_band_pair pair = {0};
     if (line->unit > 0) {
         /* kappa(s) = e^{-s x0} [(1 - e^{-t}) + e^{-(s+1)a} (e^{a-t} - 1)] alpha beta, t = x0 - eps,
          * alpha = 1/(1-e^{-sa}), beta = 1/(1-e^{-(s+1)a}): two terms that do not cancel */
@@ -248,6 +235,12 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
         /* second: and e^{-(s+1)a} itself */
         second_decay = decay;
         second_kernel_error = kernel_error + unit * (16 + 16 * ((c + 1) * a + y * a));
+    } else if (line->band.width > 0) {
+        pair = brume_band_at(&line->band, y);
+        first_re = pair.upper_re;
+        first_im = pair.upper_im;
+        second_re = pair.lower_re;
+        second_im = pair.lower_im;
     } else {
         double below_re = c * (c + 1) - y * y, below_im = (2 * c + 1) * y;
         double square = (c * c + y * y) * ((c + 1) * (c + 1) + y * y);
@@ -255,16 +248,16 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
         first_im = -below_im / square;
     }
     double kernel = hypot(first_re, first_im);
+    double second_kernel = line->band.width > 0 ? hypot(second_re, second_im)
+                                                : kernel * second_decay;
     /* how much of the folded kernel there is: (1 - e^{-t}) + ... <= a, up to the lattice's step */
     double share = line->unit > 0 ? -expm1(-line->unit) : 1;
     brume_node node = {.y = y};
     if (!usable || !(error <= 0.15)) {
         /* nothing is known but |psi| <= exp(ceiling): the node is not summed, its bound is */
-        double smooth = smooth_error <= 0.15 ? smooth_re + smooth_error : 0;
-        double bound = fmin(0, ceiling) + fmin(0, smooth);
-        double known = product_error <= 0.15 ? product_size : 1;
-        node.error = exp(bound) * known * kernel * (1 + 1e-9);
-        node.second_error = node.error * second_decay * (1 + 1e-9) + 1e-300;
+        double bound = fmin(0, ceiling), known = product_error <= 0.15 ? product_size : 1;
+        node.error = exp(bound) * known * (kernel + pair.error) * (1 + 1e-9) + 1e-300;
+        node.second_error = exp(bound) * known * (second_kernel + pair.error) * (1 + 1e-9) + 1e-300;
         *log_size = bound + log(kernel * share);
         return node;
     }
@@ -278,8 +271,10 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
     node.second_re = psi_re * second_re - psi_im * second_im;
     node.second_im = psi_re * second_im + psi_im * second_re;
     node.lever = modulus * lever;
-    node.error = modulus * kernel * (1.1 * error + kernel_error);
-    node.second_error = modulus * kernel * second_decay * (1.1 * error + second_kernel_error);
+    node.error = modulus * (kernel * (1.1 * error + kernel_error) + 1.2 * pair.error);
+    node.second_error = modulus *
+                        (second_kernel * (1.1 * error + fmax(kernel_error, second_kernel_error)) +
+                         1.2 * pair.error);
     *log_size = re + log(fmax(product_size, 1e-300) * kernel * share);
     return node;
 }
@@ -287,17 +282,25 @@ static brume_node make_node(brume_line *line, long index, double *log_size)
 /* The log of a bound of |psi_total| over [low, high]. */
 static double envelope(brume_line *line, double low, double high)
 {
-    double sum = brume_smoothing_envelope(line->width, line->c, low);
+    double sum = 0;
     for (size_t i = 0; i < line->law_count; i++)
         sum += line->laws[i].count * brume_law_envelope(&line->laws[i], low, high);
     return sum;
 }
 
-/* Skip a band after node `index` if its bound allows; returns how many nodes were skipped. */
+/* The index of the last node: of the fold, or of the band. */
+static double last_node(const brume_line *line)
+{
+    if (line->unit > 0)
+        return floor(line->fold / 2);
+    return line->band.width > 0 ? floor(line->band.end * (1 - 1e-15) / line->h) : INFINITY;
+}
+
+/* Skip some nodes after node `index` if its bound allows; returns how many nodes were skipped. */
 static long skip_band(brume_line *line, long index, double limit)
 {
     double y = (double)index * line->h, c = line->c;
-    double last = line->unit > 0 ? floor(line->fold / 2) : INFINITY;
+    double last = last_node(line);
     double kernel = line->unit > 0 ? 2 / -expm1(-c * line->unit) : 0;
     for (double jump = floor(fmax(4.0 * (double)index, 64)); jump >= 2; jump = floor(jump / 3)) {
         if ((double)index + jump > last)
@@ -308,7 +311,7 @@ static long skip_band(brume_line *line, long index, double limit)
         if (line->unit > 0)
             weight = kernel * 2 * jump / line->fold;
         else
-            weight = (1 / y - 1 / high) / M_PI; /* |s(s+1)| >= y^2, sum h/y_n^2 <= 1/y - 1/high */
+            weight = brume_band_weight(&line->band, y, high);
         if (bound + log(weight) < limit) {
             line->skipped += exp(bound) * weight * 1.0001;
             return (long)jump;
@@ -324,20 +327,24 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
             return false;
     double error;
     line->cumulant = brume_cumulant(line->laws, line->law_count, line->c, NULL, &error);
-    line->cumulant += (long double)brume_smoothing_cumulant(line->width, line->c);
-    line->cumulant_error = error + 1e-15 * line->width * line->c;
-    line->drift = brume_smoothing_drift(line->width);
+    line->cumulant_error = error;
     find_centre(line);
     line->count = line->dense.count = 0;
     line->skipped = 0;
     line->cut = false;
-    /* in the scale of exp(cumulant - c x): what may be cut */
-    double scale = (double)(line->cumulant - (long double)line->c * (epsilon - line->drift));
+    line->band = (brume_band){0};
+    if (line->width > 0 && line->unit == 0) {
+        brume_band_open(line->width, line->c, &line->band);
+        /* a node so near the end that rounding says on which side: nothing, up to its error */
+        line->skipped = 4 * line->h * brume_band_at(&line->band, line->band.end).error;
+    }
+    /* in the scale of exp(cumulant - c eps): what may be cut */
+    double scale = (double)(line->cumulant - (long double)line->c * epsilon);
     double limit = log(tolerance) + goal - scale;
     if (brume_dense_suits(line))
         return brume_dense_lay(line, limit);
     double weight = line->unit > 0 ? log(2 / line->fold) : log(line->h / M_PI);
-    double last = line->unit > 0 ? floor(line->fold / 2) : INFINITY;
+    double last = last_node(line);
     int since = 0, useless = 0;
     for (long index = 0; (double)index <= last; index++) {
         double log_size;
@@ -355,10 +362,12 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
             continue;
         double y = (double)index * line->h;
         if (line->unit == 0) {
-            double rest = envelope(line, y + line->h, INFINITY);
-            if (rest - log(M_PI * y) < limit || full) {
+            double end = last < INFINITY ? last * line->h : INFINITY;
+            double rest = envelope(line, y + line->h, end);
+            double size = brume_band_weight(&line->band, y, end);
+            if (rest + log(size) < limit || full) {
                 line->cut = full;
-                line->skipped += exp(rest) / (M_PI * y) * 1.0001;
+                line->skipped += exp(rest) * size * 1.0001;
                 return true;
             }
         } else if (full) {
@@ -378,156 +387,13 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
     return true;
 }
 
-static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
-{
-    double a = line->unit, c = line->c, offset = line->half ? 0.5 : 0;
-    double inside = epsilon - line->centre; /* one unit */
-    double place = floor(inside / a - offset) + 1 + offset;
-    double above = fmin(fmax(place * a - inside, 0), a), start = inside + above;
-    /* `start` is the smallest loss above eps, from the centre */
-    double near = -expm1(-above), far = expm1(a - above), decay = exp(-above);
-    /* of start and above: 12 units of a, sums */
-    double moved = unit * (14 * fabs(start) + 14 * a) + line->centre_error;
-    double sum = 0, slope = 0, error = 0, absolute = 0;
-    for (size_t i = 0; i < line->count; i++) {
-        const brume_node *node = &line->nodes[i];
-        double half = i ? 1 : 0.5, s, co;
-        if (node->first_re == 0 && node->first_im == 0) { /* not summed */
-            error += (node->error * near + node->second_error * far) * (1 + 1e-9);
-            continue;
-        }
-        sincos(node->y * start, &s, &co);
-        double first = node->first_re * co + node->first_im * s;
-        double second = node->second_re * co + node->second_im * s;
-        double term = half * (near * first + far * second);
-        sum += term;
-        slope -= half * decay * (first - second * exp(a));
-        absolute += fabs(near * first) + fabs(far * second);
-        double size = near * (fabs(node->first_re) + fabs(node->first_im)) +
-                      far * (fabs(node->second_re) + fabs(node->second_im));
-        /* the node's own; a in e^{a-t}; the phase y start; t, through d/dt = e^{-t} psi beta */
-        error += node->error * near + node->second_error * far +
-                 size * (16 * unit + 14 * unit * a + node->y * moved) + 1.1 * node->lever * moved;
-    }
-    absolute *= 1.1;
-    error += unit * ((double)line->count + 4) * absolute;
-    long double exponent = line->cumulant - (long double)c * ((long double)start + line->centre);
-    /* the lattice, 12 units */
-    double shift = line->cumulant_error + c * (14 * unit * fabs(start) + line->centre_error);
-    double scale = exp((double)exponent) * (1 + 8 * unit * (1 + (double)fabsl(exponent)));
-    double weight = 2 / line->fold;
-    brume_line_sum out = {.value = scale * weight * sum, .slope = scale * weight * slope};
-    out.error =
-        scale *
-            ((weight * error + line->skipped) * (1 + expm1(shift)) +
-             weight * fabs(sum) * (expm1(shift) + 16 * unit * (1 + (double)fabsl(exponent)))) *
-            1.0001 +
-        1e-300;
-    return out;
-}
-
-brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon)
-{
-    if (line->unit > 0)
-        return evaluate_folded(line, epsilon);
-    if (line->dense.count > 0)
-        return brume_dense_evaluate(line, epsilon);
-    double c = line->c, x = epsilon - line->drift, turn = x - line->centre;
-    double away = line->centre == 0 ? 0 : unit * fabs(x) + line->centre_error; /* error of turn */
-    double sum = 0, slope = 0, error = 0, absolute = 0;
-    for (size_t i = 0; i < line->count; i++) {
-        const brume_node *node = &line->nodes[i];
-        double half = i ? 1 : 0.5, s, co;
-        sincos(node->y * turn, &s, &co);
-        double re = half * (node->first_re * co + node->first_im * s);
-        double im = half * (node->first_im * co - node->first_re * s);
-        sum += re;
-        slope -= c * re - node->y * im; /* d/d eps multiplies by -s */
-        absolute += fabs(re);
-        double size = fabs(node->first_re) + fabs(node->first_im);
-        error += node->error +
-                 size * (unit * (12 + 4 * node->y * fabs(turn) + 16 * node->y * line->drift) +
-                         node->y * away);
-    }
-    error += unit * ((double)line->count + 4) * absolute;
-    long double exponent = line->cumulant - (long double)c * x;
-    double shift = line->cumulant_error + 32 * unit * c * line->drift + 2 * unit * c * fabs(x);
-    double scale = exp((double)exponent), weight = line->h / M_PI;
-    double size = 16 * unit * (1 + (double)fabsl(exponent));
-    brume_line_sum out = {.value = scale * weight * sum, .slope = scale * weight * slope};
-    out.error = scale *
-                    ((weight * error + line->skipped) * (1 + expm1(shift) + size) +
-                     weight * fabs(sum) * (expm1(shift) + size)) *
-                    1.0001 +
-                1e-300;
-    return out;
-}
-
-/* A bound of the error of the rough cumulant that does not shrink with it: 1e-14 a draw, but for
- * Laplace and pure draws near 0, which are computed without cancellation. */
-static double rough_slack(const brume_line *line, double c)
-{
-    double slack = 0;
-    for (size_t i = 0; i < line->law_count; i++) {
-        const brume_law *law = &line->laws[i];
-        bool near = (law->kind == BRUME_LAW_LAPLACE || law->kind == BRUME_LAW_PURE) &&
-                    (2 * c + 1) * law->a < 0.01;
-        if (!near && law->kind != BRUME_LAW_GAUSSIAN)
-            slack += 1e-14 * law->count;
-    }
-    return slack;
-}
-
-double brume_line_aliases(brume_line *line, double epsilon)
-{
-    double spacing = 2 * M_PI / line->h, c = line->c, best = INFINITY;
-    double below = 1 / expm1(c * spacing); /* sum over n < 0, delta <= 1 */
-    for (int i = 0; i < CHERNOFF_FACTORS; i++) {
-        double other = chernoff_point(c, i), ratio = exp(-(other - c) * spacing);
-        if (ratio > 0.99)
-            continue;
-        double slack = rough_slack(line, other);
-        double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
-        if (slack > 1e-6) { /* many draws: the careful sum */
-            k = (double)brume_cumulant(line->laws, line->law_count, other, NULL, &slack);
-        }
-        double smooth = brume_smoothing_cumulant(line->width, other) + other * line->drift;
-        double bound = k - other * epsilon + smooth + other * log(other / (other + 1)) -
-                       log1p(other);
-        slack += BRUME_ROUGH * (1 + fabs(k) + other * fabs(epsilon));
-        bound = exp(bound + slack) * ratio / (1 - ratio);
-        best = fmin(best, bound);
-    }
-    return (below + best) * 1.0001;
-}
-
-void brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper)
-{
-    brume_line_sum at = brume_line_evaluate(line, epsilon);
-    if (upper)
-        *upper = at.value + at.error; /* T >= G >= delta */
-    if (!lower)
-        return;
-    double low = at.value - at.error - brume_line_aliases(line, epsilon);
-    if (line->width > 0) {
-        /* D(u) >= [G(u) - A G(u v-) - B G(u v+)]/(1 - A - B), A = m/(1 - v-), B = m/(v+ - 1) */
-        double below, above, mean;
-        brume_smoothing_moments(line->width, &below, &above, &mean);
-        double share_low = mean / below * (1 + 1e-12), share_high = mean / above * (1 + 1e-12);
-        brume_line_sum left = brume_line_evaluate(line, epsilon - line->width - line->drift);
-        brume_line_sum right = brume_line_evaluate(line, epsilon + line->width - line->drift);
-        low = low - share_low * (left.value + left.error) -
-              share_high * (right.value + right.error);
-        low /= 1 - share_low - share_high;
-    }
-    *lower = low;
-}
-
 void brume_line_close(brume_line *line)
 {
     free(line->nodes);
     free(line->dense.re);
     free(line->dense.im);
+    free(line->dense.lower_re);
+    free(line->dense.lower_im);
     free(line->dense.start);
     line->nodes = NULL;
     line->count = line->capacity = 0;

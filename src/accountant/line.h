@@ -3,9 +3,9 @@
  *
  * delta(eps) = (1/2 pi) int exp(-s eps) phi(s)/(s(s+1)) dy. The trapezoid rule of step h gives
  * T = sum over n of exp(2 pi n c/h) delta(eps + 2 pi n/h) >= delta(eps): it never under-reports.
- * If all losses lie in one lattice the infinite sum folds exactly onto the M nodes of one period.
- * c, h, M and the smoothing width are free: a bad choice widens the interval, never falsifies it.
- */
+ * If all losses lie in one lattice the infinite sum folds exactly onto the M nodes of one period;
+ * if nothing ends it, two band-limited functions around the kernel do (band.h). c, h, M and the
+ * band's width are free: a bad choice widens the interval, never falsifies it. */
 #ifndef BRUME_ACCOUNTANT_LINE_H
 #define BRUME_ACCOUNTANT_LINE_H
 
@@ -15,29 +15,34 @@
 
 #include <brume/interval.h>
 
+#include "accountant/band.h"
 #include "accountant/law.h"
+
+#define BRUME_LINE_TOLERANCE 1e-16 /* of what is cut away, relative to the goal */
 
 typedef struct brume_node {
     double y;
-    double first_re, first_im;   /* psi/(s(s+1)); folded: psi/((1-e^{-sa})(1-e^{-(s+1)a})) */
-    double second_re, second_im; /* folded: the same times e^{-(s+1)a} */
+    double first_re, first_im;   /* psi/(s(s+1)); folded: psi/((1-e^{-sa})(1-e^{-(s+1)a})); banded:
+                                    psi M^ */
+    double second_re, second_im; /* folded: the same times e^{-(s+1)a}; banded: psi m^ */
     double lever;                /* folded: a bound of |psi/(1-e^{-(s+1)a})| */
     double error; /* bound of the error of first, absolute; for a node that is not summed: a bound
                      of |first| */
-    double second_error; /* folded: the same of second, which is e^{-(c+1)a} times as large */
+    double second_error; /* the same of second */
 } brume_node;
 
-/* The nodes of a dense line (dense.h): psi k/(k(c) s(s+1)) without the phase of `top`, the first
+/* The nodes of a dense line (dense.h): psi M^ and psi m^ without the phase of `top`, the first
  * halved, in blocks of consecutive nodes, and sums over all of them. */
 enum { BRUME_DENSE_BLOCK = 32 };
 typedef struct brume_dense {
-    double *re, *im;
-    size_t *start;          /* of each block: the index of its first node */
-    size_t count, capacity; /* count 0: the line is not dense */
-    double tried;           /* nodes at which psi was computed: most may be nothing */
-    double top;             /* the largest loss */
-    double error;           /* bounds of the nodes' errors */
-    double size, lever;     /* their sizes, and their sizes times y */
+    double *re, *im;             /* with M^ */
+    double *lower_re, *lower_im; /* with m^ */
+    size_t *start;               /* of each block: the index of its first node */
+    size_t count, capacity;      /* count 0: the line is not dense */
+    double tried;                /* nodes at which psi was computed: most may be nothing */
+    double top;                  /* the largest loss */
+    double error;                /* bounds of the nodes' errors */
+    double size, lever;          /* their sizes, and their sizes times y */
 } brume_dense;
 
 /* How nodes are laid and summed; tests compare the ways. */
@@ -51,12 +56,13 @@ typedef struct brume_line {
     brume_law *laws;
     size_t law_count;
     double c, h;
-    double width, drift;         /* of the smoothing */
+    double width;                /* of the band, as asked for; 0: none */
+    brume_band band;             /* as laid */
     double unit;                 /* of the lattice; 0: not folded */
     bool half;                   /* losses lie in unit * (Z + 1/2) */
     double fold;                 /* M, odd */
     double centre, centre_error; /* sum of the laws' centres, whose phase the nodes leave out */
-    long double cumulant;        /* log phi(c) + log k(c) of all draws */
+    long double cumulant;        /* log phi(c) of all draws */
     double cumulant_error;
     brume_node *nodes;
     size_t count, capacity;
@@ -83,23 +89,32 @@ double brume_saddle(brume_law *laws, size_t count, double epsilon);
 /* Choose c and h for eps, and fold if the laws share a lattice. */
 void brume_line_aim(brume_line *line, double epsilon);
 
-/* Lay nodes until what is left is below `goal` (a log, of T's size) times 1e-16. Call with `width`
- * set. False if memory ran out. */
+/* Lay nodes until what is left is below `goal` (a log, of T's size) times BRUME_LINE_TOLERANCE.
+ * Call with `width` set. False if memory ran out. */
 BRUME_MUST_USE bool brume_line_lay(brume_line *line, double epsilon, double goal);
 
 /* log of the size of T at eps: what `goal` should be at least. */
 double brume_line_size(const brume_line *line, double epsilon);
 
-/* Would the laws' own decay end the line, without smoothing? */
+/* Would the laws' own decay end the line, without a band? */
 bool brume_line_decays(brume_line *line, double epsilon, double goal);
 
+/* With M^ where there is a band. */
 brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon);
+
+/* With m^ where there is a band, else the same; no slope. */
+brume_line_sum brume_line_evaluate_lower(const brume_line *line, double epsilon);
 
 /* Certified ends of delta(eps), finite losses only. Either may be NULL. */
 void brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper);
 
 /* A bound of the alias terms, all non-negative, that T has above what it samples at eps. */
 double brume_line_aliases(brume_line *line, double epsilon);
+
+/* Some c2 > c at which the aliases above epsilon are bounded by moments; i < BRUME_CHERNOFF_POINTS.
+ */
+enum { BRUME_CHERNOFF_POINTS = 7 };
+double brume_chernoff_point(double c, int i);
 
 void brume_line_close(brume_line *line);
 

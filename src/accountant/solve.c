@@ -11,7 +11,6 @@
 #include "accountant/lattice.h"
 #include "accountant/moved.h"
 #include "accountant/peaks.h"
-#include "accountant/smoothing.h"
 
 static const double unit = BRUME_UNIT;
 static const double most_work = 6e7;      /* nanoseconds or so of one line */
@@ -19,16 +18,17 @@ static const double pattern_effort = 4e4; /* patterns times draws, some 4 ms eac
 static const double light_effort = 2e3;   /* patterns without a first look */
 static const double tiny_effort = 150;    /* patterns before anything else */
 static const double ray_width = 1e-8;     /* a ray this narrow is not followed by a line */
+static const double band_width = 8e-10;   /* a banded line this narrow is not laid again */
 
 static const char route_plain[] = "contour integral of the loss transform";
 static const char route_fold[] = "contour integral folded onto the lattice of losses";
-static const char route_smooth[] = "contour integral with an imaginary smoothing mechanism";
+static const char route_band[] = "contour integral between two band-limited functions";
 static const char route_top[] = "largest possible loss";
 static const char route_moments[] = "moments of the loss";
 
 static const char *route_of(const brume_line *line)
 {
-    return line->unit > 0 ? route_fold : line->width > 0 ? route_smooth : route_plain;
+    return line->unit > 0 ? route_fold : line->width > 0 ? route_band : route_plain;
 }
 
 bool brume_top_atom(const brume_law *laws, size_t count, double *top, double *log_mass)
@@ -45,7 +45,7 @@ bool brume_top_atom(const brume_law *laws, size_t count, double *top, double *lo
     return true;
 }
 
-/* Aim at epsilon and decide on smoothing: 0 where the laws decay or fold. */
+/* Aim at epsilon and decide on a band: 0 where the laws decay or fold. */
 static bool aim(brume_line *line, double epsilon, double log_delta, double *goal, double *width)
 {
     brume_line_aim(line, epsilon);
@@ -111,26 +111,23 @@ static bool narrow(const brume_answer *answer, double width_goal)
 }
 
 /* A smaller width for the next round: what it certifies narrows with the square of the width, and
- * the nodes grow with its inverse. 0 if that is too much work. `reach`: how much smaller it may be
- * if `gap` is an estimate of the upper end's excess, else 0. */
-static double next_width(const brume_line *line, double gap, double goal, double reach)
+ * the nodes grow with its inverse. 0 if that is too much work. `near`: the gap is so small that it
+ * follows that law. */
+static double next_width(const brume_line *line, double gap, double goal, bool near)
 {
-    double effort = 2, factor = 4, each = 200;
+    double effort = 2, each = 200;
     for (size_t i = 0; i < line->law_count; i++) {
         bool sampled = line->laws[i].kind == BRUME_LAW_SAMPLED;
         effort += sampled ? 12 : 1;
         each = sampled ? 50 : each;
     }
-    double cost = each * effort * (double)line->count;
-    if (line->dense.count > 0) {
-        cost = brume_dense_cost(line);
-        factor = sqrt((reach > 0 ? 1.15 : 2) * gap / goal);
-        factor = reach > 0 ? fmin(fmax(factor, 1.5), reach) : fmin(fmax(factor, 2), 16);
-        factor = fmin(factor, most_work / cost);
-    }
-    if (factor < 1.5 || factor * cost > 1.01 * most_work || line->width < 1e-14)
+    double cost = line->dense.count > 0 ? brume_dense_cost(line)
+                                        : each * effort * (double)line->count;
+    double factor = fmin(fmax(sqrt(1.2 * gap / goal), 1.5), near ? 256 : 16);
+    factor = fmin(factor, most_work / cost);
+    if (factor < 1.5 || line->band.width < 1e-14)
         return 0;
-    return line->width / factor;
+    return line->band.width / factor;
 }
 
 /* delta of laws as they are; `upper_end`: the goal is of the estimated excess of the upper end. */
@@ -168,7 +165,7 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
     brume_line line = {.laws = laws, .law_count = count};
     double width = -1, goal;
     bool alive = aim(&line, epsilon, INFINITY, &goal, &width);
-    /* a line that only smoothing ends takes seconds and is not sharper than rays */
+    /* a line that only a band ends takes seconds and is not sharper than rays */
     bool closed = alive && width > 0 && only_sampled(laws, count) &&
                   (answer.value.upper < 1 || !rays_first);
     closed = closed || (alive && count == 1 && brume_peaks_delta(laws, epsilon, &answer) &&
@@ -191,7 +188,7 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
             answer.value.lower = lower;
         /* few atoms make kinks, where the estimate fails: only for the many of a dense line */
         bool dense = width > 0 && line.dense.count > 0;
-        double gap_share = dense ? brume_smoothing_share(width) * (upper - lower) : 0;
+        double gap_share = dense ? BRUME_BAND_SHARE * (upper - lower) : 0;
         if (upper < answer.value.upper) {
             answer.value.upper = upper;
             answer.excess = gap_share;
@@ -200,14 +197,14 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         if (upper_end && width > 0)
             gap = fmin(gap, answer.excess > 0 ? answer.excess : gap);
         /* an estimate a little above the goal is not worth another round */
-        bool wide = gap > (upper_end ? 1.15 : 1) * fmax(width_goal, own) * answer.value.upper;
+        double narrowest = upper_end || width == 0 ? width_goal : fmax(width_goal, band_width);
+        bool wide = gap > (upper_end ? 1.15 : 1) * fmax(narrowest, own) * answer.value.upper;
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, &answer);
-        if (width == 0 || !wide || line.cut || (answer.rounds > 3 && gap > 0.5 * before))
+        if (width == 0 || !wide || line.cut || (answer.rounds > 3 && gap > 0.8 * before))
             break;
-        /* near the truth an estimate follows the square of the width: no round in between */
-        double reach = upper_end ? (gap < 1e-3 * answer.value.upper ? 128 : 16) : 0;
-        width = next_width(&line, gap, width_goal * answer.value.upper, reach);
+        width =
+            next_width(&line, gap, narrowest * answer.value.upper, gap < 1e-2 * answer.value.upper);
         if (width == 0)
             break;
     }
@@ -488,14 +485,16 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
         if (answer.value.upper < before.upper)
             answer.route = route_of(&line);
         double gap = answer.value.upper - answer.value.lower;
-        bool wide = gap > fmax(width_goal * answer.value.upper, 8 * delta_error / line.c);
-        bool stuck = answer.rounds > 3 && gap > 0.5 * (before.upper - before.lower);
+        double narrowest = width == 0 ? width_goal : fmax(width_goal, band_width);
+        bool wide = gap > fmax(narrowest * answer.value.upper, 8 * delta_error / line.c);
+        bool stuck = answer.rounds > 3 && gap > 0.8 * (before.upper - before.lower);
         if (wide &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, pattern_effort, &answer))
             break;
         if (width == 0 || !wide || line.cut || stuck)
             break;
-        width = next_width(&line, gap, width_goal * answer.value.upper, 0);
+        width = next_width(&line, gap, narrowest * answer.value.upper,
+                           gap * line.c < 1e-2); /* of delta, relative */
         if (width == 0)
             break;
     }

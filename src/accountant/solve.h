@@ -11,7 +11,7 @@ typedef struct brume_answer {
     unsigned rounds;
     const char *route;
     bool balls;    /* the upper end comes from ball arithmetic already */
-    double excess; /* of a delta: smoothing's part of the upper end, an estimate */
+    double excess; /* of a delta: the band's part of the upper end, an estimate */
 } brume_answer;
 
 /* The largest loss of all draws together and the log of its probability; false if unbounded. Both

@@ -322,7 +322,7 @@ static void lines_contain_the_closed_form_of_one_subsampled_gaussian(void **stat
         double lower = closed.delta(closed.context, epsilon, BRUME_LOWER_SIDE);
         brume_line line = {.laws = &law, .law_count = 1};
         brume_line_aim(&line, epsilon);
-        line.width = 0.3 / fmax(line.c, 0.5);
+        line.width = 0.03 / fmax(line.c, 0.5);
         assert_true(brume_line_lay(&line, epsilon, brume_line_size(&line, epsilon)));
         double line_lower, line_upper;
         brume_line_certify(&line, epsilon, &line_lower, &line_upper);
