@@ -425,6 +425,44 @@ static void the_whole_grid_is_narrow(void **state)
         }
 }
 
+/* By another program, in 64-bit significands: trapezoid rules over smooth paths, T = u + i(1.1 (1 +
+ * tanh(u + 2.7))/2 + log(1 + e^u)/2) for the transform and a hyperbola for the integral, each to
+ * 1e-9 and better as the steps shrink. Nothing there is bounded, and nothing shared. */
+static void another_quadrature_lies_inside(void **state)
+{
+    (void)state;
+    static const struct {
+        double rate, sigma, count, epsilon, delta;
+    } cases[] = {
+        {0.001, 0.8, 3, 0.55, 9.76187951995239e-10},
+        {0.001, 0.8, 30, 0.8, 1.16059927443697e-09},
+        {0.001, 0.8, 100, 0.25, 1.1758701579545e-06},
+        {0.001, 0.8, 100, 0.0625, 0.00015722613269462},
+        {0.001, 0.8, 1000, 0.5, 6.98806506618432e-07},
+        {0.001, 0.8, 1000, 0.125, 0.000991354027461409},
+        {0.01, 1, 10, 0.5, 2.54972341552777e-06},
+        {0.01, 1, 100, 2, 3.24226174519453e-10},
+        {0.1, 2, 30, 2.5, 7.22691334096954e-12},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double low = cases[i].delta * (1 - 1e-9), high = cases[i].delta * (1 + 1e-9);
+        brume_interval value =
+            solved(cases[i].rate, cases[i].sigma, cases[i].count, false, cases[i].epsilon);
+        if (!(value.lower <= high && value.upper >= low))
+            fail_msg("case %zu: [%.17g, %.17g], not %.15g", i, value.lower, value.upper,
+                     cases[i].delta);
+        if (!(value.upper - value.lower <= 1e-7 * value.upper))
+            fail_msg("case %zu is wide: [%.17g, %.17g]", i, value.lower, value.upper);
+        /* either parameter off by 1e-6 is found out */
+        value = solved(cases[i].rate, cases[i].sigma * (1 + 1e-6), cases[i].count, false,
+                       cases[i].epsilon);
+        assert_true(value.upper < low);
+        value = solved(cases[i].rate * (1 + 1e-6), cases[i].sigma, cases[i].count, false,
+                       cases[i].epsilon);
+        assert_true(value.lower > high);
+    }
+}
+
 /* delta(0) of two draws is between one draw's total variation and twice that. */
 static void epsilon_is_0_from_the_total_variation_on(void **state)
 {
@@ -470,6 +508,47 @@ static void tiny_rates_have_ends_of_the_right_size(void **state)
     assert_true(out.value.upper > before && out.value.lower > 1e-4 && out.value.upper < 2e-3);
 }
 
+/* Contours that sum Phi - 1, T confined or not: within the claimed error, but not within a
+ * thousandth of it, so that an allowance which forgets the least is caught; nor is another law. */
+static void audit_small_rates(void)
+{
+    static const struct {
+        double count, cut, epsilon, start;
+        bool reversed;
+    } cases[] = {{3, INFINITY, 0.55, 8.4, false},   {100, INFINITY, 0.25, 5.24, false},
+                 {1000, INFINITY, 0.5, 8.4, false}, {100, INFINITY, 0.03, NAN, true},
+                 {100, 1, 0.03, NAN, true},         {1000, -2.5, 0.3, NAN, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_loss loss = {.kind = BRUME_LOSS_POISSON_GAUSSIAN, .a = 0.8, .rate = 0.001};
+        brume_law law, other;
+        brume_error error;
+        assert_ok(brume_law_open(&loss, cases[i].count, cases[i].reversed, &law, &error));
+        loss.rate *= 1 + 1e-9;
+        assert_ok(brume_law_open(&loss, cases[i].count, cases[i].reversed, &other, &error));
+        brume_parts parts = {.count = 1, .reversed = cases[i].reversed};
+        parts.part[0] = (brume_part){&law, -INFINITY, cases[i].cut, law.count};
+        parts.origin = -law.count * log1p(-law.rate);
+        brume_ray_aim aim = brume_ray_aim_for(&parts, cases[i].epsilon, 0);
+        if (!isnan(cases[i].start))
+            aim.start = cases[i].start;
+        brume_ray *ray = brume_ray_open(&parts, &aim);
+        if (!ray)
+            fail_msg("case %zu: no ray", i);
+        assert_true(brume_contour_offset(brume_ray_contour(ray, 0)) == 1);
+        brume_audit audit = {.agrees = true};
+        brume_audit_ray(ray, &parts, 40, &audit);
+        if (!audit.agrees || !(audit.ratio > 1e-3))
+            fail_msg("case %zu: %.3g of the claimed error", i, audit.ratio);
+        brume_parts moved = parts;
+        moved.part[0].law = &other;
+        brume_audit_ray(ray, &moved, 40, &audit);
+        assert_false(audit.agrees);
+        brume_ray_close(ray);
+        brume_law_close(&law);
+        brume_law_close(&other);
+    }
+}
+
 /* Every node of a ray within its claimed error, and not within that of another law's. */
 static void balls_agree_with_rays(void **state)
 {
@@ -504,6 +583,7 @@ static void balls_agree_with_rays(void **state)
         brume_law_close(&law);
         brume_law_close(&other);
     }
+    audit_small_rates();
     brume_term term = poisson_gaussian(0.01, 1, 2);
     brume_composition plain, audited;
     brume_error error;
@@ -522,6 +602,7 @@ int main(void)
         cmocka_unit_test(rays_and_lines_overlap),
         cmocka_unit_test(few_and_many_draws_are_narrow),
         cmocka_unit_test(the_whole_grid_is_narrow),
+        cmocka_unit_test(another_quadrature_lies_inside),
         cmocka_unit_test(epsilon_is_0_from_the_total_variation_on),
         cmocka_unit_test(deep_tails_have_both_ends),
         cmocka_unit_test(tiny_rates_have_ends_of_the_right_size),
