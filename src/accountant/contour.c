@@ -199,7 +199,7 @@ static bool draw(brume_contour *c, const brume_contour_aim *aim)
     double hump = mean + fmax(z, 0) / (sigma * sigma); /* where e^{zT} would put the mass */
     if (hump > 0)
         slope = fmin(slope, aim->height * 1.3 / sigma / hump);
-    double level = fmax(atan(slope), 0.02), cone = fmin(0.38 * height, 0.6 * level);
+    double level = fmax(atan(slope), 0.02), cone = fmin(0.38 * height, 0.5 * level);
     c->open = isinf(aim->cut);
     if (!c->open)
         cone = 0.38 * height;

@@ -427,9 +427,10 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
     }
     p->parts[0] = p->whole;
     cut_parts(&p->parts[0], delta);
-    double guess = count == 1 && !laws[0].reversed && divergence(laws, 1) < few_divergence
-                       ? one_jump_epsilon(&laws[0], delta)
-                       : fmax(brume_ray_aim_for(&p->parts[0], NAN, log(delta)).epsilon, 0);
+    bool jumps = count == 1 && !laws[0].reversed;
+    double guess = jumps ? one_jump_epsilon(&laws[0], delta) : 0;
+    if (!jumps || divergence(laws, 1) >= few_divergence)
+        guess = fmax(guess, brume_ray_aim_for(&p->parts[0], NAN, log(delta)).epsilon);
     for (int i = 0; i < 3; i++) {
         int way = ways[i];
         if (i == 2 && count == 1 && narrow(&answer->value, 1e-6))
@@ -473,8 +474,10 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
         return;
     }
     brume_answer old_answer = *answer;
-    double guess = fmax(count == 1 && !laws[0].reversed ? one_jump(&laws[0], epsilon) : 0, 1e-300);
     brume_ray_aim aim = brume_ray_aim_for(&p->whole, epsilon, 0);
+    double guess = fmax(count == 1 && !laws[0].reversed ? one_jump(&laws[0], epsilon)
+                                                        : fmin(exp(aim.log_delta), 1),
+                        1e-300);
     double ceiling = exp(brume_ray_ceiling(&p->whole, aim.start, epsilon));
     if (ceiling < answer->value.upper) {
         answer->value.upper = ceiling;

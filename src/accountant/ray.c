@@ -148,7 +148,8 @@ void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean)
         if (isfinite(parts->part[i].cut))
             continue;
         /* the mass far out is e^{z m + z^2/(2 sigma^2)}; the larger z of two */
-        double square = mean * mean - 2 * far_mass / (sigma * sigma);
+        double mass = far_mass + log1p(parts->part[i].count / 1000);
+        double square = mean * mean - 2 * mass / (sigma * sigma);
         clean = fmin(clean, square > 0 ? sigma * sigma * (sqrt(square) - mean) : 0);
         least = fmin(least, sigma * sigma * (0.5 - mean));
     }
@@ -333,10 +334,9 @@ static bool exact_sum(double a, double b)
     return (a - (sum - second)) + (b - second) == 0;
 }
 
-static bool lay(brume_ray *ray, const brume_ray_aim *at)
+/* log of what one panel, or the rest, may miss. */
+static double goal_of(const brume_ray *ray, const brume_ray_aim *at)
 {
-    /* few bits: then all ends, middles and halves of panels are exact */
-    point direction = CMPLX(rounded(cos(ray->angle), 18), rounded(sin(ray->angle), 18));
     double log_goal = log(at->width / fabs(at->start * (at->start - 1))) + log_real(ray, 0);
     if (!isnan(at->target)) { /* what cancels along the path must be sharper than what is left */
         double scale = ray->scale + (ray->parts->reversed ? 0 : at->x - ray->parts->origin);
@@ -345,7 +345,27 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at)
         double left = at->target - (scale - ray->start * at->x);
         log_goal = fmin(log_goal, fmax(left, log_goal - most_cancelled));
     }
-    log_goal += log(tolerance);
+    return log_goal + log(tolerance);
+}
+
+/* Does all fall below the goal along the ray? */
+static bool falls(const brume_ray *ray, const brume_ray_aim *at, double log_goal)
+{
+    double least = INFINITY;
+    for (double far = at->width; far < 1e9 * at->width; far *= 2) {
+        double a = far * cos(ray->angle), b = far * sin(ray->angle);
+        double rest = log_bound(ray, a, b) - a * at->x - log(b);
+        if (rest < log_goal || !(rest < least + 1))
+            return rest < log_goal;
+        least = fmin(least, rest);
+    }
+    return false;
+}
+
+static bool lay(brume_ray *ray, const brume_ray_aim *at, double log_goal)
+{
+    /* few bits: then all ends, middles and halves of panels are exact */
+    point direction = CMPLX(rounded(cos(ray->angle), 18), rounded(sin(ray->angle), 18));
     double done = 0, half = rounded(0.5 * at->width, 8), longest = 0;
     ray->node_count = ray->panel_count = 0;
     double before[BRUME_MOST_PARTS] = {0}, after[BRUME_MOST_PARTS] = {0};
@@ -402,10 +422,10 @@ typedef struct form {
     bool few; /* draws make the loss: leave the line where few are; many: all of it, but less */
 } form;
 
-/* If the moduli exceed the values by e^excess. */
-static void shrink(form *f, double excess, const brume_ray_aim *at, bool many)
+/* If the moduli exceed the values by e^excess, `near` of which comes of where the polygon rises. */
+static void shrink(form *f, double excess, double near, const brume_ray_aim *at, bool many)
 {
-    if (f->few && f->rise < 0) {
+    if (f->few && f->rise < 0 && near > 0.3 * excess) {
         f->rise += 1;
         return;
     }
@@ -436,7 +456,7 @@ static bool draw_contours(brume_ray *ray, const brume_ray_aim *at)
               !ray->parts->reversed && at->x > 1.4 * ray->parts->origin};
     bool many = ray->parts->origin > 0.5;
     for (double near; (near = excess_near(ray->parts, &f)) > 15 && f.height > 1e-3;)
-        shrink(&f, near, at, many);
+        shrink(&f, near, near, at, many);
     for (int tries = 0; tries < 16; tries++) {
         double excess = 0;
         ray->angle = 0;
@@ -456,7 +476,7 @@ static bool draw_contours(brume_ray *ray, const brume_ray_aim *at)
         if (excess < 12)
             return true;
         close_contours(ray);
-        shrink(&f, excess, at, many);
+        shrink(&f, excess, excess_near(ray->parts, &f), at, many);
     }
     return false;
 }
@@ -481,11 +501,11 @@ brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
     good = good && isfinite(ray->scale);
     if (good) { /* if something grows to the right, lean less */
         double lean = M_PI / 2 - ray->angle;
-        for (int tries = 0; tries < 3; tries++, lean *= 0.3) {
+        double log_goal = goal_of(ray, aim);
+        good = false;
+        for (int tries = 0; tries < 7 && !good; tries++, lean *= 0.5) {
             ray->angle = M_PI / 2 - lean;
-            good = lay(ray, aim);
-            if (good)
-                break;
+            good = falls(ray, aim, log_goal) && lay(ray, aim, log_goal);
         }
     }
     for (size_t i = 0; i < parts->count && good; i++)
