@@ -96,9 +96,9 @@ static brume_status fill_charge(const brume_question *question, const brume_plan
 }
 
 /* From here on true numbers exist; they are gone when this returns. */
-static brume_status release(const brume_question *question, const brume_plan *plan,
-                            brume_engine *engine, brume_bits *bits, json_t **answer,
-                            brume_error *error)
+brume_status brume_answer_draw(const brume_question *question, const brume_plan *plan,
+                               brume_engine *engine, brume_bits *bits, json_t **answer,
+                               brume_error *error)
 {
     brume_collected *collected = NULL, *bent = NULL;
     brume_collected **pairs = calloc(plan->mode_count + 1, sizeof *pairs);
@@ -149,7 +149,8 @@ static brume_status make_answer(void *context, brume_engine *engine, json_t **an
 {
     const asked *what = context;
     json_t *made = NULL;
-    brume_status status = release(what->question, what->plan, engine, what->bits, &made, error);
+    brume_status status =
+        brume_answer_draw(what->question, what->plan, engine, what->bits, &made, error);
     if (status == BRUME_OK)
         status = complete(what->plan, made, error);
     if (status != BRUME_OK) {

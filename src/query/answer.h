@@ -21,6 +21,14 @@ BRUME_MUST_USE brume_status brume_answer(brume_ledger *ledger, const char *sql,
                                          brume_bits *bits, const brume_watch *watch,
                                          json_t **answer, brume_error *error);
 
+/* The part of it between reserving and recording: read, bound, draw, present. *answer has
+ * "columns", "rows" and "row_error_95". Nothing is charged: for the path above, and for audits on
+ * tables that belong to nobody. */
+BRUME_MUST_USE brume_status brume_answer_draw(const brume_question *question,
+                                              const brume_plan *plan, brume_engine *engine,
+                                              brume_bits *bits, json_t **answer,
+                                              brume_error *error);
+
 /* The plan, the price and the expected errors; spends nothing and reads no row. */
 BRUME_MUST_USE brume_status brume_explain(brume_ledger *ledger, const char *sql,
                                           const brume_payment *payment, const brume_target *target,

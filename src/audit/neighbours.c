@@ -1,0 +1,345 @@
+/* Two neighbouring databases, made from policies alone. Promises: no source of a dataset is opened;
+ * the same number gives the same databases again. */
+#include "audit/neighbours.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit/subsets.h"
+#include "audit/values.h"
+#include "base/error.h"
+
+enum { UNITS = 6, ROWS_OF_OTHERS = 2, PUBLIC_ROWS = 12, MOST_GROUPS = 16, MOST_ROWS = 4096 };
+enum { FIRST_OF_CROWD = 100, MOST_CROWD = 4096 };
+
+/* How the values of the unit that differs are chosen. */
+typedef enum choice { CHOOSE_HIGH, CHOOSE_LOW, CHOOSE_ANY } choice;
+
+struct brume_neighbours {
+    const brume_question *question;
+    brume_values **values; /* [table][column] */
+    size_t table;          /* the one that differs */
+    uint64_t groups, rows; /* of the unit that differs */
+    uint64_t crowd;        /* units that are in its first group too, in both databases */
+    choice choice;
+    char folder[64];
+    brume_engine *engines[2];
+    char words[200];
+};
+
+static brume_status out_of_memory(brume_error *error)
+{
+    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an audit");
+}
+
+static void file_path(const brume_neighbours *all, size_t table, bool second, char *out,
+                      size_t size)
+{
+    snprintf(out, size, "%s/%zu-%d.csv", all->folder, table, second ? 2 : 1);
+}
+
+void brume_neighbours_close(brume_neighbours *all)
+{
+    if (!all)
+        return;
+    for (size_t t = 0; t < all->question->table_count; t++) {
+        for (size_t c = 0;
+             all->values && all->values[t] && c < all->question->policies[t]->column_count; c++)
+            brume_values_clear(&all->values[t][c]);
+        if (all->values)
+            free(all->values[t]);
+        for (int second = 0; second < 2; second++) {
+            char path[120];
+            file_path(all, t, second != 0, path, sizeof path);
+            unlink(path);
+        }
+    }
+    free(all->values);
+    for (int second = 0; second < 2; second++)
+        brume_engine_close(all->engines[second]);
+    if (all->folder[0])
+        rmdir(all->folder);
+    free(all);
+}
+
+brume_engine *brume_neighbours_engine(const brume_neighbours *all, bool second)
+{
+    return all->engines[second];
+}
+
+const char *brume_neighbours_words(const brume_neighbours *all)
+{
+    return all->words;
+}
+
+/* ---- rows ---- */
+
+static void write_quoted(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+/* Which values a row has: place (first + turn) of each column's, or the bound that is chosen. */
+typedef struct row_choice {
+    uint64_t first; /* a random word for each row's columns */
+    uint64_t turn;
+    choice choice;
+} row_choice;
+
+static brume_status write_row(const brume_neighbours *all, size_t table, unsigned unit,
+                              const row_choice *of, FILE *out, brume_error *error)
+{
+    const brume_policy *policy = all->question->policies[table];
+    uint64_t state = of->first;
+    for (size_t c = 0; c < policy->column_count; c++) {
+        const brume_policy_column *column = &policy->columns[c];
+        const brume_values *values = &all->values[table][c];
+        uint64_t place = (brume_public_word(&state) + of->turn) % values->count;
+        char text[64];
+        if (values->low != values->high && of->choice != CHOOSE_ANY)
+            place = of->choice == CHOOSE_HIGH ? values->high : values->low;
+        fputs(c ? "," : "", out);
+        if (policy->unit && strcmp(policy->unit, column->name) == 0) {
+            BRUME_TRY(brume_values_unit(column, unit, text, error));
+            write_quoted(out, text);
+        } else if (*values->texts[place]) {
+            write_quoted(out, values->texts[place]);
+        }
+    }
+    fputc('\n', out);
+    return BRUME_OK;
+}
+
+/* The rows of the units that are in both databases, and of the other unit where it is. */
+static brume_status write_others(const brume_neighbours *all, size_t table, uint64_t *state,
+                                 FILE *out, brume_error *error)
+{
+    const brume_policy *policy = all->question->policies[table];
+    unsigned units = policy->is_public || !policy->unit ? PUBLIC_ROWS : UNITS;
+    /* in a table that does not differ that unit is in both */
+    unsigned more = table != all->table && policy->unit ? 1 : 0;
+    for (unsigned unit = 1; unit <= units + more; unit++)
+        for (int row = 0; row < (policy->unit ? ROWS_OF_OTHERS : 1); row++) {
+            row_choice of = {brume_public_word(state), (uint64_t)row, CHOOSE_ANY};
+            BRUME_TRY(write_row(all, table, unit, &of, out, error));
+        }
+    return BRUME_OK;
+}
+
+/* The crowd, and the unit that differs where it is. */
+static brume_status write_differing(const brume_neighbours *all, bool second,
+                                    brume_adjacency adjacency, uint64_t *state, FILE *out,
+                                    brume_error *error)
+{
+    uint64_t first = brume_public_word(state);
+    bool replaced = adjacency == BRUME_REPLACE && !second;
+    for (uint64_t unit = 0; unit < all->crowd; unit++) {
+        row_choice of = {first, 0, all->choice};
+        BRUME_TRY(write_row(all, all->table, FIRST_OF_CROWD + (unsigned)unit, &of, out, error));
+    }
+    if (adjacency == BRUME_ADD_REMOVE && !second)
+        return BRUME_OK;
+    choice chosen = all->choice;
+    if (replaced && chosen != CHOOSE_ANY)
+        chosen = chosen == CHOOSE_HIGH ? CHOOSE_LOW : CHOOSE_HIGH;
+    /* under replace the first database has groups of its own */
+    uint64_t turn = replaced ? all->groups : 0;
+    for (uint64_t group = 0; group < all->groups; group++)
+        for (uint64_t row = 0; row < all->rows; row++) {
+            row_choice of = {first, turn + group, chosen};
+            BRUME_TRY(write_row(all, all->table, UNITS + 1, &of, out, error));
+        }
+    return BRUME_OK;
+}
+
+static brume_status write_file(const brume_neighbours *all, size_t table, bool second,
+                               brume_adjacency adjacency, uint64_t number, brume_error *error)
+{
+    const brume_policy *policy = all->question->policies[table];
+    char path[120];
+    file_path(all, table, second, path, sizeof path);
+    FILE *out = fopen(path, "wx");
+    if (!out)
+        return brume_fail(error, BRUME_EDISK, "is $TMPDIR a folder that may be written?",
+                          "cannot write '%s'", path);
+    for (size_t c = 0; c < policy->column_count; c++) {
+        fputs(c ? "," : "", out);
+        write_quoted(out, policy->columns[c].name);
+    }
+    fputc('\n', out);
+    uint64_t state = (number << 16) + table; /* the same rows in both databases */
+    brume_status status = write_others(all, table, &state, out, error);
+    if (status == BRUME_OK && table == all->table)
+        status = write_differing(all, second, adjacency, &state, out, error);
+    bool written = !ferror(out);
+    if (fclose(out) != 0 || (!written && status == BRUME_OK))
+        status = brume_fail(error, BRUME_EDISK, "is the disk full?", "cannot write '%s'", path);
+    return status;
+}
+
+/* ---- the two databases ---- */
+
+static brume_status open_engine(brume_neighbours *all, bool second, brume_error *error)
+{
+    size_t count = all->question->table_count;
+    brume_source *sources = calloc(count + 1, sizeof *sources);
+    brume_column **columns = calloc(count + 1, sizeof *columns);
+    char(*paths)[120] = calloc(count + 1, sizeof *paths);
+    brume_status status = sources && columns && paths ? BRUME_OK : out_of_memory(error);
+    for (size_t t = 0; status == BRUME_OK && t < count; t++) {
+        const brume_policy *policy = all->question->policies[t];
+        status = brume_policy_source(policy, &sources[t], &columns[t], error);
+        if (status != BRUME_OK)
+            break;
+        file_path(all, t, second, paths[t], sizeof paths[t]);
+        sources[t].location = paths[t];
+        sources[t].options =
+            ", delim = ',', quote = '\"', escape = '\"', comment = '', header = 'true'";
+        for (size_t c = 0; c < policy->column_count; c++)
+            if (policy->columns[c].type.kind == BRUME_TYPE_REFUSED) {
+                static char text[] = "VARCHAR"; /* no query reads it */
+                columns[t][c].native = text;
+            }
+    }
+    if (status == BRUME_OK)
+        status = brume_engine_open(sources, count, &all->engines[second], error);
+    for (size_t t = 0; columns && t < count; t++)
+        free(columns[t]);
+    free(columns);
+    free(sources);
+    free(paths);
+    return status;
+}
+
+/* The table that differs: the private ones in turn. */
+static brume_status choose_table(brume_neighbours *all, uint64_t number, brume_error *error)
+{
+    const brume_question *question = all->question;
+    uint64_t private_tables = 0;
+    for (size_t t = 0; t < question->table_count; t++) {
+        if (question->policies[t]->table)
+            return brume_fail(error, BRUME_EUNSUPPORTED, "audit it over a registered file",
+                              "'%s' is a table of a server, where an audit writes nothing",
+                              question->datasets[t]->name);
+        private_tables += !question->policies[t]->is_public;
+    }
+    if (private_tables == 0)
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "no dataset of the query is private: there is nothing to audit");
+    uint64_t skip = number % private_tables;
+    while (question->policies[all->table]->is_public || skip-- > 0)
+        all->table++;
+    return BRUME_OK;
+}
+
+static void choose_size(brume_neighbours *all, uint64_t threshold, uint64_t number)
+{
+    const brume_policy *policy = all->question->policies[all->table];
+    uint64_t times = number & 1 ? 2 : 1; /* more than may count, in every other pair */
+    all->choice = (choice)(number / 2 % 3);
+    all->groups = all->rows = 1;
+    /* enough for a private key to be shown at times, or nearly always */
+    all->crowd = number % 4 < 2 ? threshold : 2 * threshold;
+    all->crowd = all->crowd < MOST_CROWD ? all->crowd : MOST_CROWD;
+    if (!policy->unit) /* the row is the unit */
+        return;
+    all->groups = times * (policy->max_groups < MOST_GROUPS ? policy->max_groups : MOST_GROUPS);
+    uint64_t most = MOST_ROWS / all->groups;
+    all->rows = times * (policy->max_rows < most ? policy->max_rows : most);
+}
+
+static void choose_words(brume_neighbours *all, brume_adjacency adjacency)
+{
+    const char *name = all->question->datasets[all->table]->name;
+    bool replace = adjacency == BRUME_REPLACE, row = !all->question->policies[all->table]->unit;
+    unsigned long long others = all->crowd + (row ? PUBLIC_ROWS : UNITS);
+    unsigned long long rows = all->groups * all->rows;
+    if (row)
+        snprintf(all->words, sizeof all->words, "%llu rows made from the policy of '%.60s', and %s",
+                 others, name, replace ? "one of two others" : "one more");
+    else
+        snprintf(all->words, sizeof all->words,
+                 "%llu units made from the policy of '%.60s', and one %s %llu %srows", others, name,
+                 replace ? "that has either" : "more with", rows,
+                 replace ? "or as many other " : "");
+}
+
+/* The values of one column, with those of columns of its name in the other tables. */
+static brume_status find_column(const brume_question *question, size_t table,
+                                const brume_policy_column *column, const char *sql,
+                                brume_values *values, brume_error *error)
+{
+    BRUME_TRY(brume_values_find(column, sql, values, error));
+    for (size_t t = 0; t < question->table_count; t++) {
+        const brume_policy_column *other = brume_policy_find(question->policies[t], column->name);
+        if (t != table && other)
+            BRUME_TRY(brume_values_share(other, column->type, values, error));
+    }
+    return BRUME_OK;
+}
+
+static brume_status find_values(brume_neighbours *all, const char *sql, brume_error *error)
+{
+    const brume_question *question = all->question;
+    all->values = calloc(question->table_count + 1, sizeof *all->values);
+    if (!all->values)
+        return out_of_memory(error);
+    for (size_t t = 0; t < question->table_count; t++) {
+        const brume_policy *policy = question->policies[t];
+        all->values[t] = calloc(policy->column_count + 1, sizeof **all->values);
+        if (!all->values[t])
+            return out_of_memory(error);
+        for (size_t c = 0; c < policy->column_count; c++)
+            BRUME_TRY(
+                find_column(question, t, &policy->columns[c], sql, &all->values[t][c], error));
+    }
+    return BRUME_OK;
+}
+
+static brume_status make(brume_neighbours *all, brume_adjacency adjacency, const char *sql,
+                         uint64_t threshold, uint64_t number, brume_error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    BRUME_TRY(choose_table(all, number, error));
+    choose_size(all, threshold, number);
+    choose_words(all, adjacency);
+    BRUME_TRY(find_values(all, sql, error));
+    snprintf(all->folder, sizeof all->folder, "%.40s/brume-audit-XXXXXX",
+             folder && *folder && strlen(folder) <= 40 ? folder : "/tmp");
+    if (!mkdtemp(all->folder)) {
+        all->folder[0] = 0;
+        return brume_fail(error, BRUME_EDISK, "is $TMPDIR a folder that may be written?",
+                          "cannot make a folder for an audit");
+    }
+    for (int second = 0; second < 2; second++) {
+        for (size_t t = 0; t < all->question->table_count; t++)
+            BRUME_TRY(write_file(all, t, second != 0, adjacency, number, error));
+        BRUME_TRY(open_engine(all, second != 0, error));
+    }
+    return BRUME_OK;
+}
+
+brume_status brume_neighbours_open(const brume_question *question, brume_adjacency adjacency,
+                                   const char *sql, uint64_t threshold, uint64_t number,
+                                   brume_neighbours **out, brume_error *error)
+{
+    brume_neighbours *all = calloc(1, sizeof *all);
+    if (!all)
+        return out_of_memory(error);
+    all->question = question;
+    brume_status status = make(all, adjacency, sql, threshold, number, error);
+    if (status != BRUME_OK) {
+        brume_neighbours_close(all);
+        return status;
+    }
+    *out = all;
+    return BRUME_OK;
+}

@@ -1,0 +1,124 @@
+/* The answers of a query on two neighbouring databases. */
+#include "audit/query_subject.h"
+
+#include <stdlib.h>
+
+#include "audit/neighbours.h"
+#include "audit/score.h"
+#include "base/error.h"
+#include "query/answer.h"
+
+/* Pairs that are tried; examples of each database of a pair, with little noise and as audited. */
+enum { PAIRS = 8, SHARP = 6, EXAMPLES = 24 };
+
+struct brume_query_subject {
+    const brume_question *question;
+    const brume_plan *plan;
+    brume_neighbours *neighbours;
+    brume_score *score;
+};
+
+void brume_query_subject_close(brume_query_subject *subject)
+{
+    if (!subject)
+        return;
+    brume_neighbours_close(subject->neighbours);
+    brume_score_close(subject->score);
+    free(subject);
+}
+
+/* Examples of one database. */
+static brume_status learn(const brume_question *question, const brume_plan *plan,
+                          brume_engine *engine, bool second, bool sharp, size_t count,
+                          brume_bits *bits, brume_score *score, brume_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        json_t *answer = NULL;
+        BRUME_TRY(brume_answer_draw(question, plan, engine, bits, &answer, error));
+        brume_status status = brume_score_learn(score, answer, second, sharp, error);
+        json_decref(answer);
+        BRUME_TRY(status);
+    }
+    return BRUME_OK;
+}
+
+/* Make a pair and learn its score; *separation says how well it does. */
+static brume_status try_pair(brume_query_subject *subject, const brume_plan *sharp, const char *sql,
+                             uint64_t number, brume_bits *bits, double *separation,
+                             brume_error *error)
+{
+    BRUME_TRY(brume_score_open(&subject->score, error));
+    const brume_plan *plan = subject->plan;
+    uint64_t threshold =
+        plan->shape.private_keys && plan->price.threshold > 0 ? (uint64_t)plan->price.threshold : 0;
+    BRUME_TRY(brume_neighbours_open(subject->question, plan->adjacency, sql, threshold, number,
+                                    &subject->neighbours, error));
+    for (int second = 0; second < 2; second++) {
+        brume_engine *engine = brume_neighbours_engine(subject->neighbours, second != 0);
+        BRUME_TRY(learn(subject->question, sharp, engine, second != 0, true, SHARP, bits,
+                        subject->score, error));
+        BRUME_TRY(learn(subject->question, subject->plan, engine, second != 0, false, EXAMPLES,
+                        bits, subject->score, error));
+    }
+    *separation = brume_score_settle(subject->score);
+    return BRUME_OK;
+}
+
+brume_status brume_query_subject_open(const brume_question *question, const brume_plan *plan,
+                                      const brume_plan *sharp, const char *sql, brume_bits *bits,
+                                      brume_query_subject **out, brume_error *error)
+{
+    brume_query_subject *best = NULL;
+    double best_separation = -1;
+    for (uint64_t number = 0; number < PAIRS; number++) {
+        brume_query_subject *next = calloc(1, sizeof *next);
+        double separation = 0;
+        brume_status status = BRUME_OK;
+        if (next) {
+            next->question = question;
+            next->plan = plan;
+            status = try_pair(next, sharp, sql, number, bits, &separation, error);
+        } else {
+            status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an audit");
+        }
+        if (status != BRUME_OK) {
+            brume_query_subject_close(next);
+            brume_query_subject_close(best);
+            return status;
+        }
+        if (separation > best_separation) {
+            brume_query_subject_close(best);
+            best = next;
+            best_separation = separation;
+        } else {
+            brume_query_subject_close(next);
+        }
+    }
+    *out = best;
+    return BRUME_OK;
+}
+
+brume_status brume_query_subject_draw(const void *context, bool second, brume_bits *bits,
+                                      int64_t *out, size_t n, brume_error *error)
+{
+    const brume_query_subject *subject = context;
+    brume_engine *engine = brume_neighbours_engine(subject->neighbours, second);
+    for (size_t i = 0; i < n; i++) {
+        json_t *answer = NULL;
+        BRUME_TRY(
+            brume_answer_draw(subject->question, subject->plan, engine, bits, &answer, error));
+        out[i] = brume_score_of(subject->score, answer);
+        json_decref(answer);
+    }
+    return BRUME_OK;
+}
+
+const char *brume_query_subject_neighbours(const brume_query_subject *subject)
+{
+    return brume_neighbours_words(subject->neighbours);
+}
+
+const char *brume_query_subject_outcome(void)
+{
+    return "a weighted sum of the released table, in 64ths of its deviation";
+}

@@ -1,0 +1,187 @@
+/* Values to try in a column, from what is public of it. */
+#include "audit/values.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+void brume_values_clear(brume_values *values)
+{
+    for (size_t i = 0; i < values->count; i++)
+        free(values->texts[i]);
+    *values = (brume_values){0};
+}
+
+static bool is_whole(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+static bool is_number(const char *text)
+{
+    char *end = NULL;
+    strtod(text, &end);
+    return end != text && !*end && strspn(text, "+-.0123456789eE") == strlen(text);
+}
+
+/* "2024-05-01", and what may follow in a timestamp. */
+static bool is_date(const char *text, bool timed)
+{
+    static const char form[] = "dddd-dd-dd";
+    for (size_t i = 0; form[i]; i++)
+        if (form[i] == '-' ? text[i] != '-' : !isdigit((unsigned char)text[i]))
+            return false;
+    return !text[10] || (timed && text[10] == ' ');
+}
+
+/* Can the text be a value of the type? Where it cannot after all, the reader skips its row. */
+static bool fits(brume_type type, const char *text)
+{
+    switch (type.kind) {
+    case BRUME_TYPE_REFUSED:
+        return false;
+    case BRUME_TYPE_BOOLEAN:
+        return strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
+    case BRUME_TYPE_INTEGER:
+    case BRUME_TYPE_BIGINT:
+        return is_whole(text);
+    case BRUME_TYPE_DECIMAL:
+    case BRUME_TYPE_DOUBLE:
+        return is_number(text);
+    case BRUME_TYPE_TEXT:
+        return true;
+    case BRUME_TYPE_DATE:
+    case BRUME_TYPE_TIMESTAMP:
+        return is_date(text, type.kind == BRUME_TYPE_TIMESTAMP);
+    }
+    return false;
+}
+
+/* The place of the value; it is added where it is new and there is room. False: out of memory. */
+static bool add(brume_values *values, const char *text, size_t *place)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (strcmp(values->texts[i], text) == 0) {
+            *place = i;
+            return true;
+        }
+    *place = values->count ? values->count - 1 : 0;
+    if (values->count == BRUME_VALUES)
+        return true;
+    char *copy = strdup(text);
+    if (!copy)
+        return false;
+    *place = values->count;
+    values->texts[values->count++] = copy;
+    return true;
+}
+
+/* A literal; around a number also its neighbours, since conditions turn there. */
+static bool add_literal(brume_values *values, brume_type type, const char *text)
+{
+    size_t place;
+    char near[40];
+    if (!fits(type, text))
+        return true;
+    bool good = add(values, text, &place);
+    bool number = brume_type_is_number(type) && strlen(text) < 16;
+    for (int step = -1; good && number && step <= 1; step += 2) {
+        snprintf(near, sizeof near, "%.10g", strtod(text, NULL) + step);
+        good = add(values, near, &place);
+    }
+    return good;
+}
+
+/* Every 'text' and every number that stands in the SQL. */
+static bool add_literals(brume_values *values, brume_type type, const char *sql)
+{
+    bool good = true;
+    while (good && *sql) {
+        char text[80];
+        size_t length = 0;
+        if (*sql == '\'') {
+            for (sql++; *sql && (*sql != '\'' || sql[1] == '\''); sql++) {
+                sql += *sql == '\''; /* doubled */
+                if (length + 1 < sizeof text)
+                    text[length++] = *sql;
+            }
+            sql += *sql != 0;
+        } else if (isdigit((unsigned char)*sql)) {
+            for (; isdigit((unsigned char)*sql) || *sql == '.'; sql++)
+                if (length + 1 < sizeof text)
+                    text[length++] = *sql;
+        } else if (isalpha((unsigned char)*sql) || *sql == '_') {
+            sql += strspn(sql, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+            continue;
+        } else {
+            sql++;
+            continue;
+        }
+        text[length] = 0;
+        good = add_literal(values, type, text);
+    }
+    return good;
+}
+
+/* A few values of the type, where nothing better is known. */
+static bool add_plain(brume_values *values, brume_type type)
+{
+    static const char *const plain[] = {"0",          "1",          "2",          "3",
+                                        "true",       "false",      "2020-01-01", "2020-06-15",
+                                        "2021-12-31", "1999-02-28", "a",          "b"};
+    size_t place;
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof plain / sizeof *plain; i++)
+        if (fits(type, plain[i]))
+            good = add(values, plain[i], &place);
+    return good;
+}
+
+brume_status brume_values_find(const brume_policy_column *column, const char *sql,
+                               brume_values *out, brume_error *error)
+{
+    size_t place;
+    bool good = true;
+    *out = (brume_values){0};
+    if (column->low && column->high)
+        good = add(out, column->low, &out->low) && add(out, column->high, &out->high);
+    for (size_t i = 0; good && i < column->domain_count; i++)
+        good = add(out, column->domain[i], &place);
+    good = good && add_literals(out, column->type, sql);
+    if (good && !column->domain && !(column->low && column->high))
+        good = add_plain(out, column->type);
+    if (good && out->count == 0)
+        good = add(out, "", &place); /* missing */
+    return good ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an audit");
+}
+
+brume_status brume_values_share(const brume_policy_column *other, brume_type type,
+                                brume_values *values, brume_error *error)
+{
+    const char *const bounds[] = {other->low, other->high};
+    size_t place;
+    bool good = true;
+    for (size_t i = 0; good && i < 2; i++)
+        good = !bounds[i] || !fits(type, bounds[i]) || add(values, bounds[i], &place);
+    for (size_t i = 0; good && i < other->domain_count; i++)
+        good = !fits(type, other->domain[i]) || add(values, other->domain[i], &place);
+    return good ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an audit");
+}
+
+brume_status brume_values_unit(const brume_policy_column *column, unsigned unit, char text[64],
+                               brume_error *error)
+{
+    bool date = column->type.kind == BRUME_TYPE_DATE || column->type.kind == BRUME_TYPE_TIMESTAMP;
+    if (strcmp(column->native, "UUID") == 0)
+        snprintf(text, 64, "00000000-0000-0000-0000-%012u", unit);
+    else if (column->type.kind == BRUME_TYPE_BOOLEAN || strncmp(column->native, "ENUM(", 5) == 0)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                          "units of the type %.40s cannot be made for an audit", column->native);
+    else
+        snprintf(text, 64, date ? "2020-01-%02u" : "%u", unit);
+    return BRUME_OK;
+}

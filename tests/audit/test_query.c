@@ -1,0 +1,230 @@
+/* The auditor of SQL: sound queries are acquitted, broken ones caught, and neither the data nor the
+ * budget is touched. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "audit/neighbours.h"
+#include "audit/query_subject.h"
+#include "chance.h"
+#include "query/answer.h"
+#include "random/tape.h"
+
+typedef struct place {
+    char folder[64], csv[96], path[96];
+    brume_ledger *ledger;
+    brume_bits *bits;
+} place;
+
+/* Visits of people, registered, with three rows and two groups of a person that count. Then the
+ * file is removed: whoever opens it fails. */
+static void open_place(place *all, brume_adjacency adjacency)
+{
+    brume_error error = {0};
+    snprintf(all->folder, sizeof all->folder, "/tmp/brume-audited-XXXXXX");
+    assert_non_null(mkdtemp(all->folder));
+    snprintf(all->csv, sizeof all->csv, "%s/visits.csv", all->folder);
+    snprintf(all->path, sizeof all->path, "%s/brume.db", all->folder);
+    FILE *file = fopen(all->csv, "w");
+    assert_non_null(file);
+    fputs("person,ward,age\np1,a,30\np2,b,40\n", file);
+    assert_int_equal(fclose(file), 0);
+
+    brume_source source = {.location = all->csv};
+    brume_engine *engine = NULL;
+    brume_description description = {0};
+    brume_policy *policy = NULL;
+    brume_decimal epsilon, delta;
+    brume_filter filter;
+    const char *const wards[] = {"a", "b", "c"};
+    assert_ok(brume_ledger_open(all->path, BRUME_LEDGER_CREATE, &all->ledger, &error));
+    all->bits = brume_tape_open_seeded(20);
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    assert_ok(brume_engine_describe(engine, 0, &description, &error));
+    brume_engine_close(engine);
+    assert_ok(brume_policy_make(all->csv, NULL, &description, &policy, &error));
+    assert_ok(brume_policy_set_unit(policy, "person", &error));
+    assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
+    assert_ok(brume_policy_set_domain(policy, "ward", wards, 3, &error));
+    policy->max_groups = 2;
+    policy->max_rows = 3;
+    assert_ok(brume_decimal_parse("1", &epsilon, &error));
+    assert_ok(brume_decimal_parse("0.00001", &delta, &error));
+    assert_ok(brume_filter_make(BRUME_RULE_APPROXIMATE, &epsilon, &delta, NULL, &filter, &error));
+    json_t *json = brume_policy_to_json(policy);
+    brume_registration registration = {.name = "visits",
+                                       .source = description.identity,
+                                       .data_version = "1",
+                                       .adjacency = adjacency,
+                                       .filter = &filter,
+                                       .policy = json};
+    assert_ok(brume_ledger_register(all->ledger, &registration, &error));
+    json_decref(json);
+    brume_policy_close(policy);
+    brume_description_clear(&description);
+    assert_int_equal(unlink(all->csv), 0);
+}
+
+static void close_place(place *all)
+{
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    brume_ledger_close(all->ledger);
+    brume_bits_close(all->bits);
+    for (size_t i = 0; i < 3; i++) {
+        char path[120];
+        snprintf(path, sizeof path, "%s%s", all->path, endings[i]);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(all->folder), 0);
+}
+
+static brume_plan *plan_at(const brume_question *question, const char *epsilon)
+{
+    brume_error error = {0};
+    brume_payment payment = {epsilon, NULL, NULL};
+    brume_plan *plan = NULL;
+    assert_ok(brume_plan_make(question->query, question->tables, &payment, &plan, &error));
+    return plan;
+}
+
+/* What may be broken on the way. */
+typedef enum fault { SOUND, UNDERSTATED, UNBOUNDED } fault;
+
+/* The lower bound of epsilon for `sql` at epsilon 1. */
+static double audit(const place *all, const char *sql, fault broken, size_t samples,
+                    double confidence)
+{
+    brume_error error = {0};
+    brume_question *question = NULL;
+    brume_query_subject *subject = NULL;
+    brume_audit_result result;
+    assert_ok(brume_question_open(all->ledger, sql, &question, &error));
+    brume_plan *plan = plan_at(question, broken == UNDERSTATED ? "8" : "1");
+    brume_plan *sharp = plan_at(question, "200");
+    for (int i = 0; i < 2; i++) {
+        brume_plan *one = i ? sharp : plan;
+        one->shape.max_rows *= broken == UNBOUNDED ? 4 : 1;
+    }
+    brume_audit_options options = {samples, confidence, brume_decimal_upper(&plan->charge.delta)};
+    assert_ok(brume_query_subject_open(question, plan, sharp, sql, all->bits, &subject, &error));
+    assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all->bits, &result,
+                                  &error));
+    brume_query_subject_close(subject);
+    brume_plan_close(sharp);
+    brume_plan_close(plan);
+    brume_question_close(question);
+    return result.epsilon_lower;
+}
+
+static const char COUNT[] = "SELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward";
+static const char SUM[] = "SELECT SUM(age) FROM visits WHERE age >= 50";
+static const char KEYS[] = "SELECT age, COUNT(DISTINCT person) FROM visits GROUP BY age";
+
+/* Four audits share the alarm. */
+static void sound_queries_are_acquitted(void **state)
+{
+    (void)state;
+    static const struct {
+        brume_adjacency adjacency;
+        const char *sql;
+    } cases[] = {{BRUME_ADD_REMOVE, COUNT},
+                 {BRUME_ADD_REMOVE, KEYS},
+                 {BRUME_REPLACE, SUM},
+                 {BRUME_REPLACE, KEYS}};
+    double confidence = 1 - false_alarm_share(false_alarm_query_audits) / 4;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        place all;
+        open_place(&all, cases[i].adjacency);
+        assert_holds(audit(&all, cases[i].sql, SOUND, 300, confidence) <= 1);
+        close_place(&all);
+    }
+}
+
+static void what_is_released_is_found_to_differ(void **state)
+{
+    (void)state;
+    place all;
+    open_place(&all, BRUME_ADD_REMOVE);
+    /* an auditor that sees nothing would acquit everything */
+    assert_holds(audit(&all, SUM, SOUND, 800, 0.99) > 0.2);
+    close_place(&all);
+}
+
+static void broken_queries_are_caught(void **state)
+{
+    (void)state;
+    place all;
+    open_place(&all, BRUME_ADD_REMOVE);
+    assert_holds(audit(&all, COUNT, UNDERSTATED, 300, 1 - 1e-9) > 1);
+    assert_holds(audit(&all, SUM, UNBOUNDED, 800, 1 - 1e-9) > 1);
+    assert_holds(audit(&all, KEYS, UNDERSTATED, 300, 1 - 1e-9) > 1);
+    close_place(&all);
+}
+
+static void no_budget_is_spent(void **state)
+{
+    (void)state;
+    place all;
+    brume_error error = {0};
+    brume_dataset *dataset = NULL;
+    open_place(&all, BRUME_ADD_REMOVE);
+    audit(&all, COUNT, SOUND, 100, 0.9);
+    assert_ok(brume_ledger_dataset(all.ledger, "visits", &dataset, &error));
+    assert_int_equal(dataset->queries, 0);
+    brume_dataset_close(dataset);
+    close_place(&all);
+}
+
+/* The rows of a database, as text in the engine's order. */
+static json_t *answer_on(const place *all, const brume_question *question, brume_engine *engine)
+{
+    brume_error error = {0};
+    brume_plan *sharp = plan_at(question, "600");
+    json_t *answer = NULL;
+    assert_ok(brume_answer_draw(question, sharp, engine, all->bits, &answer, &error));
+    brume_plan_close(sharp);
+    return answer;
+}
+
+static void neighbours_differ_by_one_unit(void **state)
+{
+    (void)state;
+    static const char sql[] = "SELECT COUNT(DISTINCT person) FROM visits";
+    for (int replace = 0; replace < 2; replace++) {
+        place all;
+        brume_error error = {0};
+        brume_question *question = NULL;
+        brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
+        open_place(&all, adjacency);
+        assert_ok(brume_question_open(all.ledger, sql, &question, &error));
+        for (uint64_t number = 0; number < 8; number++) {
+            brume_neighbours *pair = NULL;
+            json_int_t units[2];
+            assert_ok(brume_neighbours_open(question, adjacency, sql, 5, number, &pair, &error));
+            for (int second = 0; second < 2; second++) {
+                json_t *answer =
+                    answer_on(&all, question, brume_neighbours_engine(pair, second != 0));
+                units[second] = json_integer_value(
+                    json_array_get(json_array_get(json_object_get(answer, "rows"), 0), 0));
+                json_decref(answer);
+            }
+            assert_int_equal(units[1] - units[0], replace ? 0 : 1);
+            brume_neighbours_close(pair);
+        }
+        brume_question_close(question);
+        close_place(&all);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sound_queries_are_acquitted),
+        cmocka_unit_test(what_is_released_is_found_to_differ),
+        cmocka_unit_test(broken_queries_are_caught),
+        cmocka_unit_test(no_budget_is_spent),
+        cmocka_unit_test(neighbours_differ_by_one_unit),
+    };
+    return cmocka_run_group_tests_name("audits of queries", tests, NULL, NULL);
+}
