@@ -13,6 +13,28 @@
 /* Under the rule concentrated: the delta at which the claim is read. */
 static const double CONCENTRATED_DELTA = 0.01;
 
+/* Where no price is typed: the whole budget, of the dataset that has least. It is not spent. */
+static brume_status pay_all(const brume_question *question, char whole[BRUME_DECIMAL_TEXT],
+                            brume_payment *payment, brume_error *error)
+{
+    const brume_filter *least = NULL;
+    for (size_t i = 0; i < question->table_count; i++) {
+        const brume_filter *filter = &question->datasets[i]->filter;
+        if (!question->policies[i]->is_public &&
+            (!least || brume_decimal_upper(&filter->limit) < brume_decimal_upper(&least->limit)))
+            least = filter;
+    }
+    if (!least)
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "no dataset of the query is private: there is nothing to audit");
+    brume_decimal_print(&least->limit, whole, BRUME_DECIMAL_TEXT);
+    if (least->rule == BRUME_RULE_CONCENTRATED)
+        payment->rho = whole;
+    else
+        payment->epsilon = whole;
+    return BRUME_OK;
+}
+
 /* What the charge promises: epsilon, rounded up, at delta. */
 static brume_status read_claim(const brume_plan *plan, brume_audited *a, brume_error *error)
 {
@@ -74,13 +96,13 @@ brume_status brume_audit_query(brume_call *call, brume_audited *a, brume_error *
     brume_ledger *ledger = NULL;
     brume_question *question = NULL;
     brume_plan *plan = NULL;
-    if (!payment.epsilon && !payment.rho)
-        return brume_fail(error, BRUME_EARGUMENT, "there is no default",
-                          "'--query' needs '--epsilon E', or '--rho R'");
+    char whole[BRUME_DECIMAL_TEXT];
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
     if (status == BRUME_OK)
         status = brume_question_open(ledger, sql, &question, error);
     brume_ledger_close(ledger);
+    if (status == BRUME_OK && !payment.epsilon && !payment.rho)
+        status = pay_all(question, whole, &payment, error);
     if (status == BRUME_OK)
         status = brume_plan_make(question->query, question->tables, &payment, &plan, error);
     if (status == BRUME_OK)
