@@ -5,7 +5,7 @@
  *   discrete Laplace: 1/(1+q) at aD, q^D/(1+q) at -aD, (1-q)/(1+q) q^x at a(D-2x), 0 < x < D
  *   the same on a Poisson sample of rate p: with l its loss, f its mass and r = 1 - p + p e^l,
  *                     removed: f e^{-l} r at log r; added: f e^{-l} at -log r
- * Promise: each log mass is within 16 units + 12 units of itself of the truth. */
+ * Promise: each log mass is within mass_error + 12 units of itself of the truth. */
 #include "accountant/law.h"
 
 #include <math.h>
@@ -22,6 +22,7 @@ static brume_status open_kary(brume_law *law, brume_error *error)
     long double a = law->a, others = (long double)law->shift - 1;
     long double normal = log1pl(others * expl(-a)); /* log of (e^a + k - 1) e^{-a} */
     brume_points *p = &law->points;
+    p->mass_error += 8 * BRUME_UNIT * law->a; /* `normal` moves by at most what a does */
     p->loss[0] = law->a;
     p->log_mass[0] = (double)-normal;
     p->loss[1] = -law->a;

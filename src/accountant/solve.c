@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "accountant/atom_sum.h"
 #include "accountant/closed.h"
 #include "accountant/dense.h"
 #include "accountant/jumps.h"
@@ -103,6 +104,36 @@ static bool try_patterns_inverse(const brume_law *laws, size_t count, double del
     return true;
 }
 
+/* Narrow the answer by the sum over the atoms of lattice laws, if there are few. */
+static bool try_atoms(const brume_law *laws, size_t count, double epsilon, double delta,
+                      brume_answer *answer)
+{
+    brume_atom_sum *sum = brume_atom_sum_open(laws, count, epsilon, delta);
+    if (!sum)
+        return false;
+    brume_closed closed = brume_atom_sum_form(sum);
+    brume_closed_delta(&closed, epsilon, answer);
+    answer->balls = false;
+    answer->nodes += brume_atom_sum_size(sum);
+    brume_atom_sum_close(sum);
+    return true;
+}
+
+/* The same for epsilon at a delta. */
+static bool try_atoms_inverse(const brume_law *laws, size_t count, double delta, double delta_error,
+                              double guess, brume_answer *answer)
+{
+    brume_atom_sum *sum = brume_atom_sum_open(laws, count, answer->value.lower, delta);
+    if (!sum)
+        return false;
+    brume_closed closed = brume_atom_sum_form(sum);
+    brume_closed_epsilon(&closed, delta, delta_error, guess, answer);
+    answer->balls = false;
+    answer->nodes += brume_atom_sum_size(sum);
+    brume_atom_sum_close(sum);
+    return true;
+}
+
 /* Is the interval as narrow as asked? */
 static bool narrow(const brume_answer *answer, double width_goal)
 {
@@ -170,6 +201,9 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
                   (answer.value.upper < 1 || !rays_first);
     closed = closed || (alive && count == 1 && brume_peaks_delta(laws, epsilon, &answer) &&
                         narrow(&answer, width_goal));
+    closed = closed ||
+             (alive && width > 0 && try_atoms(laws, count, epsilon, exp(fmin(goal, 0)), &answer) &&
+              narrow(&answer, width_goal));
     closed = closed || (alive && width > 0 && try_patterns(laws, count, epsilon, &answer));
     /* no route is much sharper than what the parameters' own units do to delta */
     double own = 128 * unit * line.c * fabs(epsilon);
@@ -457,6 +491,10 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
         alive = aim(&line, epsilon, log(delta), &goal, &width);
         if (alive && first && width > 0 && only_sampled(laws, count) &&
             answer.value.upper < INFINITY)
+            break;
+        if (alive && first && width > 0 &&
+            try_atoms_inverse(laws, count, delta, delta_error, epsilon, &answer) &&
+            narrow(&answer, width_goal))
             break;
         if (alive && first && width > 0 &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, tiny_effort, &answer))

@@ -27,7 +27,15 @@ void reference_pure(reference *law, long m, uint64_t draws);
 void reference_kary(reference *law, long m, uint64_t k, uint64_t draws);
 void reference_discrete_laplace(reference *law, long m, long shift, uint64_t draws);
 
+/* The discrete Gaussian with shift/sigma^2 = m * step, m even or the shift even; tails of 1e-60 are
+ * left out. */
+void reference_discrete_gaussian(reference *law, long m, long shift, uint64_t draws);
+
 /* delta(epsilon) = sum over losses above epsilon of mass (1 - e^{epsilon - loss}). */
 void reference_delta(mpfr_t out, const reference *law, double epsilon);
+
+/* The same of the law and Laplace draws beside it: `draws[i]` of each epsilon[i], i < kinds. */
+void reference_laplace_delta(mpfr_t out, const reference *law, const double *epsilons,
+                             const unsigned *draws, unsigned kinds, double epsilon);
 
 #endif
