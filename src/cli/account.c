@@ -288,13 +288,7 @@ static const brume_operand operands[] = {
      .help = "releases, e.g. 'laplace(scale=10)*5 + gaussian(sigma=2)'"},
 };
 static const brume_option options[] = {
-    {.name = "delta",
-     .type = BRUME_OPTION_REAL,
-     .argument = "D",
-     .least = 0,
-     .most = 1,
-     .most_open = true,
-     .help = "find epsilon at this delta"},
+    BRUME_DELTA_OPTION("find epsilon at this delta"),
     {.name = "epsilon",
      .type = BRUME_OPTION_REAL,
      .argument = "E",

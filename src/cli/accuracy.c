@@ -36,14 +36,8 @@ static const brume_operand operands[] = {
      .help = "one mechanism with its parameters, e.g. 'laplace(scale=10)'"},
 };
 static const brume_option options[] = {
-    {.name = "beta",
-     .type = BRUME_OPTION_REAL,
-     .argument = "B",
-     .least = 0,
-     .least_open = true,
-     .most = 1,
-     .most_open = true,
-     .help = "find the error that is reached with probability at most B"},
+    BRUME_PROBABILITY_OPTION("beta", "B",
+                             "find the error that is reached with probability at most B"),
     {.name = "alpha",
      .type = BRUME_OPTION_REAL,
      .argument = "A",

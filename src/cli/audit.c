@@ -236,22 +236,11 @@ static const brume_option options[] = {
      .most = 1 << 28,
      .help =
          "draws on each neighbour: 200000 unless typed, 20000 of slow mechanisms, 2000 of queries"},
-    {.name = "confidence",
-     .type = BRUME_OPTION_REAL,
-     .argument = "C",
-     .least = 0,
-     .least_open = true,
-     .most = 1,
-     .most_open = true,
-     .help = "a sound mechanism is accused with probability at most 1 - C: 0.999 unless typed"},
-    {.name = "delta",
-     .type = BRUME_OPTION_REAL,
-     .argument = "D",
-     .least = 0,
-     .most = 1,
-     .most_open = true,
-     .help =
-         "audit epsilon at this delta: 0 unless typed; with --query, as 'brume query' takes it"},
+    BRUME_PROBABILITY_OPTION(
+        "confidence", "C",
+        "a sound mechanism is accused with probability at most 1 - C: 0.999 unless typed"),
+    BRUME_DELTA_OPTION(
+        "audit epsilon at this delta: 0 unless typed; with --query, as 'brume query' takes it"),
     BRUME_ADJACENCY_OPTION,
     BRUME_LEDGER_OPTION,
 };

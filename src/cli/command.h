@@ -97,6 +97,23 @@ struct brume_command {
 /* Array and its length, for the two pairs of fields above. */
 #define BRUME_LIST(array) array, sizeof(array) / sizeof *(array)
 
+/* Options of a kind: a probability in (0, 1), a delta in [0, 1), a number above 0. */
+#define BRUME_PROBABILITY_OPTION(name_, argument_, help_)                                          \
+    {                                                                                              \
+        .name = name_, .type = BRUME_OPTION_REAL, .argument = argument_, .least = 0,               \
+        .least_open = true, .most = 1, .most_open = true, .help = help_                            \
+    }
+#define BRUME_DELTA_OPTION(help_)                                                                  \
+    {                                                                                              \
+        .name = "delta", .type = BRUME_OPTION_REAL, .argument = "D", .least = 0, .most = 1,        \
+        .most_open = true, .help = help_                                                           \
+    }
+#define BRUME_POSITIVE_OPTION(name_, argument_, help_)                                             \
+    {                                                                                              \
+        .name = name_, .type = BRUME_OPTION_REAL, .argument = argument_, .least = 0,               \
+        .least_open = true, .most = INFINITY, .most_open = true, .help = help_                     \
+    }
+
 /* --ledger FILE, the same for all commands that open one. */
 #define BRUME_LEDGER_OPTION                                                                        \
     {                                                                                              \

@@ -10,11 +10,21 @@
 #include <brume/mechanism.h>
 
 /* The parameters that many cards share. */
-#define BRUME_PARAMETER_EPSILON_(help_text)                                                        \
+#define BRUME_PARAMETER_PRICE_(name_text, unit_text, help_text)                                    \
     {                                                                                              \
-        .name = "epsilon", .type = BRUME_PARAMETER_REAL, .least = 0, .least_open = true,           \
-        .most = INFINITY, .most_open = true, .direction = BRUME_LESS_NOISE, .unit = "nats",        \
+        .name = name_text, .type = BRUME_PARAMETER_REAL, .least = 0, .least_open = true,           \
+        .most = INFINITY, .most_open = true, .direction = BRUME_LESS_NOISE, .unit = unit_text,     \
         .help = help_text                                                                          \
+    }
+
+#define BRUME_PARAMETER_EPSILON_(help_text) BRUME_PARAMETER_PRICE_("epsilon", "nats", help_text)
+
+/* The scale or the standard deviation of noise. */
+#define BRUME_PARAMETER_NOISE_(name_text, help_text)                                               \
+    {                                                                                              \
+        .name = name_text, .type = BRUME_PARAMETER_REAL, .least = 0, .least_open = true,           \
+        .most = INFINITY, .most_open = true, .direction = BRUME_MORE_NOISE,                        \
+        .unit = "of the query's unit", .help = help_text                                           \
     }
 
 #define BRUME_PARAMETER_DELTA_(help_text)                                                          \

@@ -6,26 +6,16 @@
  * millionth below an integer is taken for it (1.414213562373095 means sqrt(2)). The loss law is
  * given for one coordinate only, where the change is at most floor(D): for several the worst change
  * is not along one axis. proofs/gaussian.md. */
+#include "base/error.h"
+#include "mechanism/additive.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
 #include "mechanism/tail.h"
 
-#include <brume/noise.h>
-
-#include "base/error.h"
-
 enum { SIGMA, COORDINATES };
 
 static const brume_parameter parameters[] = {
-    {.name = "sigma",
-     .type = BRUME_PARAMETER_REAL,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .direction = BRUME_MORE_NOISE,
-     .unit = "of the query's unit",
-     .help = "P[k] is proportional to exp(-k^2/(2 sigma^2))"},
+    BRUME_PARAMETER_NOISE_("sigma", "P[k] is proportional to exp(-k^2/(2 sigma^2))"),
     BRUME_PARAMETER_COORDINATES_,
 };
 
@@ -92,11 +82,7 @@ static brume_status mass(const brume_event *event, int64_t k, brume_interval *ma
                          brume_error *error)
 {
     (void)error;
-    arb_t p;
-    arb_init(p);
-    brume_mass_discrete_gaussian(p, event->parameter[SIGMA], k);
-    *mass = brume_ball_probability(p);
-    arb_clear(p);
+    *mass = brume_additive_mass(brume_mass_discrete_gaussian, event->parameter[SIGMA], k);
     return BRUME_OK;
 }
 
@@ -104,11 +90,8 @@ static brume_status noise(const brume_event *event, brume_bits *bits, int64_t *o
                           double *step, brume_error *error)
 {
     *step = 1;
-    brume_noise *law = NULL;
-    BRUME_TRY(brume_noise_open_discrete_gaussian(event->parameter[SIGMA], &law, error));
-    brume_status status = brume_noise_fill(law, bits, out, n, error);
-    brume_noise_close(law);
-    return status;
+    return brume_additive_noise(brume_noise_open_discrete_gaussian, event->parameter[SIGMA], bits,
+                                out, n, error);
 }
 
 const brume_card brume_card_discrete_gaussian = {

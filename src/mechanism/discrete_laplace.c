@@ -5,26 +5,16 @@
  * A D within a millionth below an integer is taken for it.
  * A sensitivity below 1 says that nothing can change, which is surely not meant: refused.
  * proofs/laplace.md. */
+#include "base/error.h"
+#include "mechanism/additive.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
 #include "mechanism/tail.h"
 
-#include <brume/noise.h>
-
-#include "base/error.h"
-
 enum { SCALE, COORDINATES };
 
 static const brume_parameter parameters[] = {
-    {.name = "scale",
-     .type = BRUME_PARAMETER_REAL,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .direction = BRUME_MORE_NOISE,
-     .unit = "of the query's unit",
-     .help = "P[k] is proportional to exp(-|k|/scale)"},
+    BRUME_PARAMETER_NOISE_("scale", "P[k] is proportional to exp(-|k|/scale)"),
     BRUME_PARAMETER_COORDINATES_,
 };
 
@@ -79,11 +69,7 @@ static brume_status mass(const brume_event *event, int64_t k, brume_interval *ma
                          brume_error *error)
 {
     (void)error;
-    arb_t p;
-    arb_init(p);
-    brume_mass_discrete_laplace(p, event->parameter[SCALE], k);
-    *mass = brume_ball_probability(p);
-    arb_clear(p);
+    *mass = brume_additive_mass(brume_mass_discrete_laplace, event->parameter[SCALE], k);
     return BRUME_OK;
 }
 
@@ -91,11 +77,8 @@ static brume_status noise(const brume_event *event, brume_bits *bits, int64_t *o
                           double *step, brume_error *error)
 {
     *step = 1;
-    brume_noise *law = NULL;
-    BRUME_TRY(brume_noise_open_discrete_laplace(event->parameter[SCALE], &law, error));
-    brume_status status = brume_noise_fill(law, bits, out, n, error);
-    brume_noise_close(law);
-    return status;
+    return brume_additive_noise(brume_noise_open_discrete_laplace, event->parameter[SCALE], bits,
+                                out, n, error);
 }
 
 const brume_card brume_card_discrete_laplace = {

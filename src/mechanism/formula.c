@@ -22,6 +22,20 @@ void brume_cost_of_pure(double epsilon, brume_quality quality, brume_cost *cost)
     cost->renyi_upper = brume_renyi_pure_upper;
 }
 
+void brume_cost_of_failing(double epsilon, double delta, brume_cost *cost)
+{
+    brume_cost_of_pure(epsilon, BRUME_UPPER, cost);
+    cost->delta_failure = delta;
+}
+
+void brume_cost_of_rho(double rho, brume_quality quality, brume_cost *cost)
+{
+    cost->concentrated = quality;
+    cost->rho = rho;
+    cost->renyi = quality;
+    cost->renyi_upper = brume_renyi_rho_upper;
+}
+
 /* ball / (2 sigma^2), rounded up */
 static double over_twice_square(arb_t ball, double sigma)
 {

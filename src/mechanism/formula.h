@@ -20,6 +20,12 @@ double brume_square_rho_upper(double square, double sigma);
  * quality says whether the mechanism attains them. */
 void brume_cost_of_pure(double epsilon, brume_quality quality, brume_cost *cost);
 
+/* The same for what costs this except with probability `delta`. */
+void brume_cost_of_failing(double epsilon, double delta, brume_cost *cost);
+
+/* Fill in all that rho implies: the Renyi curve alpha rho. */
+void brume_cost_of_rho(double rho, brume_quality quality, brume_cost *cost);
+
 /* rho of a pure epsilon-DP mechanism: epsilon tanh(epsilon/2); epsilon >= 0.   [BS16; HM25] */
 double brume_pure_rho_upper(double epsilon);
 

@@ -3,27 +3,15 @@
  * Promises: continuous Gaussian noise of standard deviation `sigma` in each coordinate, on a query
  * of L2 sensitivity D, has the loss law of N(0,1) against N(D/sigma,1), and rho = D^2/(2 sigma^2),
  * exactly. proofs/gaussian.md. */
+#include "mechanism/additive.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
 #include "mechanism/tail.h"
 
-#include <brume/noise.h>
-
-#include "base/error.h"
-#include "mechanism/grid.h"
-
 enum { SIGMA, COORDINATES };
 
 static const brume_parameter parameters[] = {
-    {.name = "sigma",
-     .type = BRUME_PARAMETER_REAL,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .direction = BRUME_MORE_NOISE,
-     .unit = "of the query's unit",
-     .help = "standard deviation of the noise in each coordinate"},
+    BRUME_PARAMETER_NOISE_("sigma", "standard deviation of the noise in each coordinate"),
     BRUME_PARAMETER_COORDINATES_,
 };
 
@@ -68,26 +56,15 @@ static brume_status beta_upper(const brume_event *event, double alpha, double *b
 static brume_status mass(const brume_event *event, int64_t k, brume_interval *mass,
                          brume_error *error)
 {
-    double step, units;
-    BRUME_TRY(brume_grid_of(event->parameter[SIGMA], &step, &units, error));
-    arb_t p;
-    arb_init(p);
-    brume_mass_rounded_gaussian(p, units, k);
-    *mass = brume_ball_probability(p);
-    arb_clear(p);
-    return BRUME_OK;
+    return brume_additive_grid_mass(brume_mass_rounded_gaussian, event->parameter[SIGMA], k, mass,
+                                    error);
 }
 
 static brume_status noise(const brume_event *event, brume_bits *bits, int64_t *out, size_t n,
                           double *step, brume_error *error)
 {
-    double units;
-    BRUME_TRY(brume_grid_of(event->parameter[SIGMA], step, &units, error));
-    brume_noise *law = NULL;
-    BRUME_TRY(brume_noise_open_rounded_gaussian(units, &law, error));
-    brume_status status = brume_noise_fill(law, bits, out, n, error);
-    brume_noise_close(law);
-    return status;
+    return brume_additive_grid_noise(brume_noise_open_rounded_gaussian, event->parameter[SIGMA],
+                                     bits, out, n, step, error);
 }
 
 const brume_card brume_card_gaussian = {

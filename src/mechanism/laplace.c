@@ -3,27 +3,16 @@
  * Promises: continuous Laplace noise of `scale` on a query of L1 sensitivity D is pure D/scale-DP;
  * the loss law is that of one coordinate changing by D, whatever the number of coordinates.
  * proofs/laplace.md. */
+#include "mechanism/additive.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
 #include "mechanism/tail.h"
 
-#include <brume/noise.h>
-
-#include "base/error.h"
-#include "mechanism/grid.h"
-
 enum { SCALE, COORDINATES };
 
 static const brume_parameter parameters[] = {
-    {.name = "scale",
-     .type = BRUME_PARAMETER_REAL,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .direction = BRUME_MORE_NOISE,
-     .unit = "of the query's unit",
-     .help = "the density is exp(-|z|/scale)/(2 scale); the standard deviation is 1.414 scale"},
+    BRUME_PARAMETER_NOISE_(
+        "scale", "the density is exp(-|z|/scale)/(2 scale); the standard deviation is 1.414 scale"),
     BRUME_PARAMETER_COORDINATES_,
 };
 
@@ -91,26 +80,15 @@ static brume_status beta_upper(const brume_event *event, double alpha, double *b
 static brume_status mass(const brume_event *event, int64_t k, brume_interval *mass,
                          brume_error *error)
 {
-    double step, units;
-    BRUME_TRY(brume_grid_of(event->parameter[SCALE], &step, &units, error));
-    arb_t p;
-    arb_init(p);
-    brume_mass_rounded_laplace(p, units, k);
-    *mass = brume_ball_probability(p);
-    arb_clear(p);
-    return BRUME_OK;
+    return brume_additive_grid_mass(brume_mass_rounded_laplace, event->parameter[SCALE], k, mass,
+                                    error);
 }
 
 static brume_status noise(const brume_event *event, brume_bits *bits, int64_t *out, size_t n,
                           double *step, brume_error *error)
 {
-    double units;
-    BRUME_TRY(brume_grid_of(event->parameter[SCALE], step, &units, error));
-    brume_noise *law = NULL;
-    BRUME_TRY(brume_noise_open_rounded_laplace(units, &law, error));
-    brume_status status = brume_noise_fill(law, bits, out, n, error);
-    brume_noise_close(law);
-    return status;
+    return brume_additive_grid_noise(brume_noise_open_rounded_laplace, event->parameter[SCALE],
+                                     bits, out, n, step, error);
 }
 
 const brume_card brume_card_laplace = {

@@ -7,15 +7,8 @@
 #include "mechanism/formula.h"
 
 static const brume_parameter parameters[] = {
-    {.name = "rho",
-     .type = BRUME_PARAMETER_REAL,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .direction = BRUME_LESS_NOISE,
-     .unit = "",
-     .help = "the cost of all rounds together, the number of records included"},
+    BRUME_PARAMETER_PRICE_("rho", "",
+                           "the cost of all rounds together, the number of records included"),
     BRUME_PARAMETER_ROUNDS_,
     BRUME_PARAMETER_RECORDS_SHARE_,
 };
@@ -28,10 +21,7 @@ static const char *const examples[] = {
 static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
 {
     (void)error;
-    cost->concentrated = BRUME_UPPER;
-    cost->rho = event->parameter[0];
-    cost->renyi = BRUME_UPPER;
-    cost->renyi_upper = brume_renyi_rho_upper;
+    brume_cost_of_rho(event->parameter[0], BRUME_UPPER, cost);
     return BRUME_OK;
 }
 

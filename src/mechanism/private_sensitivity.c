@@ -59,24 +59,10 @@ brume_status brume_release_by_sensitivity(const brume_sensitivity_plan *plan, br
 }
 
 static const brume_parameter parameters[] = {
-    {.name = "epsilon_sensitivity",
-     .type = BRUME_PARAMETER_REAL,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .direction = BRUME_LESS_NOISE,
-     .unit = "nats",
-     .help = "what the release of the local sensitivity costs"},
-    {.name = "epsilon_release",
-     .type = BRUME_PARAMETER_REAL,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .direction = BRUME_LESS_NOISE,
-     .unit = "nats",
-     .help = "what the release of the value with noise for it costs"},
+    BRUME_PARAMETER_PRICE_("epsilon_sensitivity", "nats",
+                           "what the release of the local sensitivity costs"),
+    BRUME_PARAMETER_PRICE_("epsilon_release", "nats",
+                           "what the release of the value with noise for it costs"),
     BRUME_PARAMETER_DELTA_("probability that the released sensitivity is too small"),
 };
 
@@ -90,8 +76,7 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
 {
     (void)error;
     double sensitivity = event->parameter[SENSITIVITY], release = event->parameter[RELEASE];
-    brume_cost_of_pure(brume_add_up(sensitivity, release), BRUME_UPPER, cost);
-    cost->delta_failure = event->parameter[DELTA];
+    brume_cost_of_failing(brume_add_up(sensitivity, release), event->parameter[DELTA], cost);
     return BRUME_OK;
 }
 

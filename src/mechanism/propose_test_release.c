@@ -53,24 +53,9 @@ brume_status brume_propose_test_release(const brume_proposal *proposal,
 }
 
 static const brume_parameter parameters[] = {
-    {.name = "epsilon_test",
-     .type = BRUME_PARAMETER_REAL,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .direction = BRUME_LESS_NOISE,
-     .unit = "nats",
-     .help = "what the test of the proposed bound costs"},
-    {.name = "epsilon_release",
-     .type = BRUME_PARAMETER_REAL,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .direction = BRUME_LESS_NOISE,
-     .unit = "nats",
-     .help = "what the release with noise for that bound costs"},
+    BRUME_PARAMETER_PRICE_("epsilon_test", "nats", "what the test of the proposed bound costs"),
+    BRUME_PARAMETER_PRICE_("epsilon_release", "nats",
+                           "what the release with noise for that bound costs"),
     BRUME_PARAMETER_DELTA_("probability of passing the test wrongly"),
 };
 
@@ -84,10 +69,9 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
 {
     (void)error;
     double test = event->parameter[TEST], release = event->parameter[RELEASE];
-    brume_cost_of_pure(brume_add_up(test, release), BRUME_UPPER, cost);
+    brume_cost_of_failing(brume_add_up(test, release), event->parameter[DELTA], cost);
     /* Test and release are two pure mechanisms given no failure: their rhos add, to less. */
     cost->rho = brume_add_up(brume_pure_rho_upper(test), brume_pure_rho_upper(release));
-    cost->delta_failure = event->parameter[DELTA];
     return BRUME_OK;
 }
 

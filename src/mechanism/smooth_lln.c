@@ -49,15 +49,7 @@ brume_status brume_smooth_plan_log_normal(double rho, double t, brume_smooth_pla
 }
 
 static const brume_parameter parameters[] = {
-    {.name = "rho",
-     .type = BRUME_PARAMETER_REAL,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .direction = BRUME_LESS_NOISE,
-     .unit = "nats",
-     .help = "what it costs in concentrated privacy"},
+    BRUME_PARAMETER_PRICE_("rho", "nats", "what it costs in concentrated privacy"),
 };
 
 static const char *const examples[] = {
@@ -68,10 +60,7 @@ static const char *const examples[] = {
 static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
 {
     (void)error;
-    cost->concentrated = BRUME_UPPER;
-    cost->rho = event->parameter[0];
-    cost->renyi = BRUME_UPPER;
-    cost->renyi_upper = brume_renyi_rho_upper;
+    brume_cost_of_rho(event->parameter[0], BRUME_UPPER, cost);
     return BRUME_OK;
 }
 

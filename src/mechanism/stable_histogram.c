@@ -223,8 +223,7 @@ static const char *const examples[] = {
 static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
 {
     (void)error;
-    brume_cost_of_pure(event->parameter[0], BRUME_UPPER, cost);
-    cost->delta_failure = event->parameter[1];
+    brume_cost_of_failing(event->parameter[0], event->parameter[1], cost);
     return BRUME_OK;
 }
 

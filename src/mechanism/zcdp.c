@@ -7,15 +7,7 @@
 #include "mechanism/formula.h"
 
 static const brume_parameter parameters[] = {
-    {.name = "rho",
-     .type = BRUME_PARAMETER_REAL,
-     .least = 0,
-     .least_open = true,
-     .most = INFINITY,
-     .most_open = true,
-     .direction = BRUME_LESS_NOISE,
-     .unit = "",
-     .help = "its guarantee: Renyi divergence at most alpha rho"},
+    BRUME_PARAMETER_PRICE_("rho", "", "its guarantee: Renyi divergence at most alpha rho"),
 };
 
 static const char *const examples[] = {
@@ -26,10 +18,7 @@ static const char *const examples[] = {
 static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
 {
     (void)error;
-    cost->concentrated = BRUME_EXACT;
-    cost->rho = event->parameter[0];
-    cost->renyi = BRUME_EXACT;
-    cost->renyi_upper = brume_renyi_rho_upper;
+    brume_cost_of_rho(event->parameter[0], BRUME_EXACT, cost);
     return BRUME_OK;
 }
 
