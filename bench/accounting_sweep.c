@@ -7,8 +7,8 @@
  *
  * A point is epsilon at a delta, or delta at the epsilon just found. Its time is processor time,
  * the least of at least three runs, parsing not included. Its width is (upper - lower)/upper; that
- * of a delta is divided by epsilon |d log delta/d epsilon| where this is above 1, since a
- * relative change of epsilon or of a parameter moves delta by as many times itself. */
+ * of a delta may instead be what it amounts to in epsilon: next to the largest loss, or to a point
+ * of a lattice of losses, delta moves by many times what the parameters do. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -181,7 +181,7 @@ static const class classes[] = {
 /* --- measuring --- */
 
 typedef struct point {
-    double value, width, seconds; /* seconds of -1: failed */
+    double value, lower, width, seconds; /* seconds of -1: failed */
 } point;
 
 static double processor_seconds(void)
@@ -213,28 +213,34 @@ static point measure(const brume_term *terms, size_t count, bool epsilon, double
     }
     bool same = bound.upper == bound.lower && bound.has_lower; /* 0 or infinity, too */
     double width = bound.has_lower ? (bound.upper - bound.lower) / bound.upper : INFINITY;
-    return (point){bound.upper, same ? 0 : width, best};
+    return (point){bound.upper, bound.lower, same ? 0 : width, best};
 }
 
-/* epsilon |d log delta/d epsilon|, at least 1; infinite where delta ends. */
-static double condition(const brume_term *terms, size_t count, double epsilon)
+/* The width of a delta in the epsilon that it amounts to: the least relative move of epsilon, to
+ * half a digit, that certainly takes delta beyond either end of its interval, up to 1e-10. */
+static double width_in_epsilon(const brume_term *terms, size_t count, double epsilon, double lower,
+                               double upper)
 {
-    const double apart = 1e-7;
-    brume_bound before, after;
-    brume_error error;
-    if (brume_account_delta(BRUME_METHOD_AUTO, terms, count, epsilon * (1 - apart), &before,
-                            &error) != BRUME_OK ||
-        brume_account_delta(BRUME_METHOD_AUTO, terms, count, epsilon * (1 + apart), &after,
-                            &error) != BRUME_OK)
-        return 1;
-    return fmax(1, log(before.upper / after.upper) / (2 * apart));
+    double apart = 1e-15;
+    for (; apart < 0.1; apart *= sqrt(10)) {
+        brume_bound before, after;
+        brume_error error;
+        if (brume_account_delta(BRUME_METHOD_AUTO, terms, count, epsilon * (1 - apart), &before,
+                                &error) != BRUME_OK ||
+            brume_account_delta(BRUME_METHOD_AUTO, terms, count, epsilon * (1 + apart), &after,
+                                &error) != BRUME_OK)
+            return INFINITY;
+        if (before.lower >= upper * (1 - 1e-10) && after.upper <= lower * (1 + 1e-10))
+            break;
+    }
+    return apart;
 }
 
 static point measure_delta(const brume_term *terms, size_t count, double epsilon, const char *text)
 {
     point p = measure(terms, count, false, epsilon, text);
-    if (p.width > 0 && epsilon > 0)
-        p.width /= condition(terms, count, epsilon);
+    if (p.width > 1e-10)
+        p.width = fmin(p.width, width_in_epsilon(terms, count, epsilon, p.lower, p.value));
     return p;
 }
 

@@ -105,7 +105,9 @@ static found search(const brume_closed *closed, double target, double low, doubl
                 break;
             }
         }
-        bool inside = next > low && next < high;
+        /* on a plateau, or next to a kink, interpolation creeps: halve instead */
+        bool creeps = count > 2 && fabs(value) > 0.25 * fabs(v[2].excess) && high < INFINITY;
+        bool inside = !creeps && next > low && next < high;
         if (inside && residual <= 4e-14 * at.slope * next) { /* the ends will tell */
             at.epsilon = next;
             at.residual = residual;
@@ -191,4 +193,19 @@ void brume_closed_epsilon(const brume_closed *closed, double delta, double delta
     double slope = root.slope > 0 ? root.slope : 1;
     certify_upper(closed, &root, slope, high_target, answer);
     certify_lower(closed, &root, slope, low_target, answer);
+    /* next to a kink the slope misleads: halve while the middle is certain */
+    for (int i = 0; i < 60 && value->upper - value->lower > 1e-12 * value->upper; i++) {
+        double middle = 0.5 * (value->lower + value->upper);
+        if (!(middle < INFINITY))
+            break;
+        if (closed->delta(closed->context, middle, BRUME_UPPER_SIDE) <= high_target) {
+            value->upper = middle;
+            answer->route = closed->route;
+            answer->balls = true;
+        } else if (closed->delta(closed->context, middle, BRUME_LOWER_SIDE) > low_target) {
+            value->lower = middle;
+        } else {
+            break;
+        }
+    }
 }

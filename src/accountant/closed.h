@@ -39,6 +39,20 @@ brume_closed brume_pattern_form(brume_pattern *pattern);
 /* --- all Gaussians together: a law of that kind is one draw --- */
 brume_closed brume_gaussian_form(brume_law *law);
 
+/* --- discrete Gaussians so narrow that hardly a draw leaves the middle --- */
+typedef struct brume_rare brume_rare;
+
+/* For deltas from `least` on. NULL if `law` is of another kind, if draws leave the middle too
+ * often, or if memory ran out. */
+brume_rare *brume_rare_open(const brume_law *law, double least);
+void brume_rare_close(brume_rare *rare);
+brume_closed brume_rare_form(brume_rare *rare);
+
+/* Narrow the answer; false if brume_rare_open refuses. */
+bool brume_rare_delta(const brume_law *law, double epsilon, brume_answer *answer);
+bool brume_rare_epsilon(const brume_law *law, double delta, double delta_error,
+                        brume_answer *answer);
+
 /* --- one subsampled Gaussian --- */
 brume_closed brume_sampled_form(brume_law *law);
 

@@ -180,6 +180,10 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
                                  (1 - 1e-15);
     }
     answer.value.lower = fmax(answer.value.lower, -expm1(fmin(epsilon, 0)) * (1 - 1e-15));
+    if (count == 1 && brume_rare_delta(laws, epsilon, &answer)) {
+        *out = answer;
+        return true;
+    }
     if (alone_and_sampled(laws, count)) {
         brume_closed closed = brume_sampled_form(laws);
         brume_closed_delta(&closed, epsilon, &answer);
@@ -447,6 +451,10 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
             *out = answer;
             return true;
         }
+    }
+    if (count == 1 && brume_rare_epsilon(laws, delta, delta_error, &answer)) {
+        *out = answer;
+        return true;
     }
     bool rays_first = brume_jumps_suit(laws, count);
     if (!alone_and_sampled(laws, count) && rays_first)
