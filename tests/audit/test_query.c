@@ -2,81 +2,32 @@
  * budget is touched. */
 #include "check.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "audit/neighbours.h"
 #include "audit/query_subject.h"
 #include "chance.h"
 #include "query/answer.h"
-#include "random/tape.h"
-
-typedef struct place {
-    char folder[64], csv[96], path[96];
-    brume_ledger *ledger;
-    brume_bits *bits;
-} place;
+#include "registered.h"
 
 /* Visits of people, registered, with three rows and two groups of a person that count. Then the
  * file is removed: whoever opens it fails. */
-static void open_place(place *all, brume_adjacency adjacency)
+static void open_place(registered *all, brume_adjacency adjacency)
 {
+    registered_terms terms = {"visits", BRUME_RULE_APPROXIMATE, "1", "0.00001", adjacency};
+    static const char *const wards[] = {"a", "b", "c"};
     brume_error error = {0};
-    snprintf(all->folder, sizeof all->folder, "/tmp/brume-audited-XXXXXX");
-    assert_non_null(mkdtemp(all->folder));
-    snprintf(all->csv, sizeof all->csv, "%s/visits.csv", all->folder);
-    snprintf(all->path, sizeof all->path, "%s/brume.db", all->folder);
-    FILE *file = fopen(all->csv, "w");
-    assert_non_null(file);
+    FILE *file = registered_begin(all);
     fputs("person,ward,age\np1,a,30\np2,b,40\n", file);
-    assert_int_equal(fclose(file), 0);
-
-    brume_source source = {.location = all->csv};
-    brume_engine *engine = NULL;
-    brume_description description = {0};
-    brume_policy *policy = NULL;
-    brume_decimal epsilon, delta;
-    brume_filter filter;
-    const char *const wards[] = {"a", "b", "c"};
-    assert_ok(brume_ledger_open(all->path, BRUME_LEDGER_CREATE, &all->ledger, &error));
-    all->bits = brume_tape_open_seeded(20);
-    assert_ok(brume_engine_open(&source, 1, &engine, &error));
-    assert_ok(brume_engine_describe(engine, 0, &description, &error));
-    brume_engine_close(engine);
-    assert_ok(brume_policy_make(all->csv, NULL, &description, &policy, &error));
+    registered_open(all, file, 20);
+    brume_policy *policy = registered_policy(&(brume_source){.location = all->csv});
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     assert_ok(brume_policy_set_domain(policy, "ward", wards, 3, &error));
     policy->max_groups = 2;
     policy->max_rows = 3;
-    assert_ok(brume_decimal_parse("1", &epsilon, &error));
-    assert_ok(brume_decimal_parse("0.00001", &delta, &error));
-    assert_ok(brume_filter_make(BRUME_RULE_APPROXIMATE, &epsilon, &delta, NULL, &filter, &error));
-    json_t *json = brume_policy_to_json(policy);
-    brume_registration registration = {.name = "visits",
-                                       .source = description.identity,
-                                       .data_version = "1",
-                                       .adjacency = adjacency,
-                                       .filter = &filter,
-                                       .policy = json};
-    assert_ok(brume_ledger_register(all->ledger, &registration, &error));
-    json_decref(json);
-    brume_policy_close(policy);
-    brume_description_clear(&description);
+    registered_enter(all->ledger, policy, &terms);
     assert_int_equal(unlink(all->csv), 0);
-}
-
-static void close_place(place *all)
-{
-    static const char *const endings[] = {"", "-wal", "-shm"};
-    brume_ledger_close(all->ledger);
-    brume_bits_close(all->bits);
-    for (size_t i = 0; i < 3; i++) {
-        char path[120];
-        snprintf(path, sizeof path, "%s%s", all->path, endings[i]);
-        unlink(path);
-    }
-    assert_int_equal(rmdir(all->folder), 0);
 }
 
 static brume_plan *plan_at(const brume_question *question, const char *epsilon)
@@ -92,7 +43,7 @@ static brume_plan *plan_at(const brume_question *question, const char *epsilon)
 typedef enum fault { SOUND, UNDERSTATED, UNBOUNDED } fault;
 
 /* The lower bound of epsilon for `sql` at epsilon 1. */
-static double audit(const place *all, const char *sql, fault broken, size_t samples,
+static double audit(const registered *all, const char *sql, fault broken, size_t samples,
                     double confidence)
 {
     brume_error error = {0};
@@ -134,38 +85,38 @@ static void sound_queries_are_acquitted(void **state)
                  {BRUME_REPLACE, KEYS}};
     double confidence = 1 - false_alarm_share(false_alarm_query_audits) / 4;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        place all;
+        registered all;
         open_place(&all, cases[i].adjacency);
         assert_holds(audit(&all, cases[i].sql, SOUND, 300, confidence) <= 1);
-        close_place(&all);
+        registered_close(&all);
     }
 }
 
 static void what_is_released_is_found_to_differ(void **state)
 {
     (void)state;
-    place all;
+    registered all;
     open_place(&all, BRUME_ADD_REMOVE);
     /* an auditor that sees nothing would acquit everything */
     assert_holds(audit(&all, SUM, SOUND, 800, 0.99) > 0.2);
-    close_place(&all);
+    registered_close(&all);
 }
 
 static void broken_queries_are_caught(void **state)
 {
     (void)state;
-    place all;
+    registered all;
     open_place(&all, BRUME_ADD_REMOVE);
     assert_holds(audit(&all, COUNT, UNDERSTATED, 300, 1 - 1e-9) > 1);
     assert_holds(audit(&all, SUM, UNBOUNDED, 800, 1 - 1e-9) > 1);
     assert_holds(audit(&all, KEYS, UNDERSTATED, 300, 1 - 1e-9) > 1);
-    close_place(&all);
+    registered_close(&all);
 }
 
 static void no_budget_is_spent(void **state)
 {
     (void)state;
-    place all;
+    registered all;
     brume_error error = {0};
     brume_dataset *dataset = NULL;
     open_place(&all, BRUME_ADD_REMOVE);
@@ -173,11 +124,12 @@ static void no_budget_is_spent(void **state)
     assert_ok(brume_ledger_dataset(all.ledger, "visits", &dataset, &error));
     assert_int_equal(dataset->queries, 0);
     brume_dataset_close(dataset);
-    close_place(&all);
+    registered_close(&all);
 }
 
 /* The rows of a database, as text in the engine's order. */
-static json_t *answer_on(const place *all, const brume_question *question, brume_engine *engine)
+static json_t *answer_on(const registered *all, const brume_question *question,
+                         brume_engine *engine)
 {
     brume_error error = {0};
     brume_plan *sharp = plan_at(question, "600");
@@ -192,7 +144,7 @@ static void neighbours_differ_by_one_unit(void **state)
     (void)state;
     static const char sql[] = "SELECT COUNT(DISTINCT person) FROM visits";
     for (int replace = 0; replace < 2; replace++) {
-        place all;
+        registered all;
         brume_error error = {0};
         brume_question *question = NULL;
         brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
@@ -213,7 +165,7 @@ static void neighbours_differ_by_one_unit(void **state)
             brume_neighbours_close(pair);
         }
         brume_question_close(question);
-        close_place(&all);
+        registered_close(&all);
     }
 }
 

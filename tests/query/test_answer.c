@@ -6,90 +6,37 @@
 #include <unistd.h>
 
 #include "query/answer.h"
-#include "random/tape.h"
-
-typedef struct clinic {
-    char folder[64], csv[96], path[96];
-    brume_ledger *ledger;
-    brume_bits *bits;
-} clinic;
+#include "registered.h"
 
 /* 300 people with two visits each; ages 0..99 twice three times over, wards a, b, c in turn. The
  * person `without` is left out. */
-static void write_visits(const char *path, int without)
+static void write_visits(FILE *file, int without)
 {
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
     fputs("person,ward,age\n", file);
     for (int person = 0; person < 300; person++)
         for (int visit = 0; visit < 2; visit++)
             if (person != without)
                 fprintf(file, "p%03d,%c,%d\n", person, "abc"[person % 3], person % 100);
-    assert_int_equal(fclose(file), 0);
 }
 
-static void register_visits(clinic *all, const char *epsilon, const char *delta)
+static void open_clinic(registered *all, int without, uint64_t seed)
 {
+    static const registered_terms terms = {"visits", BRUME_RULE_APPROXIMATE, "100000", "0.1",
+                                           BRUME_ADD_REMOVE};
+    static const char *const wards[] = {"a", "b", "c", "d"};
     brume_error error = {0};
-    brume_source source = {.location = all->csv};
-    brume_engine *engine = NULL;
-    brume_description description = {0};
-    brume_policy *policy = NULL;
-    brume_decimal amount, failure;
-    brume_filter filter;
-    assert_ok(brume_engine_open(&source, 1, &engine, &error));
-    assert_ok(brume_engine_describe(engine, 0, &description, &error));
-    brume_engine_close(engine);
-    assert_ok(brume_policy_make(all->csv, NULL, &description, &policy, &error));
+    FILE *file = registered_begin(all);
+    write_visits(file, without);
+    registered_open(all, file, seed);
+    brume_policy *policy = registered_policy(&(brume_source){.location = all->csv});
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
-    const char *const wards[] = {"a", "b", "c", "d"};
     assert_ok(brume_policy_set_domain(policy, "ward", wards, 4, &error));
     policy->max_rows = 2;
-    assert_ok(brume_decimal_parse(epsilon, &amount, &error));
-    assert_ok(brume_decimal_parse(delta, &failure, &error));
-    assert_ok(brume_filter_make(BRUME_RULE_APPROXIMATE, &amount, &failure, NULL, &filter, &error));
-    json_t *json = brume_policy_to_json(policy);
-    brume_registration registration = {.name = "visits",
-                                       .source = description.identity,
-                                       .data_version = "1",
-                                       .adjacency = BRUME_ADD_REMOVE,
-                                       .filter = &filter,
-                                       .policy = json};
-    assert_ok(brume_ledger_register(all->ledger, &registration, &error));
-    json_decref(json);
-    brume_policy_close(policy);
-    brume_description_clear(&description);
+    registered_enter(all->ledger, policy, &terms);
 }
 
-static void open_clinic(clinic *all, int without, uint64_t seed)
-{
-    brume_error error = {0};
-    snprintf(all->folder, sizeof all->folder, "/tmp/brume-answer-XXXXXX");
-    assert_non_null(mkdtemp(all->folder));
-    snprintf(all->csv, sizeof all->csv, "%s/visits.csv", all->folder);
-    snprintf(all->path, sizeof all->path, "%s/brume.db", all->folder);
-    write_visits(all->csv, without);
-    assert_ok(brume_ledger_open(all->path, BRUME_LEDGER_CREATE, &all->ledger, &error));
-    all->bits = brume_tape_open_seeded(seed);
-    register_visits(all, "100000", "0.1");
-}
-
-static void close_clinic(clinic *all)
-{
-    static const char *const endings[] = {"", "-wal", "-shm"};
-    brume_ledger_close(all->ledger);
-    brume_bits_close(all->bits);
-    for (size_t i = 0; i < 3; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "%s%s", all->path, endings[i]);
-        unlink(path);
-    }
-    unlink(all->csv);
-    rmdir(all->folder);
-}
-
-static json_t *ask(clinic *all, const char *sql, const char *epsilon, const char *delta)
+static json_t *ask(registered *all, const char *sql, const char *epsilon, const char *delta)
 {
     brume_error error = {0};
     brume_payment payment = {epsilon, delta, NULL};
@@ -108,7 +55,7 @@ static void answers_are_right_on_average_and_covered_by_their_bars(void **state)
 {
     (void)state;
     enum { RUNS = 120 };
-    clinic all;
+    registered all;
     open_clinic(&all, -1, 11);
     double count = 0, mean = 0, sum = 0;
     int missed = 0;
@@ -136,26 +83,26 @@ static void answers_are_right_on_average_and_covered_by_their_bars(void **state)
     /* 360 bars at 5 %: more than 60 misses have probability below exp(-360 KL(1/6 || 1/20)) =
      * 4e-15; bars a third too short would miss some 100. */
     assert_holds(missed <= 60);
-    close_clinic(&all);
+    registered_close(&all);
 }
 
 static void an_empty_declared_group_is_answered_too(void **state)
 {
     (void)state;
-    clinic all;
+    registered all;
     open_clinic(&all, -1, 12);
     json_t *answer = ask(&all, "SELECT ward, COUNT(*) FROM visits GROUP BY ward", "50", NULL);
     json_t *row = json_array_get(json_object_get(answer, "rows"), 3);
     assert_string_equal(json_string_value(json_array_get(row, 0)), "d");
     assert_holds(json_integer_value(json_array_get(row, 1)) <= 3);
     json_decref(answer);
-    close_clinic(&all);
+    registered_close(&all);
 }
 
 static void the_same_question_is_free_and_any_change_of_it_is_not(void **state)
 {
     (void)state;
-    clinic all;
+    registered all;
     brume_error error = {0};
     open_clinic(&all, -1, 13);
     const char *sql = "SELECT COUNT(*) FROM visits";
@@ -179,13 +126,13 @@ static void the_same_question_is_free_and_any_change_of_it_is_not(void **state)
     json_decref(again);
     json_decref(dearer);
     json_decref(newer);
-    close_clinic(&all);
+    registered_close(&all);
 }
 
 static void explaining_spends_nothing_and_says_what_asking_charges(void **state)
 {
     (void)state;
-    clinic all;
+    registered all;
     brume_error error = {0};
     open_clinic(&all, -1, 14);
     const char *sql = "SELECT age, COUNT(*) FROM visits GROUP BY age";
@@ -201,7 +148,7 @@ static void explaining_spends_nothing_and_says_what_asking_charges(void **state)
     brume_dataset_close(dataset);
     json_decref(plan);
     json_decref(answer);
-    close_clinic(&all);
+    registered_close(&all);
 }
 
 static void refusals_are_the_same_on_neighbouring_tables(void **state)
@@ -225,7 +172,7 @@ static void refusals_are_the_same_on_neighbouring_tables(void **state)
         "SELECT ward FROM visits",
     };
     static const char *const payments[] = {"1", "0", "-1", "nan", "1e308", "1e999", "", "1 "};
-    clinic one, other;
+    registered one, other;
     open_clinic(&one, -1, 15);
     open_clinic(&other, 7, 15);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -244,8 +191,8 @@ static void refusals_are_the_same_on_neighbouring_tables(void **state)
             assert_string_equal(a.message, b.message);
             assert_string_equal(a.hint, b.hint);
         }
-    close_clinic(&one);
-    close_clinic(&other);
+    registered_close(&one);
+    registered_close(&other);
 }
 
 static void no_price_trick_gets_an_answer(void **state)
@@ -253,7 +200,7 @@ static void no_price_trick_gets_an_answer(void **state)
     (void)state;
     static const char *const prices[] = {"0",   "-1",    "nan", "inf",     "1e308",
                                          "1e9", "0.0.1", "",    "1e-4000", "0x1"};
-    clinic all;
+    registered all;
     brume_error error = {0};
     open_clinic(&all, -1, 16);
     for (size_t i = 0; i < sizeof prices / sizeof *prices; i++) {
@@ -269,7 +216,7 @@ static void no_price_trick_gets_an_answer(void **state)
     assert_ok(brume_ledger_dataset(all.ledger, "visits", &dataset, &error));
     assert_int_equal(dataset->queries, 0);
     brume_dataset_close(dataset);
-    close_clinic(&all);
+    registered_close(&all);
 }
 
 static const char *text(const json_t *answer, size_t row, size_t column)
@@ -281,7 +228,7 @@ static const char *text(const json_t *answer, size_t row, size_t column)
 static void a_mode_of_undeclared_values_is_found_or_is_null(void **state)
 {
     (void)state;
-    clinic all;
+    registered all;
     open_clinic(&all, -1, 18);
     /* two of three people answer 7 */
     json_t *answer = ask(&all,
@@ -313,13 +260,13 @@ static void a_mode_of_undeclared_values_is_found_or_is_null(void **state)
     assert_string_equal(text(answer, 0, 1), "wb");
     assert_string_equal(text(answer, 1, 1), "wb");
     json_decref(answer);
-    close_clinic(&all);
+    registered_close(&all);
 }
 
 static void groups_hardly_large_enough_are_flagged(void **state)
 {
     (void)state;
-    clinic all;
+    registered all;
     open_clinic(&all, -1, 20);
     /* 6 people of each age, and 150 of each half: at this price 6 are hardly shown, 150 surely */
     json_t *small = ask(&all, "SELECT age, COUNT(*) FROM visits GROUP BY age", "4", "1e-2");
@@ -338,13 +285,13 @@ static void groups_hardly_large_enough_are_flagged(void **state)
     json_decref(small);
     json_decref(large);
     json_decref(public_keys);
-    close_clinic(&all);
+    registered_close(&all);
 }
 
 static void keys_alone_are_selected_at_a_lower_price_than_counts(void **state)
 {
     (void)state;
-    clinic all;
+    registered all;
     brume_error error = {0};
     open_clinic(&all, -1, 19);
     brume_payment payment = {"1", "1e-6", NULL};
@@ -370,13 +317,13 @@ static void keys_alone_are_selected_at_a_lower_price_than_counts(void **state)
     json_decref(counted);
     json_decref(answer);
     json_decref(none);
-    close_clinic(&all);
+    registered_close(&all);
 }
 
 static void a_vanished_source_gives_an_error_and_no_answer(void **state)
 {
     (void)state;
-    clinic all;
+    registered all;
     brume_error error = {0};
     open_clinic(&all, -1, 17);
     brume_payment payment = {"1", NULL, NULL};
@@ -388,7 +335,7 @@ static void a_vanished_source_gives_an_error_and_no_answer(void **state)
     assert_null(answer);
     brume_ledger_report report;
     assert_ok(brume_ledger_verify(all.ledger, &report, &error));
-    close_clinic(&all);
+    registered_close(&all);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 
 #include "query/answer.h"
 #include "query/bias.h"
-#include "random/tape.h"
+#include "registered.h"
 
 enum { PEOPLE = 6, ROWS = 12 };
 
@@ -20,81 +20,33 @@ static const char *const table[ROWS] = {
     "p5,a,100",                       /* just within */
 };
 
-typedef struct bench {
-    char folder[64], csv[96], path[96];
-    brume_ledger *ledger;
-    brume_bits *bits;
-} bench;
-
 /* Without person `without`; `replaced` (or -1) has one other row instead of its own. */
-static void open_bench(bench *all, int without, int replaced, const char *share, brume_rule rule)
+static void open_bench(registered *all, int without, int replaced, const char *share,
+                       brume_rule rule)
 {
     brume_error error = {0};
-    snprintf(all->folder, sizeof all->folder, "/tmp/brume-bias-XXXXXX");
-    assert_non_null(mkdtemp(all->folder));
-    snprintf(all->csv, sizeof all->csv, "%s/visits.csv", all->folder);
-    snprintf(all->path, sizeof all->path, "%s/brume.db", all->folder);
-    FILE *file = fopen(all->csv, "w");
-    assert_non_null(file);
+    FILE *file = registered_begin(all);
     fputs("person,ward,age\n", file);
     for (size_t i = 0; i < ROWS; i++)
         if (table[i][1] - '0' != without && table[i][1] - '0' != replaced)
             fprintf(file, "%s\n", table[i]);
     if (replaced >= 0)
         fprintf(file, "q%d,b,300\n", replaced);
-    assert_int_equal(fclose(file), 0);
-    assert_ok(brume_ledger_open(all->path, BRUME_LEDGER_CREATE, &all->ledger, &error));
-    all->bits = brume_tape_open_seeded(5);
-    brume_source source = {.location = all->csv};
-    brume_engine *engine = NULL;
-    brume_description description = {0};
-    brume_policy *policy = NULL;
-    brume_decimal amount, failure;
-    brume_filter filter;
-    assert_ok(brume_engine_open(&source, 1, &engine, &error));
-    assert_ok(brume_engine_describe(engine, 0, &description, &error));
-    brume_engine_close(engine);
-    assert_ok(brume_policy_make(all->csv, NULL, &description, &policy, &error));
+    registered_open(all, file, 5);
+    brume_policy *policy = registered_policy(&(brume_source){.location = all->csv});
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     policy->max_groups = policy->max_rows = 2;
     if (share)
         assert_ok(brume_policy_set_bias_share(policy, share, &error));
-    assert_ok(brume_decimal_parse("1e9", &amount, &error));
-    assert_ok(brume_decimal_parse("0.1", &failure, &error));
-    if (rule == BRUME_RULE_CONCENTRATED)
-        assert_ok(brume_decimal_parse("100", &amount, &error));
-    assert_ok(brume_filter_make(rule, &amount, &failure, NULL, &filter, &error));
-    json_t *json = brume_policy_to_json(policy);
-    brume_registration registration = {.name = "visits",
-                                       .source = description.identity,
-                                       .data_version = "1",
-                                       .adjacency = BRUME_ADD_REMOVE,
-                                       .filter = &filter,
-                                       .policy = json};
-    assert_ok(brume_ledger_register(all->ledger, &registration, &error));
-    json_decref(json);
-    brume_policy_close(policy);
-    brume_description_clear(&description);
-}
-
-static void close_bench(bench *all)
-{
-    static const char *const endings[] = {"", "-wal", "-shm"};
-    brume_ledger_close(all->ledger);
-    brume_bits_close(all->bits);
-    for (size_t i = 0; i < 3; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "%s%s", all->path, endings[i]);
-        unlink(path);
-    }
-    unlink(all->csv);
-    rmdir(all->folder);
+    registered_terms terms = {"visits", rule, rule == BRUME_RULE_CONCENTRATED ? "100" : "1e9",
+                              "0.1", BRUME_ADD_REMOVE};
+    registered_enter(all->ledger, policy, &terms);
 }
 
 /* units, cut, clamped of the first value column; -1: not there. A price of 1e6 leaves noise of
  * scale 1e-4: another number than the true one has probability below exp(-9000). */
-static void estimates(bench *all, const char *sql, double out[3])
+static void estimates(registered *all, const char *sql, double out[3])
 {
     static const char *const names[] = {"units", "cut", "clamped"};
     brume_error error = {0};
@@ -139,7 +91,7 @@ enum { QUESTIONS = sizeof questions / sizeof *questions };
 static void units_that_are_cut_or_clamped_are_counted(void **state)
 {
     (void)state;
-    bench all;
+    registered all;
     open_bench(&all, -1, -1, "0.1", BRUME_RULE_APPROXIMATE);
     for (size_t i = 0; i < QUESTIONS; i++) {
         double found[3];
@@ -148,7 +100,7 @@ static void units_that_are_cut_or_clamped_are_counted(void **state)
             if (found[n] != questions[i].expected[n])
                 fail_msg("%s: number %zu is %g", questions[i].sql, n, found[n]);
     }
-    close_bench(&all);
+    registered_close(&all);
 }
 
 static void a_unit_moves_each_estimate_by_at_most_one(void **state)
@@ -157,7 +109,7 @@ static void a_unit_moves_each_estimate_by_at_most_one(void **state)
     size_t moved = 0;
     for (int unit = 0; unit < PEOPLE; unit++)
         for (int replace = 0; replace < 2; replace++) {
-            bench other;
+            registered other;
             open_bench(&other, replace ? -1 : unit, replace ? unit : -1, "0.1",
                        BRUME_RULE_APPROXIMATE);
             for (size_t i = 0; i < QUESTIONS;
@@ -172,7 +124,7 @@ static void a_unit_moves_each_estimate_by_at_most_one(void **state)
                     moved += by == 1;
                 }
             }
-            close_bench(&other);
+            registered_close(&other);
         }
     assert_holds(moved > 30); /* removing a person moves the units of nearly every question */
 }
@@ -190,7 +142,7 @@ static void the_share_comes_out_of_the_price_and_is_shown(void **state)
     for (int concentrated = 0; concentrated < 2; concentrated++) {
         brume_rule rule = concentrated ? BRUME_RULE_CONCENTRATED : BRUME_RULE_APPROXIMATE;
         brume_payment payment = {concentrated ? NULL : "1", NULL, concentrated ? "0.5" : NULL};
-        bench with, without;
+        registered with, without;
         json_t *plans[2] = {NULL, NULL};
         open_bench(&with, -1, -1, "0.2", rule);
         open_bench(&without, -1, -1, NULL, rule);
@@ -213,8 +165,8 @@ static void the_share_comes_out_of_the_price_and_is_shown(void **state)
         assert_close(shares, 1, 1e-12);
         json_decref(plans[0]);
         json_decref(plans[1]);
-        close_bench(&with);
-        close_bench(&without);
+        registered_close(&with);
+        registered_close(&without);
     }
 }
 
@@ -222,7 +174,7 @@ static void nothing_is_estimated_unless_the_owner_says_so(void **state)
 {
     (void)state;
     brume_error error = {0};
-    bench all;
+    registered all;
     open_bench(&all, -1, -1, NULL, BRUME_RULE_APPROXIMATE);
     for (size_t i = 0; i < QUESTIONS; i++) {
         double found[3];
@@ -230,7 +182,7 @@ static void nothing_is_estimated_unless_the_owner_says_so(void **state)
         for (size_t n = 0; n < 3; n++)
             assert_holds(found[n] == -1);
     }
-    close_bench(&all);
+    registered_close(&all);
     brume_policy policy = {0};
     static const char *const bad[] = {"0", "0.51", "1", "-0.1", "nan", "", "x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

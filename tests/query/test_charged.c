@@ -2,73 +2,19 @@
  * anything is charged. */
 #include "check.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "query/charged.h"
-#include "query/policy.h"
-#include "random/tape.h"
-
-typedef struct place {
-    char folder[64], csv[96], path[96];
-    brume_ledger *ledger;
-    brume_bits *bits;
-} place;
+#include "registered.h"
 
 /* A registered table of `rows` rows, each of them a unit. */
-static void open_place(place *all, int rows, brume_adjacency adjacency)
+static void open_place(registered *all, int rows, brume_adjacency adjacency)
 {
-    brume_error error = {0};
-    snprintf(all->folder, sizeof all->folder, "/tmp/brume-charged-XXXXXX");
-    assert_non_null(mkdtemp(all->folder));
-    snprintf(all->csv, sizeof all->csv, "%s/t.csv", all->folder);
-    snprintf(all->path, sizeof all->path, "%s/brume.db", all->folder);
-    FILE *file = fopen(all->csv, "w");
-    assert_non_null(file);
+    registered_terms terms = {"t", BRUME_RULE_PURE, "1", NULL, adjacency};
+    FILE *file = registered_begin(all);
     fputs("age\n", file);
     for (int i = 0; i < rows; i++)
         fprintf(file, "%d\n", 20 + i);
-    assert_int_equal(fclose(file), 0);
-
-    brume_source source = {.location = all->csv};
-    brume_engine *engine = NULL;
-    brume_description description = {0};
-    brume_policy *policy = NULL;
-    brume_decimal epsilon;
-    brume_filter filter;
-    assert_ok(brume_ledger_open(all->path, BRUME_LEDGER_CREATE, &all->ledger, &error));
-    all->bits = brume_tape_open_seeded(1);
-    assert_ok(brume_engine_open(&source, 1, &engine, &error));
-    assert_ok(brume_engine_describe(engine, 0, &description, &error));
-    brume_engine_close(engine);
-    assert_ok(brume_policy_make(all->csv, NULL, &description, &policy, &error));
-    assert_ok(brume_decimal_parse("1", &epsilon, &error));
-    assert_ok(brume_filter_make(BRUME_RULE_PURE, &epsilon, NULL, NULL, &filter, &error));
-    json_t *json = brume_policy_to_json(policy);
-    brume_registration registration = {.name = "t",
-                                       .source = description.identity,
-                                       .data_version = "1",
-                                       .adjacency = adjacency,
-                                       .filter = &filter,
-                                       .policy = json};
-    assert_ok(brume_ledger_register(all->ledger, &registration, &error));
-    json_decref(json);
-    brume_policy_close(policy);
-    brume_description_clear(&description);
-}
-
-static void close_place(place *all)
-{
-    static const char *const endings[] = {"", "-wal", "-shm"};
-    brume_ledger_close(all->ledger);
-    brume_bits_close(all->bits);
-    for (size_t i = 0; i < 3; i++) {
-        char path[120];
-        snprintf(path, sizeof path, "%s%s", all->path, endings[i]);
-        unlink(path);
-    }
-    unlink(all->csv);
-    rmdir(all->folder);
+    registered_open(all, file, 1);
+    registered_enter(all->ledger, registered_policy(&(brume_source){.location = all->csv}), &terms);
 }
 
 /* How many rows the file has. */
@@ -88,8 +34,8 @@ static brume_status count_lines(void *context, const char *path, brume_bits *bit
     return BRUME_OK;
 }
 
-static brume_status release(const place *all, brume_adjacency adjacency, uint64_t most, int *rows,
-                            brume_error *error)
+static brume_status release(const registered *all, brume_adjacency adjacency, uint64_t most,
+                            int *rows, brume_error *error)
 {
     json_t *answer = NULL;
     brume_charged charged = {.dataset = "t",
@@ -106,7 +52,7 @@ static brume_status release(const place *all, brume_adjacency adjacency, uint64_
     return status;
 }
 
-static uint64_t queries(const place *all)
+static uint64_t queries(const registered *all)
 {
     brume_error error = {0};
     brume_dataset *dataset = NULL;
@@ -119,7 +65,7 @@ static uint64_t queries(const place *all)
 static void too_many_rows_are_refused_before_the_charge_under_replace(void **state)
 {
     (void)state;
-    place all;
+    registered all;
     brume_error error = {0};
     int rows = 0;
     open_place(&all, 5, BRUME_REPLACE);
@@ -129,20 +75,20 @@ static void too_many_rows_are_refused_before_the_charge_under_replace(void **sta
     assert_ok(release(&all, BRUME_REPLACE, 5, &rows, &error));
     assert_int_equal(rows, 5);
     assert_int_equal(queries(&all), 1);
-    close_place(&all);
+    registered_close(&all);
 }
 
 static void the_number_of_rows_decides_nothing_under_add_remove(void **state)
 {
     (void)state;
-    place all;
+    registered all;
     brume_error error = {0};
     int rows = 0;
     open_place(&all, 5, BRUME_ADD_REMOVE);
     assert_ok(release(&all, BRUME_ADD_REMOVE, 4, &rows, &error));
     assert_int_equal(rows, 5);
     assert_int_equal(queries(&all), 1);
-    close_place(&all);
+    registered_close(&all);
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 
 #include "query/answer.h"
 #include "random/tape.h"
+#include "registered.h"
 
 enum { CSV, SERVER };
 
@@ -85,15 +86,7 @@ static brume_ledger *open_registered(int from, uint64_t max_groups, uint64_t max
     static int made;
     snprintf(path, 96, "%s/%d.db", folder, made++);
     assert_ok(brume_ledger_open(path, BRUME_LEDGER_CREATE, &ledger, &error));
-    brume_engine *engine = NULL;
-    brume_description description = {0};
-    brume_policy *policy = NULL;
-    brume_decimal amount, failure;
-    brume_filter filter;
-    assert_ok(brume_engine_open(&source, 1, &engine, &error));
-    assert_ok(brume_engine_describe(engine, 0, &description, &error));
-    brume_engine_close(engine);
-    assert_ok(brume_policy_make(source.location, source.table, &description, &policy, &error));
+    brume_policy *policy = registered_policy(&source);
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     assert_ok(brume_policy_set_bounds(policy, "weight", "30", "150", &error));
@@ -103,32 +96,16 @@ static brume_ledger *open_registered(int from, uint64_t max_groups, uint64_t max
         assert_ok(brume_policy_set_bias_share(policy, "0.1", &error));
     policy->max_groups = max_groups;
     policy->max_rows = max_rows;
-    assert_ok(brume_decimal_parse("1000", &amount, &error));
-    assert_ok(brume_decimal_parse("0.1", &failure, &error));
-    assert_ok(brume_filter_make(BRUME_RULE_APPROXIMATE, &amount, &failure, NULL, &filter, &error));
-    json_t *json = brume_policy_to_json(policy);
-    brume_registration registration = {.name = "visits",
-                                       .source = description.identity,
-                                       .data_version = "1",
-                                       .adjacency = BRUME_ADD_REMOVE,
-                                       .filter = &filter,
-                                       .policy = json};
-    assert_ok(brume_ledger_register(ledger, &registration, &error));
-    json_decref(json);
-    brume_policy_close(policy);
-    brume_description_clear(&description);
+    static const registered_terms terms = {"visits", BRUME_RULE_APPROXIMATE, "1000", "0.1",
+                                           BRUME_ADD_REMOVE};
+    registered_enter(ledger, policy, &terms);
     return ledger;
 }
 
 static void close_registered(brume_ledger *ledger, const char *path)
 {
-    static const char *const endings[] = {"", "-wal", "-shm"};
     brume_ledger_close(ledger);
-    for (size_t i = 0; i < 3; i++) {
-        char each[256];
-        snprintf(each, sizeof each, "%s%s", path, endings[i]);
-        unlink(each);
-    }
+    registered_remove_ledger(path);
 }
 
 static const char *const questions[] = {
