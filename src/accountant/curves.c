@@ -23,6 +23,16 @@ static double moments_delta(const brume_term *terms, size_t count, double epsilo
     return brume_renyi_delta_upper(&curve, epsilon);
 }
 
+/* Is there a loss law beside the curves? If not, pairs are not tried: one release by its pair is
+ * what its moments say, and many lose by it what the sum of their curves knows. */
+static bool has_laws(const brume_term *terms, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (terms[i].cost.loss != BRUME_ABSENT || terms[i].cost.pure != BRUME_ABSENT)
+            return true;
+    return false;
+}
+
 /* Gather, and append a pair for every term that has only a curve. */
 static brume_status gather_with_pairs(const brume_term *terms, size_t count, bool reversed,
                                       double smallest, brume_gathered *out, brume_error *error)
@@ -77,6 +87,10 @@ brume_status brume_curves_epsilon(const brume_term *terms, size_t count, double 
         return BRUME_OK;
     }
     result.value = (brume_interval){0, moments_epsilon(terms, count, finite)};
+    if (!has_laws(terms, count)) {
+        *out = result;
+        return BRUME_OK;
+    }
     for (int order = 0; order < 2; order++) {
         brume_gathered gathered;
         BRUME_TRY(gather_with_pairs(terms, count, order == 1, finite, &gathered, error));
@@ -117,6 +131,10 @@ brume_status brume_curves_delta(const brume_term *terms, size_t count, double ep
     /* failure + (1 - failure) delta, up */
     result.value =
         (brume_interval){result.failure.lower, fmin(1, (failed + moments) * (1 + 4 * BRUME_UNIT))};
+    if (!has_laws(terms, count)) {
+        *out = result;
+        return BRUME_OK;
+    }
     for (int order = 0; order < 2 && result.value.upper > 0; order++) {
         brume_gathered gathered;
         double smallest = fmax(1e-3 * result.value.upper, 1e-300);

@@ -1,0 +1,116 @@
+/* A real unknown: look by a cheap bound, end on sharp certificates, bisect only where that fails.
+ *
+ * Promise: at the value returned the certified bound itself was at most the target. Guesses (the
+ * saddle point, moments, how far smoothing lifts a bound) only choose where to look: they can cost
+ * time or a little noise, never privacy. */
+#include "mechanism/calibrate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "accountant/search.h"
+#include "base/error.h"
+
+/* A number of few digits a hair away that meets the target too is the nicer answer: 10, not
+ * 10.000000000003. */
+static brume_status prefer_short(brume_search_for *c, double *value, brume_error *error)
+{
+    for (int digits = 1; digits <= 6; digits++) {
+        char text[40];
+        snprintf(text, sizeof text, "%.*e", digits - 1, *value);
+        double candidate = strtod(text, NULL), bound;
+        bool noisier = (candidate > *value) != c->inverted;
+        if (!(fabs(candidate / *value - 1) <= (noisier ? 5e-11 : 1e-9)))
+            continue;
+        BRUME_TRY(brume_calibrate_bound(c, candidate, &bound, error));
+        if (bound <= brume_calibrate_target(c))
+            *value = candidate;
+        return BRUME_OK;
+    }
+    return BRUME_OK;
+}
+
+/* Do the other terms alone cost too much? Asked where a guess says so. */
+static brume_status check_reach(brume_search_for *c, const brume_search *search, double guess,
+                                brume_error *error)
+{
+    double most = 0, far = fmin(search->most, 1e6 * guess); /* the very end may be dear */
+    c->look = BRUME_LOOK_SADDLE;
+    bool guessed = brume_calibrate_bound_at(c, far, &most, NULL) == BRUME_OK;
+    c->look = BRUME_LOOK_CERTIFIED, c->tolerance = 0.02;
+    if (guessed && most > 1.1 * search->target) {
+        BRUME_TRY(brume_calibrate_bound_at(c, search->most, &most, error));
+        if (most > 1.1 * search->target)
+            return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "the least cost is too large");
+    }
+    return BRUME_OK;
+}
+
+static brume_status search_in_stages(brume_search_for *c, brume_search *search, double guess,
+                                     double *at, brume_error *error)
+{
+    search->relative = 1e-15;
+    if (c->accuracy || !(c->delta > 0)) /* cheap: go to the last places at once */
+        return brume_search_least(search, guess, at, error);
+    BRUME_TRY(check_reach(c, search, guess, error));
+    static const brume_looking ways[] = {BRUME_LOOK_SADDLE, BRUME_LOOK_MOMENTS,
+                                         BRUME_LOOK_CERTIFIED};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        bool found = false;
+        double slope;
+        if (!brume_calibrate_look(c, ways[i], search->least, search->most, guess, search->step, at,
+                                  &slope))
+            continue;
+        double start = *at;
+        BRUME_TRY(brume_calibrate_polish(c, at, slope, &found, error));
+        if (found)
+            return BRUME_OK;
+        guess = start, search->step = 0.05;
+    }
+    c->tolerance = 0.02;
+    search->relative = 0.01;
+    BRUME_TRY(brume_search_least(search, guess, at, error));
+    guess = *at, search->step = 0.02;
+    search->relative = 2e-10;
+    c->tolerance = 1e-9;
+    return brume_search_least(search, guess, at, error);
+}
+
+/* The least of a sensitivity: that of integers is at least 1. */
+static double least_value(brume_search_for *c, double low)
+{
+    const brume_unknown *unknown = &c->expression->unknown;
+    brume_cost cost;
+    if (unknown->slot != BRUME_SLOT_SENSITIVITY || low >= 1 ||
+        brume_expression_solve(c->expression, low, NULL) != BRUME_OK ||
+        brume_event_cost(&c->expression->events[unknown->event], &cost, NULL) != BRUME_EARGUMENT)
+        return low;
+    return 1;
+}
+
+brume_status brume_calibrate_real(brume_search_for *c, double *value, brume_error *error)
+{
+    const brume_parameter *parameter = c->expression->unknown.parameter;
+    double low = fmax(parameter->least, 1e-290), high = fmin(parameter->most, 1e290);
+    if (parameter->least_open && low == parameter->least)
+        low = nextafter(low, INFINITY);
+    if (parameter->most_open && high == parameter->most)
+        high = nextafter(high, 0);
+    low = least_value(c, low);
+    double guess = fmin(fmax(1, low), high), at;
+    brume_search search = {brume_calibrate_bound_at, c, brume_calibrate_target(c), low, high, 0, 0};
+    if (c->inverted)
+        search.least = 1 / high, search.most = 1 / low, guess = 1 / guess;
+    brume_error why = {0};
+    brume_status status = search_in_stages(c, &search, guess, &at, &why);
+    if (status == BRUME_EUNSUPPORTED)
+        return brume_calibrate_no_value(c, error);
+    if (status != BRUME_OK) {
+        if (error)
+            *error = why;
+        return status;
+    }
+    *value = c->inverted ? 1 / at : at; /* the very number that was tried */
+    return prefer_short(c, value, error);
+}
