@@ -9,7 +9,7 @@
 #include "query/answer.h"
 
 /* Pairs that are tried; examples of each database of a pair, with little noise and as audited. */
-enum { PAIRS = 8, SHARP = 6, EXAMPLES = 24 };
+enum { PAIRS = 6, SHARP = 6, EXAMPLES = 24 };
 
 struct brume_query_subject {
     const brume_question *question;
