@@ -7,6 +7,8 @@
 #include <jansson.h>
 #include <mpfr.h>
 
+#include <brume/account.h>
+
 #include "accountant/terms.h"
 
 #ifndef GOLDEN
@@ -142,10 +144,64 @@ static void the_truth_is_inside_and_the_interval_narrow(void **state)
     assert_true(checked >= 50);
 }
 
+/* What other accountants got wrong: the count of a randomized response dropped, large epsilons,
+ * deltas far below the grid. Truths by 60-digit sums and error functions. */
+static void the_peers_failures_are_answered_right(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        double delta;
+        const char *truth;
+    } costs[] = {
+        {"randomized_response(epsilon=1.0986122886681098)*100", 1e-6, "94.289867892924885827"},
+        {"pure(epsilon=1)*100", 1e-6, "83.530701678483611977"},
+        {"pure(epsilon=20)*5", 1e-6, "99.999998999999489694"},
+        {"gaussian(sigma=100)*10000", 1e-12, "7.2384944201788583599"},
+    };
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+        brume_expression expression;
+        brume_term *terms;
+        brume_bound bound;
+        brume_error error;
+        assert_ok(brume_expression_parse(costs[i].text, BRUME_ADD_REMOVE, &expression, &error));
+        assert_ok(brume_account_terms(expression.events, expression.count, 1, BRUME_METHOD_AUTO,
+                                      &terms, &error));
+        assert_ok(brume_account_epsilon(BRUME_METHOD_AUTO, terms, expression.count, costs[i].delta,
+                                        &bound, &error));
+        brume_interval value = {bound.lower, bound.upper};
+        if (!bound.has_lower || !contains(value, costs[i].truth) ||
+            !(value.upper - value.lower <= 1e-12 * value.upper))
+            fail_msg("%s: [%.17g, %.17g], truth %s", costs[i].text, value.lower, value.upper,
+                     costs[i].truth);
+        free(terms);
+        brume_expression_free(&expression);
+    }
+    const struct {
+        double delta, sigma;
+    } noises[] = {{1e-5, 3.7306316348159418322},
+                  {1e-15, 7.4870094679865954635},
+                  {1e-30, 11.083102948976993436}};
+    for (size_t i = 0; i < sizeof noises / sizeof *noises; i++) {
+        brume_expression expression;
+        brume_calibration found;
+        brume_error error;
+        assert_ok(
+            brume_expression_parse("gaussian(sigma=?)", BRUME_ADD_REMOVE, &expression, &error));
+        assert_ok(brume_calibrate(&expression, 1, noises[i].delta, &found, &error));
+        if (!(found.value >= noises[i].sigma * (1 - 4e-16) &&
+              found.value <= noises[i].sigma * (1 + 1e-9) && found.epsilon_upper <= 1))
+            fail_msg("delta %g: sigma %.17g, truth %.17g", noises[i].delta, found.value,
+                     noises[i].sigma);
+        brume_expression_free(&expression);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_truth_is_inside_and_the_interval_narrow),
+        cmocka_unit_test(the_peers_failures_are_answered_right),
     };
     return cmocka_run_group_tests_name("accountant golden", tests, NULL, NULL);
 }
