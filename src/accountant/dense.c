@@ -8,20 +8,23 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "accountant/sieve.h"
 
-enum { BLOCK = BRUME_DENSE_BLOCK, MOST_DRAWS = 8192 };
+enum { BLOCK = BRUME_DENSE_BLOCK, MOST_DRAWS = 8192, MOST_TURNS = 16 };
 
 static const double unit = BRUME_UNIT;
 static const double most_nodes = 2e7;
-static const double finish_price = 100; /* of a node that is kept */
+static const double finish_price = 40; /* of a node that is kept */
 
 /* One law: its two shares over D, and the turns of q R within a block. */
 typedef struct wave {
     double high, low, angle, draws;
     bool laplace;
     double turn_re[BLOCK], turn_im[BLOCK];
+    double start_re, start_im, next_re,
+        next_im; /* R at a block's first node; its turn to the next */
 } wave;
 
 /* What psi at a node costs, in nanoseconds or so. */
@@ -84,6 +87,7 @@ static wave *open_waves(const brume_line *line)
         w->draws = law->count;
         for (int j = 0; j < BLOCK; j++)
             sincos(w->angle * (j * line->h), &w->turn_im[j], &w->turn_re[j]);
+        sincos(w->angle * (BLOCK * line->h), &w->next_im, &w->next_re);
     }
     return waves;
 }
@@ -148,15 +152,24 @@ static inline __attribute__((always_inline)) void turn_block(block *b, const wav
     }
 }
 
-static inline __attribute__((always_inline)) void fill_block(block *b, const wave *waves,
-                                                             size_t count, double y)
+/* y: of the first node; `turned`: the block follows the last one, else the waves start afresh. */
+static inline __attribute__((always_inline)) void fill_block(block *b, wave *waves, size_t count,
+                                                             double y, bool turned)
 {
     for (size_t i = 0; i < count; i++) {
-        double s, c;
-        sincos(waves[i].angle * y, &s, &c);
-        turn_block(b, &waves[i], waves[i].low * c, waves[i].low * s);
+        wave *w = &waves[i];
+        if (turned) {
+            double old = w->start_re;
+            w->start_re = old * w->next_re - w->start_im * w->next_im;
+            w->start_im = old * w->next_im + w->start_im * w->next_re;
+        } else {
+            sincos(w->angle * y, &w->start_im, &w->start_re);
+        }
+        turn_block(b, w, w->low * w->start_re, w->low * w->start_im);
     }
 }
+
+typedef double lanes __attribute__((vector_size(4 * sizeof(double))));
 
 /* The sum over a block of F e^{-iyx}, real part, and of y times its imaginary part. */
 static inline __attribute__((always_inline)) void sum_block(const double *re, const double *im,
@@ -165,29 +178,34 @@ static inline __attribute__((always_inline)) void sum_block(const double *re, co
                                                             double start_im, double *sum,
                                                             double *first, double *second)
 {
-    double part_re[4] = {0}, part_im[4] = {0}, lever[4] = {0};
-    for (int j = 0; j < BLOCK; j += 4)
-        for (int k = 0; k < 4; k++) {
-            double co = start_re * turn_re[j + k] - start_im * turn_im[j + k];
-            double s = start_re * turn_im[j + k] + start_im * turn_re[j + k];
-            double sine = im[j + k] * co + re[j + k] * s;
-            part_re[k] += re[j + k] * co - im[j + k] * s;
-            part_im[k] += sine;
-            lever[k] += (j + k) * sine;
-        }
+    lanes part_re = {0}, part_im = {0}, lever = {0}, place = {0, 1, 2, 3};
+    for (int j = 0; j < BLOCK; j += 4) {
+        lanes x, y, co, s;
+        memcpy(&x, turn_re + j, sizeof x);
+        memcpy(&y, turn_im + j, sizeof y);
+        co = start_re * x - start_im * y;
+        s = start_re * y + start_im * x;
+        memcpy(&x, re + j, sizeof x);
+        memcpy(&y, im + j, sizeof y);
+        lanes sine = y * co + x * s;
+        part_re += x * co - y * s;
+        part_im += sine;
+        lever += place * sine;
+        place += 4;
+    }
     *sum = (part_re[0] + part_re[1]) + (part_re[2] + part_re[3]);
     *first = (part_im[0] + part_im[1]) + (part_im[2] + part_im[3]);
     *second = (lever[0] + lever[1]) + (lever[2] + lever[3]);
 }
 
-typedef void fill_function(block *b, const wave *waves, size_t count, double y);
+typedef void fill_function(block *b, wave *waves, size_t count, double y, bool turned);
 typedef void sum_function(const double *re, const double *im, const double *turn_re,
                           const double *turn_im, double start_re, double start_im, double *sum,
                           double *first, double *second);
 
-static void fill_plain(block *b, const wave *waves, size_t count, double y)
+static void fill_plain(block *b, wave *waves, size_t count, double y, bool turned)
 {
-    fill_block(b, waves, count, y);
+    fill_block(b, waves, count, y, turned);
 }
 
 static void sum_plain(const double *re, const double *im, const double *turn_re,
@@ -199,10 +217,10 @@ static void sum_plain(const double *re, const double *im, const double *turn_re,
 
 #if defined(__x86_64__)
 /* The same operations four at a time; no contraction, so the same numbers. */
-__attribute__((target("avx2"))) static void fill_wide(block *b, const wave *waves, size_t count,
-                                                      double y)
+__attribute__((target("avx2"))) static void fill_wide(block *b, wave *waves, size_t count, double y,
+                                                      bool turned)
 {
-    fill_block(b, waves, count, y);
+    fill_block(b, waves, count, y, turned);
 }
 
 __attribute__((target("avx2"))) static void sum_wide(const double *re, const double *im,
@@ -245,40 +263,67 @@ static double find_end(brume_line *line, double limit, double *rest)
     return line->band.end * (1 - 1e-15);
 }
 
-/* Nodes `start` .. of one block, those before `end`: psi -> psi M^ and psi m^, and their share of
- * the line's bounds. */
-static void finish_block(brume_line *line, const block *b, size_t start, size_t end, double steady,
-                         double growing)
+/* The transforms of the band at the nodes of one block. */
+static void kernel_block(const brume_line *line, const brume_band_turns *turns, double y,
+                         brume_band_block *out)
 {
-    brume_dense *dense = &line->dense;
-    dense->start[dense->count / BLOCK] = start;
+    if (y * line->band.width >= BRUME_BAND_LEAST) {
+        brume_band_fill(&line->band, turns, y, wide(line), out);
+        return;
+    }
     EACH(j)
     {
-        size_t index = dense->count + (size_t)j, node = start + (size_t)j;
-        double y = (double)node * line->h;
-        dense->re[index] = dense->im[index] = dense->lower_re[index] = dense->lower_im[index] = 0;
-        if (node >= end)
-            continue;
-        brume_band_pair k = brume_band_at(&line->band, y);
-        double half = index == 0 ? 0.5 : 1; /* the first block is always kept */
-        double re = half * b->re[j], im = half * b->im[j];
-        dense->re[index] = re * k.upper_re - im * k.upper_im;
-        dense->im[index] = re * k.upper_im + im * k.upper_re;
-        dense->lower_re[index] = re * k.lower_re - im * k.lower_im;
-        dense->lower_im[index] = re * k.lower_im + im * k.lower_re;
-        double kernel =
-            fmax(fabs(k.upper_re) + fabs(k.upper_im), fabs(k.lower_re) + fabs(k.lower_im));
-        double size = fabs(re) + fabs(im);
-        /* psi is off by steady + growing y at most; products: 8 units, with the sum's below */
-        dense->error += half * (steady + growing * y) * kernel + 1.1 * size * k.error;
-        dense->size += kernel * size;
-        dense->lever += kernel * size * y;
+        brume_band_pair k = brume_band_at(&line->band, y + j * line->h);
+        out->upper_re[j] = k.upper_re;
+        out->upper_im[j] = k.upper_im;
+        out->lower_re[j] = k.lower_re;
+        out->lower_im[j] = k.lower_im;
+        out->error[j] = k.error;
     }
+}
+
+/* Nodes `start` .. of one block, those before `end`: psi -> psi M^ and psi m^, and their share of
+ * the line's bounds. */
+static void finish_block(brume_line *line, const brume_band_turns *turns, block *b, size_t start,
+                         size_t end, double steady, double growing)
+{
+    brume_dense *dense = &line->dense;
+    double first = (double)start * line->h, error = 0, all = 0, lever = 0;
+    brume_band_block k;
+    kernel_block(line, turns, first, &k);
+    dense->start[dense->count / BLOCK] = start;
+    if (start == 0) { /* the first block is always kept, and its first node halved */
+        b->re[0] *= 0.5;
+        b->im[0] *= 0.5;
+    }
+    double *re = dense->re + dense->count, *im = dense->im + dense->count;
+    double *lower_re = dense->lower_re + dense->count, *lower_im = dense->lower_im + dense->count;
+    EACH(j)
+    {
+        re[j] = b->re[j] * k.upper_re[j] - b->im[j] * k.upper_im[j];
+        im[j] = b->re[j] * k.upper_im[j] + b->im[j] * k.upper_re[j];
+        lower_re[j] = b->re[j] * k.lower_re[j] - b->im[j] * k.lower_im[j];
+        lower_im[j] = b->re[j] * k.lower_im[j] + b->im[j] * k.lower_re[j];
+        double upper = fabs(k.upper_re[j]) + fabs(k.upper_im[j]);
+        double lower = fabs(k.lower_re[j]) + fabs(k.lower_im[j]);
+        double kernel = upper > lower ? upper : lower, size = fabs(b->re[j]) + fabs(b->im[j]);
+        double y = first + j * line->h;
+        /* psi is off by steady + growing y at most; products: 8 units, with the sum's below */
+        error += (steady + growing * y) * kernel + 1.1 * size * k.error[j];
+        all += kernel * size;
+        lever += kernel * size * y;
+    }
+    for (size_t j = end > start ? end - start : 0; j < BLOCK; j++) /* beyond the end: nothing */
+        re[j] = im[j] = lower_re[j] = lower_im[j] = 0;
+    dense->error += error;
+    dense->size += all;
+    dense->lever += lever;
     dense->count += BLOCK;
 }
 
-/* Is psi nothing but rounding in this block? Then it is below twice its error, and is not kept. */
-static bool drop_block(brume_line *line, const block *b, double y, double most)
+/* Is psi, known up to `most`, nothing but rounding in this block, or below what may be passed over?
+ * Then it is not kept. */
+static bool drop_block(brume_line *line, const block *b, double y, double most, double allowed)
 {
     double sum = 0;
     EACH(j)
@@ -286,9 +331,11 @@ static bool drop_block(brume_line *line, const block *b, double y, double most)
         double size = fabs(b->re[j]) + fabs(b->im[j]);
         sum = size > sum ? size : sum;
     }
-    if (!(y > 0) || sum > most)
+    double nothing = fmax(most, allowed * y);
+    if (!(y > 0) || !(sum <= nothing))
         return false;
-    line->skipped += 2.02 * most * brume_band_weight(&line->band, y - line->h, y + BLOCK * line->h);
+    line->skipped += 1.01 * (nothing + most) *
+                     brume_band_weight(&line->band, y - line->h, y + BLOCK * line->h);
     return true;
 }
 
@@ -341,9 +388,9 @@ bool brume_dense_lay(brume_line *line, double limit)
     double steady = 0, growing = 0;
     for (size_t i = 0; i < line->law_count; i++) {
         /* a factor: 2 (15 + 15) of its shares, q (48 y a + 16) of R, 20 of g and rounding; a
-         * product: 3; the big phase: 12 y a */
+         * product: 3; the big phase: 12 y a; R turned from block to block: 10 each time */
         const brume_law *law = &line->laws[i];
-        steady += law->count * 103 + 3;
+        steady += law->count * (103 + 20 * MOST_TURNS * waves[i].low) + 3;
         growing += law->count * law->a * (50 * waves[i].low + 12);
         dense->top += law->count * law->a;
     }
@@ -360,6 +407,10 @@ bool brume_dense_lay(brume_line *line, double limit)
     double open = line->c * (line->c + 1) * line->width * line->width / 8;
     double allowed = 0.01 * fmin(open, 1) * exp(limit) / BRUME_LINE_TOLERANCE;
     brume_sieve sieve = {0};
+    brume_band_turns turns;
+    brume_band_turns_open(&line->band, line->h, &turns);
+    size_t after = 0;        /* the node after the last block, */
+    int turned = MOST_TURNS; /* and how often the waves were turned since they started afresh */
     bool sieved = false, alive = true;
     for (size_t start = 0, again = 2 * BLOCK; start < end && alive;) {
         if (!sieved && start >= again) { /* the higher, the more it leaves out */
@@ -378,14 +429,16 @@ bool brume_dense_lay(brume_line *line, double limit)
         block b;
         start_block(line, start, &b);
         double first = (double)start * line->h, most = steady + growing * (first + BLOCK * line->h);
-        fill(&b, waves, line->law_count, first);
+        turned = start == after && turned < MOST_TURNS ? turned + 1 : 0;
+        fill(&b, waves, line->law_count, first, turned > 0);
         dense->tried += BLOCK;
-        if (!drop_block(line, &b, first, most)) {
+        if (!drop_block(line, &b, first, most, start >= 2 * BLOCK ? allowed : 0)) {
             alive = make_room(dense);
             if (alive)
-                finish_block(line, &b, start, end, steady, growing);
+                finish_block(line, &turns, &b, start, end, steady, growing);
         }
         start += BLOCK;
+        after = start;
         if (sieved)
             brume_sieve_go(line, &sieve, (double)start);
     }

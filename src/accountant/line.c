@@ -112,25 +112,33 @@ double brume_line_size(const brume_line *line, double epsilon)
            log(line->h / M_PI);
 }
 
+/* X = 2 pi/h such that the aliases of the line at c are below e^{-3} `share` of T, which is near
+ * e^lead: exp(-cX) for those below eps, moments for those above. k is log phi(c). */
+static double spacing_at(const brume_line *line, double epsilon, double c, double k, double lead,
+                         double share)
+{
+    double need = 3 - log(share), spacing = (fmax(-lead, 0) + need) / c, best = INFINITY;
+    double height = k - c * epsilon - log(c) - log1p(c);
+    for (int i = 0; i < BRUME_CHERNOFF_POINTS; i++) {
+        double other = brume_chernoff_point(c, i);
+        double moment = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
+        double bound = moment - other * epsilon - fmin(lead, height) + need;
+        best = fmin(best, bound / (other - c));
+    }
+    return best > 0 && best < INFINITY ? fmax(spacing, best) : spacing;
+}
+
 void brume_line_aim(brume_line *line, double epsilon)
 {
     double c = brume_saddle(line->laws, line->law_count, epsilon), error;
     line->c = c;
     line->cumulant = brume_cumulant(line->laws, line->law_count, c, NULL, &error);
     line->cumulant_error = error;
+    double k = (double)line->cumulant;
     double lead = (double)(line->cumulant - (long double)c * epsilon) - log(c) - log1p(c);
-    double need = fmax(-lead, 0) - log(tolerance) + 3;
-    double spacing = need / c; /* X = 2 pi/h: exp(-cX) below the goal ... */
-    double best = INFINITY;    /* ... and the aliases above eps by Chernoff */
-    for (int i = 0; i < BRUME_CHERNOFF_POINTS; i++) {
-        double other = brume_chernoff_point(c, i);
-        double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
-        double bound = k - other * epsilon - lead - log(tolerance) + 3;
-        best = fmin(best, bound / (other - c));
-    }
-    if (best > 0 && best < INFINITY)
-        spacing = fmax(spacing, best);
+    double spacing = spacing_at(line, epsilon, c, k, lead, tolerance);
     line->h = (double)(float)(2 * M_PI / spacing);
+    line->lead = lead;
     find_lattice(line);
     if (line->unit > 0) {
         double fold = ceil(2 * M_PI / (line->unit * line->h));
@@ -320,8 +328,43 @@ static long skip_band(brume_line *line, long index, double limit)
     return 0;
 }
 
+/* For a band: a larger h, and a c that allows it. The aliases need not be smaller than a share of
+ * what the band leaves open; and since exp(-cX) is theirs below eps, a c above the saddle point has
+ * fewer nodes, while T's terms do not outgrow T too far. */
+static void spread(brume_line *line, double epsilon)
+{
+    double c = line->c, open = c * (c + 1) * line->width * line->width / 8;
+    double share = fmin(fmax(1e-3 * open, tolerance), 1e-3), least = INFINITY, place = c;
+    double saddle = brume_cumulant_rough(line->laws, line->law_count, c, NULL) - c * epsilon;
+    double typical = 0; /* -E log|psi| of Laplace and pure factors at a random y: log(D/p) */
+    for (size_t i = 0; i < line->law_count; i++) {
+        const brume_law *law = &line->laws[i];
+        bool laplace = law->kind == BRUME_LAW_LAPLACE;
+        double t = tanh((c + 0.5) * law->a);
+        if (laplace || law->kind == BRUME_LAW_PURE)
+            typical += law->count * log(2 * (laplace ? 1 + t / (2 * c + 1) : 1) / (1 + t));
+    }
+    /* where a sieve passes over most nodes they cost little, and a larger c spoils it */
+    bool dear = 2 * M_PI / (line->width * line->h) > 4000 && typical < 24;
+    for (int i = 0; i < (dear ? 8 : 1); i++) {
+        double other = (double)(float)(c * (1 + 0.1 * i));
+        double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
+        if (!(k - other * epsilon <= saddle + 4))
+            break;
+        double spacing = spacing_at(line, epsilon, other, k, line->lead, share);
+        if (spacing < least) {
+            least = spacing;
+            place = other;
+        }
+    }
+    line->c = place;
+    line->h = (double)(float)(2 * M_PI / least);
+}
+
 bool brume_line_lay(brume_line *line, double epsilon, double goal)
 {
+    if (line->width > 0 && line->unit == 0)
+        spread(line, epsilon);
     for (size_t i = 0; i < line->law_count; i++)
         if (!brume_law_settle(&line->laws[i], line->c))
             return false;

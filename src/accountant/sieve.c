@@ -4,8 +4,9 @@
  * min(D
  * - 1, 1/(2y)); pure: D = 1, x = 0. log(r + x) is concave in v, so for any v0
  *   -log |psi| >= log D - log(r0 + x) + B (v - v0),  B = k/(2 r0 (r0 + x)).
- * With v = (1 - cos 2ya)/2 the sum over all draws is base - sum g cos(2ay), g = count B/2; over a
- * cell of half width d it is at least its value less d|slope| and d^2/2 of sum 4 a^2 g. */
+ * With v = (1 - cos 2ya)/2 the sum over all draws is S = base - sum g cos(2ay), g = count B/2. Over
+ * a cell of half width d around y its Taylor series to the third order bounds it from below, less
+ * sum g (2ad)^4/24. */
 #include "accountant/sieve.h"
 
 #include <math.h>
@@ -42,15 +43,19 @@ static void choose_tangents(const brume_line *line, brume_sieve *sieve, double l
         const brume_law *law = &line->laws[j];
         double slope, value = gain(law, v, y, &slope), g = 0.5 * law->count * slope;
         base += law->count * (value + slope * (0.5 - v));
-        bend += 2 * law->a * law->a * g;
+        brume_sieve_lane *lane = &sieve->lane[j / 4];
+        double turn = 2 * law->a * sieve->reach, square = turn * turn;
+        bend += g * square * square / 24;
         shake += g * law->a;
-        sieve->lane[j / 4].size[j % 4] = g;
-        sieve->lane[j / 4].lever[j % 4] = 2 * law->a * g;
+        lane->size[j % 4] = g;
+        lane->slope[j % 4] = g * turn;
+        lane->curve[j % 4] = g * square / 2;
+        lane->twist[j % 4] = g * square * turn / 6;
     }
     /* the angle 2ay by 24 units of it; the tables' rounding and the waves' */
     sieve->base = base - 1e-9 * (1 + fabs(level) + fabs(base)) -
                   64 * BRUME_UNIT * line->band.end * shake;
-    sieve->bend = bend * sieve->reach * sieve->reach;
+    sieve->bend = bend;
     sieve->level = level;
     sieve->from = y;
 }
@@ -79,25 +84,31 @@ typedef double lanes __attribute__((vector_size(4 * sizeof(double))));
 /* A lower bound of -log |psi| over the current cell; then turn to the next one. */
 static inline __attribute__((always_inline)) double cell_bound(brume_sieve *sieve)
 {
-    lanes value = {0}, slope = {0};
+    lanes value = {0}, slope = {0}, curve = {0}, twist = {0};
     for (size_t j = 0; j < sieve->lane_count; j++) {
         brume_sieve_lane *lane = &sieve->lane[j];
-        lanes re, im, turn_re, turn_im, size, lever;
+        lanes re, im, turn_re, turn_im, part;
         memcpy(&re, lane->wave_re, sizeof re);
         memcpy(&im, lane->wave_im, sizeof im);
         memcpy(&turn_re, lane->turn_re, sizeof re);
         memcpy(&turn_im, lane->turn_im, sizeof re);
-        memcpy(&size, lane->size, sizeof re);
-        memcpy(&lever, lane->lever, sizeof re);
-        value += size * re;
-        slope += lever * im;
+        memcpy(&part, lane->size, sizeof re);
+        value += part * re;
+        memcpy(&part, lane->slope, sizeof re);
+        slope += part * im;
+        memcpy(&part, lane->curve, sizeof re);
+        curve += part * re;
+        memcpy(&part, lane->twist, sizeof re);
+        twist += part * im;
         lanes next_re = re * turn_re - im * turn_im, next_im = re * turn_im + im * turn_re;
         memcpy(lane->wave_re, &next_re, sizeof re);
         memcpy(lane->wave_im, &next_im, sizeof re);
     }
     double sum = (value[0] + value[1]) + (value[2] + value[3]);
-    double tilt = (slope[0] + slope[1]) + (slope[2] + slope[3]);
-    return sieve->base - sum - fabs(tilt) * sieve->reach - sieve->bend;
+    double first = (slope[0] + slope[1]) + (slope[2] + slope[3]);
+    double second = (curve[0] + curve[1]) + (curve[2] + curve[3]);
+    double third = (twist[0] + twist[1]) + (twist[2] + twist[3]);
+    return sieve->base - sum - fabs(first) + (second < 0 ? second : 0) - fabs(third) - sieve->bend;
 }
 
 static double cell_plain(brume_sieve *sieve)
@@ -130,13 +141,14 @@ bool brume_sieve_open(const brume_line *line, double index, double block, double
         sieve.reach = 0.5 * (sieve.nodes - 1) * line->h;
         sieve.level = INFINITY;
         adjust(line, &sieve);
-        double value = 0, slope = 0;
+        double square = 0;
         for (size_t j = 0; j < n; j++) {
             const brume_sieve_lane *lane = &sieve.lane[j / 4];
-            value += 0.5 * lane->size[j % 4] * lane->size[j % 4];
-            slope += 0.5 * lane->lever[j % 4] * lane->lever[j % 4];
+            size_t k = j % 4;
+            square += lane->size[k] * lane->size[k] + lane->slope[k] * lane->slope[k] +
+                      lane->curve[k] * lane->curve[k] + lane->twist[k] * lane->twist[k];
         }
-        double usual = sieve.base - sieve.bend - 1.5 * (sqrt(value) + sieve.reach * sqrt(slope));
+        double usual = sieve.base - sieve.bend - sqrt(square);
         sieve.useful = usual > sieve.threshold;
         if (sieve.useful)
             break;

@@ -3,15 +3,17 @@
  *
  * log |psi| of each factor is a concave function of sin^2(ya), so it lies below its tangents, and
  * all together below a sum of cosines, which is cheap, smooth, and bounded over a cell of
- * consecutive nodes by its value and slope at the middle. proofs/accountant.md, section 12. */
+ * consecutive nodes by its derivatives at the middle. proofs/accountant.md, section 12. */
 #ifndef BRUME_ACCOUNTANT_SIEVE_H
 #define BRUME_ACCOUNTANT_SIEVE_H
 
 #include "accountant/line.h"
 
-/* Four laws: g and 2a g, e^{2iay} in the middle of a cell, and its turn from cell to cell. */
+/* Four laws: g and its share of the first three derivatives over half a cell; e^{2iay} in the
+ * middle of a cell, and its turn from cell to cell. */
 typedef struct brume_sieve_lane {
-    double size[4], lever[4], wave_re[4], wave_im[4], turn_re[4], turn_im[4];
+    double size[4], slope[4], curve[4], twist[4];
+    double wave_re[4], wave_im[4], turn_re[4], turn_im[4];
 } brume_sieve_lane;
 
 typedef struct brume_sieve brume_sieve;
@@ -22,7 +24,7 @@ struct brume_sieve {
     double allowed;    /* |psi| <= allowed * y is nothing */
     double level;      /* the tangents are those for thresholds near exp(-level) ... */
     double from;       /* ... and y from here on */
-    double base, bend; /* the constant part of -log |psi|; bounds its second derivative, halved */
+    double base, bend; /* the constant part of -log |psi|; the rest of its series over a cell */
     double threshold;
     double index;   /* of the current cell's first node */
     unsigned turns; /* since the waves were computed afresh */

@@ -16,6 +16,7 @@
 static const double unit = BRUME_UNIT;
 static const double most_work = 6e7;      /* nanoseconds or so of one line */
 static const double pattern_effort = 4e4; /* patterns times draws, some 4 ms each time */
+static const double some_effort = 5e3;    /* patterns before a line is laid finer */
 static const double light_effort = 2e3;   /* patterns without a first look */
 static const double tiny_effort = 150;    /* patterns before anything else */
 static const double ray_width = 1e-8;     /* a ray this narrow is not followed by a line */
@@ -79,9 +80,10 @@ static bool only_sampled(const brume_law *laws, size_t count)
 }
 
 /* Narrow the answer by the sum over sign patterns, if that is quick. */
-static bool try_patterns(const brume_law *laws, size_t count, double epsilon, brume_answer *answer)
+static bool try_patterns(const brume_law *laws, size_t count, double epsilon, double effort,
+                         brume_answer *answer)
 {
-    brume_pattern *pattern = brume_pattern_open(laws, count, epsilon, pattern_effort);
+    brume_pattern *pattern = brume_pattern_open(laws, count, epsilon, effort);
     if (!pattern)
         return false;
     brume_closed closed = brume_pattern_form(pattern);
@@ -154,7 +156,7 @@ static double next_width(const brume_line *line, double gap, double goal, bool n
     }
     double cost = line->dense.count > 0 ? brume_dense_cost(line)
                                         : each * effort * (double)line->count;
-    double factor = fmin(fmax(sqrt(1.2 * gap / goal), 1.5), near ? 256 : 16);
+    double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
     factor = fmin(factor, most_work / cost);
     if (factor < 1.5 || line->band.width < 1e-14)
         return 0;
@@ -208,7 +210,8 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
     closed = closed ||
              (alive && width > 0 && try_atoms(laws, count, epsilon, exp(fmin(goal, 0)), &answer) &&
               narrow(&answer, width_goal));
-    closed = closed || (alive && width > 0 && try_patterns(laws, count, epsilon, &answer));
+    closed = closed ||
+             (alive && width > 0 && try_patterns(laws, count, epsilon, some_effort, &answer));
     /* no route is much sharper than what the parameters' own units do to delta */
     double own = 128 * unit * line.c * fabs(epsilon);
     while (alive && !closed) {
@@ -238,7 +241,7 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         double narrowest = upper_end || width == 0 ? width_goal : fmax(width_goal, band_width);
         bool wide = gap > (upper_end ? 1.15 : 1) * fmax(narrowest, own) * answer.value.upper;
         if (width == 0 && wide)
-            try_patterns(laws, count, epsilon, &answer);
+            try_patterns(laws, count, epsilon, pattern_effort, &answer);
         if (width == 0 || !wide || line.cut || (answer.rounds > 3 && gap > 0.8 * before))
             break;
         width =
@@ -249,6 +252,8 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
     brume_line_close(&line);
     bool enough = upper_end && answer.excess > 0 &&
                   answer.excess <= 1.15 * width_goal * answer.value.upper;
+    if (alive && width > 0 && !closed && !enough && !narrow(&answer, 1e-8))
+        try_patterns(laws, count, epsilon, pattern_effort, &answer);
     if (alive && epsilon >= 0 && !rays_first && !enough && !narrow(&answer, ray_width)) {
         double before = answer.value.upper;
         brume_jumps_delta(laws, count, epsilon, width_goal, &answer);
@@ -534,8 +539,8 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
         double narrowest = width == 0 ? width_goal : fmax(width_goal, band_width);
         bool wide = gap > fmax(narrowest * answer.value.upper, 8 * delta_error / line.c);
         bool stuck = answer.rounds > 3 && gap > 0.8 * (before.upper - before.lower);
-        if (wide &&
-            try_patterns_inverse(laws, count, delta, delta_error, epsilon, pattern_effort, &answer))
+        if (wide && try_patterns_inverse(laws, count, delta, delta_error, epsilon,
+                                         width > 0 ? some_effort : pattern_effort, &answer))
             break;
         if (width == 0 || !wide || line.cut || stuck)
             break;
@@ -545,6 +550,9 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
             break;
     }
     brume_line_close(&line);
+    if (alive && width > 0 && !narrow(&answer, 1e-9))
+        try_patterns_inverse(laws, count, delta, delta_error, answer.value.upper, pattern_effort,
+                             &answer);
     if (alive && !rays_first && !narrow(&answer, ray_width))
         brume_jumps_epsilon(laws, count, delta, delta_error, width_goal, &answer);
     if (alive && alone_and_gaussian(laws, count) && !narrow(&answer, width_goal)) {
