@@ -14,7 +14,9 @@ static const char route[] = "integral along a ray through the loss transform";
 static const char route_variation[] = "total variation, draw by draw";
 static const char route_moment[] = "moments of the loss";
 static const double many_draws = 100, many_divergence = 0.5;
+static const double split_gain = 0.2;
 static const double few_divergence = 0.02; /* below, one jump makes delta */
+static const double most_lost = 20;        /* in units, a log: then another way is tried first */
 static const double negligible = 1e-13;    /* of delta: what may be left out */
 
 enum { MOST_TERMS = 14, MOST_ROUNDS = 4, MOST_AUDITED = 16 };
@@ -115,11 +117,15 @@ static brume_ray *open_ray(const brume_parts *parts, const brume_ray_aim *aim)
     return second.start == first.start ? NULL : brume_ray_open(parts, &second);
 }
 
-static bool add_term(plan *p, double epsilon, double delta)
+static bool add_term(plan *p, double epsilon, double delta, double most)
 {
     size_t i = p->term_count;
     brume_ray_aim aim = brume_ray_aim_for(&p->parts[i], epsilon, 0);
     aim.target = log(delta);
+    brume_ray_aim lower = aim;
+    brume_ray_lower(&p->parts[i], &lower, false);
+    if (!(brume_ray_lost(&p->parts[i], &lower) < most))
+        return false;
     p->rays[i] = open_ray(&p->parts[i], &aim);
     if (!p->rays[i])
         return false;
@@ -128,12 +134,12 @@ static bool add_term(plan *p, double epsilon, double delta)
     return true;
 }
 
-/* Confine every T to where what is beyond has no weight. */
-static void cut_parts(brume_parts *parts, double delta)
+/* Confine every T to where what is beyond has some share of delta. */
+static void cut_parts(brume_parts *parts, double delta, double share)
 {
     for (size_t i = 0; i < parts->count; i++) {
         brume_part *part = &parts->part[i];
-        double mean, sigma, mass = delta * negligible / (double)parts->count / part->count;
+        double mean, sigma, mass = delta * share / (double)parts->count / part->count;
         brume_contour_normal(part->law, &mean, &sigma);
         part->cut = mean + (1 / sigma + sqrt(-2 * log(mass))) / sigma;
     }
@@ -145,12 +151,12 @@ static bool plan_one(plan *p, double epsilon, double delta, bool cut)
     p->parts[0] = p->whole;
     p->log_weight[0] = 0;
     if (cut)
-        cut_parts(&p->parts[0], delta);
+        cut_parts(&p->parts[0], delta, negligible);
     for (size_t i = 0; cut && i < p->whole.count; i++) {
         const brume_part *part = &p->parts[0].part[i];
         p->beyond += part->count * exp(brume_coarse_log_mass(part->law, part->cut));
     }
-    return add_term(p, epsilon, delta);
+    return add_term(p, epsilon, delta, cut || p->whole.reversed ? INFINITY : most_lost);
 }
 
 /* How many draws of `part` may lie above `at` before the rest has no weight. */
@@ -220,7 +226,7 @@ static double split_point(const brume_parts *whole, double epsilon, double delta
     if (whole->count > 1 || whole->reversed)
         return NAN;
     brume_contour_normal(part->law, &mean, &sigma);
-    for (double y = 1; y < 10; y += 0.6) {
+    for (double y = 1; y < 13; y += 0.6) {
         double at = mean + y / sigma, loss = log1p(exp(at));
         double jumps = jumps_needed(part, at, delta);
         if (jumps >= MOST_TERMS)
@@ -232,15 +238,16 @@ static double split_point(const brume_parts *whole, double epsilon, double delta
         double end = -0.5 * y * y + log(sigma / 2.5) + aim.start * loss;
         double falls = none ? 30 : brume_ray_log_sum(&parts.part[0], aim.start) - end;
         double need = none ? 0 : 4 + 25 * loss / aim.x;
-        double score = jumps + fmax(need - falls, 0) + (none ? -1 : 0);
+        /* the nearer to what one jump must be, the less cancels */
+        double score = jumps + fmax(need - falls, 0) - (none ? 1 + split_gain * y : 0);
         if (score < best_score)
             best_score = score, best = at;
     }
     return best;
 }
 
-/* All draws as they are; split; confined. */
-static const int ways[] = {0, 2, 1};
+/* All draws as they are; split; confined. Confined first where no single draw matters. */
+static const int ways[2][3] = {{0, 2, 1}, {1, 0, 2}};
 
 /* A plan near epsilon, where delta is about `delta`; each way that can be is tried in turn. */
 static bool make_plan(plan *p, double epsilon, double delta, int way)
@@ -374,6 +381,32 @@ static double one_jump_epsilon(const brume_law *law, double delta)
     return exp(0.5 * (low + high));
 }
 
+/* Is the deviation of all draws not far below the largest loss of one, but for a tenth of delta? */
+static bool smooth_at(const brume_law *laws, const brume_parts *whole, double delta)
+{
+    brume_parts calm = *whole;
+    double largest = 0;
+    cut_parts(&calm, delta, 0.1);
+    for (size_t i = 0; i < whole->count; i++)
+        largest = fmax(largest, log1p(exp(calm.part[i].cut)));
+    return !whole->reversed && largest * largest < 9 * divergence(laws, whole->count);
+}
+
+/* What one jump makes of one law, and what all draws make. */
+static double guess_epsilon(const brume_law *laws, const brume_parts *whole, double delta,
+                            bool smooth)
+{
+    brume_parts calm = *whole;
+    double guess = 0;
+    cut_parts(&calm, delta, smooth ? 0.1 : negligible);
+    if (smooth || whole->reversed || whole->count > 1 ||
+        divergence(laws, whole->count) > few_divergence)
+        guess = fmax(brume_ray_aim_for(&calm, NAN, log(delta)).epsilon, 0);
+    for (size_t i = 0; i < whole->count && !whole->reversed; i++)
+        guess = fmax(guess, one_jump_epsilon(&laws[i], delta));
+    return guess;
+}
+
 /* Where no ray is narrow: a coarse upper end, and what one draw alone costs. */
 static void coarse_ends(const brume_law *laws, const brume_parts *whole, double delta,
                         double delta_error, brume_answer *answer)
@@ -425,21 +458,15 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
         free(p);
         return;
     }
-    p->parts[0] = p->whole;
-    cut_parts(&p->parts[0], delta);
-    bool jumps = count == 1 && !laws[0].reversed;
-    double guess = jumps ? one_jump_epsilon(&laws[0], delta) : 0;
-    if (!jumps || divergence(laws, 1) >= few_divergence)
-        guess = fmax(guess, brume_ray_aim_for(&p->parts[0], NAN, log(delta)).epsilon);
+    bool smooth = smooth_at(laws, &p->whole, delta);
+    double guess = guess_epsilon(laws, &p->whole, delta, smooth);
     for (int i = 0; i < 3; i++) {
-        int way = ways[i];
+        int way = ways[smooth][i];
         if (i == 2 && count == 1 && narrow(&answer->value, 1e-6))
             break; /* seldom of use, and dear */
         double epsilon = guess, before = INFINITY;
         if (narrow(&answer->value, 0.1))
             epsilon = 0.5 * (answer->value.lower + answer->value.upper);
-        else if (way == 2)
-            epsilon = one_jump_epsilon(&laws[0], delta);
         for (int round = 0; round < MOST_ROUNDS && make_plan(p, epsilon, delta, way); round++) {
             double aimed = epsilon, start = fabs(first_start(p));
             epsilon = root_near(p, fmin(epsilon, answer->value.upper), delta, answer->value.upper);
@@ -450,7 +477,8 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
             answer->rounds++;
             close_plan(p);
             double gap = answer->value.upper - answer->value.lower;
-            bool near = fabs(epsilon - aimed) * start < 0.3; /* no better aim */
+            double moved = fabs(epsilon - aimed); /* hardly: no better aim */
+            bool near = moved * start < 0.3 && moved < 0.1 * (aimed + p->whole.origin);
             if (narrow(&answer->value, 100 * width) || near || (round > 0 && !(gap < 0.5 * before)))
                 break;
             before = gap;
@@ -478,13 +506,14 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
     double guess = fmax(count == 1 && !laws[0].reversed ? one_jump(&laws[0], epsilon)
                                                         : fmin(exp(aim.log_delta), 1),
                         1e-300);
+    bool smooth = smooth_at(laws, &p->whole, guess);
     double ceiling = exp(brume_ray_ceiling(&p->whole, aim.start, epsilon));
     if (ceiling < answer->value.upper) {
         answer->value.upper = ceiling;
         answer->route = route_moment;
     }
     for (int i = 0; i < 3 && !narrow(&answer->value, 100 * width); i++) {
-        if (!make_plan(p, epsilon, fmax(guess, answer->value.lower), ways[i]))
+        if (!make_plan(p, epsilon, fmax(guess, answer->value.lower), ways[smooth][i]))
             continue;
         double lower, upper;
         certify(p, epsilon, &lower, &upper);

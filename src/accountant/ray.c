@@ -169,6 +169,13 @@ void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean)
         aim->width = aim_at(parts, aim->start).width;
 }
 
+double brume_ray_lost(const brume_parts *parts, const brume_ray_aim *aim)
+{
+    double units, size = size_at(parts, aim->start, aim->x, &units);
+    double target = fmax(aim->target, aim->log_delta); /* epsilon may be aimed too low */
+    return size + units - target + (parts->reversed ? 0 : aim->x - parts->origin);
+}
+
 /* --- certified from here on --- */
 
 /* log of a bound of prod |Phi|^n at start + a + ib, less the base */
@@ -434,6 +441,15 @@ static void shrink(form *f, double excess, double near, const brume_ray_aim *at,
     f->height *= excess > 60 ? fmax(sqrt(12 / excess), 0.05) : 0.7;
 }
 
+/* Many draws without jumps: above the line where their variance is, m + 2/sigma^2. */
+static double rise_of(const form *f, const brume_part *part)
+{
+    double mean, sigma;
+    brume_contour_normal(part->law, &mean, &sigma);
+    double middle = mean + (2 / sigma - 0.5) / sigma;
+    return f->few || isinf(part->cut) ? f->rise : fmin(f->rise, middle + log(f->reach));
+}
+
 /* A guess of the excess: the density above the line, where it rises. */
 static double excess_near(const brume_parts *parts, const form *f)
 {
@@ -442,7 +458,7 @@ static double excess_near(const brume_parts *parts, const form *f)
         double mean, sigma;
         brume_contour_normal(parts->part[i].law, &mean, &sigma);
         double high = f->height * fmin(parts->reversed ? M_PI / 4 : M_PI / 2, 1.5 / sigma);
-        double middle = f->rise - log(f->reach) + 0.5 * fmin(1, 1 / sigma);
+        double middle = rise_of(f, &parts->part[i]) - log(f->reach) + 0.5 * fmin(1, 1 / sigma);
         sum += parts->part[i].count * 0.5 * erfc(sigma * (middle - mean) * M_SQRT1_2) *
                expm1(0.5 * sigma * sigma * high * high);
     }
@@ -462,7 +478,10 @@ static bool draw_contours(brume_ray *ray, const brume_ray_aim *at)
         ray->angle = 0;
         for (size_t i = 0; i < ray->parts->count; i++) {
             const brume_part *part = &ray->parts->part[i];
-            brume_contour_aim goal = {ray->start, f.reach, f.height, f.rise, part->from, part->cut};
+            brume_contour_aim goal = {.start = ray->start, .reach = f.reach, .height = f.height};
+            goal.rise = rise_of(&f, part);
+            goal.from = part->from;
+            goal.cut = part->cut;
             brume_contour *contour = brume_contour_open(part->law, &goal);
             if (!contour)
                 return false;

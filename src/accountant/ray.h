@@ -50,6 +50,9 @@ brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double
  * it puts little mass far out the sums are sharp. */
 void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean);
 
+/* log of the rounding of a ray from aim->start, in units of exp(target); an estimate. */
+double brume_ray_lost(const brume_parts *parts, const brume_ray_aim *aim);
+
 /* log Phi of one draw at the real z; an estimate. */
 double brume_ray_log_sum(const brume_part *part, double z);
 

@@ -336,9 +336,11 @@ static void rays_and_lines_overlap(void **state)
     (void)state;
     static const struct {
         double rate, sigma, count, epsilon;
-    } cases[] = {{0.05, 1, 30, 3},    {0.05, 1, 30, 0.5},  {0.2, 2, 50, 4},   {0.02, 1.2, 300, 1},
-                 {0.02, 1.2, 300, 4}, {0.5, 5, 20, 1},     {0.1, 4, 1000, 3}, {0.01, 1, 3000, 5},
-                 {0.3, 0.8, 12, 20},  {0.01, 1.5, 500, .2}};
+    } cases[] = {{0.05, 1, 30, 3},     {0.05, 1, 30, 0.5},    {0.2, 2, 50, 4},
+                 {0.02, 1.2, 300, 1},  {0.02, 1.2, 300, 4},   {0.5, 5, 20, 1},
+                 {0.1, 4, 1000, 3},    {0.01, 1, 3000, 5},    {0.3, 0.8, 12, 20},
+                 {0.01, 1.5, 500, .2}, {0.001, 4, 1e4, 0.13}, {0.001, 2, 1e6, 2.4},
+                 {0.001, 10, 1e6, 0.6}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int reversed = 0; reversed < 2; reversed++) {
             brume_loss loss = {.kind = BRUME_LOSS_POISSON_GAUSSIAN};
@@ -423,6 +425,30 @@ static void the_whole_grid_is_narrow(void **state)
                 before = out.value.upper;
             }
         }
+}
+
+/* Many draws of which no single one matters: every T confined, with a sharp end each. */
+static void many_small_losses_are_narrow(void **state)
+{
+    (void)state;
+    static const struct {
+        double rate, sigma, delta;
+        uint64_t count;
+    } cases[] = {{0.001, 2, 1e-12, 10000}, {0.001, 2, 1e-6, 1000000}, {0.001, 4, 1e-9, 10000},
+                 {0.001, 4, 1e-9, 1000},   {0.0001, 4, 1e-9, 10000},  {0.001, 1.5, 1e-3, 1000000},
+                 {0.01, 4, 1e-12, 1000},   {1e-5, 10, 1e-9, 1000000}, {0.0001, 2, 1e-6, 1000000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_term term = poisson_gaussian(cases[i].rate, cases[i].sigma, cases[i].count);
+        brume_composition out, back;
+        brume_error error;
+        assert_ok(brume_compose_epsilon(&term, 1, cases[i].delta, NULL, &out, &error));
+        if (!(out.value.upper - out.value.lower <= 1e-9 * out.value.upper))
+            fail_msg("case %zu: [%.17g, %.17g]", i, out.value.lower, out.value.upper);
+        assert_ok(brume_compose_delta(&term, 1, out.value.upper, NULL, &back, &error));
+        assert_true(back.value.lower <= cases[i].delta);
+        assert_ok(brume_compose_delta(&term, 1, out.value.lower, NULL, &back, &error));
+        assert_true(back.value.upper >= cases[i].delta);
+    }
 }
 
 /* By another program, in 64-bit significands: trapezoid rules over smooth paths, T = u + i(1.1 (1 +
@@ -602,6 +628,7 @@ int main(void)
         cmocka_unit_test(rays_and_lines_overlap),
         cmocka_unit_test(few_and_many_draws_are_narrow),
         cmocka_unit_test(the_whole_grid_is_narrow),
+        cmocka_unit_test(many_small_losses_are_narrow),
         cmocka_unit_test(another_quadrature_lies_inside),
         cmocka_unit_test(epsilon_is_0_from_the_total_variation_on),
         cmocka_unit_test(deep_tails_have_both_ends),
