@@ -1,4 +1,4 @@
-/* Splitting draws by their jumps, and solving for epsilon. See the header. */
+/* Solving for epsilon and delta by plans of rays. See the header. */
 #include "accountant/jumps.h"
 
 #include <math.h>
@@ -6,33 +6,16 @@
 
 #include "accountant/closed.h"
 #include "accountant/coarse.h"
-#include "accountant/contour.h"
-#include "accountant/ray.h"
+#include "accountant/plan.h"
 
 static const double unit = BRUME_UNIT;
 static const char route[] = "integral along a ray through the loss transform";
 static const char route_variation[] = "total variation, draw by draw";
 static const char route_moment[] = "moments of the loss";
 static const double many_draws = 100, many_divergence = 0.5;
-static const double split_gain = 0.2;
 static const double few_divergence = 0.02; /* below, one jump makes delta */
-static const double most_lost = 20;        /* in units, a log: then another way is tried first */
-static const double negligible = 1e-13;    /* of delta: what may be left out */
 
-enum { MOST_TERMS = 14, MOST_ROUNDS = 4, MOST_AUDITED = 16 };
-
-/* delta = sum over terms of weight * ray, plus at most `beyond`, plus the ceilings. */
-typedef struct plan {
-    brume_parts whole; /* all laws, T not confined */
-    size_t term_count;
-    brume_parts parts[MOST_TERMS];
-    brume_ray *rays[MOST_TERMS]; /* NULL: only bounded, by its moment at `moment` */
-    double log_weight[MOST_TERMS], ceiling[MOST_TERMS];
-    double moment[MOST_TERMS]; /* ceiling -infinity: the term is 0 above this epsilon */
-    double ceiling_epsilon;
-    double beyond;
-    uint64_t nodes;
-} plan;
+enum { MOST_ROUNDS = 4, MOST_AUDITED = 16 };
 
 static bool gather_parts(const brume_law *laws, size_t count, brume_parts *out)
 {
@@ -82,15 +65,6 @@ bool brume_jumps_answered(const brume_answer *answer)
     return answer->route == route;
 }
 
-/* log C(n, j), an upper bound to 1e-9 relative. */
-static double log_choose(double n, double j)
-{
-    double sum = 0;
-    for (double i = 0; i < j; i++)
-        sum += log((n - i) / (i + 1));
-    return sum;
-}
-
 /* delta of one draw, in doubles: an estimate of what one jump makes of n draws. */
 static double one_jump(const brume_law *law, double epsilon)
 {
@@ -99,232 +73,20 @@ static double one_jump(const brume_law *law, double epsilon)
     return law->count * (q * left - (expm1(epsilon) + q) * right);
 }
 
-static void close_plan(plan *p)
-{
-    for (size_t i = 0; i < p->term_count; i++)
-        brume_ray_close(p->rays[i]);
-    p->term_count = 0;
-}
-
-static brume_ray *open_ray(const brume_parts *parts, const brume_ray_aim *aim)
-{
-    brume_ray_aim first = *aim, second = *aim;
-    brume_ray_lower(parts, &first, false);
-    brume_ray *ray = brume_ray_open(parts, &first);
-    if (ray)
-        return ray;
-    brume_ray_lower(parts, &second, true);
-    return second.start == first.start ? NULL : brume_ray_open(parts, &second);
-}
-
-static bool add_term(plan *p, double epsilon, double delta, double most)
-{
-    size_t i = p->term_count;
-    brume_ray_aim aim = brume_ray_aim_for(&p->parts[i], epsilon, 0);
-    aim.target = log(delta);
-    brume_ray_aim lower = aim;
-    brume_ray_lower(&p->parts[i], &lower, false);
-    if (!(brume_ray_lost(&p->parts[i], &lower) < most))
-        return false;
-    p->rays[i] = open_ray(&p->parts[i], &aim);
-    if (!p->rays[i])
-        return false;
-    p->nodes += brume_ray_nodes(p->rays[i]);
-    p->term_count++;
-    return true;
-}
-
-/* Confine every T to where what is beyond has some share of delta. */
-static void cut_parts(brume_parts *parts, double delta, double share)
-{
-    for (size_t i = 0; i < parts->count; i++) {
-        brume_part *part = &parts->part[i];
-        double mean, sigma, mass = delta * share / (double)parts->count / part->count;
-        brume_contour_normal(part->law, &mean, &sigma);
-        part->cut = mean + (1 / sigma + sqrt(-2 * log(mass))) / sigma;
-    }
-}
-
-/* All draws in one term. */
-static bool plan_one(plan *p, double epsilon, double delta, bool cut)
-{
-    p->parts[0] = p->whole;
-    p->log_weight[0] = 0;
-    if (cut)
-        cut_parts(&p->parts[0], delta, negligible);
-    for (size_t i = 0; cut && i < p->whole.count; i++) {
-        const brume_part *part = &p->parts[0].part[i];
-        p->beyond += part->count * exp(brume_coarse_log_mass(part->law, part->cut));
-    }
-    return add_term(p, epsilon, delta, cut || p->whole.reversed ? INFINITY : most_lost);
-}
-
-/* How many draws of `part` may lie above `at` before the rest has no weight. */
-static double jumps_needed(const brume_part *part, double at, double delta)
-{
-    double log_mass = brume_coarse_log_mass(part->law, at), goal = log(delta * negligible);
-    for (double j = 0; j < MOST_TERMS; j++)
-        if (j + 1 > part->count || log_choose(part->count, j + 1) + (j + 1) * log_mass < goal)
-            return j;
-    return MOST_TERMS;
-}
-
-/* One law, split at `at`. */
-static bool plan_split(plan *p, double epsilon, double delta, double at)
-{
-    const brume_part *part = &p->whole.part[0];
-    double most = jumps_needed(part, at, delta), total = 0;
-    if (most >= MOST_TERMS)
-        return false;
-    if (most + 1 <= part->count)
-        p->beyond = exp(log_choose(part->count, most + 1) * (1 + 1e-9) + 1e-9 +
-                        (most + 1) * brume_coarse_log_mass(part->law, at));
-    p->ceiling_epsilon = epsilon;
-    for (double j = 0; j <= most; j++) {
-        size_t i = p->term_count;
-        brume_parts *parts = &p->parts[i];
-        *parts = p->whole;
-        parts->count = 0;
-        if (j < part->count)
-            parts->part[parts->count++] = (brume_part){part->law, -INFINITY, at, part->count - j};
-        if (j > 0)
-            parts->part[parts->count++] = (brume_part){part->law, at, INFINITY, j};
-        p->log_weight[i] = log_choose(part->count, j);
-        double top = part->count * log1p(exp(at)) * (1 + 1e-9);
-        if (j == 0 && top < parts->origin - parts->origin_error + epsilon) {
-            p->ceiling[i] = -INFINITY; /* no loss is above epsilon, nor above a larger one */
-            p->moment[i] = top - (parts->origin - parts->origin_error);
-            p->rays[i] = NULL;
-            p->term_count++;
-            continue;
-        }
-        brume_ray_aim aim = brume_ray_aim_for(parts, epsilon, 0);
-        p->rays[i] = NULL;
-        p->moment[i] = aim.start;
-        if (aim.log_delta + p->log_weight[i] < log(fmax(total, delta) * negligible)) {
-            p->ceiling[i] = brume_ray_ceiling(parts, aim.start, epsilon);
-            p->term_count++;
-            continue;
-        }
-        aim.target = log(delta) - p->log_weight[i];
-        p->rays[i] = open_ray(parts, &aim);
-        if (!p->rays[i])
-            return false;
-        p->nodes += brume_ray_nodes(p->rays[i]);
-        p->term_count++;
-        total += exp(aim.log_delta + p->log_weight[i]);
-    }
-    return true;
-}
-
-/* Where to split the draws of one law for this epsilon; NaN if there is no good place: the part
- * without jumps must fall off towards it, and few jumps must do. */
-static double split_point(const brume_parts *whole, double epsilon, double delta)
-{
-    const brume_part *part = &whole->part[0];
-    double mean, sigma, best = NAN, best_score = 1e9;
-    if (whole->count > 1 || whole->reversed)
-        return NAN;
-    brume_contour_normal(part->law, &mean, &sigma);
-    for (double y = 1; y < 13; y += 0.6) {
-        double at = mean + y / sigma, loss = log1p(exp(at));
-        double jumps = jumps_needed(part, at, delta);
-        if (jumps >= MOST_TERMS)
-            continue;
-        brume_parts parts = *whole;
-        parts.part[0].cut = at;
-        bool none = part->count * loss < whole->origin + epsilon;
-        brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
-        double end = -0.5 * y * y + log(sigma / 2.5) + aim.start * loss;
-        double falls = none ? 30 : brume_ray_log_sum(&parts.part[0], aim.start) - end;
-        double need = none ? 0 : 4 + 25 * loss / aim.x;
-        /* the nearer to what one jump must be, the less cancels */
-        double score = jumps + fmax(need - falls, 0) - (none ? 1 + split_gain * y : 0);
-        if (score < best_score)
-            best_score = score, best = at;
-    }
-    return best;
-}
-
 /* All draws as they are; split; confined. Confined first where no single draw matters. */
-static const int ways[2][3] = {{0, 2, 1}, {1, 0, 2}};
-
-/* A plan near epsilon, where delta is about `delta`; each way that can be is tried in turn. */
-static bool make_plan(plan *p, double epsilon, double delta, int way)
-{
-    p->term_count = 0;
-    p->beyond = 0;
-    bool good = false;
-    if (way == 0) {
-        good = plan_one(p, epsilon, delta, false);
-    } else if (way == 1) {
-        good = plan_one(p, epsilon, delta, true);
-    } else if (way == 2) {
-        double at = split_point(&p->whole, epsilon, delta);
-        good = !isnan(at) && plan_split(p, epsilon, delta, at);
-    }
-    if (!good)
-        close_plan(p);
-    return good;
-}
-
-static bool evaluate(const plan *p, double epsilon, double *value, double *slope, double *error,
-                     double *above)
-{
-    *value = *slope = *error = 0;
-    *above = p->beyond * (1 + 1e-9);
-    for (size_t i = 0; i < p->term_count; i++) {
-        double weight = exp(p->log_weight[i]), v, s, e;
-        /* a smaller epsilon moves the moment bound by e^{c (old - new)} */
-        if (!p->rays[i]) {
-            double moved = (p->moment[i] - 1) * (p->ceiling_epsilon - epsilon);
-            if (moved > 0)
-                moved *= 1 + 1e-9;
-            if (p->ceiling[i] == -INFINITY && !(epsilon > p->moment[i]))
-                return false;
-            *above += exp(p->ceiling[i] + p->log_weight[i] + moved) * (1 + 1e-9);
-            continue;
-        }
-        if (!brume_ray_evaluate(p->rays[i], epsilon, &v, &s, &e))
-            return false;
-        *value += weight * v;
-        *slope += weight * s;
-        *error += weight * (e * (1 + 1e-9) + (100 + 16 * p->log_weight[i]) * unit * fabs(v));
-    }
-    /* delta is not below 0: a sum that says so is a fault, and nothing else of it is believed */
-    return isfinite(*value) && isfinite(*error) && isfinite(*above) &&
-           *value + *error + *above >= 0;
-}
-
-static void certify(const plan *p, double epsilon, double *lower, double *upper)
-{
-    double value, slope, error, above;
-    *lower = 0;
-    *upper = 1;
-    if (!evaluate(p, epsilon, &value, &slope, &error, &above))
-        return;
-    *lower = fmax(0, value - error);
-    *upper = fmin(1, value + error + above);
-}
-
-/* Where the first path starts. */
-static double first_start(const plan *p)
-{
-    for (size_t i = 0; i < p->term_count; i++)
-        if (p->rays[i])
-            return brume_ray_start(p->rays[i]);
-    return INFINITY;
-}
+static const int ways[2][3] = {{BRUME_PLAN_WHOLE, BRUME_PLAN_SPLIT, BRUME_PLAN_CONFINED},
+                               {BRUME_PLAN_CONFINED, BRUME_PLAN_WHOLE, BRUME_PLAN_SPLIT}};
 
 /* Newton's method on log delta; only proposes. */
-static double root_near(const plan *p, double epsilon, double delta, double most)
+static double root_near(const brume_plan *p, double epsilon, double delta, double most)
 {
     double value, slope, error, above, limit = 0;
     for (size_t i = 0; i < p->term_count; i++)
         if (p->rays[i])
             limit = fmax(limit, 3 / fabs(brume_ray_start(p->rays[i])));
     for (int i = 0; i < 30; i++) {
-        if (!evaluate(p, epsilon, &value, &slope, &error, &above) || !(value > 0) || !(slope < 0))
+        if (!brume_plan_evaluate(p, epsilon, &value, &slope, &error, &above) || !(value > 0) ||
+            !(slope < 0))
             return epsilon;
         double step = log(value / delta) * value / -slope;
         step = fmin(fmax(step, -limit), limit);
@@ -337,29 +99,29 @@ static double root_near(const plan *p, double epsilon, double delta, double most
 }
 
 /* Move both ends of `value` to points near `root` at which the plan certifies them. */
-static void certify_ends(const plan *p, double root, double delta, double delta_error,
+static void certify_ends(const brume_plan *p, double root, double delta, double delta_error,
                          brume_interval *value)
 {
     double sum, slope, error, above, lower, upper;
     double low_target = delta * (1 + delta_error), high_target = delta * (1 - delta_error);
-    if (!evaluate(p, root, &sum, &slope, &error, &above) || !(slope < 0))
+    if (!brume_plan_evaluate(p, root, &sum, &slope, &error, &above) || !(slope < 0))
         return;
     if (root == 0) {
-        certify(p, 0, &lower, &upper);
+        brume_plan_certify(p, 0, &lower, &upper);
         if (upper <= high_target)
             *value = (brume_interval){0, 0};
     }
     double step = (1.01 * error + above + 2 * delta * delta_error + fmax(sum - delta, 0)) / -slope +
                   4 * unit * root;
     for (int i = 0; i < 8 && root + step < value->upper; i++, step *= 2) {
-        certify(p, root + step, &lower, &upper);
+        brume_plan_certify(p, root + step, &lower, &upper);
         if (upper <= high_target)
             value->upper = root + step;
     }
     step = (1.01 * error + 2 * delta * delta_error + fmax(delta - sum, 0)) / -slope +
            4 * unit * root;
     for (int i = 0; i < 8 && root - step > value->lower; i++, step *= 2) {
-        certify(p, root - step, &lower, &upper);
+        brume_plan_certify(p, root - step, &lower, &upper);
         if (lower > low_target)
             value->lower = root - step;
     }
@@ -386,7 +148,7 @@ static bool smooth_at(const brume_law *laws, const brume_parts *whole, double de
 {
     brume_parts calm = *whole;
     double largest = 0;
-    cut_parts(&calm, delta, 0.1);
+    brume_plan_confine(&calm, delta, 0.1);
     for (size_t i = 0; i < whole->count; i++)
         largest = fmax(largest, log1p(exp(calm.part[i].cut)));
     return !whole->reversed && largest * largest < 9 * divergence(laws, whole->count);
@@ -398,7 +160,7 @@ static double guess_epsilon(const brume_law *laws, const brume_parts *whole, dou
 {
     brume_parts calm = *whole;
     double guess = 0;
-    cut_parts(&calm, delta, smooth ? 0.1 : negligible);
+    brume_plan_confine(&calm, delta, smooth ? 0.1 : BRUME_PLAN_NEGLIGIBLE);
     if (smooth || whole->reversed || whole->count > 1 ||
         divergence(laws, whole->count) > few_divergence)
         guess = fmax(brume_ray_aim_for(&calm, NAN, log(delta)).epsilon, 0);
@@ -444,7 +206,7 @@ static double total_variation(const brume_law *laws, size_t count)
 void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
                          double width, brume_answer *answer)
 {
-    plan *p = calloc(1, sizeof *p);
+    brume_plan *p = calloc(1, sizeof *p);
     if (!p || !gather_parts(laws, count, &p->whole)) {
         free(p);
         return;
@@ -467,15 +229,16 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
         double epsilon = guess, before = INFINITY;
         if (narrow(&answer->value, 0.1))
             epsilon = 0.5 * (answer->value.lower + answer->value.upper);
-        for (int round = 0; round < MOST_ROUNDS && make_plan(p, epsilon, delta, way); round++) {
-            double aimed = epsilon, start = fabs(first_start(p));
+        for (int round = 0; round < MOST_ROUNDS && brume_plan_make(p, epsilon, delta, way);
+             round++) {
+            double aimed = epsilon, start = fabs(brume_plan_start(p));
             epsilon = root_near(p, fmin(epsilon, answer->value.upper), delta, answer->value.upper);
             brume_interval old = answer->value;
             certify_ends(p, epsilon, delta, delta_error, &answer->value);
             if (answer->value.upper < old.upper)
                 answer->route = route;
             answer->rounds++;
-            close_plan(p);
+            brume_plan_close(p);
             double gap = answer->value.upper - answer->value.lower;
             double moved = fabs(epsilon - aimed); /* hardly: no better aim */
             bool near = moved * start < 0.3 && moved < 0.1 * (aimed + p->whole.origin);
@@ -496,7 +259,7 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
 void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, double width,
                        brume_answer *answer)
 {
-    plan *p = calloc(1, sizeof *p);
+    brume_plan *p = calloc(1, sizeof *p);
     if (!p || !gather_parts(laws, count, &p->whole)) {
         free(p);
         return;
@@ -513,17 +276,17 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
         answer->route = route_moment;
     }
     for (int i = 0; i < 3 && !narrow(&answer->value, 100 * width); i++) {
-        if (!make_plan(p, epsilon, fmax(guess, answer->value.lower), ways[smooth][i]))
+        if (!brume_plan_make(p, epsilon, fmax(guess, answer->value.lower), ways[smooth][i]))
             continue;
         double lower, upper;
-        certify(p, epsilon, &lower, &upper);
+        brume_plan_certify(p, epsilon, &lower, &upper);
         if (upper < answer->value.upper) {
             answer->value.upper = upper;
             answer->route = route;
         }
         answer->value.lower = fmax(answer->value.lower, lower);
         answer->rounds++;
-        close_plan(p);
+        brume_plan_close(p);
     }
     double coarse = narrow(&answer->value, 0.5) ? 1 : brume_coarse_delta(&p->whole, epsilon);
     if (coarse < answer->value.upper) {
@@ -555,16 +318,16 @@ bool brume_jumps_below(const brume_law *laws, size_t count, double epsilon, doub
 
 bool brume_jumps_audit(const brume_law *laws, size_t count, double epsilon, brume_audit *out)
 {
-    plan *p = calloc(1, sizeof *p);
+    brume_plan *p = calloc(1, sizeof *p);
     double delta = fmin(fmax(count > 0 ? one_jump(&laws[0], epsilon) : 0, 1e-300), 1e-3);
     brume_audit audit = {.agrees = true};
     if (p && gather_parts(laws, count, &p->whole))
         for (int way = 0; way < 3; way++)
-            if (make_plan(p, epsilon, delta, way)) {
+            if (brume_plan_make(p, epsilon, delta, way)) {
                 for (size_t i = 0; i < p->term_count; i++)
                     if (p->rays[i])
                         brume_audit_ray(p->rays[i], &p->parts[i], MOST_AUDITED, &audit);
-                close_plan(p);
+                brume_plan_close(p);
             }
     free(p);
     if (audit.nodes > 0)
