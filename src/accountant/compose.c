@@ -239,8 +239,6 @@ bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, 
         if (brume_gather(terms, count, order == 1, &gathered, NULL) != BRUME_OK)
             return false;
         known = gathered.curve_count == 0;
-        for (size_t i = 0; i < gathered.law_count; i++) /* its cumulant is dear */
-            known = known && gathered.laws[i].kind != BRUME_LAW_SAMPLED;
         double finite = 0, failure = gathered.failure;
         if (known && gathered.law_count > 0)
             finite = brume_saddle_delta(gathered.laws, gathered.law_count, epsilon);

@@ -83,6 +83,35 @@ static double poisson_rough(double sigma, double rate, double alpha)
     return fmin(plain, low / (alpha - 1));
 }
 
+/* r^p - 1 - p (r - 1) for r = e^x, by its series where it cancels. */
+static double above_tangent(double p, double x)
+{
+    if (fabs(x) * (1 + fabs(p)) < 1e-3)
+        return p * (p - 1) * x * x / 2 * (1 + (p + 1) * x / 3);
+    return expm1(p * x) - p * expm1(x);
+}
+
+/* The worst of both orders: sum Q r^p for p = alpha and 1 - alpha, where r = 1 - q + q e^l and
+ * sum Q r = 1. */
+static double sampled_rough(const brume_loss *law, double alpha)
+{
+    double shift = law->kind == BRUME_LOSS_POISSON_PURE ? 1 : (double)law->shift;
+    double all = 1 + exp(-law->a), step = -expm1(-law->a) / all, removed = 0, added = 0;
+    if (shift > MOST_ATOMS)
+        return NAN;
+    for (double x = 0; x <= shift; x++) {
+        double loss = law->a * (shift - 2 * x);
+        double mass = (x > 0 && x < shift ? step : 1 / all) * exp(-law->a * x - loss);
+        double ratio = log1p(law->rate * expm1(loss));
+        removed += mass * above_tangent(alpha, ratio);
+        added += mass * above_tangent(1 - alpha, ratio);
+    }
+    double top = log1p(law->rate * expm1(law->a * shift)), sum = fmax(removed, added);
+    if (!(sum < INFINITY)) /* the largest loss alone */
+        return (alpha * top - law->a * shift - log(all)) / (alpha - 1);
+    return fmin(log1p(sum) / (alpha - 1), top);
+}
+
 static double law_rough(const brume_loss *law, double alpha)
 {
     double t = alpha - 1, shift = (double)law->shift;
@@ -101,6 +130,9 @@ static double law_rough(const brume_loss *law, double alpha)
         return alpha * (shift / law->a) * (shift / law->a) / 2;
     case BRUME_LOSS_POISSON_GAUSSIAN:
         return poisson_rough(law->a, law->rate, alpha);
+    case BRUME_LOSS_POISSON_PURE:
+    case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
+        return sampled_rough(law, alpha);
     default:
         return NAN;
     }

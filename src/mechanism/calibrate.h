@@ -43,7 +43,9 @@ typedef struct brume_search_for {
     brume_trial trial; /* the last one */
     brume_tried tried[BRUME_TRIED];
     size_t tried_count;
-    bool tight; /* the answer lies where the bound crosses the target */
+    bool only_failure; /* the unknown moves nothing but a probability of failure; */
+    double finite;     /* then this is delta without any failure */
+    bool tight;        /* the answer lies where the bound crosses the target */
 } brume_search_for;
 
 bool brume_calibrate_same_cost(const brume_cost *a, const brume_cost *b);
@@ -63,6 +65,10 @@ BRUME_MUST_USE brume_status brume_calibrate_bound_at(void *context, double x, do
 BRUME_MUST_USE brume_status brume_calibrate_excess(brume_search_for *c, double log_x,
                                                    double *excess, brume_error *error);
 
+/* Does the unknown move nothing but a probability of failure? Then what is left without it is found
+ * by one certificate, at this value, and a guess adds the failure to it. */
+bool brume_calibrate_split_failure(brume_search_for *c, double value, brume_error *error);
+
 /* Where the bound to look by comes down to about the target, from `least` to `most` of the search
  * variable, and how fast its logarithm falls there; false where it never does. */
 bool brume_calibrate_look(brume_search_for *c, brume_looking by, double least, double most,
@@ -74,10 +80,11 @@ BRUME_MUST_USE brume_status brume_calibrate_real(brume_search_for *c, double *va
 BRUME_MUST_USE brume_status brume_calibrate_whole(brume_search_for *c, double *value,
                                                   brume_error *error);
 
-/* From a point near the answer to one that is certified and within a billionth of it; *found is
- * false where that does not settle. */
-BRUME_MUST_USE brume_status brume_calibrate_polish(brume_search_for *c, double *x, double slope,
-                                                   bool *found, brume_error *error);
+/* From a point near the answer to one that is certified and within a billionth of it, from `least`
+ * to `most`; *found is false where that does not settle. */
+BRUME_MUST_USE brume_status brume_calibrate_polish(brume_search_for *c, double least, double most,
+                                                   double *x, double slope, bool *found,
+                                                   brume_error *error);
 
 brume_status brume_calibrate_no_value(const brume_search_for *c, brume_error *error);
 brume_status brume_calibrate_not_moved(const brume_search_for *c, brume_error *error);

@@ -34,6 +34,38 @@ bool brume_calibrate_same_cost(const brume_cost *a, const brume_cost *b)
            a->delta_failure == b->delta_failure;
 }
 
+/* 1 - prod (1 - delta_i)^n_i, about. */
+static double failure_of(const brume_search_for *c)
+{
+    double log_survival = 0;
+    for (size_t i = 0; i < c->expression->count; i++)
+        log_survival += (double)c->terms[i].count * log1p(-c->terms[i].cost.delta_failure);
+    return -expm1(log_survival);
+}
+
+bool brume_calibrate_split_failure(brume_search_for *c, double value, brume_error *error)
+{
+    const brume_unknown *unknown = &c->expression->unknown;
+    const brume_event *event = &c->expression->events[unknown->event];
+    brume_cost first, other;
+    double bound;
+    if (brume_expression_solve(c->expression, value, error) != BRUME_OK ||
+        brume_event_cost(event, &first, error) != BRUME_OK ||
+        brume_expression_solve(c->expression, 2 * value, error) != BRUME_OK ||
+        brume_event_cost(event, &other, error) != BRUME_OK ||
+        first.delta_failure == other.delta_failure)
+        return false;
+    other.delta_failure = first.delta_failure;
+    c->tolerance = 1e-9;
+    if (!brume_calibrate_same_cost(&first, &other) ||
+        brume_calibrate_bound(c, value, &bound, error) != BRUME_OK)
+        return false;
+    double failure = failure_of(c);
+    c->finite = (bound - failure) / (1 - failure);
+    c->only_failure = c->finite >= 0 && c->finite < 1;
+    return c->only_failure;
+}
+
 static const brume_trial *recall(const brume_search_for *c, const brume_term *term)
 {
     size_t kept = c->tried_count < BRUME_TRIED ? c->tried_count : BRUME_TRIED;
@@ -90,6 +122,11 @@ static brume_status try_terms(brume_search_for *c, const brume_term *term, brume
 {
     size_t count = c->expression->count;
     c->trial = (brume_trial){.bound = INFINITY};
+    if (c->look == BRUME_LOOK_SADDLE && c->only_failure) {
+        double failure = failure_of(c);
+        c->trial.bound = failure + (1 - failure) * c->finite;
+        return BRUME_OK;
+    }
     if (c->look == BRUME_LOOK_SADDLE) {
         if (!brume_compose_guess(c->terms, count, c->epsilon, &c->trial.bound))
             return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "no guess");
@@ -167,7 +204,9 @@ bool brume_calibrate_look(brume_search_for *c, brume_looking by, double least, d
                            .target = target,
                            .least = least,
                            .most = most,
-                           .relative = by == BRUME_LOOK_SADDLE ? 1e-3 : 0.02,
+                           .relative = by != BRUME_LOOK_SADDLE ? 0.02
+                                       : c->only_failure       ? 1e-12
+                                                               : 1e-3,
                            .step = step};
     c->look = by, c->tolerance = 0.02;
     bool found = brume_search_least(&search, guess, at, NULL) == BRUME_OK && least < *at &&

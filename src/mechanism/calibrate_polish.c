@@ -66,7 +66,8 @@ static double step_to_target(const trail *t, double slope)
 /* What the last trial says, in logarithms over the target. */
 typedef struct finding {
     double upper, truth; /* the bound, and what it would be unsmoothed, about */
-    double gap;          /* of the upper end over what is known of the truth; 0: nothing is */
+    bool known;          /* something is known of the truth: */
+    double gap;          /* how far the upper end lies above that */
     double doubt;        /* how far the truth may be from where it is believed */
 } finding;
 
@@ -80,6 +81,7 @@ static finding read_trial(const brume_search_for *c, double upper)
     if (!(excess > 0) && gap > 0.5)
         return f; /* nothing is known of the other end: the bound itself decides */
     bool estimated = excess > 0;
+    f.known = true;
     excess = estimated ? fmin(excess, 0.5) : gap / 3; /* a third, of a smooth delta */
     f.truth += log1p(-excess);
     f.gap = estimated ? upper - f.truth : -log1p(-gap);
@@ -95,22 +97,24 @@ static double tolerance_of(stage s, double slope)
     return widths[s] * (s < WIDE ? 1 : fmin(slope, 100));
 }
 
-brume_status brume_calibrate_polish(brume_search_for *c, double *x, double slope, bool *found,
-                                    brume_error *error)
+brume_status brume_calibrate_polish(brume_search_for *c, double least, double most, double *x,
+                                    double slope, bool *found, brume_error *error)
 {
     double at = log(*x);
     trail tried = {.count = 0};
-    stage now = FIRST;
+    stage now = c->only_failure ? WIDE : FIRST;
     *found = false;
     for (int step = 0; step < 16; step++) {
         double upper;
+        if (!(exp(at) > least && exp(at) < most))
+            return BRUME_OK;
         c->tolerance = tolerance_of(now, slope);
         BRUME_TRY(brume_calibrate_excess(c, at, &upper, error));
         finding f = read_trial(c, upper);
         if (now >= WIDE && f.gap > 1.5 * c->tolerance) /* it cannot be sharper: it decides itself */
             f = (finding){.upper = upper, .truth = upper};
         bool near = upper - f.gap >= -most_loss * slope;
-        if (now >= WIDE && upper <= 0 && near) {
+        if (now >= WIDE && upper <= 0 && near && (f.known || now == SHARP)) {
             *x = exp(at); /* the very point that was tried */
             *found = c->tight = true;
             return BRUME_OK;
