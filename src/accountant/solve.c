@@ -205,15 +205,15 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
     /* a line that only a band ends takes seconds and is not sharper than rays */
     bool closed = alive && width > 0 && only_sampled(laws, count) &&
                   (answer.value.upper < 1 || !rays_first);
+    /* no route is much sharper than what the parameters' own units do to delta */
+    double own = 1024 * unit * line.c * fabs(epsilon);
     closed = closed || (alive && count == 1 && brume_peaks_delta(laws, epsilon, &answer) &&
-                        narrow(&answer, width_goal));
+                        narrow(&answer, fmax(width_goal, own)));
     closed = closed ||
              (alive && width > 0 && try_atoms(laws, count, epsilon, exp(fmin(goal, 0)), &answer) &&
               narrow(&answer, width_goal));
     closed = closed ||
              (alive && width > 0 && try_patterns(laws, count, epsilon, some_effort, &answer));
-    /* no route is much sharper than what the parameters' own units do to delta */
-    double own = 128 * unit * line.c * fabs(epsilon);
     while (alive && !closed) {
         line.width = width;
         alive = brume_line_lay(&line, epsilon, goal);
