@@ -212,7 +212,12 @@ static void a_server_that_is_down_answers_nothing_and_the_ledger_holds(void **st
     brume_payment payment = {"1", "1e-4", NULL};
     brume_ledger *ledger = open_registered(SERVER, 8, 8, path);
     brume_bits *bits = brume_tape_open_seeded(7);
-    pid_t server = (pid_t)atoi(getenv("BRUME_TEST_POSTMASTER"));
+    const char *postmaster = getenv("BRUME_TEST_POSTMASTER");
+    if (!postmaster) {
+        fail_msg("run me by with-cluster");
+        return;
+    }
+    pid_t server = (pid_t)atoi(postmaster);
     assert_int_equal(kill(server, SIGQUIT), 0);
     for (int i = 0; i < 200 && kill(server, 0) == 0; i++)
         usleep(50000);
