@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libpq-fe.h>
-
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/libpq.h"
 
 /* The password that libpq reads from a URL, or NULL in *password. False: it cannot be read. */
 static bool read_password(const char *url, char **password)
@@ -57,6 +56,8 @@ brume_status brume_location_split(const char *location, char **shown, char **pas
     brume_dialect dialect = BRUME_DIALECT_DUCKDB;
     bool is_url = brume_engine_dialect_of(location, &dialect) &&
                   dialect == BRUME_DIALECT_POSTGRESQL;
+    if (is_url)
+        BRUME_TRY(brume_libpq_load(error));
     char *rest = strdup(location), *found = NULL, *left = NULL;
     if (!rest)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");

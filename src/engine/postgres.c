@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libpq-fe.h>
-
 #include "base/error.h"
 #include "engine/copy.h"
+#include "engine/libpq.h"
 
 enum { INT8_OID = 20, TEXT_OID = 25, FLOAT8_OID = 701 };
 
@@ -198,6 +197,7 @@ static brume_status postgres_driver_describe(brume_engine *engine, size_t index,
 static brume_status postgres_driver_open(brume_engine *engine, const brume_source *sources,
                                          size_t count, brume_error *error)
 {
+    BRUME_TRY(brume_libpq_load(error));
     engine_state *state = calloc(1, sizeof *state);
     if (!state)
         return out_of_memory(error);
