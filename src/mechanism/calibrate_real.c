@@ -50,12 +50,26 @@ static brume_status check_reach(brume_search_for *c, const brume_search *search,
     return BRUME_OK;
 }
 
+/* A bound that is cheap, to its last places; but where it jumps, as an error in whole numbers does,
+ * only as near as an answer must be. */
+static brume_status search_to_last_place(brume_search *search, double guess, double *at,
+                                         brume_error *error)
+{
+    double bound;
+    search->relative = 2e-10;
+    BRUME_TRY(brume_search_least(search, guess, at, error));
+    BRUME_TRY(search->value(search->context, *at, &bound, error));
+    if (bound < search->target * (1 - 1e-6))
+        return BRUME_OK;
+    search->relative = 1e-15, search->step = 4e-10;
+    return brume_search_least(search, *at, at, error);
+}
+
 static brume_status search_in_stages(brume_search_for *c, brume_search *search, double guess,
                                      double *at, brume_error *error)
 {
-    search->relative = c->accuracy ? 1e-11 : 1e-15;
-    if (c->accuracy || !(c->delta > 0)) /* cheap: go to the last places at once */
-        return brume_search_least(search, guess, at, error);
+    if (c->accuracy || !(c->delta > 0))
+        return search_to_last_place(search, guess, at, error);
     double least_failure = c->inverted ? 1 / search->most : search->most;
     if (!brume_calibrate_split_failure(c, least_failure, NULL))
         BRUME_TRY(check_reach(c, search, guess, error));
