@@ -165,9 +165,12 @@ static bool guess_slope(const brume_search_for *c, double *slope)
 static bool epsilon_near_target(brume_search_for *c, double value, double *epsilon)
 {
     double bound, slope, at = c->epsilon, excess, found = NAN;
-    c->tolerance = 1e-3;
+    c->tolerance = 0.02; /* as in the search, which remembers it */
     if (c->accuracy || !(c->delta > 0) || brume_calibrate_bound(c, value, &bound, NULL) ||
-        !guess_slope(c, &slope) || !excess_of(c, at, 1e-3, &excess))
+        !guess_slope(c, &slope))
+        return false;
+    excess = log(bound / c->delta);
+    if (!(c->trial.lower > 0.999 * bound && isfinite(excess)) && !excess_of(c, at, 1e-3, &excess))
         return false;
     for (int step = 0; step < 6; step++) {
         double next = at + excess / slope + 5e-7 * at, there;

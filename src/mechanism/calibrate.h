@@ -35,6 +35,7 @@ typedef struct brume_search_for {
     brume_term *terms;
     bool inverted;         /* the search variable is 1/value */
     bool whole;            /* the value is a whole number */
+    bool decide;           /* all that counts is on which side of the target a value is */
     bool accuracy;         /* the bound is an error, not a delta or epsilon */
     double epsilon, delta; /* the target; or alpha, beta */
 

@@ -104,10 +104,11 @@ static bool undecided(const brume_search_for *c, const brume_composition *near, 
  * is decided. */
 static brume_status certify(brume_search_for *c, size_t count, brume_error *error)
 {
+    bool decide = c->whole || c->decide;
     brume_composition near;
-    brume_compose_options options = {.tolerance = c->tolerance, .upper_end = !c->whole};
+    brume_compose_options options = {.tolerance = c->tolerance, .upper_end = !decide};
     BRUME_TRY(brume_account_delta_near(c->terms, count, c->epsilon, &options, &near, error));
-    while (c->whole && undecided(c, &near, options.tolerance)) {
+    while (decide && undecided(c, &near, options.tolerance)) {
         options.tolerance = fmax(options.tolerance / 20, 1e-10);
         BRUME_TRY(brume_account_delta_near(c->terms, count, c->epsilon, &options, &near, error));
     }
@@ -199,14 +200,19 @@ bool brume_calibrate_look(brume_search_for *c, brume_looking by, double least, d
     double target = brume_calibrate_target(c), here = 0, beside = 0;
     if (by == BRUME_LOOK_MOMENTS) /* such a bound is some 7 times the truth where it is near */
         target = fmin(7 * target, sqrt(target));
+    bool sampled = false; /* their guesses are neither as cheap nor as smooth */
+    for (size_t k = 0; k < c->expression->count; k++)
+        sampled = sampled || c->terms[k].cost.law.rate > 0;
+    double relative = by != BRUME_LOOK_SADDLE ? 0.02
+                      : c->only_failure       ? 1e-12
+                      : sampled               ? 0.01
+                                              : 1e-3;
     brume_search search = {.value = brume_calibrate_bound_at,
                            .context = c,
                            .target = target,
                            .least = least,
                            .most = most,
-                           .relative = by != BRUME_LOOK_SADDLE ? 0.02
-                                       : c->only_failure       ? 1e-12
-                                                               : 1e-3,
+                           .relative = relative,
                            .step = step};
     c->look = by, c->tolerance = 0.02;
     bool found = brume_search_least(&search, guess, at, NULL) == BRUME_OK && least < *at &&

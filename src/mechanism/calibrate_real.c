@@ -65,11 +65,41 @@ static brume_status search_to_last_place(brume_search *search, double guess, dou
     return brume_search_least(search, *at, at, error);
 }
 
+/* Does the cost move in steps, as with the sensitivity of integers? */
+static bool moves_in_steps(brume_search_for *c, double value)
+{
+    const brume_unknown *unknown = &c->expression->unknown;
+    const brume_event *event = &c->expression->events[unknown->event];
+    brume_cost here, beside;
+    return brume_expression_solve(c->expression, value * 1.25, NULL) == BRUME_OK &&
+           brume_event_cost(event, &here, NULL) == BRUME_OK &&
+           brume_expression_solve(c->expression, value * 1.26, NULL) == BRUME_OK &&
+           brume_event_cost(event, &beside, NULL) == BRUME_OK &&
+           brume_calibrate_same_cost(&here, &beside);
+}
+
+/* Then a step fits or it does not: as coarse a certificate as says so will do. */
+static brume_status search_steps(brume_search_for *c, brume_search *search, double guess,
+                                 double *at, brume_error *error)
+{
+    double slope;
+    if (brume_calibrate_look(c, BRUME_LOOK_SADDLE, search->least, search->most, guess, 0, at,
+                             &slope))
+        guess = *at;
+    c->decide = true;
+    c->tolerance = 0.02;
+    search->step = 0.2;
+    search->relative = 2e-10;
+    return brume_search_least(search, guess, at, error);
+}
+
 static brume_status search_in_stages(brume_search_for *c, brume_search *search, double guess,
                                      double *at, brume_error *error)
 {
     if (c->accuracy || !(c->delta > 0))
         return search_to_last_place(search, guess, at, error);
+    if (moves_in_steps(c, c->inverted ? 1 / guess : guess))
+        return search_steps(c, search, guess, at, error);
     double least_failure = c->inverted ? 1 / search->most : search->most;
     if (!brume_calibrate_split_failure(c, least_failure, NULL))
         BRUME_TRY(check_reach(c, search, guess, error));

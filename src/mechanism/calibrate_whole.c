@@ -85,6 +85,6 @@ brume_status brume_calibrate_whole(brume_search_for *c, double *value, brume_err
         if (!good && tried == safe)
             return brume_calibrate_no_value(c, error);
         bool both = !isnan(ends.good) && !isnan(ends.bad);
-        tried = both ? inside(&ends, step % 3 == 2) : beyond(&ends);
+        tried = both ? inside(&ends, step % 5 == 4) : beyond(&ends);
     }
 }
