@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-static const double most_multiple = 1024;
+static const double most_multiple = 8192;
 static const double closeness = 4e-12; /* of a multiple, relative: how far a unit may be from it */
 
 /* Is the loss a function of one parameter a, its lattice a or 2a, its profile growing with a? */

@@ -139,6 +139,7 @@ void brume_line_aim(brume_line *line, double epsilon)
     double spacing = spacing_at(line, epsilon, c, k, lead, tolerance);
     line->h = (double)(float)(2 * M_PI / spacing);
     line->lead = lead;
+    line->saddle = c;
     find_lattice(line);
     if (line->unit > 0) {
         double fold = ceil(2 * M_PI / (line->unit * line->h));
@@ -333,7 +334,8 @@ static long skip_band(brume_line *line, long index, double limit)
  * fewer nodes, while T's terms do not outgrow T too far. */
 static void spread(brume_line *line, double epsilon)
 {
-    double c = line->c, open = c * (c + 1) * line->width * line->width / 8;
+    double c = line->saddle > 0 ? line->saddle : line->c;
+    double open = c * (c + 1) * line->width * line->width / 8;
     double share = fmin(fmax(1e-3 * open, tolerance), 1e-3), least = INFINITY, place = c;
     double saddle = brume_cumulant_rough(line->laws, line->law_count, c, NULL) - c * epsilon;
     double typical = 0; /* -E log|psi| of Laplace and pure factors at a random y: log(D/p) */
@@ -349,7 +351,7 @@ static void spread(brume_line *line, double epsilon)
     for (int i = 0; i < (dear ? 8 : 1); i++) {
         double other = (double)(float)(c * (1 + 0.1 * i));
         double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
-        if (!(k - other * epsilon <= saddle + 4))
+        if (!(k - other * epsilon <= saddle + 3))
             break;
         double spacing = spacing_at(line, epsilon, other, k, line->lead, share);
         if (spacing < least) {

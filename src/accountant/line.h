@@ -56,7 +56,7 @@ typedef struct brume_line {
     brume_law *laws;
     size_t law_count;
     double c, h;
-    double lead;                 /* about log T, as aimed */
+    double lead, saddle;         /* about log T, and c, as aimed */
     double width;                /* of the band, as asked for; 0: none */
     brume_band band;             /* as laid */
     double unit;                 /* of the lattice; 0: not folded */

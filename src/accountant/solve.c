@@ -163,6 +163,14 @@ static double next_width(const brume_line *line, double gap, double goal, bool n
     return line->band.width / factor;
 }
 
+/* What the band leaves open at epsilon, without rounding. */
+static double band_part(const brume_line *line, double epsilon)
+{
+    return fmax(brume_line_evaluate(line, epsilon).value -
+                    brume_line_evaluate_lower(line, epsilon).value,
+                0);
+}
+
 /* delta of laws as they are; `upper_end`: the goal is of the estimated excess of the upper end. */
 static bool delta_of(brume_law *laws, size_t count, double epsilon, double width_goal,
                      bool upper_end, brume_answer *out)
@@ -229,10 +237,10 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
             answer.value.lower = lower;
         /* few atoms make kinks, where the estimate fails: only for the many of a dense line */
         bool dense = width > 0 && line.dense.count > 0;
-        double gap_share = dense ? BRUME_BAND_SHARE * (upper - lower) : 0;
+        double band = width > 0 ? band_part(&line, epsilon) : 0;
         if (upper < answer.value.upper) {
             answer.value.upper = upper;
-            answer.excess = gap_share;
+            answer.excess = dense ? BRUME_BAND_SHARE * band : 0;
         }
         double gap = answer.value.upper - answer.value.lower;
         if (upper_end && width > 0)
@@ -242,7 +250,10 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         bool wide = gap > (upper_end ? 1.15 : 1) * fmax(narrowest, own) * answer.value.upper;
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, pattern_effort, &answer);
-        if (width == 0 || !wide || line.cut || (answer.rounds > 3 && gap > 0.8 * before))
+        /* rounding, which no band narrows? */
+        bool rounded = band < 0.2 * (answer.value.upper - answer.value.lower);
+        if (width == 0 || !wide || line.cut || (answer.rounds > 3 && gap > 0.8 * before) ||
+            (rounded && !upper_end))
             break;
         width =
             next_width(&line, gap, narrowest * answer.value.upper, gap < 1e-2 * answer.value.upper);
@@ -539,6 +550,8 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
         double narrowest = width == 0 ? width_goal : fmax(width_goal, band_width);
         bool wide = gap > fmax(narrowest * answer.value.upper, 8 * delta_error / line.c);
         bool stuck = answer.rounds > 3 && gap > 0.8 * (before.upper - before.lower);
+        /* rounding, which no band narrows? */
+        stuck |= width > 0 && band_part(&line, epsilon) < 0.2 * gap * line.c * delta;
         if (wide && try_patterns_inverse(laws, count, delta, delta_error, epsilon,
                                          width > 0 ? some_effort : pattern_effort, &answer))
             break;
