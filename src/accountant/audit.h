@@ -3,7 +3,8 @@
  * A line is laid as always; then every node that was summed is computed again from the textbook
  * form of its laws in Arb's balls, with the nodes' exact places, and summed. The double sum must
  * lie within its claimed error of the ball. Covers the plain, the folded and the banded contour
- * and every law, dense lines and the subsampled Gaussian with its quadrature included; and rays.
+ * and every law, dense lines and the subsampled Gaussian with its quadrature included; and rays,
+ * whose rules are compared with other rules, too.
  * The line over all peaks (peaks.h) is compared with the sum over sign patterns, which is in balls;
  * beyond 300 draws a banded line of the same laws is audited in its place. What was not summed is
  * bounded by envelopes, which are not redone: they are proved, and compared in the tests. */
@@ -24,7 +25,15 @@ BRUME_MUST_USE bool brume_audit_delta(brume_law *laws, size_t count, double epsi
                                       brume_audit *out);
 
 /* One ray of subsampled Gaussians: up to `most` of its nodes, evenly spread, each with all nodes of
- * its contours. What the rules miss is bounded, not redone. */
+ * its contours. */
 void brume_audit_ray(const brume_ray *ray, const brume_parts *parts, size_t most, brume_audit *out);
+
+/* What the rules of the same ray miss. The contours' sums at up to `most` nodes against Arb's
+ * integrals over the real line, where those do not cancel; and up to `most` panels of the ray, for
+ * e^{-zx}, against the rules on both their halves. */
+void brume_audit_transforms(const brume_ray *ray, const brume_parts *parts, size_t most,
+                            brume_audit *out);
+void brume_audit_panels(const brume_ray *ray, const brume_parts *parts, double x, size_t most,
+                        brume_audit *out);
 
 #endif

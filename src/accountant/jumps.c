@@ -324,9 +324,17 @@ bool brume_jumps_audit(const brume_law *laws, size_t count, double epsilon, brum
     if (p && gather_parts(laws, count, &p->whole))
         for (int way = 0; way < 3; way++)
             if (brume_plan_make(p, epsilon, delta, way)) {
-                for (size_t i = 0; i < p->term_count; i++)
-                    if (p->rays[i])
-                        brume_audit_ray(p->rays[i], &p->parts[i], MOST_AUDITED, &audit);
+                double x = p->whole.origin + (p->whole.reversed ? -epsilon : epsilon);
+                for (size_t i = 0; i < p->term_count; i++) {
+                    if (!p->rays[i])
+                        continue;
+                    bool first = audit.nodes == 0; /* the rules of one ray are enough */
+                    brume_audit_ray(p->rays[i], &p->parts[i], MOST_AUDITED, &audit);
+                    if (first) {
+                        brume_audit_transforms(p->rays[i], &p->parts[i], 2, &audit);
+                        brume_audit_panels(p->rays[i], &p->parts[i], x, 1, &audit);
+                    }
+                }
                 brume_plan_close(p);
             }
     free(p);

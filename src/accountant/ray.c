@@ -22,6 +22,7 @@ typedef struct ray_node {
 
 typedef struct ray_panel {
     double a[AROUND], log_bound[AROUND]; /* around its ellipse, kernel and rule included */
+    point middle, half;                  /* z - start */
 } ray_panel;
 
 struct brume_ray {
@@ -252,6 +253,8 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at, double log_goal)
         }
         refused = 0;
         longest = fmax(longest, half);
+        ray->panels[ray->panel_count].middle = 0.5 * (from + to);
+        ray->panels[ray->panel_count].half = 0.5 * (to - from);
         ray->panel_count++;
         double missed[BRUME_MOST_PARTS] = {0};
         for (size_t i = 0; i < ray->parts->count; i++) {
@@ -447,6 +450,26 @@ double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon)
     return sum + c * log(c / (c + 1)) - log1p(c) + off;
 }
 
+/* log of what the rule on this panel misses at x. */
+static double panel_log_bound(const ray_panel *panel, double x)
+{
+    double worst = -INFINITY;
+    for (int j = 0; j < AROUND; j++)
+        worst = larger(worst, panel->log_bound[j] - panel->a[j] * x);
+    return worst;
+}
+
+bool brume_ray_span_at(const brume_ray *ray, size_t index, double x, brume_ray_span *out)
+{
+    if (index >= ray->panel_count)
+        return false;
+    const ray_panel *panel = &ray->panels[index];
+    *out = (brume_ray_span){
+        ray->start,         ray->scale,         creal(panel->middle),     cimag(panel->middle),
+        creal(panel->half), cimag(panel->half), panel_log_bound(panel, x)};
+    return true;
+}
+
 bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, double *slope,
                         double *error)
 {
@@ -472,12 +495,8 @@ bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, dou
     }
     double sum = (double)total;
     missed += unit * 0x1p-10 * (double)ray->node_count * absolute + unit * fabs(sum);
-    for (size_t i = 0; i < ray->panel_count; i++) {
-        double worst = -INFINITY;
-        for (int j = 0; j < AROUND; j++)
-            worst = larger(worst, ray->panels[i].log_bound[j] - ray->panels[i].a[j] * x);
-        missed += exp(worst) * (1 + 1e-6);
-    }
+    for (size_t i = 0; i < ray->panel_count; i++)
+        missed += exp(panel_log_bound(&ray->panels[i], x)) * (1 + 1e-6);
     long double exponent = ray->base - (long double)ray->start * x;
     if (!ray->parts->reversed)
         exponent += epsilon;

@@ -72,6 +72,11 @@ bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, dou
 typedef struct brume_ray_node {
     double start, a, b, weight_re, weight_im, re, im, error, scale;
 } brume_ray_node;
+typedef struct brume_ray_span {
+    double start, scale, middle_re, middle_im, half_re, half_im; /* z = start + middle + u half */
+    double log_missed; /* of e^{-(z-start)x} times the above without weights, by the rule */
+} brume_ray_span;
+bool brume_ray_span_at(const brume_ray *ray, size_t index, double x, brume_ray_span *out);
 bool brume_ray_probe(const brume_ray *ray, size_t index, brume_ray_node *out);
 const brume_contour *brume_ray_contour(const brume_ray *ray, size_t part);
 
