@@ -29,11 +29,6 @@ struct brume_neighbours {
     char words[200];
 };
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an audit");
-}
-
 static void file_path(const brume_neighbours *all, size_t table, bool second, char *out,
                       size_t size)
 {
@@ -193,7 +188,8 @@ static brume_status open_engine(brume_neighbours *all, bool second, brume_error 
     brume_source *sources = calloc(count + 1, sizeof *sources);
     brume_column **columns = calloc(count + 1, sizeof *columns);
     char(*paths)[120] = calloc(count + 1, sizeof *paths);
-    brume_status status = sources && columns && paths ? BRUME_OK : out_of_memory(error);
+    brume_status status = sources && columns && paths ? BRUME_OK
+                                                      : brume_no_memory(error, "an audit");
     for (size_t t = 0; status == BRUME_OK && t < count; t++) {
         const brume_policy *policy = all->question->policies[t];
         status = brume_policy_source(policy, &sources[t], &columns[t], error);
@@ -291,12 +287,12 @@ static brume_status find_values(brume_neighbours *all, const char *sql, brume_er
     const brume_question *question = all->question;
     all->values = calloc(question->table_count + 1, sizeof *all->values);
     if (!all->values)
-        return out_of_memory(error);
+        return brume_no_memory(error, "an audit");
     for (size_t t = 0; t < question->table_count; t++) {
         const brume_policy *policy = question->policies[t];
         all->values[t] = calloc(policy->column_count + 1, sizeof **all->values);
         if (!all->values[t])
-            return out_of_memory(error);
+            return brume_no_memory(error, "an audit");
         for (size_t c = 0; c < policy->column_count; c++)
             BRUME_TRY(
                 find_column(question, t, &policy->columns[c], sql, &all->values[t][c], error));
@@ -333,7 +329,7 @@ brume_status brume_neighbours_open(const brume_question *question, brume_adjacen
 {
     brume_neighbours *all = calloc(1, sizeof *all);
     if (!all)
-        return out_of_memory(error);
+        return brume_no_memory(error, "an audit");
     all->question = question;
     brume_status status = make(all, adjacency, sql, threshold, number, error);
     if (status != BRUME_OK) {

@@ -2,6 +2,8 @@
 #ifndef BRUME_BASE_ERROR_H
 #define BRUME_BASE_ERROR_H
 
+#include <stddef.h>
+
 #include <brume/status.h>
 
 /* Write status, message and hint (NULL: none) into `error` (NULL: nowhere) and return `status`, so
@@ -13,6 +15,13 @@ brume_status brume_fail(brume_error *error, brume_status status, const char *hin
 #ifdef __clang_analyzer__
 #define brume_fail(error, status, ...) ((void)brume_fail(error, status, __VA_ARGS__), (status))
 #endif
+
+/* BRUME_EMEMORY: "out of memory for the answer"; plainly "out of memory" where `what` is NULL. */
+static inline brume_status brume_no_memory(brume_error *error, const char *what)
+{
+    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory%s%s", what ? " for " : "",
+                      what ? what : "");
+}
 
 /* Return from the calling function if `call` failed. The callee has filled `error`. */
 #define BRUME_TRY(call)                                                                            \

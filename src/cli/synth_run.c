@@ -11,11 +11,6 @@
 #include "base/csv.h"
 #include "cli/progress.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for synthetic data");
-}
-
 /* ---- reading ---- */
 
 static brume_status find_columns(const brume_synth *synth, const brume_csv *csv, size_t *places,
@@ -84,7 +79,7 @@ brume_status brume_synth_recall(const brume_synth *synth, const json_t *answer, 
         return brume_fail(error, BRUME_EDAMAGED, NULL, "the recorded answer has no rows");
     double *made = calloc(synth->universe.cells, sizeof *made);
     if (!made)
-        return out_of_memory(error);
+        return brume_no_memory(error, "synthetic data");
     for (size_t i = 0; i + 1 < json_array_size(cells); i += 2) {
         uint64_t cell = (uint64_t)json_integer_value(json_array_get(cells, i));
         if (cell < synth->universe.cells)
@@ -203,7 +198,7 @@ static brume_status run_in(const brume_synth *synth, const char *path, bool exac
     BRUME_TRY(brume_workload_answer(synth->workload, space->counts, space->of_rows, error));
     json_t *made = report_json(synth, &report, space, exact);
     if (!made)
-        return out_of_memory(error);
+        return brume_no_memory(error, "synthetic data");
     *answer = made;
     return BRUME_OK;
 }
@@ -219,7 +214,7 @@ brume_status brume_synth_run(const brume_synth *synth, const char *path, bool ex
                   .truth = malloc(queries * sizeof(double))};
     brume_status status = BRUME_OK;
     if (!space.counts || !space.weights || !space.of_weights || !space.of_rows || !space.truth)
-        status = out_of_memory(error);
+        status = brume_no_memory(error, "synthetic data");
     if (status == BRUME_OK)
         status = run_in(synth, path, exact, bits, &space, answer, error);
     if (status == BRUME_OK) {

@@ -28,11 +28,6 @@ struct brume_copy {
     bool header_seen, trailer_seen;
 };
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-}
-
 static brume_status malformed(brume_error *error)
 {
     return brume_fail(error, BRUME_EENGINE, NULL,
@@ -61,7 +56,7 @@ brume_status brume_copy_open(const brume_wire *wires, size_t wire_count, brume_c
         good = make_buffer(&copy->columns[i], wires[i]);
     if (!good) {
         brume_copy_close(copy);
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     }
     *out = copy;
     return BRUME_OK;
@@ -139,7 +134,7 @@ static brume_status store(column_buffer *column, size_t row, const unsigned char
         size_t capacity = 2 * (column->used + size) + 4096;
         char *grown = realloc(column->bytes, capacity);
         if (!grown)
-            return out_of_memory(error);
+            return brume_no_memory(error, NULL);
         column->bytes = grown;
         column->capacity = capacity;
     }

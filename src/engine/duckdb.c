@@ -35,11 +35,6 @@ typedef struct duckdb_state_of_rows {
     brume_text **texts; /* per TEXT column, of chunk size */
 } rows_state;
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-}
-
 /* ---- open ---- */
 
 static bool settle(engine_state *state)
@@ -71,11 +66,11 @@ static brume_status duckdb_driver_open(brume_engine *engine, const brume_source 
 {
     engine_state *state = calloc(1, sizeof *state);
     if (!state)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     engine->state = state;
     state->sources = calloc(count, sizeof *state->sources);
     if (!state->sources)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     state->source_count = count;
     for (size_t i = 0; i < count; i++)
         BRUME_TRY(brume_files_find(sources[i].location, &state->sources[i].files, error));
@@ -163,16 +158,16 @@ static brume_status duckdb_driver_select(brume_engine *engine, const char *sql, 
     engine_state *state = engine->state;
     rows_state *own = calloc(1, sizeof *own);
     if (!own)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     rows->state = own;
     own->texts = calloc(rows->wire_count, sizeof *own->texts);
     if (!own->texts)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     for (size_t i = 0; i < rows->wire_count; i++)
         if (rows->wires[i] == BRUME_WIRE_TEXT) {
             own->texts[i] = calloc(duckdb_vector_size(), sizeof **own->texts);
             if (!own->texts[i])
-                return out_of_memory(error);
+                return brume_no_memory(error, NULL);
         }
     duckdb_extracted_statements statements;
     idx_t statement_count = duckdb_extract_statements(state->connection, sql, &statements);

@@ -25,11 +25,6 @@ static const duckdb_type travels[] = {[BRUME_WIRE_INTEGER] = DUCKDB_TYPE_BIGINT,
                                       [BRUME_WIRE_REAL] = DUCKDB_TYPE_DOUBLE,
                                       [BRUME_WIRE_TEXT] = DUCKDB_TYPE_VARCHAR};
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-}
-
 void brume_duckdb_columns(duckdb_data_chunk chunk, const brume_wire *wires, size_t wire_count,
                           brume_text *const *texts, brume_chunk_column *columns)
 {
@@ -71,7 +66,7 @@ static brume_status take_columns(brume_duckdb_scan *scan, duckdb_data_chunk inpu
     brume_chunk_column *columns = calloc(scan->wire_count, sizeof *columns);
     brume_text **texts = calloc(scan->wire_count, sizeof *texts);
     brume_text *room = malloc((text_columns * count + 1) * sizeof *room), *next = room;
-    brume_status status = columns && texts && room ? BRUME_OK : out_of_memory(error);
+    brume_status status = columns && texts && room ? BRUME_OK : brume_no_memory(error, NULL);
     if (status == BRUME_OK) {
         for (size_t i = 0; i < scan->wire_count; i++)
             if (scan->wires[i] == BRUME_WIRE_TEXT) {
@@ -145,7 +140,7 @@ brume_status brume_duckdb_scan_open(duckdb_connection connection, brume_duckdb_s
 {
     brume_duckdb_scan *scan = calloc(1, sizeof *scan);
     if (!scan)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     pthread_mutex_init(&scan->lock, NULL);
     duckdb_scalar_function function = duckdb_create_scalar_function();
     duckdb_logical_type any = duckdb_create_logical_type(DUCKDB_TYPE_ANY);
@@ -232,7 +227,7 @@ brume_status brume_duckdb_scan_run(brume_duckdb_scan *scan, duckdb_connection co
     char *wrapped = brume_engine_format(
         "SELECT CAST(coalesce(sum(brume_take(*COLUMNS(*))), 0) AS BIGINT) FROM (%s) AS t", sql);
     if (!wrapped)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     scan->wires = wires;
     scan->wire_count = wire_count;
     scan->take = take;

@@ -15,11 +15,6 @@
 #include "engine/csv_header.h"
 #include "engine/driver.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-}
-
 /* ---- text of SQL ---- */
 
 void brume_sql_append(char **text, const char *more)
@@ -135,7 +130,7 @@ static brume_status sniff_csv(duckdb_connection connection, brume_duckdb_source 
         return brume_fail(error, BRUME_ESOURCE, "is it a CSV file with a header line?",
                           "cannot make out the columns of '%s'", source->files.location);
     source->options = options;
-    return options ? BRUME_OK : out_of_memory(error);
+    return options ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
 /* The first byte of the file that is no white space; EOF if there is none. */
@@ -164,7 +159,7 @@ static brume_status sniff_json(brume_duckdb_source *source, brume_error *error)
                               "a JSON file that is one array cannot be read privately");
     }
     source->options = strdup(", format = 'newline_delimited', ignore_errors = true");
-    return source->options ? BRUME_OK : out_of_memory(error);
+    return source->options ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
 /* May several threads read the files? Which rows there are does not depend on it: what is small,
@@ -270,7 +265,7 @@ static brume_status describe_columns(duckdb_connection connection, const char *f
 {
     char *sql = brume_engine_format("SELECT column_name, column_type FROM (DESCRIBE %s)", from);
     if (!sql)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     duckdb_result result;
     brume_status status = BRUME_OK;
     if (duckdb_query(connection, sql, &result) != DuckDBSuccess)
@@ -293,7 +288,7 @@ static brume_status describe_columns(duckdb_connection connection, const char *f
                 status =
                     brume_engine_add_column(description, name, native, type, leaf, false, error);
             } else {
-                status = out_of_memory(error);
+                status = brume_no_memory(error, NULL);
             }
             free(name);
             free(native);
@@ -313,7 +308,7 @@ brume_status brume_duckdb_describe(duckdb_connection connection, size_t index,
     BRUME_TRY(describe_columns(connection, view, source->files.location, description, error));
     description->identity = strdup(source->files.identity);
     description->options = strdup(source->options);
-    return description->identity && description->options ? BRUME_OK : out_of_memory(error);
+    return description->identity && description->options ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
 /* ---- checks ---- */
@@ -332,7 +327,7 @@ static brume_status check_parquet(duckdb_connection connection, const brume_duck
         brume_sql_append_quoted(&from, source->files.paths[i]);
         brume_sql_append(&from, ")");
         status = from ? describe_columns(connection, from, source->files.location, &other, error)
-                      : out_of_memory(error);
+                      : brume_no_memory(error, NULL);
         if (status == BRUME_OK && (other.column_count != first->column_count ||
                                    brume_engine_check_columns(&expected, &other, NULL) != BRUME_OK))
             status = brume_fail(error, BRUME_ESOURCE,
@@ -389,14 +384,14 @@ static brume_status find_options(duckdb_connection connection, const brume_sourc
 {
     if (recorded->options) {
         source->options = strdup(recorded->options);
-        return source->options ? BRUME_OK : out_of_memory(error);
+        return source->options ? BRUME_OK : brume_no_memory(error, NULL);
     }
     if (source->files.format == BRUME_FILE_CSV)
         return sniff_csv(connection, source, error);
     if (source->files.format == BRUME_FILE_JSON)
         return sniff_json(source, error);
     source->options = strdup("");
-    return source->options ? BRUME_OK : out_of_memory(error);
+    return source->options ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
 static brume_status make_view(duckdb_connection connection, size_t index,
@@ -409,7 +404,7 @@ static brume_status make_view(duckdb_connection connection, size_t index,
              : NULL;
     free(from);
     if (!sql)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     bool made = brume_duckdb_run(connection, sql);
     free(sql);
     return made ? BRUME_OK
@@ -431,7 +426,7 @@ brume_status brume_duckdb_open_source(duckdb_connection connection, size_t index
     BRUME_TRY(make_view(connection, index, recorded, source, error));
     *table = brume_engine_format("\"memory\".\"main\".\"source_%zu\"", index);
     if (!*table)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     /* CSV and JSON were given the recorded columns; a Parquet file says its own. */
     if (recorded->columns && format != BRUME_FILE_PARQUET)
         return BRUME_OK;

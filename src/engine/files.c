@@ -22,11 +22,6 @@
 
 enum { BLOCK = 1 << 16, BLOCKS = 64, HASH = 32 };
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-}
-
 /* ---- finding ---- */
 
 static int unreadable(const char *path, int code)
@@ -90,13 +85,13 @@ brume_status brume_files_find(const char *location, brume_files *files, brume_er
     char *pattern = access(location, F_OK) == 0 ? escape_pattern(location) : strdup(location);
     if (!pattern || !files->location) {
         free(pattern);
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     }
     glob_t names;
     int code = glob(pattern, 0, unreadable, &names);
     free(pattern);
     if (code == GLOB_NOSPACE)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     if (code != 0)
         return brume_fail(error, BRUME_ESOURCE, "is the path right, and may it be read?",
                           "no file '%s'", location);
@@ -122,7 +117,7 @@ brume_status brume_files_find(const char *location, brume_files *files, brume_er
         files->paths[i] = resolved;
     }
     files->identity = identity_of(location, files->paths[0]);
-    return files->identity ? BRUME_OK : out_of_memory(error);
+    return files->identity ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
 void brume_files_clear(brume_files *files)

@@ -34,11 +34,6 @@ typedef struct postgres_state_of_rows {
     bool copying, in_transaction;
 } rows_state;
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-}
-
 static void no_notice(void *context, const PGresult *result)
 {
     (void)context;
@@ -108,7 +103,7 @@ static brume_status connect_server(engine_state *state, const char *url, const c
     const char *const values[] = {"10", url, "UTF8", "brume", password, NULL};
     state->connection = PQconnectdbParams(keywords, values, 1);
     if (!state->connection)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     if (PQstatus(state->connection) != CONNECTION_OK)
         return brume_fail(error, BRUME_ESOURCE,
                           "check host, port, user, password and database of the URL",
@@ -124,7 +119,7 @@ static brume_status connect_server(engine_state *state, const char *url, const c
     if (!settle(state))
         return server_failed(state, error);
     state->cancel = PQgetCancel(state->connection);
-    return state->cancel ? BRUME_OK : out_of_memory(error);
+    return state->cancel ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
 /* One cell of one row, or NULL; *rows is how many rows there were. */
@@ -149,7 +144,7 @@ static brume_status name_server(engine_state *state, brume_error *error)
     const char *host = PQhost(state->connection), *port = PQport(state->connection);
     if (!state->server)
         state->server = brume_engine_format("%s:%s", host ? host : "", port ? port : "");
-    return state->server ? BRUME_OK : out_of_memory(error);
+    return state->server ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
 static brume_status find_table(engine_state *state, const brume_source *source, table_source *found,
@@ -162,7 +157,7 @@ static brume_status find_table(engine_state *state, const brume_source *source, 
     found->schema = dot ? strndup(source->table, (size_t)(dot - source->table)) : strdup("public");
     found->name = strdup(dot ? dot + 1 : source->table);
     if (!found->schema || !found->name)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     const char *const names[] = {found->schema, found->name};
     int rows = 0;
     found->oid = query_cell(state,
@@ -188,7 +183,7 @@ static brume_status find_table(engine_state *state, const brume_source *source, 
         return denied_table(error);
     found->identity = brume_engine_format("postgresql:%s/%s/%s.%s", state->server,
                                           PQdb(state->connection), found->schema, found->name);
-    return found->identity ? BRUME_OK : out_of_memory(error);
+    return found->identity ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
 static brume_status postgres_driver_describe(brume_engine *engine, size_t index,
@@ -200,11 +195,11 @@ static brume_status postgres_driver_open(brume_engine *engine, const brume_sourc
     BRUME_TRY(brume_libpq_load(error));
     engine_state *state = calloc(1, sizeof *state);
     if (!state)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     engine->state = state;
     state->sources = calloc(count, sizeof *state->sources);
     if (!state->sources)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     state->source_count = count;
     for (size_t i = 1; i < count; i++)
         if (strcmp(sources[i].location, sources[0].location) != 0)
@@ -221,7 +216,7 @@ static brume_status postgres_driver_open(brume_engine *engine, const brume_sourc
         free(schema);
         free(name);
         if (!engine->tables[i])
-            return out_of_memory(error);
+            return brume_no_memory(error, NULL);
         brume_description now = {0};
         brume_status status = postgres_driver_describe(engine, i, &now, error);
         if (status == BRUME_OK)
@@ -332,7 +327,7 @@ static brume_status postgres_driver_describe(brume_engine *engine, size_t index,
     BRUME_TRY(status);
     description->identity = strdup(state->sources[index].identity);
     description->options = strdup("");
-    return description->identity && description->options ? BRUME_OK : out_of_memory(error);
+    return description->identity && description->options ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
 /* The table and whatever it reads: through the rules of views and materialised views, and parts. A
@@ -403,7 +398,7 @@ static brume_status postgres_driver_select(brume_engine *engine, const char *sql
     engine_state *state = engine->state;
     rows_state *own = calloc(1, sizeof *own);
     if (!own)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     rows->state = own;
     BRUME_TRY(brume_copy_open(rows->wires, rows->wire_count, &own->copy, error));
     if (strncmp(sql, "SELECT ", 7) != 0)
@@ -414,7 +409,7 @@ static brume_status postgres_driver_select(brume_engine *engine, const char *sql
     BRUME_TRY(check_result_types(state, sql, rows, error));
     char *copy = brume_engine_format("COPY (%s) TO STDOUT (FORMAT binary)", sql);
     if (!copy)
-        return out_of_memory(error);
+        return brume_no_memory(error, NULL);
     PGresult *result = PQexec(state->connection, copy);
     free(copy);
     own->copying = PQresultStatus(result) == PGRES_COPY_OUT;

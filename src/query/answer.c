@@ -8,11 +8,6 @@
 #include "query/error_bar.h"
 #include "query/present.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the answer");
-}
-
 json_t *brume_budget_left(const brume_filter *filter)
 {
     brume_charge left;
@@ -57,8 +52,9 @@ static brume_status add_remaining(brume_ledger *ledger, const brume_question *qu
             return status;
         }
     }
-    return least && json_object_set_new(answer, "remaining", least) == 0 ? BRUME_OK
-                                                                         : out_of_memory(error);
+    return least && json_object_set_new(answer, "remaining", least) == 0
+               ? BRUME_OK
+               : brume_no_memory(error, "the answer");
 }
 
 static brume_status open_engine(const brume_question *question, brume_engine **out,
@@ -67,7 +63,7 @@ static brume_status open_engine(const brume_question *question, brume_engine **o
     size_t count = question->table_count;
     brume_source *sources = calloc(count + 1, sizeof *sources);
     brume_column **columns = calloc(count + 1, sizeof *columns);
-    brume_status status = sources && columns ? BRUME_OK : out_of_memory(error);
+    brume_status status = sources && columns ? BRUME_OK : brume_no_memory(error, "the answer");
     for (size_t i = 0; status == BRUME_OK && i < count; i++) {
         status = brume_policy_source(question->policies[i], &sources[i], &columns[i], error);
         sources[i].password = question->datasets[i]->password;
@@ -103,7 +99,7 @@ brume_status brume_answer_draw(const brume_question *question, const brume_plan 
     brume_collected *collected = NULL, *bent = NULL;
     brume_collected **pairs = calloc(plan->mode_count + 1, sizeof *pairs);
     brume_drawn *drawn = NULL;
-    brume_status status = pairs ? BRUME_OK : out_of_memory(error);
+    brume_status status = pairs ? BRUME_OK : brume_no_memory(error, "the answer");
     if (status == BRUME_OK)
         status = brume_collect(plan, engine, question->table_count, bits, &collected, error);
     for (size_t i = 0; status == BRUME_OK && i < plan->mode_count; i++)
@@ -135,7 +131,7 @@ static brume_status complete(const brume_plan *plan, json_t *answer, brume_error
     if (good && plan->shape.private_keys)
         good = json_object_set_new(answer, "threshold",
                                    json_integer((json_int_t)plan->price.threshold)) == 0;
-    return good ? BRUME_OK : out_of_memory(error);
+    return good ? BRUME_OK : brume_no_memory(error, "the answer");
 }
 
 typedef struct asked {
@@ -171,7 +167,8 @@ static brume_status buy(brume_ledger *ledger, const brume_question *question,
     brume_ledger_charge *charges = calloc(query->table_count + 1, sizeof *charges);
     brume_marks *marks = calloc(query->table_count + 1, sizeof *marks);
     json_t *events = brume_plan_to_json(plan);
-    brume_status status = charges && marks && events ? BRUME_OK : out_of_memory(error);
+    brume_status status = charges && marks && events ? BRUME_OK
+                                                     : brume_no_memory(error, "the answer");
     for (size_t i = 0; status == BRUME_OK && i < query->table_count; i++)
         status = fill_charge(question, plan, engine, i, &marks[i], &charges[i], error);
     brume_reservation reservation = {.charges = charges,
@@ -205,7 +202,7 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
         BRUME_TRY(buy(ledger, question, plan, key, bits, watch, &made, error));
     brume_status status = add_remaining(ledger, question, made, error);
     if (status == BRUME_OK && json_object_set_new(made, "cached", json_boolean(cached)) != 0)
-        status = out_of_memory(error);
+        status = brume_no_memory(error, "the answer");
     if (status != BRUME_OK) {
         json_decref(made);
         return status;
@@ -277,7 +274,7 @@ brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_pa
                          "rule", brume_rule_word(plan->rule), "sql", question->query->normal,
                          "delta_by_default", plan->delta_by_default);
         if (!made)
-            status = out_of_memory(error);
+            status = brume_no_memory(error, "the answer");
     }
     brume_plan_close(plan);
     brume_question_close(question);

@@ -17,11 +17,6 @@ enum { MOST_CLAMPS = 16, MOST_FLAGS = 32 };
 
 static const brume_type whole = {BRUME_TYPE_BIGINT, 0, 0};
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an estimate of bias");
-}
-
 /* ---- clamps ---- */
 
 /* A clamp to bounds that its argument keeps by itself changes nothing. */
@@ -184,7 +179,7 @@ static brume_status nest_units(nest *all, const brume_plan *plan, flags *of, bru
     brume_relation *units = between ? add(all, BRUME_RELATION_GROUP, between, most) : NULL;
     brume_relation *flagged = units ? add(all, BRUME_RELATION_SELECT, units, most) : NULL;
     if (!flagged)
-        return out_of_memory(error);
+        return brume_no_memory(error, "an estimate of bias");
     rows->condition = query->where;
     cells->key_count = keys;
     units->key_count = 1;
@@ -210,7 +205,8 @@ static brume_status nest_units(nest *all, const brume_plan *plan, flags *of, bru
         of->node[i] = each ? column(all, units, each, BRUME_FOLD_MAX, then) : NULL;
     }
     if (!unit || !most_rows || !groups)
-        return builder->status != BRUME_OK ? builder->status : out_of_memory(error);
+        return builder->status != BRUME_OK ? builder->status
+                                           : brume_no_memory(error, "an estimate of bias");
     char text[2][24];
     snprintf(text[0], sizeof text[0], "%llu", (unsigned long long)plan->shape.max_groups);
     snprintf(text[1], sizeof text[1], "%llu", (unsigned long long)plan->shape.max_rows);
@@ -227,7 +223,8 @@ static brume_status nest_units(nest *all, const brume_plan *plan, flags *of, bru
         of->node[i] = of->node[i] ? column(all, flagged, of->node[i], BRUME_FOLD_COUNT_ROWS, 0)
                                   : NULL;
         if (!of->node[i] || !query->unit)
-            return builder->status != BRUME_OK ? builder->status : out_of_memory(error);
+            return builder->status != BRUME_OK ? builder->status
+                                               : brume_no_memory(error, "an estimate of bias");
     }
     flagged->grain_known = true;
     query->from = flagged;
@@ -266,7 +263,7 @@ static brume_status plan_flags(brume_plan_bias *bias, const flags *of, brume_err
     inner->domain = calloc(1, sizeof *inner->domain);
     inner->domain_size = calloc(1, sizeof *inner->domain_size);
     if (!inner->values || !inner->domain || !inner->domain_size)
-        return out_of_memory(error);
+        return brume_no_memory(error, "an estimate of bias");
     for (size_t i = 0; i < of->count; i++)
         inner->values[inner->value_count++] = (brume_plan_value){
             .argument = of->node[i], .grid = of->node[i], .low = 0, .high = 1, .step = 1};
@@ -283,7 +280,7 @@ static brume_status plan_bias(brume_plan *plan, brume_plan_bias *bias, brume_err
     brume_builder *builder = &all.walk.builder;
     bias->plan = calloc(1, sizeof *bias->plan);
     if (!bias->plan || !all.query)
-        return out_of_memory(error);
+        return brume_no_memory(error, "an estimate of bias");
     flags of = {.count = 0};
     bias->cut = plan->bounded;
     for (size_t i = 0; i < BRUME_BIAS_VALUES; i++)
@@ -320,7 +317,7 @@ brume_status brume_bias_plan(brume_plan *plan, const brume_plan_table *tables, b
         return BRUME_OK;
     brume_plan_bias *bias = calloc(1, sizeof *bias);
     if (!bias)
-        return out_of_memory(error);
+        return brume_no_memory(error, "an estimate of bias");
     bias->share = share;
     brume_status status = plan_bias(plan, bias, error);
     if (status != BRUME_OK || bias->count == 0) {

@@ -12,11 +12,6 @@
 #include "base/error.h"
 #include "query/siphash_batch.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the units and groups");
-}
-
 /* ---- opening and closing ---- */
 
 static brume_status copy_plan(brume_bounder *bounder, const brume_bound_plan *plan,
@@ -26,7 +21,7 @@ static brume_status copy_plan(brume_bounder *bounder, const brume_bound_plan *pl
     bounder->key_wires = calloc(plan->key_count + 1, sizeof *bounder->key_wires);
     bounder->values = calloc(plan->value_count + 1, sizeof *bounder->values);
     if (!bounder->key_wires || !bounder->values)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the units and groups");
     if (plan->key_count)
         memcpy(bounder->key_wires, plan->key_wires, plan->key_count * sizeof *plan->key_wires);
     if (plan->value_count)
@@ -61,7 +56,7 @@ brume_status brume_bounder_open(const brume_bound_plan *plan, brume_bits *bits, 
 {
     brume_bounder *bounder = calloc(1, sizeof *bounder);
     if (!bounder)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the units and groups");
     pthread_mutex_init(&bounder->workers_lock, NULL);
     pthread_rwlock_init(&bounder->groups_lock, NULL);
     for (size_t i = 0; i < SHARDS; i++)
@@ -162,7 +157,7 @@ static brume_status borrow_worker(brume_bounder *bounder, const brume_chunk_colu
     }
     pthread_mutex_unlock(&bounder->workers_lock);
     if (!own)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the units and groups");
     *out = own;
     return BRUME_OK;
 }

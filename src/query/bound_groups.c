@@ -9,11 +9,6 @@
 
 #include "base/error.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the units and groups");
-}
-
 /* ---- encoding ---- */
 
 typedef struct encoding {
@@ -29,7 +24,7 @@ static brume_status reserve(encoding *key, size_t more, brume_error *error)
     size_t room = 2 * (key->used + more);
     unsigned char *bytes = realloc(*key->bytes, room);
     if (!bytes)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the units and groups");
     *key->bytes = bytes;
     *key->room = room;
     return BRUME_OK;
@@ -93,7 +88,7 @@ static brume_status new_token(brume_bounder *bounder, const void *bytes, size_t 
         size_t room = bounder->token_room + bounder->token_room / 2 + 1024;
         uint64_t *tokens = realloc(bounder->group_tokens, room * sizeof *tokens);
         if (!tokens)
-            return out_of_memory(error);
+            return brume_no_memory(error, "the units and groups");
         bounder->group_tokens = tokens;
         bounder->token_room = room;
     }

@@ -5,11 +5,6 @@
 
 #include "base/error.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the units and groups");
-}
-
 static void read_keys(const brume_bounder *bounder, uint32_t group, brume_key_value *keys)
 {
     size_t length = 0;
@@ -129,7 +124,7 @@ static brume_status list_values(brume_bounder *bounder, brume_error *error)
     bounder->kept = calloc(lists + 1, sizeof *bounder->kept);
     bounder->breakers = calloc(lists + 1, sizeof *bounder->breakers);
     if (!bounder->kept || !bounder->breakers)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the units and groups");
     for (size_t at = 0; at < lists; at++) {
         brume_bounded_value *value = &bounder->result_values[at];
         if (!bounder->values[at % bounder->plan.value_count].keep)
@@ -137,7 +132,7 @@ static brume_status list_values(brume_bounder *bounder, brume_error *error)
         bounder->kept[at] = malloc((size_t)(value->count + 1) * sizeof **bounder->kept);
         bounder->breakers[at] = malloc((size_t)(value->count + 1) * sizeof **bounder->breakers);
         if (!bounder->kept[at] || !bounder->breakers[at])
-            return out_of_memory(error);
+            return brume_no_memory(error, "the units and groups");
         value->kept = bounder->kept[at];
         value->breaker = bounder->breakers[at];
         value->count = 0;
@@ -204,7 +199,7 @@ brume_status brume_bounder_finish(brume_bounder *bounder, const brume_bounded_gr
     bounder->result_keys = calloc((size_t)n * keys + 1, sizeof *bounder->result_keys);
     bounder->result_values = calloc((size_t)n * values + 1, sizeof *bounder->result_values);
     if (!bounder->result || !bounder->result_keys || !bounder->result_values)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the units and groups");
     for (uint32_t i = 0; i < n; i++) {
         read_keys(bounder, i, &bounder->result_keys[i * keys]);
         bounder->result[i].keys = &bounder->result_keys[i * keys];

@@ -10,11 +10,6 @@
 
 #include "base/error.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the units and groups");
-}
-
 static void set_heap(unsigned char *data, row_heap *heap)
 {
     memcpy(data, &heap, sizeof heap);
@@ -50,7 +45,7 @@ static brume_status new_block(shard *own, const brume_bounder *bounder, uint32_t
                   room * (sizeof(uint64_t) + sizeof(pair) + bounder->data_size);
     unsigned char *made = brume_slab_take(&own->slabs, &own->slab_bytes, need);
     if (!made)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the units and groups");
     *block = made;
     return BRUME_OK;
 }
@@ -232,7 +227,7 @@ static brume_status keep_in_heap(const brume_bounder *bounder, unsigned char *da
             room = bounder->plan.max_rows;
         row_heap *grown = realloc(heap, sizeof *heap + (size_t)room * bounder->ranked_size);
         if (!grown)
-            return out_of_memory(error);
+            return brume_no_memory(error, "the units and groups");
         if (!heap)
             grown->count = 0;
         grown->room = (uint32_t)room;
@@ -288,7 +283,7 @@ static brume_status begin_unit(shard *own, const brume_bounder *bounder, unit_sl
     if (bounder->text_units) {
         const unsigned char *name = brume_units_keep_name(own, row->unit.text, row->text_length);
         if (!name)
-            return out_of_memory(error);
+            return brume_no_memory(error, "the units and groups");
         memcpy(block, &name, sizeof name);
     }
     *slot = (unit_slot){.unit = bounder->text_units ? row->unit_hash : row->unit.number,

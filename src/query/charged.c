@@ -9,11 +9,6 @@
 #include "query/answer.h"
 #include "query/unit_rows.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the rows");
-}
-
 static brume_status check_adjacency(const brume_charged *release, const brume_question *question,
                                     brume_error *error)
 {
@@ -140,7 +135,7 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
     BRUME_TRY(brume_charge_print(&charge, price, error));
     char *policy = json_dumps(question->datasets[0]->policy, JSON_COMPACT | JSON_SORT_KEYS);
     if (!policy)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the rows");
     char kind[32] = "release";
     uint64_t nonce = 0;
     brume_status status = release->fresh ? brume_bits_words(bits, &nonce, 1, error) : BRUME_OK;
@@ -171,7 +166,7 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
     if (status == BRUME_OK &&
         (json_object_set_new(made, "remaining", brume_budget_left(&now->filter)) != 0 ||
          json_object_set_new(made, "cached", json_boolean(cached)) != 0))
-        status = out_of_memory(error);
+        status = brume_no_memory(error, "the rows");
     brume_dataset_close(now);
     if (status != BRUME_OK) {
         json_decref(made);

@@ -22,11 +22,6 @@ struct brume_collected {
     size_t group_room, text_count, text_room;
 };
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the groups");
-}
-
 void brume_collected_close(brume_collected *collected)
 {
     if (!collected)
@@ -58,7 +53,7 @@ static brume_status visit_domain(const brume_plan *plan, cell_visitor visit, voi
     size_t keys = plan->query->key_count;
     brume_key_value *cell = calloc(keys + 1, sizeof *cell);
     if (!cell)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the groups");
     brume_status status = BRUME_OK;
     for (uint64_t i = 0; status == BRUME_OK && i < plan->shape.cells; i++) {
         uint64_t rest = i;
@@ -81,7 +76,7 @@ static brume_status table_names(brume_engine *engine, size_t count, const char *
 {
     const char **names = calloc(count + 1, sizeof *names);
     if (!names)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the groups");
     for (size_t i = 0; i < count; i++)
         names[i] = brume_engine_table(engine, i);
     *out = names;
@@ -110,7 +105,7 @@ static brume_status open_bounder(stream *rows, brume_bits *bits, brume_error *er
     const brume_query *query = plan->query;
     brume_wire *wires = calloc(query->key_count + 1, sizeof *wires);
     brume_bound_value *values = calloc(plan->value_count + 1, sizeof *values);
-    brume_status status = wires && values ? BRUME_OK : out_of_memory(error);
+    brume_status status = wires && values ? BRUME_OK : brume_no_memory(error, "the groups");
     for (size_t i = 0; status == BRUME_OK && i < query->key_count; i++)
         wires[i] = brume_type_wire(query->keys[i].expression->type);
     for (size_t i = 0; status == BRUME_OK && i < plan->value_count; i++) {
@@ -140,7 +135,7 @@ static brume_status take_chunk(void *context, const brume_chunk *chunk, brume_er
         return brume_bounder_take(rows->bounder, chunk, error);
     brume_chunk_column *columns = calloc(chunk->column_count + 1, sizeof *columns);
     int64_t *numbers = calloc(chunk->row_count + 1, sizeof *numbers);
-    brume_status status = columns && numbers ? BRUME_OK : out_of_memory(error);
+    brume_status status = columns && numbers ? BRUME_OK : brume_no_memory(error, "the groups");
     if (status == BRUME_OK) {
         uint64_t first = atomic_fetch_add(&rows->next_row, chunk->row_count);
         for (size_t i = 0; i < chunk->row_count; i++)
@@ -162,7 +157,7 @@ static brume_status stream_rows(stream *rows, brume_error *error)
     size_t most = 1 + query->key_count + plan->value_count, count = 0;
     const brume_expression **columns = calloc(most, sizeof *columns);
     brume_wire *wires = calloc(most, sizeof *wires);
-    brume_status status = columns && wires ? BRUME_OK : out_of_memory(error);
+    brume_status status = columns && wires ? BRUME_OK : brume_no_memory(error, "the groups");
     if (status == BRUME_OK) {
         if (query->unit)
             columns[count++] = query->unit;
@@ -234,7 +229,7 @@ static brume_status grow(brume_collected *collected, const brume_plan *plan, bru
     if (sums)
         collected->values = sums;
     if (!groups || !cells || !sums)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the groups");
     collected->group_room = room;
     return BRUME_OK;
 }
@@ -246,13 +241,13 @@ static brume_status keep_text(brume_collected *collected, brume_text *text, brum
         size_t room = collected->text_room ? 2 * collected->text_room : 256;
         char **texts = realloc(collected->texts, room * sizeof *texts);
         if (!texts)
-            return out_of_memory(error);
+            return brume_no_memory(error, "the groups");
         collected->texts = texts;
         collected->text_room = room;
     }
     char *copy = malloc(text->length + 1);
     if (!copy)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the groups");
     if (text->length)
         memcpy(copy, text->data, text->length);
     copy[text->length] = 0;
@@ -375,7 +370,7 @@ static brume_status take_groups(brume_collected *collected, const brume_plan *pl
     size_t keys = plan->query->key_count, count = 0;
     brume_wire *wires = calloc(keys + 1 + 3 * plan->value_count, sizeof *wires);
     if (!wires)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the groups");
     for (size_t i = 0; i < keys; i++)
         wires[count++] = brume_type_wire(plan->query->keys[i].expression->type);
     wires[count++] = BRUME_WIRE_INTEGER;
@@ -403,7 +398,7 @@ static brume_status collect_groups(const brume_plan *plan, brume_engine *engine,
 {
     brume_group_sum *sums = calloc(plan->value_count + 1, sizeof *sums);
     if (!sums)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the groups");
     for (size_t i = 0; i < plan->value_count; i++) {
         brume_measure measure = {.low = plan->values[i].low, .high = plan->values[i].high};
         sums[i] = (brume_group_sum){plan->values[i].grid, brume_measure_centre(&measure),
@@ -439,7 +434,7 @@ brume_status brume_collect(const brume_plan *plan, brume_engine *engine, size_t 
     const char **tables = NULL;
     brume_collected *collected = calloc(1, sizeof *collected);
     if (!collected)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the groups");
     brume_status status = table_names(engine, table_count, &tables, error);
     if (status == BRUME_OK)
         status = must_stream(plan) ? collect_rows(plan, engine, tables, bits, collected, error)

@@ -66,11 +66,6 @@ uint32_t brume_dictionary_find(const brume_dictionary *dictionary, uint64_t hash
     }
 }
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the units and groups");
-}
-
 static uint64_t hash_of(const brume_dictionary *dictionary, uint32_t number)
 {
     if (dictionary->hashes)
@@ -96,7 +91,7 @@ static brume_status grow_table(brume_dictionary *dictionary, brume_error *error)
     size_t room = dictionary->room ? 2 * dictionary->room : FIRST_ROOM;
     uint64_t *table = calloc(room, sizeof *table);
     if (!table)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the units and groups");
     free(dictionary->table);
     dictionary->table = table;
     dictionary->room = room;
@@ -111,7 +106,7 @@ static brume_status grow_bytes(brume_dictionary *dictionary, size_t length, brum
         size_t room = dictionary->bytes_room + dictionary->bytes_room / 2 + length + 4096;
         unsigned char *bytes = realloc(dictionary->bytes, room);
         if (!bytes)
-            return out_of_memory(error);
+            return brume_no_memory(error, "the units and groups");
         dictionary->bytes = bytes;
         dictionary->bytes_room = room;
     }
@@ -120,11 +115,11 @@ static brume_status grow_bytes(brume_dictionary *dictionary, size_t length, brum
     size_t room = dictionary->entry_room + dictionary->entry_room / 2 + FIRST_ROOM;
     uint64_t *starts = realloc(dictionary->starts, room * sizeof *starts);
     if (!starts)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the units and groups");
     dictionary->starts = starts;
     uint64_t *hashes = realloc(dictionary->hashes, room * sizeof *hashes);
     if (!hashes)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the units and groups");
     dictionary->hashes = hashes;
     dictionary->entry_room = room;
     return BRUME_OK;

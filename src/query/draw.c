@@ -16,11 +16,6 @@
 #include "query/mode.h"
 #include "query/rank.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the noise");
-}
-
 void brume_drawn_close(brume_drawn *drawn)
 {
     if (!drawn)
@@ -96,7 +91,7 @@ static brume_status add_noise(const brume_plan *plan, const brume_measure *measu
     brume_noise *noise = NULL;
     int64_t *draws = malloc((count + 1) * sizeof *draws);
     if (!draws)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the noise");
     brume_status status = open_noise(plan->price.noise, measure->scale, &noise, error);
     if (status == BRUME_OK)
         status = brume_noise_fill(noise, bits, draws, count, error);
@@ -113,7 +108,7 @@ brume_status brume_draw_counts(brume_noise_kind kind, double scale, const int64_
     brume_noise *noise = NULL;
     int64_t *draws = malloc((count + 1) * sizeof *draws);
     if (!draws)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the noise");
     brume_status status = open_noise(kind, scale, &noise, error);
     if (status == BRUME_OK)
         status = brume_noise_fill(noise, bits, draws, count, error);
@@ -143,7 +138,7 @@ static brume_status draw_quantiles(const brume_measure *measure, const brume_bou
                                measure->scale, out, error);
     int64_t *copy = malloc((count + 1) * sizeof *copy);
     if (!copy)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the noise");
     if (count)
         memcpy(copy, value->kept, count * sizeof *copy);
     brume_status status = brume_rank_one(bits, copy, count, measure->low, measure->high,
@@ -161,7 +156,7 @@ static brume_status draw_mode(const brume_measure *measure, const brume_bounded_
     size_t candidates = (size_t)measure->high + 1, chosen = 0;
     double *counts = calloc(candidates, sizeof *counts);
     if (!counts)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the noise");
     for (uint64_t i = 0; i < value->count; i++)
         counts[value->kept[i]]++;
     brume_status status = brume_select_noisy_max(bits, BRUME_SELECT_EXPONENTIAL, measure->scale,
@@ -184,7 +179,7 @@ static brume_status draw_selections(const brume_plan *plan, brume_drawn *drawn, 
     }
     drawn->selected = calloc(total + 1, sizeof *drawn->selected);
     if (!drawn->selected || !drawn->selected_at)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the noise");
     for (size_t i = 0; i < plan->measure_count; i++) {
         const brume_measure *measure = &plan->measures[i];
         size_t fractions = measure->fraction_count ? measure->fraction_count : 1;
@@ -208,7 +203,7 @@ static brume_status select_keys(const brume_plan *plan, const brume_bounded_grou
 {
     int64_t *present = calloc(count + 1, sizeof *present);
     unsigned char *keep = calloc(count + 1, 1);
-    brume_status status = present && keep ? BRUME_OK : out_of_memory(error);
+    brume_status status = present && keep ? BRUME_OK : brume_no_memory(error, "the noise");
     for (size_t i = 0; status == BRUME_OK && i < count; i++)
         present[i] = (int64_t)groups[i].units;
     if (status == BRUME_OK)
@@ -256,7 +251,7 @@ static brume_status draw_all(const brume_plan *plan, const brume_bounded_group *
     BRUME_TRY(release_keys(plan, groups, count, bits, drawn, units, error));
     drawn->numbers = calloc(plan->measure_count * drawn->count + 1, sizeof *drawn->numbers);
     if (!drawn->numbers)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the noise");
     for (size_t i = 0; i < plan->measure_count; i++) {
         double *to = drawn->numbers + i * drawn->count;
         if (i == 0 && plan->shape.private_keys)
@@ -268,7 +263,7 @@ static brume_status draw_all(const brume_plan *plan, const brume_bounded_group *
     BRUME_TRY(draw_selections(plan, drawn, bits, error));
     drawn->modes = calloc(plan->mode_count * drawn->count + 1, sizeof *drawn->modes);
     if (!drawn->modes)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the noise");
     for (size_t i = 0; i < plan->mode_count; i++)
         BRUME_TRY(brume_mode_draw(plan, i, pairs[i], drawn->groups, drawn->count, bits,
                                   drawn->modes + i * drawn->count, error));
@@ -287,7 +282,7 @@ brume_status brume_draw(const brume_plan *plan, const brume_collected *collected
     if (drawn)
         drawn->groups = calloc(count + 1, sizeof *drawn->groups);
     if (!drawn || !units || !drawn->groups)
-        status = out_of_memory(error);
+        status = brume_no_memory(error, "the noise");
     else
         status = draw_all(plan, groups, count, pairs, bits, drawn, units, error);
     free(units);
@@ -306,7 +301,7 @@ brume_status brume_draw_bias(const brume_plan *plan, const brume_collected *coll
         return BRUME_OK;
     double *numbers = calloc(plan->bias->count, sizeof *numbers);
     if (!numbers)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the noise");
     brume_status status = brume_bias_draw(plan->bias, collected, bits, numbers, error);
     if (status != BRUME_OK) {
         free(numbers);

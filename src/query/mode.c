@@ -14,11 +14,6 @@
 
 static const uint64_t most_pairs = UINT64_C(1) << 26; /* what the bounding keeps of a unit */
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a mode");
-}
-
 /* ---- how pairs are collected ---- */
 
 /* The rows that are answered and have a value. */
@@ -47,7 +42,7 @@ brume_status brume_mode_plan(brume_plan *plan, size_t index, brume_error *error)
     mode->query = brume_arena_copy(query->arena, query, sizeof *query);
     mode->pairs = calloc(1, sizeof *mode->pairs);
     if (!keys || !mode->query || !mode->pairs)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a mode");
     memcpy(keys, query->keys, query->key_count * sizeof *keys);
     keys[query->key_count] = (brume_key){.expression = mode->argument};
     mode->query->keys = keys;
@@ -103,7 +98,7 @@ brume_status brume_mode_draw(const brume_plan *plan, size_t index, const brume_c
     const brume_bounded_group *found = brume_collected_groups(pairs, &pair_count);
     int64_t *units = calloc(pair_count + 1, sizeof *units);
     double *noisy = calloc(pair_count + 1, sizeof *noisy);
-    brume_status status = units && noisy ? BRUME_OK : out_of_memory(error);
+    brume_status status = units && noisy ? BRUME_OK : brume_no_memory(error, "a mode");
     for (size_t i = 0; status == BRUME_OK && i < pair_count; i++)
         units[i] = (int64_t)found[i].units;
     if (status == BRUME_OK)

@@ -12,11 +12,6 @@
 
 enum { DOMAIN_CELLS = 1000000 };
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a plan");
-}
-
 /* NOLINTNEXTLINE(misc-no-recursion): inner plans have none of their own */
 void brume_plan_close(brume_plan *plan)
 {
@@ -110,7 +105,7 @@ static brume_status plan_keys(brume_plan *plan, const brume_plan_table *tables, 
     plan->domain_size = calloc(query->key_count + 1, sizeof *plan->domain_size);
     plan->domain_columns = calloc(query->key_count + 1, sizeof *plan->domain_columns);
     if (!plan->domain || !plan->domain_size || !plan->domain_columns)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a plan");
     size_t at = 0;
     for (size_t i = 0; i < query->key_count; i++) {
         const brume_policy_column *column = declared(tables, &query->keys[i]);
@@ -365,7 +360,7 @@ static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tabl
     plan->measures = calloc(3 * aggregates + 2, sizeof *plan->measures);
     plan->fractions = calloc((aggregates + 1) * (aggregates + 1), sizeof *plan->fractions);
     if (!plan->aggregates || !plan->values || !plan->measures || !plan->fractions || !plan->modes)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a plan");
     plan->units = BRUME_NOT_MEASURED;
     collect_values(plan, tables);
     BRUME_TRY(brume_plan_grid_values(plan, error));
@@ -399,7 +394,7 @@ brume_status brume_plan_make(brume_query *query, const brume_plan_table *tables,
 {
     brume_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a plan");
     plan->query = query;
     brume_status status = make(plan, tables, payment, error);
     if (status != BRUME_OK) {

@@ -13,11 +13,6 @@
 #include "base/text.h"
 #include "query/bound.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a policy");
-}
-
 /* ---- making and freeing ---- */
 
 static void clear_column(brume_policy_column *column)
@@ -60,7 +55,7 @@ static brume_status fill(brume_policy *policy, const char *location, const char 
     policy->columns = calloc(description->column_count + 1, sizeof *policy->columns);
     if (!policy->columns || !copy(&policy->location, location) || !copy(&policy->table, table) ||
         !copy(&policy->options, description->options))
-        return out_of_memory(error);
+        return brume_no_memory(error, "a policy");
     policy->column_count = description->column_count;
     for (size_t i = 0; i < policy->column_count; i++) {
         const brume_column *from = &description->columns[i];
@@ -69,7 +64,7 @@ static brume_status fill(brume_policy *policy, const char *location, const char 
         to->leaf = from->leaf;
         to->not_null = from->not_null;
         if (!copy(&to->name, from->name) || !copy(&to->native, from->native))
-            return out_of_memory(error);
+            return brume_no_memory(error, "a policy");
     }
     return BRUME_OK;
 }
@@ -80,7 +75,7 @@ brume_status brume_policy_make(const char *location, const char *table,
 {
     brume_policy *policy = calloc(1, sizeof *policy);
     if (!policy)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a policy");
     policy->max_groups = policy->max_rows = 1;
     brume_status status = fill(policy, location, table, description, error);
     if (status != BRUME_OK) {
@@ -129,7 +124,7 @@ brume_status brume_policy_set_unit(brume_policy *policy, const char *column, bru
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "column '%s' has the type %s, which brume does not read", found->name,
                           found->native);
-    return copy(&policy->unit, found->name) ? BRUME_OK : out_of_memory(error);
+    return copy(&policy->unit, found->name) ? BRUME_OK : brume_no_memory(error, "a policy");
 }
 
 /* A decimal with an optional sign: digits brume_decimal reads after it. */
@@ -159,7 +154,8 @@ brume_status brume_policy_set_bounds(brume_policy *policy, const char *column, c
     if (!(least < most))
         return brume_fail(error, BRUME_EARGUMENT, "the lower bound comes first",
                           "bounds %s..%s of column '%s' are empty", low, high, found->name);
-    return copy(&found->low, low) && copy(&found->high, high) ? BRUME_OK : out_of_memory(error);
+    return copy(&found->low, low) && copy(&found->high, high) ? BRUME_OK
+                                                              : brume_no_memory(error, "a policy");
 }
 
 /* Above 0 and at most 1/2: most of a price is for what was asked. */
@@ -176,7 +172,7 @@ brume_status brume_policy_set_bias_share(brume_policy *policy, const char *share
     if (!is_share(share))
         return brume_fail(error, BRUME_EARGUMENT, "a share of each price, such as 0.1",
                           "'%s' is no share above 0 and at most 0.5", share);
-    return copy(&policy->bias_share, share) ? BRUME_OK : out_of_memory(error);
+    return copy(&policy->bias_share, share) ? BRUME_OK : brume_no_memory(error, "a policy");
 }
 
 static brume_status check_utf8(const char *text, const char *column, brume_error *error)
@@ -199,7 +195,7 @@ static brume_status check_different(const char *const *values, size_t count, con
 {
     const char **sorted = calloc(count + 1, sizeof *sorted);
     if (!sorted)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a policy");
     memcpy(sorted, values, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_texts);
     brume_status status = BRUME_OK;
@@ -233,7 +229,7 @@ brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
         for (size_t i = 0; domain && i < count; i++)
             free(domain[i]);
         free(domain);
-        return out_of_memory(error);
+        return brume_no_memory(error, "a policy");
     }
     for (size_t i = 0; i < found->domain_count; i++)
         free(found->domain[i]);
@@ -327,7 +323,7 @@ brume_status brume_policy_source(const brume_policy *policy, brume_source *out,
 {
     brume_column *list = calloc(policy->column_count + 1, sizeof *list);
     if (!list)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a policy");
     for (size_t i = 0; i < policy->column_count; i++) {
         const brume_policy_column *from = &policy->columns[i];
         list[i] = (brume_column){from->name, from->type, from->leaf, from->native, from->not_null};

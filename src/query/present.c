@@ -13,11 +13,6 @@
 
 static const double whole_beta = 0.05;
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the answer");
-}
-
 /* ---- error bars of outputs ---- */
 
 /* How many aggregates an output uses. */
@@ -169,7 +164,7 @@ static brume_status fill_row(presentation *all, size_t group, answer_row *row, b
     row->errors = calloc(query->output_count + 1, sizeof *row->errors);
     row->texts = calloc(query->key_count + 1, sizeof *row->texts);
     if (!row->keys || !row->shown || !row->raw || !row->outputs || !row->errors || !row->texts)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the answer");
     if (flags_near(all->plan))
         row->near = brume_drawn_number(all->drawn, all->plan->units, group) <
                     (double)all->plan->price.threshold +
@@ -373,7 +368,7 @@ static brume_status to_json(const presentation *all, json_t **out, brume_error *
     json_decref(rows);
     json_decref(errors);
     if (!result)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the answer");
     *out = result;
     return BRUME_OK;
 }
@@ -386,7 +381,7 @@ static brume_status fill_modes(presentation *all, brume_error *error)
     all->modes = calloc(count + 1, sizeof *all->modes);
     all->mode_texts = calloc(count + 1, sizeof *all->mode_texts);
     if (!all->modes || !all->mode_texts)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the answer");
     for (size_t i = 0; i < count; i++)
         if (all->drawn->modes[i])
             all->modes[i] = brume_present_key(plan->modes[i / all->drawn->count].argument->type,
@@ -400,7 +395,7 @@ brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn, jso
 {
     presentation all = {
         .plan = plan, .drawn = drawn, .rows = calloc(drawn->count + 1, sizeof *all.rows)};
-    brume_status status = all.rows ? fill_modes(&all, error) : out_of_memory(error);
+    brume_status status = all.rows ? fill_modes(&all, error) : brume_no_memory(error, "the answer");
     for (size_t i = 0; status == BRUME_OK && i < drawn->count; i++) {
         all.count = i + 1;
         status = fill_row(&all, i, &all.rows[i], error);

@@ -7,11 +7,6 @@
 #include "base/error.h"
 #include "ledger/digest.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a question");
-}
-
 void brume_question_close(brume_question *question)
 {
     if (!question)
@@ -39,7 +34,7 @@ static brume_status catalog_table(brume_question *question, size_t index, brume_
     brume_catalog_column *columns = calloc(policy->column_count + 1, sizeof *columns);
     question->catalog_columns[index] = columns;
     if (!columns)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a question");
     brume_catalog_table *table = &question->catalog_tables[index];
     *table = (brume_catalog_table){.name = question->datasets[index]->name,
                                    .privacy = policy->is_public ? BRUME_PRIVACY_PUBLIC
@@ -72,7 +67,7 @@ static brume_status make_room(brume_question *question, size_t count, brume_erro
     question->catalog_columns = calloc(count + 1, sizeof *question->catalog_columns);
     if (!question->datasets || !question->policies || !question->tables ||
         !question->catalog_tables || !question->catalog_columns)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a question");
     question->table_count = count;
     question->catalog = (brume_catalog){question->catalog_tables, count};
     return BRUME_OK;
@@ -103,7 +98,7 @@ static brume_status load_alone(brume_question *question, brume_policy *policy, c
     question->policies[0] = policy;
     question->datasets[0] = calloc(1, sizeof *question->datasets[0]);
     if (!question->datasets[0] || !(question->datasets[0]->name = strdup(name)))
-        return out_of_memory(error);
+        return brume_no_memory(error, "a question");
     return catalog_table(question, 0, error);
 }
 
@@ -113,7 +108,7 @@ brume_status brume_question_alone(brume_policy *policy, const char *name, const 
     brume_question *question = calloc(1, sizeof *question);
     if (!question) {
         brume_policy_close(policy);
-        return out_of_memory(error);
+        return brume_no_memory(error, "a question");
     }
     brume_status status = load_alone(question, policy, name, error);
     if (status == BRUME_OK)
@@ -134,7 +129,7 @@ brume_status brume_question_open(brume_ledger *ledger, const char *sql, brume_qu
     BRUME_TRY(brume_query_names(sql, &names, &count, error));
     brume_question *question = calloc(1, sizeof *question);
     brume_status status = question ? load(question, ledger, names, count, error)
-                                   : out_of_memory(error);
+                                   : brume_no_memory(error, "a question");
     brume_query_names_free(names, count);
     if (status == BRUME_OK)
         status = brume_query_parse(sql, &question->catalog, &question->query, error);
@@ -157,7 +152,7 @@ brume_status brume_question_key(const brume_question *question, const brume_plan
         const brume_dataset *dataset = question->datasets[i];
         char *policy = json_dumps(dataset->policy, JSON_COMPACT | JSON_SORT_KEYS);
         if (!policy)
-            return out_of_memory(error);
+            return brume_no_memory(error, "a question");
         const char *parts[] = {key, dataset->name, dataset->data_version, dataset->source, policy};
         brume_status status = brume_digest(parts, 5, key, error);
         free(policy);

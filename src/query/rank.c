@@ -19,11 +19,6 @@ typedef struct run {
     uint64_t length; /* never 0 */
 } run;
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the values of a quantile");
-}
-
 static int compare(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
@@ -99,7 +94,7 @@ static brume_status rank_sorted(brume_bits *bits, const int64_t *values, size_t 
                 calloc(room, sizeof *all.utility), 0};
     brume_status status = BRUME_OK;
     if (!all.run || !all.length || !all.utility) {
-        status = out_of_memory(error);
+        status = brume_no_memory(error, "the values of a quantile");
     } else {
         make_runs(&all, values, count, low, high, num, den);
         status = choose(bits, &all, den, rate, out, error);
@@ -214,7 +209,7 @@ brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint
     int64_t *answers = malloc((fraction_count + 1) * sizeof *answers);
     brume_status status = BRUME_OK;
     if (!refined || !answers) {
-        status = out_of_memory(error);
+        status = brume_no_memory(error, "the values of a quantile");
     } else {
         /* Relative to low, so that the shift stays within 62 bits. */
         for (size_t i = 0; i < count; i++)

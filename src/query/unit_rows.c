@@ -11,11 +11,6 @@
 #include "query/present.h"
 #include "query/siphash.h"
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the rows");
-}
-
 /* ---- which rows ---- */
 
 brume_status brume_rows_question(const brume_policy *policy, const char *dataset, char **out,
@@ -28,7 +23,7 @@ brume_status brume_rows_question(const brume_policy *policy, const char *dataset
     FILE *text = sql ? fmemopen(sql, size, "w") : NULL;
     if (!text) {
         free(sql);
-        return out_of_memory(error);
+        return brume_no_memory(error, "the rows");
     }
     size_t used = 0;
     fputs("SELECT ", text);
@@ -145,7 +140,7 @@ static brume_status keep_row(keeper *all, const brume_chunk_column *unit, size_t
         if (ranks)
             all->ranks = ranks;
         if (!texts || !ranks)
-            return out_of_memory(error);
+            return brume_no_memory(error, "the rows");
         all->room = room;
     }
     BRUME_TRY(brume_dictionary_add(&all->units, hash, bytes, length, &number, &added, error));
@@ -156,7 +151,7 @@ static brume_status keep_row(keeper *all, const brume_chunk_column *unit, size_t
         return BRUME_OK;
     char *copy = strdup(row->text);
     if (!copy)
-        return out_of_memory(error);
+        return brume_no_memory(error, "the rows");
     free(all->texts[number]);
     all->texts[number] = copy;
     all->ranks[number] = rank;
@@ -180,11 +175,11 @@ static brume_status take_chunk(reader *all, const brume_chunk *chunk, row_text *
         if (first && brume_chunk_is_null(&chunk->columns[0], at))
             continue;
         if (!write_row(query, chunk, first, at, row))
-            return out_of_memory(error);
+            return brume_no_memory(error, "the rows");
         if (first)
             BRUME_TRY(keep_row(&all->kept, &chunk->columns[0], at, row, error));
         else if (fwrite(row->text, 1, row->length, all->out) != row->length)
-            return out_of_memory(error);
+            return brume_no_memory(error, "the rows");
     }
     return BRUME_OK;
 }
@@ -252,7 +247,7 @@ static brume_status with_rows(reader *all, use_rows *use, brume_error *error)
     brume_wire *wires = calloc(most, sizeof *wires);
     char *sql = NULL;
     const char *table = brume_engine_table(all->engine, 0);
-    brume_status status = columns && wires ? BRUME_OK : out_of_memory(error);
+    brume_status status = columns && wires ? BRUME_OK : brume_no_memory(error, "the rows");
     if (status == BRUME_OK) {
         if (query->unit)
             columns[count++] = query->unit;
@@ -280,7 +275,7 @@ static brume_status open_file(const brume_query *query, brume_rows_file *out, br
     if (!file) {
         if (descriptor >= 0)
             close(descriptor);
-        return out_of_memory(error);
+        return brume_no_memory(error, "the rows");
     }
     write_header(query, file);
     out->file = file;
@@ -299,7 +294,7 @@ void brume_rows_file_close(brume_rows_file *file)
 static brume_status finish(brume_status status, brume_rows_file *file, brume_error *error)
 {
     if (status == BRUME_OK && fflush(file->file) != 0)
-        status = out_of_memory(error);
+        status = brume_no_memory(error, "the rows");
     if (status != BRUME_OK)
         brume_rows_file_close(file);
     return status;

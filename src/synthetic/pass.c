@@ -80,11 +80,6 @@ static void fill_inner(pass *box)
     }
 }
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a query");
-}
-
 /* Release with close_pass. */
 static brume_status open_pass(const brume_workload *workload, size_t query, double yes, double no,
                               pass *box, brume_error *error)
@@ -112,7 +107,7 @@ static brume_status open_pass(const brume_workload *workload, size_t query, doub
     if (!box->values && needs_inner(box)) {
         box->inner = malloc(workload->inner * sizeof *box->inner);
         if (!box->inner)
-            return out_of_memory(error);
+            return brume_no_memory(error, "a query");
         fill_inner(box);
     }
     return BRUME_OK;

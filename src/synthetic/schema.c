@@ -38,16 +38,11 @@ struct brume_schema {
     schema_column columns[BRUME_UNIVERSE_COLUMNS];
 };
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a schema");
-}
-
 brume_status brume_schema_open(brume_schema **out, brume_error *error)
 {
     brume_schema *schema = calloc(1, sizeof *schema);
     if (!schema)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a schema");
     *out = schema;
     return BRUME_OK;
 }
@@ -163,7 +158,7 @@ brume_status brume_schema_add_labels(brume_schema *schema, const char *name,
     bool good = one.name && one.labels && one.texts && one.numbers;
     for (size_t i = 0; good && i < count; i++)
         good = (one.labels[i] = strdup(labels[i])) != NULL;
-    brume_status status = good ? sort_labels(&one, error) : out_of_memory(error);
+    brume_status status = good ? sort_labels(&one, error) : brume_no_memory(error, "a schema");
     if (status == BRUME_OK)
         schema->columns[schema->count++] = one;
     else
@@ -184,7 +179,7 @@ brume_status brume_schema_add_bins(brume_schema *schema, const char *name, doubl
     schema_column one = {
         .name = strdup(name), .other = other, .count = bins, .low = low, .high = high};
     if (!one.name)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a schema");
     schema->columns[schema->count++] = one;
     return BRUME_OK;
 }

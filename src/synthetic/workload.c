@@ -10,17 +10,12 @@
 
 enum { INNER_CELLS = 4096, INNER_LEAST = 256, MARGINAL_CELLS = 1 << 22 };
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a workload");
-}
-
 brume_status brume_workload_open(const brume_universe *universe, brume_workload **out,
                                  brume_error *error)
 {
     brume_workload *workload = calloc(1, sizeof *workload);
     if (!workload)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a workload");
     workload->universe = *universe;
     workload->split = universe->columns - 1;
     while (workload->split > 0) {
@@ -110,7 +105,7 @@ static brume_status add_group(brume_workload *workload, brume_group *one, brume_
         brume_group *groups = realloc(workload->groups, room * sizeof *groups);
         if (!groups) {
             free_group(one);
-            return out_of_memory(error);
+            return brume_no_memory(error, "a workload");
         }
         workload->groups = groups;
         workload->group_room = room;
@@ -183,7 +178,7 @@ brume_status brume_workload_add_box(brume_workload *workload, const uint8_t *con
         one.allowed[c] = malloc(size);
         if (!one.allowed[c]) {
             free_group(&one);
-            return out_of_memory(error);
+            return brume_no_memory(error, "a workload");
         }
         memcpy(one.allowed[c], allowed[c], size);
     }
@@ -202,7 +197,7 @@ brume_status brume_workload_add_dense(brume_workload *workload, const float *val
     brume_group one = {
         .kind = BRUME_GROUP_DENSE, .count = 1, .values = malloc(cells * sizeof *values)};
     if (!one.values)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a workload");
     /* Multiples of 2^-20: sums of up to 2^33 of them are exact in a double. */
     for (uint64_t i = 0; i < cells; i++)
         one.values[i] = rintf(values[i] * 0x1p20f) * 0x1p-20f;

@@ -24,11 +24,6 @@ typedef struct reader {
     brume_token statement;
 } reader;
 
-static brume_status out_of_memory(brume_error *error)
-{
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a workload");
-}
-
 static brume_status too_many(const reader *all, const char *what, double count, double most,
                              brume_error *error)
 {
@@ -138,7 +133,7 @@ static brume_status read_ranges(reader *all, bool prefixes, brume_error *error)
     BRUME_TRY(check_boxes(all, count, error));
     uint8_t *values = malloc(size);
     if (!values)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a workload");
     const uint8_t *allowed[BRUME_UNIVERSE_COLUMNS] = {NULL};
     allowed[column] = values;
     brume_status status = BRUME_OK;
@@ -184,7 +179,7 @@ static brume_status read_condition(reader *all, brume_box *box, uint8_t **hits, 
         return too_many(all, "cells of one sum or condition with 'or'", (double)all->universe.cells,
                         (double)DENSE_CELLS, error);
     if (!(*hits = calloc(all->universe.cells, 1)))
-        return out_of_memory(error);
+        return brume_no_memory(error, "a workload");
     mark(&all->universe, box, *hits);
     while (brume_token_is(&all->line.next, "or")) {
         BRUME_TRY(brume_line_step(&all->line, error));
@@ -209,7 +204,7 @@ static brume_status add_dense(reader *all, const uint8_t *hits, brume_error *err
 {
     float *values = malloc(all->universe.cells * sizeof *values);
     if (!values)
-        return out_of_memory(error);
+        return brume_no_memory(error, "a workload");
     for (uint64_t i = 0; i < all->universe.cells; i++)
         values[i] = hits[i];
     brume_status status = brume_workload_add_dense(all->workload, values, error);
@@ -283,7 +278,7 @@ static brume_status read_sum(reader *all, brume_error *error)
     BRUME_TRY(check_dense(all, error));
     double *sums = calloc(all->universe.cells, sizeof *sums);
     float *values = malloc(all->universe.cells * sizeof *values);
-    brume_status status = sums && values ? BRUME_OK : out_of_memory(error);
+    brume_status status = sums && values ? BRUME_OK : brume_no_memory(error, "a workload");
     if (status == BRUME_OK)
         status = read_term(all, sums, error);
     while (status == BRUME_OK && brume_token_is(&all->line.next, ",")) {
