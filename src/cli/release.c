@@ -7,6 +7,7 @@
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/open_ledger.h"
+#include "cli/table.h"
 #include "ledger/dataset.h"
 #include "query/charged.h"
 
@@ -81,41 +82,57 @@ static json_t *to_json(const brume_release *release)
     return answer;
 }
 
-static void write_cell(FILE *out, const json_t *cell)
+/* A cell as text; the caller frees it. */
+static char *cell_text(const json_t *cell)
 {
-    if (json_is_string(cell))
-        fprintf(out, "%s", json_string_value(cell));
-    else if (json_is_integer(cell))
-        fprintf(out, "%lld", (long long)json_integer_value(cell));
-    else if (json_is_real(cell))
-        fprintf(out, "%s", brume_shortest(json_real_value(cell)).text);
-    else
-        fprintf(out, "none");
+    char *text = NULL;
+    int length = json_is_string(cell) ? asprintf(&text, "%s", json_string_value(cell))
+                 : json_is_integer(cell)
+                     ? asprintf(&text, "%lld", (long long)json_integer_value(cell))
+                 : json_is_real(cell)
+                     ? asprintf(&text, "%s", brume_shortest(json_real_value(cell)).text)
+                     : asprintf(&text, "none");
+    return length < 0 ? NULL : text;
 }
 
-static void write_text(brume_call *call, const brume_release *release)
+/* The rows as a table: names, then a number; or one value a row. */
+static brume_status write_rows(brume_call *call, const json_t *rows, brume_error *error)
+{
+    static const char *const heads[] = {"", "", ">", NULL};
+    const json_t *first = json_array_get(rows, 0);
+    size_t columns = json_is_array(first) ? json_array_size(first) : 1;
+    brume_table *table = NULL;
+    if (columns < 1 || columns > 3)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a row of %zu cells", columns);
+    static const char *const one[] = {"", NULL};
+    BRUME_TRY(brume_table_open(columns == 1 ? one : heads + 3 - columns, &table, error));
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        for (size_t j = 0; j < columns; j++) {
+            const json_t *row = json_array_get(rows, i);
+            char *text = cell_text(json_is_array(row) ? json_array_get(row, j) : row);
+            brume_table_cell(table, "%s", text ? text : "");
+            free(text);
+        }
+    brume_status status = brume_table_write(table, call, error);
+    brume_table_close(table);
+    return status;
+}
+
+static brume_status write_text(brume_call *call, const brume_release *release, brume_error *error)
 {
     FILE *out = call->out;
     if (!release->released)
         fprintf(out, "not released: the data is too near to data of another answer\n");
     if (release->released && !release->rows) {
-        fprintf(out, "%s", brume_bold(call));
-        write_cell(out, release->value);
-        fprintf(out, "%s", brume_plain(call));
+        char *text = cell_text(release->value);
+        fprintf(out, "%s%s%s", brume_bold(call), text ? text : "", brume_plain(call));
+        free(text);
         if (isfinite(release->error_95))
             fprintf(out, "  +- %s at 95 %%", brume_shortest(release->error_95).text);
         fprintf(out, "\n");
     }
-    for (size_t i = 0; release->released && i < json_array_size(release->rows); i++) {
-        const json_t *row = json_array_get(release->rows, i);
-        if (!json_is_array(row))
-            write_cell(out, row);
-        for (size_t j = 0; j < json_array_size(row); j++) {
-            fprintf(out, "%s", j ? "  " : "");
-            write_cell(out, json_array_get(row, j));
-        }
-        fprintf(out, "\n");
-    }
+    if (release->released && json_array_size(release->rows) > 0)
+        BRUME_TRY(write_rows(call, release->rows, error));
     if (release->rows && isfinite(release->error_95))
         fprintf(out, "each +- %s at 95 %%\n", brume_shortest(release->error_95).text);
     fprintf(out, "%s%s by %s, %s", brume_dim(call), release->statistic, release->method,
@@ -127,6 +144,7 @@ static void write_text(brume_call *call, const brume_release *release)
     if (isfinite(release->cost_rho))
         fprintf(out, ", rho %s", brume_shortest(release->cost_rho).text);
     fprintf(out, "%s\n", brume_plain(call));
+    return BRUME_OK;
 }
 
 /* ---- without a ledger ---- */
@@ -260,7 +278,7 @@ static brume_status run(brume_call *call, brume_error *error)
         status =
             brume_call_write_json(call, answer ? json_incref(answer) : to_json(&release), error);
     else if (status == BRUME_OK)
-        write_text(call, &release);
+        status = write_text(call, &release, error);
     json_decref(answer);
     json_decref(release.value);
     json_decref(release.rows);
