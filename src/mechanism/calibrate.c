@@ -161,7 +161,7 @@ static bool guess_slope(const brume_search_for *c, double *slope)
 }
 
 /* The epsilon of a whole number that does not reach the target: certified where its delta is, and
- * some millionths above the least. False where it is not found in a few steps. */
+ * less than a millionth above the least. False where it is not found in a few steps. */
 static bool epsilon_near_target(brume_search_for *c, double value, double *epsilon)
 {
     double bound, slope, at = c->epsilon, excess, found = NAN;
@@ -173,13 +173,13 @@ static bool epsilon_near_target(brume_search_for *c, double value, double *epsil
     if (!(c->trial.lower > 0.999 * bound && isfinite(excess)) && !excess_of(c, at, 1e-3, &excess))
         return false;
     for (int step = 0; step < 6; step++) {
-        double next = at + excess / slope + 5e-7 * at, there;
+        double next = at + excess / slope + 5e-8 * at, there;
         if (!(next > 0.2 * c->epsilon) ||
-            !excess_of(c, next, fmin(3e-7 * slope * next, 1e-3), &there))
+            !excess_of(c, next, fmin(3e-8 * slope * next, 1e-3), &there))
             return false;
         if (there <= 0) {
             found = next;
-            if (-there <= 2e-6 * slope * next) {
+            if (-there <= 5e-7 * slope * next) {
                 *epsilon = fmin(found, c->epsilon);
                 return true;
             }

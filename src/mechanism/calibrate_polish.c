@@ -131,10 +131,10 @@ brume_status brume_calibrate_polish(brume_search_for *c, double least, double mo
               : now == WIDE && fabs(move) < 2e-6 ? (smoothed ? NEAR : SHARP)
               : now == NEAR && fabs(move) < 1e-7 ? SHARP
                                                  : now;
-        if (now == SHARP || (!smoothed && fabs(move) < 1e-4)) { /* to the middle of what will do */
+        if (now == SHARP || (!smoothed && fabs(move) < 1e-4)) { /* to where it will do */
             double gap = was_sharp || !smoothed ? fmin(f.gap / slope, most_loss) : sharp_width;
             double lift = smoothed && !was_sharp ? gap : (upper - f.truth) / slope;
-            at += lift + (most_loss - gap) / 2;
+            at += lift + fmin((most_loss - gap) / 2, 1.5e-10);
         }
     }
     return BRUME_OK;
