@@ -10,6 +10,7 @@
 static const double unit = BRUME_UNIT;
 static const double tolerance = BRUME_LINE_TOLERANCE;
 static const size_t most_nodes = 400000; /* per line */
+static const double most_time = 2.5e8;   /* nanoseconds or so of one line of costly nodes */
 
 long double brume_cumulant(brume_law *laws, size_t count, double c, double *slope, double *error)
 {
@@ -363,6 +364,15 @@ static void spread(brume_line *line, double epsilon)
     line->h = (double)(float)(2 * M_PI / least);
 }
 
+double brume_line_node_cost(const brume_line *line)
+{
+    double sum = 400;
+    for (size_t i = 0; i < line->law_count; i++)
+        sum += line->laws[i].kind == BRUME_LAW_SAMPLED ? 1.5 * (double)line->laws[i].shifted.live
+                                                       : 200;
+    return sum;
+}
+
 bool brume_line_lay(brume_line *line, double epsilon, double goal)
 {
     if (line->width > 0 && line->unit == 0)
@@ -391,13 +401,14 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
     double weight = line->unit > 0 ? log(2 / line->fold) : log(line->h / M_PI);
     double last = last_node(line);
     int since = 0, useless = 0;
+    size_t most = line->width == 0 && line->unit == 0 ? most_nodes / 8 : most_nodes;
+    most = (size_t)fmin((double)most, most_time / brume_line_node_cost(line));
     for (long index = 0; (double)index <= last; index++) {
         double log_size;
         if (!push(line, make_node(line, index, &log_size)))
             return false;
         const brume_node *node = &line->nodes[line->count - 1];
         useless += node->first_re == 0 && node->first_im == 0 && node->error > exp(limit);
-        size_t most = line->width == 0 && line->unit == 0 ? most_nodes / 8 : most_nodes;
         bool full = line->count >= most || useless > 1000;
         if (index < 4 || (log_size + weight > limit + 12 && !full)) {
             since = 0;

@@ -90,6 +90,9 @@ double brume_saddle(brume_law *laws, size_t count, double epsilon);
 /* Choose c and h for eps, and fold if the laws share a lattice. */
 void brume_line_aim(brume_line *line, double epsilon);
 
+/* Nanoseconds or so of one node: a sampled law sums its whole table. */
+double brume_line_node_cost(const brume_line *line);
+
 /* Lay nodes until what is left is below `goal` (a log, of T's size) times BRUME_LINE_TOLERANCE.
  * Call with `width` set. False if memory ran out. */
 BRUME_MUST_USE bool brume_line_lay(brume_line *line, double epsilon, double goal);

@@ -148,14 +148,8 @@ static bool narrow(const brume_answer *answer, double width_goal)
  * follows that law. */
 static double next_width(const brume_line *line, double gap, double goal, bool near)
 {
-    double effort = 2, each = 200;
-    for (size_t i = 0; i < line->law_count; i++) {
-        bool sampled = line->laws[i].kind == BRUME_LAW_SAMPLED;
-        effort += sampled ? 12 : 1;
-        each = sampled ? 50 : each;
-    }
     double cost = line->dense.count > 0 ? brume_dense_cost(line)
-                                        : each * effort * (double)line->count;
+                                        : brume_line_node_cost(line) * (double)line->count;
     double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
     factor = fmin(factor, most_work / cost);
     if (factor < 1.5 || line->band.width < 1e-14)

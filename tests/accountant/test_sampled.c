@@ -454,6 +454,22 @@ static void tiny_rates_have_ends_of_the_right_size(void **state)
     assert_true(out.value.upper > before && out.value.lower > 1e-4 && out.value.upper < 2e-3);
 }
 
+/* Little noise has a long table, which every node of a line beside another law sums: fewer nodes,
+ * wider ends. The truth is an integral in quadruple precision, 5.954413952270263e-9. */
+static void long_tables_have_fewer_nodes(void **state)
+{
+    (void)state;
+    brume_term terms[] = {poisson_gaussian(0.002330054722805682, 0.30805726748555834, 1),
+                          pure(0.05528654974140709, 1)};
+    brume_composition out;
+    brume_error error;
+    assert_ok(brume_compose_delta(terms, 2, 13.3915229, NULL, &out, &error));
+    assert_true(out.value.lower <= 5.954413952270263e-9 * (1 + 1e-15));
+    assert_true(out.value.upper >= 5.954413952270263e-9 * (1 - 1e-15));
+    assert_true(out.value.upper - out.value.lower <= 1e-6 * out.value.upper);
+    assert_true(out.nodes < 60000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +482,7 @@ int main(void)
         cmocka_unit_test(epsilon_is_0_from_the_total_variation_on),
         cmocka_unit_test(deep_tails_have_both_ends),
         cmocka_unit_test(tiny_rates_have_ends_of_the_right_size),
+        cmocka_unit_test(long_tables_have_fewer_nodes),
     };
     return cmocka_run_group_tests_name("accountant sampled", tests, NULL, NULL);
 }
