@@ -60,7 +60,7 @@ static brume_status plan_sharply(const brume_question *question, const brume_pla
     bool concentrated = plan->rule == BRUME_RULE_CONCENTRATED;
     brume_payment high = {concentrated ? NULL : "200", plan->delta[0] ? plan->delta : NULL,
                           concentrated ? "5000" : NULL};
-    return brume_plan_make(question->query, question->tables, &high, out, error);
+    return brume_query_plan_make(question->query, question->tables, &high, out, error);
 }
 
 static brume_status audit(brume_call *call, const brume_question *question, const brume_plan *plan,
@@ -84,7 +84,7 @@ static brume_status audit(brume_call *call, const brume_question *question, cons
         status = brume_audited_write(call, a, error);
     }
     brume_query_subject_close(subject);
-    brume_plan_close(sharp);
+    brume_query_plan_close(sharp);
     brume_bits_close(bits);
     return status;
 }
@@ -104,12 +104,12 @@ brume_status brume_audit_query(brume_call *call, brume_audited *a, brume_error *
     if (status == BRUME_OK && !payment.epsilon && !payment.rho)
         status = pay_all(question, whole, &payment, error);
     if (status == BRUME_OK)
-        status = brume_plan_make(question->query, question->tables, &payment, &plan, error);
+        status = brume_query_plan_make(question->query, question->tables, &payment, &plan, error);
     if (status == BRUME_OK)
         status = read_claim(plan, a, error);
     if (status == BRUME_OK)
         status = audit(call, question, plan, sql, a, error);
-    brume_plan_close(plan);
+    brume_query_plan_close(plan);
     brume_question_close(question);
     return status;
 }

@@ -223,7 +223,7 @@ static brume_status prepare(brume_ledger *ledger, const char *sql, const brume_p
         BRUME_TRY(brume_price_within(*question, target, payment->delta, epsilon, error));
         chosen = (brume_payment){epsilon, payment->delta, NULL};
     }
-    return brume_plan_make((*question)->query, (*question)->tables, &chosen, plan, error);
+    return brume_query_plan_make((*question)->query, (*question)->tables, &chosen, plan, error);
 }
 
 brume_status brume_answer(brume_ledger *ledger, const char *sql, const brume_payment *payment,
@@ -235,7 +235,7 @@ brume_status brume_answer(brume_ledger *ledger, const char *sql, const brume_pay
     brume_status status = prepare(ledger, sql, payment, target, &question, &plan, error);
     if (status == BRUME_OK)
         status = answer_question(ledger, question, plan, bits, watch, answer, error);
-    brume_plan_close(plan);
+    brume_query_plan_close(plan);
     brume_question_close(question);
     return status;
 }
@@ -276,7 +276,7 @@ brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_pa
         if (!made)
             status = brume_no_memory(error, "the answer");
     }
-    brume_plan_close(plan);
+    brume_query_plan_close(plan);
     brume_question_close(question);
     if (status == BRUME_OK)
         *explanation = made;

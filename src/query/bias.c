@@ -238,7 +238,7 @@ void brume_bias_close(brume_plan_bias *bias)
 {
     if (!bias)
         return;
-    brume_plan_close(bias->plan);
+    brume_query_plan_close(bias->plan);
     free(bias);
 }
 

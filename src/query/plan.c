@@ -13,7 +13,7 @@
 enum { DOMAIN_CELLS = 1000000 };
 
 /* NOLINTNEXTLINE(misc-no-recursion): inner plans have none of their own */
-void brume_plan_close(brume_plan *plan)
+void brume_query_plan_close(brume_plan *plan)
 {
     if (!plan)
         return;
@@ -24,7 +24,7 @@ void brume_plan_close(brume_plan *plan)
     free(plan->domain_size);
     free(plan->domain_columns);
     for (size_t i = 0; plan->modes && i < plan->mode_count; i++)
-        brume_plan_close(plan->modes[i].pairs);
+        brume_query_plan_close(plan->modes[i].pairs);
     free(plan->modes);
     brume_key_selection_close(plan->selection);
     brume_bias_close(plan->bias);
@@ -389,8 +389,9 @@ static brume_status make(brume_plan *plan, const brume_plan_table *tables,
     return brume_plan_pay(plan, tables, payment, error);
 }
 
-brume_status brume_plan_make(brume_query *query, const brume_plan_table *tables,
-                             const brume_payment *payment, brume_plan **out, brume_error *error)
+brume_status brume_query_plan_make(brume_query *query, const brume_plan_table *tables,
+                                   const brume_payment *payment, brume_plan **out,
+                                   brume_error *error)
 {
     brume_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
@@ -398,7 +399,7 @@ brume_status brume_plan_make(brume_query *query, const brume_plan_table *tables,
     plan->query = query;
     brume_status status = make(plan, tables, payment, error);
     if (status != BRUME_OK) {
-        brume_plan_close(plan);
+        brume_query_plan_close(plan);
         return status;
     }
     *out = plan;

@@ -109,10 +109,11 @@ typedef struct brume_plan {
  * Errors: BRUME_EARGUMENT the payment; BRUME_EPOLICY rules or adjacencies that do not go together,
  * private keys under the pure rule; BRUME_EOVERFLOW domains or noise too large;
  * BRUME_EUNSUPPORTED what cannot be planned. */
-BRUME_MUST_USE brume_status brume_plan_make(brume_query *query, const brume_plan_table *tables,
-                                            const brume_payment *payment, brume_plan **out,
-                                            brume_error *error);
-void brume_plan_close(brume_plan *plan);
+BRUME_MUST_USE brume_status brume_query_plan_make(brume_query *query,
+                                                  const brume_plan_table *tables,
+                                                  const brume_payment *payment, brume_plan **out,
+                                                  brume_error *error);
+void brume_query_plan_close(brume_plan *plan);
 
 /* Half-width at 1 - beta of a measure's own noise, in the units of the query. */
 double brume_plan_width(const brume_plan *plan, size_t measure, double beta);

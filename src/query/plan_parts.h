@@ -1,4 +1,4 @@
-/* The parts that brume_plan_make is made of. */
+/* The parts that brume_query_plan_make is made of. */
 #ifndef BRUME_QUERY_PLAN_PARTS_H
 #define BRUME_QUERY_PLAN_PARTS_H
 

@@ -21,7 +21,8 @@ static brume_status plan_at(const search *all, double steps, brume_plan **plan,
 {
     snprintf(epsilon, BRUME_PRICE_TEXT, "%.6f", steps / steps_per_unit);
     brume_payment payment = {epsilon, all->delta, NULL};
-    return brume_plan_make(all->question->query, all->question->tables, &payment, plan, error);
+    return brume_query_plan_make(all->question->query, all->question->tables, &payment, plan,
+                                 error);
 }
 
 /* ---- the half-width of one aggregate, in the units of the query ---- */
@@ -187,7 +188,7 @@ static brume_status try_price(const search *all, double steps, bool *good,
     }
     if (status == BRUME_OK)
         *good = good_enough(all, plan);
-    brume_plan_close(plan);
+    brume_query_plan_close(plan);
     return status;
 }
 
@@ -200,7 +201,7 @@ brume_status brume_price_within(const brume_question *question, const brume_targ
     brume_plan *plan = NULL;
     BRUME_TRY(plan_at(&all, steps_per_unit, &plan, text, error));
     brume_status status = check_target(&all, plan, error);
-    brume_plan_close(plan);
+    brume_query_plan_close(plan);
     if (status != BRUME_OK)
         return status;
     double low = 0, high = floor(most_epsilon(question) * steps_per_unit);

@@ -35,7 +35,7 @@ static brume_plan *plan_at(const brume_question *question, const char *epsilon)
     brume_error error = {0};
     brume_payment payment = {epsilon, NULL, NULL};
     brume_plan *plan = NULL;
-    assert_ok(brume_plan_make(question->query, question->tables, &payment, &plan, &error));
+    assert_ok(brume_query_plan_make(question->query, question->tables, &payment, &plan, &error));
     return plan;
 }
 
@@ -62,8 +62,8 @@ static double audit(const registered *all, const char *sql, fault broken, size_t
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all->bits, &result,
                                   &error));
     brume_query_subject_close(subject);
-    brume_plan_close(sharp);
-    brume_plan_close(plan);
+    brume_query_plan_close(sharp);
+    brume_query_plan_close(plan);
     brume_question_close(question);
     return result.epsilon_lower;
 }
@@ -124,7 +124,7 @@ static json_t *answer_on(const registered *all, const brume_question *question,
     brume_plan *sharp = plan_at(question, "600");
     json_t *answer = NULL;
     assert_ok(brume_answer_draw(question, sharp, engine, all->bits, &answer, &error));
-    brume_plan_close(sharp);
+    brume_query_plan_close(sharp);
     return answer;
 }
 
