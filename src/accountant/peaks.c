@@ -175,7 +175,7 @@ static double sum_peaks(const brume_peaks *peaks, double epsilon, double *error)
     double omega = (double)-remainderl(full, 2 * acosl(-1.0L));
     double moved = 16 * unit * (peaks->frame.period * epsilon + 4);
     double z_re = cos(omega), z_im = sin(omega), sign = omega < 0 ? -1 : 1;
-    double re[BRUME_PEAK_TERMS], im[BRUME_PEAK_TERMS], error_of[BRUME_PEAK_TERMS];
+    double re[BRUME_PEAK_TERMS] = {0}, im[BRUME_PEAK_TERMS] = {0}, error_of[BRUME_PEAK_TERMS] = {0};
     if (peaks->terms > 0)
         brume_peak_sums(&peaks->rule, fmin(fabs(omega), M_PI), peaks->terms, re, im, error_of);
     /* |z^m - z'^m| <= min(2, m moved): sum of (first/m)^2 times that */
