@@ -211,28 +211,41 @@ static const double cosh_series[] = {
     1.0 / 3628800, 1.0 / 479001600, 1.0 / 87178291200, 1.0 / 20922789888000};
 enum { SERIES = sizeof sinh_series / sizeof *sinh_series };
 
-/* factor times the series at w = square, for all 12 nodes at once. */
-static void sum_series(const double *series, const double *square_re, const double *square_im,
-                       const double *factor_re, const double *factor_im, double *re, double *im)
+/* How many of its terms are enough for |u| <= size: what is left out is below 1e-18 |u|. */
+static int series_length(double size)
 {
+    return size < 1e-3 ? 3 : size < 0.03 ? 4 : size < 0.15 ? 6 : SERIES;
+}
+
+/* factor times the series at w = square, for all 12 nodes at once. */
+static void sum_series(const double *series, int length, const double *square_re,
+                       const double *square_im, const double *factor_re, const double *factor_im,
+                       double *re, double *im)
+{
+    double sum_re[BRUME_GAUSS_HALF], sum_im[BRUME_GAUSS_HALF];
     for (int j = 0; j < BRUME_GAUSS_HALF; j++) {
-        double sum_re = series[SERIES - 1], sum_im = 0;
-        for (int k = SERIES - 2; k >= 0; k--) {
-            double next = sum_re * square_re[j] - sum_im * square_im[j] + series[k];
-            sum_im = sum_re * square_im[j] + sum_im * square_re[j];
-            sum_re = next;
+        sum_re[j] = series[length - 1];
+        sum_im[j] = 0;
+    }
+    for (int k = length - 2; k >= 0; k--)
+        for (int j = 0; j < BRUME_GAUSS_HALF; j++) {
+            double next = sum_re[j] * square_re[j] - sum_im[j] * square_im[j] + series[k];
+            sum_im[j] = sum_re[j] * square_im[j] + sum_im[j] * square_re[j];
+            sum_re[j] = next;
         }
-        re[j] = sum_re * factor_re[j] - sum_im * factor_im[j];
-        im[j] = sum_re * factor_im[j] + sum_im * factor_re[j];
+    for (int j = 0; j < BRUME_GAUSS_HALF; j++) {
+        re[j] = sum_re[j] * factor_re[j] - sum_im[j] * factor_im[j];
+        im[j] = sum_re[j] * factor_im[j] + sum_im[j] * factor_re[j];
     }
 }
 
-/* Calm: cosh u - 1 and sinh u by their series, |u| <= 1/2: what is left out is below 1e-18 |u|, and
- * each is rounded by less than 16 units of |u|. */
+/* Calm: cosh u - 1 and sinh u by their series, |u| <= 1/2: each is rounded by less than 16 units of
+ * |u|. */
 static void make_calm(double re, double im, brume_turns *t)
 {
     double u_re[BRUME_GAUSS_HALF], u_im[BRUME_GAUSS_HALF];
     double square_re[BRUME_GAUSS_HALF], square_im[BRUME_GAUSS_HALF];
+    int length = series_length((fabs(re) + fabs(im)) * (1 + 1e-9));
     for (int j = 0; j < BRUME_GAUSS_HALF; j++) {
         double x = brume_gauss[j][0];
         u_re[j] = x * re;
@@ -240,8 +253,9 @@ static void make_calm(double re, double im, brume_turns *t)
         square_re[j] = (u_re[j] - u_im[j]) * (u_re[j] + u_im[j]);
         square_im[j] = 2 * u_re[j] * u_im[j];
     }
-    sum_series(cosh_series, square_re, square_im, square_re, square_im, t->first_re, t->first_im);
-    sum_series(sinh_series, square_re, square_im, u_re, u_im, t->second_re, t->second_im);
+    sum_series(cosh_series, length, square_re, square_im, square_re, square_im, t->first_re,
+               t->first_im);
+    sum_series(sinh_series, length, square_re, square_im, u_re, u_im, t->second_re, t->second_im);
 }
 
 static void make_turns(const brume_place_node *n, double half_re, double half_im, bool is_calm,
