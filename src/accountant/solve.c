@@ -19,6 +19,7 @@ static const double pattern_effort = 4e4; /* patterns times draws, some 4 ms eac
 static const double some_effort = 5e3;    /* patterns before a line is laid finer */
 static const double light_effort = 2e3;   /* patterns without a first look */
 static const double tiny_effort = 150;    /* patterns before anything else */
+static const double pattern_nodes = 8e3;  /* of a line that is as dear as patterns */
 static const double ray_width = 1e-8;     /* a ray this narrow is not followed by a line */
 static const double band_width = 8e-10;   /* a banded line this narrow is not laid again */
 
@@ -216,6 +217,7 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
               narrow(&answer, width_goal));
     closed = closed ||
              (alive && width > 0 && try_patterns(laws, count, epsilon, some_effort, &answer));
+    bool patterns_tried = false;
     while (alive && !closed) {
         line.width = width;
         alive = brume_line_lay(&line, epsilon, goal);
@@ -251,13 +253,20 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
             break;
         width =
             next_width(&line, gap, narrowest * answer.value.upper, gap < 1e-2 * answer.value.upper);
+        /* patterns are exact, and cheaper than a line of many nodes */
+        double nodes = width > 0 ? (double)line.count * line.width / width : INFINITY;
+        if (!patterns_tried && nodes > pattern_nodes) {
+            patterns_tried = true;
+            closed = try_patterns(laws, count, epsilon, pattern_effort, &answer) &&
+                     narrow(&answer, fmax(narrowest, own));
+        }
         if (width == 0)
             break;
     }
     brume_line_close(&line);
     bool enough = upper_end && answer.excess > 0 &&
                   answer.excess <= 1.15 * width_goal * answer.value.upper;
-    if (alive && width > 0 && !closed && !enough && !narrow(&answer, 1e-8))
+    if (alive && width > 0 && !closed && !patterns_tried && !enough && !narrow(&answer, 1e-8))
         try_patterns(laws, count, epsilon, pattern_effort, &answer);
     if (alive && epsilon >= 0 && !rays_first && !enough && !narrow(&answer, ray_width)) {
         double before = answer.value.upper;
@@ -504,6 +513,7 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
     brume_line line = {.laws = laws, .law_count = count};
     double width = -1, goal;
     bool alive = true;
+    bool banded = false;
     for (int moves = 0; alive;) {
         bool first = width < 0;
         alive = aim(&line, epsilon, log(delta), &goal, &width);
@@ -524,6 +534,7 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
         if (alive && first && width > 0 &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, light_effort, &answer))
             break;
+        banded |= width > 0;
         line.width = width;
         alive = alive && brume_line_lay(&line, epsilon, goal);
         if (!alive)
@@ -557,7 +568,7 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
             break;
     }
     brume_line_close(&line);
-    if (alive && width > 0 && !narrow(&answer, 1e-9))
+    if (alive && banded && !narrow(&answer, 1e-9))
         try_patterns_inverse(laws, count, delta, delta_error, answer.value.upper, pattern_effort,
                              &answer);
     if (alive && !rays_first && !narrow(&answer, ray_width))

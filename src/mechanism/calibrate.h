@@ -70,6 +70,10 @@ BRUME_MUST_USE brume_status brume_calibrate_excess(brume_search_for *c, double l
  * by one certificate, at this value, and a guess adds the failure to it. */
 bool brume_calibrate_split_failure(brume_search_for *c, double value, brume_error *error);
 
+/* Is a term sampled? Then the saddle point is neither as cheap nor as near, and moments are asked
+ * first. Known once a bound was. */
+bool brume_calibrate_is_sampled(const brume_search_for *c);
+
 /* Where the bound to look by comes down to about the target, from `least` to `most` of the search
  * variable, and how fast its logarithm falls there; false where it never does. */
 bool brume_calibrate_look(brume_search_for *c, brume_looking by, double least, double most,

@@ -194,19 +194,24 @@ brume_status brume_calibrate_excess(brume_search_for *c, double log_x, double *e
     return BRUME_OK;
 }
 
+bool brume_calibrate_is_sampled(const brume_search_for *c)
+{
+    for (size_t i = 0; i < c->expression->count; i++)
+        if (c->terms[i].cost.law.rate > 0)
+            return true;
+    return false;
+}
+
 bool brume_calibrate_look(brume_search_for *c, brume_looking by, double least, double most,
                           double guess, double step, double *at, double *slope)
 {
     double target = brume_calibrate_target(c), here = 0, beside = 0;
     if (by == BRUME_LOOK_MOMENTS) /* such a bound is some 7 times the truth where it is near */
         target = fmin(7 * target, sqrt(target));
-    bool sampled = false; /* their guesses are neither as cheap nor as smooth */
-    for (size_t k = 0; k < c->expression->count; k++)
-        sampled = sampled || c->terms[k].cost.law.rate > 0;
-    double relative = by != BRUME_LOOK_SADDLE ? 0.02
-                      : c->only_failure       ? 1e-12
-                      : sampled               ? 0.01
-                                              : 1e-3;
+    double relative = by != BRUME_LOOK_SADDLE         ? 0.02
+                      : c->only_failure               ? 1e-12
+                      : brume_calibrate_is_sampled(c) ? 0.01
+                                                      : 1e-3;
     brume_search search = {.value = brume_calibrate_bound_at,
                            .context = c,
                            .target = target,

@@ -37,10 +37,9 @@ static brume_status check_reach(brume_search_for *c, const brume_search *search,
 {
     double most = 0, far = fmin(search->most, 1e6 * guess); /* the very end may be dear */
     c->look = BRUME_LOOK_SADDLE;
-    bool guessed = brume_calibrate_bound_at(c, guess, &most, NULL) == BRUME_OK;
-    for (size_t i = 0; i < c->expression->count; i++) /* far away even their guess is dear */
-        guessed = guessed && !(c->terms[i].cost.law.rate > 0);
-    guessed = guessed && brume_calibrate_bound_at(c, far, &most, NULL) == BRUME_OK;
+    bool guessed = brume_calibrate_bound_at(c, guess, &most, NULL) == BRUME_OK &&
+                   !brume_calibrate_is_sampled(c) &&
+                   brume_calibrate_bound_at(c, far, &most, NULL) == BRUME_OK;
     c->look = BRUME_LOOK_CERTIFIED, c->tolerance = 0.02;
     if (guessed && most > 1.1 * search->target) {
         BRUME_TRY(brume_calibrate_bound_at(c, search->most, &most, error));
@@ -103,8 +102,10 @@ static brume_status search_in_stages(brume_search_for *c, brume_search *search, 
     double least_failure = c->inverted ? 1 / search->most : search->most;
     if (!brume_calibrate_split_failure(c, least_failure, NULL))
         BRUME_TRY(check_reach(c, search, guess, error));
-    static const brume_looking ways[] = {BRUME_LOOK_SADDLE, BRUME_LOOK_MOMENTS,
-                                         BRUME_LOOK_CERTIFIED};
+    bool moments_first = brume_calibrate_is_sampled(c) && !c->only_failure;
+    const brume_looking ways[] = {moments_first ? BRUME_LOOK_MOMENTS : BRUME_LOOK_SADDLE,
+                                  moments_first ? BRUME_LOOK_SADDLE : BRUME_LOOK_MOMENTS,
+                                  BRUME_LOOK_CERTIFIED};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         bool found = false;
         double slope;

@@ -51,8 +51,16 @@ static double begin(brume_search_for *c, whole_ends *e)
     double from = e->largest ? 1 / e->most : e->least, to = e->largest ? 1 / e->least : e->most;
     double at, slope = NAN, guess = 1 / sqrt(e->least);
     bool cheap = !c->accuracy && c->delta > 0 && e->least >= 1 && e->most > e->least + 1;
-    if (!cheap || (!brume_calibrate_look(c, BRUME_LOOK_SADDLE, from, to, guess, 0, &at, &slope) &&
-                   !brume_calibrate_look(c, BRUME_LOOK_MOMENTS, from, to, guess, 0, &at, &slope)))
+    c->look = BRUME_LOOK_MOMENTS; /* so that the terms are known */
+    cheap = cheap && brume_calibrate_bound(c, e->least, &at, NULL) == BRUME_OK;
+    c->look = BRUME_LOOK_CERTIFIED;
+    if (!cheap)
+        return e->largest ? e->least : e->most;
+    bool sampled = brume_calibrate_is_sampled(c);
+    brume_looking first = sampled ? BRUME_LOOK_MOMENTS : BRUME_LOOK_SADDLE;
+    brume_looking second = sampled ? BRUME_LOOK_SADDLE : BRUME_LOOK_MOMENTS;
+    if (!brume_calibrate_look(c, first, from, to, guess, 0, &at, &slope) &&
+        !brume_calibrate_look(c, second, from, to, guess, 0, &at, &slope))
         return e->largest ? e->least : e->most;
     if (slope > 1)
         e->slope = slope;

@@ -54,6 +54,7 @@ static void values_fit_and_less_noise_does_not(void **state)
         /* k-ary randomized response, alone and beside Laplace */
         {"randomized_response(epsilon=?, k=10)*100", 3, 1e-6},
         {"randomized_response(epsilon=?, k=7)*50 + laplace(scale=20)*40", 3, 1e-6},
+        {"randomized_response(epsilon=?, k=10)*30 + laplace(scale=10)*40", 3, 1e-6},
         {"laplace(scale=?)*100 + randomized_response(epsilon=0.3, k=50)*10", 3, 1e-8},
         {"randomized_response(epsilon=0.2, k=?)*30 + laplace(scale=30)*10", 4, 1e-6},
         /* terms that are only bounded, by a pure epsilon or a rho */
@@ -161,6 +162,27 @@ static void a_rate_may_be_one(void **state)
             .value == 1);
 }
 
+/* Where a line cannot be narrowed further, the sum over sign patterns can: asking for more must not
+ * give less. */
+static void a_sharper_certificate_is_not_wider(void **state)
+{
+    (void)state;
+    brume_expression e = {0};
+    brume_term *terms;
+    assert_ok(brume_expression_parse("randomized_response(epsilon=0.0982131179, k=10)*30 + "
+                                     "laplace(scale=10)*40",
+                                     BRUME_ADD_REMOVE, &e, &error));
+    assert_ok(brume_account_terms(e.events, e.count, 1, BRUME_METHOD_AUTO, &terms, &error));
+    for (double tolerance = 1e-4; tolerance > 1e-11; tolerance /= 10) {
+        brume_compose_options options = {.tolerance = tolerance};
+        brume_composition delta;
+        assert_ok(brume_compose_delta(terms, e.count, 3, &options, &delta, &error));
+        assert_true(delta.value.upper - delta.value.lower <= 1e-9 * delta.value.upper);
+    }
+    free(terms);
+    brume_expression_free(&e);
+}
+
 /* The epsilon shown beside a whole number is certified, and about a millionth above the least. */
 static void the_epsilon_of_a_count_is_certified_and_near(void **state)
 {
@@ -196,6 +218,7 @@ int main(void)
         cmocka_unit_test(what_the_cost_does_not_depend_on_is_refused),
         cmocka_unit_test(the_error_of_a_choice_grows_with_the_sensitivity_of_its_scores),
         cmocka_unit_test(a_rate_may_be_one),
+        cmocka_unit_test(a_sharper_certificate_is_not_wider),
         cmocka_unit_test(the_epsilon_of_a_count_is_certified_and_near),
     };
     return cmocka_run_group_tests_name("calibrate", tests, NULL, NULL);
