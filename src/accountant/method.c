@@ -290,7 +290,9 @@ brume_status brume_account_delta_near(const brume_term *terms, size_t count, dou
     brume_error why = {0};
     brume_status status = brume_compose_delta(terms, count, epsilon, options, &near, &why);
     bool found = status == BRUME_OK;
-    if (!found || !near.has_lower) {
+    /* far below any delta of use, where a line says little, moments say enough */
+    bool rough = near.value.upper > 8 * near.value.lower;
+    if (!found || !near.has_lower || rough) {
         brume_bound bound = {.lower = near.value.lower, .upper = near.value.upper};
         BRUME_TRY(take_others(terms, count, false, epsilon, false, &found, &bound, error));
         if (bound.upper < near.value.upper) { /* nothing of it is smoothing's */
