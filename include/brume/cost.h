@@ -29,6 +29,7 @@ typedef enum brume_loss_kind {
     BRUME_LOSS_POISSON_GAUSSIAN,  /* a = sigma/sensitivity, rate = sampling rate; add-remove only */
     BRUME_LOSS_POISSON_PURE,      /* a = epsilon0, rate: the worst pure law on a Poisson sample;
                                      add-remove only, and so are the next */
+    BRUME_LOSS_POISSON_LAPLACE,   /* a = epsilon0 = L1 sensitivity / scale, at most 16; rate */
     BRUME_LOSS_POISSON_DISCRETE_LAPLACE, /* a = 1/scale, shift = integer sensitivity, rate */
 } brume_loss_kind;
 

@@ -213,7 +213,8 @@ static void sampled_atoms(acb_t out, const brume_law *law, const acb_t s)
     acb_init(power);
     arb_init(mass);
     arb_init(log_ratio);
-    slong shift = law->source.kind == BRUME_LOSS_POISSON_PURE ? 1 : (slong)law->source.shift;
+    slong shift = law->source.kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE ? (slong)law->source.shift
+                                                                          : 1;
     acb_add_ui(power, s, 1, BITS);
     if (law->reversed)
         acb_neg(power, s);
@@ -233,6 +234,18 @@ static void sampled_atoms(acb_t out, const brume_law *law, const acb_t s)
 static void binary_places(arb_t spread, arb_t centre, const brume_law *law)
 {
     brume_sampled_places(spread, centre, law->source.a, law->source.rate, law->reversed, BITS);
+}
+
+/* The Laplace on a Poisson sample: its two atoms, and the rest by adaptive quadrature in balls. */
+static void thinned(acb_t out, const brume_law *law, const acb_t s)
+{
+    acb_t power;
+    acb_init(power);
+    acb_add_ui(power, s, 1, BITS);
+    if (law->reversed)
+        acb_neg(power, s);
+    brume_sampled_laplace(out, law->source.a, law->source.rate, power, BITS);
+    acb_clear(power);
 }
 
 /* The unit of a folded line. */
@@ -281,6 +294,9 @@ static void transform(acb_t out, const brume_law *law, const acb_t s)
         break;
     case BRUME_LAW_SAMPLED:
         sampled(out, law, s);
+        break;
+    case BRUME_LAW_THINNED:
+        thinned(out, law, s);
         break;
     case BRUME_LAW_BINARY:
         sampled_atoms(out, law, s);

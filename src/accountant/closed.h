@@ -56,6 +56,9 @@ bool brume_rare_epsilon(const brume_law *law, double delta, double delta_error,
 /* --- one subsampled Gaussian --- */
 brume_closed brume_sampled_form(brume_law *law);
 
+/* --- one Laplace or discrete Laplace on a Poisson sample; false if it is not that --- */
+BRUME_MUST_USE bool brume_amplified_form(brume_law *law, brume_closed *out);
+
 /* A parameter moved by a little more than its 8 units. */
 static inline double brume_parameter_moved(double parameter, int direction)
 {

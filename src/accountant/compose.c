@@ -142,6 +142,10 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
                    brume_jumps_below(gathered.laws, gathered.law_count, answer.value.lower,
                                      finite * (1 - 2 * delta_error))) {
             one = (brume_answer){.value = {0, answer.value.lower}}; /* the first order's counts */
+        } else if (order == 1 && answer.value.upper > 0 &&
+                   brume_solve_below(gathered.laws, gathered.law_count, answer.value.upper,
+                                     finite * (1 - 2 * delta_error))) {
+            one = (brume_answer){.value = {0, answer.value.upper}};
         } else {
             status = epsilon_of_order(&gathered, finite, delta_error, width, &one, error);
             if (audit && status == BRUME_OK)
@@ -182,6 +186,10 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
             brume_jumps_below(gathered.laws, gathered.law_count, epsilon,
                               (answer.value.lower - gathered.failure_ends.upper) * (1 - 1e-9)))
             one.value.upper = 0; /* not above the first order's, whatever it is */
+        else if (order == 1 && answer.value.upper > gathered.failure_ends.upper &&
+                 brume_solve_below(gathered.laws, gathered.law_count, epsilon,
+                                   (answer.value.upper - gathered.failure_ends.upper) * (1 - 1e-9)))
+            one.value.upper = 0; /* not above the first order's upper end */
         else if (gathered.law_count > 0 &&
                  !(upper_end ? brume_solve_delta_upper : brume_solve_delta)(
                      gathered.laws, gathered.law_count, epsilon, width, &one))

@@ -39,6 +39,7 @@ static brume_status loss_of(const brume_cost *cost, brume_loss *loss, bool *exac
     if (cost->loss != BRUME_ABSENT) {
         *loss = cost->law;
         if (loss->kind != BRUME_LOSS_POISSON_GAUSSIAN && loss->kind != BRUME_LOSS_POISSON_PURE &&
+            loss->kind != BRUME_LOSS_POISSON_LAPLACE &&
             loss->kind != BRUME_LOSS_POISSON_DISCRETE_LAPLACE)
             loss->rate = 0;
         if (loss->kind != BRUME_LOSS_KARY && loss->kind != BRUME_LOSS_DISCRETE_LAPLACE &&

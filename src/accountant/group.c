@@ -37,6 +37,7 @@ static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
         break;
     case BRUME_LOSS_POISSON_GAUSSIAN: /* several records may enter the sample: another pair */
     case BRUME_LOSS_POISSON_PURE:
+    case BRUME_LOSS_POISSON_LAPLACE:
     case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
     case BRUME_LOSS_NONE:
         return false;
@@ -74,6 +75,7 @@ brume_status brume_cost_group(const brume_cost *cost, uint64_t size, brume_cost 
     if (cost->delta_failure == 0) {
         brume_loss law = cost->law;
         bool sampled = law.kind == BRUME_LOSS_POISSON_PURE ||
+                       law.kind == BRUME_LOSS_POISSON_LAPLACE ||
                        law.kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
         if (sampled && cost->pure != BRUME_ABSENT) /* any mechanism of that epsilon */
             law = (brume_loss){.kind = BRUME_LOSS_PURE, .a = cost->epsilon};

@@ -35,6 +35,10 @@ brume_status brume_law_open(const brume_loss *loss, double count, bool reversed,
         brume_loss inner = {.kind = BRUME_LOSS_PURE, .a = loss->a};
         return brume_law_open(&inner, count, reversed, out, error);
     }
+    if (loss->rate == 1 && loss->kind == BRUME_LOSS_POISSON_LAPLACE) {
+        brume_loss inner = {.kind = BRUME_LOSS_LAPLACE, .a = loss->a};
+        return brume_law_open(&inner, count, reversed, out, error);
+    }
     if (loss->rate == 1 && loss->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE) {
         brume_loss inner = {
             .kind = BRUME_LOSS_DISCRETE_LAPLACE, .a = loss->a, .shift = loss->shift};
@@ -54,6 +58,7 @@ brume_status brume_law_open(const brume_loss *loss, double count, bool reversed,
                    loss->kind == BRUME_LOSS_DISCRETE_GAUSSIAN || loss->kind == BRUME_LOSS_KARY;
     bool sampled = loss->kind == BRUME_LOSS_POISSON_GAUSSIAN ||
                    loss->kind == BRUME_LOSS_POISSON_PURE ||
+                   loss->kind == BRUME_LOSS_POISSON_LAPLACE ||
                    loss->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
     if (sampled && !(loss->rate > 0 && loss->rate <= 1))
         return refuse(error, "rate", law.rate, "in (0, 1]");
@@ -89,6 +94,9 @@ brume_status brume_law_open(const brume_loss *loss, double count, bool reversed,
         break;
     case BRUME_LOSS_POISSON_GAUSSIAN:
         open_sampled(&law);
+        break;
+    case BRUME_LOSS_POISSON_LAPLACE:
+        status = brume_thinned_open(&law, error);
         break;
     case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
         if (loss->shift > 1) {
@@ -138,6 +146,8 @@ void brume_law_close(brume_law *law)
 {
     free(law->points.memory);
     free(law->shifted.memory);
+    free(law->panels);
+    law->panels = NULL;
     law->points.memory = law->shifted.memory = NULL;
 }
 
@@ -155,6 +165,8 @@ long double brume_law_cumulant(brume_law *law, double c, double *slope, double *
     case BRUME_LAW_LAPLACE:
     case BRUME_LAW_PURE:
         return brume_laplace_cumulant(law, c, slope, error);
+    case BRUME_LAW_THINNED:
+        return brume_thinned_cumulant(law, c, slope, error);
     case BRUME_LAW_BINARY:
         return brume_binary_cumulant(law, c, slope, error);
     case BRUME_LAW_COMB:
@@ -186,6 +198,8 @@ double brume_law_cumulant_rough(brume_law *law, double c, double *slope)
 {
     if (law->kind == BRUME_LAW_LAPLACE || law->kind == BRUME_LAW_PURE)
         return brume_laplace_cumulant_rough(law, c, slope);
+    if (law->kind == BRUME_LAW_THINNED)
+        return brume_thinned_cumulant_rough(law, c, slope);
     if (law->kind == BRUME_LAW_THETA)
         return brume_theta_cumulant_rough(law, c, slope);
     return (double)brume_law_cumulant(law, c, slope, NULL);
@@ -224,6 +238,8 @@ bool brume_law_settle(brume_law *law, double c)
     case BRUME_LAW_PURE:
         brume_laplace_settle(law);
         break;
+    case BRUME_LAW_THINNED:
+        return brume_thinned_settle(law);
     case BRUME_LAW_BINARY:
         brume_binary_settle(law);
         break;
@@ -251,6 +267,8 @@ brume_log_psi brume_law_node(brume_law *law, long index, double h)
         return brume_laplace_node(law, y);
     case BRUME_LAW_PURE:
         return brume_pure_node(law, y);
+    case BRUME_LAW_THINNED:
+        return brume_thinned_node(law, y);
     case BRUME_LAW_BINARY:
         return brume_binary_node(law, y);
     case BRUME_LAW_COMB:
@@ -275,6 +293,8 @@ double brume_law_envelope(brume_law *law, double low, double high)
     case BRUME_LAW_LAPLACE:
     case BRUME_LAW_PURE:
         return brume_laplace_envelope(law, low, high);
+    case BRUME_LAW_THINNED:
+        return brume_thinned_envelope(law, low, high);
     case BRUME_LAW_BINARY:
         return brume_binary_envelope(law, low, high);
     case BRUME_LAW_COMB:

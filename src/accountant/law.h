@@ -29,6 +29,7 @@ typedef enum brume_law_kind {
     BRUME_LAW_COMB,     /* discrete Laplace of a large shift; a = 1/scale */
     BRUME_LAW_THETA,    /* discrete Gaussian; a = sigma */
     BRUME_LAW_SAMPLED,  /* Poisson-subsampled Gaussian; a = sigma, rate */
+    BRUME_LAW_THINNED,  /* Laplace on a Poisson sample; a = half the distance of its end atoms */
     BRUME_LAW_BINARY,   /* two atoms, centre +- a: the worst pure law on a Poisson sample */
 } brume_law_kind;
 
@@ -48,6 +49,8 @@ typedef struct brume_points {
     double *memory;                                /* the one allocation behind all of these */
 } brume_points;
 
+typedef struct brume_panels brume_panels;
+
 typedef struct brume_law {
     brume_law_kind kind;
     brume_loss source; /* what it was opened from; kind NONE for a table of atoms */
@@ -63,6 +66,7 @@ typedef struct brume_law {
     long double centre;       /* BINARY: the middle of its atoms; its psi is of L - centre */
     long double spread, lean; /* BINARY: a itself, and half the log of the odds of the upper atom */
 
+    brume_panels *panels; /* THINNED: see law_thinned.c */
     brume_points points;
     double step, range_lower, range_upper, covered; /* SAMPLED: the real quadrature, up to c */
     brume_points shifted; /* SAMPLED: the quadrature on Im x = shift_height, see law_sampled.c */
@@ -172,10 +176,23 @@ long double brume_binary_cumulant(const brume_law *law, double c, double *slope,
 brume_log_psi brume_binary_node(const brume_law *law, double y);
 double brume_binary_envelope(const brume_law *law, double low, double high);
 
+/* e^{cx} - 1 + c (e^{-x} - 1), by its series for |x| and |cx| up to 1/4. */
+long double brume_bend(long double c, long double x, bool series);
+
+#define BRUME_THINNED_MOST 17.0 /* of the inner epsilon */
+BRUME_MUST_USE brume_status brume_thinned_open(brume_law *law, brume_error *error);
+BRUME_MUST_USE bool brume_thinned_settle(brume_law *law);
+long double brume_thinned_cumulant(brume_law *law, double c, double *slope, double *error);
+double brume_thinned_cumulant_rough(brume_law *law, double c, double *slope);
+brume_log_psi brume_thinned_node(const brume_law *law, double y);
+double brume_thinned_price(const brume_law *law); /* of a node, nanoseconds or so */
+double brume_thinned_envelope(const brume_law *law, double low, double high);
+
 /* Do the two orders of the pair have different laws? */
 static inline bool brume_law_is_lopsided(const brume_law *law)
 {
     return law->kind == BRUME_LAW_SAMPLED || law->kind == BRUME_LAW_BINARY ||
+           law->kind == BRUME_LAW_THINNED ||
            law->source.kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
 }
 

@@ -70,7 +70,7 @@ void brume_binary_settle(brume_law *law)
 }
 
 /* e^{cx} - 1 + c (e^{-x} - 1) >= 0, of which nothing is left at x = 0 to first order. */
-static long double bend(long double c, long double x, bool series)
+long double brume_bend(long double c, long double x, bool series)
 {
     if (!series)
         return expm1l(c * x) + c * expm1l(-x);
@@ -97,7 +97,7 @@ long double brume_binary_cumulant(const brume_law *law, double at, double *slope
          * non-negative, so that many draws multiply an error of the value's own size */
         bool series = most <= 0.25L && c * most <= 0.25L;
         long double high = expl(-soft_plus(-2 * law->lean)), low = expl(-soft_plus(2 * law->lean));
-        value = log1pl(high * bend(c, upper, series) + low * bend(c, lower, series));
+        value = log1pl(high * brume_bend(c, upper, series) + low * brume_bend(c, lower, series));
         /* the masses by 2 errors of the lean and 8 long units; an atom by 8 long units of the
          * spread, of which the bend makes 2 + |atom| times, relative; where it is not a series it
          * is rounded by 4 of itself and of 2.6 c |atom| */

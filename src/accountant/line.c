@@ -368,8 +368,9 @@ double brume_line_node_cost(const brume_line *line)
 {
     double sum = 400;
     for (size_t i = 0; i < line->law_count; i++)
-        sum += line->laws[i].kind == BRUME_LAW_SAMPLED ? 1.5 * (double)line->laws[i].shifted.live
-                                                       : 200;
+        sum += line->laws[i].kind == BRUME_LAW_SAMPLED   ? 1.5 * (double)line->laws[i].shifted.live
+               : line->laws[i].kind == BRUME_LAW_THINNED ? brume_thinned_price(&line->laws[i])
+                                                         : 200;
     return sum;
 }
 

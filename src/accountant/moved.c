@@ -9,6 +9,7 @@
 static bool needs(const brume_law *law)
 {
     return law->source.kind == BRUME_LOSS_POISSON_PURE ||
+           law->source.kind == BRUME_LOSS_POISSON_LAPLACE ||
            law->source.kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
 }
 
@@ -20,27 +21,37 @@ bool brume_moved_needed(const brume_law *laws, size_t count)
     return false;
 }
 
-static brume_status open_one(const brume_law *law, int direction, brume_law *out)
+typedef enum way { DOWN = -1, WORST = 0, UP = 1 } way;
+
+static brume_status open_one(const brume_law *law, way direction, brume_law *out)
 {
     if (law->source.kind == BRUME_LOSS_NONE)
         return brume_law_open_table(law->points.loss, law->points.log_mass, law->points.count,
                                     law->points.mass_error, law->count, out, NULL);
     brume_loss loss = law->source;
-    if (needs(law)) { /* a larger epsilon and a larger rate cost more */
-        loss.a = brume_parameter_moved(loss.a, direction);
-        loss.rate = fmin(1, brume_parameter_moved(loss.rate, direction));
+    if (direction == WORST) {
+        if (loss.kind == BRUME_LOSS_POISSON_LAPLACE)
+            loss.kind = BRUME_LOSS_POISSON_PURE;
+    } else if (needs(law)) { /* a larger epsilon and a larger rate cost more */
+        loss.a = brume_parameter_moved(loss.a, (int)direction);
+        loss.rate = fmin(1, brume_parameter_moved(loss.rate, (int)direction));
     }
     return brume_law_open(&loss, law->count, law->reversed, out, NULL);
 }
 
-static brume_law *open_all(const brume_law *laws, size_t count, int direction)
+void brume_moved_close(brume_law *laws, size_t count)
+{
+    for (size_t i = 0; laws && i < count; i++)
+        brume_law_close(&laws[i]);
+    free(laws);
+}
+
+static brume_law *open_all(const brume_law *laws, size_t count, way direction)
 {
     brume_law *out = calloc(count, sizeof *out);
     for (size_t i = 0; out && i < count; i++)
         if (open_one(&laws[i], direction, &out[i]) != BRUME_OK) {
-            while (i-- > 0)
-                brume_law_close(&out[i]);
-            free(out);
+            brume_moved_close(out, i);
             return NULL;
         }
     return out;
@@ -48,14 +59,22 @@ static brume_law *open_all(const brume_law *laws, size_t count, int direction)
 
 bool brume_moved_open(const brume_law *laws, size_t count, bool only_upper, brume_joined *out)
 {
-    brume_joined joined = {.count = count, .upper = open_all(laws, count, 1)};
-    joined.lower = only_upper ? joined.upper : open_all(laws, count, -1);
+    brume_joined joined = {.count = count, .upper = open_all(laws, count, UP)};
+    joined.lower = only_upper ? joined.upper : open_all(laws, count, DOWN);
     if (!joined.upper || !joined.lower) {
         brume_joined_close(&joined);
         return false;
     }
     *out = joined;
     return true;
+}
+
+brume_law *brume_moved_worst(const brume_law *laws, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (laws[i].kind == BRUME_LAW_THINNED)
+            return open_all(laws, count, WORST);
+    return NULL;
 }
 
 bool brume_moved_top(const brume_law *laws, size_t count, brume_interval *top)

@@ -18,6 +18,11 @@ bool brume_moved_needed(const brume_law *laws, size_t count);
 BRUME_MUST_USE bool brume_moved_open(const brume_law *laws, size_t count, bool only_upper,
                                      brume_joined *out);
 
+/* The laws with the worst pure law in place of every sampled Laplace, which it dominates; NULL if
+ * there is none or if memory ran out. Close by brume_moved_close. */
+brume_law *brume_moved_worst(const brume_law *laws, size_t count);
+void brume_moved_close(brume_law *laws, size_t count);
+
 /* The same for the largest loss of all draws together: certified ends; false if it is unbounded or
  * if memory ran out. */
 bool brume_moved_top(const brume_law *laws, size_t count, brume_interval *top);

@@ -192,7 +192,7 @@ static void sampled_moment(arb_t out, const brume_loss *law, double alpha, bool 
 {
     arb_t mass, power, log_ratio, term;
     arb_init(mass), arb_init(power), arb_init(log_ratio), arb_init(term);
-    slong shift = law->kind == BRUME_LOSS_POISSON_PURE ? 1 : (slong)law->shift;
+    slong shift = law->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE ? (slong)law->shift : 1;
     arb_set_d(power, alpha);
     if (added) {
         arb_sub_ui(power, power, 1, PRECISION);
@@ -252,6 +252,7 @@ static double law_upper(const brume_loss *law, double alpha)
         poisson_divergence(out, law->a, law->rate, alpha);
         result = brume_ball_upper(out);
         break;
+    case BRUME_LOSS_POISSON_LAPLACE: /* at most the worst pure law's */
     case BRUME_LOSS_POISSON_PURE:
     case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
         result = 0;

@@ -1,6 +1,12 @@
 /* Atoms on a Poisson sample, in balls. See the header; proofs/poisson.md has the pair. */
 #include "accountant/sampled_balls.h"
 
+#if __has_include(<flint/acb_calc.h>)
+#include <flint/acb_calc.h>
+#else
+#include <acb_calc.h>
+#endif
+
 /* log(1 + q (e^x - 1)) */
 static void log_ratio_of(arb_t out, const arb_t x, double rate, slong precision)
 {
@@ -16,7 +22,7 @@ static void log_ratio_of(arb_t out, const arb_t x, double rate, slong precision)
 void brume_sampled_atom(arb_t mass, arb_t log_ratio, const brume_loss *law, slong j,
                         slong precision)
 {
-    slong shift = law->kind == BRUME_LOSS_POISSON_PURE ? 1 : (slong)law->shift;
+    slong shift = law->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE ? (slong)law->shift : 1;
     arb_t decay, x;
     arb_init(decay);
     arb_init(x);
@@ -56,4 +62,71 @@ void brume_sampled_places(arb_t spread, arb_t centre, double a, double rate, boo
         arb_neg(centre, centre);
     arb_clear(x);
     arb_clear(below);
+}
+
+typedef struct sampled_integrand {
+    double a, rate;
+    acb_srcptr power;
+} sampled_integrand;
+
+/* (1/4) e^{-(l+a)/2} exp(z log r(l)): analytic where r stays off the negative axis. */
+static int integrand(acb_ptr out, const acb_t l, void *context, slong order, slong precision)
+{
+    const sampled_integrand *p = context;
+    acb_t x;
+    arb_t q;
+    acb_init(x);
+    arb_init(q);
+    arb_set_d(q, p->rate);
+    acb_exp(x, l, precision);
+    acb_sub_ui(x, x, 1, precision);
+    acb_mul_arb(x, x, q, precision);
+    acb_add_ui(x, x, 1, precision);
+    acb_log_analytic(x, x, order != 0, precision);
+    acb_mul(x, x, p->power, precision);
+    arb_set_d(q, p->a);
+    acb_add_arb(out, l, q, precision);
+    acb_mul_2exp_si(out, out, -1);
+    acb_sub(x, x, out, precision);
+    acb_exp(out, x, precision);
+    acb_mul_2exp_si(out, out, -2);
+    acb_clear(x);
+    arb_clear(q);
+    return 0;
+}
+
+void brume_sampled_laplace(acb_t out, double a, double rate, const acb_t power, slong precision)
+{
+    sampled_integrand context = {.a = a, .rate = rate, .power = power};
+    acb_t low, high, term;
+    arb_t x, e;
+    mag_t tolerance;
+    acb_init(low);
+    acb_init(high);
+    acb_init(term);
+    arb_init(x);
+    arb_init(e);
+    mag_init(tolerance);
+    mag_set_ui_2exp_si(tolerance, 1, -precision / 2);
+    acb_set_d(low, -a);
+    acb_set_d(high, a);
+    acb_calc_integrate(out, integrand, &context, low, high, precision / 2, tolerance, NULL,
+                       precision);
+    arb_set_d(e, a);
+    for (int end = -1; end <= 1; end += 2) { /* 1/2 at -a, e^{-a}/2 at a */
+        arb_mul_si(x, e, end, precision);
+        log_ratio_of(x, x, rate, precision);
+        acb_mul_arb(term, power, x, precision);
+        if (end > 0)
+            acb_sub_arb(term, term, e, precision);
+        acb_exp(term, term, precision);
+        acb_mul_2exp_si(term, term, -1);
+        acb_add(out, out, term, precision);
+    }
+    acb_clear(low);
+    acb_clear(high);
+    acb_clear(term);
+    arb_clear(x);
+    arb_clear(e);
+    mag_clear(tolerance);
 }

@@ -7,6 +7,12 @@
 
 #include "number/ball.h"
 
+#if __has_include(<flint/acb.h>)
+#include <flint/acb.h>
+#else
+#include <acb.h>
+#endif
+
 /* Atom j = 0 .. shift of the inner pair: its mass under the second law, and log(1 - q + q e^l). */
 void brume_sampled_atom(arb_t mass, arb_t log_ratio, const brume_loss *law, slong j,
                         slong precision);
@@ -15,5 +21,8 @@ void brume_sampled_atom(arb_t mass, arb_t log_ratio, const brume_loss *law, slon
  */
 void brume_sampled_places(arb_t spread, arb_t centre, double a, double rate, bool added,
                           slong precision);
+
+/* Of continuous Laplace: E r^z under the second law, r = 1 - q + q e^l. */
+void brume_sampled_laplace(acb_t out, double a, double rate, const acb_t power, slong precision);
 
 #endif

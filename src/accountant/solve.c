@@ -15,6 +15,9 @@
 
 static const double unit = BRUME_UNIT;
 static const double most_work = 6e7;      /* nanoseconds or so of one line */
+static const double worst_width = 1e-4;   /* where this wide, a dominating law may be lower */
+static const double lopsided_work = 1e7;  /* the same for a law on a Poisson sample */
+static const double quick_work = 2.5e6;   /* ... if only the upper end is of use */
 static const double pattern_effort = 4e4; /* patterns times draws, some 4 ms each time */
 static const double some_effort = 5e3;    /* patterns before a line is laid finer */
 static const double light_effort = 2e3;   /* patterns without a first look */
@@ -70,6 +73,12 @@ static bool alone_and_gaussian(const brume_law *laws, size_t count)
 static bool alone_and_sampled(const brume_law *laws, size_t count)
 {
     return count == 1 && laws[0].kind == BRUME_LAW_SAMPLED && laws[0].count == 1;
+}
+
+/* One release whose profile is known, and needs no line. */
+static bool alone_and_amplified(brume_law *laws, size_t count, brume_closed *closed)
+{
+    return count == 1 && laws[0].unit == 0 && brume_amplified_form(laws, closed);
 }
 
 static bool only_sampled(const brume_law *laws, size_t count)
@@ -147,12 +156,16 @@ static bool narrow(const brume_answer *answer, double width_goal)
 /* A smaller width for the next round: what it certifies narrows with the square of the width, and
  * the nodes grow with its inverse. 0 if that is too much work. `near`: the gap is so small that it
  * follows that law. */
-static double next_width(const brume_line *line, double gap, double goal, bool near)
+static double next_width(const brume_line *line, double gap, double goal, bool near, bool quick)
 {
+    double most = most_work;
+    for (size_t i = 0; i < line->law_count; i++)
+        if (brume_law_is_lopsided(&line->laws[i]) && line->laws[i].kind != BRUME_LAW_SAMPLED)
+            most = quick ? quick_work : lopsided_work; /* both orders, both sides */
     double cost = line->dense.count > 0 ? brume_dense_cost(line)
                                         : brume_line_node_cost(line) * (double)line->count;
     double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
-    factor = fmin(factor, most_work / cost);
+    factor = fmin(factor, most / cost);
     if (factor < 1.5 || line->band.width < 1e-14)
         return 0;
     return line->band.width / factor;
@@ -189,9 +202,12 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         *out = answer;
         return true;
     }
-    if (alone_and_sampled(laws, count)) {
-        brume_closed closed = brume_sampled_form(laws);
-        brume_closed_delta(&closed, epsilon, &answer);
+    brume_closed once;
+    bool amplified = alone_and_amplified(laws, count, &once);
+    if (amplified || alone_and_sampled(laws, count)) {
+        if (!amplified)
+            once = brume_sampled_form(laws);
+        brume_closed_delta(&once, epsilon, &answer);
         *out = answer;
         return true;
     }
@@ -251,8 +267,8 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         if (width == 0 || !wide || line.cut || (answer.rounds > 3 && gap > 0.8 * before) ||
             (rounded && !upper_end))
             break;
-        width =
-            next_width(&line, gap, narrowest * answer.value.upper, gap < 1e-2 * answer.value.upper);
+        width = next_width(&line, gap, narrowest * answer.value.upper,
+                           gap < 1e-2 * answer.value.upper, upper_end);
         /* patterns are exact, and cheaper than a line of many nodes */
         double nodes = width > 0 ? (double)line.count * line.width / width : INFINITY;
         if (!patterns_tried && nodes > pattern_nodes) {
@@ -475,6 +491,12 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
         *out = answer;
         return true;
     }
+    brume_closed once;
+    if (alone_and_amplified(laws, count, &once)) {
+        brume_closed_epsilon(&once, delta, delta_error, NAN, &answer);
+        *out = answer;
+        return true;
+    }
     bool rays_first = brume_jumps_suit(laws, count);
     if (!alone_and_sampled(laws, count) && rays_first)
         brume_jumps_epsilon(laws, count, delta, delta_error, width_goal, &answer);
@@ -563,7 +585,7 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
         if (width == 0 || !wide || line.cut || stuck)
             break;
         width = next_width(&line, gap, narrowest * answer.value.upper,
-                           gap * line.c < 1e-2); /* of delta, relative */
+                           gap * line.c < 1e-2 /* of delta, relative */, false);
         if (width == 0)
             break;
     }
@@ -592,6 +614,19 @@ static void take_lower(brume_answer *answer, const brume_answer *lower)
     answer->rounds += lower->rounds;
 }
 
+/* The upper end of laws that dominate those of `answer`, if it is below. */
+static void take_upper(brume_answer *answer, const brume_answer *upper)
+{
+    if (upper->value.upper < answer->value.upper) {
+        answer->value.upper = upper->value.upper;
+        answer->value.lower = fmin(answer->value.lower, answer->value.upper);
+        answer->route = upper->route;
+        answer->excess = 0;
+    }
+    answer->nodes += upper->nodes;
+    answer->rounds += upper->rounds;
+}
+
 static bool solve_delta(brume_law *laws, size_t count, double epsilon, double goal, bool upper_end,
                         brume_answer *out)
 {
@@ -604,6 +639,11 @@ static bool solve_delta(brume_law *laws, size_t count, double epsilon, double go
     }
     brume_answer upper, lower;
     bool alive = delta_of(joined.upper, count, epsilon, goal, upper_end, &upper);
+    brume_law *worst =
+        alive && !narrow(&upper, worst_width) ? brume_moved_worst(joined.upper, count) : NULL;
+    if (worst && delta_of(worst, count, epsilon, goal, upper_end, &lower))
+        take_upper(&upper, &lower);
+    brume_moved_close(worst, count);
     if (alive && upper_end && brume_moved_needed(laws, count))
         upper.value.lower = 0; /* that was of laws moved up, and is of no use */
     if (alive && joined.lower != joined.upper) {
@@ -629,6 +669,13 @@ bool brume_solve_delta_upper(brume_law *laws, size_t count, double epsilon, doub
     return solve_delta(laws, count, epsilon, goal, true, out);
 }
 
+bool brume_solve_below(brume_law *laws, size_t count, double epsilon, double target)
+{
+    brume_answer answer;
+    return brume_moved_needed(laws, count) &&
+           solve_delta(laws, count, epsilon, 0.03, true, &answer) && answer.value.upper <= target;
+}
+
 bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
                          double width_goal, brume_answer *out)
 {
@@ -641,6 +688,11 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
     }
     brume_answer upper, lower;
     bool alive = epsilon_of(joined.upper, count, delta, delta_error, width_goal, &upper);
+    brume_law *worst =
+        alive && !narrow(&upper, worst_width) ? brume_moved_worst(joined.upper, count) : NULL;
+    if (worst && epsilon_of(worst, count, delta, delta_error, width_goal, &lower))
+        take_upper(&upper, &lower);
+    brume_moved_close(worst, count);
     if (alive && joined.lower != joined.upper) {
         alive = epsilon_of(joined.lower, count, delta, delta_error, width_goal, &lower);
         if (alive)

@@ -26,6 +26,10 @@ BRUME_MUST_USE bool brume_solve_delta(brume_law *laws, size_t count, double epsi
 BRUME_MUST_USE bool brume_solve_delta_upper(brume_law *laws, size_t count, double epsilon,
                                             double goal, brume_answer *out);
 
+/* Is delta(epsilon) certainly at most `target`? By a coarse bound; for laws on a Poisson sample,
+ * else it says no. */
+bool brume_solve_below(brume_law *laws, size_t count, double epsilon, double target);
+
 /* About what delta is, by the saddle point: a place to start, not a bound. May be NAN. */
 double brume_saddle_delta(brume_law *laws, size_t count, double epsilon);
 

@@ -3,8 +3,8 @@
  * Promises: each record enters a secret sample with probability `rate`, independently, and the
  * inner mechanism sees the sample alone. Defined under add-remove only: replacing a record is
  * another pair of laws. The loss law on the sample follows from a dominating pair of the inner
- * mechanism, in both orders: exact for Gaussian, pure and discrete Laplace ones, the worst pure law
- * for the others; its largest loss is ln(1 + rate (e^eps - 1)). Failure shrinks by `rate`.
+ * mechanism, in both orders: exact for Gaussian, Laplace, discrete Laplace and pure ones, the worst
+ * pure law for the others; its largest loss is ln(1 + rate (e^eps - 1)). Failure shrinks by `rate`.
  * proofs/poisson.md. */
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
@@ -56,7 +56,7 @@ static brume_event inner(const brume_event *event)
  * failure and law is an upper bound. */
 static void sample_law(const brume_cost *base, double rate, brume_cost *cost)
 {
-    enum { MOST_SHIFT = 64 };
+    enum { MOST_SHIFT = 64, MOST_LAPLACE = 16 };
     if (!isfinite(base->epsilon) || !(base->epsilon > 0))
         return;
     brume_quality quality = BRUME_UPPER;
@@ -71,6 +71,12 @@ static void sample_law(const brume_cost *base, double rate, brume_cost *cost)
         quality = base->loss;
         law.shift = base->law.shift;
         law.kind = law.shift == 1 ? BRUME_LOSS_POISSON_PURE : BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
+    }
+    if (base->loss != BRUME_ABSENT && base->law.kind == BRUME_LOSS_LAPLACE &&
+        base->law.a <= MOST_LAPLACE) {
+        law.a = base->law.a;
+        quality = base->loss;
+        law.kind = BRUME_LOSS_POISSON_LAPLACE;
     }
     cost->loss = base->delta_failure > 0 ? BRUME_UPPER : quality;
     cost->law = law;
@@ -132,8 +138,9 @@ const brume_card brume_card_poisson = {
     .name = "poisson",
     .summary = "run a mechanism on a secret sample of the records",
     .guarantee = "less than the inner mechanism's: pure epsilon becomes ln(1 + rate (e^epsilon - "
-                 "1)), and less in composition; exact loss laws for gaussian, pure and "
-                 "discrete_laplace (changes up to 64), for others that of the worst pure mechanism",
+                 "1)), and less in composition; exact loss laws for gaussian, laplace (epsilon up "
+                 "to 16), discrete_laplace (changes up to 64) and pure, for others that of the "
+                 "worst pure mechanism",
     .adjacencies = BRUME_ADD_REMOVE,
     .sensitivity = "base",
     .parameters = parameters,

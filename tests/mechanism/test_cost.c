@@ -127,6 +127,12 @@ static void the_loss_law_is_named_with_its_parameters(void **state)
     assert_tight_upper(cost.epsilon, log1p(.25 * expm1(2)));
     cost = cost_of("poisson(rate=1, pure(epsilon=2))");
     assert_int_equal(cost.law.kind, BRUME_LOSS_PURE);
+    cost = cost_of("poisson(rate=.25, laplace(scale=2, sensitivity=3))");
+    assert_int_equal(cost.law.kind, BRUME_LOSS_POISSON_LAPLACE);
+    assert_true(cost.law.a == 1.5 && cost.law.rate == .25 && cost.loss == BRUME_EXACT);
+    cost = cost_of("poisson(rate=.25, laplace(scale=1, sensitivity=17))");
+    assert_int_equal(cost.law.kind, BRUME_LOSS_POISSON_PURE); /* so little noise: the worst pure */
+    assert_int_equal(cost.loss, BRUME_UPPER);
     cost = cost_of("poisson(rate=.25, discrete_laplace(scale=2, sensitivity=3))");
     assert_int_equal(cost.law.kind, BRUME_LOSS_POISSON_DISCRETE_LAPLACE);
     assert_true(cost.law.a == .5 && cost.law.shift == 3 && cost.loss == BRUME_EXACT);
