@@ -165,6 +165,49 @@ static void write_ten(int number, char text[LONG_TEXT])
     }
 }
 
+/* No Gaussian, no common lattice: laws on lattices of their own beside few Laplaces. */
+static void write_lattices(int number, char text[LONG_TEXT])
+{
+    text[0] = '\0';
+    for (int i = 0; i < 1 + number % 3; i++) {
+        double noise = exp(3 * share(number, i) - 0.3); /* 0.7 .. 15 */
+        double count = 1 + floor(5 * share(number, i + 200));
+        switch ((number / 3 + i) % 3) {
+        case 0:
+            append(text, "discrete_gaussian(sigma=%.6g)", noise, count);
+            break;
+        case 1:
+            append(text, "pure(epsilon=%.6g)", 1 / noise, count);
+            break;
+        default:
+            append(text, "discrete_laplace(scale=%.6g)", noise, count);
+        }
+    }
+    for (int i = 0; i < (number % 4 ? 1 : 2); i++)
+        append(text, "laplace(scale=%.6g)", exp(3.5 * share(number, i + 400) - 0.5),
+               1 + floor(5 * share(number, i + 600)));
+}
+
+/* Two to five kinds of Laplace, some hundred draws in all. */
+static void write_kinds(int number, char text[LONG_TEXT])
+{
+    int kinds = 2 + number % 4;
+    text[0] = '\0';
+    for (int i = 0; i < kinds; i++)
+        append(text, "laplace(scale=%.6g)", exp(1 + 3 * share(number, i)),
+               floor((100 + 130 * share(number, 800)) / kinds * (0.5 + share(number, i + 300))));
+}
+
+/* A hundred Laplaces, all different. */
+static void write_laplaces(int number, char text[LONG_TEXT])
+{
+    double first = exp(0.7 + 2.3 * share(number, 0)),
+           last = first * exp(0.4 + 2 * share(number, 1));
+    text[0] = '\0';
+    for (int i = 0; i < 100; i++)
+        append(text, "laplace(scale=%.8g)", first + (last - first) * i / 99, 1);
+}
+
 static const class classes[] = {
     {"gaussian", 200e-6, 1e-9, every_count, gaussians, 0, NULL},
     {"laplace", 200e-6, 1e-9, every_count, laplaces, 0, NULL},
@@ -176,6 +219,9 @@ static const class classes[] = {
     {"subsampled gaussian", 5e-3, 1e-8, every_count, sampled, 0, NULL},
     {"100 different, a gaussian among them", 5e-3, 1e-9, once, NULL, 10, write_hundred},
     {"few different laplace and pure", 100e-3, 1e-6, once, NULL, 24, write_few},
+    {"lattice laws beside few laplaces", 5e-3, 1e-9, once, NULL, 24, write_lattices},
+    {"some hundred laplaces of few kinds", 5e-3, 1e-9, once, NULL, 24, write_kinds},
+    {"100 different laplaces", 5e-3, 1e-9, once, NULL, 10, write_laplaces},
 };
 
 /* --- measuring --- */

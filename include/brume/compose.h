@@ -42,7 +42,8 @@ typedef struct brume_term {
 } brume_term;
 
 typedef struct brume_compose_options {
-    double tolerance; /* stop refining at this relative width; 0 means 1e-10 */
+    double tolerance; /* stop refining at this relative width; 0 means 1e-10. Where only a band ends
+                         the sum it stops at 8e-10 of epsilon, whatever less is asked */
     bool
         audit; /* redo the sum behind the upper end in ball arithmetic, without trust in libm, and
                   withhold the answer (BRUME_EINTERNAL) if it disagrees; far slower. Where the route

@@ -258,7 +258,9 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         if (upper_end && width > 0)
             gap = fmin(gap, answer.excess > 0 ? answer.excess : gap);
         /* an estimate a little above the goal is not worth another round */
-        double narrowest = upper_end || width == 0 ? width_goal : fmax(width_goal, band_width);
+        double narrowest = width_goal; /* a band's: of the epsilon that it amounts to */
+        if (!upper_end && width > 0)
+            narrowest = fmax(width_goal, band_width * fmin(fmax(line.saddle * epsilon, 1), 12));
         bool wide = gap > (upper_end ? 1.15 : 1) * fmax(narrowest, own) * answer.value.upper;
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, pattern_effort, &answer);
