@@ -283,7 +283,10 @@ static verdict check(brume_expression *e, const question *q, const brume_calibra
                      double *once)
 {
     const brume_parameter *parameter = e->unknown.parameter;
-    bool more_is_less = (parameter->direction == BRUME_LESS_NOISE) != q->accuracy;
+    const brume_card *card = brume_card_by_id(e->events[e->unknown.event].mechanism);
+    bool of_scores = e->unknown.slot == BRUME_SLOT_SENSITIVITY &&
+                     strcmp(card->sensitivity, "score") == 0; /* the error grows with it */
+    bool more_is_less = (parameter->direction == BRUME_LESS_NOISE) != (q->accuracy && !of_scores);
     double value = found->value, beyond = value * (more_is_less ? 1 + 1.0001e-9 : 1 - 1.0001e-9);
     if (found->whole != 0)
         beyond = value + found->whole;
