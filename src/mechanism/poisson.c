@@ -140,7 +140,7 @@ const brume_card brume_card_poisson = {
     .guarantee = "less than the inner mechanism's: pure epsilon becomes ln(1 + rate (e^epsilon - "
                  "1)), and less in composition; exact loss laws for gaussian, laplace (epsilon up "
                  "to 16), discrete_laplace (changes up to 64) and pure, for others that of the "
-                 "worst pure mechanism",
+                 "worst pure mechanism; discrete_gaussian keeps its rho, unamplified",
     .adjacencies = BRUME_ADD_REMOVE,
     .sensitivity = "base",
     .parameters = parameters,
