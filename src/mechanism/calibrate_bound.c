@@ -97,7 +97,7 @@ static bool undecided(const brume_search_for *c, const brume_composition *near, 
         return false;
     if (value->lower > 0.5 * value->upper)
         return value->lower <= c->delta && tolerance > 1e-10;
-    return value->upper * (1 - 1.5 * tolerance) <= c->delta && tolerance > 1e-3;
+    return tolerance > 1e-3;
 }
 
 /* By the certified composition, as near as c->tolerance; for a whole number ever nearer, until it
@@ -108,6 +108,12 @@ static brume_status certify(brume_search_for *c, size_t count, brume_error *erro
     brume_composition near;
     brume_compose_options options = {.tolerance = c->tolerance, .upper_end = !decide};
     BRUME_TRY(brume_account_delta_near(c->terms, count, c->epsilon, &options, &near, error));
+    /* so coarse that the laws were not looked at? */
+    bool vague = near.has_lower && near.value.lower < 0.5 * near.value.upper;
+    if (!decide && vague && options.tolerance > 1e-3) {
+        options.tolerance = 1e-3;
+        BRUME_TRY(brume_account_delta_near(c->terms, count, c->epsilon, &options, &near, error));
+    }
     while (decide && undecided(c, &near, options.tolerance)) {
         options.tolerance = fmax(options.tolerance / 20, 1e-10);
         BRUME_TRY(brume_account_delta_near(c->terms, count, c->epsilon, &options, &near, error));

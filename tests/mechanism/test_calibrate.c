@@ -74,6 +74,7 @@ static void values_fit_and_less_noise_does_not(void **state)
         {"poisson(rate=0.01, gaussian(sigma=2))*? + laplace(scale=20)", 1, 1e-6},
         {"permute_and_flip(epsilon=0.0032)*? + laplace(scale=24)*27", 1.5, 1e-5},
         {"zcdp(rho=0.0001)*?", 1, 1e-6},
+        {"poisson(rate=0.00368, gaussian(sigma=1.11, sensitivity=2.21))*?", 8.9, 1e-12},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_fits_tightly(&cases[i]);
