@@ -6,7 +6,7 @@
 #include <math.h>
 
 static const double unit = BRUME_UNIT;
-enum { TERMS = BRUME_PEAK_TERMS, MOST_FIRST = 600 };
+enum { TERMS = BRUME_PEAK_TERMS, MOST_FIRST = 600, FEW_FIRST = 150 };
 
 /* C_r, S_r and log C_r */
 typedef struct turn {
@@ -176,6 +176,7 @@ bool brume_peak_first(brume_peak_frame *frame, double far, double limit)
 {
     const brume_law *law = frame->law;
     double p = frame->period, step = M_PI / (2 * frame->half + 1);
+    double most = frame->draws < 60 ? FEW_FIRST : MOST_FIRST; /* few draws have few patterns */
     turn edge = turn_at(law, step * far);
     if (!(edge.c_size >= 0.25)) /* |C| falls and |tau| = |S/C| is at most 1/|C| */
         return false;
@@ -185,7 +186,7 @@ bool brume_peak_first(brume_peak_frame *frame, double far, double limit)
         turn at = turn_at(law, step * r);
         double tau = hypot(at.s_re, at.s_im) / at.c_size;
         double size = frame->draws * log(at.c_size / law->denominator);
-        while (frame->first <= MOST_FIRST) {
+        while (frame->first <= most) {
             spread of = spread_of(frame, r * frame->h, tau);
             double q = 1 / (p * frame->first);
             if (series_rest(frame, &of, TERMS) * exp(size) * q * q < limit)
@@ -193,7 +194,7 @@ bool brume_peak_first(brume_peak_frame *frame, double far, double limit)
             frame->first = ceil(1.2 * frame->first);
         }
     }
-    return frame->first <= MOST_FIRST;
+    return frame->first <= most;
 }
 
 bool brume_peak_row_lay(const brume_peak_frame *frame, double r, double limit, brume_peak_row *row,
