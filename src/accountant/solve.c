@@ -6,6 +6,8 @@
 #include <math.h>
 
 #include "accountant/atom_sum.h"
+#include "accountant/start.h"
+#include "accountant/invert.h"
 #include "accountant/closed.h"
 #include "accountant/dense.h"
 #include "accountant/jumps.h"
@@ -303,172 +305,6 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
     return alive;
 }
 
-/* The Chernoff epsilon at delta, min over c of [K(c) - log delta + c log c - (c+1) log(c+1)]/c: a
- * place to start, and, carefully evaluated at the best c, an upper end. */
-static double chernoff_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
-                               double *upper, double *best_place)
-{
-    double best = INFINITY, place = 1, log_delta = log(delta);
-    /* a convex function over c has one valley: fours first, then ones around the best */
-    for (int round = 0; round < 2; round++) {
-        double middle = log2(place), from = round ? middle - 3 : -40, to = round ? middle + 3 : 43;
-        for (double power = from; power <= to; power += round ? 1 : 4) {
-            double c = exp2(power), k = brume_cumulant_rough(laws, count, c, NULL);
-            double value = (k - log_delta + c * log(c / (c + 1)) - log1p(c)) / c;
-            if (value < best) {
-                best = value;
-                place = c;
-            } else if (power > 0 && round == 0 && best < INFINITY) {
-                break;
-            }
-        }
-    }
-    double error;
-    long double k = brume_cumulant(laws, count, place, NULL, &error);
-    double rest = -log(delta) + place * log(place / (place + 1)) - log1p(place);
-    double slack = error + delta_error + 1e-14 * (1 + (double)fabsl(k) + fabs(rest) + place);
-    double end = (double)(k + rest + slack) / place * (1 + 4 * unit);
-    *upper = end >= 0 ? end : end < 0 ? 0 : INFINITY; /* not a number: nothing is certified */
-    *best_place = place;
-    return best;
-}
-
-/* The saddle point of k(c) = K(c) - log c(c+1): log delta is near k - c eps - log(2 pi k'')/2 at
- * eps = k'(c). Returns that, and eps. */
-static double saddle_log_delta(brume_law *laws, size_t count, double c, double *epsilon)
-{
-    double slope, above, below, step = 0.02 * c;
-    double k = brume_cumulant_rough(laws, count, c, &slope);
-    brume_cumulant_rough(laws, count, c + step, &above);
-    brume_cumulant_rough(laws, count, c - step, &below);
-    double bend = fmax((above - below) / (2 * step), 0) + 1 / (c * c) + 1 / ((c + 1) * (c + 1));
-    *epsilon = slope - 1 / c - 1 / (c + 1);
-    return k - log(c) - log1p(c) - c * *epsilon - 0.5 * log(2 * M_PI * bend);
-}
-
-double brume_saddle_delta(brume_law *laws, size_t count, double epsilon)
-{
-    double top, log_mass, near;
-    if (brume_top_atom(laws, count, &top, &log_mass) && epsilon >= top)
-        return 0;
-    double c = brume_saddle(laws, count, epsilon);
-    double log_delta = saddle_log_delta(laws, count, c, &near);
-    return fmin(exp(log_delta - c * (epsilon - near)), 1);
-}
-
-/* The epsilon at which the saddle point says delta, to some hundredths of a standard deviation: a
- * place to start. NAN where it says nothing. */
-static double saddle_epsilon(brume_law *laws, size_t count, double log_delta, double c)
-{
-    double epsilon = NAN, last = NAN, last_excess = NAN;
-    for (size_t i = 0; i < count; i++)
-        if (laws[i].kind == BRUME_LAW_SAMPLED)
-            return NAN; /* its cumulant is dear */
-    double at = log(c);
-    for (int i = 0; i < 12; i++) {
-        double excess = saddle_log_delta(laws, count, exp(at), &epsilon) - log_delta;
-        if (!isfinite(excess) || fabs(excess) < 0.02)
-            break;
-        double slope = i ? (excess - last_excess) / (at - last) : -2 * fmax(-log_delta, 1);
-        last = at;
-        last_excess = excess;
-        at -= slope < 0 ? fmin(fmax(excess / slope, -1), 1) : -0.5 * copysign(1, excess);
-        if (!(fabs(at) < 28))
-            return NAN;
-    }
-    return epsilon;
-}
-
-/* For very many draws: L is within its mean m and deviation d, so by Cantelli P(L >= m - d) >= 1/2,
- * and delta(m - d - 1) >= (1 - 1/e)/2 > 0.3. Returns m - d - 1, rounded down; -infinity if a law is
- * of another kind. */
-static double mean_epsilon(const brume_law *laws, size_t count)
-{
-    long double mean = 0, square = 0;
-    for (size_t i = 0; i < count; i++) {
-        long double a = laws[i].a, one;
-        if (laws[i].kind == BRUME_LAW_LAPLACE)
-            one = a < 0.1L ? a * a / 2 * (1 - a / 3) : a + expm1l(-a); /* of e - 1 + e^-e, below */
-        else if (laws[i].kind == BRUME_LAW_PURE)
-            one = a * tanhl(a / 2);
-        else
-            return -INFINITY;
-        /* |L| <= a; the parameter enters at most twice, the count may be rounded: 20 units */
-        mean += laws[i].count * one * (1 - 20 * (long double)unit);
-        square += laws[i].count * a * a * (1 + 20 * (long double)unit);
-    }
-    return (double)(mean - sqrtl(square) - 1) * (1 - (double)(count + 4) * unit);
-}
-
-/* Newton on log T from `epsilon`, bracketed; returns the new epsilon. */
-static double newton(const brume_line *line, double epsilon, double delta, double low, double high,
-                     bool may_leave)
-{
-    double start = epsilon, floor_ = low;
-    for (int i = 0; i < 60; i++) {
-        brume_line_sum at = brume_line_evaluate(line, epsilon);
-        if (at.value > delta)
-            low = epsilon;
-        else
-            high = epsilon;
-        double most = (i + 1) * 2 / line->c;
-        double step = at.value > 0 && at.slope < 0 ? log(at.value / delta) * at.value / -at.slope
-                      : at.value > delta           ? most
-                                                   : -most;
-        step = fmin(fmax(step, -most), most);
-        if (fabs(step) <= 1e-15 * epsilon) /* there: a bisection would leave */
-            break;
-        double next = epsilon + step;
-        if (!(next > low && next < high) && !(next <= 0 && floor_ == 0))
-            next = high < INFINITY ? 0.5 * (low + high) : epsilon + most;
-        if (next <= 0)
-            next = i > 3 ? 0 : epsilon / 16;
-        step = next - epsilon;
-        epsilon = next;
-        if (fabs(step) < 1e-15 * epsilon || (epsilon == 0 && step == 0) ||
-            (may_leave && fabs(step) < 1e-2 / line->c && fabs(epsilon - start) > 1 / line->c))
-            break;
-    }
-    return epsilon;
-}
-
-/* Widen around `epsilon` until both ends are certified; ends that cannot be are left alone. */
-static void certify_ends(brume_line *line, double epsilon, double delta, double delta_error,
-                         brume_interval *value)
-{
-    brume_line_sum at = brume_line_evaluate(line, epsilon);
-    double slope = fmax(-at.slope, 1e-300), end;
-    if (epsilon <= 0) { /* met at epsilon 0 already? */
-        brume_line_certify(line, 0, NULL, &end);
-        if (end <= delta * (1 - delta_error))
-            *value = (brume_interval){0, 0};
-    }
-    double step = (1.2 * at.error + 1.2 * at.value * delta_error) / slope + 2 * unit * epsilon;
-    for (int i = 0; i < 60; i++, step *= 2) {
-        double high = epsilon + step;
-        brume_line_certify(line, high, NULL, &end);
-        if (end <= delta * (1 - delta_error)) {
-            if (high < value->upper)
-                value->upper = high;
-            break;
-        }
-    }
-    brume_line_certify(line, epsilon, &end, NULL);
-    step = fmax((delta * (1 + delta_error) - end) / slope, 2 * unit * epsilon) * 1.02 +
-           4 * unit * epsilon;
-    for (int i = 0; i < 60 && epsilon > 0; i++, step *= 1.5) {
-        double low = epsilon - step;
-        if (low <= 0)
-            break;
-        brume_line_certify(line, low, &end, NULL);
-        if (end > delta * (1 + delta_error)) {
-            if (low > value->lower)
-                value->lower = low;
-            break;
-        }
-    }
-}
-
 /* epsilon of laws as they are. */
 static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta_error,
                        double width_goal, brume_answer *out)
@@ -510,10 +346,10 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
     for (size_t i = 0; i < count; i++)
         countless |= laws[i].count > 0x1p53;
     if (countless && delta < 0.3)
-        answer.value.lower = fmax(answer.value.lower, mean_epsilon(laws, count));
+        answer.value.lower = fmax(answer.value.lower, brume_mean_epsilon(laws, count));
     double moments, place;
-    double epsilon = chernoff_epsilon(laws, count, delta, delta_error, &moments, &place);
-    double saddle = saddle_epsilon(laws, count, log(delta), place);
+    double epsilon = brume_chernoff_epsilon(laws, count, delta, delta_error, &moments, &place);
+    double saddle = brume_saddle_epsilon(laws, count, log(delta), place);
     if (saddle > 0 && saddle < epsilon)
         epsilon = saddle;
     if (moments < answer.value.upper) {
@@ -568,11 +404,11 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
         if (line.cut && line.width == 0)
             break; /* too many draws for doubles: the moments must do */
         double start = epsilon;
-        epsilon = newton(&line, epsilon, delta, floor_, roof, moves < 4);
+        epsilon = brume_line_newton(&line, epsilon, delta, floor_, roof, moves < 4);
         if (fabs(epsilon - start) > 1 / line.c && moves++ < 4)
             continue; /* the line was aimed too far away */
         brume_interval before = answer.value;
-        certify_ends(&line, epsilon, delta, delta_error, &answer.value);
+        brume_line_ends(&line, epsilon, delta, delta_error, &answer.value);
         if (answer.value.upper < before.upper)
             answer.route = route_of(&line);
         double gap = answer.value.upper - answer.value.lower;

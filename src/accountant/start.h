@@ -1,0 +1,17 @@
+/* Where a search for epsilon starts. */
+#ifndef BRUME_ACCOUNTANT_START_H
+#define BRUME_ACCOUNTANT_START_H
+
+#include "accountant/law.h"
+
+/* The Chernoff epsilon at delta; *upper is a certified upper end, *best_place the order of both. */
+double brume_chernoff_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
+                              double *upper, double *best_place);
+
+/* About the epsilon at delta, by the saddle point from the order c; NAN where it says nothing. */
+double brume_saddle_epsilon(brume_law *laws, size_t count, double log_delta, double c);
+
+/* For delta below 0.3 a certified lower end, by mean and deviation; -infinity where not known. */
+double brume_mean_epsilon(const brume_law *laws, size_t count);
+
+#endif
