@@ -36,6 +36,7 @@ typedef struct brume_search_for {
     bool inverted;         /* the search variable is 1/value */
     bool whole;            /* the value is a whole number */
     bool decide;           /* all that counts is on which side of the target a value is */
+    bool both_ends;        /* ask for the whole interval: where that makes the upper end sharper */
     bool accuracy;         /* the bound is an error, not a delta or epsilon */
     double epsilon, delta; /* the target; or alpha, beta */
 

@@ -56,7 +56,7 @@ bool brume_calibrate_split_failure(brume_search_for *c, double value, brume_erro
         first.delta_failure == other.delta_failure)
         return false;
     other.delta_failure = first.delta_failure;
-    c->tolerance = 1e-9;
+    c->tolerance = 2e-10;
     if (!brume_calibrate_same_cost(&first, &other) ||
         brume_calibrate_bound(c, value, &bound, error) != BRUME_OK)
         return false;
@@ -106,7 +106,8 @@ static brume_status certify(brume_search_for *c, size_t count, brume_error *erro
 {
     bool decide = c->whole || c->decide;
     brume_composition near;
-    brume_compose_options options = {.tolerance = c->tolerance, .upper_end = !decide};
+    brume_compose_options options = {.tolerance = c->tolerance,
+                                     .upper_end = !decide && !c->both_ends};
     BRUME_TRY(brume_account_delta_near(c->terms, count, c->epsilon, &options, &near, error));
     /* so coarse that the laws were not looked at? */
     bool vague = near.has_lower && near.value.lower < 0.5 * near.value.upper;

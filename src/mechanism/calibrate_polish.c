@@ -102,7 +102,7 @@ brume_status brume_calibrate_polish(brume_search_for *c, double least, double mo
 {
     double at = log(*x);
     trail tried = {.count = 0};
-    stage now = c->only_failure ? WIDE : FIRST;
+    stage now = c->only_failure ? SHARP : FIRST;
     *found = false;
     for (int step = 0; step < 16; step++) {
         double upper;
@@ -111,6 +111,12 @@ brume_status brume_calibrate_polish(brume_search_for *c, double least, double mo
         c->tolerance = tolerance_of(now, slope);
         BRUME_TRY(brume_calibrate_excess(c, at, &upper, error));
         finding f = read_trial(c, upper);
+        if (now == SHARP && !c->both_ends && f.gap > 1.5 * c->tolerance) {
+            c->both_ends = true; /* not sharp enough by its upper end alone: once more */
+            c->tried_count = 0;
+            BRUME_TRY(brume_calibrate_excess(c, at, &upper, error));
+            f = read_trial(c, upper);
+        }
         if (now >= WIDE && f.gap > 1.5 * c->tolerance) /* it cannot be sharper: it decides itself */
             f = (finding){.upper = upper, .truth = upper};
         bool near = upper - f.gap >= -most_loss * slope;
