@@ -44,10 +44,9 @@ typedef struct brume_term {
 typedef struct brume_compose_options {
     double tolerance; /* stop refining at this relative width; 0 means 1e-10. Where only a band ends
                          the sum it stops at 8e-10 of epsilon, whatever less is asked */
-    bool
-        audit; /* redo the sum behind the upper end in ball arithmetic, without trust in libm, and
-                  withhold the answer (BRUME_EINTERNAL) if it disagrees; far slower. Where the route
-                  is banded or over all peaks, a first banded line is redone in its place */
+    bool audit; /* redo the sum behind the upper end in ball arithmetic, without trust in libm, and
+                   withhold the answer (BRUME_EINTERNAL) if it disagrees; far slower. Where the
+                   route is banded or over all peaks, a first banded line is redone in its place */
     bool upper_end; /* of a delta: only the upper end is of use. The tolerance is then of how far it
                        is believed to lie above the truth, and the lower end may be further off */
 } brume_compose_options;

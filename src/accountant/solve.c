@@ -262,7 +262,8 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         /* an estimate a little above the goal is not worth another round */
         double narrowest = width_goal; /* a band's: of the epsilon that it amounts to */
         if (!upper_end && width > 0)
-            narrowest = fmax(width_goal, band_width * fmin(fmax(line.saddle * epsilon, 1), 12));
+            narrowest =
+                fmax(width_goal, band_width * fmin(fmax(0.7 * line.saddle * epsilon, 1), 12));
         bool wide = gap > (upper_end ? 1.15 : 1) * fmax(narrowest, own) * answer.value.upper;
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, pattern_effort, &answer);
