@@ -21,7 +21,7 @@ typedef enum brume_method {
     BRUME_METHOD_AUTO = 0, /* the tightest sound one that applies */
     BRUME_METHOD_BASIC,    /* epsilons and deltas add */
     BRUME_METHOD_ADVANCED, /* martingale bound with the exact worst mean, or basic if smaller */
-    BRUME_METHOD_OPTIMAL,  /* exact worst case of (epsilon, delta) guarantees, by a finite sum */
+    BRUME_METHOD_OPTIMAL,  /* exact worst case of (epsilon, delta) guarantees, rounded up */
     BRUME_METHOD_ZCDP,     /* rhos add; tight conversion */
     BRUME_METHOD_RDP,      /* Renyi curves add; tight conversion at the best order */
     BRUME_METHOD_PLD,      /* certified composition of the laws of the privacy loss */

@@ -47,14 +47,27 @@ double brume_advanced_delta_upper(brume_advanced_form form, const brume_pure_ste
 BRUME_MUST_USE brume_status brume_advanced_share_lower(double epsilon, double delta, uint64_t k,
                                                        double *epsilon0, brume_error *error);
 
-/* The exact profile of the worst mechanisms with these guarantees.            [KOV15, Thm 3.3]
- * One distinct epsilon: any count. Several: all sign patterns, at most 2^20 of them.
+/* The exact profile of the worst mechanisms with these guarantees, by the textbook's sum, and the
+ * least epsilon >= 0 with that delta <= delta, rounded up; infinite if there is none.
+ *                                                                             [KOV15, Thm 3.3]
+ * One distinct epsilon: at most 10^7 releases. Several: at most 2^20 sign patterns.
  * Errors: BRUME_EUNSUPPORTED beyond that. */
+BRUME_MUST_USE brume_status brume_optimal_sum_delta(const brume_pure_step *steps, size_t n,
+                                                    double epsilon, brume_interval *delta,
+                                                    brume_error *error);
+BRUME_MUST_USE brume_status brume_optimal_sum_epsilon_upper(const brume_pure_step *steps, size_t n,
+                                                            double delta, double *epsilon,
+                                                            brume_error *error);
+
+/* How many terms that sum has. */
+double brume_optimal_sum_terms(const brume_pure_step *steps, size_t n);
+
+/* The same for any count: by the sum where it is short, else by the certified composition of the
+ * randomized responses, whose interval is then less than 1e-5 of delta, 1e-8 of epsilon wide.
+ * Errors: BRUME_EUNSUPPORTED where it is wider and the sum too long; BRUME_EMEMORY. */
 BRUME_MUST_USE brume_status brume_optimal_delta(const brume_pure_step *steps, size_t n,
                                                 double epsilon, brume_interval *delta,
                                                 brume_error *error);
-
-/* The least epsilon >= 0 with optimal delta <= delta, rounded up; infinite if there is none. */
 BRUME_MUST_USE brume_status brume_optimal_epsilon_upper(const brume_pure_step *steps, size_t n,
                                                         double delta, double *epsilon,
                                                         brume_error *error);

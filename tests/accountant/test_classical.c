@@ -202,7 +202,7 @@ static double optimal_delta(const brume_pure_step *steps, size_t n, double epsil
 {
     brume_error error = {0};
     brume_interval delta;
-    assert_ok(brume_optimal_delta(steps, n, epsilon, &delta, &error));
+    assert_ok(brume_optimal_sum_delta(steps, n, epsilon, &delta, &error));
     assert_true(delta.upper - delta.lower <= 1e-14 * delta.upper);
     return delta.upper;
 }
@@ -212,6 +212,9 @@ static double optimal_epsilon(brume_pure_step step, double delta)
     brume_error error = {0};
     double epsilon;
     assert_ok(brume_optimal_epsilon_upper(&step, 1, delta, &epsilon, &error));
+    double sum;
+    assert_ok(brume_optimal_sum_epsilon_upper(&step, 1, delta, &sum, &error));
+    assert_true(sum == epsilon || fabs(sum - epsilon) <= 1e-10 * sum);
     return epsilon;
 }
 
@@ -253,7 +256,7 @@ static void one_epsilon_in_two_lines_is_the_same_as_in_one(void **state)
     for (int i = 0; i < 22; i++)
         many[i] = (brume_pure_step){0.1 + i * 0.01, 0, 1};
     brume_interval delta;
-    assert_fails(brume_optimal_delta(many, 22, 1, &delta, NULL), BRUME_EUNSUPPORTED);
+    assert_fails(brume_optimal_sum_delta(many, 22, 1, &delta, NULL), BRUME_EUNSUPPORTED);
 }
 
 static brume_cost law(brume_loss_kind kind, double a, double rate, uint64_t shift)
