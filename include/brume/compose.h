@@ -59,8 +59,10 @@ typedef struct brume_composition {
     const char *route;      /* how the upper end was found, a constant text */
     uint64_t nodes;         /* how many points of the integrand were evaluated */
     unsigned rounds;        /* how many lines were laid */
-    double excess; /* of a delta: about how far a band moved the upper end above the truth; an
-                      estimate for choosing where to look next, not a certificate */
+    double excess;      /* of a delta: about how far a band moved the upper end above the truth; an
+                           estimate for choosing where to look next, not a certificate */
+    bool contradictory; /* two certified statements contradicted each other: a fault of brume. The
+                           ends then span both; with `audit` the answer is withheld instead */
 } brume_composition;
 
 /* Certified interval of the least epsilon >= 0 at which the terms together are (epsilon, delta)-DP.

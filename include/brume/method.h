@@ -46,6 +46,7 @@ typedef struct brume_bound {
     double lower; /* meaningful only if has_lower */
     bool has_lower;
     bool infinite;       /* no finite epsilon */
+    bool contradictory;  /* as in a composition: two statements contradict each other, a fault */
     brume_method method; /* the one that gave it; never auto */
     const char *route;   /* how, a constant text */
 } brume_bound;

@@ -184,7 +184,7 @@ void brume_closed_epsilon(const brume_closed *closed, double delta, double delta
         guess = value->upper < INFINITY ? 0.5 * (value->lower + value->upper) : value->lower + 1;
     found root = search(closed, high_target, value->lower, value->upper, guess);
     if (root.zero) {
-        *value = (brume_interval){0, 0}; /* already met at epsilon 0 */
+        value->upper = 0; /* already met at epsilon 0 */
         answer->route = closed->route;
         answer->balls = true;
         return;

@@ -31,6 +31,9 @@ static brume_status no_memory(brume_error *error)
 static brume_status audit_answer(brume_gathered *gathered, const brume_answer *answer,
                                  double epsilon, brume_error *error)
 {
+    if (answer->contradictory)
+        return brume_fail(error, BRUME_EINTERNAL, "please report this, with the terms",
+                          "two certified bounds contradict each other");
     if (answer->balls || gathered->law_count == 0 || !(epsilon < INFINITY) || answer->nodes == 0)
         return BRUME_OK;
     brume_audit audit;
@@ -83,6 +86,7 @@ static void take_larger(brume_answer *answer, const brume_answer *other)
     answer->value.upper = fmax(answer->value.upper, other->value.upper);
     answer->nodes += other->nodes;
     answer->rounds += other->rounds;
+    answer->contradictory |= other->contradictory;
 }
 
 static void fill(const brume_gathered *gathered, const brume_answer *answer, brume_composition *out)
@@ -94,6 +98,7 @@ static void fill(const brume_gathered *gathered, const brume_answer *answer, bru
     out->nodes = answer->nodes;
     out->rounds = answer->rounds;
     out->excess = answer->excess;
+    out->contradictory = answer->contradictory;
 }
 
 static brume_status epsilon_of_delta(const brume_term *terms, size_t count, double delta,

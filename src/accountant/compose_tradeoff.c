@@ -34,6 +34,7 @@ static profile_point evaluate(profile *p, double epsilon, double width)
         answer.value.lower = answer.value.upper = fmax(0, -expm1(epsilon));
     p->work->nodes += answer.nodes;
     p->work->rounds += answer.rounds;
+    p->work->contradictory |= answer.contradictory;
     double failure = p->gathered->failure, slack = 16 * BRUME_UNIT;
     profile_point point = {.u = exp(epsilon)};
     point.lower = (failure + (1 - failure) * answer.value.lower) * (1 - slack);
@@ -114,8 +115,10 @@ static void order_ends(profile *p, double type_one, double width, brume_interval
     ends->lower = fmin(ends->lower, lower);
     ends->upper =
         fmin(ends->upper, closed ? fmin(roof, upper + 1e-15 * (4 + 4 * last->u * type_one)) : roof);
-    if (ends->upper < ends->lower)
-        ends->upper = ends->lower;
+    if (ends->upper < ends->lower) { /* a fault: the guarantee is the smaller */
+        *ends = (brume_interval){ends->upper, ends->lower};
+        p->work->contradictory = true;
+    }
 }
 
 brume_status brume_compose_tradeoff(const brume_term *terms, size_t count, double type_one,

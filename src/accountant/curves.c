@@ -104,6 +104,7 @@ brume_status brume_curves_epsilon(const brume_term *terms, size_t count, double 
         }
         result.nodes += answer.nodes;
         result.rounds += answer.rounds;
+        result.contradictory |= answer.contradictory;
         pairs = fmax(pairs, answer.value.upper);
         bool symmetric = gathered.symmetric;
         brume_gathered_close(&gathered);
@@ -144,6 +145,7 @@ brume_status brume_curves_delta(const brume_term *terms, size_t count, double ep
                                        fmax(width, 1e-3), &answer);
         result.nodes += answer.nodes;
         result.rounds += answer.rounds;
+        result.contradictory |= answer.contradictory;
         double total = gathered.failure + (1 - gathered.failure) * answer.value.upper;
         pairs = fmax(pairs, total * (1 + 1e-13));
         bool symmetric = gathered.symmetric;

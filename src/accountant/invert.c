@@ -46,7 +46,7 @@ void brume_line_ends(brume_line *line, double epsilon, double delta, double delt
     if (epsilon <= 0) { /* met at epsilon 0 already? */
         brume_line_certify(line, 0, NULL, &end);
         if (end <= delta * (1 - delta_error))
-            *value = (brume_interval){0, 0};
+            value->upper = 0;
     }
     double step = (1.2 * at.error + 1.2 * at.value * delta_error) / slope + 2 * unit * epsilon;
     for (int i = 0; i < 60; i++, step *= 2) {

@@ -109,7 +109,7 @@ static void certify_ends(const brume_plan *p, double root, double delta, double 
     if (root == 0) {
         brume_plan_certify(p, 0, &lower, &upper);
         if (upper <= high_target)
-            *value = (brume_interval){0, 0};
+            value->upper = 0;
     }
     double step = (1.01 * error + above + 2 * delta * delta_error + fmax(sum - delta, 0)) / -slope +
                   4 * unit * root;
@@ -185,11 +185,14 @@ static void coarse_ends(const brume_law *laws, const brume_parts *whole, double 
     answer->value.lower = fmax(answer->value.lower, single.value.lower);
 }
 
-/* Two certified ends cannot cross. If they do there is a fault: nothing of the rays is believed. */
+/* Two certified ends cannot cross. If they do there is a fault: nothing of the rays is believed,
+ * and the answer says so. */
 static void keep_if_sound(const brume_answer *before, brume_answer *answer)
 {
-    if (!(answer->value.lower <= answer->value.upper))
-        *answer = *before;
+    if (answer->value.lower <= answer->value.upper)
+        return;
+    *answer = *before;
+    answer->contradictory = true;
 }
 
 /* An upper bound of delta(0): the total variation of one draw is q erf(1/(2 sqrt(2) sigma)), that
@@ -214,7 +217,7 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
     brume_answer old_answer = *answer;
     delta_error = delta_error * (1 + 1e-9) + 2 * unit;
     if (total_variation(laws, count) <= delta * (1 - delta_error)) {
-        answer->value = (brume_interval){0, 0};
+        answer->value.upper = 0;
         answer->route = route_variation;
         answer->rounds++;
         free(p);

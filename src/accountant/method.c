@@ -219,6 +219,7 @@ static brume_status one(brume_method method, const brume_term *terms, size_t cou
         bound.lower = composition.value.lower;
         bound.has_lower = composition.has_lower;
         bound.infinite = composition.infinite;
+        bound.contradictory = composition.contradictory;
         if (composition.route)
             bound.route = composition.route;
     } else if (method <= BRUME_METHOD_OPTIMAL) {
@@ -238,6 +239,13 @@ static brume_status one(brume_method method, const brume_term *terms, size_t cou
     return BRUME_OK;
 }
 
+/* Is another method's upper bound below a lower end that holds of the mechanisms themselves? Both
+ * were rounded to their own side of the truth: then one of them is wrong. */
+static bool contradicts(bool found, const brume_bound *result, double upper)
+{
+    return found && result->has_lower && upper < result->lower;
+}
+
 /* The least of the other methods that apply, if it is below `result` (or, where `exact`, at it). */
 static brume_status take_others(const brume_term *terms, size_t count, bool of_delta, double at,
                                 bool exact, bool *found, brume_bound *result, brume_error *error)
@@ -249,8 +257,15 @@ static brume_status take_others(const brume_term *terms, size_t count, bool of_d
         BRUME_TRY(one((brume_method)method, terms, count, of_delta, at, &other, error));
         if (!*found || other.upper < result->upper ||
             (exact && isfinite(other.upper) && other.upper <= result->upper)) {
-            other.lower = fmin(result->lower, other.upper); /* whoever found it */
+            if (contradicts(*found, result, other.upper)) { /* the safe hull of both */
+                result->lower = other.upper;
+                result->contradictory = true;
+                continue;
+            }
+            /* whoever found it; of stated guarantees alone it may lie above */
+            other.lower = fmin(result->lower, other.upper);
             other.has_lower = *found && result->has_lower;
+            other.contradictory = result->contradictory;
             *result = other;
             *found = true;
         }
@@ -293,12 +308,17 @@ brume_status brume_account_delta_near(const brume_term *terms, size_t count, dou
     /* far below any delta of use, where a line says little, moments say enough */
     bool rough = near.value.upper > 8 * near.value.lower;
     if (!found || !near.has_lower || rough) {
-        brume_bound bound = {.lower = near.value.lower, .upper = near.value.upper};
+        brume_bound bound = {.lower = near.value.lower,
+                             .upper = near.value.upper,
+                             .has_lower = near.has_lower,
+                             .contradictory = near.contradictory};
         BRUME_TRY(take_others(terms, count, false, epsilon, false, &found, &bound, error));
         if (bound.upper < near.value.upper) { /* nothing of it is smoothing's */
-            near.value = (brume_interval){fmin(near.value.lower, bound.upper), bound.upper};
+            near.value.upper = bound.upper;
             near.excess = 0;
         }
+        near.value.lower = fmin(bound.lower, near.value.upper);
+        near.contradictory = bound.contradictory;
     }
     if (!found) {
         if (error)

@@ -182,8 +182,8 @@ static double band_part(const brume_line *line, double epsilon)
 }
 
 /* delta of laws as they are; `upper_end`: the goal is of the estimated excess of the upper end. */
-static bool delta_of(brume_law *laws, size_t count, double epsilon, double width_goal,
-                     bool upper_end, brume_answer *out)
+static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, double width_goal,
+                            bool upper_end, brume_answer *out)
 {
     brume_answer answer = {.value = {0, 1}, .route = route_plain};
     double top, log_mass, slack = (20 + 2 * (double)count) * unit;
@@ -299,16 +299,14 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
         brume_closed gaussian = brume_gaussian_form(laws); /* doubles do not reach so far */
         brume_closed_delta(&gaussian, epsilon, &answer);
     }
-    if (answer.value.lower > answer.value.upper) /* they cross only by rounding at 0 or 1 */
-        answer.value.lower = answer.value.upper;
     if (alive)
         *out = answer;
     return alive;
 }
 
 /* epsilon of laws as they are. */
-static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta_error,
-                       double width_goal, brume_answer *out)
+static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, double delta_error,
+                              double width_goal, brume_answer *out)
 {
     brume_answer answer = {.value = {0, INFINITY}, .route = route_top};
     double top = INFINITY, log_mass = -INFINITY, slack = (20 + 2 * (double)count) * unit;
@@ -438,32 +436,27 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
         brume_closed gaussian = brume_gaussian_form(laws); /* doubles do not reach so far */
         brume_closed_epsilon(&gaussian, delta, delta_error, answer.value.upper, &answer);
     }
-    if (answer.value.lower > answer.value.upper)
-        answer.value.lower = answer.value.upper;
     if (alive)
         *out = answer;
     return alive;
 }
 
-/* What is certified of laws moved up and of laws moved down, together. */
-static void take_lower(brume_answer *answer, const brume_answer *lower)
+static bool delta_of(brume_law *laws, size_t count, double epsilon, double width_goal,
+                     bool upper_end, brume_answer *out)
 {
-    answer->value.lower = fmin(lower->value.lower, answer->value.upper);
-    answer->nodes += lower->nodes;
-    answer->rounds += lower->rounds;
+    if (!delta_by_routes(laws, count, epsilon, width_goal, upper_end, out))
+        return false;
+    brume_answer_settle(out);
+    return true;
 }
 
-/* The upper end of laws that dominate those of `answer`, if it is below. */
-static void take_upper(brume_answer *answer, const brume_answer *upper)
+static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta_error,
+                       double width_goal, brume_answer *out)
 {
-    if (upper->value.upper < answer->value.upper) {
-        answer->value.upper = upper->value.upper;
-        answer->value.lower = fmin(answer->value.lower, answer->value.upper);
-        answer->route = upper->route;
-        answer->excess = 0;
-    }
-    answer->nodes += upper->nodes;
-    answer->rounds += upper->rounds;
+    if (!epsilon_by_routes(laws, count, delta, delta_error, width_goal, out))
+        return false;
+    brume_answer_settle(out);
+    return true;
 }
 
 static bool solve_delta(brume_law *laws, size_t count, double epsilon, double goal, bool upper_end,
@@ -481,14 +474,14 @@ static bool solve_delta(brume_law *laws, size_t count, double epsilon, double go
     brume_law *worst =
         alive && !narrow(&upper, worst_width) ? brume_moved_worst(joined.upper, count) : NULL;
     if (worst && delta_of(worst, count, epsilon, goal, upper_end, &lower))
-        take_upper(&upper, &lower);
+        brume_answer_take_upper(&upper, &lower);
     brume_moved_close(worst, count);
     if (alive && upper_end && brume_moved_needed(laws, count))
         upper.value.lower = 0; /* that was of laws moved up, and is of no use */
     if (alive && joined.lower != joined.upper) {
         alive = delta_of(joined.lower, count, epsilon, goal, upper_end, &lower);
         if (alive)
-            take_lower(&upper, &lower);
+            brume_answer_take_lower(&upper, &lower);
     }
     brume_joined_close(&joined);
     if (alive)
@@ -530,12 +523,12 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
     brume_law *worst =
         alive && !narrow(&upper, worst_width) ? brume_moved_worst(joined.upper, count) : NULL;
     if (worst && epsilon_of(worst, count, delta, delta_error, width_goal, &lower))
-        take_upper(&upper, &lower);
+        brume_answer_take_upper(&upper, &lower);
     brume_moved_close(worst, count);
     if (alive && joined.lower != joined.upper) {
         alive = epsilon_of(joined.lower, count, delta, delta_error, width_goal, &lower);
         if (alive)
-            take_lower(&upper, &lower);
+            brume_answer_take_lower(&upper, &lower);
     }
     brume_joined_close(&joined);
     if (alive)

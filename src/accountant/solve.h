@@ -10,9 +10,19 @@ typedef struct brume_answer {
     uint64_t nodes;
     unsigned rounds;
     const char *route;
-    bool balls;    /* the upper end comes from ball arithmetic already */
-    double excess; /* of a delta: the band's part of the upper end, an estimate */
+    bool balls;         /* the upper end comes from ball arithmetic already */
+    double excess;      /* of a delta: the band's part of the upper end, an estimate */
+    bool contradictory; /* certified statements contradicted each other: a fault */
 } brume_answer;
+
+/* The ends of an answer whose statements were all taken: where they cross, the larger is the upper
+ * one and the answer is contradictory. Every answer passes here before it is used. */
+void brume_answer_settle(brume_answer *answer);
+
+/* Take the lower end of laws that the laws of `answer` dominate, in place of its own; take the
+ * upper end of laws that dominate those of `answer`, if it is below. Both settle it. */
+void brume_answer_take_lower(brume_answer *answer, const brume_answer *lower);
+void brume_answer_take_upper(brume_answer *answer, const brume_answer *upper);
 
 /* The largest loss of all draws together and the log of its probability; false if unbounded. Both
  * carry a relative error of at most (12 + count of laws) units. */

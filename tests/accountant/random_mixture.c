@@ -37,10 +37,15 @@ static uint64_t below(generator *g, uint64_t n)
     return next(g) % n;
 }
 
-static void judge(mixture_report *report, brume_interval value, bool inside, double goal,
+static void judge(mixture_report *report, const brume_composition *out, bool inside, double goal,
                   const char *what)
 {
+    brume_interval value = out->value;
     report->checked++;
+    if (out->contradictory) {
+        report->contradictory++;
+        printf("# contradictory: %s [%.17g, %.17g]\n", what, value.lower, value.upper);
+    }
     double width = value.upper > 0 ? (value.upper - value.lower) / value.upper : 0;
     if (!inside) {
         report->outside++;
@@ -149,14 +154,13 @@ mixture_report check_lattice_mixtures(uint64_t seed, unsigned count)
         if (brume_compose_delta(terms, used, epsilon, NULL, &out, &error) != BRUME_OK)
             report.outside++;
         else
-            judge(&report, out.value, delta_holds(&law, failure, epsilon, out.value), 1e-6, what);
+            judge(&report, &out, delta_holds(&law, failure, epsilon, out.value), 1e-6, what);
         double delta = exp10(-3 - 27 * uniform(&g));
         if (delta > failure * 1.001) {
             if (brume_compose_epsilon(terms, used, delta, NULL, &out, &error) != BRUME_OK)
                 report.outside++;
             else
-                judge(&report, out.value, epsilon_holds(&law, failure, delta, out.value), 1e-9,
-                      what);
+                judge(&report, &out, epsilon_holds(&law, failure, delta, out.value), 1e-9, what);
         }
         reference_clear(&law);
     }
@@ -319,7 +323,7 @@ mixture_report check_continuous_mixtures(uint64_t seed, unsigned count)
         /* the truth is rounded to a double: allow that one rounding */
         bool inside = truth * (1 + 4e-16) >= out.value.lower &&
                       truth * (1 - 4e-16) <= out.value.upper;
-        judge(&report, out.value, inside, 1e-9, what);
+        judge(&report, &out, inside, 1e-9, what);
     }
     return report;
 }

@@ -8,6 +8,7 @@
 typedef struct mixture_report {
     unsigned checked, outside, wide; /* wide: relative width above 1e-9 (few draws: 1e-6) */
     double widest;
+    unsigned contradictory; /* two certified statements contradicted each other */
 } mixture_report;
 
 /* Lattice laws (pure, k-ary, discrete Laplace of commensurable parameters, failures) against MPFR

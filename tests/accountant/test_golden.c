@@ -137,6 +137,7 @@ static void the_truth_is_inside_and_the_interval_narrow(void **state)
                           out.route);
         checked++;
         bad += !inside || !narrow;
+        assert_false(out.contradictory);
         free(terms);
     }
     json_decref(file);

@@ -16,6 +16,7 @@ static void lattice_mixtures_never_miss_the_truth(void **state)
     print_message("# %u checked, %u wider than asked, widest %.2g\n", report.checked, report.wide,
                   report.widest);
     assert_int_equal(report.outside, 0);
+    assert_int_equal(report.contradictory, 0);
     assert_true(report.checked >= lattice_count);
     assert_true(report.wide <= report.checked / 50);
 }
@@ -27,6 +28,7 @@ static void continuous_mixtures_never_miss_the_truth(void **state)
     print_message("# %u checked, %u wider than asked, widest %.2g\n", report.checked, report.wide,
                   report.widest);
     assert_int_equal(report.outside, 0);
+    assert_int_equal(report.contradictory, 0);
     assert_int_equal(report.wide, 0);
 }
 

@@ -64,7 +64,7 @@ static void long_sums_of_several_epsilons_are_composed_to_the_same_numbers(void 
     brume_error error = {0};
     for (int i = 0; i < 24; i++) {
         size_t n = 2 + (size_t)(uniform(&seed) * 3);
-        brume_pure_step steps[4];
+        brume_pure_step steps[4] = {{0}};
         double most = 0;
         for (size_t j = 0; j < n; j++) {
             double each = pow(n == 2 ? 4e3 : 8e3, 1 / (double)n);

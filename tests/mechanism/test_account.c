@@ -155,6 +155,7 @@ static void no_method_is_below_the_truth_on_random_mixtures(void **state)
         double delta = i % 2 ? 1e-5 : 1e-3;
         brume_bound best;
         assert_ok(brume_account_epsilon(BRUME_METHOD_AUTO, t.list, t.count, delta, &best, &error));
+        assert_false(best.contradictory);
         for (size_t m = 0; m < methods; m++) {
             brume_bound bound;
             if (brume_account_epsilon(cards[m].method, t.list, t.count, delta, &bound, &error))
