@@ -209,18 +209,67 @@ bool brume_calibrate_is_sampled(const brume_search_for *c)
     return false;
 }
 
+/* A walk of brume_calibrate_look: the points on both sides of its target, and the last one. */
+typedef struct walk {
+    brume_search_for *search_for;
+    double target;
+    double low, low_excess, high, high_excess; /* logarithms; NAN: not yet known */
+    double last, last_bound;
+} walk;
+
+/* The bound at a point of a walk. Given up where a cheap bound stays above the target, unmoved by
+ * ever more noise: the other terms alone cost more than that, by this bound. */
+static brume_status walk_to(void *context, double x, double *bound, brume_error *error)
+{
+    walk *w = context;
+    BRUME_TRY(brume_calibrate_bound_at(w->search_for, x, bound, error));
+    double at = log(x), excess = log(*bound / w->target), moved = at - w->last;
+    if (w->search_for->look != BRUME_LOOK_CERTIFIED && !w->search_for->only_failure && moved > 2 &&
+        *bound > w->target && *bound < 0.5 && fabs(log(*bound / w->last_bound)) < 1e-3 * moved)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "more noise does not help");
+    if (excess > 0 && !(at <= w->low))
+        w->low = at, w->low_excess = excess;
+    if (excess <= 0 && !(at >= w->high))
+        w->high = at, w->high_excess = excess;
+    w->last = at, w->last_bound = *bound;
+    return BRUME_OK;
+}
+
+/* The slope at *at, where the walk ended: by its two sides, if that is all that is needed, else by
+ * a point beside it. */
+static bool slope_at(brume_search_for *c, const walk *w, double at, bool beside_it, double *slope)
+{
+    double here, beside;
+    *slope = (w->low_excess - w->high_excess) / (w->high - w->low);
+    if (!beside_it && isfinite(*slope) && *slope > 0)
+        return true;
+    if (brume_calibrate_excess(c, at, &here, NULL) != BRUME_OK)
+        return false;
+    /* near the largest loss a hair more noise costs nothing at all: look closer there */
+    for (double step_aside = 0.01; step_aside > 1e-9; step_aside /= 8) {
+        if (brume_calibrate_excess(c, at + step_aside, &beside, NULL) != BRUME_OK)
+            return false;
+        *slope = (here - beside) / step_aside;
+        if (isfinite(*slope))
+            return true;
+    }
+    return false;
+}
+
 bool brume_calibrate_look(brume_search_for *c, brume_looking by, double least, double most,
                           double guess, double step, double *at, double *slope)
 {
-    double target = brume_calibrate_target(c), here = 0, beside = 0;
+    double target = brume_calibrate_target(c);
     if (by == BRUME_LOOK_MOMENTS) /* such a bound is some 7 times the truth where it is near */
         target = fmin(7 * target, sqrt(target));
-    double relative = by != BRUME_LOOK_SADDLE         ? 0.02
-                      : c->only_failure               ? 1e-12
-                      : brume_calibrate_is_sampled(c) ? 0.01
-                                                      : 1e-3;
-    brume_search search = {.value = brume_calibrate_bound_at,
-                           .context = c,
+    bool near = by == BRUME_LOOK_SADDLE && !brume_calibrate_is_sampled(c);
+    double relative = by == BRUME_LOOK_SADDLE && c->only_failure ? 1e-12
+                      : near                                     ? 1e-3
+                      : by == BRUME_LOOK_CERTIFIED               ? 0.5
+                                                                 : 0.05;
+    walk w = {.search_for = c, .target = target, .low = NAN, .high = NAN, .last = NAN};
+    brume_search search = {.value = walk_to,
+                           .context = &w,
                            .target = target,
                            .least = least,
                            .most = most,
@@ -228,16 +277,8 @@ bool brume_calibrate_look(brume_search_for *c, brume_looking by, double least, d
                            .step = step};
     c->look = by, c->tolerance = 0.02;
     bool found = brume_search_least(&search, guess, at, NULL) == BRUME_OK && least < *at &&
-                 *at < most && brume_calibrate_excess(c, log(*at), &here, NULL) == BRUME_OK;
-    /* near the largest loss a hair more noise costs nothing at all: look closer there */
-    for (double step_aside = 0.01; found && step_aside > 1e-9; step_aside /= 8) {
-        found = brume_calibrate_excess(c, log(*at) + step_aside, &beside, NULL) == BRUME_OK;
-        *slope = (here - beside) / step_aside;
-        if (isfinite(*slope))
-            break;
-    }
+                 *at < most && slope_at(c, &w, log(*at), near || c->only_failure, slope);
     c->look = BRUME_LOOK_CERTIFIED;
-    found = found && isfinite(*slope);
     return found;
 }
 

@@ -16,8 +16,11 @@
 
 static const double most_loss = 9.5e-10; /* of x: how far to the noisy side an answer may lie */
 static const double sharp_width = 6e-10; /* of x: how wide a sharp certificate may be */
+static const double sharp_interval =
+    5e-10;                               /* the same where no share of it is known to be excess */
 static const double near_width = 6e-9;   /* the same of the one before it */
 static const double wide_width = 1.8e-7; /* the same of those that find the crossing */
+static const double far_off[] = {0.5, 0.05}; /* of log x: steps not worth a sharper one */
 
 /* What was tried last: where, and how far the truth is believed to lie above the target there. */
 typedef struct trail {
@@ -43,6 +46,7 @@ static double better_slope(const trail *t, double slope)
     double distance = t->at[0] - t->at[1], fall = t->excess[1] - t->excess[0];
     double secant = fall / distance;
     bool near = secant > slope / 4 && secant < slope * 4;
+    near |= t->count == 2 && secant > 0.01; /* the first slope may be of a bound by moments */
     /* a secant over little more than the doubt says nothing new */
     double doubt = fmax(t->doubt[0], t->doubt[1]);
     bool clear = fabs(distance) > 1e-7 && fabs(fall) >= (t->count < 3 ? 4 : 300) * doubt;
@@ -91,10 +95,12 @@ static finding read_trial(const brume_search_for *c, double upper)
 
 typedef enum stage { FIRST, SECOND, WIDE, NEAR, SHARP } stage;
 
-static double tolerance_of(stage s, double slope)
+/* `stuck`: the gap does not shrink as asked, so that a sharper one is not worth its time. */
+static double tolerance_of(stage s, double slope, bool estimated, bool stuck)
 {
-    const double widths[] = {0.02, 1e-3, wide_width, near_width, sharp_width};
-    return widths[s] * (s < WIDE ? 1 : fmin(slope, 100));
+    const double sharp = estimated ? sharp_width : sharp_interval;
+    const double widths[] = {0.02, 1e-3, wide_width, near_width, sharp};
+    return widths[stuck ? WIDE : s] * (s < WIDE ? 1 : fmin(slope, 100));
 }
 
 brume_status brume_calibrate_polish(brume_search_for *c, double least, double most, double *x,
@@ -104,21 +110,26 @@ brume_status brume_calibrate_polish(brume_search_for *c, double least, double mo
     trail tried = {.count = 0};
     stage now = c->only_failure ? SHARP : FIRST;
     *found = false;
+    bool estimated = true, stuck = false;
     for (int step = 0; step < 16; step++) {
         double upper;
         if (!(exp(at) > least && exp(at) < most))
             return BRUME_OK;
-        c->tolerance = tolerance_of(now, slope);
+        c->tolerance = tolerance_of(now, slope, estimated, stuck);
         BRUME_TRY(brume_calibrate_excess(c, at, &upper, error));
         finding f = read_trial(c, upper);
-        if (now == SHARP && !c->both_ends && f.gap > 1.5 * c->tolerance) {
+        estimated = c->trial.excess > 0;
+        if (now == SHARP && !stuck && !c->both_ends && f.gap > 1.5 * c->tolerance) {
             c->both_ends = true; /* not sharp enough by its upper end alone: once more */
             c->tried_count = 0;
             BRUME_TRY(brume_calibrate_excess(c, at, &upper, error));
             f = read_trial(c, upper);
         }
+        stuck |= now >= WIDE && c->trial.lower > 0.5 * c->trial.bound && f.gap > 4 * c->tolerance;
         if (now >= WIDE && f.gap > 1.5 * c->tolerance) /* it cannot be sharper: it decides itself */
             f = (finding){.upper = upper, .truth = upper};
+        if (now >= WIDE && f.gap > sharp_interval * slope && f.gap < 0.05 * c->tolerance)
+            f.truth = upper, f.gap = 0; /* far below what was asked for: rounding, which stays */
         bool near = upper - f.gap >= -most_loss * slope;
         if (now >= WIDE && upper <= 0 && near && (f.known || now == SHARP)) {
             *x = exp(at); /* the very point that was tried */
@@ -128,19 +139,23 @@ brume_status brume_calibrate_polish(brume_search_for *c, double least, double mo
         remember(&tried, at, f.truth, f.doubt);
         slope = better_slope(&tried, slope);
         double move = step_to_target(&tried, slope);
+        if (step < 3 && now < WIDE) /* a slope of moments says little */
+            move = fmin(fmax(move, -1), 1);
         if (!isfinite(move) || !(slope > 0.01) || fabs(move) > 3)
             return BRUME_OK;
         at += move;
         bool smoothed = f.gap > sharp_width * slope, was_sharp = now == SHARP;
-        now = now < WIDE                         ? now + 1
+        now = now < WIDE                         ? now + (fabs(move) < far_off[now])
               : now == SHARP || step > 9         ? SHARP
               : now == WIDE && fabs(move) < 2e-6 ? (smoothed ? NEAR : SHARP)
               : now == NEAR && fabs(move) < 1e-7 ? SHARP
                                                  : now;
         if (now == SHARP || (!smoothed && fabs(move) < 1e-4)) { /* to where it will do */
-            double gap = was_sharp || !smoothed ? fmin(f.gap / slope, most_loss) : sharp_width;
+            double gap = was_sharp || !smoothed ? fmin(f.gap / slope, most_loss)
+                         : estimated            ? sharp_width
+                                                : sharp_interval;
             double lift = smoothed && !was_sharp ? gap : (upper - f.truth) / slope;
-            at += lift + fmin((most_loss - gap) / 2, 1.5e-10);
+            at += lift + fmin((most_loss - gap) / 2, estimated || !smoothed ? 1.5e-10 : 7e-11);
         }
     }
     return BRUME_OK;

@@ -39,7 +39,8 @@ static brume_status check_reach(brume_search_for *c, const brume_search *search,
     c->look = BRUME_LOOK_SADDLE;
     bool guessed = brume_calibrate_bound_at(c, guess, &most, NULL) == BRUME_OK &&
                    !brume_calibrate_is_sampled(c) &&
-                   brume_calibrate_bound_at(c, far, &most, NULL) == BRUME_OK;
+                   brume_calibrate_bound_at(c, far, &most, NULL) == BRUME_OK &&
+                   !brume_calibrate_is_sampled(c); /* a rate of 1 is no sampling, less is */
     c->look = BRUME_LOOK_CERTIFIED, c->tolerance = 0.02;
     if (guessed && most > 1.1 * search->target) {
         BRUME_TRY(brume_calibrate_bound_at(c, search->most, &most, error));
@@ -92,6 +93,17 @@ static brume_status search_steps(brume_search_for *c, brume_search *search, doub
     return brume_search_least(search, guess, at, error);
 }
 
+/* Does the saddle point say that moments are far too large at x? Certificates of a tiny delta are
+ * dear: better to look elsewhere first. */
+static bool far_below(brume_search_for *c, double x)
+{
+    double excess = 0;
+    c->look = BRUME_LOOK_SADDLE;
+    bool known = brume_calibrate_excess(c, log(x), &excess, NULL) == BRUME_OK;
+    c->look = BRUME_LOOK_CERTIFIED;
+    return known && excess < -3;
+}
+
 static brume_status search_in_stages(brume_search_for *c, brume_search *search, double guess,
                                      double *at, brume_error *error)
 {
@@ -113,10 +125,12 @@ static brume_status search_in_stages(brume_search_for *c, brume_search *search, 
                                   &slope))
             continue;
         double start = *at;
+        if (ways[i] == BRUME_LOOK_MOMENTS && far_below(c, start))
+            continue;
         BRUME_TRY(brume_calibrate_polish(c, search->least, search->most, at, slope, &found, error));
         if (found)
             return BRUME_OK;
-        guess = start, search->step = 0.05;
+        guess = start, search->step = 0.3;
     }
     c->tolerance = 0.02;
     search->relative = 0.01;
