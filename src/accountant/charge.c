@@ -4,6 +4,7 @@
 
 #include <brume/filter.h>
 
+#include "accountant/cost_check.h"
 #include "accountant/renyi.h"
 #include "base/error.h"
 #include "number/decimal.h"
@@ -51,6 +52,7 @@ brume_status brume_charge_cost(brume_rule rule, const brume_cost *cost, uint64_t
                                brume_charge *out, brume_error *error)
 {
     double amount;
+    BRUME_TRY(brume_cost_check(cost, error));
     if (rule == BRUME_RULE_CONCENTRATED)
         amount = brume_rho_upper(cost);
     else

@@ -106,10 +106,12 @@ static void order_ends(profile *p, double type_one, double width, brume_interval
     /* at a kink of D the best point is the kink itself: go on to it for the lower end */
     for (int round = 0; round < 10 && upper - lower > 1e-10 && p->alive; round++)
         zoom(p, type_one, width, &low, &high, &lower);
-    const profile_point *last = &grid[GRID_POINTS - 1], *before = &grid[GRID_POINTS - 2];
-    double rise = (grid[1].upper - grid[0].lower) / (grid[1].u - grid[0].u);
+    const profile_point *last = &grid[GRID_POINTS - 2], *before = &grid[GRID_POINTS - 3];
+    double rise = (grid[2].upper - grid[1].lower) / (grid[2].u - grid[1].u);
     double fall = (last->lower - before->upper) / (last->u - before->u);
-    /* g falls to the left of grid[1] and to the right of the last but one */
+    /* The chords of the outermost cells that were bounded say that g, concave, falls to the left of
+     * grid[1] and to the right of the last but one. Those of the cells outside would not: g might
+     * have its top in them. */
     bool closed = rise + type_one * (1 - 1e-12) <= 0 && fall + type_one * (1 + 1e-12) >= 0;
     double roof = fmin(1 - type_one + 4 * BRUME_UNIT, 1 - p->gathered->failure_ends.lower);
     ends->lower = fmin(ends->lower, lower);

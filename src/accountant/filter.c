@@ -113,6 +113,8 @@ brume_status brume_filter_limits_check(const brume_filter *filter, brume_error *
                    conversion_share_lower(&filter->delta, &filter->limit_delta);
         break;
     }
+    /* no charge adds anything finer */
+    good = good && is_coarse(&filter->spent) && is_coarse(&filter->spent_delta);
     if (!good)
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "the limits of a filter are not justified by its budget");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/cost_check.h"
 #include "base/error.h"
 
 typedef struct item {
@@ -33,9 +34,7 @@ static brume_status loss_of(const brume_cost *cost, brume_loss *loss, bool *exac
 {
     *loss = (brume_loss){0};
     *exact = true;
-    if (!(cost->delta_failure >= 0 && cost->delta_failure <= 1))
-        return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "'delta_failure' is %.17g, must be in [0, 1]", cost->delta_failure);
+    BRUME_TRY(brume_cost_check(cost, error));
     if (cost->loss != BRUME_ABSENT) {
         *loss = cost->law;
         if (loss->kind != BRUME_LOSS_POISSON_GAUSSIAN && loss->kind != BRUME_LOSS_POISSON_PURE &&
@@ -145,6 +144,7 @@ brume_status brume_gather(const brume_term *terms, size_t count, bool reversed, 
     long_sum log_survival = {0, 0};
     long double can_fail = 0;
     double only = 0;
+    bool certain = false;
     for (size_t i = 0; i < count && status == BRUME_OK; i++) {
         const brume_term *term = &terms[i];
         brume_loss loss = {0};
@@ -161,7 +161,10 @@ brume_status brume_gather(const brume_term *terms, size_t count, bool reversed, 
         if (term->cost.delta_failure > 0) {
             only = term->cost.delta_failure;
             can_fail += (long double)term->count;
-            add(&log_survival, (long double)term->count * log1pl(-(long double)only));
+            if (only >= 1)
+                certain = true; /* its logarithm is infinite */
+            else
+                add(&log_survival, (long double)term->count * log1pl(-(long double)only));
         }
         if (loss.kind == BRUME_LOSS_NONE)
             gathered.curve_count++;
@@ -171,7 +174,12 @@ brume_status brume_gather(const brume_term *terms, size_t count, bool reversed, 
     if (status == BRUME_OK)
         status = merge(items, used, reversed, &gathered, error);
     free(items);
-    settle_failure(&log_survival, can_fail, only, &gathered);
+    if (certain) { /* whatever else is released */
+        gathered.failure = gathered.failure_ends.lower = gathered.failure_ends.upper = 1;
+        gathered.infinite = true;
+    } else {
+        settle_failure(&log_survival, can_fail, only, &gathered);
+    }
     if (status != BRUME_OK) {
         brume_gathered_close(&gathered);
         return status;

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "accountant/cost_check.h"
 #include "accountant/pure.h"
 #include "base/error.h"
 #include "number/rounding.h"
@@ -60,6 +61,7 @@ brume_status brume_cost_group(const brume_cost *cost, uint64_t size, brume_cost 
 {
     if (size == 0)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "a group has at least 1 member");
+    BRUME_TRY(brume_cost_check(cost, error));
     if (size == 1) {
         *out = *cost;
         return BRUME_OK;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/cost_check.h"
 #include "accountant/pure.h"
 #include "accountant/renyi.h"
 #include "accountant/search.h"
@@ -56,9 +57,7 @@ static brume_status check(brume_method method, const brume_term *terms, size_t c
     for (size_t i = 0; i < count; i++) {
         if (terms[i].count == 0 || terms[i].count > INT64_MAX)
             return brume_fail(error, BRUME_EARGUMENT, NULL, "a count must be in 1 .. 2^63-1");
-        if (!(terms[i].cost.delta_failure >= 0 && terms[i].cost.delta_failure <= 1))
-            return brume_fail(error, BRUME_EARGUMENT, NULL,
-                              "a probability of failure must be in [0, 1]");
+        BRUME_TRY(brume_cost_check(&terms[i].cost, error));
         if (!brume_method_applies(method, &terms[i].cost))
             return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
                               "method '%s' does not apply to term %zu: it needs %s",

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "accountant/cost_check.h"
 #include "base/error.h"
 
 struct brume_odometer {
@@ -59,6 +60,7 @@ brume_status brume_odometer_add(brume_odometer *odometer, const brume_cost *cost
 {
     if (count == 0 || count > INT64_MAX)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "a count must be in 1 .. 2^63-1");
+    BRUME_TRY(brume_cost_check(cost, error));
     if (!brume_method_applies(BRUME_METHOD_AUTO, cost))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "a release without any stated cost");
     size_t i = 0;

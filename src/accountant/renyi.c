@@ -12,6 +12,7 @@
 
 #include "accountant/sampled_balls.h"
 #include "number/ball.h"
+#include "number/rounding.h"
 
 enum { PRECISION = 128, MOST_WHOLE_ORDER = 256 };
 
@@ -312,6 +313,7 @@ double brume_rho_upper(const brume_cost *cost)
         best = fmin(best, rho_of_pure(cost->law.a));
     if (cost->loss != BRUME_ABSENT &&
         (cost->law.kind == BRUME_LOSS_GAUSSIAN || cost->law.kind == BRUME_LOSS_DISCRETE_GAUSSIAN))
-        best = fmin(best, law_upper(&cost->law, 2) / 2); /* a straight line: D_2 = 2 rho */
+        /* a straight line: D_2 = 2 rho; up, also where half of it is no double */
+        best = fmin(best, brume_multiply_up(law_upper(&cost->law, 2), 0.5));
     return best;
 }

@@ -316,6 +316,8 @@ static void rho_is_the_exact_supremum(void **state)
     assert_upper(brume_rho_upper(&pure), 0.46211715726000976);
     brume_cost gaussian = law(BRUME_LOSS_GAUSSIAN, 0.5, 0, 0);
     assert_upper(brume_rho_upper(&gaussian), 0.125);
+    brume_cost wide = law(BRUME_LOSS_GAUSSIAN, 0x1p-538, 0, 0);
+    assert_true(brume_rho_upper(&wide) > 0); /* 2^-1077 is no double: up */
     brume_cost nothing = {0};
     assert_true(isinf(brume_rho_upper(&nothing)) && !brume_renyi_known(&nothing));
     assert_true(isinf(brume_renyi_upper(&nothing, 2)));

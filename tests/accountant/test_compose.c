@@ -2,6 +2,9 @@
  */
 #include "check.h"
 
+#include <brume/filter.h>
+#include <brume/method.h>
+
 #include "accountant/audit.h"
 #include "accountant/random_mixture.h"
 #include "accountant/solve.h"
@@ -183,6 +186,31 @@ static void failure_is_an_atom_at_infinity(void **state)
     out = epsilon_at(&term, 1, 0);
     assert_true(!out.infinite && out.value.lower <= 2 && out.value.upper >= 2);
     assert_close(out.value.upper, 2, 1e-14);
+}
+
+static void a_certain_failure_leaves_nothing_beside_whatever_else(void **state)
+{
+    (void)state;
+    brume_term cases[][2] = {
+        {approximate(1, 1, 2), pure(0.5, 1)},              /* twice */
+        {approximate(1, 1, 1), approximate(1, 0.1, 1)},    /* before one that may fail */
+        {approximate(1, 0.1, 3), approximate(1, 1, 7)},    /* after one */
+        {concentrated(0.1, 2), approximate(0.5, 0.25, 2)}, /* known by its moments */
+        {concentrated(0.1, 1), gaussian(1, 1)},
+    };
+    cases[3][0].cost.delta_failure = cases[4][0].cost.delta_failure = 1;
+    brume_error error;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_composition out = epsilon_at(cases[i], 2, 0.5);
+        assert_true(out.infinite && out.value.upper == INFINITY);
+        assert_true(out.failure.lower == 1 && out.failure.upper == 1);
+        out = delta_at(cases[i], 2, 0.5);
+        assert_true(out.value.lower >= 1 - 1e-14 && out.value.upper == 1);
+        if (i < 3) {
+            assert_ok(brume_compose_tradeoff(cases[i], 2, 0.25, NULL, &out, &error));
+            assert_true(out.value.lower == 0 && out.value.upper == 0);
+        }
+    }
 }
 
 static void an_upper_cost_has_no_lower_end(void **state)
@@ -417,6 +445,47 @@ static void bad_input_is_refused(void **state)
     assert_int_equal(out.nodes, 77);
 }
 
+/* No formula notices a negative rho or a shift of nothing, so the costs are checked. */
+static void a_number_that_no_cost_has_is_refused_by_every_method(void **state)
+{
+    (void)state;
+    const double bad[] = {-1, -0x1p-1074, -INFINITY, NAN};
+    brume_term terms[64];
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        terms[used++] = approximate(bad[i], 0, 1);
+        terms[used++] = approximate(1, bad[i], 1);
+        terms[used++] = concentrated(bad[i], 1);
+        for (int kind = BRUME_LOSS_GAUSSIAN; kind <= BRUME_LOSS_POISSON_DISCRETE_LAPLACE; kind++)
+            terms[used++] = term_of((brume_loss_kind)kind, bad[i], 0.5, 3, 1);
+    }
+    terms[used++] = approximate(1, 1.5, 1);
+    terms[used++] = poisson_gaussian(1.5, 1, 1);
+    terms[used++] = poisson_gaussian(-0.5, 1, 1);
+    terms[used++] = kary(1, 1, 1);
+    terms[used++] = discrete_laplace(1, 0, 1);
+    terms[used++] = discrete_gaussian(1, 0, 1);
+    assert_true(used <= sizeof terms / sizeof *terms);
+    brume_bound out = {.upper = 77};
+    brume_cost cost = {.epsilon = 77};
+    brume_charge charge = {.rule = BRUME_RULE_PURE};
+    brume_error error;
+    for (size_t i = 0; i < used; i++) {
+        for (int method = BRUME_METHOD_AUTO; method <= BRUME_METHOD_PLD; method++) {
+            assert_fails(
+                brume_account_epsilon((brume_method)method, &terms[i], 1, 1e-6, &out, &error),
+                BRUME_EARGUMENT);
+            assert_fails(brume_account_delta((brume_method)method, &terms[i], 1, 1, &out, &error),
+                         BRUME_EARGUMENT);
+        }
+        assert_fails(brume_cost_group(&terms[i].cost, 2, &cost, &error), BRUME_EARGUMENT);
+        for (int rule = BRUME_RULE_PURE; rule <= BRUME_RULE_CONCENTRATED; rule++)
+            assert_fails(brume_charge_cost((brume_rule)rule, &terms[i].cost, 1, &charge, &error),
+                         BRUME_EARGUMENT);
+    }
+    assert_true(out.upper == 77 && cost.epsilon == 77 && charge.rule == BRUME_RULE_PURE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +496,7 @@ int main(void)
         cmocka_unit_test(widths_hold_from_one_to_a_million_draws),
         cmocka_unit_test(a_million_events_of_ten_kinds_cost_ten_kinds),
         cmocka_unit_test(failure_is_an_atom_at_infinity),
+        cmocka_unit_test(a_certain_failure_leaves_nothing_beside_whatever_else),
         cmocka_unit_test(an_upper_cost_has_no_lower_end),
         cmocka_unit_test(moments_never_undercut_any_mechanism_of_theirs),
         cmocka_unit_test(more_noise_never_costs_more_and_smaller_delta_never_less),
@@ -437,6 +507,7 @@ int main(void)
         cmocka_unit_test(ball_arithmetic_agrees_with_the_double_sums),
         cmocka_unit_test(an_audited_answer_is_the_same_answer),
         cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(a_number_that_no_cost_has_is_refused_by_every_method),
     };
     return cmocka_run_group_tests_name("accountant compose", tests, NULL, NULL);
 }

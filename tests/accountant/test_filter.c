@@ -147,6 +147,7 @@ static void texts_that_no_filter_prints_are_refused(void **state)
         "brume-filter-1 pure epsilon=1 delta=0 limit=1 limit_delta=0 spent=0 spent_delta=0 charges=-1",
         "brume-filter-1 pure epsilon=1 delta=0 limit=1 limit_delta=0 spent=0.5 spent_delta=0 charges=0",
         "brume-filter-1 pure epsilon=1 delta=0 limit=1 limit_delta=0 spent=-1 spent_delta=0 charges=0",
+        "brume-filter-1 pure epsilon=1 delta=0 limit=1 limit_delta=0 spent=1e-61 spent_delta=0 charges=1",
         "brume-filter-1 approximate epsilon=1 delta=0 limit=1 limit_delta=0 spent=0 spent_delta=0 charges=0",
         "brume-filter-1 approximate epsilon=1 delta=1e-6 limit=1 limit_delta=1e-5 spent=0 spent_delta=0 charges=0",
         "brume-filter-1 concentrated epsilon=1 delta=1e-6 limit=0.03 limit_delta=1e-7 spent=0 spent_delta=0 charges=0",
