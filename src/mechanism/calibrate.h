@@ -47,6 +47,7 @@ typedef struct brume_search_for {
     size_t tried_count;
     bool only_failure; /* the unknown moves nothing but a probability of failure; */
     double finite;     /* then this is delta without any failure */
+    double hint;       /* where a look that found nothing says to begin; NAN: nowhere */
     bool tight;        /* the answer lies where the bound crosses the target */
 } brume_search_for;
 

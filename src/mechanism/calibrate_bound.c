@@ -209,13 +209,27 @@ bool brume_calibrate_is_sampled(const brume_search_for *c)
     return false;
 }
 
+enum { MOST_PLACES = 32 };
+
 /* A walk of brume_calibrate_look: the points on both sides of its target, and the last one. */
 typedef struct walk {
     brume_search_for *search_for;
     double target;
     double low, low_excess, high, high_excess; /* logarithms; NAN: not yet known */
     double last, last_bound;
+    double places[MOST_PLACES], bounds[MOST_PLACES]; /* where it has been, in order */
+    size_t count;
 } walk;
+
+/* Where the bound was first less than 3 times what it comes down to: there the unknown begins to
+ * count for less than the other terms. */
+static double place_of_bend(const walk *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (w->bounds[i] < 3 * w->last_bound)
+            return w->places[i];
+    return NAN;
+}
 
 /* The bound at a point of a walk. Given up where a cheap bound stays above the target, unmoved by
  * ever more noise: the other terms alone cost more than that, by this bound. */
@@ -224,9 +238,13 @@ static brume_status walk_to(void *context, double x, double *bound, brume_error 
     walk *w = context;
     BRUME_TRY(brume_calibrate_bound_at(w->search_for, x, bound, error));
     double at = log(x), excess = log(*bound / w->target), moved = at - w->last;
+    if (w->count < MOST_PLACES)
+        w->places[w->count] = x, w->bounds[w->count++] = *bound;
     if (w->search_for->look != BRUME_LOOK_CERTIFIED && !w->search_for->only_failure && moved > 2 &&
-        *bound > w->target && *bound < 0.5 && fabs(log(*bound / w->last_bound)) < 1e-3 * moved)
+        *bound > w->target && *bound < 0.5 && fabs(log(*bound / w->last_bound)) < 1e-3 * moved) {
+        w->search_for->hint = place_of_bend(w);
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "more noise does not help");
+    }
     if (excess > 0 && !(at <= w->low))
         w->low = at, w->low_excess = excess;
     if (excess <= 0 && !(at >= w->high))
@@ -275,7 +293,7 @@ bool brume_calibrate_look(brume_search_for *c, brume_looking by, double least, d
                            .most = most,
                            .relative = relative,
                            .step = step};
-    c->look = by, c->tolerance = 0.02;
+    c->look = by, c->tolerance = 0.02, c->hint = NAN;
     bool found = brume_search_least(&search, guess, at, NULL) == BRUME_OK && least < *at &&
                  *at < most && slope_at(c, &w, log(*at), near || c->only_failure, slope);
     c->look = BRUME_LOOK_CERTIFIED;

@@ -82,9 +82,9 @@ static finding read_trial(const brume_search_for *c, double upper)
     if (!(trial->bound > 0 && trial->bound < INFINITY))
         return f;
     double gap = 1 - trial->lower / trial->bound, excess = trial->excess / trial->bound;
-    if (!(excess > 0) && gap > 0.5)
+    if (!(excess > 0 && excess <= gap) && gap > 0.5)
         return f; /* nothing is known of the other end: the bound itself decides */
-    bool estimated = excess > 0;
+    bool estimated = excess > 0 && excess <= gap; /* else it is of another bound than this */
     f.known = true;
     excess = estimated ? fmin(excess, 0.5) : gap / 3; /* a third, of a smooth delta */
     f.truth += log1p(-excess);
@@ -125,7 +125,7 @@ brume_status brume_calibrate_polish(brume_search_for *c, double least, double mo
             BRUME_TRY(brume_calibrate_excess(c, at, &upper, error));
             f = read_trial(c, upper);
         }
-        stuck |= now >= WIDE && c->trial.lower > 0.5 * c->trial.bound && f.gap > 4 * c->tolerance;
+        stuck |= now == WIDE && c->trial.lower > 0.5 * c->trial.bound && f.gap > 4 * c->tolerance;
         if (now >= WIDE && f.gap > 1.5 * c->tolerance) /* it cannot be sharper: it decides itself */
             f = (finding){.upper = upper, .truth = upper};
         if (now >= WIDE && f.gap > sharp_interval * slope && f.gap < 0.05 * c->tolerance)

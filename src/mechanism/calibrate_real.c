@@ -122,8 +122,10 @@ static brume_status search_in_stages(brume_search_for *c, brume_search *search, 
         bool found = false;
         double slope;
         if (!brume_calibrate_look(c, ways[i], search->least, search->most, guess, search->step, at,
-                                  &slope))
+                                  &slope)) {
+            guess = c->hint > search->least && c->hint < search->most ? c->hint : guess;
             continue;
+        }
         double start = *at;
         if (ways[i] == BRUME_LOOK_MOMENTS && far_below(c, start))
             continue;

@@ -112,6 +112,17 @@ static double begin(brume_search_for *c, whole_ends *e)
     return fmin(fmax(floor(e->largest ? 1 / at : at), e->least), e->most);
 }
 
+/* log(delta/target) at a number just tried, about: a third of a known interval is excess. On the
+ * side of the target where the bound is. */
+static double excess_of_trial(const brume_search_for *c, double bound, double target)
+{
+    const brume_trial *trial = &c->trial;
+    bool good = bound <= target;
+    bool known = !c->accuracy && trial->bound == bound && trial->lower > 0.5 * bound;
+    double truth = known ? bound - (bound - trial->lower) / 3 : bound, excess = log(truth / target);
+    return good ? fmin(excess, 0) : fmax(excess, 1e-12);
+}
+
 brume_status brume_calibrate_whole(brume_search_for *c, double *value, brume_error *error)
 {
     const brume_parameter *parameter = c->expression->unknown.parameter;
@@ -136,9 +147,10 @@ brume_status brume_calibrate_whole(brume_search_for *c, double *value, brume_err
         BRUME_TRY(brume_calibrate_bound(c, tried, &bound, error));
         bool good = bound <= target;
         *(good ? &ends.good : &ends.bad) = tried;
-        *(good ? &ends.good_excess : &ends.bad_excess) = log(bound / target);
+        double excess = excess_of_trial(c, bound, target);
+        *(good ? &ends.good_excess : &ends.bad_excess) = excess;
         ends.before = ends.last, ends.before_excess = ends.last_excess;
-        ends.last = tried, ends.last_excess = log(bound / target);
+        ends.last = tried, ends.last_excess = excess;
         if (fabs(ends.good - ends.bad) <= 1 || (good && tried == bold)) {
             *value = ends.good;
             return BRUME_OK;
