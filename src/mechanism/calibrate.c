@@ -120,7 +120,7 @@ static brume_status epsilon_of(const brume_expression *expression, double delta,
     if (delta > 0 &&
         brume_compose_epsilon(terms, expression->count, delta, &quick, &composition, NULL) ==
             BRUME_OK &&
-        composition.has_lower && composition.failure.upper < delta &&
+        composition.failure.upper < delta &&
         composition.value.upper <= composition.value.lower * (1 + 1e-5)) {
         free(terms);
         *epsilon = composition.value.upper;

@@ -76,6 +76,10 @@ bool brume_calibrate_split_failure(brume_search_for *c, double value, brume_erro
  * first. Known once a bound was. */
 bool brume_calibrate_is_sampled(const brume_search_for *c);
 
+/* Is a term a sample of something other than a Gaussian? Its upper end alone is sought with less
+ * work, and may be less sharp, than both. */
+bool brume_calibrate_is_thinned(const brume_search_for *c);
+
 /* Where the bound to look by comes down to about the target, from `least` to `most` of the search
  * variable, and how fast its logarithm falls there; false where it never does. */
 bool brume_calibrate_look(brume_search_for *c, brume_looking by, double least, double most,

@@ -209,6 +209,15 @@ bool brume_calibrate_is_sampled(const brume_search_for *c)
     return false;
 }
 
+bool brume_calibrate_is_thinned(const brume_search_for *c)
+{
+    for (size_t i = 0; i < c->expression->count; i++)
+        if (c->terms[i].cost.law.rate > 0 &&
+            c->terms[i].cost.law.kind != BRUME_LOSS_POISSON_GAUSSIAN)
+            return true;
+    return false;
+}
+
 enum { MOST_PLACES = 32 };
 
 /* A walk of brume_calibrate_look: the points on both sides of its target, and the last one. */

@@ -110,16 +110,18 @@ brume_status brume_calibrate_polish(brume_search_for *c, double least, double mo
     trail tried = {.count = 0};
     stage now = c->only_failure ? SHARP : FIRST;
     *found = false;
-    bool estimated = true, stuck = false;
+    bool estimated = true, stuck = false, known = true; /* of the trial before */
     for (int step = 0; step < 16; step++) {
         double upper;
         if (!(exp(at) > least && exp(at) < most))
             return BRUME_OK;
         c->tolerance = tolerance_of(now, slope, estimated, stuck);
+        c->both_ends |= now == SHARP && !known && brume_calibrate_is_thinned(c);
         BRUME_TRY(brume_calibrate_excess(c, at, &upper, error));
         finding f = read_trial(c, upper);
-        estimated = c->trial.excess > 0;
-        if (now == SHARP && !stuck && !c->both_ends && f.gap > 1.5 * c->tolerance) {
+        estimated = c->trial.excess > 0, known = f.known;
+        bool dull = f.gap > 1.5 * c->tolerance || (!f.known && brume_calibrate_is_thinned(c));
+        if (now == SHARP && !stuck && !c->both_ends && dull) {
             c->both_ends = true; /* not sharp enough by its upper end alone: once more */
             c->tried_count = 0;
             BRUME_TRY(brume_calibrate_excess(c, at, &upper, error));

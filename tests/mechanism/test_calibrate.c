@@ -66,6 +66,25 @@ static void values_fit_and_less_noise_does_not(void **state)
         {"poisson(rate=?, pure(epsilon=2))*134 + laplace(scale=30)*10", 3, 1e-9},
         {"stable_release(epsilon=0.1, delta=?) + laplace(scale=30)*100", 2.4, 1e-6},
         {"stable_histogram(epsilon=0.05, delta=?)*20 + gaussian(sigma=10)", 1.5, 1e-5},
+        {"poisson(rate=?, laplace(scale=2.63, sensitivity=0.827))*15", 2.6, 1e-5},
+        {"stable_histogram(epsilon=1.66, delta=?) + poisson(rate=0.00521, pure(epsilon=2))*2921 + "
+         "discrete_laplace(scale=59.3, sensitivity=2)*271",
+         5.9, 1e-6},
+        /* the other terms are too dear by moments, or moments are far too large */
+        {"discrete_gaussian(sigma=?)*43810 + poisson(rate=0.0017, gaussian(sigma=0.5)) + "
+         "discrete_gaussian(sigma=84.9, coordinates=22, sensitivity=7)",
+         6.6, 1e-11},
+        {"gaussian(sigma=2.37, sensitivity=0.2) + poisson(rate=?, gaussian(sigma=1.09))*3598 + "
+         "laplace(scale=5860, sensitivity=0.365)*269501",
+         0.74, 1e-11},
+        {"randomized_response(epsilon=?) + gaussian(sigma=1990)*3432 + "
+         "poisson(rate=0.00455, gaussian(sigma=0.5))",
+         3.2, 1e-6},
+        {"pure(epsilon=0.0151) + randomized_response(epsilon=0.0005)*920 + "
+         "randomized_response(epsilon=?, k=128)*3 + smooth_lln(rho=1.48e-9)*6281",
+         0.073, 1e-6},
+        /* a bound that a line's excess does not belong to */
+        {"discrete_laplace(scale=4.63) + laplace(scale=?, coordinates=170)*148", 0.89, 1e-4},
         /* lattices that smoothing must resolve */
         {"randomized_response(epsilon=?)*2300 + randomized_response(epsilon=0.0918)*34", 6, 1e-8},
         {"pure(epsilon=?) + laplace(scale=345)*8507", 1.5, 1e-9},
@@ -74,6 +93,12 @@ static void values_fit_and_less_noise_does_not(void **state)
         {"poisson(rate=0.01, gaussian(sigma=2))*? + laplace(scale=20)", 1, 1e-6},
         {"permute_and_flip(epsilon=0.0032)*? + laplace(scale=24)*27", 1.5, 1e-5},
         {"zcdp(rho=0.0001)*?", 1, 1e-6},
+        {"poisson(rate=0.00445, gaussian(sigma=1.08))*155 + pure(epsilon=0.00071)*? + "
+         "discrete_laplace(scale=38.6)*7 + pure(epsilon=0.00126)*677",
+         1.6, 1e-12},
+        {"randomized_response(epsilon=0.0232)*34 + discrete_gaussian(sigma=16.7) + "
+         "randomized_response(epsilon=0.0654, k=?)*7",
+         0.91, 1e-9},
         {"poisson(rate=0.00368, gaussian(sigma=1.11, sensitivity=2.21))*?", 8.9, 1e-12},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
