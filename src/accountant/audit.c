@@ -138,8 +138,7 @@ static void kernel(acb_t out, const brume_line *line, const acb_t s, double epsi
             acb_div(out, out, x, BITS);
         }
     } else {
-        double offset = line->half ? 0.5 : 0,
-               place = floor((epsilon - line->centre) / line->unit - offset) + 1 + offset;
+        double place = brume_line_place(line, epsilon);
         lattice_unit(a, line);
         arb_set_d(start, place);
         arb_mul(start, start, a, BITS);

@@ -103,6 +103,10 @@ double brume_line_size(const brume_line *line, double epsilon);
 /* Would the laws' own decay end the line, without a band? */
 bool brume_line_decays(brume_line *line, double epsilon, double goal);
 
+/* Folded lines: the place on the lattice, in units from the centre, at which the sum over losses
+ * above eps starts. All losses before it are below eps, for every parameter within 8 units. */
+double brume_line_place(const brume_line *line, double epsilon);
+
 /* With M^ where there is a band. */
 brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon);
 

@@ -15,16 +15,31 @@ double brume_chernoff_point(double c, int i)
     return c * chernoff_factors[i] + (i > 3 ? fmin(0.5, c) : 0);
 }
 
+/* How far a loss of the lattice, or eps - centre, may be from where it is computed: 12 units of a,
+ * sums and the quotient below. */
+static double displacement(const brume_line *line, double inside)
+{
+    return 18 * unit * (fabs(inside) + 2 * line->unit) + line->centre_error;
+}
+
+double brume_line_place(const brume_line *line, double epsilon)
+{
+    double offset = line->half ? 0.5 : 0, inside = epsilon - line->centre; /* one unit */
+    return floor((inside - displacement(line, inside)) / line->unit - offset) + 1 + offset;
+}
+
 static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
 {
-    double a = line->unit, c = line->c, offset = line->half ? 0.5 : 0;
-    double inside = epsilon - line->centre; /* one unit */
-    double place = floor(inside / a - offset) + 1 + offset;
-    double above = fmin(fmax(place * a - inside, 0), a), start = inside + above;
-    /* `start` is the smallest loss above eps, from the centre */
+    double a = line->unit, c = line->c, inside = epsilon - line->centre;
+    /* `start`, from the centre: the smallest loss that may be above eps. The loss before it is
+     * surely not; if eps is beyond `start`, then by no more than it may have moved, and delta is
+     * convex: the slope before `start`, which the lever bounds, is the steeper one. */
+    double start = brume_line_place(line, epsilon) * a;
+    double above = fmin(fmax(start - inside, 0), a);
     double near = -expm1(-above), far = expm1(a - above), decay = exp(-above);
-    /* of start and above: 12 units of a, sums */
-    double moved = unit * (14 * fabs(start) + 14 * a) + line->centre_error;
+    double moved = displacement(line, inside);
+    if (above == 0)
+        moved *= 2.5; /* eps may lie beyond it */
     double sum = 0, slope = 0, error = 0, absolute = 0;
     for (size_t i = 0; i < line->count; i++) {
         const brume_node *node = &line->nodes[i];

@@ -318,6 +318,28 @@ static void the_top_end_is_sound(void **state)
     }
 }
 
+/* The product of a count and an epsilon, rounded, may lie below the largest loss: what is left is
+ * the top atom's, exp(-k log(1 + e^-a)) (1 - e^{eps - k a}), and the fused product has the
+ * difference exactly. */
+static void a_largest_loss_that_rounds_down_still_counts(void **state)
+{
+    (void)state;
+    size_t below = 0;
+    for (int k = 3; k < 60; k += 4)
+        for (double a = 1e-4; a < 10; a *= 1.37) {
+            double epsilon = k * a, left = fma(k, a, -epsilon);
+            brume_term term = pure(a, (uint64_t)k);
+            if (!(left > 0))
+                continue;
+            below++;
+            double truth = exp(-k * log1p(exp(-a))) * -expm1(-left);
+            if (!(delta_at(&term, 1, epsilon).value.upper >= truth * (1 - 1e-12)))
+                fail_msg("%d times %.17g: %.17g is below %.17g", k, a,
+                         delta_at(&term, 1, epsilon).value.upper, truth);
+        }
+    assert_true(below > 100);
+}
+
 static void tradeoff_ends_enclose_the_gaussian_closed_form(void **state)
 {
     (void)state;
@@ -502,6 +524,7 @@ int main(void)
         cmocka_unit_test(more_noise_never_costs_more_and_smaller_delta_never_less),
         cmocka_unit_test(both_orders_count_for_the_subsampled_gaussian),
         cmocka_unit_test(the_top_end_is_sound),
+        cmocka_unit_test(a_largest_loss_that_rounds_down_still_counts),
         cmocka_unit_test(tradeoff_ends_enclose_the_gaussian_closed_form),
         cmocka_unit_test(lines_contain_the_closed_form_of_one_subsampled_gaussian),
         cmocka_unit_test(ball_arithmetic_agrees_with_the_double_sums),
