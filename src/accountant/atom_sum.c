@@ -30,6 +30,8 @@ struct brume_atom_sum {
     double missed, mass_error, place_error, reach;
     double work;
     brume_few few[2];
+    bool sampled; /* then one of these instead */
+    brume_sampled_draw draws[2];
 };
 
 static void comb_close(comb *c)
@@ -265,9 +267,15 @@ size_t brume_atom_sum_size(const brume_atom_sum *sum)
     return sum->count;
 }
 
-static double atom_sum_delta(void *context, double epsilon, brume_side side)
+void brume_atom_sum_beside(brume_atom_sum *sum, const brume_sampled_draw draws[2])
 {
-    const brume_atom_sum *sum = context;
+    sum->sampled = true;
+    sum->draws[0] = draws[0];
+    sum->draws[1] = draws[1];
+}
+
+double brume_atom_sum_delta(const brume_atom_sum *sum, double epsilon, brume_side side)
+{
     const brume_few *few = &sum->few[side == BRUME_UPPER_SIDE];
     /* places are off by place_error, their sums and x by a unit each: all move epsilon, which
      * delta falls with */
@@ -275,8 +283,10 @@ static double atom_sum_delta(void *context, double epsilon, brume_side side)
     double at = side == BRUME_UPPER_SIDE ? epsilon - moved : epsilon + moved;
     long double value = 0, error = 0;
     for (size_t i = 0; i < sum->count; i++) {
-        double one;
-        value += sum->mass[i] * brume_few_value(few, sum->place[i] - at, &one);
+        double one, x = sum->place[i] - at;
+        value += sum->mass[i] *
+                 (sum->sampled ? brume_sampled_value(&sum->draws[side == BRUME_UPPER_SIDE], x, &one)
+                               : brume_few_value(few, x, &one));
         error += sum->mass[i] * one;
     }
     /* relative: the masses; the Laplaces' normaliser; products, expm1, long double sums */
@@ -284,6 +294,11 @@ static double atom_sum_delta(void *context, double epsilon, brume_side side)
     if (side == BRUME_UPPER_SIDE)
         return fmin((double)(value + error) * (1 + relative) * (1 + 4 * unit) + sum->missed, 1);
     return fmax((double)(value - error) * (1 - relative) * (1 - 4 * unit), 0);
+}
+
+static double atom_sum_delta(void *context, double epsilon, brume_side side)
+{
+    return brume_atom_sum_delta(context, epsilon, side);
 }
 
 brume_closed brume_atom_sum_form(brume_atom_sum *sum)

@@ -8,6 +8,7 @@
 #define BRUME_ACCOUNTANT_ATOM_SUM_H
 
 #include "accountant/closed.h"
+#include "accountant/sampled_draw.h"
 
 typedef struct brume_atom_sum brume_atom_sum;
 
@@ -17,6 +18,12 @@ brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double 
                                     double delta);
 void brume_atom_sum_close(brume_atom_sum *sum);
 brume_closed brume_atom_sum_form(brume_atom_sum *sum);
+/* Its two sides, for any epsilon from `least` on. */
+double brume_atom_sum_delta(const brume_atom_sum *sum, double epsilon, brume_side side);
+
+/* One subsampled Gaussian beside the atoms, in the place of the Laplaces, of which there may be
+ * none: its parameters moved to the lower and to the upper side. `least` must be -infinity. */
+void brume_atom_sum_beside(brume_atom_sum *sum, const brume_sampled_draw draws[2]);
 size_t brume_atom_sum_size(const brume_atom_sum *sum);
 
 #endif

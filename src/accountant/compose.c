@@ -10,6 +10,7 @@
 #include "accountant/gather.h"
 #include "accountant/jumps.h"
 #include "accountant/moved.h"
+#include "accountant/once.h"
 #include "accountant/search.h"
 #include "accountant/solve.h"
 #include "base/error.h"
@@ -39,8 +40,10 @@ static brume_status audit_answer(brume_gathered *gathered, const brume_answer *a
     brume_audit audit;
     bool rays = brume_jumps_suit(gathered->laws, gathered->law_count) ||
                 brume_jumps_answered(answer);
-    if (!(rays && brume_jumps_audit(gathered->laws, gathered->law_count, epsilon, &audit)) &&
-        !brume_audit_delta(gathered->laws, gathered->law_count, epsilon, &audit))
+    if (brume_once_answered(answer))
+        brume_once_audit(gathered->laws, gathered->law_count, epsilon, &audit);
+    else if (!(rays && brume_jumps_audit(gathered->laws, gathered->law_count, epsilon, &audit)) &&
+             !brume_audit_delta(gathered->laws, gathered->law_count, epsilon, &audit))
         return no_memory(error);
     if (!audit.agrees)
         return brume_fail(error, BRUME_EINTERNAL, "please report this, with the terms",

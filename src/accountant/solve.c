@@ -13,6 +13,7 @@
 #include "accountant/jumps.h"
 #include "accountant/lattice.h"
 #include "accountant/moved.h"
+#include "accountant/once.h"
 #include "accountant/peaks.h"
 
 static const double unit = BRUME_UNIT;
@@ -181,6 +182,12 @@ static double band_part(const brume_line *line, double epsilon)
                 0);
 }
 
+/* Cells narrow with the square of their number: a goal between what is asked and what is enough. */
+static double once_goal(double width_goal)
+{
+    return fmax(width_goal, 0.5 * ray_width);
+}
+
 /* delta of laws as they are; `upper_end`: the goal is of the estimated excess of the upper end. */
 static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, double width_goal,
                             bool upper_end, brume_answer *out)
@@ -217,6 +224,11 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
     if (epsilon >= 0 && rays_first)
         brume_jumps_delta(laws, count, epsilon, width_goal, &answer);
     if (answer.rounds > 0 && narrow(&answer, fmax(width_goal, ray_width))) {
+        *out = answer;
+        return true;
+    }
+    if (brume_once_delta(laws, count, epsilon, once_goal(width_goal), &answer) &&
+        narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
         return true;
     }
@@ -338,6 +350,12 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
     if (!alone_and_sampled(laws, count) && rays_first)
         brume_jumps_epsilon(laws, count, delta, delta_error, width_goal, &answer);
     if (answer.rounds > 0 && narrow(&answer, fmax(width_goal, ray_width))) {
+        *out = answer;
+        return true;
+    }
+    if (!alone_and_sampled(laws, count) &&
+        brume_once_epsilon(laws, count, delta, delta_error, once_goal(width_goal), &answer) &&
+        narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
         return true;
     }
