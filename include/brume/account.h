@@ -2,6 +2,7 @@
 #ifndef BRUME_ACCOUNT_H
 #define BRUME_ACCOUNT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,8 +28,10 @@ typedef struct brume_calibration {
     double value;         /* of the unknown */
     double epsilon_upper; /* certified, of the whole expression with that value; may be infinite */
     double delta;
-    int whole; /* 0: a real number; 1: the largest whole number that meets the target; -1: the
-                  smallest */
+    int whole;       /* 0: a real number; 1: the largest whole number that meets the target; -1: the
+                        smallest */
+    bool everywhere; /* the target is met at every value up to here, where its range or the search
+                        (a whole number: 2^53) ends */
 } brume_calibration;
 
 /* The least noise for which the expression, with a `?`, is certified (epsilon, delta)-DP. Errs to

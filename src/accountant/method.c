@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/apart.h"
 #include "accountant/cost_check.h"
 #include "accountant/pure.h"
 #include "accountant/renyi.h"
@@ -245,30 +246,41 @@ static bool contradicts(bool found, const brume_bound *result, double upper)
     return found && result->has_lower && upper < result->lower;
 }
 
+/* Take another bound of the same: a contradiction makes the safe hull of both. */
+static void take(brume_bound other, bool *found, brume_bound *result)
+{
+    if (contradicts(*found, result, other.upper)) {
+        result->lower = other.upper;
+        result->contradictory = true;
+        return;
+    }
+    /* whoever found the lower end; of stated guarantees alone it may lie above */
+    other.lower = fmin(result->lower, other.upper);
+    other.has_lower = *found && result->has_lower;
+    other.contradictory = result->contradictory;
+    *result = other;
+    *found = true;
+}
+
 /* The least of the other methods that apply, if it is below `result` (or, where `exact`, at it). */
 static brume_status take_others(const brume_term *terms, size_t count, bool of_delta, double at,
                                 bool exact, bool *found, brume_bound *result, brume_error *error)
 {
+    bool rough = *found && result->lower < 0.125 * result->upper;
     for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC; method--) {
         brume_bound other;
         if (method == BRUME_METHOD_OPTIMAL || check((brume_method)method, terms, count, NULL))
             continue; /* optimal equals pld on what it applies to */
         BRUME_TRY(one((brume_method)method, terms, count, of_delta, at, &other, error));
         if (!*found || other.upper < result->upper ||
-            (exact && isfinite(other.upper) && other.upper <= result->upper)) {
-            if (contradicts(*found, result, other.upper)) { /* the safe hull of both */
-                result->lower = other.upper;
-                result->contradictory = true;
-                continue;
-            }
-            /* whoever found it; of stated guarantees alone it may lie above */
-            other.lower = fmin(result->lower, other.upper);
-            other.has_lower = *found && result->has_lower;
-            other.contradictory = result->contradictory;
-            *result = other;
-            *found = true;
-        }
+            (exact && isfinite(other.upper) && other.upper <= result->upper))
+            take(other, found, result);
     }
+    brume_bound apart = {.method = BRUME_METHOD_PLD,
+                         .route = "unbounded terms alone, moved by the largest loss of the others"};
+    BRUME_TRY(brume_apart(terms, count, of_delta, at, rough, &apart.upper, error));
+    if (*found && apart.upper < result->upper)
+        take(apart, found, result);
     return BRUME_OK;
 }
 

@@ -32,6 +32,8 @@ static brume_status show(brume_call *call, const brume_expression *expression,
         if (object && result->whole != 0)
             json_object_set_new(object, "choice",
                                 json_string(result->whole > 0 ? "largest" : "smallest"));
+        if (object && result->everywhere)
+            json_object_set_new(object, "everywhere", json_true());
         if (object && isinf(result->epsilon_upper))
             json_object_set_new(object, "infinite", json_true());
         if (object && brume_call_has(call, "alpha")) {
@@ -43,9 +45,12 @@ static brume_status show(brume_call *call, const brume_expression *expression,
     }
     fprintf(call->out, "%s%s = %s%s%s\n", brume_bold(call), name,
             brume_shortest(result->value).text, brume_plain(call),
-            result->whole > 0   ? ", the largest that meets the target"
-            : result->whole < 0 ? ", the smallest that meets the target"
-                                : "");
+            result->everywhere && result->whole > 0
+                ? ", where the search ends: every value up to it meets the target"
+            : result->everywhere ? ", the end of its range: every value meets the target"
+            : result->whole > 0  ? ", the largest that meets the target"
+            : result->whole < 0  ? ", the smallest that meets the target"
+                                 : "");
     fprintf(call->out, "epsilon <= %s at delta = %s, %s\n",
             isinf(result->epsilon_upper) ? "infinity" : brume_shortest(result->epsilon_upper).text,
             brume_shortest(result->delta).text, brume_call_adjacency_word(call));

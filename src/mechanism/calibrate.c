@@ -62,6 +62,37 @@ static bool is_inverted(const brume_search_for *c)
     return less_noise != c->accuracy;
 }
 
+/* Do the other terms alone cost more than the target, for certain? Asked where one of them is
+ * sampled and moments do not say that they fit: there every step of a search is dear. */
+static brume_status check_others(brume_search_for *c, brume_error *error)
+{
+    size_t count = c->expression->count, unknown = c->expression->unknown.event, others = 0;
+    if (c->accuracy || !(c->delta > 0) || count < 2)
+        return BRUME_OK;
+    brume_term *terms = calloc(count, sizeof *terms);
+    if (!terms)
+        return brume_no_memory(error, NULL);
+    bool sampled = false;
+    for (size_t i = 0; i < count; i++) {
+        if (i == unknown)
+            continue;
+        terms[others++] = c->terms[i];
+        sampled |= c->terms[i].cost.law.rate > 0;
+    }
+    brume_bound rough;
+    brume_composition sharp;
+    brume_compose_options options = {.tolerance = 1e-3};
+    bool too_much =
+        sampled &&
+        brume_account_epsilon(BRUME_METHOD_RDP, terms, others, c->delta, &rough, NULL) ==
+            BRUME_OK &&
+        rough.upper > c->epsilon &&
+        brume_compose_epsilon(terms, others, c->delta, &options, &sharp, NULL) == BRUME_OK &&
+        sharp.has_lower && !sharp.contradictory && sharp.value.lower > c->epsilon;
+    free(terms);
+    return too_much ? brume_calibrate_no_value(c, error) : BRUME_OK;
+}
+
 static brume_status solve(brume_search_for *c, brume_calibration *out, brume_error *error)
 {
     const brume_parameter *parameter = c->expression->unknown.parameter;
@@ -74,13 +105,14 @@ static brume_status solve(brume_search_for *c, brume_calibration *out, brume_err
     c->inverted = is_inverted(c);
     c->whole = parameter->type == BRUME_PARAMETER_INTEGER;
     BRUME_TRY(check_moves(c, error));
+    BRUME_TRY(check_others(c, error));
     double value = NAN;
     if (c->whole)
         BRUME_TRY(brume_calibrate_whole(c, &value, error));
     else
         BRUME_TRY(brume_calibrate_real(c, &value, error));
     BRUME_TRY(brume_expression_solve(c->expression, value, error));
-    *out = (brume_calibration){.value = value, .delta = c->delta};
+    *out = (brume_calibration){.value = value, .delta = c->delta, .everywhere = c->everywhere};
     if (c->whole)
         out->whole = c->inverted ? 1 : -1;
     return BRUME_OK;

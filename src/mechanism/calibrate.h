@@ -49,6 +49,7 @@ typedef struct brume_search_for {
     double finite;     /* then this is delta without any failure */
     double hint;       /* where a look that found nothing says to begin; NAN: nowhere */
     bool tight;        /* the answer lies where the bound crosses the target */
+    bool everywhere;   /* the target is met at every value: the answer is the end of the range */
 } brume_search_for;
 
 bool brume_calibrate_same_cost(const brume_cost *a, const brume_cost *b);

@@ -155,6 +155,22 @@ static double least_value(brume_search_for *c, double low)
     return 1;
 }
 
+/* Integers change by whole numbers: where the next one below costs the same, it is the answer. */
+static void prefer_whole(brume_search_for *c, double *value)
+{
+    const brume_unknown *unknown = &c->expression->unknown;
+    const brume_event *event = &c->expression->events[unknown->event];
+    double below = floor(*value);
+    brume_cost here, there;
+    if (unknown->slot == BRUME_SLOT_SENSITIVITY && !c->accuracy && below >= 1 &&
+        brume_expression_solve(c->expression, *value, NULL) == BRUME_OK &&
+        brume_event_cost(event, &here, NULL) == BRUME_OK &&
+        brume_expression_solve(c->expression, below, NULL) == BRUME_OK &&
+        brume_event_cost(event, &there, NULL) == BRUME_OK &&
+        brume_calibrate_same_cost(&here, &there))
+        *value = below;
+}
+
 brume_status brume_calibrate_real(brume_search_for *c, double *value, brume_error *error)
 {
     const brume_parameter *parameter = c->expression->unknown.parameter;
@@ -178,5 +194,7 @@ brume_status brume_calibrate_real(brume_search_for *c, double *value, brume_erro
         return status;
     }
     *value = c->inverted ? 1 / at : at; /* the very number that was tried */
+    c->everywhere = at <= search.least * (1 + 1e-12);
+    prefer_whole(c, value);
     return prefer_short(c, value, error);
 }

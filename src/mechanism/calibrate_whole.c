@@ -153,6 +153,7 @@ brume_status brume_calibrate_whole(brume_search_for *c, double *value, brume_err
         ends.last = tried, ends.last_excess = excess;
         if (fabs(ends.good - ends.bad) <= 1 || (good && tried == bold)) {
             *value = ends.good;
+            c->everywhere = good && tried == bold;
             return BRUME_OK;
         }
         if (!good && tried == safe)

@@ -197,6 +197,31 @@ static void optimal_composition_knows_nothing_but_the_guarantees(void **state)
     assert_true(laplace.upper >= pure.lower && laplace.method == BRUME_METHOD_OPTIMAL);
 }
 
+/* At deltas that no line of the mixture reaches, bounded terms are taken apart: never below what
+ * the rest costs alone, never above that and their epsilons. */
+static void bounded_terms_beside_a_deep_tail_cost_their_epsilon_at_most(void **state)
+{
+    (void)state;
+    const char *rest = "poisson(rate=0.00127, gaussian(sigma=7.26))*10";
+    const char *both = "poisson(rate=0.00127, gaussian(sigma=7.26))*10 + "
+                       "mwem(epsilon=0.02, rounds=10)";
+    brume_bound alone = epsilon_by(BRUME_METHOD_AUTO, rest, 1e-30);
+    brume_bound mixed = epsilon_by(BRUME_METHOD_AUTO, both, 1e-30);
+    assert_true(mixed.upper >= alone.lower && mixed.upper <= alone.upper + 0.02 * (1 + 1e-9));
+    assert_false(mixed.has_lower || mixed.contradictory);
+    /* a delta that falls with epsilon, far beyond any of use too */
+    double last = 1;
+    for (double epsilon = 0.0055; epsilon < 0.03; epsilon += 0.0036) {
+        brume_bound delta = delta_by(BRUME_METHOD_AUTO, rest, epsilon);
+        assert_true(delta.upper <= fmax(last, 1e-30) && delta.lower <= delta.upper);
+        last = delta.upper;
+    }
+    /* Gaussian and pure: the mixture's own line is below both, and apart is above the truth */
+    brume_bound line = delta_by(BRUME_METHOD_PLD, "gaussian(sigma=2) + pure(epsilon=0.5)", 2);
+    brume_bound shifted = delta_by(BRUME_METHOD_PLD, "gaussian(sigma=2)", 1.5);
+    assert_true(line.upper < shifted.lower);
+}
+
 static void delta_zero_gives_the_sum_of_pure_epsilons_or_infinity(void **state)
 {
     (void)state;
@@ -615,6 +640,7 @@ int main(void)
         cmocka_unit_test(no_method_is_below_the_truth_on_random_mixtures),
         cmocka_unit_test(optimal_composition_equals_the_certified_one),
         cmocka_unit_test(optimal_composition_knows_nothing_but_the_guarantees),
+        cmocka_unit_test(bounded_terms_beside_a_deep_tail_cost_their_epsilon_at_most),
         cmocka_unit_test(delta_zero_gives_the_sum_of_pure_epsilons_or_infinity),
         cmocka_unit_test(mechanisms_known_by_moments_get_the_best_of_the_rest),
         cmocka_unit_test(a_method_that_does_not_apply_is_refused_with_those_that_do),

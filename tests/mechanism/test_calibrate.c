@@ -125,7 +125,7 @@ static void a_sensitivity_of_integers_is_at_least_one(void **state)
     for (int i = 0; i < 2; i++) {
         brume_expression e = {0};
         double value = calibrated(texts[i], 0.8, 1e-6).value;
-        assert_true(value >= 1);
+        assert_true(value >= 1 && value == floor(value));
         assert_ok(brume_expression_parse(texts[i], BRUME_ADD_REMOVE, &e, &error));
         assert_true(delta_at(&e, value, 0.8).upper <= 1e-6);
         assert_true(delta_at(&e, floor(value) + 1, 0.8).upper > 1e-6);
@@ -236,6 +236,88 @@ static void the_epsilon_of_a_count_is_certified_and_near(void **state)
     }
 }
 
+/* What sampled terms alone cost is decided before a search whose every step is dear. */
+static void others_that_cost_too_much_are_refused_at_once(void **state)
+{
+    (void)state;
+    brume_expression e = {0};
+    brume_calibration found;
+    /* the sampled terms alone cost 0.0075059851309.. */
+    assert_ok(brume_expression_parse(
+        "mwem(epsilon=?, rounds=10) + poisson(rate=0.00127, gaussian(sigma=7.26))*10",
+        BRUME_ADD_REMOVE, &e, &error));
+    assert_fails(brume_calibrate(&e, 0.0075, 1e-30, &found, &error), BRUME_EUNSUPPORTED);
+    assert_non_null(strstr(error.message, "no value of 'epsilon'"));
+    brume_expression_free(&e);
+}
+
+static void a_target_that_every_value_meets_says_so(void **state)
+{
+    (void)state;
+    brume_calibration found = calibrated("gaussian(sigma=1e10)*?", 1, 1e-6);
+    assert_true(found.everywhere && found.value == 0x1p53);
+    found = calibrated("poisson(rate=?, gaussian(sigma=300))*8", 1, 1e-6);
+    assert_true(found.everywhere && found.value == 1);
+    assert_false(calibrated("gaussian(sigma=100)*?", 1, 1e-6).everywhere);
+    assert_false(calibrated("laplace(scale=?)", 1, 1e-6).everywhere);
+}
+
+/* A text with '?' for one parameter, the sensitivity or the count; the rest is inside the ranges.
+ */
+static void write_unknown(const brume_card *card, size_t unknown, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s(", card->name);
+    const char *comma = "";
+    for (size_t i = 0; i < card->parameter_count; i++) {
+        const brume_parameter *p = &card->parameters[i];
+        double middle =
+            fmin(fmax(1, p->least + p->least_open), isfinite(p->most) ? p->most / 2 : 8);
+        if (i == unknown)
+            used += (size_t)snprintf(text + used, size - used, "%s%s=?", comma, p->name);
+        else if (p->type == BRUME_PARAMETER_MECHANISM)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%sdiscrete_laplace(scale=9)", comma);
+        else if (!p->optional)
+            used += (size_t)snprintf(text + used, size - used, "%s%s=%g", comma, p->name,
+                                     strcmp(p->name, "delta") == 0 ? 1e-8 : middle);
+        else
+            continue;
+        comma = ", ";
+    }
+    if (unknown == card->parameter_count)
+        used += (size_t)snprintf(text + used, size - used, "%ssensitivity=?", comma);
+    snprintf(text + used, size - used, unknown > card->parameter_count ? ")*?" : ")");
+}
+
+/* Whatever the unknown, a refusal speaks of it and never of a number that was tried. */
+static void no_refusal_quotes_a_number_that_was_tried(void **state)
+{
+    (void)state;
+    static const double targets[][2] = {{1, 1e-6}, {1e-3, 1e-9}, {50, 0.1}, {1, 0}};
+    size_t cards, asked_for = 0, refused = 0;
+    const brume_card *const *all = brume_cards(&cards);
+    for (size_t i = 0; i < cards; i++)
+        for (size_t j = 0; j < all[i]->parameter_count + 2; j++) {
+            char text[400];
+            write_unknown(all[i], j, text, sizeof text);
+            brume_expression e = {0};
+            if (brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error) != BRUME_OK)
+                continue; /* no sensitivity, or nothing that can be asked for */
+            for (size_t t = 0; t < sizeof targets / sizeof *targets; t++, asked_for++) {
+                brume_calibration found;
+                error = (brume_error){0};
+                if (brume_calibrate(&e, targets[t][0], targets[t][1], &found, &error) == BRUME_OK)
+                    continue;
+                refused++;
+                if (strstr(error.message, "' is ") || strpbrk(error.message, "0123456789"))
+                    fail_msg("%s at %g, %g: %s", text, targets[t][0], targets[t][1], error.message);
+            }
+            brume_expression_free(&e);
+        }
+    print_message("# %zu asked for, %zu refused\n", asked_for, refused);
+    assert_true(asked_for > 200 && refused > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +328,9 @@ int main(void)
         cmocka_unit_test(a_rate_may_be_one),
         cmocka_unit_test(a_sharper_certificate_is_not_wider),
         cmocka_unit_test(the_epsilon_of_a_count_is_certified_and_near),
+        cmocka_unit_test(others_that_cost_too_much_are_refused_at_once),
+        cmocka_unit_test(a_target_that_every_value_meets_says_so),
+        cmocka_unit_test(no_refusal_quotes_a_number_that_was_tried),
     };
     return cmocka_run_group_tests_name("calibrate", tests, NULL, NULL);
 }
