@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "accountant/gather.h"
+#include "accountant/moved.h"
 #include "accountant/solve.h"
 #include "base/error.h"
 
@@ -21,15 +22,16 @@ typedef struct profile_point {
 typedef struct profile {
     brume_gathered *gathered;
     brume_composition *work; /* its counters grow */
+    bool dear;               /* the upper end alone costs half and less */
     bool alive;
 } profile;
 
-static profile_point evaluate(profile *p, double epsilon, double width)
+static profile_point evaluate(profile *p, double epsilon, double width, bool upper_end)
 {
     brume_answer answer = {.value = {0, 0}, .route = "nothing but failure"};
     if (p->gathered->law_count > 0)
-        p->alive &=
-            brume_solve_delta(p->gathered->laws, p->gathered->law_count, epsilon, width, &answer);
+        p->alive &= (upper_end && p->dear ? brume_solve_delta_upper : brume_solve_delta)(
+            p->gathered->laws, p->gathered->law_count, epsilon, width, &answer);
     else
         answer.value.lower = answer.value.upper = fmax(0, -expm1(epsilon));
     p->work->nodes += answer.nodes;
@@ -49,7 +51,7 @@ static double zoom(profile *p, double type_one, double width, double *low, doubl
     double best = -INFINITY, place = *low, step = (*high - *low) / (ZOOM_POINTS - 1);
     for (int i = 0; i < ZOOM_POINTS; i++) {
         double epsilon = *low + step * i;
-        profile_point point = evaluate(p, epsilon, width);
+        profile_point point = evaluate(p, epsilon, width, true);
         /* down: u by 4 units, two sums */
         double value = 1 - point.upper - point.u * type_one * (1 + 8 * BRUME_UNIT) - 4 * BRUME_UNIT;
         if (value > best) {
@@ -88,15 +90,24 @@ static double cell_upper(const profile_point *a, const profile_point *b, const p
 static void order_ends(profile *p, double type_one, double width, brume_interval *ends)
 {
     double low = -30, high = 60, step = 1, lower = 0, upper = -INFINITY;
+    double finest = p->dear ? 1e-4 : 1e-5;
+    if (p->dear)
+        width = fmax(width, 1e-6);
     if (type_one > 0)
         high = fmin(high, -log(type_one) + 1); /* u a <= 1 at the optimum */
-    for (int round = 0; round < 8 && step > 1e-5 && p->alive; round++)
+    for (int round = 0; round < 8 && step > finest && p->alive; round++)
         step = zoom(p, type_one, 1e-6, &low, &high, &lower);
     double centre = 0.5 * (low + high);
-    step = fmax(1e-5, step);
+    step = fmax(finest, step);
+    if (p->dear) { /* chords over a grid that is fine beside the ends' distance say nothing */
+        profile_point middle = evaluate(p, centre, width, false);
+        double gap = fmax(middle.upper - middle.lower, 0);
+        step = fmin(fmax(step, 3 * sqrt(gap)), 0.5);
+        p->dear = gap > 1e-9; /* else nothing is dear from here on */
+    }
     profile_point grid[GRID_POINTS];
     for (int i = 0; i < GRID_POINTS; i++) {
-        grid[i] = evaluate(p, centre + step * (i - GRID_POINTS / 2), width);
+        grid[i] = evaluate(p, centre + step * (i - GRID_POINTS / 2), width, false);
         lower = fmax(lower, 1 - grid[i].upper - grid[i].u * type_one * (1 + 8 * BRUME_UNIT) -
                                 4 * BRUME_UNIT);
     }
@@ -104,8 +115,13 @@ static void order_ends(profile *p, double type_one, double width, brume_interval
         upper =
             fmax(upper, cell_upper(&grid[i - 1], &grid[i], &grid[i + 1], &grid[i + 2], type_one));
     /* at a kink of D the best point is the kink itself: go on to it for the lower end */
-    for (int round = 0; round < 10 && upper - lower > 1e-10 && p->alive; round++)
+    bool useful = true;
+    int rounds = p->dear ? 3 : 10;
+    for (int round = 0; round < rounds && upper - lower > 1e-10 && p->alive && useful; round++) {
+        double before = lower;
         zoom(p, type_one, width, &low, &high, &lower);
+        useful = !p->dear || lower - before > 0.05 * (upper - before);
+    }
     const profile_point *last = &grid[GRID_POINTS - 2], *before = &grid[GRID_POINTS - 3];
     double rise = (grid[2].upper - grid[1].lower) / (grid[2].u - grid[1].u);
     double fall = (last->lower - before->upper) / (last->u - before->u);
@@ -142,6 +158,7 @@ brume_status brume_compose_tradeoff(const brume_term *terms, size_t count, doubl
             result.value = (brume_interval){0, 0};
         } else if (!curves) {
             profile p = {.gathered = &gathered, .work = &result, .alive = true};
+            p.dear = brume_moved_needed(gathered.laws, gathered.law_count);
             order_ends(&p, type_one, width, &result.value);
             alive = p.alive;
         }

@@ -399,8 +399,12 @@ bool brume_dense_lay(brume_line *line, double limit)
     double reach = (double)end * line->h * 1.1;
     bool lost = !(steady + growing * reach < 0.01); /* the bounds mean nothing: say nothing */
     line->cut = lost || !(stop < most_nodes * line->h);
-    if (line->cut && !lost)
+    if (line->cut && !lost) {
         rest = brume_band_weight(&line->band, stop, line->band.end);
+        lost = !(rest < 10 * exp(limit) / BRUME_LINE_TOLERANCE); /* ten times what is sought */
+    }
+    if (lost && end > BLOCK)
+        end = BLOCK; /* and lay no more than shows that */
     line->skipped += rest * 1.0001;
     fill_function *fill = wide(line) ? fill_wide : fill_plain;
     /* of what the band leaves open, c(c+1)w^2/8, a hundredth may be passed over */

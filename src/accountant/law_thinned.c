@@ -20,6 +20,7 @@
 enum { POINTS = 2 * THINNED_PAIRS, DEGREES = 28, MOST_PANELS = 128, RHOS = 5 };
 
 static const double unit = BRUME_UNIT;
+static const double long_unit = 0x1p-63;
 static const double rhos[RHOS] = {1.5, 2, 3, 4, 6};
 static const double bessel_from = 1.25 * DEGREES; /* where the recurrence is stable */
 
@@ -42,6 +43,7 @@ struct brume_panels {
     double series_size;      /* sum of their coefficients' sizes */
     double quadrature[RHOS]; /* logs of the rule's error on the ellipse of each rho, at y = 0 */
     double ends, middle;     /* the density at its ends, added; its share */
+    double doubt;            /* a bound of the relative error of all shares */
 };
 
 /* log of a bound, on the ellipse of rho around panel p, of the density times e^{tilt v}. */
@@ -163,6 +165,13 @@ static bool cover(brume_law *law, double c)
     return c <= 4 * law->panels->tilt + 8 ? law->panels->able : lay_panels(law, 2 * c);
 }
 
+/* How far a mass is off at most, relative, and with it a sum of all: logarithms of q and of e^e. */
+static double mass_error(const brume_law *law)
+{
+    return long_unit *
+           (200 + 8 * (law->source.a - log(law->rate)) + (double)(law->panels->count * POINTS));
+}
+
 long double brume_thinned_cumulant(brume_law *law, double at, double *slope, double *error)
 {
     brume_panels *panels = law->panels;
@@ -204,25 +213,23 @@ long double brume_thinned_cumulant(brume_law *law, double at, double *slope, dou
     }
     long double value = small ? log1pl(sum) : base + logl(sum);
     if (error) {
-        const double long_unit = 0x1p-63;
         double rule = INFINITY;
         for (int i = 0; i < RHOS; i++)
             rule =
                 fmin(rule, log_rule_error(law, panels, law->reversed ? 1 - at : at + 2, rhos[i]));
-        double masses = 200 + 8 * law->source.a + (double)count; /* long units, with the sum */
+        double masses = mass_error(law);
         if (small) {
             /* e^{cL}, 1 and e^{-L} are each integrated by the rule; atoms move by 16 long units */
             double others = INFINITY;
             for (int i = 0; i < RHOS; i++)
                 others = fmin(others, fmax(log_rule_error(law, panels, 1, rhos[i]),
                                            log_rule_error(law, panels, 2, rhos[i])));
-            *error = (double)value * long_unit * (masses + 40 * (double)most) + exp(rule) +
+            *error = (double)value * (masses + long_unit * 40 * (double)most) + exp(rule) +
                      (1 + 2 * at) * exp(others);
             *error += series ? long_unit * 40 * at * (at + 1) * (double)size * (double)most
                              : long_unit * 60 * at * (double)(size + most);
         } else {
-            *error = long_unit * (masses + 64 * at * (double)most) +
-                     1.1 * exp(rule - (double)value);
+            *error = masses + long_unit * 64 * at * (double)most + 1.1 * exp(rule - (double)value);
         }
     }
     return value;
@@ -323,11 +330,15 @@ bool brume_thinned_settle(brume_law *law)
         best = fmin(best, exp(most - (double)value) * all);
     }
     panels->series_error = (double)panels->count * best;
-    /* the tilted density at its two ends */
+    double most = (double)fmaxl(panels->top, -panels->bottom);
+    panels->doubt = error + mass_error(law) + long_unit * 64 * at * most;
+    /* the tilted density at its two ends; up: by the exponents' own units too */
     double scale = 0.25 * exp(-0.5 * law->source.a) * sqrt(law->rate);
     double low = power * (double)panels->bottom - 1.5 * (log(law->rate) - law->source.a);
     double high = power * (double)panels->top - 1.5 * (log(law->rate) + law->source.a);
-    panels->ends = scale * (exp(low - (double)value) + exp(high - (double)value)) * (1 + 1e-9);
+    double sizes = fabs(power) * most + 2 * (law->source.a - log(law->rate)) + fabs((double)value);
+    panels->ends = scale * (exp(low - (double)value) + exp(high - (double)value)) *
+                   (1 + 1e-9 + 16 * unit * sizes + panels->doubt);
     law->mean_size = panels->size;
     if (!(error < 1e-3))
         panels->ends = INFINITY; /* nothing is known: only |psi| <= 1 */
@@ -409,7 +420,8 @@ brume_log_psi brume_thinned_node(const brume_law *law, double y)
     }
     /* phases: y by 3 units, places by one, products by two, sines by 4 of theirs and all by what
      * they multiply; sums of 20 and of the panels; shares and weights by 3 units */
-    double error = unit * (40 * size + (160 + 4 * (double)panels->count) * fmin(size, 2));
+    double error = unit * (40 * size + (160 + 4 * (double)panels->count) * fmin(size, 2)) +
+                   panels->doubt * fmin(size, 2); /* |psi - 1| <= size */
     if (series) /* the recurrence: 24 n units of 1/theta, see the proof; its sum; shares */
         error += unit * (24.0 * DEGREES + 60) * panels->series_size / bessel_from +
                  60 * unit * panels->middle + panels->series_error;
@@ -437,7 +449,8 @@ double brume_thinned_envelope(const brume_law *law, double low, double high)
     double lost = 4 * one * two * brume_smallest_sine_square(low * law->a, high * law->a) *
                   (1 - 1e-9);
     double rest = fmin(panels->middle, 2 * panels->ends / low);
-    double bound = (sqrt(fmax(both * both - lost, 0)) + rest) * (1 + 1e-12) + 1e-15;
+    double bound = (sqrt(fmax(both * both - lost, 0)) + rest) * (1 + 1e-12) + 1e-15 +
+                   2 * panels->doubt;
     return bound < 1 ? log(bound) : 0;
 }
 

@@ -129,6 +129,15 @@ static double spacing_at(const brume_line *line, double epsilon, double c, doubl
     return best > 0 && best < INFINITY ? fmax(spacing, best) : spacing;
 }
 
+/* A step between nodes, which is free: of 24 bits, so that indices times it are exact, and never 0,
+ * as a float would be below 1e-45. */
+static double few_bits(double x)
+{
+    int power;
+    double part = frexp(fmax(x, 1e-280), &power);
+    return ldexp((double)(float)part, power);
+}
+
 void brume_line_aim(brume_line *line, double epsilon)
 {
     double c = brume_saddle(line->laws, line->law_count, epsilon), error;
@@ -138,7 +147,7 @@ void brume_line_aim(brume_line *line, double epsilon)
     double k = (double)line->cumulant;
     double lead = (double)(line->cumulant - (long double)c * epsilon) - log(c) - log1p(c);
     double spacing = spacing_at(line, epsilon, c, k, lead, tolerance);
-    line->h = (double)(float)(2 * M_PI / spacing);
+    line->h = few_bits(2 * M_PI / spacing);
     line->lead = lead;
     line->saddle = c;
     find_lattice(line);
@@ -361,7 +370,7 @@ static void spread(brume_line *line, double epsilon)
         }
     }
     line->c = place;
-    line->h = (double)(float)(2 * M_PI / least);
+    line->h = few_bits(2 * M_PI / least);
 }
 
 double brume_line_node_cost(const brume_line *line)

@@ -287,6 +287,45 @@ static void ball_arithmetic_agrees(void **state)
         }
 }
 
+/* Where no line narrows the profile to the last places, its chords still bound the trade-off from
+ * above, near the lower end; both orders' closed profiles lie on the right side of them. */
+static void a_tradeoff_has_both_ends(void **state)
+{
+    (void)state;
+    brume_term terms[] = {sampled_laplace(0.3, 1, 1), sampled_laplace(0.3, 1, 10)};
+    brume_composition one, ten;
+    brume_error error;
+    assert_ok(brume_compose_tradeoff(terms, 1, 0.05, NULL, &one, &error));
+    assert_ok(brume_compose_tradeoff(terms + 1, 1, 0.05, NULL, &ten, &error));
+    double best[2] = {0, 0};
+    for (int added = 0; added < 2; added++)
+        for (double at = -3; at < 3; at += 1e-4) {
+            double u = exp(at);
+            best[added] = fmax(best[added], (double)(1 - profile(u, 1, 0.3L, added) - u * 0.05L));
+        }
+    double truth = fmin(best[0], best[1]); /* at most 1e-4 below the supremum */
+    assert_true(one.value.lower <= truth + 1e-4 && one.value.upper >= truth);
+    assert_true(ten.value.upper < one.value.lower);
+    assert_true(ten.value.upper - ten.value.lower < 1e-5 && ten.value.lower > 0.7);
+}
+
+/* A step between nodes that is no float any more: such lines end, and their ends are right. */
+static void huge_losses_end(void **state)
+{
+    (void)state;
+    const double sizes[] = {1e44, 1e60, 1e100, 1e300};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        brume_term terms[] = {term_of(BRUME_LOSS_POISSON_PURE, 1, 0.1, 0, 24),
+                              term_of(BRUME_LOSS_PURE, sizes[i], 0, 0, 1019)};
+        brume_composition epsilon, delta;
+        brume_error error;
+        assert_ok(brume_compose_epsilon(terms, 2, 1e-3, NULL, &epsilon, &error));
+        assert_true(epsilon.value.upper >= 1019 * sizes[i] * (1 - 1e-12));
+        assert_ok(brume_compose_delta(terms, 2, sizes[i], NULL, &delta, &error));
+        assert_true(delta.value.upper >= 1 - 1e-12); /* nearly all losses are above */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +333,8 @@ int main(void)
         cmocka_unit_test(beside_a_gaussian_it_is_the_integral_over_the_output),
         cmocka_unit_test(several_releases_lie_just_below_their_chords),
         cmocka_unit_test(ball_arithmetic_agrees),
+        cmocka_unit_test(a_tradeoff_has_both_ends),
+        cmocka_unit_test(huge_losses_end),
         cmocka_unit_test(epsilon_lies_between_the_inner_laws_and_the_worst_pure_one),
     };
     return cmocka_run_group_tests_name("accountant thinned", tests, NULL, NULL);
