@@ -247,13 +247,19 @@ brume_status brume_optimal_sum_epsilon_upper(const brume_pure_step *steps, size_
     if (at_zero <= delta) {
         *epsilon = 0;
     } else if (at_most > delta) {
-        *epsilon = INFINITY; /* the failure probability alone is too large */
+        /* the failure probability alone is too large, unless it is the very delta asked for, at
+         * which basic composition is a bound too */
+        *epsilon = brume_pure_failure_upper(steps, n) <= delta ? most : INFINITY;
     } else if (!(delta > 0)) {
         *epsilon = most;
     } else {
         brume_search search = {delta_at, &c, delta, most * 1e-12, most, 1e-13, 0};
-        BRUME_TRY(brume_search_least(&search, most / 2, epsilon, error));
-        *epsilon = fmin(*epsilon, most);
+        double found = most;
+        brume_status status = brume_search_least(&search, most / 2, &found, error);
+        /* the search ends at exp(log(most)), which may be below `most` and not enough */
+        if (status != BRUME_OK && status != BRUME_EUNSUPPORTED)
+            return status;
+        *epsilon = status == BRUME_OK ? fmin(found, most) : most;
     }
     return BRUME_OK;
 }

@@ -241,6 +241,22 @@ static void optimal_composition_gives_the_exact_profile(void **state)
     assert_true(optimal_epsilon((brume_pure_step){0.1, 0, 1}, 0.5) == 0);
 }
 
+static void optimal_composition_ends_at_the_sum_of_the_epsilons(void **state)
+{
+    (void)state;
+    brume_error error;
+    for (double epsilon0 = 0.01; epsilon0 < 5; epsilon0 *= 1.03) {
+        brume_pure_step steps[] = {{epsilon0, 0, 2}, {0.3, 0, 1}, {0, 1e-6, 1}};
+        double epsilon, basic = brume_basic_epsilon_upper(steps, 2);
+        assert_ok(brume_optimal_epsilon_upper(steps, 2, 1e-25, &epsilon, &error));
+        assert_true(epsilon == basic); /* no double below it has a delta as small */
+        assert_ok(brume_optimal_epsilon_upper(steps, 3, 1e-6, &epsilon, &error));
+        assert_true(epsilon == basic); /* at the very probability of failure */
+        assert_ok(brume_optimal_epsilon_upper(steps, 3, 0.999e-6, &epsilon, &error));
+        assert_true(isinf(epsilon));
+    }
+}
+
 static void one_epsilon_in_two_lines_is_the_same_as_in_one(void **state)
 {
     (void)state;
@@ -418,6 +434,7 @@ int main(void)
         cmocka_unit_test(advanced_composition_is_the_same_curve_both_ways),
         cmocka_unit_test(the_corollary_holds_where_it_is_allowed_and_is_refused_where_false),
         cmocka_unit_test(optimal_composition_gives_the_exact_profile),
+        cmocka_unit_test(optimal_composition_ends_at_the_sum_of_the_epsilons),
         cmocka_unit_test(one_epsilon_in_two_lines_is_the_same_as_in_one),
         cmocka_unit_test(renyi_curves_give_the_exact_divergences),
         cmocka_unit_test(rho_is_the_exact_supremum),
