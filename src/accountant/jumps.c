@@ -273,12 +273,13 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
                                                         : fmin(exp(aim.log_delta), 1),
                         1e-300);
     bool smooth = smooth_at(laws, &p->whole, guess);
-    double ceiling = exp(brume_ray_ceiling(&p->whole, aim.start, epsilon));
-    if (ceiling < answer->value.upper) {
-        answer->value.upper = ceiling;
-        answer->route = route_moment;
-    }
-    for (int i = 0; i < 3 && !narrow(&answer->value, 100 * width); i++) {
+    double enough = fmax(width, fmin(100 * width, 1e-6)); /* rays are narrow or fail */
+    double draws = 0;
+    for (size_t i = 0; i < count; i++)
+        draws += laws[i].count;
+    /* a coarse line is cheaper than rays, but for few draws, and where no single one matters */
+    int most = width < 1e-4 ? 3 : draws < many_draws || smooth;
+    for (int i = 0; i < most && !narrow(&answer->value, enough); i++) {
         if (!brume_plan_make(p, epsilon, fmax(guess, answer->value.lower), ways[smooth][i]))
             continue;
         double lower, upper;
@@ -290,6 +291,12 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
         answer->value.lower = fmax(answer->value.lower, lower);
         answer->rounds++;
         brume_plan_close(p);
+    }
+    double ceiling =
+        narrow(&answer->value, enough) ? 1 : exp(brume_ray_ceiling(&p->whole, aim.start, epsilon));
+    if (ceiling < answer->value.upper) {
+        answer->value.upper = ceiling;
+        answer->route = route_moment;
     }
     double coarse = narrow(&answer->value, 0.5) ? 1 : brume_coarse_delta(&p->whole, epsilon);
     if (coarse < answer->value.upper) {

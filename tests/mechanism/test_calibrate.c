@@ -93,6 +93,7 @@ static void values_fit_and_less_noise_does_not(void **state)
         {"poisson(rate=0.01, gaussian(sigma=2))*? + laplace(scale=20)", 1, 1e-6},
         {"permute_and_flip(epsilon=0.0032)*? + laplace(scale=24)*27", 1.5, 1e-5},
         {"zcdp(rho=0.0001)*?", 1, 1e-6},
+        {"poisson(rate=0.0366, gaussian(sigma=0.5))*?", 14, 1e-8},
         {"poisson(rate=0.00445, gaussian(sigma=1.08))*155 + pure(epsilon=0.00071)*? + "
          "discrete_laplace(scale=38.6)*7 + pure(epsilon=0.00126)*677",
          1.6, 1e-12},
