@@ -25,7 +25,7 @@ static bool is_bounded(const brume_term *term)
 static brume_status by_tiny_delta(const brume_term *terms, size_t count, double epsilon,
                                   double *upper, brume_error *error)
 {
-    const double tiny = 1e-30;
+    const double tiny = 1e-32; /* not a delta that is asked for: there a search would stop short */
     for (size_t i = 0; i < count; i++)
         if (terms[i].cost.loss == BRUME_ABSENT || terms[i].cost.delta_failure >= tiny)
             return BRUME_OK;
