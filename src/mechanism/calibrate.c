@@ -93,6 +93,16 @@ static brume_status check_others(brume_search_for *c, brume_error *error)
     return too_much ? brume_calibrate_no_value(c, error) : BRUME_OK;
 }
 
+/* Do the other terms fail more often than delta already? Then no value helps. */
+static bool others_fail(const brume_search_for *c)
+{
+    double log_survival = 0;
+    for (size_t i = 0; i < c->expression->count; i++)
+        if (i != c->expression->unknown.event)
+            log_survival += (double)c->terms[i].count * log1p(-c->terms[i].cost.delta_failure);
+    return !c->accuracy && -expm1(log_survival) * (1 - 1e-9) > c->delta;
+}
+
 static brume_status solve(brume_search_for *c, brume_calibration *out, brume_error *error)
 {
     const brume_parameter *parameter = c->expression->unknown.parameter;
@@ -105,6 +115,8 @@ static brume_status solve(brume_search_for *c, brume_calibration *out, brume_err
     c->inverted = is_inverted(c);
     c->whole = parameter->type == BRUME_PARAMETER_INTEGER;
     BRUME_TRY(check_moves(c, error));
+    if (others_fail(c))
+        return brume_calibrate_no_value(c, error);
     BRUME_TRY(check_others(c, error));
     double value = NAN;
     if (c->whole)

@@ -250,6 +250,13 @@ static void others_that_cost_too_much_are_refused_at_once(void **state)
     assert_fails(brume_calibrate(&e, 0.0075, 1e-30, &found, &error), BRUME_EUNSUPPORTED);
     assert_non_null(strstr(error.message, "no value of 'epsilon'"));
     brume_expression_free(&e);
+    /* they fail more often than delta, and just as often */
+    assert_ok(brume_expression_parse("laplace(scale=?) + approximate(epsilon=0.1, delta=1e-9)",
+                                     BRUME_ADD_REMOVE, &e, &error));
+    assert_fails(brume_calibrate(&e, 1, 0.9e-9, &found, &error), BRUME_EUNSUPPORTED);
+    assert_non_null(strstr(error.message, "no value of 'scale'"));
+    assert_ok(brume_calibrate(&e, 1, 1.1e-9, &found, &error));
+    brume_expression_free(&e);
 }
 
 static void a_target_that_every_value_meets_says_so(void **state)
