@@ -288,8 +288,12 @@ static verdict check(brume_expression *e, const question *q, const brume_calibra
                      strcmp(card->sensitivity, "score") == 0; /* the error grows with it */
     bool more_is_less = (parameter->direction == BRUME_LESS_NOISE) != (q->accuracy && !of_scores);
     double value = found->value, beyond = value * (more_is_less ? 1 + 1.0001e-9 : 1 - 1.0001e-9);
+    bool of_integers = e->unknown.slot == BRUME_SLOT_SENSITIVITY && !q->accuracy &&
+                       strncmp(card->name, "discrete", 8) == 0;
     if (found->whole != 0)
         beyond = value + found->whole;
+    else if (of_integers && value == floor(value))
+        beyond = value + 1; /* what integers change by is whole */
     double start = processor();
     side here = compare(e, q, value);
     *once = processor() - start;
