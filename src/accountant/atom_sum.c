@@ -19,6 +19,7 @@ typedef struct comb {
     double *mass;
     size_t count;
     double half;   /* half the number of steps from the largest loss to its mirror image */
+    double centre; /* of a sampled law: losses are centre + lattice * (half - j) */
     double missed; /* a bound of the mass that was left out */
     double error;  /* relative, of every mass */
 } comb;
@@ -88,6 +89,18 @@ static bool comb_open(const brume_law *law, double depth, comb *out)
             c.mass[1] = fade / (1 + fade);
         }
         deepest = law->a + 1;
+    } else if (law->kind == BRUME_LAW_BINARY) {
+        c.count = 2;
+        c.half = 0.5;
+        c.mass = malloc(c.count * sizeof *c.mass);
+        double odds = exp(-2 * (double)fabsl(law->lean)), rare = odds / (1 + odds);
+        bool upper = law->lean >= 0; /* the upper atom is the likely one */
+        if (c.mass) {
+            c.mass[0] = upper ? 1 / (1 + odds) : rare;
+            c.mass[1] = upper ? rare : 1 / (1 + odds);
+        }
+        deepest = 2 * (double)fabsl(law->lean) + 1;
+        c.error += unit * law->source.a; /* the lean's own: 16 long units of it */
     } else if (law->kind == BRUME_LAW_TABLE && law->unit > 0 &&
                (law->source.kind == BRUME_LOSS_KARY ||
                 law->source.kind == BRUME_LOSS_DISCRETE_LAPLACE)) {
@@ -183,7 +196,7 @@ static bool join(brume_atom_sum *sum, const comb *c, double step, double above, 
     double floor_ = sum->floor_ / (double)capacity, lost = 0;
     for (size_t i = 0; i < sum->count; i++)
         for (size_t j = 0; j < c->count; j++) {
-            double at = sum->place[i] + step * (c->half - (double)j);
+            double at = sum->place[i] + (c->centre + step * (c->half - (double)j));
             double p = sum->mass[i] * c->mass[j];
             if (at + above <= least) /* never above epsilon: counts for nothing */
                 break;
@@ -200,7 +213,8 @@ static bool join(brume_atom_sum *sum, const comb *c, double step, double above, 
     sum->count = count;
     sum->missed += (c->missed + lost) * 1.001;
     sum->mass_error += c->error + 2 * unit;
-    double farthest = step * fmax(fabs(c->half), fabs(c->half - (double)c->count));
+    double farthest = fabs(c->centre) +
+                      step * fmax(fabs(c->half), fabs(c->half - (double)c->count));
     sum->reach += farthest;
     sum->place_error += 22 * unit * farthest; /* the unit by 16 and a product */
     return count <= most_atoms;
@@ -234,15 +248,18 @@ brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double 
         alive = laws[i].count <= 4096 && comb_open(&laws[i], depth, &one) &&
                 comb_power(sum, &one, laws[i].count, &combs[i]);
         comb_close(&one);
-        if (alive)
-            above += laws[i].unit * combs[i].half;
+        if (alive) {
+            combs[i].centre = (double)laws[i].centre * laws[i].count; /* 0 of all but BINARY */
+            above += combs[i].centre + laws[i].unit * combs[i].half;
+        }
     }
     for (size_t i = 0; i < count && alive; i++)
         if (combs[i].mass) {
-            above -= laws[i].unit * combs[i].half;
+            above -= combs[i].centre + laws[i].unit * combs[i].half;
             /* rounding of all these places is far below the slack */
-            double slack = 1e-12 * (1 + fabs(above) + fabs(least) + sum->reach +
-                                    laws[i].unit * ((double)combs[i].count + fabs(combs[i].half)));
+            double slack = 1e-12 *
+                           (1 + fabs(above) + fabs(least) + sum->reach + fabs(combs[i].centre) +
+                            laws[i].unit * ((double)combs[i].count + fabs(combs[i].half)));
             alive = join(sum, &combs[i], laws[i].unit, above + slack, least);
         }
     for (size_t i = 0; i < count && i < MOST_LAWS; i++)

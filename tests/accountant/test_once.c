@@ -121,6 +121,7 @@ static void closed_form_in_doubles_is_within_its_error(void **state)
 typedef struct setting {
     brume_sampled_draw first, second; /* the second's sigma 0: none */
     double laplace, pure;             /* epsilons; 0: none */
+    double pure_rate;                 /* the pure law is of a Poisson sample; 0: it is not */
 } setting;
 
 static long double loss_at(const brume_sampled_draw *d, long double x)
@@ -216,9 +217,20 @@ static long double reference(const setting *s, long double epsilon)
 {
     if (s->pure == 0)
         return reference_without_pure(s, epsilon);
-    long double a = s->pure, p = 1 / (1 + expl(-a));
-    return p * reference_without_pure(s, epsilon - a) +
-           (1 - p) * reference_without_pure(s, epsilon + a);
+    long double a = s->pure, p = 1 / (1 + expl(-a)), high = a, low = -a;
+    if (s->pure_rate > 0) { /* Q has 1 - p at a and p at -a; the ratio of the sample there */
+        high = log1pl(s->pure_rate * expm1l(a));
+        low = log1pl(s->pure_rate * expm1l(-a));
+        if (!s->first.reversed)
+            p = (1 - p) * expl(high);
+        else {
+            high = -high;
+            low = -low;
+            p = 1 - p;
+        }
+    }
+    return p * reference_without_pure(s, epsilon - high) +
+           (1 - p) * reference_without_pure(s, epsilon - low);
 }
 
 static size_t terms_of(const setting *s, brume_term *terms)
@@ -230,7 +242,9 @@ static size_t terms_of(const setting *s, brume_term *terms)
     if (s->laplace > 0)
         terms[count++] = laplace(s->laplace, 1);
     if (s->pure > 0)
-        terms[count++] = pure(s->pure, 1);
+        terms[count++] = s->pure_rate > 0
+                             ? term_of(BRUME_LOSS_POISSON_PURE, s->pure, s->pure_rate, 0, 1)
+                             : pure(s->pure, 1);
     return count;
 }
 
@@ -257,6 +271,8 @@ static setting random_setting(void)
     }
     if (uniform() < 0.4)
         s.pure = between(0.001, 0.5);
+    if (s.pure > 0 && uniform() < 0.5)
+        s.pure_rate = between(0.01, 0.99);
     return s;
 }
 
