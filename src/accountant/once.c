@@ -204,6 +204,21 @@ static size_t next_cells(const brume_once *once, const brume_answer *answer, dou
                         most_work / (double)brume_atom_sum_size(once->atoms));
 }
 
+/* What both certify. */
+static void take(brume_answer *answer, const brume_answer *own, const brume_once *once)
+{
+    if (own->value.upper < answer->value.upper) {
+        answer->value.upper = own->value.upper;
+        answer->route = route_once;
+        answer->balls = false;
+    }
+    answer->value.lower = fmax(answer->value.lower, own->value.lower);
+    if (answer->value.lower > answer->value.upper) /* they cross only by rounding at 0 or 1 */
+        answer->value.lower = answer->value.upper;
+    answer->nodes += once->terms;
+    answer->rounds += own->rounds;
+}
+
 bool brume_once_delta(const brume_law *laws, size_t count, double epsilon, double goal,
                       brume_answer *answer)
 {
@@ -221,15 +236,15 @@ bool brume_once_delta(const brume_law *laws, size_t count, double epsilon, doubl
         once->terms = terms;
     }
     brume_closed closed = brume_once_form(once);
+    brume_answer own = {.value = {0, 1}}; /* its own width tells how many cells it takes */
     for (;;) {
-        brume_closed_delta(&closed, epsilon, answer);
-        size_t cells = next_cells(once, answer, goal, before);
-        before = open_share(answer);
+        brume_closed_delta(&closed, epsilon, &own);
+        size_t cells = next_cells(once, &own, goal, before);
+        before = open_share(&own);
         if (cells == 0 || !brume_once_refine(once, epsilon, cells))
             break;
     }
-    answer->balls = false;
-    answer->nodes += once->terms;
+    take(answer, &own, once);
     brume_once_close(once);
     return true;
 }
@@ -241,19 +256,19 @@ bool brume_once_epsilon(const brume_law *laws, size_t count, double delta, doubl
     if (!once)
         return false;
     brume_closed closed = brume_once_form(once);
-    double before = INFINITY, guess = NAN;
+    brume_answer own = {.value = {0, INFINITY}};
+    double before = INFINITY, guess = answer->value.upper;
     for (;;) {
-        brume_closed_epsilon(&closed, delta, delta_error, guess, answer);
-        size_t cells = next_cells(once, answer, goal, before);
-        before = open_share(answer);
-        if (cells == 0 || !(answer->value.upper < INFINITY))
+        brume_closed_epsilon(&closed, delta, delta_error, guess, &own);
+        size_t cells = next_cells(once, &own, goal, before);
+        before = open_share(&own);
+        if (cells == 0 || !(own.value.upper < INFINITY))
             break;
-        guess = 0.3 * answer->value.lower + 0.7 * answer->value.upper;
+        guess = 0.3 * own.value.lower + 0.7 * own.value.upper;
         if (!brume_once_refine(once, guess, cells))
             break;
     }
-    answer->balls = false;
-    answer->nodes += once->terms;
+    take(answer, &own, once);
     brume_once_close(once);
     return true;
 }
