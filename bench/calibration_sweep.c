@@ -265,7 +265,7 @@ static side compare(brume_expression *e, const question *q, double value)
             return MISSED;
         return alpha <= q->epsilon ? MET : MISSED;
     }
-    brume_bound delta, epsilon;
+    brume_bound delta = {.upper = 1}, epsilon = {.upper = INFINITY};
     if (cost_of(e, q, q->delta > 0 ? &delta : NULL, q->delta > 0 ? NULL : &epsilon, &error) !=
         BRUME_OK)
         return MISSED; /* so extreme that nothing is known */
@@ -380,8 +380,10 @@ int main(int argc, char **argv)
     number numbers[MOST_UNKNOWNS];
     for (size_t i = 0; i < cards_count; i++)
         numbers_count += list_numbers(cards[i], numbers + numbers_count);
+    if (cases == 0 || numbers_count == 0)
+        return 1;
     double *times = calloc(cases, sizeof *times);
-    if (!times || cases == 0)
+    if (!times)
         return 1;
     static const char *const faults[] = {"", "", "refused", "TOO LITTLE NOISE", "too much noise"};
     size_t of[7] = {0}, timed = 0, too_slow = 0;
