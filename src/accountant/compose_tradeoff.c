@@ -12,6 +12,7 @@
 #include "accountant/moved.h"
 #include "accountant/solve.h"
 #include "base/error.h"
+#include "number/rounding.h"
 
 enum { ZOOM_POINTS = 13, GRID_POINTS = 9 };
 
@@ -156,6 +157,9 @@ brume_status brume_compose_tradeoff(const brume_term *terms, size_t count, doubl
         result.failure = gathered.failure_ends;
         if (type_one == 1) {
             result.value = (brume_interval){0, 0};
+        } else if (type_one == 0 && !curves) { /* never wrong: only what fails is told apart */
+            result.value.lower = brume_subtract_down(1, gathered.failure_ends.upper);
+            result.value.upper = brume_subtract_up(1, gathered.failure_ends.lower);
         } else if (!curves) {
             profile p = {.gathered = &gathered, .work = &result, .alive = true};
             p.dear = brume_moved_needed(gathered.laws, gathered.law_count);

@@ -352,7 +352,13 @@ static void tradeoff_ends_enclose_the_gaussian_closed_form(void **state)
     assert_ok(brume_compose_tradeoff(&term, 1, 1, NULL, &out, &error));
     assert_true(out.value.upper == 0);
     assert_ok(brume_compose_tradeoff(&term, 1, 0, NULL, &out, &error));
-    assert_true(out.value.upper >= 1 - 1e-15);
+    assert_true(out.value.lower == 1 && out.value.upper == 1);
+    term = gaussian(0.025, 1); /* however large the losses are */
+    assert_ok(brume_compose_tradeoff(&term, 1, 0, NULL, &out, &error));
+    assert_true(out.value.lower == 1 && out.value.upper == 1);
+    term = approximate(1, 0.25, 1);
+    assert_ok(brume_compose_tradeoff(&term, 1, 0, NULL, &out, &error));
+    assert_true(out.value.lower == 0.75 && out.value.upper == 0.75);
     assert_fails(brume_compose_tradeoff(&term, 1, 1.5, NULL, &out, &error), BRUME_EARGUMENT);
 }
 
