@@ -190,9 +190,10 @@ static bool join(brume_atom_sum *sum, const comb *c, double step, double above, 
     size_t capacity = sum->count * c->count, count = 0;
     if (capacity > 4 * most_atoms)
         return false;
-    double *place = malloc(2 * capacity * sizeof *place), *mass = place + capacity;
+    double *place = malloc(2 * capacity * sizeof *place);
     if (!place)
         return false;
+    double *mass = place + capacity;
     double floor_ = sum->floor_ / (double)capacity, lost = 0;
     for (size_t i = 0; i < sum->count; i++)
         for (size_t j = 0; j < c->count; j++) {

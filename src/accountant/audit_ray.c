@@ -177,7 +177,8 @@ static int density_times_power(acb_ptr out, const acb_t t, void *context, slong 
     arb_t x;
     acb_init(l), acb_init(g);
     arb_init(x);
-    bool right = arf_sgn(arb_midref(acb_realref(t))) > 0;
+    acb_get_mid(g, t);
+    bool right = arb_is_positive(acb_realref(g));
     acb_set(g, t);
     if (right)
         acb_neg(g, g);

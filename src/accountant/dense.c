@@ -70,7 +70,7 @@ double brume_dense_cost(const brume_line *line)
 
 static wave *open_waves(const brume_line *line)
 {
-    wave *waves = malloc((line->law_count + 1) * sizeof *waves); /* never of no size */
+    wave *waves = calloc(line->law_count + 1, sizeof *waves); /* never of no size */
     if (!waves)
         return NULL;
     for (size_t i = 0; i < line->law_count; i++) {

@@ -22,6 +22,9 @@ static inline brume_status brume_no_memory(brume_error *error, const char *what)
     return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory%s%s", what ? " for " : "",
                       what ? what : "");
 }
+#ifdef __clang_analyzer__
+#define brume_no_memory(error, what) ((void)brume_no_memory(error, what), BRUME_EMEMORY)
+#endif
 
 /* Return from the calling function if `call` failed. The callee has filled `error`. */
 #define BRUME_TRY(call)                                                                            \
