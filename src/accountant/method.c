@@ -278,8 +278,9 @@ static brume_status take_others(const brume_term *terms, size_t count, bool of_d
     }
     brume_bound apart = {.method = BRUME_METHOD_PLD,
                          .route = "unbounded terms alone, moved by the largest loss of the others"};
-    BRUME_TRY(brume_apart(terms, count, of_delta, at, rough, &apart.upper, error));
-    if (*found && apart.upper < result->upper)
+    /* one bound more: if the rest has no answer, what was found stands */
+    if (brume_apart(terms, count, of_delta, at, rough, &apart.upper, NULL) == BRUME_OK && *found &&
+        apart.upper < result->upper)
         take(apart, found, result);
     return BRUME_OK;
 }

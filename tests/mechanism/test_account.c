@@ -222,6 +222,16 @@ static void bounded_terms_beside_a_deep_tail_cost_their_epsilon_at_most(void **s
     assert_true(line.upper < shifted.lower);
 }
 
+/* No line follows the unbounded terms alone there: moments still answer for all of them. */
+static void a_bound_apart_that_fails_leaves_the_others(void **state)
+{
+    (void)state;
+    const char *alone = "poisson(rate=0.9999999999, gaussian(sigma=17))*3";
+    const char *both = "poisson(rate=0.9999999999, gaussian(sigma=17))*3 + pure(epsilon=0.1)";
+    assert_true(delta_by(BRUME_METHOD_AUTO, alone, 10).upper < 1e-300);
+    assert_true(delta_by(BRUME_METHOD_AUTO, both, 10).upper < 1e-300);
+}
+
 static void delta_zero_gives_the_sum_of_pure_epsilons_or_infinity(void **state)
 {
     (void)state;
@@ -641,6 +651,7 @@ int main(void)
         cmocka_unit_test(optimal_composition_equals_the_certified_one),
         cmocka_unit_test(optimal_composition_knows_nothing_but_the_guarantees),
         cmocka_unit_test(bounded_terms_beside_a_deep_tail_cost_their_epsilon_at_most),
+        cmocka_unit_test(a_bound_apart_that_fails_leaves_the_others),
         cmocka_unit_test(delta_zero_gives_the_sum_of_pure_epsilons_or_infinity),
         cmocka_unit_test(mechanisms_known_by_moments_get_the_best_of_the_rest),
         cmocka_unit_test(a_method_that_does_not_apply_is_refused_with_those_that_do),
