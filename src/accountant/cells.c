@@ -34,6 +34,9 @@ static double log_ratio(double rate, double t, double off, double *error)
     if (t > 600) {
         value = t + log(rate);
         *error = 4 * unit * (fabs(log(rate)) + 1);
+    } else if (rate == 1) { /* a rate moved up may be 1 */
+        value = t;
+        *error = 0;
     } else if (rate > 0.5 && t < 0) { /* 1 - q is exact, and nothing cancels */
         double rise = rate * exp(t), sum = 1 - rate + rise;
         value = log(sum);

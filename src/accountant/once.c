@@ -213,7 +213,9 @@ static void take(brume_answer *answer, const brume_answer *own, const brume_once
         answer->balls = false;
     }
     answer->value.lower = fmax(answer->value.lower, own->value.lower);
-    if (answer->value.lower > answer->value.upper) /* they cross only by rounding at 0 or 1 */
+    /* Rounding may pass an end of the range, 0 or 1; any other crossing is left to be marked. */
+    if (answer->value.lower > answer->value.upper &&
+        (answer->value.upper == 0 || answer->value.upper == 1))
         answer->value.lower = answer->value.upper;
     answer->nodes += once->terms;
     answer->rounds += own->rounds;
