@@ -1,14 +1,13 @@
 /* One release of a Laplace or discrete Laplace mechanism on a Poisson sample, in closed form.
  *
- * With u = e^eps and D the profile of the inner pair, as for the Gaussian (sampled_once.c):
- *   a record removed:  delta = q D(1 + (u - 1)/q)             (u > 1 - q, else 1 - u)
- *   a record added:    delta = k D(u q/k), k = 1 - u (1 - q)  (k > 0, else 0).
- * D of Laplace is the largest of 0, 1 - u and 1 - (u e^{-e})^{1/2}; of atoms it is the sum of
- * (P - u Q)_+. Both grow with e and q, so the moved parameters give the two sides. */
+ * brume_sampled_profile has the identity. With u the growth, D of Laplace is the largest of 0, 1 -
+ * u and 1 - (u e^{-e})^{1/2}; of atoms it is the sum of (P - u Q)_+. Both orders grow with e and q,
+ * so the moved parameters give the two sides. */
 #include "accountant/closed.h"
 
 #include <math.h>
 
+#include "accountant/sampled_balls.h"
 #include "number/ball.h"
 
 typedef struct point {
@@ -69,48 +68,19 @@ static void atoms_profile(arb_t out, const brume_loss *law, const arb_t growth, 
     arb_clear(zero);
 }
 
+static void inner(arb_t out, const void *context, const arb_t growth, slong precision)
+{
+    const brume_loss *law = context;
+    if (law->kind == BRUME_LOSS_POISSON_LAPLACE)
+        laplace_profile(out, law->a, growth, precision);
+    else
+        atoms_profile(out, law, growth, precision);
+}
+
 static void profile(arb_t out, const void *context, slong precision)
 {
     const point *p = context;
-    arb_t u, q, k;
-    arb_init(u);
-    arb_init(q);
-    arb_init(k);
-    arb_set_d(u, p->epsilon);
-    arb_exp(u, u, precision);
-    arb_set_d(q, p->law.rate);
-    if (p->added) {
-        arb_sub_ui(k, q, 1, precision); /* q - 1 */
-        arb_mul(k, k, u, precision);
-        arb_add_ui(k, k, 1, precision);
-    } else {
-        arb_add(k, u, q, precision);
-        arb_sub_ui(k, k, 1, precision); /* u - 1 + q */
-    }
-    if (arb_is_nonpositive(k)) {
-        arb_sub_ui(out, u, 1, precision);
-        arb_neg(out, out); /* 1 - u */
-        if (p->added)
-            arb_zero(out);
-    } else if (!arb_is_positive(k)) {
-        arb_indeterminate(out); /* more precision will tell */
-    } else {
-        if (p->added) {
-            arb_mul(u, u, q, precision);
-            arb_div(u, u, k, precision);
-        } else {
-            arb_div(u, k, q, precision);
-            arb_swap(k, q); /* the factor */
-        }
-        if (p->law.kind == BRUME_LOSS_POISSON_LAPLACE)
-            laplace_profile(out, p->law.a, u, precision);
-        else
-            atoms_profile(out, &p->law, u, precision);
-        arb_mul(out, out, k, precision);
-    }
-    arb_clear(u);
-    arb_clear(q);
-    arb_clear(k);
+    brume_sampled_profile(out, p->epsilon, p->law.rate, p->added, inner, &p->law, precision);
 }
 
 static double amplified_delta(void *context, double epsilon, brume_side side)

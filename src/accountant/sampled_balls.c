@@ -19,6 +19,47 @@ static void log_ratio_of(arb_t out, const arb_t x, double rate, slong precision)
     arb_clear(q);
 }
 
+void brume_sampled_profile(arb_t out, double epsilon, double rate, bool added,
+                           brume_inner_profile *inner, const void *context, slong precision)
+{
+    arb_t u, q, k;
+    arb_init(u);
+    arb_init(q);
+    arb_init(k);
+    arb_set_d(u, epsilon);
+    arb_exp(u, u, precision);
+    arb_set_d(q, rate);
+    if (added) {
+        arb_sub_ui(k, q, 1, precision); /* q - 1 */
+        arb_mul(k, k, u, precision);
+        arb_add_ui(k, k, 1, precision);
+    } else {
+        arb_add(k, u, q, precision);
+        arb_sub_ui(k, k, 1, precision); /* u - 1 + q */
+    }
+    if (arb_is_nonpositive(k)) {
+        arb_sub_ui(out, u, 1, precision);
+        arb_neg(out, out); /* 1 - u */
+        if (added)
+            arb_zero(out);
+    } else if (!arb_is_positive(k)) {
+        arb_indeterminate(out); /* more precision will tell */
+    } else {
+        if (added) {
+            arb_mul(u, u, q, precision);
+            arb_div(u, u, k, precision);
+        } else {
+            arb_div(u, k, q, precision);
+            arb_swap(k, q); /* the factor */
+        }
+        inner(out, context, u, precision);
+        arb_mul(out, out, k, precision);
+    }
+    arb_clear(u);
+    arb_clear(q);
+    arb_clear(k);
+}
+
 void brume_sampled_atom(arb_t mass, arb_t log_ratio, const brume_loss *law, slong j,
                         slong precision)
 {

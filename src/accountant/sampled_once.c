@@ -1,14 +1,12 @@
 /* One release of the Poisson-subsampled Gaussian, in closed form.
  *
- * With u = e^eps and delta_G the profile of the Gaussian of mu = 1/sigma:
- *   a record removed:  delta = q delta_G(log(1 + (u - 1)/q))        (u > 1 - q, else 1 - u)
- *   a record added:    delta = k delta_G(log(u q / k)), k = 1 - u (1 - q)   (k > 0, else 0)
- * because P - u Q is in each case a multiple of N1 - u' N0 (or N0 - u' N1).
- * Both grow with q and fall with sigma, so the moved parameters give the two sides. */
+ * The Gaussian of mu = 1/sigma through brume_sampled_profile, which has the identity.
+ * Both orders grow with q and fall with sigma, so the moved parameters give the two sides. */
 #include "accountant/closed.h"
 
 #include <math.h>
 
+#include "accountant/sampled_balls.h"
 #include "number/ball.h"
 
 typedef struct point {
@@ -40,48 +38,21 @@ static void gaussian_profile(arb_t out, const arb_t mu, const arb_t growth, slon
     arb_clear(right);
 }
 
+static void inner(arb_t out, const void *context, const arb_t growth, slong precision)
+{
+    const point *p = context;
+    arb_t mu;
+    arb_init(mu);
+    arb_set_d(mu, p->sigma);
+    arb_inv(mu, mu, precision);
+    gaussian_profile(out, mu, growth, precision);
+    arb_clear(mu);
+}
+
 static void profile(arb_t out, const void *context, slong precision)
 {
     const point *p = context;
-    arb_t u, q, mu, k;
-    arb_init(u);
-    arb_init(q);
-    arb_init(mu);
-    arb_init(k);
-    arb_set_d(u, p->epsilon);
-    arb_exp(u, u, precision);
-    arb_set_d(q, p->rate);
-    arb_set_d(mu, p->sigma);
-    arb_inv(mu, mu, precision);
-    if (p->reversed) {
-        arb_sub_ui(k, q, 1, precision); /* q - 1 */
-        arb_mul(k, k, u, precision);
-        arb_add_ui(k, k, 1, precision);
-    } else {
-        arb_add(k, u, q, precision);
-        arb_sub_ui(k, k, 1, precision); /* u - 1 + q */
-    }
-    if (arb_is_nonpositive(k)) {
-        arb_sub_ui(out, u, 1, precision);
-        arb_neg(out, out); /* 1 - u */
-        if (p->reversed)
-            arb_zero(out);
-    } else if (!arb_is_positive(k)) {
-        arb_indeterminate(out); /* more precision will tell */
-    } else if (p->reversed) {
-        arb_mul(u, u, q, precision);
-        arb_div(u, u, k, precision);
-        gaussian_profile(out, mu, u, precision);
-        arb_mul(out, out, k, precision);
-    } else {
-        arb_div(u, k, q, precision);
-        gaussian_profile(out, mu, u, precision);
-        arb_mul(out, out, q, precision);
-    }
-    arb_clear(u);
-    arb_clear(q);
-    arb_clear(mu);
-    arb_clear(k);
+    brume_sampled_profile(out, p->epsilon, p->rate, p->reversed, inner, p, precision);
 }
 
 static double sampled_delta(void *context, double epsilon, brume_side side)

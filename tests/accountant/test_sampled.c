@@ -23,6 +23,7 @@
 #include "accountant/closed.h"
 #include "accountant/jumps.h"
 #include "accountant/solve.h"
+#include "solved.h"
 #include "terms.h"
 
 enum { BITS = 128 };
@@ -215,18 +216,6 @@ static brume_interval two_draws(const pair *p)
     acb_clear(a), acb_clear(b), acb_clear(sum), acb_clear(u), acb_clear(part);
     mag_clear(tiny);
     return out;
-}
-
-static brume_interval solved(double rate, double sigma, double count, bool reversed, double epsilon)
-{
-    brume_loss loss = {.kind = BRUME_LOSS_POISSON_GAUSSIAN, .a = sigma, .rate = rate};
-    brume_law law;
-    brume_error error;
-    assert_ok(brume_law_open(&loss, count, reversed, &law, &error));
-    brume_answer answer = {.value = {0, 1}};
-    brume_jumps_delta(&law, 1, epsilon, 1e-10, &answer);
-    brume_law_close(&law);
-    return answer.value;
 }
 
 static const pair pairs[] = {

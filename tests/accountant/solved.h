@@ -1,0 +1,21 @@
+/* delta of a subsampled Gaussian by rays alone, in one order. */
+#ifndef BRUME_TESTS_SOLVED_H
+#define BRUME_TESTS_SOLVED_H
+
+#include "accountant/jumps.h"
+#include "check.h"
+
+static inline brume_interval solved(double rate, double sigma, double count, bool reversed,
+                                    double epsilon)
+{
+    brume_loss loss = {.kind = BRUME_LOSS_POISSON_GAUSSIAN, .a = sigma, .rate = rate};
+    brume_law law;
+    brume_error error;
+    assert_ok(brume_law_open(&loss, count, reversed, &law, &error));
+    brume_answer answer = {.value = {0, 1}};
+    brume_jumps_delta(&law, 1, epsilon, 1e-10, &answer);
+    brume_law_close(&law);
+    return answer.value;
+}
+
+#endif
