@@ -45,7 +45,7 @@ void brume_neighbours_close(brume_neighbours *all)
             brume_values_clear(&all->values[t][c]);
         if (all->values)
             free(all->values[t]);
-        for (int second = 0; second < 2; second++) {
+        for (int second = 0; second < 2 && all->folder[0]; second++) { /* else none was made */
             char path[120];
             file_path(all, t, second != 0, path, sizeof path);
             unlink(path);
