@@ -325,7 +325,7 @@ brume_status brume_account_delta_near(const brume_term *terms, size_t count, dou
                              .has_lower = near.has_lower,
                              .contradictory = near.contradictory};
         BRUME_TRY(take_others(terms, count, false, epsilon, false, &found, &bound, error));
-        if (bound.upper < near.value.upper) { /* nothing of it is smoothing's */
+        if (bound.upper < near.value.upper) { /* nothing of it is a band's */
             near.value.upper = bound.upper;
             near.excess = 0;
         }

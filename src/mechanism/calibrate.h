@@ -15,7 +15,7 @@ typedef enum brume_looking {
 typedef struct brume_trial {
     double bound;  /* what must come down to the target */
     double lower;  /* of the least delta, certified; 0 where nothing is known */
-    double excess; /* of the bound over the truth by smoothing, estimated; 0: not estimated */
+    double excess; /* of the bound over the truth by a band, estimated; 0: not estimated */
     double nodes;  /* what it took */
 } brume_trial;
 

@@ -1,12 +1,12 @@
 /* The last digits of a calibration, by few certificates.
  *
- * A certificate is dear where smoothing must be made small: its nodes grow with the inverse root of
+ * A certificate is dear where a band must be made narrow: its nodes grow with the inverse root of
  * the tolerance. So the crossing is found by secant steps on certificates that are 300 times wider
  * than the last one may be, which share their bias; a sharp one there measures that bias, and a
  * second one, moved by it, is the answer's own.
  *
  * Promise: *x was itself certified at most the target, and the truth there is less than a billionth
- * of x away from it, by the certificate's lower end or by the estimate of what smoothing added.
+ * of x away from it, by the certificate's lower end or by the estimate of what a band added.
  * Only where a certificate cannot be made so sharp does its upper end decide alone. */
 #include "mechanism/calibrate.h"
 

@@ -1,7 +1,7 @@
 /* A real unknown: look by a cheap bound, end on sharp certificates, bisect only where that fails.
  *
  * Promise: at the value returned the certified bound itself was at most the target. Guesses (the
- * saddle point, moments, how far smoothing lifts a bound) only choose where to look: they can cost
+ * saddle point, moments, how far a band lifts a bound) only choose where to look: they can cost
  * time or a little noise, never privacy. */
 #include "mechanism/calibrate.h"
 
