@@ -72,8 +72,9 @@ static double cut_tails(const brume_law *law, double c, double low, double high)
         return exp(log_tail(-low / sigma)) + exp(right) + (high > m ? exp(tilted) : 1);
     }
     /* right: r >= 1 where x > 1/2, so r^{-c} <= 1; left: -c log r grows leftwards no faster than
-     * with slope S = c q e^{t(low)} / (sigma^2 (1-q)) */
-    double t = (2 * low - 1) / (2 * square), slope = c * q * exp(t) / (square * (1 - q));
+     * with slope S = c q e^{t(low)} / (sigma^2 (1 - q + q e^{t(low)})), which grows with t */
+    double t = (2 * low - 1) / (2 * square);
+    double slope = c * q * exp(t) / (square * (1 - q + q * exp(t))) * (1 + 1e-12);
     double start = (double)(-c * log_ratio(law, low)), z = (-low - slope * square) / sigma;
     double left = start + slope * low + 0.5 * slope * slope * square + log_tail(z);
     return exp(log_tail(high / sigma)) + (z > 1 ? exp(left) : 1);
@@ -89,7 +90,7 @@ bool brume_sampled_cover(brume_law *law, double c)
         high += most + 1 + 1.2 * sigma * sqrt(most + 1);
     for (int tries = 0; cut_tails(law, most, low, high) > 1e-18; tries++) {
         low -= sigma;
-        if (tries > 60)
+        if (tries > 300)
             return false;
     }
     law->step = 2 * M_PI * strip_height(law, most) / exponent_goal;
@@ -145,6 +146,13 @@ static void build_layers(brume_law *law)
     }
 }
 
+/* No table reaches this line: nothing is claimed of psi but |psi| <= 1. */
+static void claim_nothing(brume_law *law)
+{
+    law->shift_error = 2; /* |psi - 1| is not above it */
+    law->shifted.live = 0;
+}
+
 /* The table on the moved line: atom + i spot = lambda_j with Im lambda >= 0, weights in
  * loss + i log_mass (they are complex), psi(y) = sum w_j exp(i y lambda_j). */
 static bool build_shifted(brume_law *law)
@@ -156,7 +164,11 @@ static bool build_shifted(brume_law *law)
     const brume_points *real = &law->points;
     double low = real->spot[0] - 2 * law->step, high = real->spot[real->live - 1] + 2 * law->step;
     double points = ceil((high - low) / step) + 1;
-    if (!(points < MOST_POINTS) || !brume_points_allocate(&law->shifted, (size_t)points))
+    if (!(points < MOST_POINTS)) {
+        claim_nothing(law);
+        return true;
+    }
+    if (!brume_points_allocate(&law->shifted, (size_t)points))
         return false;
     brume_points *p = &law->shifted;
     double cosine = cos(angle), sine = sin(angle), power = law->reversed ? -c : c + 1;
@@ -220,8 +232,7 @@ bool brume_sampled_settle(brume_law *law)
     if (!brume_sampled_cover(law, law->c)) {
         if (!law->points.memory)
             return false;
-        law->shift_error = 1; /* no table reaches this line: nothing is claimed of psi */
-        law->shifted.live = 0;
+        claim_nothing(law);
         for (int i = 0; i < BRUME_LAW_LAYERS; i++)
             law->layer_height[i] = law->layer_length[i] = 0;
         return true;

@@ -459,6 +459,28 @@ static void long_tables_have_fewer_nodes(void **state)
     assert_true(out.nodes < 60000);
 }
 
+/* Between a hundredth less than all records and all of them, with a narrow interval: tables of such
+ * rates may be too long, which is not a lack of memory. */
+static void a_rate_next_to_1_costs_what_the_gaussian_costs(void **state)
+{
+    (void)state;
+    static const double cases[][4] = {{0.9999999, 50, 1000, 1e-9},
+                                      {1 - 1e-10, 320, 3, 1e-12},
+                                      {1 - 1e-6, 5, 100, 1e-6},
+                                      {1 - 1e-8, 3000, 5209, 1e-19}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_term sample = poisson_gaussian(cases[i][0], cases[i][1], (uint64_t)cases[i][2]);
+        brume_term all = gaussian(cases[i][1], (uint64_t)cases[i][2]);
+        brume_composition of_sample, of_all;
+        brume_error error;
+        assert_ok(brume_compose_epsilon(&sample, 1, cases[i][3], NULL, &of_sample, &error));
+        assert_ok(brume_compose_epsilon(&all, 1, cases[i][3], NULL, &of_all, &error));
+        assert_true(of_sample.value.upper <= of_all.value.upper * (1 + 1e-8));
+        assert_true(of_sample.value.lower >= of_all.value.lower * 0.99);
+        assert_true(of_sample.value.lower >= of_sample.value.upper * (1 - 1e-8));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -472,6 +494,7 @@ int main(void)
         cmocka_unit_test(deep_tails_have_both_ends),
         cmocka_unit_test(tiny_rates_have_ends_of_the_right_size),
         cmocka_unit_test(long_tables_have_fewer_nodes),
+        cmocka_unit_test(a_rate_next_to_1_costs_what_the_gaussian_costs),
     };
     return cmocka_run_group_tests_name("accountant sampled", tests, NULL, NULL);
 }
