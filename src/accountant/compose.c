@@ -13,6 +13,7 @@
 #include "accountant/once.h"
 #include "accountant/search.h"
 #include "accountant/solve.h"
+#include "accountant/start.h"
 #include "base/error.h"
 
 static const double standard_width = 1e-10;
@@ -146,6 +147,10 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
         } else if (order == 1 && answer.value.upper == 0 &&
                    brume_jumps_apply(gathered.laws, gathered.law_count)) {
             one = (brume_answer){.value = {0, 0}}; /* delta(0) is the total variation of both */
+        } else if (order == 1 && answer.value.upper > 0 &&
+                   brume_moments_below(gathered.laws, gathered.law_count, answer.value.upper,
+                                       finite * (1 - 2 * delta_error))) {
+            one = (brume_answer){.value = {0, answer.value.upper}}; /* the first order's counts */
         } else if (order == 1 && answer.value.lower > 0 &&
                    brume_jumps_below(gathered.laws, gathered.law_count, answer.value.lower,
                                      finite * (1 - 2 * delta_error))) {
@@ -190,13 +195,16 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
         }
         brume_answer one = {.value = {0, 0}, .route = "nothing but failure"};
         brume_status status = BRUME_OK;
-        if (order == 1 && answer.value.lower > gathered.failure_ends.upper &&
-            brume_jumps_below(gathered.laws, gathered.law_count, epsilon,
-                              (answer.value.lower - gathered.failure_ends.upper) * (1 - 1e-9)))
+        double room = (answer.value.upper - gathered.failure_ends.upper) * (1 - 1e-9);
+        if (order == 1 && room > 0 &&
+            brume_moments_below(gathered.laws, gathered.law_count, epsilon, room))
+            one.value.upper = 0; /* not above the first order's upper end */
+        else if (order == 1 && answer.value.lower > gathered.failure_ends.upper &&
+                 brume_jumps_below(gathered.laws, gathered.law_count, epsilon,
+                                   (answer.value.lower - gathered.failure_ends.upper) * (1 - 1e-9)))
             one.value.upper = 0; /* not above the first order's, whatever it is */
-        else if (order == 1 && answer.value.upper > gathered.failure_ends.upper &&
-                 brume_solve_below(gathered.laws, gathered.law_count, epsilon,
-                                   (answer.value.upper - gathered.failure_ends.upper) * (1 - 1e-9)))
+        else if (order == 1 && room > 0 &&
+                 brume_solve_below(gathered.laws, gathered.law_count, epsilon, room))
             one.value.upper = 0; /* not above the first order's upper end */
         else if (gathered.law_count > 0 &&
                  !(upper_end ? brume_solve_delta_upper : brume_solve_delta)(
@@ -248,22 +256,17 @@ brume_status brume_compose_delta(const brume_term *terms, size_t count, double e
 
 bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, double *delta)
 {
-    double largest = 0;
-    bool symmetric = false, known = true;
-    for (int order = 0; order < 2 && known && !symmetric; order++) {
-        brume_gathered gathered;
-        if (brume_gather(terms, count, order == 1, &gathered, NULL) != BRUME_OK)
-            return false;
-        known = gathered.curve_count == 0;
-        double finite = 0, failure = gathered.failure;
-        if (known && gathered.law_count > 0)
-            finite = brume_saddle_delta(gathered.laws, gathered.law_count, epsilon);
-        known = known && isfinite(finite);
-        largest = fmax(largest, failure + (1 - failure) * finite);
-        symmetric = gathered.symmetric;
-        brume_gathered_close(&gathered);
-    }
+    /* the order of a record removed, which is nearly always the larger */
+    brume_gathered gathered;
+    if (brume_gather(terms, count, false, &gathered, NULL) != BRUME_OK)
+        return false;
+    bool known = gathered.curve_count == 0;
+    double finite = 0, failure = gathered.failure;
+    if (known && gathered.law_count > 0)
+        finite = brume_saddle_delta(gathered.laws, gathered.law_count, epsilon);
+    known = known && isfinite(finite);
+    brume_gathered_close(&gathered);
     if (known)
-        *delta = largest;
+        *delta = failure + (1 - failure) * finite;
     return known;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "accountant/renyi.h"
+#include "accountant/start.h"
 #include "base/error.h"
 
 static const char route_moments[] = "moments of all terms (a term has no loss law)";
@@ -97,8 +98,12 @@ brume_status brume_curves_epsilon(const brume_term *terms, size_t count, double 
         double rest = delta - gathered.failure;
         brume_answer answer = {.value = {0, INFINITY}};
         bool alive = true;
-        if (rest > 0.01 * delta) { /* the hull did not eat the delta */
-            rest = rest / (1 - gathered.failure) * (1 - 1e-13);
+        bool eaten = !(rest > 0.01 * delta); /* the delta, by the hull */
+        rest = rest / (1 - gathered.failure) * (1 - 1e-13);
+        if (order == 1 && !eaten && pairs > 0 && pairs < INFINITY &&
+            brume_moments_below(gathered.laws, gathered.law_count, pairs, rest * (1 - 1e-12))) {
+            answer.value.upper = pairs; /* the first order's counts */
+        } else if (!eaten) {
             alive = brume_solve_epsilon(gathered.laws, gathered.law_count, rest, 1e-13,
                                         fmax(width, 1e-3), &answer);
         }
@@ -141,8 +146,14 @@ brume_status brume_curves_delta(const brume_term *terms, size_t count, double ep
         double smallest = fmax(1e-3 * result.value.upper, 1e-300);
         BRUME_TRY(gather_with_pairs(terms, count, order == 1, smallest, &gathered, error));
         brume_answer answer = {.value = {0, 1}};
-        bool alive = brume_solve_delta(gathered.laws, gathered.law_count, epsilon,
-                                       fmax(width, 1e-3), &answer);
+        double room = (pairs - gathered.failure) * (1 - 1e-9);
+        bool alive = true;
+        if (order == 1 && room > 0 &&
+            brume_moments_below(gathered.laws, gathered.law_count, epsilon, room))
+            answer.value.upper = 0; /* not above the first order's upper end */
+        else
+            alive = brume_solve_delta(gathered.laws, gathered.law_count, epsilon, fmax(width, 1e-3),
+                                      &answer);
         result.nodes += answer.nodes;
         result.rounds += answer.rounds;
         result.contradictory |= answer.contradictory;

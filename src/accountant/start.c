@@ -39,6 +39,38 @@ double brume_chernoff_epsilon(brume_law *laws, size_t count, double delta, doubl
     return best;
 }
 
+/* The log of Chernoff's bound of delta at epsilon, by the order c, but for log phi(c). */
+static double chernoff_rest(double c, double epsilon)
+{
+    return -c * epsilon + c * log(c / (c + 1)) - log1p(c);
+}
+
+bool brume_moments_below(brume_law *laws, size_t count, double epsilon, double target)
+{
+    double goal = log(target), c = 1, factor = 2, best = INFINITY;
+    goal -= 1e-12 * (1 + fabs(goal)); /* down, for certain */
+    /* one valley over c: up by twos, or down if that is not the way */
+    for (int i = 0; i < 40; i++, c *= factor) {
+        double value = brume_cumulant_rough(laws, count, c, NULL) + chernoff_rest(c, epsilon);
+        if (value < goal) {
+            double error, rest = chernoff_rest(c, epsilon);
+            long double k = brume_cumulant(laws, count, c, NULL, &error);
+            double slack = error + 1e-14 * (1 + (double)fabsl(k) + c * (1 + fabs(epsilon)));
+            if ((double)k + rest + slack < goal) /* not if it is not a number */
+                return true;
+        }
+        if (!(value < best)) {
+            if (i != 1)
+                return false;
+            factor = 0.5;
+            c = 1;
+            continue;
+        }
+        best = value;
+    }
+    return false;
+}
+
 /* The saddle point of k(c) = K(c) - log c(c+1): log delta is near k - c eps - log(2 pi k'')/2 at
  * eps = k'(c). Returns that, and eps. */
 static double saddle_log_delta(brume_law *laws, size_t count, double c, double *epsilon)
