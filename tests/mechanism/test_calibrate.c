@@ -1,28 +1,10 @@
 /* Calibration of whatever can be unknown, beside whatever else, judged by accounts of its own. */
-#include "check.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include <brume/account.h>
-
-static brume_error error;
+#include "accounted.h"
 
 typedef struct asked {
     const char *text;
     double epsilon, delta;
 } asked;
-
-static brume_bound delta_at(brume_expression *e, double value, double epsilon)
-{
-    brume_term *terms;
-    brume_bound bound;
-    assert_ok(brume_expression_solve(e, value, &error));
-    assert_ok(brume_account_terms(e->events, e->count, 1, BRUME_METHOD_AUTO, &terms, &error));
-    assert_ok(brume_account_delta(BRUME_METHOD_AUTO, terms, e->count, epsilon, &bound, &error));
-    free(terms);
-    return bound;
-}
 
 /* The value is not refuted by the sharpest account, and a billionth less noise does not fit. Bounds
  * by moments beside laws are known to a thousandth only: there the value is compared with itself.
