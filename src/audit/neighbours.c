@@ -9,6 +9,7 @@
 
 #include "audit/subsets.h"
 #include "audit/values.h"
+#include "base/csv.h"
 #include "base/error.h"
 
 enum { UNITS = 6, ROWS_OF_OTHERS = 2, PUBLIC_ROWS = 12, MOST_GROUPS = 16, MOST_ROWS = 4096 };
@@ -71,17 +72,6 @@ const char *brume_neighbours_words(const brume_neighbours *all)
 
 /* ---- rows ---- */
 
-static void write_quoted(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 /* Which values a row has: place (first + turn) of each column's, or the bound that is chosen. */
 typedef struct row_choice {
     uint64_t first; /* a random word for each row's columns */
@@ -104,9 +94,9 @@ static brume_status write_row(const brume_neighbours *all, size_t table, unsigne
         fputs(c ? "," : "", out);
         if (policy->unit && strcmp(policy->unit, column->name) == 0) {
             BRUME_TRY(brume_values_unit(column, unit, text, error));
-            write_quoted(out, text);
+            brume_csv_write_quoted(out, text);
         } else if (*values->texts[place]) {
-            write_quoted(out, values->texts[place]);
+            brume_csv_write_quoted(out, values->texts[place]);
         }
     }
     fputc('\n', out);
@@ -167,7 +157,7 @@ static brume_status write_file(const brume_neighbours *all, size_t table, bool s
                           "cannot write '%s'", path);
     for (size_t c = 0; c < policy->column_count; c++) {
         fputs(c ? "," : "", out);
-        write_quoted(out, policy->columns[c].name);
+        brume_csv_write_quoted(out, policy->columns[c].name);
     }
     fputc('\n', out);
     uint64_t state = (number << 16) + table; /* the same rows in both databases */

@@ -1,4 +1,4 @@
-/* Reading comma-separated values, row by row, in constant memory per row.
+/* Comma-separated values: read row by row, in constant memory per row; fields written.
  *
  * 1. The first line names the columns. A byte-order mark before it is skipped.
  * 2. Fields are parted by commas, rows by LF, CRLF or CR. A field in double quotes may hold commas
@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <brume/status.h>
 
@@ -44,5 +45,9 @@ const char *brume_csv_field(const brume_csv *csv, size_t column, size_t *length)
 /* A field as a number: true and *out if it is a decimal, "inf" or "infinity" with spaces around at
  * most; false for a missing, empty or other text, and for NaN. */
 bool brume_csv_number(const brume_csv *csv, size_t column, double *out);
+
+/* A field that reads back as `text`: in quotes always, or only where it needs them. */
+void brume_csv_write_quoted(FILE *out, const char *text);
+void brume_csv_write_field(FILE *out, const char *text);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "cli/interrupt.h"
 #include "cli/open_ledger.h"
 #include "cli/table.h"
@@ -184,21 +185,6 @@ static brume_status write_table(brume_call *call, const json_t *answer, brume_er
     return status;
 }
 
-static void write_csv_cell(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static void write_html_cell(FILE *out, const char *tag, const char *text)
 {
     fprintf(out, "<%s>", tag);
@@ -229,7 +215,7 @@ static void write_grid_cell(FILE *out, grid_format format, bool head, bool first
     }
     if (!first)
         fputc(',', out);
-    write_csv_cell(out, text);
+    brume_csv_write_field(out, text);
 }
 
 /* Values with full precision, each value column followed by its error bar. */

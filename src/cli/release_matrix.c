@@ -87,6 +87,30 @@ static brume_status fill(const brume_release *release, const table *columns, boo
     }
 }
 
+typedef brume_status release_of_gram(brume_release *release, const table *columns,
+                                     const brume_gram *gram, brume_error *error);
+
+/* Release from the Gram matrix of --columns; centred as fill says. */
+static brume_status with_gram(brume_release *release, bool centred, release_of_gram *then,
+                              brume_error *error)
+{
+    table columns = {0};
+    brume_gram *gram = NULL;
+    char *words = NULL;
+    brume_status status = copy_columns(release, &words, error);
+    if (status == BRUME_OK)
+        status = read_columns(release, words, &columns, error);
+    if (status == BRUME_OK)
+        status = brume_gram_open(columns.count + centred, NORM, &gram, error);
+    if (status == BRUME_OK)
+        status = fill(release, &columns, centred, gram, error);
+    if (status == BRUME_OK)
+        status = then(release, &columns, gram, error);
+    brume_gram_close(gram);
+    free(words);
+    return status;
+}
+
 /* Covariances of all pairs of columns, from the noisy matrix: post-processing. */
 static void write_covariances(brume_release *release, const table *columns, const int64_t *entries)
 {
@@ -149,21 +173,7 @@ brume_status brume_release_covariance(brume_release *release, brume_error *error
         brume_release_method(release, methods, release->delta > 0 ? "gaussian" : "laplace", error));
     if (brume_release_is(release, "gaussian"))
         BRUME_TRY(brume_release_need_delta(release, error));
-    table columns = {0};
-    brume_gram *gram = NULL;
-    char *words = NULL;
-    brume_status status = copy_columns(release, &words, error);
-    if (status == BRUME_OK)
-        status = read_columns(release, words, &columns, error);
-    if (status == BRUME_OK)
-        status = brume_gram_open(columns.count + 1, NORM, &gram, error);
-    if (status == BRUME_OK)
-        status = fill(release, &columns, true, gram, error);
-    if (status == BRUME_OK)
-        status = release_moments(release, &columns, gram, error);
-    brume_gram_close(gram);
-    free(words);
-    return status;
+    return with_gram(release, true, release_moments, error);
 }
 
 /* --at, one coordinate a column, in the columns' own units. */
@@ -230,19 +240,5 @@ brume_status brume_release_regression(brume_release *release, brume_error *error
     static const char *const methods[] = {"ptr", NULL};
     BRUME_TRY(brume_release_method(release, methods, "ptr", error));
     BRUME_TRY(brume_release_need_delta(release, error));
-    table columns = {0};
-    brume_gram *gram = NULL;
-    char *words = NULL;
-    brume_status status = copy_columns(release, &words, error);
-    if (status == BRUME_OK)
-        status = read_columns(release, words, &columns, error);
-    if (status == BRUME_OK)
-        status = brume_gram_open(columns.count, NORM, &gram, error);
-    if (status == BRUME_OK)
-        status = fill(release, &columns, false, gram, error);
-    if (status == BRUME_OK)
-        status = release_prediction(release, &columns, gram, error);
-    brume_gram_close(gram);
-    free(words);
-    return status;
+    return with_gram(release, false, release_prediction, error);
 }

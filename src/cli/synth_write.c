@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/csv.h"
 #include "engine/parquet.h"
 
 static bool is_parquet(const char *path)
@@ -52,27 +53,12 @@ brume_status brume_synth_check_output(const brume_synth *synth, brume_error *err
 
 /* ---- CSV ---- */
 
-static void write_field(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static void write_rows(const brume_synth *synth, const double *rows, FILE *out)
 {
     size_t columns = brume_schema_columns(synth->schema);
     for (size_t c = 0; c < columns; c++) {
         fputs(c ? "," : "", out);
-        write_field(out, brume_schema_name(synth->schema, c));
+        brume_csv_write_field(out, brume_schema_name(synth->schema, c));
     }
     fputc('\n', out);
     for (uint64_t cell = 0; cell < synth->universe.cells; cell++) {
@@ -83,7 +69,7 @@ static void write_rows(const brume_synth *synth, const double *rows, FILE *out)
             for (size_t c = 0; c < columns; c++) {
                 char room[BRUME_SCHEMA_TEXT];
                 fputs(c ? "," : "", out);
-                write_field(out, brume_schema_text(synth->schema, c, record[c], room));
+                brume_csv_write_field(out, brume_schema_text(synth->schema, c, record[c], room));
             }
             fputc('\n', out);
         }

@@ -115,6 +115,37 @@ static void a_long_field_crosses_the_buffer(void **state)
     free(line);
 }
 
+static void a_field_that_is_written_reads_back(void **state)
+{
+    (void)state;
+    static const char *const fields[] = {"plain",      "a,b", "two\nlines", "\"",
+                                         "say \"no\"", "\r",  " "};
+    enum { FIELDS = sizeof fields / sizeof *fields };
+    for (int quoted = 0; quoted < 2; quoted++) {
+        char path[] = "/tmp/brume-csv-XXXXXX";
+        FILE *file = fdopen(mkstemp(path), "w");
+        assert_non_null(file);
+        fputs("field,last\n", file);
+        for (size_t i = 0; i < FIELDS; i++) {
+            (quoted ? brume_csv_write_quoted : brume_csv_write_field)(file, fields[i]);
+            fputs(",end\n", file);
+        }
+        assert_int_equal(fclose(file), 0);
+        brume_csv *csv = NULL;
+        assert_ok(brume_csv_open(path, &csv, &error));
+        for (size_t i = 0; i < FIELDS; i++) {
+            bool more;
+            size_t length;
+            assert_ok(brume_csv_next(csv, &more, &error));
+            assert_true(more);
+            assert_string_equal(brume_csv_field(csv, 0, &length), fields[i]);
+            assert_string_equal(brume_csv_field(csv, 1, &length), "end");
+        }
+        brume_csv_close(csv);
+        unlink(path);
+    }
+}
+
 static void only_an_unreadable_file_fails(void **state)
 {
     (void)state;
@@ -131,6 +162,7 @@ int main(void)
         cmocka_unit_test(odd_files_read_by_the_rules),
         cmocka_unit_test(numbers_are_decimals_and_nothing_else),
         cmocka_unit_test(a_long_field_crosses_the_buffer),
+        cmocka_unit_test(a_field_that_is_written_reads_back),
         cmocka_unit_test(only_an_unreadable_file_fails),
     };
     return cmocka_run_group_tests_name("csv", tests, NULL, NULL);

@@ -7,61 +7,30 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+
+from processes import Folder, check, run_functions
 
 COUNT = "SELECT COUNT(*) FROM visits"
 
 
-def check(condition, text):
-    if not condition:
-        raise AssertionError(text)
-
-
-class Place:
-    """A folder with a registered dataset; `brume` runs in it."""
+class Place(Folder):
+    """A folder with a registered dataset."""
 
     def __init__(self, programs, budget, rows=300, more=()):
-        self.folder = tempfile.mkdtemp(prefix="brume-attacks-")
-        self.program = os.path.join(os.path.abspath(programs), "brume")
-        self.ledger = os.path.join(self.folder, "brume.db")
-        self.environment = {k: v for k, v in os.environ.items() if k != "BRUME_LEDGER"}
-        with open(os.path.join(self.folder, "visits.csv"), "w", encoding="utf-8") as file:
-            file.write("person,age\n")
-            file.writelines(f"p{i},{i % 90}\n" for i in range(rows))
-        code, _, err = self.brume("register", "visits", "visits.csv", "--unit", "person", "--budget",
-                                  budget, "--bounds", "age=0..100", *more)
-        check(code == 0, err)
-
-    def start(self, *arguments, before=(), **how):
-        how = {"cwd": self.folder, "env": self.environment, "stdout": subprocess.PIPE, **how}
-        return subprocess.Popen([*before, self.program, *arguments], stdin=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE, text=True, **how)
-
-    def brume(self, *arguments, **how):
-        process = self.start(*arguments, **how)
-        out, err = process.communicate(timeout=90)
-        return process.returncode, out, err
-
-    def json(self, *arguments):
-        code, out, err = self.brume(*arguments, "--json")
-        check(code == 0, err)
-        return json.loads(out)
-
-    def states(self):
-        return [event["state"] for event in self.json("history", "visits")["events"]]
+        super().__init__(programs)
+        self.ledger = self.path("brume.db")
+        self.write_visits(rows)
+        self.run("register", "visits", "visits.csv", "--unit", "person", "--budget", budget,
+                 "--bounds", "age=0..100", *more)
 
     def spent(self):
         return self.json("budget", "visits")["spent"]["epsilon"]
 
     def check_holds(self):
-        check(self.json("ledger", "verify")["holds"] is True, "the ledger does not hold")
-
-    def close(self):
-        shutil.rmtree(self.folder)
+        check(self.holds(), "the ledger does not hold")
 
 
 def prices_that_are_no_prices_buy_nothing(programs):
@@ -341,19 +310,7 @@ def main():
     def a_ledger_that_stays_locked_gives_no_answer_after_half_a_minute(_):
         waiting.result()
     tests = TESTS + [a_ledger_that_stays_locked_gives_no_answer_after_half_a_minute]
-    print(f"1..{len(tests)}")
-    failed = 0
-    for number, test in enumerate(tests, 1):
-        name = test.__name__.replace("_", " ")
-        try:
-            test(sys.argv[1])
-            print(f"ok {number} - {name}")
-        except (AssertionError, subprocess.SubprocessError, ValueError, KeyError, OSError) as fault:
-            failed += 1
-            print(f"not ok {number} - {name}")
-            print("\n".join("# " + line for line in str(fault).splitlines()[:20]))
-        sys.stdout.flush()
-    return 1 if failed else 0
+    return run_functions(tests, sys.argv[1])
 
 
 if __name__ == "__main__":

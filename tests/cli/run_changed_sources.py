@@ -8,27 +8,22 @@ code and every word of the error must be the same, nothing is printed, the ledge
 """
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
+
+from processes import Folder, check, run_tests
 
 PEOPLE = [[(f"p{i}", 20 + i) for i in range(6)]]
 PEOPLE += [PEOPLE[0][:-1], []]
 SQL = "SELECT COUNT(*), SUM(age) FROM visits"
 
 
-class Place:
-    """A folder of its own, in which `brume` runs."""
+class Place(Folder):
+    """A folder with sources that change."""
 
     def __init__(self, programs, parquet):
-        self.folder = tempfile.mkdtemp(prefix="brume-changed-")
-        self.program = os.path.join(os.path.abspath(programs), "brume")
+        super().__init__(programs)
         self.parquet = os.path.abspath(parquet)
-        self.environment = {k: v for k, v in os.environ.items() if k != "BRUME_LEDGER"}
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
     def write(self, name, text):
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
@@ -43,18 +38,9 @@ class Place:
         select = f"SELECT {columns} FROM (VALUES {values}) t(who, age){where}"
         subprocess.run([self.parquet, select, self.path(name)], check=True)
 
-    def brume(self, *arguments):
-        return subprocess.run([self.program, *arguments], cwd=self.folder, env=self.environment,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
-                              check=False)
-
     def register(self, source):
-        done = self.brume("register", "visits", source, "--unit", "who", "--budget", "epsilon=1",
-                          "--bounds", "age=0..100")
-        assert done.returncode == 0, done.stderr
-
-    def close(self):
-        shutil.rmtree(self.folder)
+        self.run("register", "visits", source, "--unit", "who", "--budget", "epsilon=1", "--bounds",
+                 "age=0..100")
 
 
 def csv(people, header="who,age", line="{0},{1}"):
@@ -157,37 +143,26 @@ def run(programs, parquet, how, exit_code, says):
         place = Place(programs, parquet)
         try:
             how(place, people)
-            done = place.brume("query", SQL, "--epsilon", "0.5")
-            held = place.brume("ledger", "verify", "--json")
-            assert held.returncode == 0, held.stderr
-            reserved = json.loads(held.stdout)["reservations"]
+            code, out, err = place.brume("query", SQL, "--epsilon", "0.5")
+            reserved = place.json("ledger", "verify")["reservations"]
             if exit_code == 0:
-                assert done.returncode == 0, f"exit {done.returncode}: {done.stderr}"
-                assert reserved == 1, reserved
+                check(code == 0, f"exit {code}: {err}")
+                check(reserved == 1, reserved)
                 continue
-            assert done.stdout == "", done.stdout
-            assert says in done.stderr, done.stderr
-            assert reserved == 0, "it was charged although nothing was read"
-            seen.add((done.returncode, done.stderr.replace(place.folder, "FOLDER")))
+            check(out == "", out)
+            check(says in err, err)
+            check(reserved == 0, "it was charged although nothing was read")
+            seen.add((code, err.replace(place.folder, "FOLDER")))
         finally:
             place.close()
-    assert exit_code == 0 or (len(seen) == 1 and seen.pop()[0] == exit_code), f"not the same: {seen}"
+    check(exit_code == 0 or (len(seen) == 1 and seen.pop()[0] == exit_code), f"not the same: {seen}")
 
 
 def main():
-    print(f"1..{len(CHANGES)}")
-    failed = 0
-    for number, (name, how, exit_code, says) in enumerate(CHANGES, 1):
-        try:
-            run(sys.argv[1], sys.argv[2], how, exit_code, says)
-            print(f"ok {number} - {name} is {'refused in the same words' if exit_code else 'read'}, "
-                  "whatever its rows")
-        except (AssertionError, subprocess.SubprocessError, ValueError, OSError) as fault:
-            failed += 1
-            print(f"not ok {number} - {name}")
-            print("\n".join("# " + line for line in str(fault).splitlines()[:20]))
-        sys.stdout.flush()
-    return 1 if failed else 0
+    return run_tests([(f"{name} is {'refused in the same words' if exit_code else 'read'}, whatever "
+                       "its rows",
+                       lambda case=(how, exit_code, says): run(sys.argv[1], sys.argv[2], *case))
+                      for name, how, exit_code, says in CHANGES])
 
 
 if __name__ == "__main__":

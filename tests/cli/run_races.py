@@ -8,59 +8,27 @@ The random moments come from a fixed seed; the machine's own timing does the res
 import json
 import os
 import random
-import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
-import tempfile
 import time
+
+from processes import Folder, check, run_functions
 
 COUNT = "SELECT COUNT(*) FROM visits"
 
 
-class Place:
-    """A folder with a registered dataset; `brume` runs in it."""
+class Place(Folder):
+    """A folder with a registered dataset."""
 
     def __init__(self, programs, budget, rows=300):
-        self.folder = tempfile.mkdtemp(prefix="brume-races-")
-        self.brume = os.path.join(os.path.abspath(programs), "brume")
-        self.environment = {k: v for k, v in os.environ.items() if k != "BRUME_LEDGER"}
-        with open(os.path.join(self.folder, "visits.csv"), "w", encoding="utf-8") as file:
-            file.write("person,age\n")
-            for i in range(rows):
-                file.write(f"p{i},{i % 90}\n")
+        super().__init__(programs)
+        self.write_visits(rows)
         self.run("register", "visits", "visits.csv", "--unit", "person", "--budget", f"epsilon={budget}",
                  "--bounds", "age=0..100")
 
-    def start(self, *arguments):
-        return subprocess.Popen([self.brume, *arguments], cwd=self.folder, env=self.environment,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True)
-
-    def run(self, *arguments):
-        process = self.start(*arguments)
-        out, err = process.communicate(timeout=60)
-        if process.returncode != 0:
-            raise AssertionError(f"brume {arguments[0]}: exit {process.returncode}: {err}")
-        return out
-
-    def json(self, *arguments):
-        return json.loads(self.run(*arguments, "--json"))
-
     def history(self):
         return self.json("history", "visits")["events"]
-
-    def holds(self):
-        return self.json("ledger", "verify")["holds"] is True
-
-    def close(self):
-        shutil.rmtree(self.folder)
-
-
-def check(condition, text):
-    if not condition:
-        raise AssertionError(text)
 
 
 def exactly_as_many_as_the_budget_carries_are_answered(programs):
@@ -258,21 +226,5 @@ TESTS = [exactly_as_many_as_the_budget_carries_are_answered,
          what_an_interrupt_says_of_the_price_is_what_the_ledger_says]
 
 
-def main():
-    print(f"1..{len(TESTS)}")
-    failed = 0
-    for number, test in enumerate(TESTS, 1):
-        name = test.__name__.replace("_", " ")
-        try:
-            test(sys.argv[1])
-            print(f"ok {number} - {name}")
-        except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as fault:
-            failed += 1
-            print(f"not ok {number} - {name}")
-            print("\n".join("# " + line for line in str(fault).splitlines()[:20]))
-        sys.stdout.flush()
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_functions(TESTS, sys.argv[1]))

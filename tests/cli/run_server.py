@@ -7,21 +7,16 @@ A lock on the table keeps a query in the engine until the test has done what it 
 """
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+from processes import Folder, check, run_functions
 
 URL = os.environ["BRUME_TEST_POSTGRESQL"]
 POSTMASTER = int(os.environ["BRUME_TEST_POSTMASTER"])
 COUNT = "SELECT COUNT(*) FROM visits"
-
-
-def check(condition, text):
-    if not condition:
-        raise AssertionError(text)
 
 
 def psql(sql):
@@ -43,34 +38,17 @@ class Lock:
         self.session.communicate("ROLLBACK;\n", timeout=60)
 
 
-class Place:
+class Place(Folder):
     """A folder with a ledger in which the table `visits` is registered."""
 
     def __init__(self, programs):
-        self.folder = tempfile.mkdtemp(prefix="brume-server-")
-        self.program = os.path.join(os.path.abspath(programs), "brume")
-        self.environment = {k: v for k, v in os.environ.items() if k != "BRUME_LEDGER"}
+        super().__init__(programs)
         self.register("visits", "visits")
-
-    def start(self, *arguments):
-        return subprocess.Popen([self.program, *arguments], cwd=self.folder, env=self.environment,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True)
-
-    def brume(self, *arguments):
-        process = self.start(*arguments)
-        out, err = process.communicate(timeout=60)
-        return process.returncode, out, err
 
     def register(self, name, table, *more):
         budget = [] if "--budget" in more else ["--budget", "epsilon=1"]
         done = self.brume("register", name, URL, "--table", table, "--unit", "who", *budget, *more)
         check(done[0] == 0, done)
-
-    def states(self):
-        code, out, err = self.brume("history", "visits", "--json")
-        check(code == 0, err)
-        return [event["state"] for event in json.loads(out)["events"]]
 
     def start_and_wait(self, *arguments):
         """A query that is reserved and waits in the engine."""
@@ -95,9 +73,6 @@ class Place:
         check(self.states() == ["failed"], self.states())
         check(self.remaining() == 0.75, "the price did not stay spent")
         check(self.brume("ledger", "verify")[0] == 0, "the ledger does not hold")
-
-    def close(self):
-        shutil.rmtree(self.folder)
 
 
 def brume_sessions():
@@ -351,19 +326,7 @@ TESTS = [the_same_table_by_another_way_is_refused,
 def main():
     psql("CREATE TABLE visits(who int, age int); INSERT INTO visits SELECT i, i % 90 FROM "
          "generate_series(1, 2000) i; CREATE TABLE staff(who int); INSERT INTO staff VALUES (1)")
-    print(f"1..{len(TESTS)}")
-    failed = 0
-    for number, test in enumerate(TESTS, 1):
-        name = test.__name__.replace("_", " ")
-        try:
-            test(sys.argv[1])
-            print(f"ok {number} - {name}")
-        except (AssertionError, subprocess.SubprocessError, ValueError, KeyError, OSError) as fault:
-            failed += 1
-            print(f"not ok {number} - {name}")
-            print("\n".join("# " + line for line in str(fault).splitlines()[:20]))
-        sys.stdout.flush()
-    return 1 if failed else 0
+    return run_functions(TESTS, sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -32,6 +32,35 @@ brume_ledger *open_ledger(const place *where)
     return ledger;
 }
 
+typedef struct fresh {
+    place where;
+    brume_ledger *ledger;
+} fresh;
+
+int make_fresh_ledger(void **state)
+{
+    fresh *made = calloc(1, sizeof *made);
+    assert_non_null(made);
+    make_place(&made->where);
+    made->ledger = open_ledger(&made->where);
+    *state = made;
+    return 0;
+}
+
+int remove_fresh_ledger(void **state)
+{
+    fresh *made = *state;
+    brume_ledger_close(made->ledger);
+    remove_place(&made->where);
+    free(made);
+    return 0;
+}
+
+brume_ledger *fresh_ledger(void **state)
+{
+    return ((fresh *)*state)->ledger;
+}
+
 static brume_decimal decimal(const char *text)
 {
     brume_error error = {0};

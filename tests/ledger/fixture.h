@@ -16,6 +16,13 @@ void remove_place(const place *where);
 
 brume_ledger *open_ledger(const place *where);
 
+/* A test that is handed an empty ledger, which is removed whether the test passes or not. */
+#define with_fresh_ledger(test)                                                                    \
+    cmocka_unit_test_setup_teardown(test, make_fresh_ledger, remove_fresh_ledger)
+int make_fresh_ledger(void **state);
+int remove_fresh_ledger(void **state);
+brume_ledger *fresh_ledger(void **state);
+
 /* Register `name` with source "source of <name>" and mark "path:/<name>", rule approximate (or pure
  * where delta is NULL). */
 void register_dataset(brume_ledger *ledger, const char *name, const char *epsilon,

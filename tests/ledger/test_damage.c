@@ -48,6 +48,35 @@ static brume_status reserve_in_file(const place *where, brume_error *error)
     return status;
 }
 
+static brume_status read_history(const place *where, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    json_t *history = NULL;
+    brume_status status = brume_ledger_open(where->path, BRUME_LEDGER_READ, &ledger, error);
+    if (status == BRUME_OK)
+        status = brume_ledger_history(ledger, NULL, &history, error);
+    json_decref(history);
+    brume_ledger_close(ledger);
+    return status;
+}
+
+/* What was possible before each of the edits is refused as damage after it. */
+static void assert_found(const char *const *edits, size_t count,
+                         void (*edit)(const place *where, const char *sql),
+                         brume_status (*attempt)(const place *where, brume_error *error))
+{
+    for (size_t i = 0; i < count; i++) {
+        place where;
+        brume_error error = {0};
+        make_ledger(&where);
+        assert_ok(attempt(&where, &error));
+        edit(&where, edits[i]);
+        if (attempt(&where, &error) != BRUME_EDAMAGED)
+            fail_msg("not found: %s", edits[i]);
+        remove_place(&where);
+    }
+}
+
 static void every_edit_beside_the_journal_is_found_by_verify(void **state)
 {
     (void)state;
@@ -73,16 +102,7 @@ static void every_edit_beside_the_journal_is_found_by_verify(void **state)
         "INSERT INTO mark VALUES('visits', 'more')",
         "UPDATE secret SET value = 'guessed'",
     };
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
-        place where;
-        brume_error error = {0};
-        make_ledger(&where);
-        assert_ok(verify_file(&where, &error));
-        tamper(&where, edits[i]);
-        if (verify_file(&where, &error) != BRUME_EDAMAGED)
-            fail_msg("not found: %s", edits[i]);
-        remove_place(&where);
-    }
+    assert_found(edits, sizeof edits / sizeof *edits, tamper, verify_file);
 }
 
 static void a_reset_state_buys_nothing(void **state)
@@ -126,14 +146,7 @@ static void a_changed_journal_row_is_found(void **state)
         "DELETE FROM journal WHERE id = 5",
         "DELETE FROM journal WHERE id = 3",
     };
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
-        place where;
-        brume_error error = {0};
-        make_ledger(&where);
-        tamper_journal(&where, edits[i]);
-        assert_fails(verify_file(&where, &error), BRUME_EDAMAGED);
-        remove_place(&where);
-    }
+    assert_found(edits, sizeof edits / sizeof *edits, tamper_journal, verify_file);
 }
 
 static void a_history_that_cannot_be_read_is_an_error(void **state)
@@ -145,22 +158,7 @@ static void a_history_that_cannot_be_read_is_an_error(void **state)
         "UPDATE journal SET body = replace(body, '0.5', 'half') WHERE kind = 'reserve'",
         "UPDATE journal SET body = 'gone' WHERE kind = 'reserve'",
     };
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
-        place where;
-        brume_error error = {0};
-        brume_ledger *ledger = NULL;
-        json_t *history = NULL;
-        make_ledger(&where);
-        assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_READ, &ledger, &error));
-        assert_ok(brume_ledger_history(ledger, NULL, &history, &error));
-        json_decref(history);
-        brume_ledger_close(ledger);
-        tamper_journal(&where, edits[i]);
-        assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_READ, &ledger, &error));
-        assert_fails(brume_ledger_history(ledger, NULL, &history, &error), BRUME_EDAMAGED);
-        brume_ledger_close(ledger);
-        remove_place(&where);
-    }
+    assert_found(edits, sizeof edits / sizeof *edits, tamper_journal, read_history);
 }
 
 static void a_foreign_trigger_table_or_missing_guard_is_refused_at_once(void **state)
@@ -172,14 +170,7 @@ static void a_foreign_trigger_table_or_missing_guard_is_refused_at_once(void **s
         "CREATE TABLE extra(x)",
         "CREATE VIEW other AS SELECT 1",
     };
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
-        place where;
-        brume_error error = {0};
-        make_ledger(&where);
-        tamper(&where, edits[i]);
-        assert_fails(reserve_in_file(&where, &error), BRUME_EDAMAGED);
-        remove_place(&where);
-    }
+    assert_found(edits, sizeof edits / sizeof *edits, tamper, reserve_in_file);
 }
 
 static void a_newer_schema_is_refused_and_untouched(void **state)

@@ -5,11 +5,8 @@
 
 static void ten_charges_of_a_tenth_fill_a_budget_of_one_and_no_more(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     register_dataset(ledger, "visits", "1", NULL);
     uint64_t id = 0;
     for (int i = 0; i < 10; i++)
@@ -24,8 +21,6 @@ static void ten_charges_of_a_tenth_fill_a_budget_of_one_and_no_more(void **state
     brume_ledger_report report;
     assert_ok(brume_ledger_verify(ledger, &report, &error));
     assert_int_equal(report.reservations, 10);
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void what_was_spent_is_still_spent_after_reopening(void **state)
@@ -48,11 +43,8 @@ static void what_was_spent_is_still_spent_after_reopening(void **state)
 
 static void a_name_or_a_source_is_registered_once(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     register_dataset(ledger, "visits", "1", NULL);
     brume_dataset *dataset = NULL;
     assert_ok(brume_ledger_dataset(ledger, "visits", &dataset, &error));
@@ -76,17 +68,12 @@ static void a_name_or_a_source_is_registered_once(void **state)
     dataset = NULL;
     assert_fails(brume_ledger_dataset(ledger, "vistis", &dataset, &error), BRUME_EUNKNOWN);
     assert_string_equal(error.hint, "did you mean 'visits'?");
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void several_datasets_are_charged_all_or_none(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     register_dataset(ledger, "rich", "10", NULL);
     register_dataset(ledger, "poor", "1", NULL);
     brume_charge price = price_of("0.6", NULL);
@@ -105,18 +92,13 @@ static void several_datasets_are_charged_all_or_none(void **state)
     brume_dataset_close(rich);
     charges[1].dataset = "rich"; /* the same one twice in one reservation */
     assert_fails(brume_ledger_reserve(ledger, &both, &id, &error), BRUME_EINTERNAL);
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void the_cap_the_rule_and_the_adjacency_are_the_owners(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
     uint64_t id = 0;
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     register_dataset(ledger, "visits", "10", NULL);
     brume_dataset *dataset = NULL;
     assert_ok(brume_ledger_dataset(ledger, "visits", &dataset, &error));
@@ -140,18 +122,13 @@ static void the_cap_the_rule_and_the_adjacency_are_the_owners(void **state)
     mixed.charge_count = 1;
     assert_fails(brume_ledger_reserve(ledger, &mixed, &id, &error), BRUME_EPOLICY);
     brume_dataset_close(dataset);
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void an_answer_is_recalled_by_its_key_and_the_first_one_stays(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
     uint64_t first = 0, second = 0;
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     register_dataset(ledger, "visits", "1", NULL);
     json_t *answer = NULL, *recorded = json_pack("{s:[f,i]}", "rows", 0.1, 42);
     assert_ok(brume_ledger_recall(ledger, "key", &answer, &error));
@@ -176,18 +153,13 @@ static void an_answer_is_recalled_by_its_key_and_the_first_one_stays(void **stat
     brume_ledger_report report;
     assert_ok(brume_ledger_verify(ledger, &report, &error));
     assert_int_equal(report.answers, 1);
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void a_failed_query_stays_charged_and_is_in_the_history(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
     uint64_t id = 0;
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     register_dataset(ledger, "visits", "1", NULL);
     assert_ok(reserve(ledger, "visits", "0.6", "key", &id, &error));
     assert_ok(brume_ledger_fail(ledger, id, BRUME_EENGINE, &error));
@@ -198,17 +170,12 @@ static void a_failed_query_stays_charged_and_is_in_the_history(void **state)
     assert_string_equal(json_string_value(json_object_get(event, "state")), "failed");
     assert_string_equal(json_string_value(json_object_get(event, "sql")), "SELECT COUNT(*) FROM t");
     json_decref(history);
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void a_new_data_version_is_recorded_and_verified(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     register_dataset(ledger, "visits", "1", NULL);
     assert_ok(brume_ledger_set_data_version(ledger, "visits", "2026-03", &error));
     assert_fails(brume_ledger_set_data_version(ledger, "nobody", "1", &error), BRUME_EUNKNOWN);
@@ -218,8 +185,6 @@ static void a_new_data_version_is_recorded_and_verified(void **state)
     brume_dataset_close(dataset);
     brume_ledger_report report;
     assert_ok(brume_ledger_verify(ledger, &report, &error));
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void an_export_is_continued_by_the_ledger_but_not_by_another(void **state)
@@ -252,14 +217,14 @@ static void an_export_is_continued_by_the_ledger_but_not_by_another(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_charges_of_a_tenth_fill_a_budget_of_one_and_no_more),
+        with_fresh_ledger(ten_charges_of_a_tenth_fill_a_budget_of_one_and_no_more),
         cmocka_unit_test(what_was_spent_is_still_spent_after_reopening),
-        cmocka_unit_test(a_name_or_a_source_is_registered_once),
-        cmocka_unit_test(several_datasets_are_charged_all_or_none),
-        cmocka_unit_test(the_cap_the_rule_and_the_adjacency_are_the_owners),
-        cmocka_unit_test(an_answer_is_recalled_by_its_key_and_the_first_one_stays),
-        cmocka_unit_test(a_failed_query_stays_charged_and_is_in_the_history),
-        cmocka_unit_test(a_new_data_version_is_recorded_and_verified),
+        with_fresh_ledger(a_name_or_a_source_is_registered_once),
+        with_fresh_ledger(several_datasets_are_charged_all_or_none),
+        with_fresh_ledger(the_cap_the_rule_and_the_adjacency_are_the_owners),
+        with_fresh_ledger(an_answer_is_recalled_by_its_key_and_the_first_one_stays),
+        with_fresh_ledger(a_failed_query_stays_charged_and_is_in_the_history),
+        with_fresh_ledger(a_new_data_version_is_recorded_and_verified),
         cmocka_unit_test(an_export_is_continued_by_the_ledger_but_not_by_another),
     };
     return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

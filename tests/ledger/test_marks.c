@@ -56,11 +56,8 @@ static uint64_t queries_of(brume_ledger *ledger, const char *name)
 
 static void a_source_that_shares_a_mark_is_refused_unless_the_owner_insists(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     assert_ok(register_marked(ledger, "a", "file:/a", "path:/a", "inode:1:2", false, &error));
     static const struct {
         const char *mark, *said;
@@ -74,17 +71,12 @@ static void a_source_that_shares_a_mark_is_refused_unless_the_owner_insists(void
     }
     assert_ok(register_marked(ledger, "b", "file:/b", "path:/b", "inode:3:4", false, &error));
     assert_ok(register_marked(ledger, "c", "file:/c", "path:/c", "inode:1:2", true, &error));
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void a_file_that_a_registered_glob_matches_is_refused(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     assert_ok(register_marked(ledger, "all", "glob:/data/*.csv", "path:/data/1.csv", NULL, false,
                               &error));
     assert_fails(
@@ -95,17 +87,12 @@ static void a_file_that_a_registered_glob_matches_is_refused(void **state)
                               false, &error));
     assert_ok(register_marked(ledger, "json", "file:/data/2.json", "path:/data/2.json", NULL, false,
                               &error));
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void what_a_query_read_stays_known(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     assert_ok(register_marked(ledger, "a", "glob:/a/*", "path:/a/1", NULL, false, &error));
     assert_ok(ask(ledger, "a", "path:/a/1", "inode:9", &error));
     /* Moved out of the folder and registered: it was read under a's budget. */
@@ -113,17 +100,12 @@ static void what_a_query_read_stays_known(void **state)
                  BRUME_EPOLICY);
     brume_ledger_report report;
     assert_ok(brume_ledger_verify(ledger, &report, &error));
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void a_source_that_became_that_of_another_dataset_is_not_read(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     assert_ok(register_marked(ledger, "a", "file:/a", "path:/a", "inode:1", false, &error));
     assert_ok(register_marked(ledger, "b", "file:/b", "path:/b", "inode:2", false, &error));
     assert_fails(ask(ledger, "a", "path:/a", "inode:2", &error), BRUME_EPOLICY);
@@ -132,23 +114,16 @@ static void a_source_that_became_that_of_another_dataset_is_not_read(void **stat
     assert_int_equal(queries_of(ledger, "a"), 0);
     assert_ok(ask(ledger, "a", "path:/a", "inode:3", &error)); /* written anew: its own */
     assert_ok(ask(ledger, "a", "path:/a", "inode:1", &error)); /* as it was before */
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void datasets_that_share_a_source_by_the_owners_will_share_what_it_becomes(void **state)
 {
-    (void)state;
-    place where;
+    brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
-    make_place(&where);
-    brume_ledger *ledger = open_ledger(&where);
     assert_ok(register_marked(ledger, "a", "file:/a", "path:/a", "inode:1", false, &error));
     assert_ok(register_marked(ledger, "b", "file:/a", "path:/a", "inode:1", true, &error));
     assert_ok(ask(ledger, "a", "path:/a", "inode:2", &error));
     assert_ok(ask(ledger, "b", "path:/a", "inode:2", &error));
-    brume_ledger_close(ledger);
-    remove_place(&where);
 }
 
 static void an_export_shows_neither_marks_nor_their_hashes(void **state)
@@ -225,11 +200,11 @@ static void erasing_marks_buys_no_second_budget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_source_that_shares_a_mark_is_refused_unless_the_owner_insists),
-        cmocka_unit_test(a_file_that_a_registered_glob_matches_is_refused),
-        cmocka_unit_test(what_a_query_read_stays_known),
-        cmocka_unit_test(a_source_that_became_that_of_another_dataset_is_not_read),
-        cmocka_unit_test(datasets_that_share_a_source_by_the_owners_will_share_what_it_becomes),
+        with_fresh_ledger(a_source_that_shares_a_mark_is_refused_unless_the_owner_insists),
+        with_fresh_ledger(a_file_that_a_registered_glob_matches_is_refused),
+        with_fresh_ledger(what_a_query_read_stays_known),
+        with_fresh_ledger(a_source_that_became_that_of_another_dataset_is_not_read),
+        with_fresh_ledger(datasets_that_share_a_source_by_the_owners_will_share_what_it_becomes),
         cmocka_unit_test(an_export_shows_neither_marks_nor_their_hashes),
         cmocka_unit_test(another_ledger_hashes_the_same_mark_differently),
         cmocka_unit_test(erasing_marks_buys_no_second_budget),
