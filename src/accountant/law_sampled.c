@@ -61,23 +61,46 @@ static double log_tail(double z)
     return z > 1 ? -0.5 * z * z - log(z * 2.5) : -0.5 * z * z;
 }
 
-/* Relative to phi(c) >= 1: what lies left of `low` and right of `high`. */
-static double cut_tails(const brume_law *law, double c, double low, double high)
+/* q e^t/(1 - q + q e^t): sigma^2 times the slope of log r, which grows with x, up to 1. */
+static double slope_share(const brume_law *law, double x)
 {
-    double sigma = law->a, square = sigma * sigma, q = law->rate;
-    if (!law->reversed) {
-        /* left: r < 1 there once low < 0; right: r^m <= 2^m (1 + (q e^t)^m), phi >= both parts */
-        double m = c + 1, right = m * M_LN2 + log_tail(high / sigma);
-        double tilted = m * M_LN2 + log_tail((high - m) / sigma);
-        return exp(log_tail(-low / sigma)) + exp(right) + (high > m ? exp(tilted) : 1);
+    double tilted = law->rate * exp(fmin((2 * x - 1) / (2 * law->a * law->a), 600));
+    return fmin(tilted / (1 - law->rate + tilted) * (1 + 1e-12), 1);
+}
+
+/* A bound of the integral of N0 e^{start + slope |x - at|} over all x beyond at, |at| from 0. */
+static double sloping_tail(const brume_law *law, double at, double start, double slope)
+{
+    double sigma = law->a, z = at / sigma - slope * sigma;
+    return z > 1 ? exp(start - slope * at + 0.5 * slope * slope * sigma * sigma + log_tail(z)) : 1;
+}
+
+/* Relative to phi(c) >= 1: what lies left of `low` < 0. Removed: r < 1 there. Added: -c log r grows
+ * leftwards no faster than at `low`. */
+static double left_tail(const brume_law *law, double c, double low)
+{
+    if (!law->reversed)
+        return exp(log_tail(-low / law->a));
+    double start = (double)(-c * log_ratio(law, low));
+    return sloping_tail(law, -low, start, c * slope_share(law, low) / (law->a * law->a));
+}
+
+/* What lies right of `high` > 1/2. Added: r > 1 there. Removed, in pieces: up to the end of one
+ * (c+1) log r grows no faster than there, beyond the last no faster than (c+1)/sigma^2. */
+static double right_tail(const brume_law *law, double c, double high)
+{
+    double sigma = law->a, square = sigma * sigma, m = c + 1, sum = 0;
+    if (law->reversed)
+        return exp(log_tail(high / sigma));
+    for (double x = high; sum < 1;) {
+        double next = 1.5 * x, start = m * (double)log_ratio(law, x);
+        bool last = x > m + 12 * sigma;
+        sum += sloping_tail(law, x, start, last ? m / square : m * slope_share(law, next) / square);
+        if (last)
+            break;
+        x = next;
     }
-    /* right: r >= 1 where x > 1/2, so r^{-c} <= 1; left: -c log r grows leftwards no faster than
-     * with slope S = c q e^{t(low)} / (sigma^2 (1 - q + q e^{t(low)})), which grows with t */
-    double t = (2 * low - 1) / (2 * square);
-    double slope = c * q * exp(t) / (square * (1 - q + q * exp(t))) * (1 + 1e-12);
-    double start = (double)(-c * log_ratio(law, low)), z = (-low - slope * square) / sigma;
-    double left = start + slope * low + 0.5 * slope * slope * square + log_tail(z);
-    return exp(log_tail(high / sigma)) + (z > 1 ? exp(left) : 1);
+    return sum;
 }
 
 bool brume_sampled_cover(brume_law *law, double c)
@@ -85,12 +108,16 @@ bool brume_sampled_cover(brume_law *law, double c)
     if (law->points.memory && c <= law->covered)
         return true;
     double most = law->points.memory ? 4 * c : fmax(2 * c, 4), sigma = law->a;
-    double low = -9.8 * sigma, high = 9.8 * sigma;
-    if (!law->reversed)
-        high += most + 1 + 1.2 * sigma * sqrt(most + 1);
-    for (int tries = 0; cut_tails(law, most, low, high) > 1e-18; tries++) {
-        low -= sigma;
-        if (tries > 300)
+    double low = -9.8 * sigma, high = fmax(9.8 * sigma, 1), step = 0.5 * sigma;
+    for (int tries = 0; left_tail(law, most, low) > 5e-19; tries++, step *= 1.1) {
+        low -= step;
+        if (tries > 100)
+            return false;
+    }
+    step = 0.5 * sigma;
+    for (int tries = 0; right_tail(law, most, high) > 5e-19; tries++, step *= 1.1) {
+        high += step;
+        if (tries > 100)
             return false;
     }
     law->step = 2 * M_PI * strip_height(law, most) / exponent_goal;
