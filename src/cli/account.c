@@ -3,11 +3,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "accountant/pure.h"
 #include "accountant/renyi.h"
 #include "cli/curves.h"
 #include "cli/table.h"
+#include "cli/wrap.h"
 
 /* One question about one list of terms: epsilon at a delta, or delta at an epsilon. */
 typedef struct question {
@@ -177,19 +179,21 @@ static brume_number_text ten_digits_up(double upper)
 static brume_status print_all(const question *q, brume_call *call, const row *rows, size_t count,
                               const brume_bound *best, brume_error *error)
 {
-    const char *const columns[] = {"method", q->of_delta ? ">epsilon" : ">delta", ">times the best",
-                                   "how", NULL};
+    const char *const columns[] = {"method", q->of_delta ? ">epsilon" : ">delta", ">times best",
+                                   "~how", NULL};
     brume_table *table;
-    fprintf(call->out, "%s, at %s = %s, %s\n\n", brume_call_operand(call, 0),
-            q->of_delta ? "delta" : "epsilon", brume_shortest(q->at).text,
-            brume_call_adjacency_word(call));
+    brume_write_sentence(call->out, "%s, at %s = %s, %s", brume_call_operand(call, 0),
+                         q->of_delta ? "delta" : "epsilon", brume_shortest(q->at).text,
+                         brume_call_adjacency_word(call));
+    fputc('\n', call->out);
     BRUME_TRY(brume_table_open(columns, &table, error));
     for (size_t i = 0; i < count; i++) {
         brume_table_cell(table, "%s", rows[i].name);
         if (!rows[i].applies) {
             brume_table_cell(table, "-");
             brume_table_cell(table, "-");
-            brume_table_cell(table, "%s", rows[i].why);
+            const char *fault = strstr(rows[i].why, "does not apply"); /* its name is in front */
+            brume_table_cell(table, "%s", fault ? fault : rows[i].why);
             continue;
         }
         brume_table_cell(table, "%s",

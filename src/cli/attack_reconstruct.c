@@ -13,6 +13,7 @@
 #include "cli/attack.h"
 #include "cli/progress.h"
 #include "cli/table.h"
+#include "cli/wrap.h"
 
 enum { MOST_ROWS = 64 };
 
@@ -210,9 +211,9 @@ static void table_row(brume_table *table, const brume_assault *assault, const ro
     brume_table_cell(table, "%.1f", r->outcome.recovered);
     brume_table_cell(table, "%.1f %%", 100 * r->outcome.recovered / (double)assault->people);
     if (is_private(r))
-        brume_table_cell(table, "at most %.1f %% expected, by anybody", 100 * r->most);
+        brume_table_cell(table, "<= %.1f %%", 100 * r->most);
     else if (is_exponential(assault))
-        brume_table_cell(table, "at least %zu bits, always", certain(assault, r));
+        brume_table_cell(table, ">= %zu bits", certain(assault, r));
     else
         brume_table_cell(table, "-");
 }
@@ -220,8 +221,8 @@ static void table_row(brume_table *table, const brume_assault *assault, const ro
 static brume_status write_text(brume_call *call, const brume_assault *assault, const rows *all,
                                brume_error *error)
 {
-    const char *const columns[] = {"answers", ">error", ">epsilon", ">bits recovered",
-                                   ">share",  "bound",  NULL};
+    const char *const columns[] = {"answers", ">error", ">epsilon", ">bits",
+                                   ">share",  ">bound", NULL};
     fprintf(call->out, "%s adversary: %zu %s counts about %zu secret bits, %llu run%s\n\n",
             is_exponential(assault) ? "exponential" : "polynomial", assault->queries,
             is_exponential(assault) ? "subset" : "random subset", assault->people,
@@ -240,11 +241,16 @@ static brume_status write_text(brume_call *call, const brume_assault *assault, c
     brume_table_close(table);
     if (status != BRUME_OK)
         return status;
-    fprintf(call->out,
-            "\n%sone person's bit moves %zu answers; epsilon is that of all answers, at delta = "
-            "%s;\nerror is the root of the mean square of answer - truth%s\n",
-            brume_dim(call), assault->moved, brume_shortest(assault->delta).text,
-            brume_plain(call));
+    fprintf(call->out, "\n%s", brume_dim(call));
+    brume_write_sentence(call->out,
+                         "bits: how many came back, on average; one person's bit moves %zu answers",
+                         assault->moved);
+    brume_write_sentence(call->out, "epsilon: that of all answers, at delta = %s",
+                         brume_shortest(assault->delta).text);
+    brume_write_sentence(call->out, "error: the root of the mean square of answer - truth");
+    brume_write_sentence(call->out, "bound: <= a share that nobody can expect to exceed%s",
+                         is_exponential(assault) ? ", >= bits that come back whoever answers" : "");
+    fputs(brume_plain(call), call->out);
     if (brume_call_has(call, "plot"))
         fprintf(call->out, "%sbits recovered over noise: %s%s\n", brume_dim(call),
                 brume_call_text(call, "plot"), brume_plain(call));

@@ -5,45 +5,77 @@
 
 #include "cli/open_ledger.h"
 #include "cli/table.h"
+#include "cli/wrap.h"
+
+/* The normalised query, a clause a line: it is broken at "; " outside of quotes. */
+static void write_query(FILE *out, const char *text)
+{
+    while (*text) {
+        bool quoted = false;
+        size_t length = 0;
+        for (; text[length] && (quoted || strncmp(text + length, "; ", 2) != 0); length++)
+            quoted ^= text[length] == '\'';
+        brume_write_sentence(out, "%.*s", (int)length, text);
+        text += length;
+        text += *text ? 2 : 0;
+    }
+}
+
+/* "centred sum in 0..100000, for mean_income" */
+static void write_meaning(brume_table *table, const json_t *one)
+{
+    const json_t *bounds = json_object_get(one, "bounds"),
+                 *columns = json_object_get(one, "columns");
+    char within[80] = "", names[400] = "";
+    if (bounds)
+        snprintf(within, sizeof within, " in %s..%s",
+                 brume_shortest(json_number_value(json_array_get(bounds, 0))).text,
+                 brume_shortest(json_number_value(json_array_get(bounds, 1))).text);
+    for (size_t i = 0, used = 0; i < json_array_size(columns) && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : ", for ",
+                                 json_string_value(json_array_get(columns, i)));
+    brume_table_cell(table, "%s%s%s", json_string_value(json_object_get(one, "measure")), within,
+                     names);
+}
+
+static void write_measure(brume_table *table, const json_t *one)
+{
+    const json_t *scale = json_object_get(one, "scale"), *width = json_object_get(one, "error_95");
+    const json_t *rank = json_object_get(one, "rank_error_95");
+    scale = scale ? scale : json_object_get(one, "sigma");
+    scale = scale ? scale : json_object_get(one, "rate");
+    brume_table_cell(table, "%s",
+                     brume_rounded(json_number_value(json_object_get(one, "sensitivity"))).text);
+    brume_table_cell(table, "%s", json_string_value(json_object_get(one, "mechanism")));
+    brume_table_cell(table, "%s", scale ? brume_rounded(json_number_value(scale)).text : "");
+    if (rank)
+        brume_table_cell(table, "rank %s", brume_rounded(json_number_value(rank)).text);
+    else
+        brume_table_cell(table, "%s", width ? brume_rounded(json_number_value(width)).text : "");
+    write_meaning(table, one);
+}
+
+/* Shares of the price: equal ones, or those of the measures and of the estimates of bias. */
+static void write_shares(FILE *out, const json_t *plan)
+{
+    size_t count = json_array_size(plan);
+    double first = json_number_value(json_object_get(json_array_get(plan, 0), "share"));
+    double last = json_number_value(json_object_get(json_array_get(plan, count - 1), "share"));
+    if (count > 1 && first == last)
+        brume_write_sentence(out, "each of the %zu takes an equal share of the price", count);
+    else if (count > 1)
+        brume_write_sentence(out, "each takes %.3g %% of the price, each estimate of bias %.3g %%",
+                             100 * first, 100 * last);
+}
 
 static brume_status write_measures(brume_call *call, const json_t *plan, brume_error *error)
 {
-    static const char *const heads[] = {"measure", "noise", ">sensitivity", ">scale", ">± 95 %",
-                                        ">share",  "of",    "bounds",       NULL};
+    static const char *const heads[] = {">sensitivity", "noise",     ">scale",
+                                        ">± 95 %",      "~measured", NULL};
     brume_table *table = NULL;
     BRUME_TRY(brume_table_open(heads, &table, error));
-    for (size_t i = 0; i < json_array_size(plan); i++) {
-        const json_t *one = json_array_get(plan, i);
-        const json_t *scale = json_object_get(one, "scale"),
-                     *bounds = json_object_get(one, "bounds");
-        scale = scale ? scale : json_object_get(one, "sigma");
-        scale = scale ? scale : json_object_get(one, "rate");
-        const json_t *width = json_object_get(one, "error_95");
-        const json_t *rank = json_object_get(one, "rank_error_95");
-        brume_table_cell(table, "%s", json_string_value(json_object_get(one, "measure")));
-        brume_table_cell(table, "%s", json_string_value(json_object_get(one, "mechanism")));
-        brume_table_cell(
-            table, "%s",
-            brume_rounded(json_number_value(json_object_get(one, "sensitivity"))).text);
-        brume_table_cell(table, "%s", scale ? brume_rounded(json_number_value(scale)).text : "");
-        if (rank)
-            brume_table_cell(table, "rank %s", brume_rounded(json_number_value(rank)).text);
-        else
-            brume_table_cell(table, "%s",
-                             width ? brume_rounded(json_number_value(width)).text : "");
-        brume_table_cell(table, "%.0f %%", 100 * json_number_value(json_object_get(one, "share")));
-        const json_t *expression = json_object_get(one, "expression");
-        if (expression)
-            brume_table_cell(table, "x%lld", (long long)json_integer_value(expression));
-        else
-            brume_table_cell(table, "%s", "");
-        if (bounds)
-            brume_table_cell(table, "%s..%s",
-                             brume_shortest(json_number_value(json_array_get(bounds, 0))).text,
-                             brume_shortest(json_number_value(json_array_get(bounds, 1))).text);
-        else
-            brume_table_cell(table, "%s", "");
-    }
+    for (size_t i = 0; i < json_array_size(plan); i++)
+        write_measure(table, json_array_get(plan, i));
     brume_status status = brume_table_write(table, call, error);
     brume_table_close(table);
     return status;
@@ -56,16 +88,18 @@ static void write_modes(FILE *out, const json_t *plan)
         const json_t *one = json_array_get(plan, i), *gap = json_object_get(one, "gap_95");
         const json_t *rows = json_object_get(one, "count_error_95");
         if (gap)
-            fprintf(out,
-                    "a value may be the mode if its noisy number of units is at least %lld; of two "
-                    "values %s units or more apart the rarer one wins in 5 %% of draws at most\n",
-                    (long long)json_integer_value(json_object_get(one, "threshold")),
-                    brume_rounded(json_number_value(gap)).text);
+            brume_write_sentence(
+                out,
+                "a value may be the mode if its noisy number of units is at least %lld; of two "
+                "values %s units or more apart the rarer one wins in 5 %% of draws at most",
+                (long long)json_integer_value(json_object_get(one, "threshold")),
+                brume_rounded(json_number_value(gap)).text);
         if (rows)
-            fprintf(out,
-                    "the mode that is shown has at most %s rows fewer than the true one, in 95 %% "
-                    "of draws\n",
-                    brume_rounded(json_number_value(rows)).text);
+            brume_write_sentence(
+                out,
+                "the mode that is shown has at most %s rows fewer than the true one, in 95 %% "
+                "of draws",
+                brume_rounded(json_number_value(rows)).text);
     }
 }
 
@@ -75,34 +109,41 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     const json_t *shape = json_object_get(explanation, "shape");
     const json_t *cost = json_object_get(explanation, "cost");
     const json_t *rho = json_object_get(cost, "rho"), *groups = json_object_get(shape, "groups");
-    fprintf(out, "%s\n\n", json_string_value(json_object_get(explanation, "sql")));
+    write_query(out, json_string_value(json_object_get(explanation, "sql")));
+    fputc('\n', out);
     BRUME_TRY(write_measures(call, json_object_get(explanation, "plan"), error));
-    fprintf(out, "\none unit counts in at most %lld %s, with at most %lld %s in each\n",
-            (long long)json_integer_value(json_object_get(shape, "max_groups")),
-            json_integer_value(json_object_get(shape, "max_groups")) == 1 ? "group" : "groups",
-            (long long)json_integer_value(json_object_get(shape, "max_rows")),
-            json_integer_value(json_object_get(shape, "max_rows")) == 1 ? "row" : "rows");
+    fputc('\n', out);
+    write_shares(out, json_object_get(explanation, "plan"));
+    brume_write_sentence(
+        out, "one unit counts in at most %lld %s, with at most %lld %s in each",
+        (long long)json_integer_value(json_object_get(shape, "max_groups")),
+        json_integer_value(json_object_get(shape, "max_groups")) == 1 ? "group" : "groups",
+        (long long)json_integer_value(json_object_get(shape, "max_rows")),
+        json_integer_value(json_object_get(shape, "max_rows")) == 1 ? "row" : "rows");
     const json_t *plan = json_object_get(explanation, "plan");
     if (json_object_get(json_array_get(plan, 0), "half_shown_at"))
-        fprintf(out,
-                "groups are private: one of %lld units is shown in half of the draws at least, a "
-                "larger one more often\n",
-                (long long)json_integer_value(json_object_get(shape, "threshold")));
+        brume_write_sentence(
+            out,
+            "groups are private: one of %lld units is shown in half of the draws at least, a "
+            "larger one more often",
+            (long long)json_integer_value(json_object_get(shape, "threshold")));
     else if (json_is_true(json_object_get(shape, "private_keys")))
-        fprintf(out,
-                "groups are private: one is shown if its noisy number of units is at least "
-                "%lld\n",
-                (long long)json_integer_value(json_object_get(shape, "threshold")));
+        brume_write_sentence(
+            out,
+            "groups are private: one is shown if its noisy number of units is at least "
+            "%lld",
+            (long long)json_integer_value(json_object_get(shape, "threshold")));
     else
-        fprintf(out, "groups are public: all %lld are answered\n",
-                (long long)json_integer_value(groups));
+        brume_write_sentence(out, "groups are public: all %lld are answered",
+                             (long long)json_integer_value(groups));
     write_modes(out, plan);
     const char *unit = json_is_number(rho) ? "rho" : "epsilon";
-    fprintf(out, "price: %s %s, delta %s%s (rule %s); nothing was spent\n", unit,
-            brume_shortest(json_number_value(json_object_get(cost, unit))).text,
-            brume_rounded(json_number_value(json_object_get(cost, "delta"))).text,
-            json_is_true(json_object_get(explanation, "delta_by_default")) ? " (by default)" : "",
-            json_string_value(json_object_get(explanation, "rule")));
+    brume_write_sentence(
+        out, "price: %s %s, delta %s%s (rule %s); nothing was spent", unit,
+        brume_shortest(json_number_value(json_object_get(cost, unit))).text,
+        brume_rounded(json_number_value(json_object_get(cost, "delta"))).text,
+        json_is_true(json_object_get(explanation, "delta_by_default")) ? " (by default)" : "",
+        json_string_value(json_object_get(explanation, "rule")));
     return BRUME_OK;
 }
 

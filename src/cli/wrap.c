@@ -1,7 +1,9 @@
 /* Text for a person in lines of at most BRUME_LINE characters. */
 #include "cli/wrap.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static size_t width_of(const char *text, size_t bytes)
@@ -57,6 +59,24 @@ void brume_write_wrapped(FILE *out, const char *text, size_t column, size_t inde
     }
     if (!w.fresh)
         fputc('\n', out);
+}
+
+void brume_write_sentence(FILE *out, const char *format, ...)
+{
+    va_list arguments;
+    char *text = NULL;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length >= 0) {
+        brume_write_wrapped(out, text, 0, 2);
+        free(text);
+        return;
+    }
+    va_start(arguments, format); /* no memory: in one line, then */
+    vfprintf(out, format, arguments);
+    va_end(arguments);
+    fputc('\n', out);
 }
 
 /* Where the piece at `words` ends: at a space outside of quotes and brackets that the value of an

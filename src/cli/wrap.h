@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "cli/command.h"
+
 enum { BRUME_LINE = 80 };
 
 /* Characters, not bytes: continuation bytes of UTF-8 do not count. */
@@ -14,7 +16,11 @@ size_t brume_text_width(const char *text);
  * where the cursor is, in `column`; the others after `indent` spaces. Ends with a newline. */
 void brume_write_wrapped(FILE *out, const char *text, size_t column, size_t indent);
 
-/* The same for what is typed at a shell: it is broken before an option or an operand only, never
+/* A sentence, formatted as printf does, from the start of a line; its further lines are indented by
+ * two. */
+void brume_write_sentence(FILE *out, const char *format, ...) BRUME_PRINTF(2, 3);
+
+/* Words that are typed at a shell: they are broken before an option or an operand only, never
  * within quotes or brackets or between an option and its value; `continued` ends a broken line. */
 void brume_write_words(FILE *out, const char *words, size_t column, size_t indent,
                        const char *continued);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "query/error_bar.h"
 #include "query/present.h"
 
 json_t *brume_budget_left(const brume_filter *filter)
@@ -17,15 +16,6 @@ json_t *brume_budget_left(const brume_filter *filter)
     if (filter->rule == BRUME_RULE_CONCENTRATED)
         return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
     return json_pack("{s:f,s:f}", "epsilon", amount, "delta", delta);
-}
-
-static json_t *cost_to_json(const brume_plan *plan)
-{
-    double amount = brume_decimal_nearest(&plan->charge.amount);
-    double delta = brume_decimal_nearest(&plan->charge.delta);
-    if (plan->rule == BRUME_RULE_CONCENTRATED)
-        return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
-    return json_pack("{s:f,s:f,s:n}", "epsilon", amount, "delta", delta, "rho");
 }
 
 /* The tightest of the budgets that the query was charged to, as it is now. */
@@ -125,7 +115,7 @@ brume_status brume_answer_draw(const brume_question *question, const brume_plan 
 static brume_status complete(const brume_plan *plan, json_t *answer, brume_error *error)
 {
     bool good =
-        json_object_set_new(answer, "cost", cost_to_json(plan)) == 0 &&
+        json_object_set_new(answer, "cost", brume_plan_cost_to_json(plan)) == 0 &&
         json_object_set_new(answer, "events", brume_plan_to_json(plan)) == 0 &&
         json_object_set_new(answer, "delta_by_default", json_boolean(plan->delta_by_default)) == 0;
     if (good && plan->shape.private_keys)
@@ -211,74 +201,17 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     return BRUME_OK;
 }
 
-/* The question and its plan, at the price typed or at the one the target takes. */
-static brume_status prepare(brume_ledger *ledger, const char *sql, const brume_payment *payment,
-                            const brume_target *target, brume_question **question,
-                            brume_plan **plan, brume_error *error)
-{
-    char epsilon[BRUME_PRICE_TEXT];
-    brume_payment chosen = *payment;
-    BRUME_TRY(brume_question_open(ledger, sql, question, error));
-    if (target) {
-        BRUME_TRY(brume_price_within(*question, target, payment->delta, epsilon, error));
-        chosen = (brume_payment){epsilon, payment->delta, NULL};
-    }
-    return brume_query_plan_make((*question)->query, (*question)->tables, &chosen, plan, error);
-}
-
 brume_status brume_answer(brume_ledger *ledger, const char *sql, const brume_payment *payment,
                           const brume_target *target, brume_bits *bits, const brume_watch *watch,
                           json_t **answer, brume_error *error)
 {
     brume_question *question = NULL;
     brume_plan *plan = NULL;
-    brume_status status = prepare(ledger, sql, payment, target, &question, &plan, error);
+    brume_status status =
+        brume_question_prepare(ledger, sql, payment, target, &question, &plan, error);
     if (status == BRUME_OK)
         status = answer_question(ledger, question, plan, bits, watch, answer, error);
     brume_query_plan_close(plan);
     brume_question_close(question);
-    return status;
-}
-
-static json_t *shape_to_json(const brume_plan *plan)
-{
-    return json_pack(
-        "{s:I,s:I,s:b,s:o,s:b,s:f,s:o}", "max_groups", (json_int_t)plan->shape.max_groups,
-        "max_rows", (json_int_t)plan->shape.max_rows, "private_keys", plan->shape.private_keys,
-        "groups", plan->shape.cells ? json_integer((json_int_t)plan->shape.cells) : json_null(),
-        "charged_as_replace", plan->shape.replace, "cells_moved", plan->price.cells_upper,
-        "threshold",
-        plan->shape.private_keys ? json_integer((json_int_t)plan->price.threshold) : json_null());
-}
-
-brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_payment *payment,
-                           const brume_target *target, json_t **explanation, brume_error *error)
-{
-    brume_question *question = NULL;
-    brume_plan *plan = NULL;
-    brume_status status = prepare(ledger, sql, payment, target, &question, &plan, error);
-    json_t *made = NULL;
-    if (status == BRUME_OK) {
-        json_t *errors = json_array();
-        for (size_t i = 0; errors && i < plan->measure_count; i++) {
-            json_array_append_new(errors,
-                                  plan->selection || brume_measure_is_selection(&plan->measures[i])
-                                      ? json_null()
-                                      : json_real(brume_plan_width(plan, i, 0.05)));
-        }
-        for (size_t i = 0; errors && plan->bias && i < plan->bias->count; i++)
-            json_array_append_new(
-                errors, json_real(brume_error_width(plan->bias->noise, plan->bias->scale, 0.05)));
-        made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:b}", "plan", brume_plan_to_json(plan), "cost",
-                         cost_to_json(plan), "error_95", errors, "shape", shape_to_json(plan),
-                         "rule", brume_rule_word(plan->rule), "sql", question->query->normal,
-                         "delta_by_default", plan->delta_by_default);
-        if (!made)
-            status = brume_no_memory(error, "the answer");
-    }
-    brume_query_plan_close(plan);
-    brume_question_close(question);
-    if (status == BRUME_OK)
-        *explanation = made;
     return status;
 }

@@ -129,4 +129,7 @@ json_t *brume_plan_measure_to_json(const brume_plan *plan, size_t measure);
  * scale and share, the bounds, keys and threshold. NULL if memory is out. */
 json_t *brume_plan_to_json(const brume_plan *plan);
 
+/* {"epsilon","delta","rho"}: the price; NULL if memory is out. */
+json_t *brume_plan_cost_to_json(const brume_plan *plan);
+
 #endif

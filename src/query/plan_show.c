@@ -159,3 +159,12 @@ json_t *brume_plan_to_json(const brume_plan *plan)
     }
     return list;
 }
+
+json_t *brume_plan_cost_to_json(const brume_plan *plan)
+{
+    double amount = brume_decimal_nearest(&plan->charge.amount);
+    double delta = brume_decimal_nearest(&plan->charge.delta);
+    if (plan->rule == BRUME_RULE_CONCENTRATED)
+        return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
+    return json_pack("{s:f,s:f,s:n}", "epsilon", amount, "delta", delta, "rho");
+}

@@ -223,3 +223,18 @@ brume_status brume_price_within(const brume_question *question, const brume_targ
     snprintf(epsilon, BRUME_PRICE_TEXT, "%.6f", high / steps_per_unit);
     return BRUME_OK;
 }
+
+brume_status brume_question_prepare(brume_ledger *ledger, const char *sql,
+                                    const brume_payment *payment, const brume_target *target,
+                                    brume_question **question, brume_plan **plan,
+                                    brume_error *error)
+{
+    char epsilon[BRUME_PRICE_TEXT];
+    brume_payment chosen = *payment;
+    BRUME_TRY(brume_question_open(ledger, sql, question, error));
+    if (target) {
+        BRUME_TRY(brume_price_within(*question, target, payment->delta, epsilon, error));
+        chosen = (brume_payment){epsilon, payment->delta, NULL};
+    }
+    return brume_query_plan_make((*question)->query, (*question)->tables, &chosen, plan, error);
+}

@@ -24,4 +24,12 @@ BRUME_MUST_USE brume_status brume_price_within(const brume_question *question,
                                                const brume_target *target, const char *delta,
                                                char epsilon[BRUME_PRICE_TEXT], brume_error *error);
 
+/* The question and its plan, at the price typed or, with a `target` (NULL: none), at the one that
+ * the target takes. What was made before an error is the caller's to close. */
+BRUME_MUST_USE brume_status brume_question_prepare(brume_ledger *ledger, const char *sql,
+                                                   const brume_payment *payment,
+                                                   const brume_target *target,
+                                                   brume_question **question, brume_plan **plan,
+                                                   brume_error *error);
+
 #endif
