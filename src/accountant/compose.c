@@ -93,10 +93,12 @@ static void take_larger(brume_answer *answer, const brume_answer *other)
     answer->contradictory |= other->contradictory;
 }
 
-/* Else the second order's lower end may still be of use. */
-static bool nearly_known(const brume_answer *answer)
+/* What the second order must stay below to be passed over: the first's upper end, if that is nearly
+ * known, else its lower one, as the second's lower end may still be of use. */
+static double end_to_beat(const brume_answer *answer)
 {
-    return answer->value.upper - answer->value.lower <= 1e-6 * answer->value.upper;
+    bool known = answer->value.upper - answer->value.lower <= 1e-6 * answer->value.upper;
+    return known ? answer->value.upper : answer->value.lower;
 }
 
 static void fill(const brume_gathered *gathered, const brume_answer *answer, brume_composition *out)
@@ -153,10 +155,10 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
         } else if (order == 1 && answer.value.upper == 0 &&
                    brume_jumps_apply(gathered.laws, gathered.law_count)) {
             one = (brume_answer){.value = {0, 0}}; /* delta(0) is the total variation of both */
-        } else if (order == 1 && answer.value.upper > 0 && nearly_known(&answer) &&
-                   brume_moments_below(gathered.laws, gathered.law_count, answer.value.upper,
+        } else if (order == 1 && end_to_beat(&answer) > 0 &&
+                   brume_moments_below(gathered.laws, gathered.law_count, end_to_beat(&answer),
                                        finite * (1 - 2 * delta_error))) {
-            one = (brume_answer){.value = {0, answer.value.upper}}; /* the first order's counts */
+            one = (brume_answer){.value = {0, end_to_beat(&answer)}}; /* the first's counts */
         } else if (order == 1 && answer.value.lower > 0 &&
                    brume_jumps_below(gathered.laws, gathered.law_count, answer.value.lower,
                                      finite * (1 - 2 * delta_error))) {
@@ -202,9 +204,10 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
         brume_answer one = {.value = {0, 0}, .route = "nothing but failure"};
         brume_status status = BRUME_OK;
         double room = (answer.value.upper - gathered.failure_ends.upper) * (1 - 1e-9);
-        if (order == 1 && room > 0 && nearly_known(&answer) &&
-            brume_moments_below(gathered.laws, gathered.law_count, epsilon, room))
-            one.value.upper = 0; /* not above the first order's upper end */
+        double sure = (end_to_beat(&answer) - gathered.failure_ends.upper) * (1 - 1e-9);
+        if (order == 1 && sure > 0 &&
+            brume_moments_below(gathered.laws, gathered.law_count, epsilon, sure))
+            one.value.upper = 0; /* not above the first order's end */
         else if (order == 1 && answer.value.lower > gathered.failure_ends.upper &&
                  brume_jumps_below(gathered.laws, gathered.law_count, epsilon,
                                    (answer.value.lower - gathered.failure_ends.upper) * (1 - 1e-9)))

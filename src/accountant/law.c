@@ -227,7 +227,7 @@ bool brume_law_factor(const brume_law *law, double y, double *re, double *im, do
 
 bool brume_law_settle(brume_law *law, double c)
 {
-    if (law->c == c && !(law->kind == BRUME_LAW_SAMPLED))
+    if (law->c == c)
         return true;
     law->c = c;
     law->tilt = c + 0.5;

@@ -46,7 +46,8 @@ typedef struct brume_points {
     double *weight;                                /* their tilted weights; sum 1 */
     double *spot;                                  /* their places */
     double *wave_re, *wave_im, *turn_re, *turn_im; /* weight * exp(i y l), and exp(i h l) */
-    double *memory;                                /* the one allocation behind all of these */
+    double *gain_re, *gain_im, *doubt; /* SAMPLED: weight * (exp(i h l) - 1), weight * its error */
+    double *memory;                    /* the one allocation behind all of these */
 } brume_points;
 
 typedef struct brume_panels brume_panels;
@@ -73,6 +74,7 @@ typedef struct brume_law {
     double shift_height, shift_step, shift_error, shift_bend;
     double band_low, band_far, band_near; /* the envelope's bounds at its last `low` */
     double shift_size, shift_moment, shift_deviation, shift_spread;
+    double wave_size, wave_doubt, wave_gain; /* bounds of sums over the waves, see law_sampled.c */
 
     /* Settled on the line Re s = c. */
     double c, tilt;                          /* tilt = c + 1/2 */

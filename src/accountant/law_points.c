@@ -17,7 +17,7 @@ static const double cut = -55;
 
 bool brume_points_allocate(brume_points *points, size_t count)
 {
-    enum { ARRAYS = 10 };
+    enum { ARRAYS = 13 };
     if (count == 0 || count > SIZE_MAX / (ARRAYS * sizeof(double)))
         return false;
     double *memory = malloc(count * ARRAYS * sizeof *memory);
@@ -25,8 +25,9 @@ bool brume_points_allocate(brume_points *points, size_t count)
         return false;
     free(points->memory);
     double **arrays[ARRAYS] = {
-        &points->loss, &points->log_mass, &points->place,   &points->atom,    &points->weight,
-        &points->spot, &points->wave_re,  &points->wave_im, &points->turn_re, &points->turn_im};
+        &points->loss,    &points->log_mass, &points->place,   &points->atom,    &points->weight,
+        &points->spot,    &points->wave_re,  &points->wave_im, &points->turn_re, &points->turn_im,
+        &points->gain_re, &points->gain_im,  &points->doubt};
     for (size_t i = 0; i < ARRAYS; i++)
         *arrays[i] = memory + i * count;
     points->memory = memory;

@@ -14,7 +14,8 @@
 #include <math.h>
 
 static const double unit = BRUME_UNIT;
-static const double exponent_goal = 52; /* exp(-52) is what a quadrature may miss */
+static const double exponent_goal = 42; /* exp(-42) is what a quadrature may miss */
+static const double most_growth = 4.5;  /* log of how far the integrand may grow within the strip */
 enum { MOST_POINTS = 100000 };
 
 /* log r(x), real */
@@ -31,15 +32,24 @@ double brume_sampled_loss_error(const brume_law *law, double place)
 {
     double square = law->a * law->a, t = (2 * place - 1) / (2 * square);
     double share = t > 500 ? 1 : law->rate * exp(t) / (1 - law->rate + law->rate * exp(t));
-    return 16 * (share * (fabs(place) + 1) / square + fmin(1, law->rate * fabs(expm1(fmin(t, 0)))));
+    double lost = -law->rate * expm1(fmin(t, 0)); /* r = 1 - lost: the rate moves log r by lost/r */
+    return 16 * (share * (fabs(place) + 1) / square + lost / (1 - lost));
 }
 
-/* A strip 0 < Im x < height in which nothing grows by more than some exp(6). */
+/* The log of exp(d^2/(2 sigma^2)), and added: of cos(d/(2 sigma^2))^{-c}, is about this times d^2.
+ */
+static double strip_bend(const brume_law *law, double c)
+{
+    double square = law->a * law->a;
+    return (0.5 + (law->reversed ? c / (8 * square) : 0)) / square;
+}
+
+/* A strip 0 < Im x < height in which r has no zero and nothing grows by much more than
+ * exp(most_growth): the moved line's weights sum to its fourth root, as much cancels there. */
 static double strip_height(const brume_law *law, double c)
 {
-    double sigma = law->a, square = sigma * sigma;
-    double height = fmin(1.5 * sigma, 0.5 * M_PI * square);
-    return law->reversed ? fmin(height, square * sqrt(40 / fmax(c, 1))) : height;
+    double square = law->a * law->a, height = sqrt(most_growth / strip_bend(law, c));
+    return fmin(height, (law->reversed ? 0.6 : 0.97) * M_PI * square);
 }
 
 /* exp(d^2/(2 sigma^2)), and added: cos(d/(2 sigma^2))^{-c} */
@@ -47,6 +57,12 @@ static double strip_growth(const brume_law *law, double c, double d)
 {
     double square = law->a * law->a, growth = exp(d * d / (2 * square));
     return law->reversed ? growth * pow(cos(d / (2 * square)), -c) * (1 + 1e-9) : growth;
+}
+
+/* The step of a rule that a strip of `height` to either side makes exact to exp(-exponent_goal). */
+static double strip_step(const brume_law *law, double c, double height, double width)
+{
+    return 2 * M_PI * height / (exponent_goal + log1p(strip_growth(law, c, width)));
 }
 
 double brume_sampled_real_error(const brume_law *law, double c)
@@ -120,7 +136,8 @@ bool brume_sampled_cover(brume_law *law, double c)
         if (tries > 100)
             return false;
     }
-    law->step = 2 * M_PI * strip_height(law, most) / exponent_goal;
+    double strip = strip_height(law, most);
+    law->step = strip_step(law, most, strip, strip);
     double points = ceil((high - low) / law->step) + 2;
     if (!(points < MOST_POINTS) || !brume_points_allocate(&law->points, (size_t)points))
         return false;
@@ -186,7 +203,7 @@ static bool build_shifted(brume_law *law)
 {
     double sigma = law->a, square = sigma * sigma, c = law->c, q = law->rate;
     double height = 0.5 * strip_height(law, c), angle = height / square;
-    double step = 2 * M_PI * height / exponent_goal;
+    double step = strip_step(law, c, height, 2 * height);
     /* only where the real tilted weights are alive */
     const brume_points *real = &law->points;
     double low = real->spot[0] - 2 * law->step, high = real->spot[real->live - 1] + 2 * law->step;
@@ -202,10 +219,13 @@ static bool build_shifted(brume_law *law)
     double sum_re = 0, sum_im = 0, top = -INFINITY;
     for (size_t j = 0; j < p->count; j++) {
         double x = low + step * (double)j, t = fmin((2 * x - 1) / (2 * square), 600);
+        /* r = 1 + z; its real part is a sum of positive terms, the angle being below pi/2 */
         double z_re = q * (expm1(t) * cosine - 2 * sin(0.5 * angle) * sin(0.5 * angle));
-        double z_im = q * exp(t) * sine;
-        double log_re = 0.5 * log1p(2 * z_re + z_re * z_re + z_im * z_im);
-        double log_im = atan2(z_im, 1 + z_re);
+        double z_im = q * exp(t) * sine, r_re = 1 - q + q * exp(t) * cosine;
+        double square_less = 2 * z_re + z_re * z_re + z_im * z_im; /* |r|^2 - 1 */
+        double log_re = 0.5 *
+                        (square_less < -0.5 ? log(r_re * r_re + z_im * z_im) : log1p(square_less));
+        double log_im = atan2(z_im, r_re);
         p->atom[j] = law->reversed ? -log_re : log_re;
         p->spot[j] = log_im;
         p->place[j] = x;
@@ -241,6 +261,7 @@ static bool build_shifted(brume_law *law)
         law->shift_spread += size * deviation * reach;
         law->loss_error += size * moved;
         p->weight[j] = size;
+        p->doubt[j] = size * deviation;
     }
     p->live = p->count;
     law->shift_height = height;
@@ -269,17 +290,25 @@ bool brume_sampled_settle(brume_law *law)
     return build_shifted(law);
 }
 
-/* sum w_j (exp(i y lambda_j) - 1), each term without cancellation */
+/* w_j (exp(i y lambda_j) - 1), without cancellation: to some 20 units of its size */
+static inline void wave_at(const brume_points *p, size_t j, double y, double *re, double *im)
+{
+    double s, co, decay = expm1(-y * p->spot[j]);
+    sincos(0.5 * y * p->atom[j], &s, &co);
+    double e_re = decay - (1 + decay) * 2 * s * s, e_im = (1 + decay) * 2 * s * co;
+    *re = p->loss[j] * e_re - p->log_mass[j] * e_im;
+    *im = p->loss[j] * e_im + p->log_mass[j] * e_re;
+}
+
 static void direct_sum(const brume_law *law, double y, double *re, double *im)
 {
     const brume_points *p = &law->shifted;
     double sum_re = 0, sum_im = 0;
     for (size_t j = 0; j < p->live; j++) {
-        double s, co, decay = expm1(-y * p->spot[j]);
-        sincos(0.5 * y * p->atom[j], &s, &co);
-        double e_re = decay - (1 + decay) * 2 * s * s, e_im = (1 + decay) * 2 * s * co;
-        sum_re += p->loss[j] * e_re - p->log_mass[j] * e_im;
-        sum_im += p->loss[j] * e_im + p->log_mass[j] * e_re;
+        double wave_re, wave_im;
+        wave_at(p, j, y, &wave_re, &wave_im);
+        sum_re += wave_re;
+        sum_im += wave_im;
     }
     *re = sum_re;
     *im = sum_im;
@@ -296,33 +325,48 @@ static double direct_error(const brume_law *law, double y)
            law->shift_error;
 }
 
-/* Stand the waves at node `index`: turned by one product, fresh every 16 nodes. */
+/* A bound of |exp(i y lambda_j) - 1| */
+static inline double swing(const brume_points *p, size_t j, double y)
+{
+    return fmin(y * (fabs(p->atom[j]) + p->spot[j]), 2);
+}
+
+/* Stand the waves z_j = w_j (exp(i y lambda_j) - 1) at node `index`, fresh every 16 nodes, else
+ * from those of the node before: z_j turned by exp(i h lambda_j), and w_j (exp(i h lambda_j) - 1).
+ * So they stay small, and their errors too, where psi is near 1. */
 static void turn_waves(brume_law *law, long index, double h)
 {
     brume_points *p = &law->shifted;
     double *re = p->wave_re, *im = p->wave_im, *turn_re = p->turn_re, *turn_im = p->turn_im;
+    double *gain_re = p->gain_re, *gain_im = p->gain_im;
     bool new_step = law->wave_index < 0 || law->wave_step != h;
     size_t live = p->live;
-    if (new_step)
+    if (new_step) {
+        law->wave_gain = 0;
         for (size_t j = 0; j < live; j++) {
             double decay = exp(-h * p->spot[j]);
             sincos(h * p->atom[j], &turn_im[j], &turn_re[j]);
             turn_re[j] *= decay;
             turn_im[j] *= decay;
+            wave_at(p, j, h, &gain_re[j], &gain_im[j]);
+            law->wave_gain += p->weight[j] * swing(p, j, h);
         }
+    }
     if (new_step || law->wave_index != index - 1 || index % 16 == 0) {
-        double y = (double)index * h;
+        double y = (double)index * h, size = 0, doubt = 0;
         for (size_t j = 0; j < live; j++) {
-            double s, co, decay = exp(-y * p->spot[j]);
-            sincos(y * p->atom[j], &s, &co);
-            re[j] = decay * (p->loss[j] * co - p->log_mass[j] * s);
-            im[j] = decay * (p->loss[j] * s + p->log_mass[j] * co);
+            double most = swing(p, j, y + 15 * h); /* until they are fresh again */
+            wave_at(p, j, y, &re[j], &im[j]);
+            size += p->weight[j] * most;
+            doubt += p->doubt[j] * most;
         }
+        law->wave_size = size;
+        law->wave_doubt = doubt;
     } else {
         for (size_t j = 0; j < live; j++) {
             double a = re[j], b = im[j];
-            re[j] = a * turn_re[j] - b * turn_im[j];
-            im[j] = a * turn_im[j] + b * turn_re[j];
+            re[j] = a * turn_re[j] - b * turn_im[j] + gain_re[j];
+            im[j] = a * turn_im[j] + b * turn_re[j] + gain_im[j];
         }
     }
     law->wave_index = index;
@@ -331,29 +375,25 @@ static void turn_waves(brume_law *law, long index, double h)
 
 brume_log_psi brume_sampled_node(brume_law *law, long index, double h)
 {
-    double y = (double)index * h, re, im, error = direct_error(law, y);
-    if (law->count > 2e4) {
-        direct_sum(law, y, &re, &im);
-    } else {
-        turn_waves(law, index, h);
-        const brume_points *p = &law->shifted;
-        re = -1;
-        im = 0;
-        for (size_t start = 0; start < p->live; start += 16) {
-            size_t end = start + 16 < p->live ? start + 16 : p->live;
-            double block_re = 0, block_im = 0;
-            for (size_t j = start; j < end; j++) {
-                block_re += p->wave_re[j];
-                block_im += p->wave_im[j];
-            }
-            re += block_re;
-            im += block_im;
+    turn_waves(law, index, h);
+    const brume_points *p = &law->shifted;
+    double y = (double)index * h, re = 0, im = 0;
+    for (size_t start = 0; start < p->live; start += 16) {
+        size_t end = start + 16 < p->live ? start + 16 : p->live;
+        double block_re = 0, block_im = 0;
+        for (size_t j = start; j < end; j++) {
+            block_re += p->wave_re[j];
+            block_im += p->wave_im[j];
         }
-        /* the terms are summed whole: 16 turns of 6 units, blocks of 16, over sum |w_j| */
-        error += unit * (110 + (double)(p->live / 16) + y * 8 * law->shift_moment) *
-                     law->shift_size +
-                 law->shift_deviation * 2;
+        re += block_re;
+        im += block_im;
     }
+    /* the phases y lambda_j; fresh waves by 24 units, 15 turns of 14, blocks of 16; what 15 turns
+     * add, by 20 units each; the weights' own errors, and that of their sum; the quadrature */
+    double error = unit * (y * (28 * law->shift_moment + law->loss_error) +
+                           (254 + (double)(p->live / 16)) * law->wave_size + 300 * law->wave_gain) +
+                   1.1 * (law->wave_doubt + law->shift_deviation * law->wave_size) +
+                   law->shift_error;
     return brume_log_psi_of(re, im, error);
 }
 
