@@ -401,7 +401,8 @@ bool brume_dense_lay(brume_line *line, double limit)
     line->cut = lost || !(stop < most_nodes * line->h);
     if (line->cut && !lost) {
         rest = brume_band_weight(&line->band, stop, line->band.end);
-        lost = !(rest < 10 * exp(limit) / BRUME_LINE_TOLERANCE); /* ten times what is sought */
+        lost =
+            !(rest < 10 * exp(limit) / brume_line_tolerance(line)); /* ten times what is sought */
     }
     if (lost && end > BLOCK)
         end = BLOCK; /* and lay no more than shows that */
@@ -409,7 +410,7 @@ bool brume_dense_lay(brume_line *line, double limit)
     fill_function *fill = wide(line) ? fill_wide : fill_plain;
     /* of what the band leaves open, c(c+1)w^2/8, a hundredth may be passed over */
     double open = line->c * (line->c + 1) * line->width * line->width / 8;
-    double allowed = 0.01 * fmin(open, 1) * exp(limit) / BRUME_LINE_TOLERANCE;
+    double allowed = 0.01 * fmin(open, 1) * exp(limit) / brume_line_tolerance(line);
     brume_sieve sieve = {0};
     brume_band_turns turns;
     brume_band_turns_open(&line->band, line->h, &turns);

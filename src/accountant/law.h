@@ -198,6 +198,12 @@ static inline bool brume_law_is_lopsided(const brume_law *law)
            law->source.kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
 }
 
+/* Does a node sum over a table? */
+static inline bool brume_law_is_dear(const brume_law *law)
+{
+    return law->kind == BRUME_LAW_SAMPLED || law->kind == BRUME_LAW_THINNED;
+}
+
 /* A lower bound of sin^2 over [low, high], 0 <= low <= high. */
 double brume_smallest_sine_square(double low, double high);
 

@@ -8,7 +8,6 @@
 #include "accountant/dense.h"
 
 static const double unit = BRUME_UNIT;
-static const double tolerance = BRUME_LINE_TOLERANCE;
 static const size_t most_nodes = 400000; /* per line */
 static const double most_time = 2.5e8;   /* nanoseconds or so of one line of costly nodes */
 
@@ -146,7 +145,7 @@ void brume_line_aim(brume_line *line, double epsilon)
     line->cumulant_error = error;
     double k = (double)line->cumulant;
     double lead = (double)(line->cumulant - (long double)c * epsilon) - log(c) - log1p(c);
-    double spacing = spacing_at(line, epsilon, c, k, lead, tolerance);
+    double spacing = spacing_at(line, epsilon, c, k, lead, brume_line_tolerance(line));
     line->h = few_bits(2 * M_PI / spacing);
     line->lead = lead;
     line->saddle = c;
@@ -170,7 +169,7 @@ bool brume_line_decays(brume_line *line, double epsilon, double goal)
         double y = nodes * line->h, bound = base - log(y);
         for (size_t i = 0; i < line->law_count; i++)
             bound += line->laws[i].count * brume_law_envelope(&line->laws[i], y, INFINITY);
-        if (bound < log(tolerance) + goal)
+        if (bound < log(brume_line_tolerance(line)) + goal)
             return true;
     }
     return false;
@@ -190,120 +189,15 @@ static bool push(brume_line *line, brume_node node)
     return true;
 }
 
-/* The complex inverse of 1 - exp(-z a), z = x + iy. */
-static void inverse_step(double x, double y, double a, double *re, double *im)
-{
-    double s = sin(y * a), half = sin(0.5 * y * a), decay = exp(-x * a);
-    double below_re = -expm1(-x * a) + decay * 2 * half * half, below_im = decay * s;
-    double square = below_re * below_re + below_im * below_im;
-    *re = below_re / square;
-    *im = -below_im / square;
-}
-
-/* One node; *log_size is the log of its modulus (or of a bound of it). */
-static brume_node make_node(brume_line *line, long index, double *log_size)
-{
-    double c = line->c, y = (double)index * line->h;
-    double re = 0, im = 0, error = 0, size = 0, ceiling = 0;
-    bool usable = true;
-    double product_re = 1, product_im = 0, product_error = 0;
-    for (size_t i = 0; i < line->law_count; i++) {
-        brume_law *law = &line->laws[i];
-        double psi_re, psi_im, psi_error;
-        if (law->count == 1 && brume_law_factor(law, y, &psi_re, &psi_im, &psi_error)) {
-            double old = product_re; /* single draws are multiplied: no logarithms */
-            product_re = old * psi_re - product_im * psi_im;
-            product_im = old * psi_im + product_im * psi_re;
-            product_error += psi_error + 4 * unit;
-            continue;
-        }
-        brume_log_psi psi = brume_law_node(law, index, line->h);
-        double part_re = law->count * psi.re, part_im = law->count * psi.im;
-        re += part_re;
-        im += part_im;
-        size += fabs(part_re) + fabs(part_im);
-        ceiling += law->count * psi.ceiling;
-        error += law->count * psi.error;
-        usable &= psi.error <= 0.15;
-    }
-    double product_size = fmin(1, hypot(product_re, product_im) * (1 + 1.1 * product_error));
-    usable &= product_error <= 0.15;
-    error += product_error;
-    error += ((double)line->law_count + 8) * unit * size;
-    /* exp and sincos of the sum, the kernel (products and quotients): 24 units beside it */
-    error += 24 * unit + 4 * unit * (fabs(re) + fabs(im));
-    double first_re, first_im, second_re = 0, second_im = 0, lever = 0, kernel_error = 16 * unit;
-    double second_decay = 0, second_kernel_error = 0;
-    brume_band_pair pair = {0};
-    if (line->unit > 0) {
-        /* kappa(s) = e^{-s x0} [(1 - e^{-t}) + e^{-(s+1)a} (e^{a-t} - 1)] alpha beta, t = x0 - eps,
-         * alpha = 1/(1-e^{-sa}), beta = 1/(1-e^{-(s+1)a}): two terms that do not cancel */
-        double a = line->unit, alpha_re, alpha_im, beta_re, beta_im, si, co;
-        inverse_step(c, y, a, &alpha_re, &alpha_im);
-        inverse_step(c + 1, y, a, &beta_re, &beta_im);
-        first_re = alpha_re * beta_re - alpha_im * beta_im;
-        first_im = alpha_re * beta_im + alpha_im * beta_re;
-        sincos(y * a, &si, &co);
-        double decay = exp(-(c + 1) * a);
-        second_re = decay * (first_re * co + first_im * si);
-        second_im = decay * (first_im * co - first_re * si);
-        lever = hypot(beta_re, beta_im);
-        /* relative: the unit by 12 units in 1 - e^{-za}: at most |z a| e^{-Re za}/|1 - e^{-za}| */
-        kernel_error = unit * (96 + 16 * (c * a + y * a) * exp(-c * a) * hypot(alpha_re, alpha_im) +
-                               16 * ((c + 1) * a + y * a) * decay * lever);
-        /* second: and e^{-(s+1)a} itself */
-        second_decay = decay;
-        second_kernel_error = kernel_error + unit * (16 + 16 * ((c + 1) * a + y * a));
-    } else if (line->band.width > 0) {
-        pair = brume_band_at(&line->band, y);
-        first_re = pair.upper_re;
-        first_im = pair.upper_im;
-        second_re = pair.lower_re;
-        second_im = pair.lower_im;
-    } else {
-        double below_re = c * (c + 1) - y * y, below_im = (2 * c + 1) * y;
-        double square = (c * c + y * y) * ((c + 1) * (c + 1) + y * y);
-        first_re = below_re / square;
-        first_im = -below_im / square;
-    }
-    double kernel = hypot(first_re, first_im);
-    double second_kernel = line->band.width > 0 ? hypot(second_re, second_im)
-                                                : kernel * second_decay;
-    /* how much of the folded kernel there is: (1 - e^{-t}) + ... <= a, up to the lattice's step */
-    double share = line->unit > 0 ? -expm1(-line->unit) : 1;
-    brume_node node = {.y = y};
-    if (!usable || !(error <= 0.15)) {
-        /* nothing is known but |psi| <= exp(ceiling): the node is not summed, its bound is */
-        double bound = fmin(0, ceiling), known = product_error <= 0.15 ? product_size : 1;
-        node.error = exp(bound) * known * (kernel + pair.error) * (1 + 1e-9) + 1e-300;
-        node.second_error = exp(bound) * known * (second_kernel + pair.error) * (1 + 1e-9) + 1e-300;
-        *log_size = bound + log(kernel * share);
-        return node;
-    }
-    double s, co, modulus = exp(re);
-    sincos(im, &s, &co);
-    double psi_re = modulus * (co * product_re - s * product_im);
-    double psi_im = modulus * (co * product_im + s * product_re);
-    modulus *= product_size;
-    node.first_re = psi_re * first_re - psi_im * first_im;
-    node.first_im = psi_re * first_im + psi_im * first_re;
-    node.second_re = psi_re * second_re - psi_im * second_im;
-    node.second_im = psi_re * second_im + psi_im * second_re;
-    node.lever = modulus * lever;
-    node.error = modulus * (kernel * (1.1 * error + kernel_error) + 1.2 * pair.error);
-    node.second_error = modulus *
-                        (second_kernel * (1.1 * error + fmax(kernel_error, second_kernel_error)) +
-                         1.2 * pair.error);
-    *log_size = re + log(fmax(product_size, 1e-300) * kernel * share);
-    return node;
-}
-
-/* The log of a bound of |psi_total| over [low, high]. */
-static double envelope(brume_line *line, double low, double high)
+/* The log of a bound of |psi_total| over [low, high]; laws whose envelopes are dear are not asked
+ * once it is below `enough`. */
+static double envelope(brume_line *line, double low, double high, double enough)
 {
     double sum = 0;
-    for (size_t i = 0; i < line->law_count; i++)
-        sum += line->laws[i].count * brume_law_envelope(&line->laws[i], low, high);
+    for (int dear = 0; dear < 2 && !(sum < enough); dear++)
+        for (size_t i = 0; i < line->law_count; i++)
+            if (brume_law_is_dear(&line->laws[i]) == (dear == 1))
+                sum += line->laws[i].count * brume_law_envelope(&line->laws[i], low, high);
     return sum;
 }
 
@@ -326,11 +220,12 @@ static long skip_band(brume_line *line, long index, double limit)
             jump = last - (double)index;
         if (jump < 1)
             return 0;
-        double high = y + jump * line->h, bound = envelope(line, y + line->h, high), weight;
+        double high = y + jump * line->h, weight;
         if (line->unit > 0)
             weight = kernel * 2 * jump / line->fold;
         else
             weight = brume_band_weight(&line->band, y, high);
+        double bound = envelope(line, y + line->h, high, limit - log(weight));
         if (bound + log(weight) < limit) {
             line->skipped += exp(bound) * weight * 1.0001;
             return (long)jump;
@@ -346,7 +241,8 @@ static void spread(brume_line *line, double epsilon)
 {
     double c = line->saddle > 0 ? line->saddle : line->c;
     double open = c * (c + 1) * line->width * line->width / 8;
-    double share = fmin(fmax(1e-3 * open, tolerance), 1e-3), least = INFINITY, place = c;
+    double share = fmin(fmax(1e-3 * open, brume_line_tolerance(line)), 1e-3);
+    double least = INFINITY, place = c;
     double saddle = brume_cumulant_rough(line->laws, line->law_count, c, NULL) - c * epsilon;
     double typical = 0; /* -E log|psi| of Laplace and pure factors at a random y: log(D/p) */
     for (size_t i = 0; i < line->law_count; i++) {
@@ -405,7 +301,7 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
     }
     /* in the scale of exp(cumulant - c eps): what may be cut */
     double scale = (double)(line->cumulant - (long double)line->c * epsilon);
-    double limit = log(tolerance) + goal - scale;
+    double limit = log(brume_line_tolerance(line)) + goal - scale;
     if (brume_dense_suits(line))
         return brume_dense_lay(line, limit);
     double weight = line->unit > 0 ? log(2 / line->fold) : log(line->h / M_PI);
@@ -415,7 +311,7 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
     most = (size_t)fmin((double)most, most_time / brume_line_node_cost(line));
     for (long index = 0; (double)index <= last; index++) {
         double log_size;
-        if (!push(line, make_node(line, index, &log_size)))
+        if (!push(line, brume_line_node(line, index, limit - weight - 16, &log_size)))
             return false;
         const brume_node *node = &line->nodes[line->count - 1];
         useless += node->first_re == 0 && node->first_im == 0 && node->error > exp(limit);
@@ -429,8 +325,8 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
         double y = (double)index * line->h;
         if (line->unit == 0) {
             double end = last < INFINITY ? last * line->h : INFINITY;
-            double rest = envelope(line, y + line->h, end);
             double size = brume_band_weight(&line->band, y, end);
+            double rest = envelope(line, y + line->h, end, limit - log(size));
             if (rest + log(size) < limit || full) {
                 line->cut = full;
                 line->skipped += exp(rest) * size * 1.0001;
@@ -441,7 +337,8 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
             double rest = 2 / -expm1(-line->c * line->unit) * 2 * (last - (double)index) /
                           line->fold;
             line->cut = true;
-            line->skipped += rest * exp(envelope(line, y + line->h, last * line->h)) * 1.0001;
+            double bound = envelope(line, y + line->h, last * line->h, -INFINITY);
+            line->skipped += rest * exp(bound) * 1.0001;
             return true;
         }
         long jump = skip_band(line, index, limit - 3);

@@ -56,6 +56,7 @@ typedef struct brume_line {
     brume_law *laws;
     size_t law_count;
     double c, h;
+    double tolerance;            /* of what is cut away; 0: BRUME_LINE_TOLERANCE */
     double lead, saddle;         /* about log T, and c, as aimed */
     double width;                /* of the band, as asked for; 0: none */
     brume_band band;             /* as laid */
@@ -72,6 +73,11 @@ typedef struct brume_line {
     double skipped; /* bound of all that was not summed, over exp(cumulant - c x) */
     bool cut;       /* the node cap ended the line */
 } brume_line;
+
+static inline double brume_line_tolerance(const brume_line *line)
+{
+    return line->tolerance > 0 ? line->tolerance : BRUME_LINE_TOLERANCE;
+}
 
 /* A point on the profile: value = T, error = rounding and truncation, slope = dT/d eps. */
 typedef struct brume_line_sum {
@@ -93,9 +99,13 @@ void brume_line_aim(brume_line *line, double epsilon);
 /* Nanoseconds or so of one node: a sampled law sums its whole table. */
 double brume_line_node_cost(const brume_line *line);
 
-/* Lay nodes until what is left is below `goal` (a log, of T's size) times BRUME_LINE_TOLERANCE.
+/* Lay nodes until what is left is below `goal` (a log, of T's size) times the line's tolerance.
  * Call with `width` set. False if memory ran out. */
 BRUME_MUST_USE bool brume_line_lay(brume_line *line, double epsilon, double goal);
+
+/* The node at `index`; *log_size is the log of its modulus, or of a bound of it. One whose log size
+ * is certainly below `least` by its cheap laws alone is bounded, not summed. */
+brume_node brume_line_node(const brume_line *line, long index, double least, double *log_size);
 
 /* log of the size of T at eps: what `goal` should be at least. */
 double brume_line_size(const brume_line *line, double epsilon);

@@ -27,6 +27,8 @@ static const double light_effort = 2e3;   /* patterns without a first look */
 static const double tiny_effort = 150;    /* patterns before anything else */
 static const double pattern_nodes = 8e3;  /* of a line that is as dear as patterns */
 static const double ray_width = 1e-8;     /* a ray this narrow is not followed by a line */
+static const double coarse_width = 1e-7;  /* a goal above it is for finding out where to look */
+static const double coarse_cut = 1e-8;    /* of such a goal: what a line may leave out */
 static const double band_width = 8e-10;   /* a banded line this narrow is not laid again */
 
 static const char route_plain[] = "contour integral of the loss transform";
@@ -233,6 +235,8 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         return true;
     }
     brume_line line = {.laws = laws, .law_count = count};
+    if (width_goal > coarse_width) /* some digits are enough: fewer nodes */
+        line.tolerance = coarse_cut * width_goal;
     double width = -1, goal;
     bool alive = aim(&line, epsilon, INFINITY, &goal, &width);
     /* a line that only a band ends takes seconds and is not sharper than rays */
@@ -277,6 +281,11 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
             narrowest =
                 fmax(width_goal, band_width * fmin(fmax(0.7 * line.saddle * epsilon, 1), 12));
         bool wide = gap > (upper_end ? 1.15 : 1) * fmax(narrowest, own) * answer.value.upper;
+        if (width == 0 && wide && line.tolerance > 0) { /* delta is smaller than the line's size */
+            line.tolerance = 0;
+            alive = aim(&line, epsilon, INFINITY, &goal, &width);
+            continue;
+        }
         if (width == 0 && wide)
             try_patterns(laws, count, epsilon, pattern_effort, &answer);
         /* rounding, which no band narrows? */

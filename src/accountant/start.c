@@ -99,9 +99,6 @@ double brume_saddle_delta(brume_law *laws, size_t count, double epsilon)
 double brume_saddle_epsilon(brume_law *laws, size_t count, double log_delta, double c)
 {
     double epsilon = NAN, last = NAN, last_excess = NAN;
-    for (size_t i = 0; i < count; i++)
-        if (laws[i].kind == BRUME_LAW_SAMPLED)
-            return NAN; /* its cumulant is dear */
     double at = log(c);
     for (int i = 0; i < 12; i++) {
         double excess = saddle_log_delta(laws, count, exp(at), &epsilon) - log_delta;
