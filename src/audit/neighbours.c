@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/made_table.h"
 #include "audit/subsets.h"
 #include "audit/values.h"
-#include "base/csv.h"
 #include "base/error.h"
 
 enum { UNITS = 6, ROWS_OF_OTHERS = 2, PUBLIC_ROWS = 12, MOST_GROUPS = 16, MOST_ROWS = 4096 };
@@ -25,36 +25,33 @@ struct brume_neighbours {
     uint64_t groups, rows; /* of the unit that differs */
     uint64_t crowd;        /* units that are in its first group too, in both databases */
     choice choice;
-    char folder[64];
+    char folder[64];                /* of the files; empty where there are none */
+    brume_made_table *databases[2]; /* [table] */
     brume_engine *engines[2];
     char words[200];
 };
 
-static void file_path(const brume_neighbours *all, size_t table, bool second, char *out,
-                      size_t size)
+static void clear_database(brume_neighbours *all, bool second)
 {
-    snprintf(out, size, "%s/%zu-%d.csv", all->folder, table, second ? 2 : 1);
+    brume_made_table *tables = all->databases[second];
+    brume_engine_close(all->engines[second]);
+    for (size_t t = 0; tables && t < all->question->table_count; t++)
+        brume_made_table_clear(&tables[t]);
+    free(tables);
 }
 
 void brume_neighbours_close(brume_neighbours *all)
 {
     if (!all)
         return;
-    for (size_t t = 0; t < all->question->table_count; t++) {
-        for (size_t c = 0;
-             all->values && all->values[t] && c < all->question->policies[t]->column_count; c++)
+    for (size_t t = 0; all->values && t < all->question->table_count; t++) {
+        for (size_t c = 0; all->values[t] && c < all->question->policies[t]->column_count; c++)
             brume_values_clear(&all->values[t][c]);
-        if (all->values)
-            free(all->values[t]);
-        for (int second = 0; second < 2 && all->folder[0]; second++) { /* else none was made */
-            char path[120];
-            file_path(all, t, second != 0, path, sizeof path);
-            unlink(path);
-        }
+        free(all->values[t]);
     }
     free(all->values);
-    for (int second = 0; second < 2; second++)
-        brume_engine_close(all->engines[second]);
+    clear_database(all, false);
+    clear_database(all, true);
     if (all->folder[0])
         rmdir(all->folder);
     free(all);
@@ -80,32 +77,34 @@ typedef struct row_choice {
 } row_choice;
 
 static brume_status write_row(const brume_neighbours *all, size_t table, unsigned unit,
-                              const row_choice *of, FILE *out, brume_error *error)
+                              const row_choice *of, brume_made_table *out, brume_error *error)
 {
     const brume_policy *policy = all->question->policies[table];
+    const char **texts = calloc(policy->column_count + 1, sizeof *texts);
     uint64_t state = of->first;
-    for (size_t c = 0; c < policy->column_count; c++) {
+    char text[64];
+    brume_status status = texts ? BRUME_OK : brume_no_memory(error, "an audit");
+    for (size_t c = 0; status == BRUME_OK && c < policy->column_count; c++) {
         const brume_policy_column *column = &policy->columns[c];
         const brume_values *values = &all->values[table][c];
         uint64_t place = (brume_public_word(&state) + of->turn) % values->count;
-        char text[64];
         if (values->low != values->high && of->choice != CHOOSE_ANY)
             place = of->choice == CHOOSE_HIGH ? values->high : values->low;
-        fputs(c ? "," : "", out);
+        texts[c] = values->texts[place];
         if (policy->unit && strcmp(policy->unit, column->name) == 0) {
-            BRUME_TRY(brume_values_unit(column, unit, text, error));
-            brume_csv_write_quoted(out, text);
-        } else if (*values->texts[place]) {
-            brume_csv_write_quoted(out, values->texts[place]);
+            status = brume_values_unit(column, unit, text, error);
+            texts[c] = text;
         }
     }
-    fputc('\n', out);
-    return BRUME_OK;
+    if (status == BRUME_OK)
+        brume_made_table_row(out, texts);
+    free(texts);
+    return status;
 }
 
 /* The rows of the units that are in both databases, and of the other unit where it is. */
 static brume_status write_others(const brume_neighbours *all, size_t table, uint64_t *state,
-                                 FILE *out, brume_error *error)
+                                 brume_made_table *out, brume_error *error)
 {
     const brume_policy *policy = all->question->policies[table];
     unsigned units = policy->is_public || !policy->unit ? PUBLIC_ROWS : UNITS;
@@ -121,8 +120,8 @@ static brume_status write_others(const brume_neighbours *all, size_t table, uint
 
 /* The crowd, and the unit that differs where it is. */
 static brume_status write_differing(const brume_neighbours *all, bool second,
-                                    brume_adjacency adjacency, uint64_t *state, FILE *out,
-                                    brume_error *error)
+                                    brume_adjacency adjacency, uint64_t *state,
+                                    brume_made_table *out, brume_error *error)
 {
     uint64_t first = brume_public_word(state);
     bool replaced = adjacency == BRUME_REPLACE && !second;
@@ -145,29 +144,18 @@ static brume_status write_differing(const brume_neighbours *all, bool second,
     return BRUME_OK;
 }
 
-static brume_status write_file(const brume_neighbours *all, size_t table, bool second,
-                               brume_adjacency adjacency, uint64_t number, brume_error *error)
+static brume_status write_table(const brume_neighbours *all, size_t table, bool second,
+                                brume_adjacency adjacency, uint64_t number, brume_error *error)
 {
-    const brume_policy *policy = all->question->policies[table];
+    brume_made_table *out = &all->databases[second][table];
     char path[120];
-    file_path(all, table, second, path, sizeof path);
-    FILE *out = fopen(path, "wx");
-    if (!out)
-        return brume_fail(error, BRUME_EDISK, "is $TMPDIR a folder that may be written?",
-                          "cannot write '%s'", path);
-    for (size_t c = 0; c < policy->column_count; c++) {
-        fputs(c ? "," : "", out);
-        brume_csv_write_quoted(out, policy->columns[c].name);
-    }
-    fputc('\n', out);
+    snprintf(path, sizeof path, "%s/%zu-%d.csv", all->folder, table, second ? 2 : 1);
+    BRUME_TRY(brume_made_table_begin(out, all->question->policies[table], path, error));
     uint64_t state = (number << 16) + table; /* the same rows in both databases */
-    brume_status status = write_others(all, table, &state, out, error);
-    if (status == BRUME_OK && table == all->table)
-        status = write_differing(all, second, adjacency, &state, out, error);
-    bool written = !ferror(out);
-    if (fclose(out) != 0 || (!written && status == BRUME_OK))
-        status = brume_fail(error, BRUME_EDISK, "is the disk full?", "cannot write '%s'", path);
-    return status;
+    BRUME_TRY(write_others(all, table, &state, out, error));
+    if (table == all->table)
+        BRUME_TRY(write_differing(all, second, adjacency, &state, out, error));
+    return brume_made_table_end(out, error);
 }
 
 /* ---- the two databases ---- */
@@ -177,23 +165,11 @@ static brume_status open_engine(brume_neighbours *all, bool second, brume_error 
     size_t count = all->question->table_count;
     brume_source *sources = calloc(count + 1, sizeof *sources);
     brume_column **columns = calloc(count + 1, sizeof *columns);
-    char(*paths)[120] = calloc(count + 1, sizeof *paths);
-    brume_status status = sources && columns && paths ? BRUME_OK
-                                                      : brume_no_memory(error, "an audit");
+    brume_status status = sources && columns ? BRUME_OK : brume_no_memory(error, "an audit");
     for (size_t t = 0; status == BRUME_OK && t < count; t++) {
-        const brume_policy *policy = all->question->policies[t];
-        status = brume_policy_source(policy, &sources[t], &columns[t], error);
-        if (status != BRUME_OK)
-            break;
-        file_path(all, t, second, paths[t], sizeof paths[t]);
-        sources[t].location = paths[t];
-        sources[t].options =
-            ", delim = ',', quote = '\"', escape = '\"', comment = '', header = 'true'";
-        for (size_t c = 0; c < policy->column_count; c++)
-            if (policy->columns[c].type.kind == BRUME_TYPE_REFUSED) {
-                static char text[] = "VARCHAR"; /* no query reads it */
-                columns[t][c].native = text;
-            }
+        status =
+            brume_made_table_source(&all->databases[second][t], &sources[t], &columns[t], error);
+        sources[t].password = all->question->datasets[t]->password;
     }
     if (status == BRUME_OK)
         status = brume_engine_open(sources, count, &all->engines[second], error);
@@ -201,8 +177,19 @@ static brume_status open_engine(brume_neighbours *all, bool second, brume_error 
         free(columns[t]);
     free(columns);
     free(sources);
-    free(paths);
     return status;
+}
+
+static brume_status make_database(brume_neighbours *all, bool second, brume_adjacency adjacency,
+                                  uint64_t number, brume_error *error)
+{
+    size_t count = all->question->table_count;
+    all->databases[second] = calloc(count + 1, sizeof *all->databases[second]);
+    if (!all->databases[second])
+        return brume_no_memory(error, "an audit");
+    for (size_t t = 0; t < count; t++)
+        BRUME_TRY(write_table(all, t, second, adjacency, number, error));
+    return open_engine(all, second, error);
 }
 
 /* The table that differs: the private ones in turn. */
@@ -210,13 +197,8 @@ static brume_status choose_table(brume_neighbours *all, uint64_t number, brume_e
 {
     const brume_question *question = all->question;
     uint64_t private_tables = 0;
-    for (size_t t = 0; t < question->table_count; t++) {
-        if (question->policies[t]->table)
-            return brume_fail(error, BRUME_EUNSUPPORTED, "audit it over a registered file",
-                              "'%s' is a table of a server, where an audit writes nothing",
-                              question->datasets[t]->name);
+    for (size_t t = 0; t < question->table_count; t++)
         private_tables += !question->policies[t]->is_public;
-    }
     if (private_tables == 0)
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "no dataset of the query is private: there is nothing to audit");
@@ -290,27 +272,29 @@ static brume_status find_values(brume_neighbours *all, const char *sql, brume_er
     return BRUME_OK;
 }
 
+static brume_status make_folder(brume_neighbours *all, brume_error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    snprintf(all->folder, sizeof all->folder, "%.40s/brume-audit-XXXXXX",
+             folder && *folder && strlen(folder) <= 40 ? folder : "/tmp");
+    if (mkdtemp(all->folder))
+        return BRUME_OK;
+    all->folder[0] = 0;
+    return brume_fail(error, BRUME_EDISK, "is $TMPDIR a folder that may be written?",
+                      "cannot make a folder for an audit");
+}
+
 static brume_status make(brume_neighbours *all, brume_adjacency adjacency, const char *sql,
                          uint64_t threshold, uint64_t number, brume_error *error)
 {
-    const char *folder = getenv("TMPDIR");
     BRUME_TRY(choose_table(all, number, error));
     choose_size(all, threshold, number);
     choose_words(all, adjacency);
     BRUME_TRY(find_values(all, sql, error));
-    snprintf(all->folder, sizeof all->folder, "%.40s/brume-audit-XXXXXX",
-             folder && *folder && strlen(folder) <= 40 ? folder : "/tmp");
-    if (!mkdtemp(all->folder)) {
-        all->folder[0] = 0;
-        return brume_fail(error, BRUME_EDISK, "is $TMPDIR a folder that may be written?",
-                          "cannot make a folder for an audit");
-    }
-    for (int second = 0; second < 2; second++) {
-        for (size_t t = 0; t < all->question->table_count; t++)
-            BRUME_TRY(write_file(all, t, second != 0, adjacency, number, error));
-        BRUME_TRY(open_engine(all, second != 0, error));
-    }
-    return BRUME_OK;
+    if (!all->question->policies[0]->table) /* files and tables are never in one question */
+        BRUME_TRY(make_folder(all, error));
+    BRUME_TRY(make_database(all, false, adjacency, number, error));
+    return make_database(all, true, adjacency, number, error);
 }
 
 brume_status brume_neighbours_open(const brume_question *question, brume_adjacency adjacency,

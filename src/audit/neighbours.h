@@ -4,8 +4,8 @@
  * one unit more in one of the tables; under replace one unit of it has other rows there.
  * 2. That unit has as many groups and rows as the policy lets count, or twice as many, so that the
  *    bounding is attacked too.
- * 3. The sources of the datasets are never opened: the tables are CSV files in a folder of their
- *    own, read by the engine that reads registered files, with the recorded types. */
+ * 3. The sources of the datasets are never read: the tables are CSV files in a folder of their own,
+ *    or constants in the SQL that a server runs (made_table.h). */
 #ifndef BRUME_AUDIT_NEIGHBOURS_H
 #define BRUME_AUDIT_NEIGHBOURS_H
 
@@ -15,8 +15,8 @@ typedef struct brume_neighbours brume_neighbours;
 
 /* Make pair `number`; each is another. `sql` is the question's text; `threshold` is how many units
  * a private key needs to be shown, 0 where keys are public. Close with brume_neighbours_close,
- * which removes the files. Errors: BRUME_EUNSUPPORTED for tables of a server, and for units whose
- * type has too few values; BRUME_EDISK, BRUME_EMEMORY and those of brume_engine_open. */
+ * which removes the files. Errors: BRUME_EUNSUPPORTED for units whose type has too few values;
+ * BRUME_EDISK, BRUME_EMEMORY and those of brume_engine_open. */
 BRUME_MUST_USE brume_status brume_neighbours_open(const brume_question *question,
                                                   brume_adjacency adjacency, const char *sql,
                                                   uint64_t threshold, uint64_t number,

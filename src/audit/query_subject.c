@@ -14,6 +14,7 @@ enum { PAIRS = 6, SHARP = 6, EXAMPLES = 24 };
 struct brume_query_subject {
     const brume_question *question;
     const brume_plan *plan;
+    const brume_watch *watch;
     brume_neighbours *neighbours;
     brume_score *score;
 };
@@ -27,15 +28,25 @@ void brume_query_subject_close(brume_query_subject *subject)
     free(subject);
 }
 
-/* Examples of one database. */
-static brume_status learn(const brume_question *question, const brume_plan *plan,
-                          brume_engine *engine, bool second, bool sharp, size_t count,
-                          brume_bits *bits, brume_score *score, brume_error *error)
+/* One answer, unless somebody wants to stop. */
+static brume_status draw(const brume_query_subject *subject, const brume_plan *plan, bool second,
+                         brume_bits *bits, json_t **answer, brume_error *error)
+{
+    const brume_watch *watch = subject->watch;
+    if (watch && watch->interrupted(watch->context))
+        return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted; nothing was spent");
+    brume_engine *engine = brume_neighbours_engine(subject->neighbours, second);
+    return brume_answer_draw(subject->question, plan, engine, bits, answer, error);
+}
+
+/* Examples of one database; `sharp`: with hardly any noise. */
+static brume_status learn(const brume_query_subject *subject, const brume_plan *plan, bool second,
+                          bool sharp, size_t count, brume_bits *bits, brume_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         json_t *answer = NULL;
-        BRUME_TRY(brume_answer_draw(question, plan, engine, bits, &answer, error));
-        brume_status status = brume_score_learn(score, answer, second, sharp, error);
+        BRUME_TRY(draw(subject, plan, second, bits, &answer, error));
+        brume_status status = brume_score_learn(subject->score, answer, second, sharp, error);
         json_decref(answer);
         BRUME_TRY(status);
     }
@@ -54,11 +65,8 @@ static brume_status try_pair(brume_query_subject *subject, const brume_plan *sha
     BRUME_TRY(brume_neighbours_open(subject->question, plan->adjacency, sql, threshold, number,
                                     &subject->neighbours, error));
     for (int second = 0; second < 2; second++) {
-        brume_engine *engine = brume_neighbours_engine(subject->neighbours, second != 0);
-        BRUME_TRY(learn(subject->question, sharp, engine, second != 0, true, SHARP, bits,
-                        subject->score, error));
-        BRUME_TRY(learn(subject->question, subject->plan, engine, second != 0, false, EXAMPLES,
-                        bits, subject->score, error));
+        BRUME_TRY(learn(subject, sharp, second != 0, true, SHARP, bits, error));
+        BRUME_TRY(learn(subject, plan, second != 0, false, EXAMPLES, bits, error));
     }
     *separation = brume_score_settle(subject->score);
     return BRUME_OK;
@@ -66,7 +74,8 @@ static brume_status try_pair(brume_query_subject *subject, const brume_plan *sha
 
 brume_status brume_query_subject_open(const brume_question *question, const brume_plan *plan,
                                       const brume_plan *sharp, const char *sql, brume_bits *bits,
-                                      brume_query_subject **out, brume_error *error)
+                                      const brume_watch *watch, brume_query_subject **out,
+                                      brume_error *error)
 {
     brume_query_subject *best = NULL;
     double best_separation = -1;
@@ -77,6 +86,7 @@ brume_status brume_query_subject_open(const brume_question *question, const brum
         if (next) {
             next->question = question;
             next->plan = plan;
+            next->watch = watch;
             status = try_pair(next, sharp, sql, number, bits, &separation, error);
         } else {
             status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an audit");
@@ -102,11 +112,9 @@ brume_status brume_query_subject_draw(const void *context, bool second, brume_bi
                                       int64_t *out, size_t n, brume_error *error)
 {
     const brume_query_subject *subject = context;
-    brume_engine *engine = brume_neighbours_engine(subject->neighbours, second);
     for (size_t i = 0; i < n; i++) {
         json_t *answer = NULL;
-        BRUME_TRY(
-            brume_answer_draw(subject->question, subject->plan, engine, bits, &answer, error));
+        BRUME_TRY(draw(subject, subject->plan, second, bits, &answer, error));
         out[i] = brume_score_of(subject->score, answer);
         json_decref(answer);
     }

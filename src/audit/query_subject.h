@@ -10,17 +10,20 @@
 
 #include "audit/epsilon.h"
 #include "query/question.h"
+#include "query/spend.h"
 
 typedef struct brume_query_subject brume_query_subject;
 
 /* Of some pairs of neighbours, keep the one that the answers tell apart best. `sharp` is a plan of
  * the same question at a much higher price, whose answers show what differs; `plan` is audited. All
- * are to outlive the subject. Errors: those of brume_neighbours_open and of brume_answer_draw. */
+ * are to outlive the subject. Errors: those of brume_neighbours_open and of brume_answer_draw;
+ * BRUME_ECANCELLED, here and in draws, as soon as `watch` (NULL: nobody) says that somebody wants
+ * to stop. */
 BRUME_MUST_USE brume_status brume_query_subject_open(const brume_question *question,
                                                      const brume_plan *plan,
                                                      const brume_plan *sharp, const char *sql,
-                                                     brume_bits *bits, brume_query_subject **out,
-                                                     brume_error *error);
+                                                     brume_bits *bits, const brume_watch *watch,
+                                                     brume_query_subject **out, brume_error *error);
 void brume_query_subject_close(brume_query_subject *subject);
 
 /* Draw: a brume_audit_draw whose context is the subject. */

@@ -2,11 +2,15 @@
 #include "audit/values.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "query/literal.h"
 
 void brume_values_clear(brume_values *values)
 {
@@ -28,35 +32,38 @@ static bool is_number(const char *text)
     return end != text && !*end && strspn(text, "+-.0123456789eE") == strlen(text);
 }
 
-/* "2024-05-01", and what may follow in a timestamp. */
-static bool is_date(const char *text, bool timed)
+static bool is_whole_within(const char *text, int64_t low, int64_t high)
 {
-    static const char form[] = "dddd-dd-dd";
-    for (size_t i = 0; form[i]; i++)
-        if (form[i] == '-' ? text[i] != '-' : !isdigit((unsigned char)text[i]))
-            return false;
-    return !text[10] || (timed && text[10] == ' ');
+    errno = 0;
+    long long value = strtoll(text, NULL, 10);
+    return is_whole(text) && errno == 0 && value >= low && value <= high;
 }
 
-/* Can the text be a value of the type? Where it cannot after all, the reader skips its row. */
+/* Does the text convert to the type on every engine? A row of another would be skipped, or be an
+ * error. */
 static bool fits(brume_type type, const char *text)
 {
+    char canonical[32];
     switch (type.kind) {
     case BRUME_TYPE_REFUSED:
         return false;
     case BRUME_TYPE_BOOLEAN:
         return strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
     case BRUME_TYPE_INTEGER:
+        return is_whole_within(text, INT32_MIN, INT32_MAX);
     case BRUME_TYPE_BIGINT:
-        return is_whole(text);
-    case BRUME_TYPE_DECIMAL:
+        return is_whole_within(text, INT64_MIN, INT64_MAX);
+    case BRUME_TYPE_DECIMAL: /* half a unit of room: it may be rounded up */
+        return is_number(text) && !strpbrk(text, "eE") &&
+               fabs(strtod(text, NULL)) < pow(10, type.precision - type.scale) - 0.5;
     case BRUME_TYPE_DOUBLE:
-        return is_number(text);
+        return is_number(text) && fabs(strtod(text, NULL)) < 1e150;
     case BRUME_TYPE_TEXT:
         return true;
     case BRUME_TYPE_DATE:
+        return brume_literal_date(text, canonical);
     case BRUME_TYPE_TIMESTAMP:
-        return is_date(text, type.kind == BRUME_TYPE_TIMESTAMP);
+        return brume_literal_timestamp(text, canonical);
     }
     return false;
 }
@@ -91,7 +98,8 @@ static bool add_literal(brume_values *values, brume_type type, const char *text)
     bool number = brume_type_is_number(type) && strlen(text) < 16;
     for (int step = -1; good && number && step <= 1; step += 2) {
         snprintf(near, sizeof near, "%.10g", strtod(text, NULL) + step);
-        good = add(values, near, &place);
+        if (fits(type, near))
+            good = add(values, near, &place);
     }
     return good;
 }
@@ -175,13 +183,16 @@ brume_status brume_values_share(const brume_policy_column *other, brume_type typ
 brume_status brume_values_unit(const brume_policy_column *column, unsigned unit, char text[64],
                                brume_error *error)
 {
-    bool date = column->type.kind == BRUME_TYPE_DATE || column->type.kind == BRUME_TYPE_TIMESTAMP;
+    enum { WHOLE_DIGITS = 4 }; /* of the largest number of a unit */
+    brume_type type = column->type;
+    bool date = type.kind == BRUME_TYPE_DATE || type.kind == BRUME_TYPE_TIMESTAMP;
+    bool few = type.kind == BRUME_TYPE_DECIMAL && type.precision - type.scale < WHOLE_DIGITS;
     if (strcmp(column->native, "UUID") == 0)
         snprintf(text, 64, "00000000-0000-0000-0000-%012u", unit);
-    else if (column->type.kind == BRUME_TYPE_BOOLEAN || strncmp(column->native, "ENUM(", 5) == 0)
+    else if (type.kind == BRUME_TYPE_BOOLEAN || strncmp(column->native, "ENUM(", 5) == 0 || few)
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
                           "units of the type %.40s cannot be made for an audit", column->native);
     else
-        snprintf(text, 64, date ? "2020-01-%02u" : "%u", unit);
+        snprintf(text, 64, date ? "%u-01-01" : "%u", date ? 1000 + unit : unit); /* below 9999 */
     return BRUME_OK;
 }

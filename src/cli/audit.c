@@ -272,7 +272,8 @@ const brume_command brume_command_audit = {
         "mechanism that is repeated is audited by the sum of its outcomes.\n\n"
         "With --query the whole path of a SQL query is audited, from the printed SQL to the table that "
         "an analyst sees, at the claimed price. The neighbours are small tables, made from the policies "
-        "of the datasets and the literals of the query: the data is not read and nothing is spent. Of "
+        "of the datasets and the literals of the query: the data is not read and nothing is spent; a "
+        "PostgreSQL server gets them as constants in the SQL. Of "
         "some such pairs the one that the answers tell apart best is drawn from. Under the rule "
         "concentrated the claim is the epsilon that rho has at a delta of 0.01.",
     .operands = BRUME_LIST(operands),

@@ -1,13 +1,14 @@
 /* brume audit --query: the whole path of a SQL query on two neighbouring tables.
  *
- * Promises: the ledger is only read; no source of a dataset is opened. The claim is the charge that
- * the ledger would take. */
+ * Promises: the ledger is only read, and no source of a dataset; an interruption leaves no files.
+ * The claim is the charge that the ledger would take. */
 #include "cli/audit.h"
 
 #include <brume/mechanism.h>
 
 #include "audit/query_subject.h"
 #include "cli/ask.h"
+#include "cli/interrupt.h"
 #include "cli/open_ledger.h"
 
 /* Under the rule concentrated: the delta at which the claim is read. */
@@ -76,7 +77,8 @@ static brume_status audit(brume_call *call, const brume_question *question, cons
     if (status == BRUME_OK)
         status = plan_sharply(question, plan, &sharp, error);
     if (status == BRUME_OK)
-        status = brume_query_subject_open(question, plan, sharp, sql, bits, &subject, error);
+        status = brume_query_subject_open(question, plan, sharp, sql, bits,
+                                          brume_interrupt_note(call), &subject, error);
     if (status == BRUME_OK)
         status = brume_audited_draw(a, brume_query_subject_draw, subject, bits, error);
     if (status == BRUME_OK) {

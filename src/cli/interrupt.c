@@ -1,10 +1,10 @@
 /* Ctrl-C in a command that pays: it ends, and says what became of the price.
  *
- * While nothing is spent the handler ends the process at once. Later the first signal cancels the
- * engine and lets the ledger be written, and the command ends with the error of brume_spend; a
- * second signal does not wait for that. The process may end anywhere: a killed process leaves a
- * ledger that holds. Only functions that are safe in a handler are called in it; the texts are made
- * before. */
+ * While nothing is spent the handler ends the process at once, unless the first signal is only
+ * noted. Later the first signal cancels the engine and lets the ledger be written, and the command
+ * ends with the error of brume_spend; a second signal does not wait for that. The process may end
+ * anywhere: a killed process leaves a ledger that holds. Only functions that are safe in a handler
+ * are called in it; the texts are made before. */
 #include "cli/interrupt.h"
 
 #include <signal.h>
@@ -26,7 +26,7 @@ static const struct {
 };
 
 static char texts[PHASES][320];
-static volatile sig_atomic_t phase_now, signals;
+static volatile sig_atomic_t phase_now, signals, only_noted;
 static brume_engine *volatile running;
 
 static void on_signal(int number)
@@ -35,7 +35,7 @@ static void on_signal(int number)
     int phase = phase_now;
     brume_engine *engine = running;
     signals = signals + 1;
-    if (phase == BRUME_PHASE_FREE || signals > 1) {
+    if ((phase == BRUME_PHASE_FREE && !only_noted) || signals > 1) {
         ssize_t written = write(STDERR_FILENO, texts[phase], strlen(texts[phase]));
         _exit(written < 0 ? 1 : brume_status_exit_code(BRUME_ECANCELLED));
     }
@@ -80,4 +80,10 @@ const brume_watch *brume_interrupt_watch(const brume_call *call)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     return &watch;
+}
+
+const brume_watch *brume_interrupt_note(const brume_call *call)
+{
+    only_noted = 1;
+    return brume_interrupt_watch(call);
 }

@@ -48,6 +48,8 @@ typedef struct brume_source {
     const char *location; /* path, glob, or postgresql:// URL */
     const char *table;    /* PostgreSQL: name or schema.name; NULL for files */
     const char *password; /* PostgreSQL: where the URL has none (location.h); NULL: none */
+    const char *relation; /* PostgreSQL: what follows FROM instead of the table, of which nothing is
+                             read then, not even its columns; NULL: the table */
     /* What brume_engine_describe gave when the source was registered; NULL and 0 then. With them
      * the source must still have these columns and CSV is read with this dialect, so that neither
      * depends on the data of today. */

@@ -5,7 +5,7 @@
  * own, REPEATABLE READ and READ ONLY, and its rows travel by COPY in binary: eight bytes big-endian
  * for INTEGER and REAL, raw bytes for TEXT. The end of the rows counts only when the server
  * confirmed it. Notices and errors of the server are never shown: they may quote rows. */
-#include "engine/driver.h"
+#include "engine/postgres.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,21 +13,8 @@
 
 #include "base/error.h"
 #include "engine/copy.h"
-#include "engine/libpq.h"
 
 enum { INT8_OID = 20, TEXT_OID = 25, FLOAT8_OID = 701 };
-
-typedef struct table_source {
-    char *schema, *name, *oid, *identity;
-} table_source;
-
-typedef struct postgres_state_of_engine {
-    PGconn *connection;
-    PGcancel *cancel;
-    char *server; /* the cluster's own identifier; host and port where it does not say */
-    table_source *sources;
-    size_t source_count;
-} engine_state;
 
 typedef struct postgres_state_of_rows {
     brume_copy *copy;
@@ -40,7 +27,7 @@ static void no_notice(void *context, const PGresult *result)
     (void)result;
 }
 
-static brume_status server_failed(engine_state *state, brume_error *error)
+brume_status brume_postgres_failed(brume_postgres *state, brume_error *error)
 {
     if (PQstatus(state->connection) != CONNECTION_OK)
         return brume_fail(error, BRUME_EENGINE, "is the server still running?",
@@ -55,7 +42,7 @@ static brume_status denied_table(brume_error *error)
                       "the PostgreSQL user may not read the table");
 }
 
-static bool run(engine_state *state, const char *sql)
+static bool run(brume_postgres *state, const char *sql)
 {
     PGresult *result = PQexec(state->connection, sql);
     bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
@@ -65,7 +52,7 @@ static bool run(engine_state *state, const char *sql)
 
 /* ---- open ---- */
 
-static bool settle(engine_state *state)
+static bool settle(brume_postgres *state)
 {
     static const char *const settings[] = {
         "SET search_path = pg_catalog, pg_temp",
@@ -91,7 +78,7 @@ static bool settle(engine_state *state)
     return true;
 }
 
-static brume_status connect_server(engine_state *state, const char *url, const char *password,
+static brume_status connect_server(brume_postgres *state, const char *url, const char *password,
                                    brume_error *error)
 {
     const char *const keywords[] = {"connect_timeout",
@@ -117,13 +104,13 @@ static brume_status connect_server(engine_state *state, const char *url, const c
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
                           "this PostgreSQL server is older than version 12");
     if (!settle(state))
-        return server_failed(state, error);
+        return brume_postgres_failed(state, error);
     state->cancel = PQgetCancel(state->connection);
     return state->cancel ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
 /* One cell of one row, or NULL; *rows is how many rows there were. */
-static char *query_cell(engine_state *state, const char *sql, const char *const *parameters,
+static char *query_cell(brume_postgres *state, const char *sql, const char *const *parameters,
                         int count, int *rows)
 {
     PGresult *result = PQexecParams(state->connection, sql, count, NULL, parameters, NULL, NULL, 0);
@@ -135,7 +122,7 @@ static char *query_cell(engine_state *state, const char *sql, const char *const 
     return cell;
 }
 
-static brume_status name_server(engine_state *state, brume_error *error)
+static brume_status name_server(brume_postgres *state, brume_error *error)
 {
     int rows = 0;
     state->server = query_cell(state,
@@ -147,8 +134,8 @@ static brume_status name_server(engine_state *state, brume_error *error)
     return state->server ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
-static brume_status find_table(engine_state *state, const brume_source *source, table_source *found,
-                               brume_error *error)
+static brume_status find_table(brume_postgres *state, const brume_source *source,
+                               brume_postgres_table *found, brume_error *error)
 {
     if (!source->table || !*source->table)
         return brume_fail(error, BRUME_EARGUMENT, "say which with --table SCHEMA.NAME",
@@ -167,7 +154,7 @@ static brume_status find_table(engine_state *state, const brume_source *source, 
                             "('r','p','v','m','f')",
                             names, 2, &rows);
     if (rows < 0)
-        return server_failed(state, error);
+        return brume_postgres_failed(state, error);
     if (!found->oid)
         return brume_fail(error, BRUME_ESOURCE, "name it as SCHEMA.NAME, in its exact case",
                           "no table '%s' in the database", source->table);
@@ -178,7 +165,7 @@ static brume_status find_table(engine_state *state, const brume_source *source, 
                               oid, 1, &rows);
     free(denied);
     if (rows < 0)
-        return server_failed(state, error);
+        return brume_postgres_failed(state, error);
     if (rows > 0)
         return denied_table(error);
     found->identity = brume_engine_format("postgresql:%s/%s/%s.%s", state->server,
@@ -186,14 +173,42 @@ static brume_status find_table(engine_state *state, const brume_source *source, 
     return found->identity ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
-static brume_status postgres_driver_describe(brume_engine *engine, size_t index,
-                                             brume_description *description, brume_error *error);
+/* Find the table, and that it still has the recorded columns. */
+static brume_status open_table(brume_engine *engine, size_t index, const brume_source *source,
+                               brume_error *error)
+{
+    brume_postgres *state = engine->state;
+    brume_postgres_table *found = &state->sources[index];
+    BRUME_TRY(find_table(state, source, found, error));
+    char *schema = brume_engine_quote(found->schema), *name = brume_engine_quote(found->name);
+    if (schema && name)
+        engine->tables[index] = brume_engine_format("%s.%s", schema, name);
+    free(schema);
+    free(name);
+    if (!engine->tables[index])
+        return brume_no_memory(error, NULL);
+    brume_description now = {0};
+    brume_status status = brume_postgres_describe(engine, index, &now, error);
+    if (status == BRUME_OK)
+        status = brume_engine_check_columns(source, &now, error);
+    brume_description_clear(&now);
+    return status;
+}
+
+static brume_status open_source(brume_engine *engine, size_t index, const brume_source *source,
+                                brume_error *error)
+{
+    if (!source->relation)
+        return open_table(engine, index, source, error);
+    engine->tables[index] = strdup(source->relation);
+    return engine->tables[index] ? BRUME_OK : brume_no_memory(error, NULL);
+}
 
 static brume_status postgres_driver_open(brume_engine *engine, const brume_source *sources,
                                          size_t count, brume_error *error)
 {
     BRUME_TRY(brume_libpq_load(error));
-    engine_state *state = calloc(1, sizeof *state);
+    brume_postgres *state = calloc(1, sizeof *state);
     if (!state)
         return brume_no_memory(error, NULL);
     engine->state = state;
@@ -207,29 +222,14 @@ static brume_status postgres_driver_open(brume_engine *engine, const brume_sourc
                               "tables of different PostgreSQL URLs cannot be read in one query");
     BRUME_TRY(connect_server(state, sources[0].location, sources[0].password, error));
     BRUME_TRY(name_server(state, error));
-    for (size_t i = 0; i < count; i++) {
-        BRUME_TRY(find_table(state, &sources[i], &state->sources[i], error));
-        char *schema = brume_engine_quote(state->sources[i].schema);
-        char *name = brume_engine_quote(state->sources[i].name);
-        if (schema && name)
-            engine->tables[i] = brume_engine_format("%s.%s", schema, name);
-        free(schema);
-        free(name);
-        if (!engine->tables[i])
-            return brume_no_memory(error, NULL);
-        brume_description now = {0};
-        brume_status status = postgres_driver_describe(engine, i, &now, error);
-        if (status == BRUME_OK)
-            status = brume_engine_check_columns(&sources[i], &now, error);
-        brume_description_clear(&now);
-        BRUME_TRY(status);
-    }
+    for (size_t i = 0; i < count; i++)
+        BRUME_TRY(open_source(engine, i, &sources[i], error));
     return BRUME_OK;
 }
 
 static void postgres_driver_close(brume_engine *engine)
 {
-    engine_state *state = engine->state;
+    brume_postgres *state = engine->state;
     if (!state)
         return;
     if (state->cancel)
@@ -247,124 +247,10 @@ static void postgres_driver_close(brume_engine *engine)
     engine->state = NULL;
 }
 
-/* ---- describe ---- */
-
-static void type_of_native(const char *schema, const char *name, const char *kind, int modifier,
-                           brume_type *type, brume_leaf *leaf)
-{
-    static const struct {
-        const char *name;
-        brume_type_kind kind;
-        brume_leaf leaf;
-    } known[] = {
-        {"bool", BRUME_TYPE_BOOLEAN, BRUME_LEAF_PLAIN},
-        {"int2", BRUME_TYPE_INTEGER, BRUME_LEAF_CAST},
-        {"int4", BRUME_TYPE_INTEGER, BRUME_LEAF_PLAIN},
-        {"int8", BRUME_TYPE_BIGINT, BRUME_LEAF_PLAIN},
-        {"float4", BRUME_TYPE_DOUBLE, BRUME_LEAF_FINITE},
-        {"float8", BRUME_TYPE_DOUBLE, BRUME_LEAF_FINITE},
-        {"text", BRUME_TYPE_TEXT, BRUME_LEAF_PLAIN},
-        {"varchar", BRUME_TYPE_TEXT, BRUME_LEAF_CAST},
-        {"bpchar", BRUME_TYPE_TEXT, BRUME_LEAF_CAST},
-        {"uuid", BRUME_TYPE_TEXT, BRUME_LEAF_CAST},
-        {"date", BRUME_TYPE_DATE, BRUME_LEAF_CALENDAR},
-        {"timestamp", BRUME_TYPE_TIMESTAMP, BRUME_LEAF_CALENDAR},
-        {"timestamptz", BRUME_TYPE_TIMESTAMP, BRUME_LEAF_ZONED},
-    };
-    *type = (brume_type){BRUME_TYPE_REFUSED, 0, 0};
-    *leaf = BRUME_LEAF_PLAIN;
-    if (*kind == 'e' || (*kind == 'b' && strcmp(name, "citext") == 0)) {
-        type->kind = BRUME_TYPE_TEXT;
-        *leaf = BRUME_LEAF_CAST;
-    }
-    if (strcmp(schema, "pg_catalog") != 0)
-        return;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i].name) == 0) {
-            type->kind = known[i].kind;
-            *leaf = known[i].leaf;
-        }
-    if (strcmp(name, "numeric") != 0)
-        return;
-    /* The modifier packs precision and an 11-bit signed scale; without one any scale goes. */
-    int precision = modifier < 4 ? 0 : ((modifier - 4) >> 16) & 0xffff;
-    int scale = modifier < 4 ? 0 : (((modifier - 4) & 0x7ff) ^ 1024) - 1024;
-    if (precision >= 1 && precision <= 38 && scale >= 0 && scale <= precision) {
-        *type = (brume_type){BRUME_TYPE_DECIMAL, precision, scale};
-        *leaf = BRUME_LEAF_NUMERIC;
-    } else {
-        type->kind = BRUME_TYPE_DOUBLE;
-        *leaf = BRUME_LEAF_FREE_NUMERIC;
-    }
-}
-
-static brume_status postgres_driver_describe(brume_engine *engine, size_t index,
-                                             brume_description *description, brume_error *error)
-{
-    engine_state *state = engine->state;
-    const char *const parameters[] = {state->sources[index].oid};
-    PGresult *result = PQexecParams(
-        state->connection,
-        "SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), n.nspname, t.typname, "
-        "t.typtype, a.atttypmod, a.attnotnull FROM pg_catalog.pg_attribute a JOIN "
-        "pg_catalog.pg_type t ON t.oid = a.atttypid JOIN pg_catalog.pg_namespace n ON n.oid = "
-        "t.typnamespace WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER "
-        "BY a.attnum",
-        1, NULL, parameters, NULL, NULL, 0);
-    brume_status status = BRUME_OK;
-    if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        status = server_failed(state, error);
-    for (int i = 0; status == BRUME_OK && i < PQntuples(result); i++) {
-        brume_type type;
-        brume_leaf leaf;
-        type_of_native(PQgetvalue(result, i, 2), PQgetvalue(result, i, 3), PQgetvalue(result, i, 4),
-                       (int)strtol(PQgetvalue(result, i, 5), NULL, 10), &type, &leaf);
-        status = brume_engine_add_column(description, PQgetvalue(result, i, 0),
-                                         PQgetvalue(result, i, 1), type, leaf,
-                                         *PQgetvalue(result, i, 6) == 't', error);
-    }
-    PQclear(result);
-    BRUME_TRY(status);
-    description->identity = strdup(state->sources[index].identity);
-    description->options = strdup("");
-    return description->identity && description->options ? BRUME_OK : brume_no_memory(error, NULL);
-}
-
-/* The table and whatever it reads: through the rules of views and materialised views, and parts. A
- * server that does not say who it is is known by host and port, as in the identity. */
-static brume_status postgres_driver_marks(brume_engine *engine, size_t index, bool contents,
-                                          brume_marks *marks, brume_error *error)
-{
-    (void)contents;
-    engine_state *state = engine->state;
-    const char *const parameters[] = {state->sources[index].oid};
-    PGresult *result = PQexecParams(
-        state->connection,
-        "WITH RECURSIVE reads(oid) AS (SELECT $1::pg_catalog.oid UNION SELECT x.oid FROM reads, "
-        "LATERAL (SELECT d.refobjid AS oid FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d "
-        "ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND "
-        "d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass WHERE r.ev_class = reads.oid "
-        "UNION ALL SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = reads.oid) "
-        "x) SELECT reads.oid::text, d.oid::text FROM reads, pg_catalog.pg_database d WHERE "
-        "d.datname = pg_catalog.current_database() ORDER BY reads.oid",
-        1, NULL, parameters, NULL, NULL, 0);
-    brume_status status = BRUME_OK;
-    if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        status = server_failed(state, error);
-    for (int i = 0; status == BRUME_OK && i < PQntuples(result); i++)
-        status =
-            brume_marks_add(marks,
-                            brume_engine_format("table:%s:%s:%s", state->server,
-                                                PQgetvalue(result, i, 1), PQgetvalue(result, i, 0)),
-                            error);
-    PQclear(result);
-    return status;
-}
-
 /* ---- rows ---- */
 
-static brume_status check_result_types(engine_state *state, const char *sql, const brume_rows *rows,
-                                       brume_error *error)
+static brume_status check_result_types(brume_postgres *state, const char *sql,
+                                       const brume_rows *rows, brume_error *error)
 {
     static const Oid travels[] = {[BRUME_WIRE_INTEGER] = INT8_OID,
                                   [BRUME_WIRE_REAL] = FLOAT8_OID,
@@ -378,7 +264,7 @@ static brume_status check_result_types(engine_state *state, const char *sql, con
     if (denied)
         return denied_table(error);
     if (!prepared)
-        return server_failed(state, error);
+        return brume_postgres_failed(state, error);
     result = PQdescribePrepared(state->connection, "");
     bool fits = PQresultStatus(result) == PGRES_COMMAND_OK &&
                 PQnfields(result) == (int)rows->wire_count;
@@ -388,14 +274,14 @@ static brume_status check_result_types(engine_state *state, const char *sql, con
     if (fits)
         return BRUME_OK;
     if (PQstatus(state->connection) != CONNECTION_OK)
-        return server_failed(state, error);
+        return brume_postgres_failed(state, error);
     return brume_fail(error, BRUME_EINTERNAL, NULL, "the result has other columns");
 }
 
 static brume_status postgres_driver_select(brume_engine *engine, const char *sql, brume_rows *rows,
                                            brume_error *error)
 {
-    engine_state *state = engine->state;
+    brume_postgres *state = engine->state;
     rows_state *own = calloc(1, sizeof *own);
     if (!own)
         return brume_no_memory(error, NULL);
@@ -404,7 +290,7 @@ static brume_status postgres_driver_select(brume_engine *engine, const char *sql
     if (strncmp(sql, "SELECT ", 7) != 0)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "only a single SELECT may run");
     if (!run(state, "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
-        return server_failed(state, error);
+        return brume_postgres_failed(state, error);
     own->in_transaction = true;
     BRUME_TRY(check_result_types(state, sql, rows, error));
     char *copy = brume_engine_format("COPY (%s) TO STDOUT (FORMAT binary)", sql);
@@ -416,11 +302,11 @@ static brume_status postgres_driver_select(brume_engine *engine, const char *sql
     PQclear(result);
     if (own->copying)
         return BRUME_OK;
-    return server_failed(state, error);
+    return brume_postgres_failed(state, error);
 }
 
 /* The server must say that the copy is complete, and the transaction must end. */
-static bool confirm_end(engine_state *state, rows_state *own)
+static bool confirm_end(brume_postgres *state, rows_state *own)
 {
     bool complete = brume_copy_is_complete(own->copy);
     PGresult *result;
@@ -436,7 +322,7 @@ static bool confirm_end(engine_state *state, rows_state *own)
 
 static brume_status postgres_driver_next(brume_rows *rows, brume_error *error)
 {
-    engine_state *state = rows->engine->state;
+    brume_postgres *state = rows->engine->state;
     rows_state *own = rows->state;
     brume_copy_start(own->copy);
     while (own->copying && !brume_copy_is_full(own->copy)) {
@@ -448,7 +334,7 @@ static brume_status postgres_driver_next(brume_rows *rows, brume_error *error)
             PQfreemem(message);
             BRUME_TRY(status);
         } else if (length == -2 || !confirm_end(state, own)) {
-            return server_failed(state, error);
+            return brume_postgres_failed(state, error);
         }
     }
     rows->chunk.row_count = brume_copy_columns(own->copy, rows->columns);
@@ -457,7 +343,7 @@ static brume_status postgres_driver_next(brume_rows *rows, brume_error *error)
 
 static void postgres_driver_finish(brume_rows *rows)
 {
-    engine_state *state = rows->engine->state;
+    brume_postgres *state = rows->engine->state;
     rows_state *own = rows->state;
     if (!own)
         return;
@@ -481,7 +367,7 @@ static void postgres_driver_finish(brume_rows *rows)
 
 static void postgres_driver_cancel(brume_engine *engine)
 {
-    engine_state *state = engine->state;
+    brume_postgres *state = engine->state;
     char ignored[256];
     PQcancel(state->cancel, ignored, sizeof ignored);
 }
@@ -491,8 +377,8 @@ const brume_driver brume_driver_postgresql = {
     .capabilities = BRUME_ENGINE_REMOTE,
     .open = postgres_driver_open,
     .close = postgres_driver_close,
-    .describe = postgres_driver_describe,
-    .marks = postgres_driver_marks,
+    .describe = brume_postgres_describe,
+    .marks = brume_postgres_marks,
     .select = postgres_driver_select,
     .next = postgres_driver_next,
     .finish = postgres_driver_finish,

@@ -2,7 +2,10 @@
  * budget is touched. */
 #include "check.h"
 
+#include <stdlib.h>
 #include <unistd.h>
+
+#include <libpq-fe.h>
 
 #include "audit/neighbours.h"
 #include "audit/query_subject.h"
@@ -10,9 +13,22 @@
 #include "query/answer.h"
 #include "registered.h"
 
+static void execute(const char *sql)
+{
+    PGconn *connection = PQconnectdb(getenv("BRUME_TEST_POSTGRESQL"));
+    assert_int_equal(PQstatus(connection), CONNECTION_OK);
+    PGresult *result = PQexec(connection, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(connection));
+    PQclear(result);
+    PQfinish(connection);
+}
+
+typedef enum where { FILES, SERVER } where;
+
 /* Visits of people, registered, with three rows and two groups of a person that count. Then the
- * file is removed: whoever opens it fails. */
-static void open_place(registered *all, brume_adjacency adjacency)
+ * file or the table is removed: whoever opens it fails. */
+static void open_place(registered *all, where from, brume_adjacency adjacency)
 {
     registered_terms terms = {"visits", BRUME_RULE_APPROXIMATE, "1", "0.00001", adjacency};
     static const char *const wards[] = {"a", "b", "c"};
@@ -20,7 +36,12 @@ static void open_place(registered *all, brume_adjacency adjacency)
     FILE *file = registered_begin(all);
     fputs("person,ward,age\np1,a,30\np2,b,40\n", file);
     registered_open(all, file, 20);
-    brume_policy *policy = registered_policy(&(brume_source){.location = all->csv});
+    brume_source source = {.location = all->csv};
+    if (from == SERVER) {
+        execute("CREATE TABLE visits (person text, ward text, age bigint)");
+        source = (brume_source){.location = getenv("BRUME_TEST_POSTGRESQL"), .table = "visits"};
+    }
+    brume_policy *policy = registered_policy(&source);
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     assert_ok(brume_policy_set_domain(policy, "ward", wards, 3, &error));
@@ -28,6 +49,8 @@ static void open_place(registered *all, brume_adjacency adjacency)
     policy->max_rows = 3;
     registered_enter(all->ledger, policy, &terms);
     assert_int_equal(unlink(all->csv), 0);
+    if (from == SERVER)
+        execute("DROP TABLE visits");
 }
 
 static brume_plan *plan_at(const brume_question *question, const char *epsilon)
@@ -58,7 +81,8 @@ static double audit(const registered *all, const char *sql, fault broken, size_t
         one->shape.max_rows *= broken == UNBOUNDED ? 4 : 1;
     }
     brume_audit_options options = {samples, confidence, brume_decimal_upper(&plan->charge.delta)};
-    assert_ok(brume_query_subject_open(question, plan, sharp, sql, all->bits, &subject, &error));
+    assert_ok(
+        brume_query_subject_open(question, plan, sharp, sql, all->bits, NULL, &subject, &error));
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all->bits, &result,
                                   &error));
     brume_query_subject_close(subject);
@@ -89,7 +113,7 @@ static void sound_queries_are_acquitted_and_cost_nothing(void **state)
     double confidence = 1 - false_alarm_share(false_alarm_query_audits) / 2;
     for (int replace = 0; replace < 2; replace++) {
         registered all;
-        open_place(&all, replace ? BRUME_REPLACE : BRUME_ADD_REMOVE);
+        open_place(&all, FILES, replace ? BRUME_REPLACE : BRUME_ADD_REMOVE);
         assert_holds(audit(&all, replace ? SUM : KEYS, SOUND, 200, confidence) <= 1);
         assert_int_equal(queries(&all), 0);
         registered_close(&all);
@@ -100,7 +124,7 @@ static void what_is_released_is_found_to_differ(void **state)
 {
     (void)state;
     registered all;
-    open_place(&all, BRUME_ADD_REMOVE);
+    open_place(&all, FILES, BRUME_ADD_REMOVE);
     /* an auditor that sees nothing would acquit everything */
     assert_holds(audit(&all, SUM, SOUND, 600, 0.99) > 0.2);
     registered_close(&all);
@@ -110,7 +134,7 @@ static void broken_queries_are_caught(void **state)
 {
     (void)state;
     registered all;
-    open_place(&all, BRUME_ADD_REMOVE);
+    open_place(&all, FILES, BRUME_ADD_REMOVE);
     assert_holds(audit(&all, COUNT, UNDERSTATED, 200, 1 - 1e-6) > 1);
     assert_holds(audit(&all, SUM, UNBOUNDED, 600, 1 - 1e-6) > 1);
     registered_close(&all);
@@ -132,12 +156,13 @@ static void neighbours_differ_by_one_unit(void **state)
 {
     (void)state;
     static const char sql[] = "SELECT COUNT(DISTINCT person) FROM visits";
-    for (int replace = 0; replace < 2; replace++) {
+    for (int i = 0; i < 4; i++) {
+        int replace = i % 2;
         registered all;
         brume_error error = {0};
         brume_question *question = NULL;
         brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
-        open_place(&all, adjacency);
+        open_place(&all, i < 2 ? FILES : SERVER, adjacency);
         assert_ok(brume_question_open(all.ledger, sql, &question, &error));
         for (uint64_t number = 0; number < 6; number++) {
             brume_neighbours *pair = NULL;
@@ -158,6 +183,55 @@ static void neighbours_differ_by_one_unit(void **state)
     }
 }
 
+static void broken_queries_are_caught_on_a_server_too(void **state)
+{
+    (void)state;
+    registered all;
+    open_place(&all, SERVER, BRUME_ADD_REMOVE);
+    assert_holds(audit(&all, COUNT, UNDERSTATED, 200, 1 - 1e-6) > 1);
+    assert_int_equal(queries(&all), 0);
+    registered_close(&all);
+}
+
+/* Every type that is read, with bounds, literals and domains that do not fit all of them. */
+static void rows_are_made_for_every_type_of_a_server(void **state)
+{
+    (void)state;
+    static const char sql[] =
+        "SELECT COUNT(DISTINCT id), COUNT(*) FROM every WHERE s + i + b + n + f + g + h < 1e30 AND "
+        "flag AND t || v || c || u || m || z <> 'it''s' AND day <> DATE '2024-02-29' AND at <> "
+        "TIMESTAMP '2024-02-29 10:11:12.5' AND zoned > TIMESTAMP '2020-01-01 00:00:00' AND i <> "
+        "99999999999 AND t <> '2024-99-99'";
+    registered all;
+    brume_error error = {0};
+    brume_question *question = NULL;
+    registered_terms terms = {"every", BRUME_RULE_PURE, "1", NULL, BRUME_ADD_REMOVE};
+    registered_open(&all, registered_begin(&all), 21);
+    execute("CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE every (id timestamptz NOT "
+            "NULL, s smallint, i integer, b bigint, n numeric(4,1), f real, g double precision, h "
+            "numeric, flag boolean, t text, v varchar(2), c char(3), u uuid, m mood, z text, day "
+            "date, at timestamp, zoned timestamptz, other point)");
+    brume_policy *policy = registered_policy(
+        &(brume_source){.location = getenv("BRUME_TEST_POSTGRESQL"), .table = "every"});
+    static const char *const texts[] = {"", "it's", "\\'; DROP"};
+    assert_ok(brume_policy_set_unit(policy, "id", &error));
+    assert_ok(brume_policy_set_bounds(policy, "n", "-999.9", "999.9", &error));
+    assert_ok(brume_policy_set_domain(policy, "z", texts, 3, &error));
+    registered_enter(all.ledger, policy, &terms);
+    execute("DROP TABLE every; DROP TYPE mood");
+    assert_ok(brume_question_open(all.ledger, sql, &question, &error));
+    for (uint64_t number = 0; number < 3; number++) {
+        brume_neighbours *pair = NULL;
+        assert_ok(
+            brume_neighbours_open(question, BRUME_ADD_REMOVE, sql, 50, number, &pair, &error));
+        for (int second = 0; second < 2; second++)
+            json_decref(answer_on(&all, question, brume_neighbours_engine(pair, second != 0)));
+        brume_neighbours_close(pair);
+    }
+    brume_question_close(question);
+    registered_close(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +239,8 @@ int main(void)
         cmocka_unit_test(what_is_released_is_found_to_differ),
         cmocka_unit_test(broken_queries_are_caught),
         cmocka_unit_test(neighbours_differ_by_one_unit),
+        cmocka_unit_test(broken_queries_are_caught_on_a_server_too),
+        cmocka_unit_test(rows_are_made_for_every_type_of_a_server),
     };
     return cmocka_run_group_tests_name("audits of queries", tests, NULL, NULL);
 }

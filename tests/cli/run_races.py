@@ -218,12 +218,35 @@ def what_an_interrupt_says_of_the_price_is_what_the_ledger_says(programs):
         place.close()
 
 
+def an_interrupted_audit_leaves_no_files(programs):
+    """SIGINT while tables are made and while answers are drawn: one error, and an empty $TMPDIR."""
+    place = Place(programs, "1")
+    try:
+        place.environment["TMPDIR"] = made = place.path("made")
+        os.mkdir(made)
+        for wait in (0, 0.5):
+            process = place.start("audit", "--query", COUNT, "--samples", "1000000")
+            limit = time.monotonic() + 30
+            while not os.listdir(made):
+                check(time.monotonic() < limit and process.poll() is None, "no tables are made")
+            time.sleep(wait)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            check(process.returncode == 5 and out == "", f"{process.returncode} {out!r}")
+            check(err == "brume audit: interrupted; nothing was spent\n", err)
+            check(os.listdir(made) == [], f"left: {os.listdir(made)}")
+        check(place.history() == [], "something was charged")
+    finally:
+        place.close()
+
+
 TESTS = [exactly_as_many_as_the_budget_carries_are_answered,
          an_answer_that_was_printed_is_charged_however_the_process_dies,
          an_interrupted_query_says_so_and_stays_charged,
          an_interrupted_synth_writes_nothing_and_stays_charged,
          an_interrupt_before_the_reservation_says_that_nothing_was_spent,
-         what_an_interrupt_says_of_the_price_is_what_the_ledger_says]
+         what_an_interrupt_says_of_the_price_is_what_the_ledger_says,
+         an_interrupted_audit_leaves_no_files]
 
 
 if __name__ == "__main__":

@@ -313,9 +313,24 @@ def a_server_that_dies_or_is_down_is_a_clear_error(programs):
         place.close()
 
 
+def an_audit_reads_no_table_and_leaves_nothing(programs):
+    """The server's SQL runs on rows made for it, while the table is locked; nothing is charged."""
+    place, tables = Place(programs), "SELECT count(*) FROM pg_class"
+    before, lock = psql(tables), Lock("visits")
+    try:
+        found = place.json("audit", "--query", "SELECT COUNT(*), SUM(CLAMP(age, 0, 90)) FROM visits",
+                           "--epsilon", "1", "--samples", "100", "--confidence", "0.999999999")
+        check(found["verdict"] == "consistent" and found["epsilon_claimed"] == 1, found)
+        check(place.states() == [] and psql(tables) == before, "something was left")
+    finally:
+        lock.release()
+        place.close()
+
+
 TESTS = [the_same_table_by_another_way_is_refused,
          a_password_opens_the_table_and_is_shown_nowhere,
          synth_reads_a_table_as_it_reads_a_file,
+         an_audit_reads_no_table_and_leaves_nothing,
          an_interrupted_query_stops_at_the_server_too,
          a_server_that_hangs_does_not_hold_a_second_interrupt,
          a_session_that_is_ended_is_a_clear_error,
