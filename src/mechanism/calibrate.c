@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/search.h"
 #include "base/error.h"
 #include "mechanism/calibrate.h"
 
@@ -24,6 +23,15 @@ static bool cost_at(brume_search_for *c, double value, brume_cost *cost)
     if (c->accuracy)
         return brume_event_alpha(event, c->delta, &cost->epsilon, NULL) == BRUME_OK;
     return brume_event_cost(event, cost, NULL) == BRUME_OK;
+}
+
+static brume_status not_moved(const brume_search_for *c, brume_error *error)
+{
+    return brume_fail(error, BRUME_EUNSUPPORTED,
+                      c->accuracy ? "ask for a cost: --epsilon and --delta"
+                                  : "ask for an accuracy: --alpha and --beta",
+                      "'%s' cannot be calibrated: the %s does not depend on it",
+                      c->expression->unknown.parameter->name, c->accuracy ? "error" : "cost");
 }
 
 /* Does the cost (or the error) move at all? Some numbers serve the other one alone. */
@@ -45,7 +53,7 @@ static brume_status check_moves(brume_search_for *c, brume_error *error)
         else if (!brume_calibrate_same_cost(&first, &other))
             return BRUME_OK;
     }
-    return known > 1 ? brume_calibrate_not_moved(c, error) : BRUME_OK;
+    return known > 1 ? not_moved(c, error) : BRUME_OK;
 }
 
 /* The search variable is 1/value: a cost falls with a parameter of more noise, an error grows with
@@ -62,37 +70,6 @@ static bool is_inverted(const brume_search_for *c)
     return less_noise != c->accuracy;
 }
 
-/* Do the other terms alone cost more than the target, for certain? Asked where one of them is
- * sampled and moments do not say that they fit: there every step of a search is dear. */
-static brume_status check_others(brume_search_for *c, brume_error *error)
-{
-    size_t count = c->expression->count, unknown = c->expression->unknown.event, others = 0;
-    if (c->accuracy || !(c->delta > 0) || count < 2)
-        return BRUME_OK;
-    brume_term *terms = calloc(count, sizeof *terms);
-    if (!terms)
-        return brume_no_memory(error, NULL);
-    bool sampled = false;
-    for (size_t i = 0; i < count; i++) {
-        if (i == unknown)
-            continue;
-        terms[others++] = c->terms[i];
-        sampled |= c->terms[i].cost.law.rate > 0;
-    }
-    brume_bound rough;
-    brume_composition sharp;
-    brume_compose_options options = {.tolerance = 1e-3};
-    bool too_much =
-        sampled &&
-        brume_account_epsilon(BRUME_METHOD_RDP, terms, others, c->delta, &rough, NULL) ==
-            BRUME_OK &&
-        rough.upper > c->epsilon &&
-        brume_compose_epsilon(terms, others, c->delta, &options, &sharp, NULL) == BRUME_OK &&
-        sharp.has_lower && !sharp.contradictory && sharp.value.lower > c->epsilon;
-    free(terms);
-    return too_much ? brume_calibrate_no_value(c, error) : BRUME_OK;
-}
-
 /* Do the other terms fail more often than delta already? Then no value helps. */
 static bool others_fail(const brume_search_for *c)
 {
@@ -101,6 +78,68 @@ static bool others_fail(const brume_search_for *c)
         if (i != c->expression->unknown.event)
             log_survival += (double)c->terms[i].count * log1p(-c->terms[i].cost.delta_failure);
     return !c->accuracy && -expm1(log_survival) * (1 - 1e-9) > c->delta;
+}
+
+/* Does the cost stay the same from here to there? */
+static bool stays(brume_search_for *c, double here, double there)
+{
+    brume_cost one, other;
+    return cost_at(c, here, &one) && cost_at(c, there, &other) &&
+           brume_calibrate_same_cost(&one, &other);
+}
+
+/* Does the cost move in steps, with the whole numbers of a sensitivity of integers, or with those
+ * of its square, for vectors of them? */
+static void find_steps(brume_search_for *c)
+{
+    if (c->accuracy || c->expression->unknown.slot != BRUME_SLOT_SENSITIVITY)
+        return;
+    c->whole = stays(c, 3, 3.25) && stays(c, 3, 3.75);
+    c->squared = !c->whole && stays(c, sqrt(10.25), sqrt(10.75));
+    c->whole |= c->squared;
+}
+
+/* The end of a step: the largest value that costs the same, but a whole number where there is one.
+ */
+static double end_of_step(brume_search_for *c, double value)
+{
+    double low = value, high = sqrt(value * value + 1);
+    if (!c->squared || value == floor(value))
+        return value;
+    while (high - low > 1e-10 * low) {
+        double middle = low + (high - low) / 2;
+        *(stays(c, value, middle) ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* The range of a value, real or whole. */
+static void set_range(brume_search_for *c)
+{
+    const brume_parameter *parameter = c->expression->unknown.parameter;
+    c->low = fmax(parameter->least, 1e-290), c->high = fmin(parameter->most, 1e290);
+    if (c->whole) {
+        c->low = parameter->least_open ? floor(parameter->least) + 1 : ceil(parameter->least);
+        c->high = parameter->most_open ? ceil(parameter->most) - 1 : floor(parameter->most);
+        c->high = fmin(c->high, 0x1p53);
+        if (parameter->type != BRUME_PARAMETER_INTEGER ||
+            (parameter->optional && parameter->standard == 0))
+            c->low = fmax(c->low, 1); /* 0 means that it is not said; integers change by 1 */
+        return;
+    }
+    if (parameter->least_open && c->low == parameter->least)
+        c->low = nextafter(c->low, INFINITY);
+    if (parameter->most_open && c->high == parameter->most)
+        c->high = nextafter(c->high, 0);
+}
+
+static brume_status search(brume_search_for *c, double *value, brume_error *error)
+{
+    if (c->whole)
+        return brume_calibrate_whole(c, value, error);
+    bool failure_only;
+    BRUME_TRY(brume_calibrate_failure(c, &failure_only, value, error));
+    return failure_only ? BRUME_OK : brume_calibrate_real(c, value, error);
 }
 
 static brume_status solve(brume_search_for *c, brume_calibration *out, brume_error *error)
@@ -112,20 +151,20 @@ static brume_status solve(brume_search_for *c, brume_calibration *out, brume_err
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
                           "'%s' cannot be calibrated: the cost does not move one way with it",
                           parameter->name);
+    bool integer = parameter->type == BRUME_PARAMETER_INTEGER;
     c->inverted = is_inverted(c);
-    c->whole = parameter->type == BRUME_PARAMETER_INTEGER;
+    c->whole = integer;
     BRUME_TRY(check_moves(c, error));
     if (others_fail(c))
         return brume_calibrate_no_value(c, error);
-    BRUME_TRY(check_others(c, error));
+    find_steps(c);
+    set_range(c);
     double value = NAN;
-    if (c->whole)
-        BRUME_TRY(brume_calibrate_whole(c, &value, error));
-    else
-        BRUME_TRY(brume_calibrate_real(c, &value, error));
+    BRUME_TRY(search(c, &value, error));
+    value = end_of_step(c, value); /* of the same cost as what was certified */
     BRUME_TRY(brume_expression_solve(c->expression, value, error));
     *out = (brume_calibration){.value = value, .delta = c->delta, .everywhere = c->everywhere};
-    if (c->whole)
+    if (integer)
         out->whole = c->inverted ? 1 : -1;
     return BRUME_OK;
 }
@@ -153,89 +192,6 @@ static brume_status open_terms(brume_expression *expression, brume_term **terms,
     return BRUME_OK;
 }
 
-static brume_status epsilon_of(const brume_expression *expression, double delta, double *epsilon,
-                               brume_error *error)
-{
-    brume_term *terms;
-    BRUME_TRY(brume_account_terms(expression->events, expression->count, 1, BRUME_METHOD_AUTO,
-                                  &terms, error));
-    brume_compose_options quick = {.tolerance = 1e-6}; /* to be shown, and still certified */
-    brume_composition composition;
-    if (delta > 0 &&
-        brume_compose_epsilon(terms, expression->count, delta, &quick, &composition, NULL) ==
-            BRUME_OK &&
-        composition.failure.upper < delta &&
-        composition.value.upper <= composition.value.lower * (1 + 1e-5)) {
-        free(terms);
-        *epsilon = composition.value.upper;
-        return BRUME_OK;
-    }
-    brume_bound bound;
-    brume_status status =
-        brume_account_epsilon(BRUME_METHOD_AUTO, terms, expression->count, delta, &bound, error);
-    free(terms);
-    BRUME_TRY(status);
-    *epsilon = bound.upper;
-    return BRUME_OK;
-}
-
-/* The bound of delta at an epsilon, as log(bound/delta). */
-static bool excess_of(const brume_search_for *c, double epsilon, double tolerance, double *excess)
-{
-    brume_compose_options options = {.tolerance = tolerance, .upper_end = true};
-    brume_composition near;
-    if (brume_account_delta_near(c->terms, c->expression->count, epsilon, &options, &near, NULL) !=
-        BRUME_OK)
-        return false;
-    *excess = near.value.upper <= c->delta ? fmin(log(near.value.upper / c->delta), 0)
-                                           : fmax(log(near.value.upper / c->delta), 1e-300);
-    return isfinite(*excess);
-}
-
-/* How fast the logarithm of delta falls with epsilon, guessed. */
-static bool guess_slope(const brume_search_for *c, double *slope)
-{
-    double here, beside;
-    size_t count = c->expression->count;
-    if (!brume_compose_guess(c->terms, count, c->epsilon, &here) ||
-        !brume_compose_guess(c->terms, count, 0.999 * c->epsilon, &beside))
-        return false;
-    *slope = log(beside / here) / (1e-3 * c->epsilon);
-    return *slope > 0 && isfinite(*slope);
-}
-
-/* The epsilon of a whole number that does not reach the target: certified where its delta is, and
- * less than a millionth above the least. False where it is not found in a few steps. */
-static bool epsilon_near_target(brume_search_for *c, double value, double *epsilon)
-{
-    double bound, slope, at = c->epsilon, excess, found = NAN;
-    c->tolerance = 0.02; /* as in the search, which remembers it */
-    if (c->accuracy || !(c->delta > 0) || brume_calibrate_bound(c, value, &bound, NULL) ||
-        !guess_slope(c, &slope))
-        return false;
-    excess = log(bound / c->delta);
-    if (!(c->trial.lower > 0.999 * bound && isfinite(excess)) && !excess_of(c, at, 1e-3, &excess))
-        return false;
-    for (int step = 0; step < 6; step++) {
-        double next = at + excess / slope + 5e-8 * at, there;
-        if (!(next > 0.2 * c->epsilon) ||
-            !excess_of(c, next, fmin(3e-8 * slope * next, 1e-3), &there))
-            return false;
-        if (there <= 0) {
-            found = next;
-            if (-there <= 5e-7 * slope * next) {
-                *epsilon = fmin(found, c->epsilon);
-                return true;
-            }
-        }
-        double secant = (there - excess) / (at - next);
-        if (fabs(at - next) > 1e-5 * at && secant > 0.5 * slope && secant < 2 * slope)
-            slope = secant;
-        at = next, excess = there;
-    }
-    return false;
-}
-
 brume_status brume_calibrate(brume_expression *expression, double epsilon, double delta,
                              brume_calibration *out, brume_error *error)
 {
@@ -246,18 +202,13 @@ brume_status brume_calibrate(brume_expression *expression, double epsilon, doubl
     BRUME_TRY(open_terms(expression, &c.terms, error));
     brume_calibration result;
     brume_status status = solve(&c, &result, error);
-    double better;
-    bool shown = status == BRUME_OK && !c.tight && epsilon_near_target(&c, result.value, &better);
-    free(c.terms);
-    BRUME_TRY(status);
     /* the bound of delta at the target is at most delta, so the target is a bound of epsilon; a
      * better one is worth computing only where the search stopped short of the crossing */
     result.epsilon_upper = epsilon;
-    if (!c.tight) {
-        if (!shown)
-            BRUME_TRY(epsilon_of(expression, delta, &better, error));
-        result.epsilon_upper = fmin(better, epsilon);
-    }
+    if (status == BRUME_OK && !c.tight)
+        status = brume_calibrate_epsilon(&c, result.value, &result.epsilon_upper, error);
+    free(c.terms);
+    BRUME_TRY(status);
     *out = result;
     return BRUME_OK;
 }
@@ -277,7 +228,7 @@ brume_status brume_calibrate_accuracy(brume_expression *expression, double alpha
     free(c.terms);
     BRUME_TRY(status);
     result.delta = delta;
-    BRUME_TRY(epsilon_of(expression, delta, &result.epsilon_upper, error));
+    BRUME_TRY(brume_calibrate_epsilon_at(expression, delta, &result.epsilon_upper, error));
     *out = result;
     return BRUME_OK;
 }

@@ -1,31 +1,27 @@
-/* Calibration from the inside: what is searched, and by which bound. */
+/* Calibration from the inside: what is searched, by which bound, and with what in hand. */
 #ifndef BRUME_MECHANISM_CALIBRATE_H
 #define BRUME_MECHANISM_CALIBRATE_H
 
 #include <brume/account.h>
 
-/* By which bound to search. */
-typedef enum brume_looking {
-    BRUME_LOOK_CERTIFIED,
-    BRUME_LOOK_SADDLE, /* the saddle point's guess: cheap, near, certifies nothing */
-    BRUME_LOOK_MOMENTS /* rho or Renyi curves: certified, and some way above */
-} brume_looking;
-
-/* What a trial found: a bound, and how near it is. */
-typedef struct brume_trial {
-    double bound;  /* what must come down to the target */
-    double lower;  /* of the least delta, certified; 0 where nothing is known */
-    double excess; /* of the bound over the truth by a band, estimated; 0: not estimated */
-    double nodes;  /* what it took */
-} brume_trial;
+/* What a certificate says at a value of the unknown, in logarithms over the target. */
+typedef struct brume_finding {
+    double upper; /* of the bound: at most 0 just where the target is met */
+    double lower; /* of the certified lower end; -infinity where there is none */
+    double truth; /* where the truth is believed to be; the bound, where nothing is known of it */
+    double gap;   /* how far the bound lies above what is known of the truth; 0: nothing is */
+    double doubt; /* how far the truth may be from where it is believed */
+    bool known;   /* something is known of the truth, by a lower end or an estimated excess */
+    bool banded;  /* it is known by an estimate of what a band added */
+} brume_finding;
 
 /* A trial that need not be made again. */
 typedef struct brume_tried {
     brume_cost cost;
     uint64_t count;
-    brume_looking look;
     double tolerance;
-    brume_trial trial;
+    bool both_ends;
+    brume_finding finding;
 } brume_tried;
 
 enum { BRUME_TRIED = 4 };
@@ -34,57 +30,94 @@ typedef struct brume_search_for {
     brume_expression *expression;
     brume_term *terms;
     bool inverted;         /* the search variable is 1/value */
-    bool whole;            /* the value is a whole number */
-    bool decide;           /* all that counts is on which side of the target a value is */
-    bool both_ends;        /* ask for the whole interval: where that makes the upper end sharper */
-    bool accuracy;         /* the bound is an error, not a delta or epsilon */
+    bool whole;            /* only whole values are tried, */
+    bool squared;          /* or values with whole squares */
+    bool both_ends;        /* ask for the whole interval, not its upper end alone */
+    bool accuracy;         /* the bound is an error's probability, not a delta or epsilon */
     double epsilon, delta; /* the target; or alpha, beta */
+    double low, high;      /* the range of the value */
 
-    brume_looking look;
-    double tolerance;  /* of the certified bound: how far above the truth it may lie */
-    brume_trial trial; /* the last one */
     brume_tried tried[BRUME_TRIED];
     size_t tried_count;
-    bool only_failure; /* the unknown moves nothing but a probability of failure; */
-    double finite;     /* then this is delta without any failure */
-    double hint;       /* where a look that found nothing says to begin; NAN: nowhere */
-    bool tight;        /* the answer lies where the bound crosses the target */
-    bool everywhere;   /* the target is met at every value: the answer is the end of the range */
+    bool by_moments; /* the cheap bound is that of moments: the saddle point says nothing */
+    bool tight;      /* the answer lies where the bound crosses the target */
+    bool everywhere; /* the target is met at every value: the answer is the end of the range */
 } brume_search_for;
+
+/* --- the bound (calibrate_bound.c) --- */
 
 bool brume_calibrate_same_cost(const brume_cost *a, const brume_cost *b);
 
-/* What must come down to this. */
-double brume_calibrate_target(const brume_search_for *c);
+/* The certified bound at a value of the unknown, as near as `tolerance` or as it can be. */
+BRUME_MUST_USE brume_status brume_calibrate_try(brume_search_for *c, double value, double tolerance,
+                                                brume_finding *out, brume_error *error);
 
-/* The bound at a value of the unknown; the trial is left in c->trial. */
-BRUME_MUST_USE brume_status brume_calibrate_bound(brume_search_for *c, double value, double *bound,
-                                                  brume_error *error);
+/* The same of the other terms alone: what no value can undo. */
+BRUME_MUST_USE brume_status brume_calibrate_try_others(brume_search_for *c, double tolerance,
+                                                       brume_finding *out, brume_error *error);
 
-/* The same at a point of the search, as brume_search asks it: x or 1/x, whole where it must be. */
-BRUME_MUST_USE brume_status brume_calibrate_bound_at(void *context, double x, double *bound,
-                                                     brume_error *error);
+/* The delta of c->terms as they are, as near as `tolerance` above the truth; the lower end is
+ * lifted to the estimate of the truth where there is one. */
+BRUME_MUST_USE brume_status brume_calibrate_delta(const brume_search_for *c, double tolerance,
+                                                  brume_interval *delta, brume_error *error);
 
-/* log(bound/target) at log x: above 0 just where the bound is above the target. */
-BRUME_MUST_USE brume_status brume_calibrate_excess(brume_search_for *c, double log_x,
-                                                   double *excess, brume_error *error);
-
-/* Does the unknown move nothing but a probability of failure? Then what is left without it is found
- * by one certificate, at this value, and a guess adds the failure to it. */
-bool brume_calibrate_split_failure(brume_search_for *c, double value, brume_error *error);
-
-/* Is a term sampled? Then the saddle point is neither as cheap nor as near, and moments are asked
- * first. Known once a bound was. */
-bool brume_calibrate_is_sampled(const brume_search_for *c);
+/* Is a term known by a curve of moments only? Then its bounds have no lower end, and are no nearer
+ * than a thousandth whatever is asked. Known once a value was tried. */
+bool brume_calibrate_is_curved(const brume_search_for *c);
 
 /* Is a term a sample of something other than a Gaussian? Its upper end alone is sought with less
  * work, and may be less sharp, than both. */
 bool brume_calibrate_is_thinned(const brume_search_for *c);
 
-/* Where the bound to look by comes down to about the target, from `least` to `most` of the search
- * variable, and how fast its logarithm falls there; false where it never does. */
-bool brume_calibrate_look(brume_search_for *c, brume_looking by, double least, double most,
-                          double guess, double step, double *at, double *slope);
+/* Is the interval on neither side of the target, for all that is known? */
+bool brume_calibrate_undecided(const brume_finding *f);
+
+/* The value at log x of the search variable, where that is the value or a whole number; and the
+ * value of a whole number, which is itself or its root. */
+double brume_calibrate_number(const brume_search_for *c, double log_x);
+double brume_calibrate_value_of(const brume_search_for *c, double number);
+
+/* --- a cheap bound that says where to look (calibrate_guess.c) --- */
+
+typedef enum brume_looked {
+    BRUME_LOOKED_NOWHERE, /* nothing is known */
+    BRUME_LOOKED_FOUND,
+    BRUME_LOOKED_ABOVE, /* above the target at every value */
+    BRUME_LOOKED_BELOW  /* below it at every value */
+} brume_looked;
+
+/* Where to look, in logarithms of the search variable, and what was seen there. */
+typedef struct brume_place {
+    double least, most; /* the range */
+    double at;
+    double excess; /* log(guess/target) there, unshifted */
+    double slope;  /* how fast that falls */
+} brume_place;
+
+/* About where the unknown's term alone, or what the others leave of it, costs the target: by its
+ * size, without a bound. */
+double brume_calibrate_start(brume_search_for *c, double least, double most);
+
+/* From place->at to where the guess times e^shift comes down to the target. */
+brume_looked brume_calibrate_look(brume_search_for *c, double shift, brume_place *place);
+
+/* What certificates have said of the guess: where it was so much over the target, they were. */
+typedef struct brume_told {
+    double guessed, truth;           /* at the newest place, */
+    double good_guessed, good_truth; /* at the newest that meets the target, */
+    double bad_guessed, bad_truth;   /* and at the newest that does not */
+    int count, good_count, bad_count;
+} brume_told;
+
+/* A certificate has found `truth` at a place far from the target: to where the guess, corrected by
+ * all that it was told, comes down to it. False, and nothing changed, if that says nothing. */
+bool brume_calibrate_look_again(brume_search_for *c, brume_told *told, double truth,
+                                brume_place *place);
+
+/* The guess of the other terms alone, as log(guess/target); NAN: not known. */
+double brume_calibrate_guess_others(brume_search_for *c);
+
+/* --- the searches --- */
 
 /* The value, to a billionth; or the best whole number. */
 BRUME_MUST_USE brume_status brume_calibrate_real(brume_search_for *c, double *value,
@@ -92,13 +125,27 @@ BRUME_MUST_USE brume_status brume_calibrate_real(brume_search_for *c, double *va
 BRUME_MUST_USE brume_status brume_calibrate_whole(brume_search_for *c, double *value,
                                                   brume_error *error);
 
-/* From a point near the answer to one that is certified and within a billionth of it, from `least`
- * to `most`; *found is false where that does not settle. */
-BRUME_MUST_USE brume_status brume_calibrate_polish(brume_search_for *c, double least, double most,
-                                                   double *x, double slope, bool *found,
-                                                   brume_error *error);
+/* If the unknown moves nothing but a probability of failure: the value, by a certificate of all
+ * that it does not move. *applies is false, and nothing done, if it moves more. */
+BRUME_MUST_USE brume_status brume_calibrate_failure(brume_search_for *c, bool *applies,
+                                                    double *value, brume_error *error);
+
+/* From a place near the answer to one that is certified and within a billionth of it; *found is
+ * false where that does not settle, and place->at then a place to go on from. */
+BRUME_MUST_USE brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place,
+                                                     bool *found, brume_error *error);
+
+/* --- what is shown beside the answer (calibrate_epsilon.c) --- */
+
+/* A certified epsilon of the solved expression at delta. */
+BRUME_MUST_USE brume_status brume_calibrate_epsilon_at(const brume_expression *expression,
+                                                       double delta, double *epsilon,
+                                                       brume_error *error);
+
+/* The same of an answer that stops short of the target, not above it. */
+BRUME_MUST_USE brume_status brume_calibrate_epsilon(brume_search_for *c, double value,
+                                                    double *epsilon, brume_error *error);
 
 brume_status brume_calibrate_no_value(const brume_search_for *c, brume_error *error);
-brume_status brume_calibrate_not_moved(const brume_search_for *c, brume_error *error);
 
 #endif

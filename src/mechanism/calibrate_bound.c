@@ -3,27 +3,12 @@
  * Promise: a certified bound is one of the whole expression with that value, rounded up. A trial
  * whose cost is that of an earlier one is not made again: many values of a sensitivity of integers
  * cost the same. */
-#include "mechanism/calibrate.h"
-
 #include <math.h>
+#include <stdlib.h>
 
 #include "accountant/search.h"
 #include "base/error.h"
-
-double brume_calibrate_target(const brume_search_for *c)
-{
-    return c->accuracy || !(c->delta > 0) ? c->epsilon : c->delta;
-}
-
-/* The cheapest bound that is near: rho, but not where sampling makes it far too large. */
-static brume_method rough_method(const brume_search_for *c)
-{
-    for (size_t i = 0; i < c->expression->count; i++)
-        if (c->terms[i].cost.law.rate > 0 ||
-            !brume_method_applies(BRUME_METHOD_ZCDP, &c->terms[i].cost))
-            return BRUME_METHOD_RDP;
-    return BRUME_METHOD_ZCDP;
-}
+#include "mechanism/calibrate.h"
 
 bool brume_calibrate_same_cost(const brume_cost *a, const brume_cost *b)
 {
@@ -34,178 +19,31 @@ bool brume_calibrate_same_cost(const brume_cost *a, const brume_cost *b)
            a->delta_failure == b->delta_failure;
 }
 
-/* 1 - prod (1 - delta_i)^n_i, about. */
-static double failure_of(const brume_search_for *c)
+double brume_calibrate_number(const brume_search_for *c, double log_x)
 {
-    double log_survival = 0;
-    for (size_t i = 0; i < c->expression->count; i++)
-        log_survival += (double)c->terms[i].count * log1p(-c->terms[i].cost.delta_failure);
-    return -expm1(log_survival);
+    double x = exp(log_x), number = c->inverted ? 1 / x : x;
+    if (c->whole)
+        number = floor(number * (1 + 1e-12));
+    return fmin(fmax(number, c->low), c->high);
 }
 
-bool brume_calibrate_split_failure(brume_search_for *c, double value, brume_error *error)
+double brume_calibrate_value_of(const brume_search_for *c, double number)
 {
-    const brume_unknown *unknown = &c->expression->unknown;
-    const brume_event *event = &c->expression->events[unknown->event];
-    brume_cost first, other;
-    double bound;
-    if (brume_expression_solve(c->expression, value, error) != BRUME_OK ||
-        brume_event_cost(event, &first, error) != BRUME_OK ||
-        brume_expression_solve(c->expression, 2 * value, error) != BRUME_OK ||
-        brume_event_cost(event, &other, error) != BRUME_OK ||
-        first.delta_failure == other.delta_failure)
-        return false;
-    other.delta_failure = first.delta_failure;
-    c->tolerance = 2e-10;
-    if (!brume_calibrate_same_cost(&first, &other) ||
-        brume_calibrate_bound(c, value, &bound, error) != BRUME_OK)
-        return false;
-    double failure = failure_of(c);
-    c->finite = (bound - failure) / (1 - failure);
-    c->only_failure = c->finite >= 0 && c->finite < 1;
-    return c->only_failure;
+    return c->squared ? sqrt(number) : number;
 }
 
-static const brume_trial *recall(const brume_search_for *c, const brume_term *term)
+bool brume_calibrate_undecided(const brume_finding *f)
 {
-    size_t kept = c->tried_count < BRUME_TRIED ? c->tried_count : BRUME_TRIED;
-    for (size_t i = 0; i < kept; i++) {
-        const brume_tried *tried = &c->tried[i];
-        if (tried->look == c->look && tried->tolerance <= c->tolerance &&
-            tried->count == term->count && brume_calibrate_same_cost(&tried->cost, &term->cost))
-            return &tried->trial;
-    }
-    return NULL;
+    return f->known && f->upper > 0 && f->lower <= 0;
 }
 
-static void keep(brume_search_for *c, const brume_term *term)
+bool brume_calibrate_is_curved(const brume_search_for *c)
 {
-    c->tried[c->tried_count++ % BRUME_TRIED] = (brume_tried){.cost = term->cost,
-                                                             .count = term->count,
-                                                             .look = c->look,
-                                                             .tolerance = c->tolerance,
-                                                             .trial = c->trial};
-}
-
-/* Does the interval not say on which side of the target the truth is, and may a sharper one? Where
- * nothing is known of the lower end, a bound falls by its tolerance at most, down to a thousandth.
- */
-static bool undecided(const brume_search_for *c, const brume_composition *near, double tolerance)
-{
-    const brume_interval *value = &near->value;
-    if (value->upper <= c->delta)
-        return false;
-    if (value->lower > 0.5 * value->upper)
-        return value->lower <= c->delta && tolerance > 1e-10;
-    return tolerance > 1e-3;
-}
-
-/* By the certified composition, as near as c->tolerance; for a whole number ever nearer, until it
- * is decided. */
-static brume_status certify(brume_search_for *c, size_t count, brume_error *error)
-{
-    bool decide = c->whole || c->decide;
-    brume_composition near;
-    brume_compose_options options = {.tolerance = c->tolerance,
-                                     .upper_end = !decide && !c->both_ends};
-    BRUME_TRY(brume_account_delta_near(c->terms, count, c->epsilon, &options, &near, error));
-    /* so coarse that the laws were not looked at? */
-    bool vague = near.has_lower && near.value.lower < 0.5 * near.value.upper;
-    if (!decide && vague && options.tolerance > 1e-3) {
-        options.tolerance = 1e-3;
-        BRUME_TRY(brume_account_delta_near(c->terms, count, c->epsilon, &options, &near, error));
-    }
-    while (decide && undecided(c, &near, options.tolerance)) {
-        options.tolerance = fmax(options.tolerance / 20, 1e-10);
-        BRUME_TRY(brume_account_delta_near(c->terms, count, c->epsilon, &options, &near, error));
-    }
-    c->trial = (brume_trial){.bound = near.value.upper,
-                             .lower = near.value.lower,
-                             .excess = near.excess,
-                             .nodes = (double)near.nodes};
-    return BRUME_OK;
-}
-
-static brume_status try_terms(brume_search_for *c, const brume_term *term, brume_error *error)
-{
-    size_t count = c->expression->count;
-    c->trial = (brume_trial){.bound = INFINITY};
-    if (c->look == BRUME_LOOK_SADDLE && c->only_failure) {
-        double failure = failure_of(c);
-        c->trial.bound = failure + (1 - failure) * c->finite;
-        return BRUME_OK;
-    }
-    if (c->look == BRUME_LOOK_SADDLE) {
-        if (!brume_compose_guess(c->terms, count, c->epsilon, &c->trial.bound))
-            return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "no guess");
-        return BRUME_OK;
-    }
-    brume_method method = BRUME_METHOD_AUTO;
-    if (!(c->delta > 0)) /* exact to the last place */
-        method = BRUME_METHOD_BASIC;
-    else if (c->look == BRUME_LOOK_MOMENTS)
-        method = rough_method(c);
-    if (!brume_method_applies(method, &term->cost))
-        return BRUME_OK; /* so extreme that nothing is known: too little noise */
-    if (method == BRUME_METHOD_AUTO)
-        return certify(c, count, error);
-    brume_bound result;
-    if (c->delta > 0)
-        BRUME_TRY(brume_account_delta(method, c->terms, count, c->epsilon, &result, error));
-    else
-        BRUME_TRY(brume_account_epsilon(method, c->terms, count, 0, &result, error));
-    c->trial.bound = result.upper;
-    return BRUME_OK;
-}
-
-brume_status brume_calibrate_bound(brume_search_for *c, double value, double *bound,
-                                   brume_error *error)
-{
-    const brume_unknown *unknown = &c->expression->unknown;
-    BRUME_TRY(brume_expression_solve(c->expression, value, error));
-    const brume_event *event = &c->expression->events[unknown->event];
-    if (c->accuracy)
-        return brume_event_alpha(event, c->delta, bound, error);
-    brume_term *term = &c->terms[unknown->event];
-    BRUME_TRY(brume_event_cost(event, &term->cost, error));
-    term->count = event->count;
-    const brume_trial *known = recall(c, term);
-    if (known) {
-        c->trial = *known;
-    } else {
-        BRUME_TRY(try_terms(c, term, error));
-        keep(c, term);
-    }
-    *bound = c->trial.bound;
-    return BRUME_OK;
-}
-
-brume_status brume_calibrate_bound_at(void *context, double x, double *bound, brume_error *error)
-{
-    brume_search_for *c = context;
-    double value = c->inverted ? 1 / x : x;
-    return brume_calibrate_bound(c, c->whole ? floor(value * (1 + 1e-12)) : value, bound, error);
-}
-
-brume_status brume_calibrate_excess(brume_search_for *c, double log_x, double *excess,
-                                    brume_error *error)
-{
-    double bound, target = brume_calibrate_target(c);
-    BRUME_TRY(brume_calibrate_bound_at(c, exp(log_x), &bound, error));
-    *excess = log(bound / target);
-    /* what counts is the comparison, not its logarithm, which may be 0 for a bound a unit above */
-    if (bound <= target)
-        *excess = fmin(*excess, 0);
-    else if (!(*excess > 0) && !isnan(bound))
-        *excess = 1e-300;
-    return BRUME_OK;
-}
-
-bool brume_calibrate_is_sampled(const brume_search_for *c)
-{
-    for (size_t i = 0; i < c->expression->count; i++)
-        if (c->terms[i].cost.law.rate > 0)
+    for (size_t i = 0; i < c->expression->count; i++) {
+        const brume_cost *cost = &c->terms[i].cost;
+        if (cost->loss == BRUME_ABSENT && cost->pure == BRUME_ABSENT)
             return true;
+    }
     return false;
 }
 
@@ -218,95 +56,150 @@ bool brume_calibrate_is_thinned(const brume_search_for *c)
     return false;
 }
 
-enum { MOST_PLACES = 32 };
-
-/* A walk of brume_calibrate_look: the points on both sides of its target, and the last one. */
-typedef struct walk {
-    brume_search_for *search_for;
-    double target;
-    double low, low_excess, high, high_excess; /* logarithms; NAN: not yet known */
-    double last, last_bound;
-    double places[MOST_PLACES], bounds[MOST_PLACES]; /* where it has been, in order */
-    size_t count;
-} walk;
-
-/* Where the bound was first less than 3 times what it comes down to: there the unknown begins to
- * count for less than the other terms. */
-static double place_of_bend(const walk *w)
+/* log(bound/target): above 0 just where the bound is above the target. What counts is the
+ * comparison, not its logarithm, which may be 0 for a bound a unit above. */
+static double excess_of(double bound, double target)
 {
-    for (size_t i = 0; i < w->count; i++)
-        if (w->bounds[i] < 3 * w->last_bound)
-            return w->places[i];
-    return NAN;
+    double excess = log(bound / target);
+    return bound <= target ? fmin(excess, 0) : fmax(excess, 1e-300);
 }
 
-/* The bound at a point of a walk. Given up where a cheap bound stays above the target, unmoved by
- * ever more noise: the other terms alone cost more than that, by this bound. */
-static brume_status walk_to(void *context, double x, double *bound, brume_error *error)
+static brume_finding read_composition(const brume_composition *near, double target)
 {
-    walk *w = context;
-    BRUME_TRY(brume_calibrate_bound_at(w->search_for, x, bound, error));
-    double at = log(x), excess = log(*bound / w->target), moved = at - w->last;
-    if (w->count < MOST_PLACES)
-        w->places[w->count] = x, w->bounds[w->count++] = *bound;
-    if (w->search_for->look != BRUME_LOOK_CERTIFIED && !w->search_for->only_failure && moved > 2 &&
-        *bound > w->target && *bound < 0.5 && fabs(log(*bound / w->last_bound)) < 1e-3 * moved) {
-        w->search_for->hint = place_of_bend(w);
-        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "more noise does not help");
-    }
-    if (excess > 0 && !(at <= w->low))
-        w->low = at, w->low_excess = excess;
-    if (excess <= 0 && !(at >= w->high))
-        w->high = at, w->high_excess = excess;
-    w->last = at, w->last_bound = *bound;
+    double bound = near->value.upper;
+    brume_finding f = {.upper = excess_of(bound, target), .lower = -INFINITY};
+    f.truth = f.upper;
+    if (!(bound > 0 && bound < INFINITY))
+        return f;
+    f.lower = log(near->value.lower / target);
+    double gap = 1 - near->value.lower / bound, excess = near->excess / bound;
+    bool banded = excess > 0 && excess <= gap; /* else it is of another bound than this */
+    if (!banded && gap > 0.5)
+        return f; /* nothing is known of the other end: the bound itself decides */
+    f.known = true;
+    f.banded = banded;
+    excess = banded ? fmin(excess, 0.5) : gap / 3; /* a third, of a smooth delta */
+    f.truth += log1p(-excess);
+    f.gap = banded ? f.upper - f.truth : -log1p(-gap);
+    f.doubt = 0.1 * excess;
+    return f;
+}
+
+/* By the certified composition, as near as asked. */
+static brume_status certify(const brume_search_for *c, const brume_term *terms, size_t count,
+                            double tolerance, brume_finding *out, brume_error *error)
+{
+    brume_composition near;
+    brume_compose_options options = {.tolerance = tolerance,
+                                     .upper_end = !c->whole && !c->both_ends};
+    BRUME_TRY(brume_account_delta_near(terms, count, c->epsilon, &options, &near, error));
+    *out = read_composition(&near, c->delta);
     return BRUME_OK;
 }
 
-/* The slope at *at, where the walk ended: by its two sides, if that is all that is needed, else by
- * a point beside it. */
-static bool slope_at(brume_search_for *c, const walk *w, double at, bool beside_it, double *slope)
+brume_status brume_calibrate_delta(const brume_search_for *c, double tolerance,
+                                   brume_interval *delta, brume_error *error)
 {
-    double here, beside;
-    *slope = (w->low_excess - w->high_excess) / (w->high - w->low);
-    if (!beside_it && isfinite(*slope) && *slope > 0)
-        return true;
-    if (brume_calibrate_excess(c, at, &here, NULL) != BRUME_OK)
-        return false;
-    /* near the largest loss a hair more noise costs nothing at all: look closer there */
-    for (double step_aside = 0.01; step_aside > 1e-9; step_aside /= 8) {
-        if (brume_calibrate_excess(c, at + step_aside, &beside, NULL) != BRUME_OK)
-            return false;
-        *slope = (here - beside) / step_aside;
-        if (isfinite(*slope))
-            return true;
-    }
-    return false;
+    brume_composition near;
+    brume_compose_options options = {.tolerance = tolerance,
+                                     .upper_end = !brume_calibrate_is_thinned(c)};
+    BRUME_TRY(brume_account_delta_near(c->terms, c->expression->count, c->epsilon, &options, &near,
+                                       error));
+    *delta = near.value;
+    if (near.excess > 0 && near.value.upper - near.excess > near.value.lower)
+        delta->lower = near.value.upper - near.excess;
+    return BRUME_OK;
 }
 
-bool brume_calibrate_look(brume_search_for *c, brume_looking by, double least, double most,
-                          double guess, double step, double *at, double *slope)
+/* A delta of 0: the sum of the pure epsilons, exact to the last place. */
+static brume_status add_epsilons(const brume_search_for *c, const brume_term *terms, size_t count,
+                                 brume_finding *out, brume_error *error)
 {
-    double target = brume_calibrate_target(c);
-    if (by == BRUME_LOOK_MOMENTS) /* such a bound is some 7 times the truth where it is near */
-        target = fmin(7 * target, sqrt(target));
-    bool near = by == BRUME_LOOK_SADDLE && !brume_calibrate_is_sampled(c);
-    double relative = by == BRUME_LOOK_SADDLE && c->only_failure ? 1e-12
-                      : near                                     ? 1e-3
-                      : by == BRUME_LOOK_CERTIFIED               ? 0.5
-                                                                 : 0.05;
-    walk w = {.search_for = c, .target = target, .low = NAN, .high = NAN, .last = NAN};
-    brume_search search = {.value = walk_to,
-                           .context = &w,
-                           .target = target,
-                           .least = least,
-                           .most = most,
-                           .relative = relative,
-                           .step = step};
-    c->look = by, c->tolerance = 0.02, c->hint = NAN;
-    bool found = brume_search_least(&search, guess, at, NULL) == BRUME_OK && least < *at &&
-                 *at < most && slope_at(c, &w, log(*at), near || c->only_failure, slope);
-    c->look = BRUME_LOOK_CERTIFIED;
-    return found;
+    brume_bound sum = {.upper = INFINITY};
+    bool applies = true;
+    for (size_t i = 0; i < count; i++)
+        applies &= brume_method_applies(BRUME_METHOD_BASIC, &terms[i].cost);
+    if (applies)
+        BRUME_TRY(brume_account_epsilon(BRUME_METHOD_BASIC, terms, count, 0, &sum, error));
+    *out = (brume_finding){.upper = excess_of(sum.upper, c->epsilon), .lower = -INFINITY};
+    out->truth = out->upper;
+    return BRUME_OK;
+}
+
+static const brume_finding *recall(const brume_search_for *c, const brume_term *term,
+                                   double tolerance)
+{
+    size_t kept = c->tried_count < BRUME_TRIED ? c->tried_count : BRUME_TRIED;
+    for (size_t i = 0; i < kept; i++) {
+        const brume_tried *tried = &c->tried[i];
+        bool near = tried->tolerance <= tolerance ||
+                    (tried->finding.known && tried->finding.gap <= tolerance);
+        if (near && tried->both_ends >= c->both_ends && tried->count == term->count &&
+            brume_calibrate_same_cost(&tried->cost, &term->cost))
+            return &tried->finding;
+    }
+    return NULL;
+}
+
+/* The chance of an error of alpha or more, over beta. */
+static brume_status try_error(const brume_search_for *c, const brume_event *event,
+                              brume_finding *out, brume_error *error)
+{
+    double beta;
+    BRUME_TRY(brume_event_beta(event, c->epsilon, &beta, error));
+    *out = (brume_finding){.upper = excess_of(beta, c->delta), .lower = -INFINITY};
+    out->truth = out->upper;
+    return BRUME_OK;
+}
+
+brume_status brume_calibrate_try(brume_search_for *c, double value, double tolerance,
+                                 brume_finding *out, brume_error *error)
+{
+    const brume_unknown *unknown = &c->expression->unknown;
+    BRUME_TRY(brume_expression_solve(c->expression, value, error));
+    const brume_event *event = &c->expression->events[unknown->event];
+    if (c->accuracy)
+        return try_error(c, event, out, error);
+    brume_term *term = &c->terms[unknown->event];
+    BRUME_TRY(brume_event_cost(event, &term->cost, error));
+    term->count = event->count;
+    const brume_finding *known = recall(c, term, tolerance);
+    if (known) {
+        *out = *known;
+        return BRUME_OK;
+    }
+    size_t count = c->expression->count;
+    brume_finding finding = {.upper = INFINITY, .lower = -INFINITY, .truth = INFINITY};
+    if (!(c->delta > 0))
+        BRUME_TRY(add_epsilons(c, c->terms, count, &finding, error));
+    else if (brume_method_applies(BRUME_METHOD_AUTO, &term->cost)) /* else: too little noise */
+        BRUME_TRY(certify(c, c->terms, count, tolerance, &finding, error));
+    c->tried[c->tried_count++ % BRUME_TRIED] = (brume_tried){.cost = term->cost,
+                                                             .count = term->count,
+                                                             .tolerance = tolerance,
+                                                             .both_ends = c->both_ends,
+                                                             .finding = finding};
+    *out = finding;
+    return BRUME_OK;
+}
+
+brume_status brume_calibrate_try_others(brume_search_for *c, double tolerance, brume_finding *out,
+                                        brume_error *error)
+{
+    size_t count = c->expression->count, others = 0;
+    brume_term *terms = calloc(count, sizeof *terms);
+    if (!terms)
+        return brume_no_memory(error, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (i != c->expression->unknown.event)
+            terms[others++] = c->terms[i];
+    *out = (brume_finding){.upper = -INFINITY, .lower = -INFINITY, .truth = -INFINITY};
+    brume_status status = BRUME_OK;
+    if (others > 0 && !c->accuracy)
+        status = c->delta > 0 ? certify(c, terms, others, tolerance, out, error)
+                              : add_epsilons(c, terms, others, out, error);
+    free(terms);
+    return status;
 }
 
 brume_status brume_calibrate_no_value(const brume_search_for *c, brume_error *error)
@@ -316,13 +209,4 @@ brume_status brume_calibrate_no_value(const brume_search_for *c, brume_error *er
                            : "at delta = 0 every release needs a pure epsilon: give a delta";
     return brume_fail(error, BRUME_EUNSUPPORTED, hint, "no value of '%s' meets the target",
                       c->expression->unknown.parameter->name);
-}
-
-brume_status brume_calibrate_not_moved(const brume_search_for *c, brume_error *error)
-{
-    return brume_fail(error, BRUME_EUNSUPPORTED,
-                      c->accuracy ? "ask for a cost: --epsilon and --delta"
-                                  : "ask for an accuracy: --alpha and --beta",
-                      "'%s' cannot be calibrated: the %s does not depend on it",
-                      c->expression->unknown.parameter->name, c->accuracy ? "error" : "cost");
 }

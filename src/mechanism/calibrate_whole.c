@@ -1,164 +1,219 @@
 /* A whole unknown: the largest number (or the smallest, where larger costs less) that meets the
- * target, by few certificates where a cheap bound says where to look.
+ * target, by few certificates.
+ *
+ * The guess says where to look, a certificate how wrong the guess is, the next one where the
+ * crossing is; then the two numbers around it are decided, each by a certificate as sharp as the
+ * distance of its delta from the target asks. Bisection is left for where that does not settle.
  *
  * Promise: the number returned was certified; the next one was not, as near as can be. */
-#include "mechanism/calibrate.h"
-
 #include <math.h>
 
 #include "base/error.h"
+#include "mechanism/calibrate.h"
 
-/* A whole number that meets the target and one that does not. */
-typedef struct whole_ends {
-    double good, bad;               /* NAN: not yet known */
-    double good_excess, bad_excess; /* log(bound/target) there */
-    double least, most, slope;
-    bool largest; /* the largest number that meets the target, not the least */
-    int repeated; /* how often only one of the two was known */
+static const double far_off = 0.3; /* of log delta: look again by the cheap bound */
+static const double sharpest = 1e-10;
 
-    double last, last_excess;     /* the newest number, */
-    double before, before_excess; /* and the one tried before it */
-    double crossing;              /* where the target was believed to be met; NAN: nowhere yet */
-    double width;                 /* of both ends when they were last halved, */
-    int lingered;                 /* and how often not since */
-} whole_ends;
+enum { MOST_STEPS = 200, PATIENCE = 12 };
 
-/* A line through two numbers and the logarithms there, along x or, where a larger number costs
- * less, along 1/x: where it meets the target. */
-static double line_meets(const whole_ends *e, double a, double a_excess, double b, double b_excess)
+/* Numbers along which the logarithm of delta is about straight: n, or 1/n where larger costs less.
+ */
+typedef struct ends {
+    bool largest;      /* the largest number that meets the target, not the least */
+    double safe, bold; /* the ends of the range: the safest number, and the boldest */
+    double good, bad;  /* the nearest that meets the target, that does not; NAN: none yet, */
+    double good_excess, bad_excess; /* and what was found there */
+    double at[3];                   /* the newest numbers first, */
+    double excess[3];               /* and log(delta/target) there, about */
+    int count;
+    double slope;     /* of the excess, by number, towards the bold; NAN: not known */
+    double tolerance; /* of the certificates */
+} ends;
+
+static double along(const ends *e, double number)
 {
-    double x = e->largest ? a : 1 / a, y = e->largest ? b : 1 / b;
-    double at = x - a_excess * (y - x) / (b_excess - a_excess);
+    return e->largest ? number : 1 / number;
+}
+
+/* Where the target is expected to be met, as a number that is not whole; NAN: not known. */
+static double crossing(const ends *e)
+{
+    double x[3], y[3];
+    for (int i = 0; i < e->count && i < 3; i++)
+        x[i] = along(e, e->at[i]), y[i] = e->excess[i];
+    double at = NAN;
+    if (e->count == 1)
+        at = x[0] - y[0] / e->slope;
+    if (e->count > 1)
+        at = x[0] - y[0] * (x[0] - x[1]) / (y[0] - y[1]);
+    if (e->count > 2) {
+        double first = (x[0] - x[1]) / (y[0] - y[1]), second = (x[1] - x[2]) / (y[1] - y[2]);
+        double bent = x[0] - y[0] * first + y[0] * y[1] * (first - second) / (y[0] - y[2]);
+        if (fabs(bent - at) <= 0.3 * fabs(at - x[0]))
+            at = bent;
+    }
+    if (!isfinite(at))
+        return NAN;
+    return e->largest ? at : at > 0 ? 1 / at : INFINITY;
+}
+
+/* Between both sides where the crossing is expected beyond one of them: where a line through both
+ * meets the target, not too near to either. */
+static double between(const ends *e)
+{
+    double x = along(e, e->good), y = along(e, e->bad);
+    double share = e->good_excess / (e->good_excess - e->bad_excess);
+    share = isfinite(share) ? fmin(fmax(share, 0.05), 0.95) : 0.5;
+    double at = x + (y - x) * share;
     return e->largest ? at : 1 / at;
 }
 
-/* A step beyond the one end that is known, by the slope in logarithms or by the two newest numbers,
- * and ever longer; from the largest number of all to the least, not by steps. */
-static double beyond(whole_ends *e)
+/* The number to try next. */
+static double next_number(const ends *e, int step)
 {
-    bool good = isnan(e->bad);
-    if (good && !e->largest && e->good == e->most)
-        return e->least;
-    double direction = good == e->largest ? 1 : -1;
-    double at = good ? e->good : e->bad, excess = good ? e->good_excess : e->bad_excess;
-    double step = isfinite(excess) ? 1.05 * at * fabs(excess) / e->slope : 0;
-    double expected = line_meets(e, e->last, e->last_excess, e->before, e->before_excess);
-    double ahead = 1.1 * direction * (expected - at), longest = 7 * (at + 1);
-    step = fmax(ceil(step), 1) * exp2(3 * e->repeated++);
-    if (expected > 0 && ahead > 0 && ahead < 1e5 * at)
-        step = longest = ceil(ahead) * e->repeated;
-    step = fmin(step, direction > 0 ? longest : ceil(7 * at / 8));
-    return fmin(fmax(at + direction * step, e->least), e->most);
-}
-
-/* Where the target is expected to be met, between both ends: by the two newest numbers, else by
- * both ends. Not a number: nothing is known. */
-static double expect_crossing(const whole_ends *e)
-{
-    double low = fmin(e->good, e->bad), high = fmax(e->good, e->bad);
-    double at = line_meets(e, e->last, e->last_excess, e->before, e->before_excess);
-    if (at > low && at < high)
-        return at;
-    return line_meets(e, e->good, e->good_excess, e->bad, e->bad_excess);
-}
-
-/* Between both ends. The crossing is approached from both sides, for a line misses a curve on the
- * same side time and again: next comes the side whose end is farther away, as far beyond the
- * crossing as a tenth of what the last guess was wrong by. Where that does not halve the distance
- * in three steps, the middle. */
-static double inside(whole_ends *e)
-{
-    double direction = e->largest ? 1 : -1, ratio = e->bad / e->good;
-    double old = e->crossing, next = expect_crossing(e), width = fabs(log(ratio));
-    bool halved = !(width > e->width / 2);
-    e->lingered = halved ? 0 : e->lingered + 1;
-    e->width = halved ? width : e->width;
-    e->crossing = next;
-    if (!isfinite(next) || !(next > 0) || e->lingered >= 3) {
-        next = width > log(4) ? sqrt(e->good * e->bad) : (e->good + e->bad) / 2;
-        e->lingered = 0, e->width = width;
-        next = e->largest ? floor(next) : ceil(next);
-    } else {
-        double wrong = isnan(old) ? 0.1 * fabs(next - e->last) : 0.1 * fabs(next - old);
-        bool good_side = fabs(log(next / e->good)) > fabs(log(next / e->bad));
-        next += good_side ? -direction * wrong : direction * wrong;
-        next = e->largest ? floor(next) : ceil(next);
-        next += good_side ? 0 : direction;
+    double direction = e->largest ? 1 : -1; /* towards the bold */
+    bool both = !isnan(e->good) && !isnan(e->bad);
+    double at = crossing(e), newest = e->at[0];
+    if (both && step > PATIENCE) {
+        double ratio = fmax(e->good, e->bad) / fmin(e->good, e->bad);
+        at = ratio > 4 ? sqrt(e->good * e->bad) : (e->good + e->bad) / 2;
+    } else if (both && !(direction * at > direction * e->good - 1 &&
+                         direction * at < direction * e->bad + 1)) {
+        at = between(e);
+    } else if (isnan(at) || step > 3 * PATIENCE) {
+        at = isnan(e->good) ? e->safe : e->bold;
     }
-    if (!(direction * next > direction * e->good))
+    if (!both) /* not too far beyond the newest, where only one side is known */
+        at = fmin(fmax(at, (newest + 1) / 100 - 1), 100 * (newest + 1));
+    /* of the two numbers around the crossing the one that should be good, unless it is known */
+    double next = e->largest ? floor(at) : ceil(at);
+    if (!isnan(e->good) && direction * next <= direction * e->good)
         next = e->good + direction;
-    return direction * next < direction * e->bad ? next : e->bad - direction;
+    if (!isnan(e->bad) && direction * next >= direction * e->bad)
+        next = e->bad - direction;
+    return e->largest ? fmin(fmax(next, e->safe), e->bold) : fmax(fmin(next, e->safe), e->bold);
 }
 
-/* Where to begin: by a cheap bound, else at the end that meets the target if any number does. */
-static double begin(brume_search_for *c, whole_ends *e)
+/* How sharp a certificate of this number must be to decide it: by how far from the target its delta
+ * is expected to lie. */
+static double tolerance_for(const ends *e, double number)
 {
-    double from = e->largest ? 1 / e->most : e->least, to = e->largest ? 1 / e->least : e->most;
-    double at, slope = NAN, guess = 1 / sqrt(e->least);
-    bool cheap = !c->accuracy && c->delta > 0 && e->least >= 1 && e->most > e->least + 1;
-    c->look = BRUME_LOOK_MOMENTS; /* so that the terms are known */
-    cheap = cheap && brume_calibrate_bound(c, e->least, &at, NULL) == BRUME_OK;
-    c->look = BRUME_LOOK_CERTIFIED;
-    if (!cheap)
-        return e->largest ? e->least : e->most;
-    bool sampled = brume_calibrate_is_sampled(c);
-    brume_looking first = sampled ? BRUME_LOOK_MOMENTS : BRUME_LOOK_SADDLE;
-    brume_looking second = sampled ? BRUME_LOOK_SADDLE : BRUME_LOOK_MOMENTS;
-    if (!brume_calibrate_look(c, first, from, to, guess, 0, &at, &slope) &&
-        !brume_calibrate_look(c, second, from, to, guess, 0, &at, &slope))
-        return e->largest ? e->least : e->most;
-    if (slope > 1)
-        e->slope = slope;
-    return fmin(fmax(floor(e->largest ? 1 / at : at), e->least), e->most);
+    double x = along(e, number), at = along(e, crossing(e)), slope = e->slope;
+    if (e->count > 1)
+        slope = (e->excess[0] - e->excess[1]) / (along(e, e->at[0]) - along(e, e->at[1]));
+    double expected = fabs(slope * (x - at));
+    return isfinite(expected) ? fmin(fmax(0.3 * expected, sharpest), 1e-3) : 1e-3;
 }
 
-/* log(delta/target) at a number just tried, about: a third of a known interval is excess. On the
- * side of the target where the bound is. */
-static double excess_of_trial(const brume_search_for *c, double bound, double target)
+/* On which side of the target a number is, by ever sharper certificates if it lies at it. */
+static brume_status decide(brume_search_for *c, double number, double tolerance, brume_finding *f,
+                           brume_error *error)
 {
-    const brume_trial *trial = &c->trial;
-    bool good = bound <= target;
-    bool known = !c->accuracy && trial->bound == bound && trial->lower > 0.5 * bound;
-    double truth = known ? bound - (bound - trial->lower) / 3 : bound, excess = log(truth / target);
-    return good ? fmin(excess, 0) : fmax(excess, 1e-12);
+    for (;;) {
+        BRUME_TRY(brume_calibrate_try(c, brume_calibrate_value_of(c, number), tolerance, f, error));
+        if (!brume_calibrate_undecided(f) || tolerance <= sharpest || f->gap > 2 * tolerance)
+            return BRUME_OK;
+        tolerance = fmax(fmin(tolerance / 20, 0.3 * fabs(f->truth)), sharpest);
+    }
+}
+
+static void remember(ends *e, double number, const brume_finding *f)
+{
+    *(f->upper <= 0 ? &e->good : &e->bad) = number;
+    *(f->upper <= 0 ? &e->good_excess : &e->bad_excess) = f->truth;
+    if (!isfinite(f->truth))
+        return; /* nothing to lay a line through */
+    if (e->count > 0 && e->at[0] == number)
+        e->count--;
+    else
+        for (int i = 2; i > 0; i--)
+            e->at[i] = e->at[i - 1], e->excess[i] = e->excess[i - 1];
+    e->at[0] = number;
+    /* on the side of the target where the bound is */
+    e->excess[0] = f->upper <= 0 ? fmin(f->truth, 0) : fmax(f->truth, 1e-12);
+    e->count++;
+}
+
+/* Where to begin: by the guess, else at the end that meets the target if any number does. */
+static double begin(brume_search_for *c, ends *e, brume_place *place, bool *guessed)
+{
+    place->least = log(e->largest ? 1 / e->bold : e->bold);
+    place->most = log(e->largest ? 1 / e->safe : e->safe);
+    place->at = brume_calibrate_start(c, place->least, place->most);
+    place->slope = e->largest ? 1 : 2;
+    *guessed = false;
+    if (c->accuracy || !(c->delta > 0))
+        return brume_calibrate_number(c, place->at);
+    brume_place start = *place;
+    brume_looked looked = brume_calibrate_look(c, 0, place);
+    if (looked == BRUME_LOOKED_NOWHERE) {
+        c->by_moments = true;
+        *place = start;
+        looked = brume_calibrate_look(c, 0, place);
+    }
+    *guessed = looked != BRUME_LOOKED_NOWHERE;
+    return looked == BRUME_LOOKED_NOWHERE ? e->safe
+           : looked == BRUME_LOOKED_ABOVE ? e->safe
+           : looked == BRUME_LOOKED_BELOW ? e->bold
+                                          : brume_calibrate_number(c, place->at);
+}
+
+/* The number where the guess, corrected by what certificates say of it, meets the target; false if
+ * that is not between what is known already. */
+static bool look_again(brume_search_for *c, const ends *e, brume_told *told, brume_place *place,
+                       double *number)
+{
+    brume_place next = *place;
+    if (!brume_calibrate_look_again(c, told, e->excess[0], &next))
+        return false;
+    double found = brume_calibrate_number(c, next.at), direction = e->largest ? 1 : -1;
+    if ((!isnan(e->good) && direction * found <= direction * e->good) ||
+        (!isnan(e->bad) && direction * found >= direction * e->bad))
+        return false;
+    *place = next;
+    *number = found;
+    return true;
+}
+
+/* The guess's slope by number, where it was last looked at: how log(delta) grows with it. */
+static double slope_by_number(const ends *e, const brume_place *place, double number)
+{
+    return e->largest ? place->slope / number : place->slope * number;
 }
 
 brume_status brume_calibrate_whole(brume_search_for *c, double *value, brume_error *error)
 {
-    const brume_parameter *parameter = c->expression->unknown.parameter;
-    whole_ends ends = {.good = NAN,
-                       .bad = NAN,
-                       .last = NAN,
-                       .crossing = NAN,
-                       .width = INFINITY,
-                       .slope = 1,
-                       .largest = c->inverted};
-    ends.least = parameter->least_open ? floor(parameter->least) + 1 : ceil(parameter->least);
-    if (parameter->optional && parameter->standard == 0)
-        ends.least = fmax(ends.least, 1); /* 0 means that it is not said */
-    ends.most =
-        fmin(parameter->most_open ? ceil(parameter->most) - 1 : floor(parameter->most), 0x1p53);
-    double safe = ends.largest ? ends.least : ends.most;
-    double bold = ends.largest ? ends.most : ends.least;
-    double tried = begin(c, &ends), target = brume_calibrate_target(c);
-    c->tolerance = 0.02;
-    for (;;) {
-        double bound;
-        BRUME_TRY(brume_calibrate_bound(c, tried, &bound, error));
-        bool good = bound <= target;
-        *(good ? &ends.good : &ends.bad) = tried;
-        double excess = excess_of_trial(c, bound, target);
-        *(good ? &ends.good_excess : &ends.bad_excess) = excess;
-        ends.before = ends.last, ends.before_excess = ends.last_excess;
-        ends.last = tried, ends.last_excess = excess;
-        if (fabs(ends.good - ends.bad) <= 1 || (good && tried == bold)) {
-            *value = ends.good;
-            c->everywhere = good && tried == bold;
+    ends e = {.good = NAN, .bad = NAN, .slope = NAN, .largest = c->inverted};
+    e.safe = e.largest ? c->low : c->high;
+    e.bold = e.largest ? c->high : c->low;
+    brume_place place = {0};
+    bool guessed;
+    double number = begin(c, &e, &place, &guessed), tolerance = 1e-3;
+    if (guessed)
+        e.slope = slope_by_number(&e, &place, number);
+    brume_told told = {.count = 0};
+    for (int step = 0; step < MOST_STEPS; step++) {
+        brume_finding f;
+        BRUME_TRY(decide(c, number, tolerance, &f, error));
+        remember(&e, number, &f);
+        if (fabs(e.good - e.bad) <= 1 || (f.upper <= 0 && number == e.bold)) {
+            *value = brume_calibrate_value_of(c, e.good);
+            c->everywhere = f.upper <= 0 && number == e.bold;
             return BRUME_OK;
         }
-        if (!good && tried == safe)
+        if (f.upper > 0 && number == e.safe)
             return brume_calibrate_no_value(c, error);
-        bool both = !isnan(ends.good) && !isnan(ends.bad);
-        tried = both ? inside(&ends) : beyond(&ends);
+        bool far = e.count > 0 && e.at[0] == number && fabs(e.excess[0]) > far_off;
+        tolerance = 1e-3;
+        if (guessed && far && look_again(c, &e, &told, &place, &number)) {
+            if (e.count < 2)
+                e.slope = slope_by_number(&e, &place, number);
+            continue;
+        }
+        guessed = false; /* lines are nearer from here on */
+        number = next_number(&e, step);
+        if (!brume_calibrate_is_curved(c))
+            tolerance = tolerance_for(&e, number);
     }
+    return brume_fail(error, BRUME_EINTERNAL, NULL, "a search for a whole number did not end");
 }

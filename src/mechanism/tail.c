@@ -144,34 +144,43 @@ static void gaussian_normaliser(arb_t out, double sigma)
     arb_clear(pi);
 }
 
-/* The sum of the weights at k and beyond, k >= 1, sigma <= 64. With n = 16 sigma + 2 terms the next
- * one is below 2^-180 of the first, and each later one at most exp(-n/sigma^2) of the one before:
- * the rest is between 0 and that geometric series. */
+/* The sum of the weights at k and beyond, k >= 1. Each weight is the one before it times a ratio
+ * exp(-(2j+1)/(2 sigma^2)), which itself falls by exp(-1/sigma^2) a step: two products a term, in
+ * balls that carry their error along. It ends where a weight is below 2^-BITS of the first; from
+ * there on each is at most the last ratio times the one before: the rest is between 0 and that
+ * geometric series. */
 static void gaussian_far_sum(arb_t out, double sigma, double k)
 {
-    arb_t term, ratio;
-    arb_init(term);
-    arb_init(ratio);
-    arb_zero(out);
-    double n = ceil(16 * sigma) + 2;
-    for (double j = 0; j < n; j++) {
-        gaussian_weight(term, k + j, sigma);
-        arb_add(out, out, term, BITS);
-    }
-    arb_set_d(term, sigma);
-    arb_mul(term, term, term, BITS);
-    arb_set_d(ratio, n);
-    arb_div(ratio, ratio, term, BITS);
+    arb_t weight, ratio, fall, rest;
+    arb_init(weight), arb_init(ratio), arb_init(fall), arb_init(rest);
+    arb_set_d(rest, sigma);
+    arb_mul(rest, rest, rest, BITS);
+    arb_inv(rest, rest, BITS); /* 1/sigma^2 */
+    arb_neg(fall, rest);
+    arb_exp(fall, fall, BITS);
+    arb_set_d(ratio, k);
+    arb_mul_2exp_si(ratio, ratio, 1);
+    arb_add_ui(ratio, ratio, 1, BITS);
+    arb_mul(ratio, ratio, rest, BITS);
+    arb_mul_2exp_si(ratio, ratio, -1);
     arb_neg(ratio, ratio);
-    arb_expm1(ratio, ratio, BITS);
-    arb_neg(ratio, ratio); /* 1 - exp(-n/sigma^2) */
-    gaussian_weight(term, k + n, sigma);
-    arb_div(term, term, ratio, BITS);
-    arb_zero(ratio);
-    arb_union(ratio, ratio, term, BITS);
-    arb_add(out, out, ratio, BITS);
-    arb_clear(term);
-    arb_clear(ratio);
+    arb_exp(ratio, ratio, BITS);
+    arb_one(weight); /* as shares of the first */
+    arb_zero(out);
+    for (int j = 0; j < 4096 && arf_cmpabs_2exp_si(arb_midref(weight), -BITS) >= 0; j++) {
+        arb_add(out, out, weight, BITS);
+        arb_mul(weight, weight, ratio, BITS);
+        arb_mul(ratio, ratio, fall, BITS);
+    }
+    arb_sub_ui(rest, ratio, 1, BITS);
+    arb_neg(rest, rest);
+    arb_div(weight, weight, rest, BITS);
+    arb_zero(rest);
+    arb_union(rest, rest, weight, BITS); /* between nothing and all of it */
+    arb_add(out, out, rest, BITS);
+    gaussian_weight(weight, k, sigma);
+    arb_mul(out, out, weight, BITS);
+    arb_clear(weight), arb_clear(ratio), arb_clear(fall), arb_clear(rest);
 }
 
 void brume_tail_discrete_gaussian(arb_t out, double sigma, double alpha)
@@ -184,7 +193,7 @@ void brume_tail_discrete_gaussian(arb_t out, double sigma, double alpha)
     arb_t whole;
     arb_init(whole);
     if (sigma <= 64) {
-        /* exact: the terms fall below 2^-BITS of the first within some 16 sigma */
+        /* exact */
         gaussian_far_sum(out, sigma, k);
         gaussian_normaliser(whole, sigma);
         arb_div(out, out, whole, BITS);
