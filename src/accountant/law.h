@@ -39,6 +39,7 @@ typedef struct brume_points {
     double *loss;      /* l_j */
     double *log_mass;  /* log P(L = l_j), or of the quadrature weight */
     double *place;     /* x_j; quadrature only */
+    double *moved;     /* how far the parameters move l_j, in units; SAMPLED only, else 0 */
     double mass_error; /* bound of |error of log_mass| */
 
     size_t live;                                   /* points whose tilted weight matters */
@@ -71,6 +72,7 @@ typedef struct brume_law {
     brume_points points;
     double step, range_lower, range_upper, covered; /* SAMPLED: the real quadrature, up to c */
     brume_points shifted; /* SAMPLED: the quadrature on Im x = shift_height, see law_sampled.c */
+    double shift_line;    /* the c at which it was made; NAN: none */
     double shift_height, shift_step, shift_error, shift_bend;
     double band_low, band_far, band_near; /* the envelope's bounds at its last `low` */
     double shift_size, shift_moment, shift_deviation, shift_spread;
@@ -164,7 +166,6 @@ double brume_comb_envelope(const brume_law *law, double low, double high);
 
 BRUME_MUST_USE bool brume_sampled_cover(brume_law *law, double c);
 BRUME_MUST_USE bool brume_sampled_settle(brume_law *law);
-double brume_sampled_loss_error(const brume_law *law, double place);
 double brume_sampled_real_error(const brume_law *law, double c);
 brume_log_psi brume_sampled_node(brume_law *law, long index, double h);
 double brume_sampled_envelope(brume_law *law, double low, double high);

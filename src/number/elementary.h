@@ -12,12 +12,11 @@
  * processor. Arguments out of range, infinities and NaN go to libm. The sign of a zero is not kept.
  * Input and output may not overlap. Requires round to nearest.
  *
- * One source compiled for several instruction sets, the widest chosen at run time; tests run each.
+ * One source for several instruction sets: number/paths.h.
  * Error bounds: proofs/elementary.md, tests/number/test_elementary.c. */
 #ifndef BRUME_NUMBER_ELEMENTARY_H
 #define BRUME_NUMBER_ELEMENTARY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 void brume_vector_exp(const double *x, double *out, size_t count);
@@ -25,19 +24,5 @@ void brume_vector_expm1(const double *x, double *out, size_t count);
 void brume_vector_log(const double *x, double *out, size_t count);
 void brume_vector_log1p(const double *x, double *out, size_t count);
 void brume_vector_sincos(const double *x, double *sine, double *cosine, size_t count);
-
-/* The paths, for the tests; the last has no name. */
-typedef void brume_vector_function(const double *x, double *out, size_t count);
-typedef struct brume_elementary_path {
-    const char *name;
-    bool available;
-    brume_vector_function *exp, *expm1, *log, *log1p;
-    void (*sincos)(const double *x, double *sine, double *cosine, size_t count);
-} brume_elementary_path;
-
-const brume_elementary_path *brume_elementary_paths(void);
-
-/* Of the processor: 2 with AVX-512 (F, DQ, VL and BW), 1 with AVX2, else 0. */
-int brume_vector_width(void);
 
 #endif

@@ -10,14 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define BRUME_BODY static inline __attribute__((always_inline))
-
-/* The target list of the widest path; clang ignores a whole list that names a vector width. */
-#if defined(__clang__)
-#define BRUME_AVX512 "avx512f,avx512dq,avx512vl,avx512bw"
-#else
-#define BRUME_AVX512 "avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512"
-#endif
+#include "number/paths.h"
 
 typedef struct brume_elementary_table {
     double ln2_high, ln2_low;  /* the first of 42 bits: times an integer it is exact */
