@@ -8,13 +8,18 @@
 #include <stdlib.h>
 
 #include "accountant/atom_sum.h"
+#include "accountant/once_sum.h"
 
 static const double unit = BRUME_UNIT;
 static const size_t first_cells = 192;
+static const size_t few_atoms = 100;   /* fewer take less time than a table */
 static const double most_work = 1.5e6; /* terms of one sum, some 50 ns each */
+enum { MOST_LAWS = 12 };
+
 static const char route_once[] = "sum over cells of a subsampled Gaussian's loss";
 
 struct brume_once {
+    brume_once_sum *sum;   /* if there is one, nothing else is */
     brume_atom_sum *atoms; /* all but the draw that is cut */
     bool cut;
     brume_sampled_draw draws[2]; /* the draw that is cut, lower and upper */
@@ -26,6 +31,7 @@ void brume_once_close(brume_once *once)
 {
     if (!once)
         return;
+    brume_once_sum_close(once->sum);
     brume_atom_sum_close(once->atoms);
     brume_cells_close(&once->cells[0]);
     brume_cells_close(&once->cells[1]);
@@ -57,9 +63,36 @@ static bool first_edges(brume_once *once, double delta)
     return set_edges(once, edge, first_cells);
 }
 
+brume_once *brume_once_open_table(const brume_law *laws, size_t count, double least, double delta)
+{
+    brume_law others[MOST_LAWS];
+    const brume_law *sampled = NULL;
+    size_t rest = 0;
+    if (count > MOST_LAWS)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (laws[i].kind != BRUME_LAW_SAMPLED)
+            others[rest++] = laws[i]; /* shared, and only read */
+        else if (sampled || laws[i].count != 1)
+            return NULL;
+        else
+            sampled = &laws[i];
+    }
+    if (!sampled || rest == 0)
+        return NULL;
+    brume_once *once = calloc(1, sizeof *once);
+    if (!once)
+        return NULL;
+    once->sum = brume_once_sum_open(sampled, others, rest, least, delta);
+    if (!once->sum) {
+        brume_once_close(once);
+        return NULL;
+    }
+    return once;
+}
+
 brume_once *brume_once_open(const brume_law *laws, size_t count, double delta)
 {
-    enum { MOST_LAWS = 12 };
     brume_law others[MOST_LAWS];
     const brume_law *sampled[2] = {NULL, NULL};
     size_t rest = 0;
@@ -106,6 +139,10 @@ brume_once *brume_once_open(const brume_law *laws, size_t count, double delta)
 static double once_delta(void *context, double epsilon, brume_side side)
 {
     brume_once *once = context;
+    if (once->sum) {
+        once->terms += brume_once_sum_size(once->sum);
+        return brume_once_sum_delta(once->sum, epsilon, side);
+    }
     size_t size = brume_atom_sum_size(once->atoms);
     if (!once->cut) {
         once->terms += size;
@@ -221,18 +258,36 @@ static void take(brume_answer *answer, const brume_answer *own, const brume_once
     answer->rounds += own->rounds;
 }
 
-bool brume_once_delta(const brume_law *laws, size_t count, double epsilon, double goal,
-                      brume_answer *answer)
+/* Which ways there are: few atoms have closed forms, many a table; where that is not sharp, cells.
+ */
+typedef enum way { FEW_ATOMS, TABLE, CELLS, WAYS } way;
+
+static brume_once *open_way(const brume_law *laws, size_t count, double least, double delta,
+                            way chosen)
+{
+    if (chosen == TABLE)
+        return brume_once_open_table(laws, count, least, delta);
+    brume_once *once = brume_once_open(laws, count, delta);
+    bool few = once && !once->cut && brume_atom_sum_size(once->atoms) <= few_atoms;
+    if (once && few != (chosen == FEW_ATOMS)) {
+        brume_once_close(once);
+        return NULL;
+    }
+    return once;
+}
+
+static bool delta_by(const brume_law *laws, size_t count, double epsilon, double goal, way chosen,
+                     brume_answer *answer)
 {
     /* deltas of any size: the first value tells */
-    brume_once *once = brume_once_open(laws, count, 1e-18);
+    brume_once *once = open_way(laws, count, epsilon, 1e-18, chosen);
     if (!once)
         return false;
     double first = once_delta(once, epsilon, BRUME_UPPER_SIDE), before = INFINITY;
     if (first < 1e-16) {
         uint64_t terms = once->terms;
         brume_once_close(once);
-        once = brume_once_open(laws, count, 1e-60);
+        once = open_way(laws, count, epsilon, 1e-60, chosen);
         if (!once)
             return false;
         once->terms = terms;
@@ -251,10 +306,10 @@ bool brume_once_delta(const brume_law *laws, size_t count, double epsilon, doubl
     return true;
 }
 
-bool brume_once_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
-                        double goal, brume_answer *answer)
+static bool epsilon_by(const brume_law *laws, size_t count, double delta, double delta_error,
+                       double goal, way chosen, brume_answer *answer)
 {
-    brume_once *once = brume_once_open(laws, count, delta);
+    brume_once *once = open_way(laws, count, 0, delta, chosen);
     if (!once)
         return false;
     brume_closed closed = brume_once_form(once);
@@ -273,6 +328,30 @@ bool brume_once_epsilon(const brume_law *laws, size_t count, double delta, doubl
     take(answer, &own, once);
     brume_once_close(once);
     return true;
+}
+
+bool brume_once_delta(const brume_law *laws, size_t count, double epsilon, double goal,
+                      brume_answer *answer)
+{
+    bool tried = false;
+    for (way chosen = FEW_ATOMS; chosen < WAYS; chosen++) {
+        tried |= delta_by(laws, count, epsilon, goal, chosen, answer);
+        if (tried && open_share(answer) <= goal)
+            break;
+    }
+    return tried;
+}
+
+bool brume_once_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
+                        double goal, brume_answer *answer)
+{
+    bool tried = false;
+    for (way chosen = FEW_ATOMS; chosen < WAYS; chosen++) {
+        tried |= epsilon_by(laws, count, delta, delta_error, goal, chosen, answer);
+        if (tried && answer->value.upper < INFINITY && open_share(answer) <= goal)
+            break;
+    }
+    return tried;
 }
 
 bool brume_once_answered(const brume_answer *answer)

@@ -1,10 +1,11 @@
 /* One or two draws of a Poisson-subsampled Gaussian beside few draws of laws without a Gaussian:
  * sums of positive terms instead of lines, which need many nodes there.
  *
+ *   one draw beside many atoms, or Laplaces: sums of a table, see once_sum.h;
  *   one draw beside atoms:           sum over atoms of the draw's closed form;
  *   one draw beside Laplaces too:    sum over cells of the draw's loss of the others' sum;
  *   two draws, of one kind or two:   sum over cells of one of the other's closed form.
- * proofs/accountant.md, section 21. */
+ * proofs/accountant.md, sections 21 and 22. */
 #ifndef BRUME_ACCOUNTANT_ONCE_H
 #define BRUME_ACCOUNTANT_ONCE_H
 
@@ -13,8 +14,10 @@
 
 typedef struct brume_once brume_once;
 
-/* For deltas of the size of `delta` or more. NULL if the laws are others, if it is too much work,
- * or if memory ran out: other routes remain. */
+/* For epsilons from `least` on, deltas of the size of `delta` or more; by a table, which takes one
+ * draw, or by closed forms and cells. NULL if the laws are others, if it is too much work, or if
+ * memory ran out: other routes remain. */
+brume_once *brume_once_open_table(const brume_law *laws, size_t count, double least, double delta);
 brume_once *brume_once_open(const brume_law *laws, size_t count, double delta);
 void brume_once_close(brume_once *once);
 brume_closed brume_once_form(brume_once *once);
