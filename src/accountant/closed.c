@@ -117,7 +117,7 @@ static found search(const brume_closed *closed, double target, double low, doubl
             break; /* less than can be certified */
         if (!inside)
             next = high < INFINITY ? 0.5 * (low + high) : 2 * at.epsilon + 1;
-        if (high - low <= 1e-15 * high)
+        if (high < INFINITY && high - low <= 1e-15 * high)
             break;
         at.epsilon = next;
     }
