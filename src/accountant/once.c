@@ -9,14 +9,18 @@
 
 #include "accountant/atom_sum.h"
 #include "accountant/once_sum.h"
+#include "accountant/sampled_table.h"
 
 static const double unit = BRUME_UNIT;
 static const size_t first_cells = 192;
-static const size_t few_atoms = 100;   /* fewer take less time than a table */
+static const size_t few_atoms = 100;     /* fewer take less time than a table */
+static const double quick_terms = 2.5e5; /* of a table's sum, some 3 ns each */
+static const double long_terms = 1.5e6;
 static const double most_work = 1.5e6; /* terms of one sum, some 50 ns each */
 enum { MOST_LAWS = 12 };
 
 static const char route_once[] = "sum over cells of a subsampled Gaussian's loss";
+static const char route_table[] = "sum over atoms of a subsampled Gaussian's profile";
 
 struct brume_once {
     brume_once_sum *sum;   /* if there is one, nothing else is */
@@ -63,7 +67,8 @@ static bool first_edges(brume_once *once, double delta)
     return set_edges(once, edge, first_cells);
 }
 
-brume_once *brume_once_open_table(const brume_law *laws, size_t count, double least, double delta)
+brume_once *brume_once_open_table(const brume_law *laws, size_t count, double least, double delta,
+                                  double most_terms)
 {
     brume_law others[MOST_LAWS];
     const brume_law *sampled = NULL;
@@ -83,7 +88,7 @@ brume_once *brume_once_open_table(const brume_law *laws, size_t count, double le
     brume_once *once = calloc(1, sizeof *once);
     if (!once)
         return NULL;
-    once->sum = brume_once_sum_open(sampled, others, rest, least, delta);
+    once->sum = brume_once_sum_open(sampled, others, rest, least, delta, most_terms);
     if (!once->sum) {
         brume_once_close(once);
         return NULL;
@@ -168,7 +173,8 @@ static double once_delta(void *context, double epsilon, brume_side side)
 
 brume_closed brume_once_form(brume_once *once)
 {
-    return (brume_closed){.delta = once_delta, .context = once, .route = route_once};
+    return (brume_closed){
+        .delta = once_delta, .context = once, .route = once->sum ? route_table : route_once};
 }
 
 /* What a cell leaves open at epsilon, about: the chord less the value at the mean. */
@@ -246,7 +252,7 @@ static void take(brume_answer *answer, const brume_answer *own, const brume_once
 {
     if (own->value.upper < answer->value.upper) {
         answer->value.upper = own->value.upper;
-        answer->route = route_once;
+        answer->route = once->sum ? route_table : route_once;
         answer->balls = false;
     }
     answer->value.lower = fmax(answer->value.lower, own->value.lower);
@@ -258,15 +264,16 @@ static void take(brume_answer *answer, const brume_answer *own, const brume_once
     answer->rounds += own->rounds;
 }
 
-/* Which ways there are: few atoms have closed forms, many a table; where that is not sharp, cells.
- */
-typedef enum way { FEW_ATOMS, TABLE, CELLS, WAYS } way;
+/* Which ways there are: few atoms have closed forms, many a table; where that is not sharp, and for
+ * two draws, cells. */
+typedef enum way { FEW_ATOMS, QUICK_TABLE, LONG_TABLE, CELLS, WAYS } way;
 
 static brume_once *open_way(const brume_law *laws, size_t count, double least, double delta,
                             way chosen)
 {
-    if (chosen == TABLE)
-        return brume_once_open_table(laws, count, least, delta);
+    if (chosen == QUICK_TABLE || chosen == LONG_TABLE)
+        return brume_once_open_table(laws, count, least, delta,
+                                     chosen == QUICK_TABLE ? quick_terms : long_terms);
     brume_once *once = brume_once_open(laws, count, delta);
     bool few = once && !once->cut && brume_atom_sum_size(once->atoms) <= few_atoms;
     if (once && few != (chosen == FEW_ATOMS)) {
@@ -274,6 +281,18 @@ static brume_once *open_way(const brume_law *laws, size_t count, double least, d
         return NULL;
     }
     return once;
+}
+
+/* Cells wait until a table was tried at length, if there may be one. */
+static bool has_way(const brume_law *laws, size_t count, brume_once_effort effort, way chosen)
+{
+    double draws = 0;
+    for (size_t i = 0; i < count; i++)
+        draws += laws[i].kind == BRUME_LAW_SAMPLED ? laws[i].count : 0;
+    if (draws != 1)
+        return draws == 2 && chosen == CELLS && effort == BRUME_ONCE_QUICK;
+    bool late = chosen == LONG_TABLE || chosen == CELLS;
+    return late == (effort == BRUME_ONCE_LONG);
 }
 
 static bool delta_by(const brume_law *laws, size_t count, double epsilon, double goal, way chosen,
@@ -331,11 +350,12 @@ static bool epsilon_by(const brume_law *laws, size_t count, double delta, double
 }
 
 bool brume_once_delta(const brume_law *laws, size_t count, double epsilon, double goal,
-                      brume_answer *answer)
+                      brume_once_effort effort, brume_answer *answer)
 {
     bool tried = false;
     for (way chosen = FEW_ATOMS; chosen < WAYS; chosen++) {
-        tried |= delta_by(laws, count, epsilon, goal, chosen, answer);
+        tried |= has_way(laws, count, effort, chosen) &&
+                 delta_by(laws, count, epsilon, goal, chosen, answer);
         if (tried && open_share(answer) <= goal)
             break;
     }
@@ -343,11 +363,12 @@ bool brume_once_delta(const brume_law *laws, size_t count, double epsilon, doubl
 }
 
 bool brume_once_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
-                        double goal, brume_answer *answer)
+                        double goal, brume_once_effort effort, brume_answer *answer)
 {
     bool tried = false;
     for (way chosen = FEW_ATOMS; chosen < WAYS; chosen++) {
-        tried |= epsilon_by(laws, count, delta, delta_error, goal, chosen, answer);
+        tried |= has_way(laws, count, effort, chosen) &&
+                 epsilon_by(laws, count, delta, delta_error, goal, chosen, answer);
         if (tried && answer->value.upper < INFINITY && open_share(answer) <= goal)
             break;
     }
@@ -356,7 +377,31 @@ bool brume_once_epsilon(const brume_law *laws, size_t count, double delta, doubl
 
 bool brume_once_answered(const brume_answer *answer)
 {
-    return answer->route == route_once;
+    return answer->route == route_once || answer->route == route_table;
+}
+
+/* Are the table's polynomials within their errors of balls? */
+static void audit_table(brume_law *law, const brume_closed *balls, double epsilon,
+                        brume_audit *audit)
+{
+    brume_sampled_table table;
+    if (!brume_sampled_table_open(law, -1 - fabs(epsilon), 250, 1e-40, 1, &table))
+        return;
+    for (size_t i = 0; i < table.count; i++) {
+        const brume_sampled_panel *panel = &table.panels[i];
+        double at = panel->low + 0.3 * (panel->high - panel->low), value = 0;
+        double y = (at - panel->centre) * panel->scale, scale = exp(0.5 * at);
+        for (size_t k = BRUME_PANEL_NODES; k-- > 0;)
+            value = value * y + table.rows[i * BRUME_PANEL_NODES + k];
+        double lower = balls->delta(balls->context, at, BRUME_LOWER_SIDE);
+        double upper = balls->delta(balls->context, at, BRUME_UPPER_SIDE);
+        double beyond = fmax(scale * value - upper, lower - scale * value);
+        double ratio = beyond / (scale * table.errors[i] + 8 * unit * upper + 1e-300);
+        audit->agrees = audit->agrees && ratio <= 1; /* not if it is not a number */
+        audit->ratio = ratio <= audit->ratio ? audit->ratio : ratio;
+        audit->nodes++;
+    }
+    brume_sampled_table_close(&table);
 }
 
 void brume_once_audit(brume_law *laws, size_t count, double epsilon, brume_audit *out)
@@ -378,6 +423,7 @@ void brume_once_audit(brume_law *laws, size_t count, double epsilon, brume_audit
             audit.ratio = ratio <= audit.ratio ? audit.ratio : ratio;
             audit.nodes++;
         }
+        audit_table(&laws[i], &balls, epsilon, &audit);
     }
     *out = audit;
 }

@@ -16,7 +16,6 @@
 
 static const double unit = BRUME_UNIT;
 static const double most_products = 4e6; /* of all convolutions, a millisecond or two */
-static const double most_pairs = 3e6;    /* of one sum, some 3 ns each */
 static const size_t most_outer = 60000;
 
 enum { MOST_LAWS = 12, LANES = 8, NODES = BRUME_PANEL_NODES };
@@ -177,7 +176,7 @@ static bool join_laplace(brume_once_sum *sum, const brume_law *law, double floor
     sum->missed += beyond;
     sum->reach += n * e;
     sum->place_error += 10 * unit * n * e;
-    sum->weight_error += unit * (30 + 6 * n * e + 4 * n);
+    sum->weight_error += unit * (64 + 6 * n * e + 4 * n);
     alive = alive && join(sum, more, shifts * orders, floor_);
     free(more);
     free(row);
@@ -188,7 +187,7 @@ static bool join_laplace(brume_once_sum *sum, const brume_law *law, double floor
 
 /* The inner atoms that count beside each outer term: masses below the floor at either end do not.
  */
-static bool set_ranges(brume_once_sum *sum, const brume_masses *m, double floor_)
+static bool set_ranges(brume_once_sum *sum, const brume_masses *m, double floor_, double most_pairs)
 {
     size_t count = m->count;
     double *memory = malloc(4 * (count + 1) * sizeof *memory), lost = 0;
@@ -235,7 +234,8 @@ static bool set_ranges(brume_once_sum *sum, const brume_masses *m, double floor_
 }
 
 /* All laws but the inner one, and then the inner one. */
-static bool gather(brume_once_sum *sum, const brume_law *laws, size_t count, double delta)
+static bool gather(brume_once_sum *sum, const brume_law *laws, size_t count, double delta,
+                   double most_pairs)
 {
     brume_masses masses[MOST_LAWS] = {{0}};
     double work = 0, depth = 32 - log(delta), floor_ = exp(-depth);
@@ -272,7 +272,8 @@ static bool gather(brume_once_sum *sum, const brume_law *laws, size_t count, dou
             sum->weight[j] = last->mass[j] *
                              exp(-0.5 * (last->centre + step * (last->half - (double)j)));
         alive = sum->weight && sum->outer_count > 0 &&
-                set_ranges(sum, last, floor_ / ((double)sum->outer_count * (double)last->count));
+                set_ranges(sum, last, floor_ / ((double)sum->outer_count * (double)last->count),
+                           most_pairs);
     }
     for (size_t i = 0; i < count; i++)
         brume_masses_close(&masses[i]);
@@ -297,7 +298,7 @@ static size_t extent(const brume_once_sum *sum, double *least, double *most)
 }
 
 brume_once_sum *brume_once_sum_open(const brume_law *sampled, const brume_law *others, size_t count,
-                                    double least, double delta)
+                                    double least, double delta, double most_pairs)
 {
     if (count > MOST_LAWS || !(delta > 1e-200) || !(delta <= 1) || !(least > -200))
         return NULL;
@@ -312,7 +313,7 @@ brume_once_sum *brume_once_sum_open(const brume_law *sampled, const brume_law *o
         sum->outer_count = 1;
     }
     double low, high;
-    bool alive = sum->outers && gather(sum, others, count, delta);
+    bool alive = sum->outers && gather(sum, others, count, delta, most_pairs);
     if (alive) {
         size_t order = extent(sum, &low, &high);
         alive = order < BRUME_TABLE_ORDERS && low <= high &&
@@ -361,7 +362,7 @@ static double inner_sum(const brume_once_sum *sum, const outer *o, double epsilo
 {
     const brume_sampled_table *t = &sum->table;
     double start = epsilon - o->place - sum->top, value = 0, off = 0, mass;
-    double place_error = sum->place_error + 4 * unit * (fabs(epsilon) + sum->reach);
+    double place_error = sum->place_error + 8 * unit * (fabs(epsilon) + sum->reach);
     size_t j = o->first, low = 0, high = t->count;
     double x = start + sum->step * (double)j;
     while (low < high) { /* the first panel that ends beyond x */
@@ -382,7 +383,7 @@ static double inner_sum(const brume_once_sum *sum, const outer *o, double epsilo
         size_t at = p * t->orders + o->order;
         value += run(t->rows + at * NODES, (x - panel->centre) * panel->scale,
                      sum->step * panel->scale, sum->weight + j, end - j, &mass);
-        off += mass * (t->errors[at] + (place_error + 4 * unit / panel->scale) * t->slopes[at]);
+        off += mass * (t->errors[at] + (place_error + 8 * unit / panel->scale) * t->slopes[at]);
         j = end;
         x = start + sum->step * (double)j;
     }

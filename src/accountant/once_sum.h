@@ -11,7 +11,7 @@ typedef struct brume_once_sum brume_once_sum;
  * and `others` are all but it. NULL if a law is of another kind, if it would take too long, or if
  * memory ran out: other routes remain. */
 brume_once_sum *brume_once_sum_open(const brume_law *sampled, const brume_law *others, size_t count,
-                                    double least, double delta);
+                                    double least, double delta, double most_pairs);
 void brume_once_sum_close(brume_once_sum *sum);
 double brume_once_sum_delta(brume_once_sum *sum, double epsilon, brume_side side);
 size_t brume_once_sum_size(const brume_once_sum *sum); /* terms of one sum */

@@ -229,7 +229,7 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         *out = answer;
         return true;
     }
-    if (brume_once_delta(laws, count, epsilon, once_goal(width_goal), &answer) &&
+    if (brume_once_delta(laws, count, epsilon, once_goal(width_goal), BRUME_ONCE_QUICK, &answer) &&
         narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
         return true;
@@ -244,6 +244,10 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
                   (answer.value.upper < 1 || !rays_first);
     /* no route is much sharper than what the parameters' own units do to delta */
     double own = 1024 * unit * line.c * fabs(epsilon);
+    closed = closed || (alive && width > 0 &&
+                        brume_once_delta(laws, count, epsilon, once_goal(width_goal),
+                                         BRUME_ONCE_LONG, &answer) &&
+                        narrow(&answer, fmax(width_goal, ray_width)));
     closed = closed || (alive && count == 1 && brume_peaks_delta(laws, epsilon, &answer) &&
                         narrow(&answer, fmax(width_goal, own)));
     closed = closed ||
@@ -363,7 +367,8 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
         return true;
     }
     if (!alone_and_sampled(laws, count) &&
-        brume_once_epsilon(laws, count, delta, delta_error, once_goal(width_goal), &answer) &&
+        brume_once_epsilon(laws, count, delta, delta_error, once_goal(width_goal), BRUME_ONCE_QUICK,
+                           &answer) &&
         narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
         return true;
@@ -405,6 +410,11 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
         alive = aim(&line, epsilon, log(delta), &goal, &width);
         if (alive && first && width > 0 && only_sampled(laws, count) &&
             answer.value.upper < INFINITY)
+            break;
+        if (alive && first && width > 0 &&
+            brume_once_epsilon(laws, count, delta, delta_error, once_goal(width_goal),
+                               BRUME_ONCE_LONG, &answer) &&
+            narrow(&answer, fmax(width_goal, ray_width)))
             break;
         if (alive && first && width > 0 &&
             try_atoms_inverse(laws, count, delta, delta_error, epsilon, &answer) &&

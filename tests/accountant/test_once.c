@@ -432,16 +432,19 @@ static void extremes_are_answered(void **state)
             for (size_t j = 0; j < 2; j++)
                 assert_ok(brume_law_open(&terms[j].cost.law, 1, order == 1, &laws[j], &error));
             brume_answer answer = {.value = {0, INFINITY}};
-            assert_true(brume_once_epsilon(laws, 2, delta, BRUME_UNIT, 1e-8, &answer));
+            assert_true(
+                brume_once_epsilon(laws, 2, delta, BRUME_UNIT, 1e-8, BRUME_ONCE_LONG, &answer));
             assert_true(answer.value.lower <= answer.value.upper);
             brume_answer at = {.value = {0, 1}};
             if (answer.value.upper < INFINITY) {
-                assert_true(brume_once_delta(laws, 2, answer.value.upper, 1e-8, &at));
+                assert_true(
+                    brume_once_delta(laws, 2, answer.value.upper, 1e-8, BRUME_ONCE_LONG, &at));
                 assert_true(at.value.lower <= delta);
             }
             at = (brume_answer){.value = {0, 1}};
             if (answer.value.lower > 0) {
-                assert_true(brume_once_delta(laws, 2, answer.value.lower, 1e-8, &at));
+                assert_true(
+                    brume_once_delta(laws, 2, answer.value.lower, 1e-8, BRUME_ONCE_LONG, &at));
                 assert_true(at.value.upper >= delta);
             }
             narrow += answer.value.upper - answer.value.lower <= 1e-8 * answer.value.upper;
