@@ -61,7 +61,7 @@ static void polynomials_are_within_their_errors(void **state)
     (void)state;
     state_ = 1;
     size_t panels = 0, sharp = 0, points = 0, opened = 0, rejected = 0;
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < 80; i++) {
         brume_law law = random_law();
         brume_sampled_table t;
         double floor_ = between(1e-40, 1e-12), low = -between(0.01, 20), high = between(0.1, 80);
@@ -102,7 +102,7 @@ static void polynomials_are_within_their_errors(void **state)
     print_message("# %zu tables, %zu panels each, %.3f sharp, %.3f faults rejected\n", opened,
                   panels / opened, (double)sharp / (double)points,
                   (double)rejected / (double)panels);
-    assert_true(opened >= 145 && sharp >= 0.95 * (double)points);
+    assert_true(opened >= 76 && sharp >= 0.95 * (double)points);
     assert_true(rejected >= 0.7 * (double)panels);
 }
 
@@ -140,7 +140,7 @@ static void integrals_are_within_their_errors(void **state)
     (void)state;
     state_ = 2;
     size_t sharp = 0, points = 0, rejected = 0;
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 16; i++) {
         brume_law law = random_law();
         brume_sampled_table t;
         double low = -between(0.01, 5), high = 250; /* integrals end where delta does */
@@ -172,7 +172,7 @@ static void integrals_are_within_their_errors(void **state)
     }
     print_message("# %.3f of %zu sharp, %zu faults rejected\n", (double)sharp / (double)points,
                   points, rejected);
-    assert_true(points >= 1000 && sharp >= 0.95 * (double)points &&
+    assert_true(points >= 400 && sharp >= 0.95 * (double)points &&
                 rejected >= 0.9 * (double)points);
 }
 
