@@ -8,6 +8,9 @@
 
 #include "accountant/few.h"
 #include "accountant/masses.h"
+#include "accountant/waves.h"
+#include "number/elementary.h"
+#include "number/elementary_body.h"
 
 static const double unit = BRUME_UNIT;
 static const double most_products = 2e6; /* of all convolutions, a millisecond or so */
@@ -131,6 +134,77 @@ void brume_atom_sum_beside(brume_atom_sum *sum, const brume_sampled_draw draws[2
     sum->draws[1] = draws[1];
 }
 
+enum { BLOCK = BRUME_WAVE_BLOCK, ROW = BRUME_WAVE_ROW };
+
+/* at - place, 0 where that is above 0; and where the places lie. */
+BRUME_BODY void differences_body(const double *restrict place, size_t count, double at,
+                                 double *restrict out, double *restrict least,
+                                 double *restrict most)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t j = 0; j < count; j++) {
+        double x = place[j] - at;
+        low = x < low ? x : low;
+        high = x > high ? x : high;
+        out[j] = brume_choose(brume_mask(x > 0), -x, 0);
+    }
+    *least = low;
+    *most = high;
+}
+BRUME_PATHS(static, differences,
+            (const double *place, size_t count, double at, double *out, double *least,
+             double *most),
+            (place, count, at, out, least, most))
+
+/* The sum of -mass (e^{-x} - 1) over a block, in lanes: 4 rows, 16 lanes. */
+BRUME_BODY void far_sum_body(const double *restrict mass, const double *restrict less, size_t count,
+                             double *restrict out)
+{
+    double lanes[ROW] = {0}, sum = 0;
+    size_t from = 0;
+    for (; from + ROW <= count; from += ROW)
+        for (size_t j = 0; j < ROW; j++)
+            lanes[j] -= mass[from + j] * less[from + j];
+    for (size_t j = 0; j < ROW; j++)
+        sum += lanes[j];
+    for (; from < count; from++)
+        sum -= mass[from] * less[from];
+    *out = sum;
+}
+BRUME_PATHS(static, far_sum, (const double *mass, const double *less, size_t count, double *out),
+            (mass, less, count, out))
+
+/* The atoms beside Laplaces: those of one block that are not all far above or far below epsilon. */
+static void add_near(const brume_atom_sum *sum, const brume_few *few, size_t from, size_t count,
+                     double at, const double *less, long double *value, long double *error)
+{
+    for (size_t j = 0; j < count; j++) {
+        double x = sum->place[from + j] - at, one = 0;
+        double term = x >= few->top ? (x > 0 ? -less[j] : 0) : brume_few_value(few, x, &one);
+        *value += sum->mass[from + j] * term;
+        *error += sum->mass[from + j] * one;
+    }
+}
+
+static void add_atoms(const brume_atom_sum *sum, const brume_few *few, double at,
+                      long double *value, long double *error)
+{
+    double minus[BLOCK], less[BLOCK], least, most, part;
+    for (size_t from = 0; from < sum->count; from += BLOCK) {
+        size_t count = sum->count - from < BLOCK ? sum->count - from : BLOCK;
+        differences(sum->place + from, count, at, minus, &least, &most);
+        if (most <= -few->top && most < 0)
+            continue; /* no loss is above epsilon */
+        brume_vector_expm1(minus, less, count);
+        if (least >= few->top) { /* all losses count, and E e^{-L} = 1 */
+            far_sum(sum->mass + from, less, count, &part);
+            *value += part;
+        } else {
+            add_near(sum, few, from, count, at, less, value, error);
+        }
+    }
+}
+
 double brume_atom_sum_delta(const brume_atom_sum *sum, double epsilon, brume_side side)
 {
     const brume_few *few = &sum->few[side == BRUME_UPPER_SIDE];
@@ -139,14 +213,15 @@ double brume_atom_sum_delta(const brume_atom_sum *sum, double epsilon, brume_sid
     double moved = 1.01 * (sum->place_error + 4 * unit * (sum->reach + few->top + fabs(epsilon)));
     double at = side == BRUME_UPPER_SIDE ? epsilon - moved : epsilon + moved;
     long double value = 0, error = 0;
-    for (size_t i = 0; i < sum->count; i++) {
+    if (!sum->sampled)
+        add_atoms(sum, few, at, &value, &error);
+    for (size_t i = 0; sum->sampled && i < sum->count; i++) {
         double one, x = sum->place[i] - at;
-        value += sum->mass[i] *
-                 (sum->sampled ? brume_sampled_value(&sum->draws[side == BRUME_UPPER_SIDE], x, &one)
-                               : brume_few_value(few, x, &one));
+        value += sum->mass[i] * brume_sampled_value(&sum->draws[side == BRUME_UPPER_SIDE], x, &one);
         error += sum->mass[i] * one;
     }
-    /* relative: the masses; the Laplaces' normaliser; products, expm1, long double sums */
+    /* relative: the masses; the Laplaces' normaliser; products, expm1, sums of a block (20) and, in
+     * long doubles, of blocks */
     double relative = 1.01 * (sum->mass_error + (8 * (double)few->draws + 32) * unit);
     if (side == BRUME_UPPER_SIDE)
         return fmin((double)(value + error) * (1 + relative) * (1 + 4 * unit) + sum->missed, 1);
