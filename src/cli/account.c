@@ -164,18 +164,6 @@ static int by_tightness(const void *a, const void *b)
     return x->upper < y->upper ? -1 : x->upper > y->upper;
 }
 
-/* Ten digits of an upper end, rounded up: what is printed may be claimed, too. */
-static brume_number_text ten_digits_up(double upper)
-{
-    brume_number_text out;
-    double raised = upper, step = upper * 2e-10; /* one of the tenth digit is at most five of it */
-    do {
-        snprintf(out.text, sizeof out.text, "%.10g", raised);
-        raised += step;
-    } while (strtod(out.text, NULL) < upper && raised > upper);
-    return out;
-}
-
 static brume_status print_all(const question *q, brume_call *call, const row *rows, size_t count,
                               const brume_bound *best, brume_error *error)
 {
@@ -197,7 +185,8 @@ static brume_status print_all(const question *q, brume_call *call, const row *ro
             continue;
         }
         brume_table_cell(table, "%s",
-                         isinf(rows[i].upper) ? "infinite" : ten_digits_up(rows[i].upper).text);
+                         isinf(rows[i].upper) ? "infinite"
+                                              : brume_digits_up(rows[i].upper, 10).text);
         brume_table_cell(table, best->upper > 0 && isfinite(rows[i].upper) ? "%.4g" : "",
                          rows[i].upper / best->upper);
         brume_table_cell(table, "%s", rows[i].how);

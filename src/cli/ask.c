@@ -32,14 +32,12 @@ brume_status brume_call_check_price(const brume_call *call, brume_error *error)
     return BRUME_OK;
 }
 
-brume_number_text brume_rounded(double value)
+brume_number_text brume_rounded_up(double value)
 {
     brume_number_text out;
-    double size = fabs(value);
-    if (size >= 1000 || value == floor(value))
-        snprintf(out.text, sizeof out.text, size < 1e15 ? "%.0f" : "%.4g", value);
-    else
-        snprintf(out.text, sizeof out.text, "%.4g", value);
+    if ((value < 1000 && value != floor(value)) || !(value < 1e15))
+        return brume_digits_up(value, 4);
+    snprintf(out.text, sizeof out.text, "%.0f", ceil(value));
     return out;
 }
 

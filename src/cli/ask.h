@@ -58,8 +58,8 @@ bool brume_call_target(const brume_call *call, brume_target *target);
 /* A price or a target, not both and not neither. */
 BRUME_MUST_USE brume_status brume_call_check_price(const brume_call *call, brume_error *error);
 
-/* A number with about four significant digits, for error bars. */
-brume_number_text brume_rounded(double value);
+/* A number with about four significant digits, for prices and error bars: never below it. */
+brume_number_text brume_rounded_up(double value);
 
 /* Text of a JSON value in a table; "NULL" for null. The caller frees it. */
 char *brume_json_text(const json_t *value);

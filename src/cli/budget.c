@@ -43,8 +43,8 @@ static void write_text(const brume_call *call, const brume_dataset *dataset)
     fprintf(call->out, "  %s %s of %s left",
             filter->rule == BRUME_RULE_CONCENTRATED ? "rho" : "epsilon", amount, limit);
     if (filter->rule != BRUME_RULE_PURE)
-        fprintf(call->out, ", delta %s of %s", delta, most);
-    fprintf(call->out, "\n%17s%s%llu %s, rule %s%s\n", "", brume_dim(call),
+        fprintf(call->out, "\n%39sdelta %s of %s left", "", delta, most);
+    fprintf(call->out, "\n%39s%s%llu %s, rule %s%s\n", "", brume_dim(call),
             (unsigned long long)dataset->queries, dataset->queries == 1 ? "query" : "queries",
             brume_rule_word(filter->rule), brume_plain(call));
 }

@@ -388,6 +388,7 @@ brume_status brume_call_one_of(const brume_call *call, const char *first, const 
         return brume_fail(error, BRUME_EARGUMENT, "leave one of them out",
                           "'--%s' and '--%s' exclude each other", first, second);
     if (!one && !two)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "give '--%s' or '--%s'", first, second);
+        return brume_fail(error, BRUME_EARGUMENT, "see the examples of '--help'",
+                          "give '--%s' or '--%s'", first, second);
     return BRUME_OK;
 }

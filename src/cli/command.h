@@ -176,6 +176,11 @@ typedef struct brume_number_text {
 } brume_number_text;
 brume_number_text brume_shortest(double value);
 
+/* A number above 0 with so many significant digits, rounded up (what something costs, how far off
+ * it may be) or down (what is left). */
+brume_number_text brume_digits_up(double value, int digits);
+brume_number_text brume_digits_down(double value, int digits);
+
 /* Escape sequences on a terminal, "" elsewhere. */
 const char *brume_bold(const brume_call *call);
 const char *brume_dim(const brume_call *call);

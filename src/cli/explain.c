@@ -22,7 +22,7 @@ static void write_query(FILE *out, const char *text)
 }
 
 /* "centred sum in 0..100000, for mean_income" */
-static void write_meaning(brume_table *table, const json_t *one)
+static void write_meaning(brume_table *table, const json_t *one, bool private_keys)
 {
     const json_t *bounds = json_object_get(one, "bounds"),
                  *columns = json_object_get(one, "columns");
@@ -34,25 +34,28 @@ static void write_meaning(brume_table *table, const json_t *one)
     for (size_t i = 0, used = 0; i < json_array_size(columns) && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : ", for ",
                                  json_string_value(json_array_get(columns, i)));
-    brume_table_cell(table, "%s%s%s", json_string_value(json_object_get(one, "measure")), within,
-                     names);
+    const char *measure = json_string_value(json_object_get(one, "measure"));
+    if (private_keys && strcmp(measure, "units") == 0) /* the first of all measures */
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s which groups show",
+                 *names ? " and for" : ", for");
+    brume_table_cell(table, "%s%s%s", measure, within, names);
 }
 
-static void write_measure(brume_table *table, const json_t *one)
+static void write_measure(brume_table *table, const json_t *one, bool private_keys)
 {
     const json_t *scale = json_object_get(one, "scale"), *width = json_object_get(one, "error_95");
     const json_t *rank = json_object_get(one, "rank_error_95");
     scale = scale ? scale : json_object_get(one, "sigma");
     scale = scale ? scale : json_object_get(one, "rate");
     brume_table_cell(table, "%s",
-                     brume_rounded(json_number_value(json_object_get(one, "sensitivity"))).text);
+                     brume_rounded_up(json_number_value(json_object_get(one, "sensitivity"))).text);
     brume_table_cell(table, "%s", json_string_value(json_object_get(one, "mechanism")));
-    brume_table_cell(table, "%s", scale ? brume_rounded(json_number_value(scale)).text : "");
+    brume_table_cell(table, "%s", scale ? brume_rounded_up(json_number_value(scale)).text : "");
     if (rank)
-        brume_table_cell(table, "rank %s", brume_rounded(json_number_value(rank)).text);
+        brume_table_cell(table, "rank %s", brume_rounded_up(json_number_value(rank)).text);
     else
-        brume_table_cell(table, "%s", width ? brume_rounded(json_number_value(width)).text : "");
-    write_meaning(table, one);
+        brume_table_cell(table, "%s", width ? brume_rounded_up(json_number_value(width)).text : "");
+    write_meaning(table, one, private_keys);
 }
 
 /* Shares of the price: equal ones, or those of the measures and of the estimates of bias. */
@@ -68,14 +71,15 @@ static void write_shares(FILE *out, const json_t *plan)
                              100 * first, 100 * last);
 }
 
-static brume_status write_measures(brume_call *call, const json_t *plan, brume_error *error)
+static brume_status write_measures(brume_call *call, const json_t *plan, bool private_keys,
+                                   brume_error *error)
 {
     static const char *const heads[] = {">sensitivity", "noise",     ">scale",
                                         ">± 95 %",      "~measured", NULL};
     brume_table *table = NULL;
     BRUME_TRY(brume_table_open(heads, &table, error));
     for (size_t i = 0; i < json_array_size(plan); i++)
-        write_measure(table, json_array_get(plan, i));
+        write_measure(table, json_array_get(plan, i), private_keys);
     brume_status status = brume_table_write(table, call, error);
     brume_table_close(table);
     return status;
@@ -93,13 +97,13 @@ static void write_modes(FILE *out, const json_t *plan)
                 "a value may be the mode if its noisy number of units is at least %lld; of two "
                 "values %s units or more apart the rarer one wins in 5 %% of draws at most",
                 (long long)json_integer_value(json_object_get(one, "threshold")),
-                brume_rounded(json_number_value(gap)).text);
+                brume_rounded_up(json_number_value(gap)).text);
         if (rows)
             brume_write_sentence(
                 out,
                 "the mode that is shown has at most %s rows fewer than the true one, in 95 %% "
                 "of draws",
-                brume_rounded(json_number_value(rows)).text);
+                brume_rounded_up(json_number_value(rows)).text);
     }
 }
 
@@ -111,7 +115,8 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     const json_t *rho = json_object_get(cost, "rho"), *groups = json_object_get(shape, "groups");
     write_query(out, json_string_value(json_object_get(explanation, "sql")));
     fputc('\n', out);
-    BRUME_TRY(write_measures(call, json_object_get(explanation, "plan"), error));
+    BRUME_TRY(write_measures(call, json_object_get(explanation, "plan"),
+                             json_is_true(json_object_get(shape, "private_keys")), error));
     fputc('\n', out);
     write_shares(out, json_object_get(explanation, "plan"));
     brume_write_sentence(
@@ -141,7 +146,7 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     brume_write_sentence(
         out, "price: %s %s, delta %s%s (rule %s); nothing was spent", unit,
         brume_shortest(json_number_value(json_object_get(cost, unit))).text,
-        brume_rounded(json_number_value(json_object_get(cost, "delta"))).text,
+        brume_rounded_up(json_number_value(json_object_get(cost, "delta"))).text,
         json_is_true(json_object_get(explanation, "delta_by_default")) ? " (by default)" : "",
         json_string_value(json_object_get(explanation, "rule")));
     return BRUME_OK;
@@ -182,6 +187,7 @@ const brume_command brume_command_explain = {
     .summary = "show the plan, the price and the error of a query",
     .description = "Parses, plans and prices a query as 'query' would, reads no row and spends "
                    "nothing. Every number comes from the policy and the price.",
+    .usage = "SQL (--epsilon E [--delta D] | --rho R | --within A) [OPTION...]",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

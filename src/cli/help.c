@@ -41,13 +41,25 @@ void brume_usage(const brume_command *command, char *out, size_t room)
     }
 }
 
+/* " (one|other)"; the spaces of `between` are where a long list may be broken. */
+static void append_choices(char *out, size_t room, const char *const *choices, const char *between)
+{
+    for (size_t i = 0; choices[i]; i++)
+        append(out, room, i ? between : " (", choices[i], choices[i + 1] ? "" : ")");
+}
+
+void brume_operand_help(const brume_operand *operand, char *out, size_t room)
+{
+    snprintf(out, room, "%s", operand->help);
+    if (operand->type == BRUME_OPERAND_CHOICE)
+        append_choices(out, room, operand->choices, ", ");
+}
+
 void brume_option_help(const brume_option *option, char *out, size_t room)
 {
     snprintf(out, room, "%s", option->help);
     if (option->type == BRUME_OPTION_CHOICE)
-        for (size_t i = 0; option->choices[i]; i++)
-            append(out, room, i ? "|" : " (", option->choices[i],
-                   option->choices[i + 1] ? "" : ")");
+        append_choices(out, room, option->choices, "|");
     else if ((option->least != 0 || option->most != 0) && !isinf(option->most)) {
         append(out, room, option->least_open ? " (above " : " (",
                brume_shortest(option->least).text,
@@ -193,8 +205,11 @@ static void write_text(const brume_call *call, const brume_command *command)
     write_heading(call, "Arguments and options");
     size_t widest = widest_option(command->options, command->option_count, 0);
     widest = widest_option(brume_common_options, brume_common_option_count, widest);
-    for (size_t i = 0; i < command->operand_count; i++)
-        write_entry(call->out, command->operands[i].name, widest + 4, command->operands[i].help);
+    for (size_t i = 0; i < command->operand_count; i++) {
+        char help[400];
+        brume_operand_help(&command->operands[i], help, sizeof help);
+        write_entry(call->out, command->operands[i].name, widest + 4, help);
+    }
     write_options(call->out, command->options, command->option_count, widest + 4);
     write_options(call->out, brume_common_options, brume_common_option_count, widest + 4);
     if (command->examples && command->examples[0])

@@ -17,7 +17,8 @@ bool brume_write_family_help(brume_call *call, const char *family, brume_status 
 /* What follows the name of a command in its usage line: "EXPR --count N [--json]". */
 void brume_usage(const brume_command *command, char *out, size_t room);
 
-/* The one line of an option: its help, its range or its choices. */
+/* The one line of an operand or an option: its help, its range or its choices. */
+void brume_operand_help(const brume_operand *operand, char *out, size_t room);
 void brume_option_help(const brume_option *option, char *out, size_t room);
 
 /* The man page brume(1), in roff's man macros. */

@@ -15,6 +15,11 @@ static brume_status compare(brume_ledger *ledger, const char *path, brume_error 
     return status;
 }
 
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static brume_status run(brume_call *call, brume_error *error)
 {
     brume_ledger *ledger = NULL;
@@ -35,11 +40,13 @@ static brume_status run(brume_call *call, brume_error *error)
                       (json_int_t)report.reservations, "answers", (json_int_t)report.answers,
                       "against", against != NULL),
             error);
-    fprintf(call->out,
-            "the ledger holds: %llu journal rows, %llu datasets, %llu charges, %llu answers%s\n",
-            (unsigned long long)report.rows, (unsigned long long)report.datasets,
-            (unsigned long long)report.reservations, (unsigned long long)report.answers,
-            against ? "; it continues the export" : "");
+    fprintf(
+        call->out,
+        "the ledger holds: %llu journal row%s, %llu dataset%s, %llu charge%s, %llu answer%s%s\n",
+        (unsigned long long)report.rows, plural(report.rows), (unsigned long long)report.datasets,
+        plural(report.datasets), (unsigned long long)report.reservations,
+        plural(report.reservations), (unsigned long long)report.answers, plural(report.answers),
+        against ? "; it continues the export" : "");
     return BRUME_OK;
 }
 

@@ -74,7 +74,9 @@ static void write_command(FILE *out, const brume_command *command)
     write_line(out, ".PP\n", command->description ? command->description : command->summary);
     for (size_t i = 0; i < command->operand_count; i++) {
         write_line(out, ".TP\n\\fI", command->operands[i].name);
-        write_line(out, "\\fR", command->operands[i].help);
+        char help[400];
+        brume_operand_help(&command->operands[i], help, sizeof help);
+        write_line(out, "\\fR", help);
     }
     write_options(out, command->options, command->option_count);
     if (command->examples && command->examples[0])

@@ -12,6 +12,7 @@
 #include "cli/interrupt.h"
 #include "cli/open_ledger.h"
 #include "cli/table.h"
+#include "cli/wrap.h"
 
 /* ---- formats ---- */
 
@@ -65,7 +66,7 @@ static void write_statement(brume_table *table, const json_t *column)
         const json_t *number = json_object_get(column, said[i][0]);
         if (number) {
             brume_table_cell(table, "%s %s", said[i][1],
-                             brume_rounded(json_number_value(number)).text);
+                             brume_rounded_up(json_number_value(number)).text);
             return;
         }
     }
@@ -84,7 +85,7 @@ static void write_cells(brume_table *table, const json_t *answer, size_t row)
         if (is_key(json_array_get(columns, i)))
             continue;
         if (error_of(answer, row, i, &error))
-            brume_table_cell(table, "%s", brume_rounded(error).text);
+            brume_table_cell(table, "%s", brume_rounded_up(error).text);
         else
             write_statement(table, json_array_get(columns, i));
     }
@@ -100,7 +101,7 @@ static double percent(const json_t *bias, const char *which)
 
 /* Which values bounding or clamping may bend and, where the owner allows it, how many units that
  * concerns. */
-static void write_bias(const brume_call *call, const json_t *answer)
+static void write_bias(FILE *out, const json_t *answer)
 {
     const json_t *columns = json_object_get(answer, "columns");
     const char *between = "\nmay be biased by limits and bounds: ";
@@ -108,26 +109,26 @@ static void write_bias(const brume_call *call, const json_t *answer)
         const json_t *column = json_array_get(columns, i), *bias = json_object_get(column, "bias");
         if (!json_is_true(json_object_get(column, "biased")))
             continue;
-        fprintf(call->out, "%s%s", between, json_string_value(json_object_get(column, "name")));
+        fprintf(out, "%s%s", between, json_string_value(json_object_get(column, "name")));
         between = ", ";
         if (!bias)
             continue;
         const char *open = " (";
         if (json_object_get(bias, "cut")) {
-            fprintf(call->out, "%scut: %.1f %%", open, percent(bias, "cut"));
+            fprintf(out, "%scut: %.1f %%", open, percent(bias, "cut"));
             open = ", ";
         }
         if (json_object_get(bias, "clamped")) {
-            fprintf(call->out, "%sclamped: %.1f %%", open, percent(bias, "clamped"));
+            fprintf(out, "%sclamped: %.1f %%", open, percent(bias, "clamped"));
             open = ", ";
         }
-        fprintf(call->out, " of about %.0f units, ± %s)",
+        fprintf(out, " of about %.0f units, ± %s)",
                 json_number_value(json_object_get(bias, "units")),
-                brume_rounded(json_number_value(json_object_get(bias, "error_95"))).text);
+                brume_rounded_up(json_number_value(json_object_get(bias, "error_95"))).text);
     }
 }
 
-static void write_price(const brume_call *call, const json_t *answer)
+static void write_price(FILE *out, const json_t *answer)
 {
     const json_t *cost = json_object_get(answer, "cost"),
                  *left = json_object_get(answer, "remaining");
@@ -135,34 +136,54 @@ static void write_price(const brume_call *call, const json_t *answer)
     const char *unit = json_is_number(rho) ? "rho" : "epsilon";
     double paid = json_number_value(json_object_get(cost, unit));
     double delta = json_number_value(json_object_get(cost, "delta"));
-    fprintf(call->out, "\n%s", brume_dim(call));
-    if (json_is_true(json_object_get(answer, "cached")))
-        fprintf(call->out, "read again for free (it cost %s %s)", unit, brume_shortest(paid).text);
-    else
-        fprintf(call->out, "cost %s %s", unit, brume_shortest(paid).text);
+    bool cached = json_is_true(json_object_get(answer, "cached"));
+    fprintf(out, "%s %s %s", cached ? "read again for free (it cost" : "cost", unit,
+            brume_shortest(paid).text);
     if (delta > 0)
-        fprintf(call->out, ", delta %s%s", brume_rounded(delta).text,
-                json_is_true(json_object_get(answer, "delta_by_default")) ? " (by default)" : "");
-    fprintf(call->out, "; left: %s %s", unit,
+        fprintf(out, ", delta %s%s", brume_rounded_up(delta).text,
+                json_is_true(json_object_get(answer, "delta_by_default")) ? " by default" : "");
+    fputs(cached ? ")" : "", out);
+    fprintf(out, "; left: %s %s", unit,
             brume_shortest(json_number_value(json_object_get(left, unit))).text);
     double left_delta = json_number_value(json_object_get(left, "delta"));
     if (left_delta > 0)
-        fprintf(call->out, ", delta %s", brume_rounded(left_delta).text);
+        fprintf(out, ", delta %s", brume_digits_down(left_delta, 4).text);
     const json_t *threshold = json_object_get(answer, "threshold");
     if (threshold)
-        fprintf(call->out, "\ngroups with fewer than about %lld units are not shown",
+        fprintf(out, "\ngroups with fewer than about %lld units are not shown",
                 (long long)json_integer_value(threshold));
     const json_t *near = json_object_get(answer, "near_threshold");
     size_t close = 0;
     for (size_t i = 0; i < json_array_size(near); i++)
         close += json_is_true(json_array_get(near, i));
     if (close)
-        fprintf(call->out,
+        fprintf(out,
                 "; of those shown %zu %s hardly larger: counts there are more often too large than "
                 "too small",
                 close, close == 1 ? "is" : "are");
-    write_bias(call, answer);
-    fprintf(call->out, "%s\n", brume_plain(call));
+    write_bias(out, answer);
+}
+
+/* What it cost and what is to be kept in mind, below the table: a line each, wrapped. */
+static brume_status write_notes(const brume_call *call, const json_t *answer, brume_error *error)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *notes = open_memstream(&text, &length);
+    if (!notes)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    write_price(notes, answer);
+    if (fclose(notes) != 0) {
+        free(text);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    }
+    fprintf(call->out, "\n%s", brume_dim(call));
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        brume_write_sentence(call->out, "%s", line);
+    fputs(brume_plain(call), call->out);
+    free(text);
+    return BRUME_OK;
 }
 
 static brume_status write_table(brume_call *call, const json_t *answer, brume_error *error)
@@ -180,9 +201,7 @@ static brume_status write_table(brume_call *call, const json_t *answer, brume_er
     free_heads(heads);
     if (status == BRUME_OK && rows == 0)
         fprintf(call->out, "(no group passed the threshold)\n");
-    if (status == BRUME_OK)
-        write_price(call, answer);
-    return status;
+    return status == BRUME_OK ? write_notes(call, answer, error) : status;
 }
 
 static void write_html_cell(FILE *out, const char *tag, const char *text)
@@ -322,6 +341,7 @@ const brume_command brume_command_query = {
         "probability of 95 %. The price is on the ledger before the answer exists, and stays "
         "spent. The same question at the same price is read again for free. Ctrl-C ends it and says "
         "whether the price was spent; a second one does not wait for the engine to stop.",
+    .usage = "SQL (--epsilon E [--delta D] | --rho R | --within A) [OPTION...]",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -404,6 +404,7 @@ const brume_command brume_command_register = {
         "nor a view of a table. --new-budget does it all the same.\n\nA password in a postgresql:// "
         "URL is kept in the ledger for later queries, and is in nothing that brume prints or "
         "exports.",
+    .usage = "NAME SOURCE (--unit COLUMN|row --budget epsilon=E[,delta=D] | --public) [OPTION...]",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

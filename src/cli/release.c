@@ -324,7 +324,10 @@ static const brume_option options[] = {
      .least_open = true,
      .most = 10000,
      .help = "the price of --noise lln; else epsilon^2/2"},
-    {.name = "method", .type = BRUME_OPTION_TEXT, .argument = "METHOD", .help = "which mechanism"},
+    {.name = "method",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "METHOD",
+     .help = "which mechanism; see above"},
     {.name = "column", .type = BRUME_OPTION_TEXT, .argument = "NAME", .help = "of which column"},
     {.name = "columns",
      .type = BRUME_OPTION_TEXT,
@@ -435,7 +438,11 @@ const brume_command brume_command_release = {
         "Values outside the bounds are clamped. A missing value, a NaN and a text that is no number "
         "are dropped under add-remove, where the number of rows is private, and counted at the lower "
         "bound under replace, where it is public. No row can make the command fail.\n\n"
-        "An error bar is printed only where the noise does not depend on the data.",
+        "An error bar is printed only where the noise does not depend on the data.\n\n"
+        "Methods, the standard one first: quantile, median: exponential, smooth, ptr, global; iqr: "
+        "smooth, ptr, stable, global; mode, histogram, top-k: stable, or laplace with --domain; "
+        "reciprocal: count, global, ptr; triangles: local-sensitivity, smooth, ptr, global; "
+        "covariance: laplace, or gaussian with a delta; regression: ptr; the others: laplace.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -56,7 +56,8 @@ brume_status brume_release_find(const brume_release *release, const char *name, 
     if (!name)
         name = brume_call_text(release->call, "column");
     if (!name)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "%s needs '--column'", release->statistic);
+        return brume_fail(error, BRUME_EARGUMENT, "for example --column age", "%s needs '--column'",
+                          release->statistic);
     return brume_csv_find(release->csv, name, column, error);
 }
 

@@ -68,29 +68,30 @@ static void write_errors(brume_call *call, const json_t *answer)
     fprintf(out, "  records   %s (%s", brume_shortest(records).text,
             json_string_value(json_object_get(answer, "records_known")));
     if (off > 0)
-        fprintf(out, ", within %s", brume_rounded(off).text);
+        fprintf(out, ", within %s", brume_rounded_up(off).text);
     fprintf(out, ")\n");
     /* a bound that is not measured from noisy answers rests on the number of records */
     const char *known = json_string_value(json_object_get(answer, "records_known"));
     bool rests = isnan(fit) && known && strcmp(known, "told") == 0;
     if (isfinite(bound))
         fprintf(out, "  error     every answer of the histogram is within %s records, at %s %%%s\n",
-                brume_rounded(bound).text, brume_rounded(percent).text,
+                brume_rounded_up(bound).text, brume_rounded_up(percent).text,
                 rests ? ", if there are so many records" : "");
     else
         fprintf(out, "  error     no bound is known here%s\n",
                 json_is_true(json_object_get(answer, "halted")) ? ": it halted" : "");
     if (isfinite(fit))
         fprintf(out, "  fit       within %s records of the noisy answers\n",
-                brume_rounded(fit).text);
+                brume_rounded_up(fit).text);
     fprintf(out, "  rows      drawing them moved answers by at most %s records more\n",
-            brume_rounded(number_of(answer, "sampling")).text);
+            brume_rounded_up(number_of(answer, "sampling")).text);
     const json_t *exact = json_object_get(answer, "not_private");
     if (exact)
         fprintf(out,
                 "  %sNOT PRIVATE%s the true error of the histogram is %s records, of the rows %s\n",
-                brume_bold(call), brume_plain(call), brume_rounded(number_of(exact, "error")).text,
-                brume_rounded(number_of(exact, "error_of_rows")).text);
+                brume_bold(call), brume_plain(call),
+                brume_rounded_up(number_of(exact, "error")).text,
+                brume_rounded_up(number_of(exact, "error_of_rows")).text);
 }
 
 static brume_status write_report(brume_call *call, json_t *answer, brume_error *error)
@@ -110,7 +111,7 @@ static brume_status write_report(brume_call *call, json_t *answer, brume_error *
     write_cost(call, answer);
     if (dry)
         fprintf(call->out, "  memory    about %s MiB\n",
-                brume_rounded(number_of(answer, "memory_bytes") * 0x1p-20).text);
+                brume_rounded_up(number_of(answer, "memory_bytes") * 0x1p-20).text);
     return BRUME_OK;
 }
 

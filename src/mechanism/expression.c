@@ -105,7 +105,7 @@ static brume_status take_value(parser *p, const call *into, const brume_paramete
     char word[BRUME_NAME_BYTES];
     if (!brume_is_letter(brume_cursor_peek(&p->cursor)))
         return brume_cursor_unexpected(&p->cursor, "true or false", NULL);
-    BRUME_TRY(brume_cursor_name(&p->cursor, "a value", word));
+    BRUME_TRY(brume_cursor_name(&p->cursor, "a value", NULL, word));
     if (flag && (strcmp(word, "true") == 0 || strcmp(word, "false") == 0)) {
         *value = word[0] == 't';
         return BRUME_OK;
@@ -159,7 +159,8 @@ static brume_status take_argument(parser *p, brume_event *event, call *into)
 {
     char name[BRUME_NAME_BYTES];
     size_t start = brume_cursor_start(&p->cursor);
-    BRUME_TRY(brume_cursor_name(&p->cursor, "a parameter", name));
+    BRUME_TRY(
+        brume_cursor_name(&p->cursor, "a parameter", "parameters are written name=value", name));
     if (brume_cursor_peek(&p->cursor) == '(')
         return take_inner(p, event, into, start);
     if (!brume_cursor_take(&p->cursor, '='))
@@ -193,7 +194,8 @@ static brume_status take_call(parser *p, brume_event *event, size_t first)
 {
     char name[BRUME_NAME_BYTES];
     size_t start = brume_cursor_start(&p->cursor);
-    BRUME_TRY(brume_cursor_name(&p->cursor, "a mechanism", name));
+    BRUME_TRY(brume_cursor_name(&p->cursor, "a mechanism",
+                                "the count follows its term: laplace(scale=1)*5", name));
     call into = {.card = brume_card_by_name(name), .first = first};
     if (!into.card)
         return unknown_mechanism(p, name, start);

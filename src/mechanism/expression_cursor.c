@@ -65,14 +65,12 @@ brume_status brume_cursor_unexpected(brume_cursor *c, const char *wanted, const 
                       wanted, brume_cursor_position(c), found);
 }
 
-brume_status brume_cursor_name(brume_cursor *c, const char *wanted, char name[BRUME_NAME_BYTES])
+brume_status brume_cursor_name(brume_cursor *c, const char *wanted, const char *if_number,
+                               char name[BRUME_NAME_BYTES])
 {
     if (!brume_is_letter(brume_cursor_peek(c)))
         return brume_cursor_unexpected(c, wanted,
-                                       is_digit(brume_cursor_peek(c))
-                                           ? "the count follows its term: "
-                                             "laplace(scale=1)*5"
-                                           : NULL);
+                                       is_digit(brume_cursor_peek(c)) ? if_number : NULL);
     size_t start = c->at, length = 0;
     while (brume_is_letter(c->text[c->at]) || is_digit(c->text[c->at])) {
         if (length + 1 < BRUME_NAME_BYTES)

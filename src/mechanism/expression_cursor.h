@@ -32,8 +32,10 @@ size_t brume_cursor_start(brume_cursor *c);
 /* Whether it is `wanted`: then it is passed. */
 bool brume_cursor_take(brume_cursor *c, char wanted);
 
-/* Letters, digits and '_', a letter first; `wanted` is what the refusal says was expected. */
-brume_status brume_cursor_name(brume_cursor *c, const char *wanted, char name[BRUME_NAME_BYTES]);
+/* Letters, digits and '_', a letter first; `wanted` is what the refusal says was expected, and
+ * `if_number` its hint where a digit is found. */
+brume_status brume_cursor_name(brume_cursor *c, const char *wanted, const char *if_number,
+                               char name[BRUME_NAME_BYTES]);
 
 /* A decimal number: sign, digits with at most one point, exponent. No hexadecimal, no words. */
 brume_status brume_cursor_number(brume_cursor *c, double *value);
