@@ -267,8 +267,9 @@ static point measure(const brume_term *terms, size_t count, bool epsilon, double
 static double width_in_epsilon(const brume_term *terms, size_t count, double epsilon, double lower,
                                double upper)
 {
-    double apart = 1e-15;
-    for (; apart < 0.1; apart *= sqrt(10)) {
+    double apart = 0;
+    for (int halves = -30; halves < -2; halves++) {
+        apart = pow(10, 0.5 * halves);
         brume_bound before, after;
         brume_error error;
         if (brume_account_delta(BRUME_METHOD_AUTO, terms, count, epsilon * (1 - apart), &before,

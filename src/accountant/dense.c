@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/dense_fill.h"
 #include "accountant/sieve.h"
+
+#define EACH(j) for (int j = 0; j < BLOCK; j++)
 
 enum { BLOCK = BRUME_DENSE_BLOCK, MOST_DRAWS = 8192, MOST_TURNS = 16 };
 
@@ -18,35 +21,33 @@ static const double unit = BRUME_UNIT;
 static const double most_nodes = 2e7;
 static const double finish_price = 40; /* of a node that is kept */
 
-/* One law: its two shares over D, and the turns of q R within a block. */
-typedef struct wave {
-    double high, low, angle, draws;
-    bool laplace;
-    double turn_re[BLOCK], turn_im[BLOCK];
-    double start_re, start_im, next_re,
-        next_im; /* R at a block's first node; its turn to the next */
-} wave;
-
-/* What psi at a node costs, in nanoseconds or so. */
-static double fill_price(const brume_line *line)
+double brume_dense_price(const brume_line *line)
 {
-    double price = 4;
+    double price = 8;
     for (size_t i = 0; i < line->law_count; i++)
-        price += 4 + 1.5 * log2(line->laws[i].count);
+        price += 0.7 + 0.6 * log2(line->laws[i].count);
     return price;
+}
+
+bool brume_dense_able(const brume_line *line)
+{
+    for (size_t i = 0; i < line->law_count; i++) {
+        const brume_law *law = &line->laws[i];
+        bool binary = law->kind == BRUME_LAW_BINARY && law->source.a <= 256;
+        if (law->kind != BRUME_LAW_LAPLACE && law->kind != BRUME_LAW_PURE && !binary)
+            return false;
+    }
+    return line->width > 0 && line->unit == 0;
 }
 
 bool brume_dense_suits(const brume_line *line)
 {
-    if (!(line->width > 0) || line->unit > 0 || line->laying == BRUME_LAY_SINGLY)
+    if (!brume_dense_able(line) || line->laying == BRUME_LAY_SINGLY)
         return false;
     double mean = 0, square = 1e-9, draws = 0, spread = 0, laws = (double)line->law_count;
     for (size_t i = 0; i < line->law_count; i++) {
         const brume_law *law = &line->laws[i];
         bool laplace = law->kind == BRUME_LAW_LAPLACE;
-        bool binary = law->kind == BRUME_LAW_BINARY && law->source.a <= 256;
-        if (!laplace && law->kind != BRUME_LAW_PURE && !binary)
-            return false;
         /* at a random y: E log|psi| = log(p/D), and a deviation of some 1.3 of it */
         double typical = law->count *
                          log(0.5 * (1 + fabs(law->tanh_a)) / (laplace ? law->denominator : 1));
@@ -59,114 +60,13 @@ bool brume_dense_suits(const brume_line *line)
     double share = 0.5 * erfc((-40 - mean) / sqrt(2 * square));
     double skipped = fmax(M_PI / (8 * sqrt(spread / draws) * line->h), 2);
     double single = share * (500 + 200 * laws) + 500 * laws / skipped;
-    return draws <= MOST_DRAWS && fill_price(line) + finish_price * share < single;
+    return draws <= MOST_DRAWS && brume_dense_price(line) + finish_price * share < single;
 }
 
 double brume_dense_cost(const brume_line *line)
 {
     const brume_dense *dense = &line->dense;
-    return fill_price(line) * dense->tried + finish_price * (double)dense->count;
-}
-
-static wave *open_waves(const brume_line *line)
-{
-    wave *waves = calloc(line->law_count + 1, sizeof *waves); /* never of no size */
-    if (!waves)
-        return NULL;
-    for (size_t i = 0; i < line->law_count; i++) {
-        const brume_law *law = &line->laws[i];
-        wave *w = &waves[i];
-        w->laplace = law->kind == BRUME_LAW_LAPLACE;
-        double fade = exp(-2 * law->tilt * law->a), below = w->laplace ? law->denominator : 1;
-        if (law->kind == BRUME_LAW_BINARY) /* of e up to 256: A by 4 units, p and q by 2 and 8 */
-            fade = (double)expl(-2 * (law->lean + line->c * law->spread));
-        /* absolute: e^{-2A} by 16 A e^{-2A} + 4 <= 7 units, p and q by 8, D by 12: 15 units each */
-        w->high = 1 / ((1 + fade) * below);
-        w->low = fade / ((1 + fade) * below);
-        w->angle = -2 * law->a;
-        w->draws = law->count;
-        for (int j = 0; j < BLOCK; j++)
-            sincos(w->angle * (j * line->h), &w->turn_im[j], &w->turn_re[j]);
-        sincos(w->angle * (BLOCK * line->h), &w->next_im, &w->next_re);
-    }
-    return waves;
-}
-
-/* psi of a block of nodes without its big phase, and g for each node. */
-typedef struct block {
-    double re[BLOCK], im[BLOCK], g_re[BLOCK], g_im[BLOCK];
-} block;
-
-#define EACH(j) for (int j = 0; j < BLOCK; j++)
-
-static inline __attribute__((always_inline)) void multiply(double *re, double *im, const double *x,
-                                                           const double *y)
-{
-    EACH(j)
-    {
-        double old = re[j];
-        re[j] = old * x[j] - im[j] * y[j];
-        im[j] = old * y[j] + im[j] * x[j];
-    }
-}
-
-/* Multiply the block by one law's factor, `draws` times; (start_re, start_im) is q R at node 0. */
-static inline __attribute__((always_inline)) void turn_block(block *b, const wave *w,
-                                                             double start_re, double start_im)
-{
-    double f_re[BLOCK], f_im[BLOCK];
-    EACH(j)
-    {
-        f_re[j] = start_re * w->turn_re[j] - start_im * w->turn_im[j];
-        f_im[j] = start_re * w->turn_im[j] + start_im * w->turn_re[j];
-    }
-    if (w->laplace)
-        EACH(j)
-        {
-            double sum = w->high + f_re[j], difference = w->high - f_re[j], im = f_im[j];
-            f_re[j] = sum + b->g_re[j] * difference + b->g_im[j] * im;
-            f_im[j] = im + b->g_im[j] * difference - b->g_re[j] * im;
-        }
-    else
-        EACH(j) f_re[j] += w->high;
-    if (w->draws > 1) {
-        double power_re[BLOCK], power_im[BLOCK];
-        unsigned draws = (unsigned)w->draws, bit = 1;
-        while (bit <= draws / 2)
-            bit *= 2;
-        EACH(j) power_re[j] = f_re[j];
-        EACH(j) power_im[j] = f_im[j];
-        for (bit /= 2; bit > 0; bit /= 2) {
-            EACH(j)
-            {
-                double old = power_re[j];
-                power_re[j] = old * old - power_im[j] * power_im[j];
-                power_im[j] = 2 * old * power_im[j];
-            }
-            if (draws & bit)
-                multiply(power_re, power_im, f_re, f_im);
-        }
-        multiply(b->re, b->im, power_re, power_im);
-    } else {
-        multiply(b->re, b->im, f_re, f_im);
-    }
-}
-
-/* y: of the first node; `turned`: the block follows the last one, else the waves start afresh. */
-static inline __attribute__((always_inline)) void fill_block(block *b, wave *waves, size_t count,
-                                                             double y, bool turned)
-{
-    for (size_t i = 0; i < count; i++) {
-        wave *w = &waves[i];
-        if (turned) {
-            double old = w->start_re;
-            w->start_re = old * w->next_re - w->start_im * w->next_im;
-            w->start_im = old * w->next_im + w->start_im * w->next_re;
-        } else {
-            sincos(w->angle * y, &w->start_im, &w->start_re);
-        }
-        turn_block(b, w, w->low * w->start_re, w->low * w->start_im);
-    }
+    return brume_dense_price(line) * dense->tried + finish_price * (double)dense->count;
 }
 
 typedef double lanes __attribute__((vector_size(4 * sizeof(double))));
@@ -198,15 +98,9 @@ static inline __attribute__((always_inline)) void sum_block(const double *re, co
     *second = (lever[0] + lever[1]) + (lever[2] + lever[3]);
 }
 
-typedef void fill_function(block *b, wave *waves, size_t count, double y, bool turned);
 typedef void sum_function(const double *re, const double *im, const double *turn_re,
                           const double *turn_im, double start_re, double start_im, double *sum,
                           double *first, double *second);
-
-static void fill_plain(block *b, wave *waves, size_t count, double y, bool turned)
-{
-    fill_block(b, waves, count, y, turned);
-}
 
 static void sum_plain(const double *re, const double *im, const double *turn_re,
                       const double *turn_im, double start_re, double start_im, double *sum,
@@ -217,12 +111,6 @@ static void sum_plain(const double *re, const double *im, const double *turn_re,
 
 #if defined(__x86_64__)
 /* The same operations four at a time; no contraction, so the same numbers. */
-__attribute__((target("avx2"))) static void fill_wide(block *b, wave *waves, size_t count, double y,
-                                                      bool turned)
-{
-    fill_block(b, waves, count, y, turned);
-}
-
 __attribute__((target("avx2"))) static void sum_wide(const double *re, const double *im,
                                                      const double *turn_re, const double *turn_im,
                                                      double start_re, double start_im, double *sum,
@@ -237,7 +125,6 @@ static bool wide(const brume_line *line)
     return line->laying == BRUME_LAY_QUICKEST && __builtin_cpu_supports("avx2");
 }
 #else
-static fill_function *const fill_wide = fill_plain;
 static sum_function *const sum_wide = sum_plain;
 
 static bool wide(const brume_line *line)
@@ -247,17 +134,32 @@ static bool wide(const brume_line *line)
 }
 #endif
 
-/* From where on may everything be left out, and a bound of what that is; the band's end at last. */
+/* A bound, as a log, of everything from y on. */
+static double bound_from(brume_line *line, double y)
+{
+    double bound = log(brume_band_weight(&line->band, y, line->band.end));
+    for (size_t i = 0; i < line->law_count; i++)
+        bound += line->laws[i].count * brume_law_envelope(&line->laws[i], y, INFINITY);
+    return bound;
+}
+
+/* From where on may everything be left out, and a bound of what that is; the band's end at last.
+ * The bound falls with y. */
 static double find_end(brume_line *line, double limit, double *rest)
 {
-    for (double y = 64 * line->h; y < line->band.end; y *= 1.3) {
-        double bound = log(brume_band_weight(&line->band, y, line->band.end));
-        for (size_t i = 0; i < line->law_count; i++)
-            bound += line->laws[i].count * brume_law_envelope(&line->laws[i], y, INFINITY);
-        if (bound < limit) {
-            *rest = exp(bound);
-            return y;
+    double low = 64 * line->h, high = 0.8 * line->band.end, bound = 0;
+    if (low < high && (bound = bound_from(line, high)) < limit) {
+        for (int i = 0; i < 40 && high > 1.3 * low; i++) {
+            double middle = sqrt(low) * sqrt(high), other = bound_from(line, middle);
+            if (other < limit) {
+                high = middle;
+                bound = other;
+            } else {
+                low = middle;
+            }
         }
+        *rest = exp(bound);
+        return high;
     }
     *rest = 0;
     return line->band.end * (1 - 1e-15);
@@ -284,8 +186,8 @@ static void kernel_block(const brume_line *line, const brume_band_turns *turns, 
 
 /* Nodes `start` .. of one block, those before `end`: psi -> psi M^ and psi m^, and their share of
  * the line's bounds. */
-static void finish_block(brume_line *line, const brume_band_turns *turns, block *b, size_t start,
-                         size_t end, double steady, double growing)
+static void finish_block(brume_line *line, const brume_band_turns *turns, brume_dense_nodes *b,
+                         size_t start, size_t end, double steady, double growing)
 {
     brume_dense *dense = &line->dense;
     double first = (double)start * line->h, error = 0, all = 0, lever = 0;
@@ -323,7 +225,8 @@ static void finish_block(brume_line *line, const brume_band_turns *turns, block 
 
 /* Is psi, known up to `most`, nothing but rounding in this block, or below what may be passed over?
  * Then it is not kept. */
-static bool drop_block(brume_line *line, const block *b, double y, double most, double allowed)
+static bool drop_block(brume_line *line, const brume_dense_nodes *b, double y, double most,
+                       double allowed)
 {
     double sum = 0;
     EACH(j)
@@ -331,10 +234,9 @@ static bool drop_block(brume_line *line, const block *b, double y, double most, 
         double size = fabs(b->re[j]) + fabs(b->im[j]);
         sum = size > sum ? size : sum;
     }
-    double nothing = fmax(most, allowed * y);
-    if (!(y > 0) || !(sum <= nothing))
+    if (!(y > 0) || !(sum <= fmax(most, allowed * y)))
         return false;
-    line->skipped += 1.01 * (nothing + most) *
+    line->skipped += 1.01 * (sum + most) *
                      brume_band_weight(&line->band, y - line->h, y + BLOCK * line->h);
     return true;
 }
@@ -344,7 +246,7 @@ static bool make_room(brume_dense *dense)
 {
     if (dense->count + BLOCK <= dense->capacity)
         return true;
-    size_t capacity = dense->capacity ? 2 * dense->capacity : 16 * BLOCK;
+    size_t capacity = dense->capacity ? 4 * dense->capacity : 16 * BLOCK;
     double **const parts[] = {&dense->re, &dense->im, &dense->lower_re, &dense->lower_im};
     for (size_t i = 0; i < 4; i++) {
         double *more = realloc(*parts[i], capacity * sizeof *more);
@@ -360,44 +262,37 @@ static bool make_room(brume_dense *dense)
     return true;
 }
 
-/* psi at the nodes of one block. */
-static void start_block(const brume_line *line, size_t start, block *b)
-{
-    EACH(j)
-    {
-        double y = (double)(start + (size_t)j) * line->h, tilt = line->c + 0.5;
-        double below = 2 * (tilt * tilt + y * y);
-        b->re[j] = 1;
-        b->im[j] = 0;
-        b->g_re[j] = tilt / below;
-        b->g_im[j] = -y / below;
-    }
-}
-
 bool brume_dense_lay(brume_line *line, double limit)
 {
     brume_dense *dense = &line->dense;
-    double rest, stop = fmin(find_end(line, limit, &rest), most_nodes * line->h);
+    /* of what the band leaves open, c(c+1)w^2/8, some hundredths may be passed over */
+    double c = line->saddle > 0 ? line->saddle : line->c;
+    double open = fmin(c * (c + 1) * line->width * line->width / 8, 1);
+    double allowed = BRUME_DENSE_PASSED * open * exp(limit) / brume_line_tolerance(line);
+    double rest, stop = fmin(find_end(line, log(0.5 * allowed), &rest), most_nodes * line->h);
     size_t end = (size_t)floor(stop / line->h) + 1;
-    wave *waves = open_waves(line);
+    brume_dense_wave *waves = brume_dense_waves_open(line);
     if (!waves)
         return false;
     dense->count = 0;
     dense->tried = 0;
     dense->error = dense->size = dense->lever = dense->top = 0;
-    double steady = 0, growing = 0;
+    double steady = 0, growing = 0, turning = 0;
     for (size_t i = 0; i < line->law_count; i++) {
-        /* a factor: 2 (15 + 15) of its shares, q (48 y a + 16) of R, 20 of g and rounding; a
+        /* a factor: 2 (15 + 15) of its shares, q (48 y a + 32) of R, 20 of g and rounding; a
          * product: 3; the big phase: 12 y a; R turned from block to block: 10 each time */
         const brume_law *law = &line->laws[i];
-        steady += law->count * (103 + 20 * MOST_TURNS * waves[i].low) + 3;
+        steady += law->count * (87 + 32 * waves[i].low) + 3;
+        turning += law->count * 20 * waves[i].low;
         growing += law->count * law->a * (50 * waves[i].low + 12);
         dense->top += law->count * law->a;
     }
     steady *= 1.01 * unit; /* second order: below a hundredth while the sum is */
+    turning *= 1.01 * unit;
     growing *= 1.01 * unit;
     double reach = (double)end * line->h * 1.1;
-    bool lost = !(steady + growing * reach < 0.01); /* the bounds mean nothing: say nothing */
+    bool lost = !(steady + turning * MOST_TURNS + growing * reach <
+                  0.01); /* the bounds mean nothing: say nothing */
     line->cut = lost || !(stop < most_nodes * line->h);
     if (line->cut && !lost) {
         rest = brume_band_weight(&line->band, stop, line->band.end);
@@ -407,10 +302,11 @@ bool brume_dense_lay(brume_line *line, double limit)
     if (lost && end > BLOCK)
         end = BLOCK; /* and lay no more than shows that */
     line->skipped += rest * 1.0001;
-    fill_function *fill = wide(line) ? fill_wide : fill_plain;
-    /* of what the band leaves open, c(c+1)w^2/8, a hundredth may be passed over */
-    double open = line->c * (line->c + 1) * line->width * line->width / 8;
-    double allowed = 0.01 * fmin(open, 1) * exp(limit) / brume_line_tolerance(line);
+    brume_fill_function *fill = NULL;
+    brume_filling filling = line->laying == BRUME_LAY_QUICKEST ? BRUME_FILL_EIGHT
+                                                               : BRUME_FILL_PLAIN;
+    while (!(fill = brume_dense_filler(filling)))
+        filling--;
     brume_sieve sieve = {0};
     brume_band_turns turns;
     brume_band_turns_open(&line->band, line->h, &turns);
@@ -418,36 +314,42 @@ bool brume_dense_lay(brume_line *line, double limit)
     int turned = MOST_TURNS; /* and how often the waves were turned since they started afresh */
     bool sieved = false, alive = true;
     for (size_t start = 0, again = 2 * BLOCK; start < end && alive;) {
-        if (!sieved && start >= again) { /* the higher, the more it leaves out */
+        if (start >= again) { /* the higher, the more it leaves out, and the longer its cells */
             brume_sieve_close(&sieve);
             alive = brume_sieve_open(line, (double)start, BLOCK, allowed, wide(line), &sieve);
             sieved = alive && sieve.useful;
-            again = 2 * start;
+            again = (sieved ? 4 : 2) * start;
         }
         if (!alive)
             break;
         if (sieved) {
-            start = (size_t)brume_sieve_next(line, &sieve, (double)end, &line->skipped);
+            double next = (double)(again < end ? again : end);
+            start = (size_t)brume_sieve_next(line, &sieve, next, &line->skipped);
             if (start >= end)
                 break;
+            if (start >= again)
+                continue;
         }
-        block b;
-        start_block(line, start, &b);
-        double first = (double)start * line->h, most = steady + growing * (first + BLOCK * line->h);
+        brume_dense_nodes b = {.tilt = line->c + 0.5, .h = line->h};
+        double first = (double)start * line->h;
         turned = start == after && turned < MOST_TURNS ? turned + 1 : 0;
-        fill(&b, waves, line->law_count, first, turned > 0);
+        double fixed = steady + turning * turned,
+               most = fixed + growing * (first + BLOCK * line->h);
+        brume_dense_waves_turn(waves, line->law_count, first, turned > 0);
+        b.y = first;
+        fill(&b, waves, line->law_count);
         dense->tried += BLOCK;
         if (!drop_block(line, &b, first, most, start >= 2 * BLOCK ? allowed : 0)) {
             alive = make_room(dense);
             if (alive)
-                finish_block(line, &turns, &b, start, end, steady, growing);
+                finish_block(line, &turns, &b, start, end, fixed, growing);
         }
         start += BLOCK;
         after = start;
         if (sieved)
             brume_sieve_go(line, &sieve, (double)start);
     }
-    free(waves);
+    brume_dense_waves_close(waves);
     brume_sieve_close(&sieve);
     if (lost)
         dense->error = INFINITY;

@@ -10,6 +10,19 @@
 
 #include "accountant/line.h"
 
+/* Of what a band leaves open, about the share that may be passed over at a time. */
+#define BRUME_DENSE_PASSED 0.3
+
+/* Is there a band, and are all laws Laplace or pure? */
+bool brume_dense_able(const brume_line *line);
+
+/* The c at which a line of the given width is cheapest: dense_place.c. `share` of the aliases and
+ * `goal` as in line.c; an able line, aimed. */
+double brume_dense_place(const brume_line *line, double epsilon, double share, double goal);
+
+/* What psi at a node costs, in nanoseconds or so. */
+double brume_dense_price(const brume_line *line);
+
 /* Is there a band, are all laws Laplace or pure, and is a node-by-node line dearer? Laws are
  * settled. */
 bool brume_dense_suits(const brume_line *line);

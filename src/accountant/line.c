@@ -112,12 +112,10 @@ double brume_line_size(const brume_line *line, double epsilon)
            log(line->h / M_PI);
 }
 
-/* X = 2 pi/h such that the aliases of the line at c are below e^{-3} `share` of T, which is near
- * e^lead: exp(-cX) for those below eps, moments for those above. k is log phi(c). */
-static double spacing_at(const brume_line *line, double epsilon, double c, double k, double lead,
-                         double share)
+double brume_line_spacing(const brume_line *line, double epsilon, double c, double k, double share)
 {
-    double need = 3 - log(share), spacing = (fmax(-lead, 0) + need) / c, best = INFINITY;
+    double lead = line->lead, need = 3 - log(share), spacing = (fmax(-lead, 0) + need) / c,
+           best = INFINITY;
     double height = k - c * epsilon - log(c) - log1p(c);
     for (int i = 0; i < BRUME_CHERNOFF_POINTS; i++) {
         double other = brume_chernoff_point(c, i);
@@ -145,9 +143,9 @@ void brume_line_aim(brume_line *line, double epsilon)
     line->cumulant_error = error;
     double k = (double)line->cumulant;
     double lead = (double)(line->cumulant - (long double)c * epsilon) - log(c) - log1p(c);
-    double spacing = spacing_at(line, epsilon, c, k, lead, brume_line_tolerance(line));
-    line->h = few_bits(2 * M_PI / spacing);
     line->lead = lead;
+    double spacing = brume_line_spacing(line, epsilon, c, k, brume_line_tolerance(line));
+    line->h = few_bits(2 * M_PI / spacing);
     line->saddle = c;
     find_lattice(line);
     if (line->unit > 0) {
@@ -237,29 +235,25 @@ static long skip_band(brume_line *line, long index, double limit)
 /* For a band: a larger h, and a c that allows it. The aliases need not be smaller than a share of
  * what the band leaves open; and since exp(-cX) is theirs below eps, a c above the saddle point has
  * fewer nodes, while T's terms do not outgrow T too far. */
-static void spread(brume_line *line, double epsilon)
+static void spread(brume_line *line, double epsilon, double goal)
 {
     double c = line->saddle > 0 ? line->saddle : line->c;
     double open = c * (c + 1) * line->width * line->width / 8;
     double share = fmin(fmax(1e-3 * open, brume_line_tolerance(line)), 1e-3);
     double least = INFINITY, place = c;
     double saddle = brume_cumulant_rough(line->laws, line->law_count, c, NULL) - c * epsilon;
-    double typical = 0; /* -E log|psi| of Laplace and pure factors at a random y: log(D/p) */
-    for (size_t i = 0; i < line->law_count; i++) {
-        const brume_law *law = &line->laws[i];
-        bool laplace = law->kind == BRUME_LAW_LAPLACE;
-        double t = tanh((c + 0.5) * law->a);
-        if (laplace || law->kind == BRUME_LAW_PURE)
-            typical += law->count * log(2 * (laplace ? 1 + t / (2 * c + 1) : 1) / (1 + t));
+    bool dear = 2 * M_PI / (line->width * line->h) > 4000;
+    if (brume_dense_able(line)) { /* where a sieve may pass over most nodes it is another matter */
+        c = brume_dense_place(line, epsilon, share, goal);
+        saddle = INFINITY;
+        dear = false;
     }
-    /* where a sieve passes over most nodes they cost little, and a larger c spoils it */
-    bool dear = 2 * M_PI / (line->width * line->h) > 4000 && typical < 24;
     for (int i = 0; i < (dear ? 8 : 1); i++) {
         double other = (double)(float)(c * (1 + 0.1 * i));
         double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
         if (!(k - other * epsilon <= saddle + 3))
             break;
-        double spacing = spacing_at(line, epsilon, other, k, line->lead, share);
+        double spacing = brume_line_spacing(line, epsilon, other, k, share);
         if (spacing < least) {
             least = spacing;
             place = other;
@@ -282,7 +276,7 @@ double brume_line_node_cost(const brume_line *line)
 bool brume_line_lay(brume_line *line, double epsilon, double goal)
 {
     if (line->width > 0 && line->unit == 0)
-        spread(line, epsilon);
+        spread(line, epsilon, goal);
     for (size_t i = 0; i < line->law_count; i++)
         if (!brume_law_settle(&line->laws[i], line->c))
             return false;

@@ -96,6 +96,10 @@ double brume_saddle(brume_law *laws, size_t count, double epsilon);
 /* Choose c and h for eps, and fold if the laws share a lattice. */
 void brume_line_aim(brume_line *line, double epsilon);
 
+/* X = 2 pi/h such that the aliases of the line at c are below e^{-3} `share` of T, which is near
+ * e^lead: exp(-cX) for those below eps, moments for those above. k is log phi(c). */
+double brume_line_spacing(const brume_line *line, double epsilon, double c, double k, double share);
+
 /* Nanoseconds or so of one node: a sampled law sums its whole table. */
 double brume_line_node_cost(const brume_line *line);
 

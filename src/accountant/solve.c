@@ -15,7 +15,6 @@
 #include "accountant/moved.h"
 #include "accountant/once.h"
 #include "accountant/peaks.h"
-#include "accountant/sampled_line.h"
 
 static const double unit = BRUME_UNIT;
 static const double most_work = 6e7;      /* nanoseconds or so of one line */
@@ -27,7 +26,6 @@ static const double some_effort = 5e3;    /* patterns before a line is laid fine
 static const double light_effort = 2e3;   /* patterns without a first look */
 static const double tiny_effort = 150;    /* patterns before anything else */
 static const double pattern_nodes = 8e3;  /* of a line that is as dear as patterns */
-static const double line_width = 1e-9;    /* ... line ... by a ray */
 static const double ray_width = 1e-8;     /* a ray this narrow is not followed by a line */
 static const double coarse_width = 1e-7;  /* a goal above it is for finding out where to look */
 static const double coarse_cut = 1e-8;    /* of such a goal: what a line may leave out */
@@ -171,7 +169,10 @@ static double next_width(const brume_line *line, double gap, double goal, bool n
             most = quick ? quick_work : lopsided_work; /* both orders, both sides */
     double cost = line->dense.count > 0 ? brume_dense_cost(line)
                                         : brume_line_node_cost(line) * (double)line->count;
-    double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
+    /* what a sieve passes over counts, too */
+    double spare =
+        line->dense.count > 0 && line->dense.tried < 0.5 * line->band.end / line->h ? 1.2 : 1.08;
+    double factor = fmin(fmax(sqrt(spare * gap / goal), 1.5), near ? 256 : 16);
     factor = fmin(factor, most / cost);
     if (factor < 1.5 || line->band.width < 1e-14)
         return 0;
@@ -224,14 +225,10 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         *out = answer;
         return true;
     }
-    if (epsilon >= 0 &&
-        brume_sampled_line_delta(laws, count, epsilon, fmax(width_goal, line_width), &answer)) {
-        *out = answer;
-        return true;
-    }
-    bool rays_first = brume_jumps_suit(laws, count) || answer.rounds > 0;
-    if (epsilon >= 0 && rays_first &&
-        brume_jumps_delta(laws, count, epsilon, width_goal, fmax(width_goal, ray_width), &answer)) {
+    bool rays_first = brume_jumps_suit(laws, count);
+    if (epsilon >= 0 && rays_first)
+        brume_jumps_delta(laws, count, epsilon, width_goal, &answer);
+    if (answer.rounds > 0 && narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
         return true;
     }
@@ -322,7 +319,7 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         try_patterns(laws, count, epsilon, pattern_effort, &answer);
     if (alive && epsilon >= 0 && !rays_first && !enough && !narrow(&answer, ray_width)) {
         double before = answer.value.upper;
-        brume_jumps_delta(laws, count, epsilon, width_goal, ray_width, &answer);
+        brume_jumps_delta(laws, count, epsilon, width_goal, &answer);
         if (answer.value.upper < before)
             answer.excess = 0; /* that was of the line */
     }
@@ -365,13 +362,7 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
         *out = answer;
         return true;
     }
-    if (!alone_and_sampled(laws, count) &&
-        brume_sampled_line_epsilon(laws, count, delta, delta_error, fmax(width_goal, line_width),
-                                   &answer)) {
-        *out = answer;
-        return true;
-    }
-    bool rays_first = brume_jumps_suit(laws, count) || answer.rounds > 0;
+    bool rays_first = brume_jumps_suit(laws, count);
     if (!alone_and_sampled(laws, count) && rays_first)
         brume_jumps_epsilon(laws, count, delta, delta_error, width_goal, &answer);
     if (answer.rounds > 0 && narrow(&answer, fmax(width_goal, ray_width))) {

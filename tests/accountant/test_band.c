@@ -220,9 +220,10 @@ static void the_sieve_passes_over_nothing_that_counts(void **state)
 {
     (void)state;
     double all = 0, all_over = 0;
-    for (unsigned trial = 0; trial < 12; trial++) {
-        brume_law laws[60];
-        size_t count = trial % 3 == 0 ? 3 : 20 + 3 * trial;
+    unsigned grouped = 0, apart = 0, long_cells = 0;
+    for (unsigned trial = 0; trial < 18; trial++) {
+        brume_law laws[100];
+        size_t count = trial % 3 == 0 ? 3 : trial % 3 == 1 ? 20 + 3 * trial : 40 + 3 * trial;
         double draws = trial % 3 == 0 ? 30 : 1 + trial % 4, spread = 0;
         for (size_t i = 0; i < count; i++) {
             brume_loss loss = {.kind = (i + trial) % 4 ? BRUME_LOSS_LAPLACE : BRUME_LOSS_PURE};
@@ -239,6 +240,9 @@ static void the_sieve_passes_over_nothing_that_counts(void **state)
         brume_sieve sieve;
         double allowed = 1e-8, end = fmin(floor(line.band.end / line.h), 40064), passed = 0;
         assert_true(brume_sieve_open(&line, 64, 32, allowed, trial % 2, &sieve));
+        grouped += sieve.useful && sieve.group_count > 0;
+        apart += sieve.useful && sieve.group_count == 0;
+        long_cells += sieve.useful && sieve.nodes > 32;
         double over = 0, weight = 0;
         for (double at = 64; at < end && sieve.useful;) {
             double next = brume_sieve_next(&line, &sieve, end, &passed);
@@ -266,6 +270,7 @@ static void the_sieve_passes_over_nothing_that_counts(void **state)
             brume_law_close(&laws[i]);
     }
     assert_true(all_over > 0.3 * all);
+    assert_true(grouped > 2 && apart > 2 && long_cells > 0);
 }
 
 int main(void)

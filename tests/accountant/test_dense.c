@@ -6,6 +6,7 @@
 
 #include "accountant/audit.h"
 #include "accountant/closed.h"
+#include "accountant/dense_fill.h"
 #include "accountant/reference.h"
 #include "accountant/solve.h"
 #include "accountant/terms.h"
@@ -72,19 +73,20 @@ static void three_ways_of_laying_are_one_sum(void **state)
             brume_line_sum a = brume_line_evaluate(&quick, at);
             brume_line_sum b = brume_line_evaluate(&plain, at);
             brume_line_sum c = brume_line_evaluate(&single, at);
-            assert_true(a.value == b.value && a.error == b.error && a.slope == b.slope);
+            assert_true(fabs(a.value - b.value) <= a.error + b.error);
             if (!(fabs(a.value - c.value) <= a.error + c.error))
                 fail_msg("trial %d: %.17g and %.17g, errors %g and %g", trial, a.value, c.value,
                          a.error, c.error);
-            double open = quick.c * (quick.c + 1) * quick.band.width * quick.band.width / 8;
-            assert_true(a.error <= 0.1 * open * a.value); /* little beside what the band leaves */
+            double open = quick.saddle * (quick.saddle + 1) * quick.band.width * quick.band.width /
+                          8;
+            assert_true(a.error <= 0.3 * open * a.value); /* little beside what the band leaves */
             brume_line_sum d = brume_line_evaluate_lower(&quick, at);
             brume_line_sum e = brume_line_evaluate_lower(&plain, at);
             brume_line_sum f = brume_line_evaluate_lower(&single, at);
-            assert_true(d.value == e.value && d.error == e.error);
+            assert_true(fabs(d.value - e.value) <= d.error + e.error);
             assert_true(fabs(d.value - f.value) <= d.error + f.error);
             assert_true(d.value < a.value && d.value > (1 - 10 * open) * a.value);
-            assert_close(a.slope, c.slope, 1e-6); /* it only proposes */
+            assert_close(a.slope, c.slope, 1e-3); /* it only proposes */
         }
         brume_line_close(&quick);
         brume_line_close(&plain);
@@ -92,6 +94,55 @@ static void three_ways_of_laying_are_one_sum(void **state)
         for (size_t i = 0; i < count; i++)
             brume_law_close(&laws[i]);
     }
+}
+
+/* Blocks by every kind of instructions this machine has, against the factors one by one. */
+static void blocks_are_products_of_factors(void **state)
+{
+    (void)state;
+    brume_law laws[MOST];
+    size_t count = open_mixture(laws, 40, 0.03, 5, 3);
+    for (size_t i = 0; i < 3; i++) { /* and laws of a Poisson sample */
+        brume_loss loss = {
+            .kind = BRUME_LOSS_POISSON_PURE, .a = 0.4 + 0.3 * (double)i, .rate = 0.2};
+        brume_error error;
+        assert_ok(brume_law_open(&loss, 1 + (double)(i * 5), i == 1, &laws[count + i], &error));
+    }
+    count += 3;
+    brume_line line = {.laws = laws, .law_count = count, .h = 0.25, .c = 6};
+    for (size_t i = 0; i < count; i++)
+        assert_true(brume_law_settle(&laws[i], line.c));
+    brume_dense_wave *waves = brume_dense_waves_open(&line);
+    assert_non_null(waves);
+    for (brume_filling filling = BRUME_FILL_PLAIN; filling <= BRUME_FILL_EIGHT; filling++) {
+        brume_fill_function *fill = brume_dense_filler(filling);
+        assert_true(fill || filling != BRUME_FILL_PLAIN);
+        if (!fill)
+            continue;
+        double most = 0;
+        for (size_t start = 0; start < 60; start++) {
+            double y = (double)(start * BRUME_DENSE_BLOCK) * line.h;
+            brume_dense_nodes block = {.tilt = line.c + 0.5, .y = y, .h = line.h};
+            brume_dense_waves_turn(waves, count, y, start % 16 != 0);
+            fill(&block, waves, count);
+            for (int j = 0; j < BRUME_DENSE_BLOCK; j++) {
+                long index = (long)start * BRUME_DENSE_BLOCK + j;
+                double at = (double)index * line.h, re = 0, im = 0;
+                for (size_t i = 0; i < count; i++) {
+                    brume_log_psi one = brume_law_node(&laws[i], index, line.h);
+                    re += laws[i].count * one.re; /* the phase e^{iya} is left out of a block */
+                    im += laws[i].count * (one.im - at * laws[i].a);
+                }
+                double off =
+                    hypot(block.re[j] - exp(re) * cos(im), block.im[j] - exp(re) * sin(im));
+                most = fmax(most, off);
+            }
+        }
+        assert_true(most < 1e-12);
+    }
+    brume_dense_waves_close(waves);
+    for (size_t i = 0; i < count; i++)
+        brume_law_close(&laws[i]);
 }
 
 /* pure(m_i/128), all m_i different: one lattice, so the profile is a finite sum */
@@ -122,7 +173,7 @@ static void lines_contain_the_exact_sum_of_many_pure_laws(void **state)
                     fail_msg("%zu laws, epsilon %g: %.17g not in [%.17g, %.17g]", counts[n],
                              epsilon, truth, lower, upper);
                 /* second order in the width, where the law is smooth */
-                double open = line.c * (line.c + 1) * line.band.width * line.band.width / 8;
+                double c = line.saddle, open = c * (c + 1) * line.band.width * line.band.width / 8;
                 if (counts[n] >= 30 && truth > 1e-8)
                     assert_true(upper - lower <= 1.5 * open * truth);
                 brume_line_close(&line);
@@ -210,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_ways_of_laying_are_one_sum),
+        cmocka_unit_test(blocks_are_products_of_factors),
         cmocka_unit_test(lines_contain_the_exact_sum_of_many_pure_laws),
         cmocka_unit_test(lines_contain_the_sum_over_patterns),
         cmocka_unit_test(balls_agree_with_dense_sums),
