@@ -124,7 +124,7 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
         BRUME_TRY(brume_gather(terms, count, order == 1, &gathered, error));
         if (gathered.curve_count > 0) {
             brume_gathered_close(&gathered);
-            return brume_curves_epsilon(terms, count, delta, width, out, error);
+            return brume_curves_epsilon(terms, count, delta, out, error);
         }
         bool at_failure = gathered.failure_error == 0 && delta == gathered.failure;
         if (gathered.infinite || (delta <= gathered.failure_ends.lower && !at_failure) ||
@@ -199,7 +199,7 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
         BRUME_TRY(brume_gather(terms, count, order == 1, &gathered, error));
         if (gathered.curve_count > 0) {
             brume_gathered_close(&gathered);
-            return brume_curves_delta(terms, count, epsilon, width, out, error);
+            return brume_curves_delta(terms, count, epsilon, out, error);
         }
         brume_answer one = {.value = {0, 0}, .route = "nothing but failure"};
         brume_status status = BRUME_OK;

@@ -2,30 +2,21 @@
 #include "accountant/curves.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "accountant/renyi.h"
-#include "accountant/start.h"
+#include "accountant/renyi_curves.h"
 #include "base/error.h"
 
 static const char route_moments[] = "moments of all terms (a term has no loss law)";
-static const char route_pairs[] = "exact composition with pairs that dominate the moments";
+static const char route_pairs[] = "exact composition with a pair that dominates the moments";
 
-static double moments_epsilon(const brume_term *terms, size_t count, double delta)
+bool brume_curves_answered(const char *route)
 {
-    brume_term_list list = {terms, count};
-    brume_curve curve = brume_renyi_total(&list);
-    return brume_renyi_epsilon_upper(&curve, delta);
+    return route == route_moments || route == route_pairs;
 }
 
-static double moments_delta(const brume_term *terms, size_t count, double epsilon)
-{
-    brume_term_list list = {terms, count};
-    brume_curve curve = brume_renyi_total(&list);
-    return brume_renyi_delta_upper(&curve, epsilon);
-}
-
-/* Is there a loss law beside the curves? If not, pairs are not tried: one release by its pair is
- * what its moments say, and many lose by it what the sum of their curves knows. */
+/* Is there a loss law beside the curves? If not, a pair is not tried: it says what (a) says. */
 static bool has_laws(const brume_term *terms, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -34,30 +25,102 @@ static bool has_laws(const brume_term *terms, size_t count)
     return false;
 }
 
-/* Gather, and append a pair for every term that has only a curve. */
-static brume_status gather_with_pairs(const brume_term *terms, size_t count, bool reversed,
-                                      double smallest, brume_gathered *out, brume_error *error)
+static double all_moments(const brume_term *terms, size_t count, brume_curve_question q)
 {
-    brume_gathered gathered;
-    BRUME_TRY(brume_gather(terms, count, reversed, &gathered, error));
-    long double survival = log1pl(-(long double)gathered.failure);
+    brume_term_list list = {terms, count};
+    brume_curve curve = brume_renyi_total(&list);
+    return q.of_delta ? brume_renyi_epsilon_upper(&curve, q.at)
+                      : brume_renyi_delta_upper(&curve, q.at);
+}
+
+/* Is a pure epsilon, not attained, also known by a rho below that of the worst pure law? */
+static bool has_better_rho(const brume_cost *cost)
+{
+    bool pure = cost->loss == BRUME_ABSENT
+                    ? cost->pure != BRUME_ABSENT
+                    : cost->loss == BRUME_UPPER && cost->law.kind == BRUME_LOSS_PURE;
+    return pure && cost->pure != BRUME_ABSENT && cost->concentrated != BRUME_ABSENT &&
+           cost->rho < 0.99 * cost->epsilon * tanh(cost->epsilon / 2);
+}
+
+/* May a curve say more of it than the law that stands for it? */
+static bool has_better_curve(const brume_cost *cost)
+{
+    bool own = cost->renyi != BRUME_ABSENT && cost->renyi_upper &&
+               cost->renyi_upper != brume_renyi_pure_upper &&
+               cost->renyi_upper != brume_renyi_rho_upper;
+    bool line = cost->concentrated != BRUME_ABSENT && cost->pure == BRUME_ABSENT;
+    return cost->loss != BRUME_EXACT && (own || line || has_better_rho(cost));
+}
+
+/* The upper end of both orders by the pair, if it is below `result`. */
+static brume_status take_pair(const brume_term *terms, size_t count, brume_curve_question q,
+                              brume_composition *result, brume_error *error)
+{
+    brume_curve_sum curves;
+    if (!brume_curve_sum_open(terms, count, &curves))
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
+    brume_composition both = *result;
+    both.value.upper = 0;
+    brume_status status = BRUME_OK;
+    bool symmetric = false, paired = false;
+    for (int order = 0; order < 2 && !symmetric && status == BRUME_OK; order++)
+        status = brume_curve_beside(terms, count, order == 1, &curves, q, both.value.upper, &both,
+                                    &paired, &symmetric, error);
+    brume_curve_sum_close(&curves);
+    BRUME_TRY(status);
+    if (both.value.upper < result->value.upper) {
+        *result = both;
+        result->route = paired ? route_pairs : route_moments;
+    }
+    return BRUME_OK;
+}
+
+/* The same with those pure terms among the curves, by their rho. */
+static brume_status take_wider_pair(const brume_term *terms, size_t count, brume_curve_question q,
+                                    brume_composition *result, brume_error *error)
+{
+    brume_term *wider = malloc(count * sizeof *wider);
+    if (!wider)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
+    memcpy(wider, terms, count * sizeof *wider);
+    for (size_t i = 0; i < count; i++)
+        if (has_better_rho(&wider[i].cost)) {
+            wider[i].cost.pure = wider[i].cost.loss = wider[i].cost.renyi = BRUME_ABSENT;
+            wider[i].cost.renyi_upper = NULL;
+        }
+    brume_status status = has_laws(wider, count) ? take_pair(wider, count, q, result, error)
+                                                 : BRUME_OK;
+    free(wider);
+    return status;
+}
+
+static brume_status by_both(const brume_term *terms, size_t count, brume_curve_question q,
+                            double finite, brume_composition *result, brume_error *error)
+{
+    bool better = !has_laws(terms, count), wider = false;
     for (size_t i = 0; i < count; i++) {
         const brume_cost *cost = &terms[i].cost;
-        if (cost->loss != BRUME_ABSENT || cost->pure != BRUME_ABSENT || !brume_renyi_known(cost))
-            continue;
-        double failure, draws = (double)terms[i].count;
-        brume_status status = brume_curve_pair(cost, draws, smallest,
-                                               &gathered.laws[gathered.law_count], &failure, error);
-        if (status != BRUME_OK) {
-            brume_gathered_close(&gathered);
-            return status;
-        }
-        gathered.law_count++;
-        survival += draws * log1pl(-(long double)fmin(failure, 1));
+        wider |= has_better_rho(cost);
+        better |= (cost->loss != BRUME_ABSENT || cost->pure != BRUME_ABSENT) &&
+                  has_better_curve(cost);
     }
-    /* up, by the error of the gathered failure and of this sum */
-    gathered.failure = fmin(1, (double)-expm1l(survival) * (1 + 32 * BRUME_UNIT));
-    *out = gathered;
+    double worst = q.of_delta ? INFINITY : 1;
+    result->value.upper = worst;
+    if (has_laws(terms, count))
+        BRUME_TRY(take_pair(terms, count, q, result, error));
+    if (wider)
+        BRUME_TRY(take_wider_pair(terms, count, q, result, error));
+    if (better || !(result->value.upper < worst)) { /* each curve as good as it is */
+        brume_curve_question rest = {q.of_delta, q.of_delta ? finite : q.at};
+        double upper = all_moments(terms, count, rest), failed = result->failure.upper;
+        if (!q.of_delta) /* failure + (1 - failure) delta, up */
+            upper = fmin(1, (failed + upper) * (1 + 4 * BRUME_UNIT));
+        if (upper < result->value.upper) {
+            result->value.upper = upper;
+            result->route = route_moments;
+        }
+    }
     return BRUME_OK;
 }
 
@@ -75,101 +138,33 @@ static brume_status look(const brume_term *terms, size_t count, double delta, do
     return BRUME_OK;
 }
 
-brume_status brume_curves_epsilon(const brume_term *terms, size_t count, double delta, double width,
+brume_status brume_curves_epsilon(const brume_term *terms, size_t count, double delta,
                                   brume_composition *out, brume_error *error)
 {
     brume_composition result;
-    double finite, pairs = 0;
+    double finite;
     BRUME_TRY(look(terms, count, delta, &finite, &result, error));
     if (result.infinite) {
         result.value = (brume_interval){INFINITY, INFINITY};
         result.route = "delta is not above the probability of failure";
-        *out = result;
-        return BRUME_OK;
-    }
-    result.value = (brume_interval){0, moments_epsilon(terms, count, finite)};
-    if (!has_laws(terms, count)) {
-        *out = result;
-        return BRUME_OK;
-    }
-    for (int order = 0; order < 2; order++) {
-        brume_gathered gathered;
-        BRUME_TRY(gather_with_pairs(terms, count, order == 1, finite, &gathered, error));
-        double rest = delta - gathered.failure;
-        brume_answer answer = {.value = {0, INFINITY}};
-        bool alive = true;
-        bool eaten = !(rest > 0.01 * delta); /* the delta, by the hull */
-        rest = rest / (1 - gathered.failure) * (1 - 1e-13);
-        if (order == 1 && !eaten && pairs > 0 && pairs < INFINITY &&
-            brume_moments_below(gathered.laws, gathered.law_count, pairs, rest * (1 - 1e-12))) {
-            answer.value.upper = pairs; /* the first order's counts */
-        } else if (!eaten) {
-            alive = brume_solve_epsilon(gathered.laws, gathered.law_count, rest, 1e-13,
-                                        fmax(width, 1e-3), &answer);
-        }
-        result.nodes += answer.nodes;
-        result.rounds += answer.rounds;
-        result.contradictory |= answer.contradictory;
-        pairs = fmax(pairs, answer.value.upper);
-        bool symmetric = gathered.symmetric;
-        brume_gathered_close(&gathered);
-        if (!alive)
-            return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
-        if (symmetric)
-            break;
-    }
-    if (pairs < result.value.upper) {
-        result.value.upper = pairs;
-        result.route = route_pairs;
+    } else {
+        BRUME_TRY(
+            by_both(terms, count, (brume_curve_question){true, delta}, finite, &result, error));
     }
     *out = result;
     return BRUME_OK;
 }
 
-brume_status brume_curves_delta(const brume_term *terms, size_t count, double epsilon, double width,
+brume_status brume_curves_delta(const brume_term *terms, size_t count, double epsilon,
                                 brume_composition *out, brume_error *error)
 {
     brume_composition result;
-    double finite, pairs = 0;
+    double finite;
     BRUME_TRY(look(terms, count, 1, &finite, &result, error));
     result.infinite = false;
-    double moments = moments_delta(terms, count, epsilon), failed = result.failure.upper;
-    /* failure + (1 - failure) delta, up */
-    result.value =
-        (brume_interval){result.failure.lower, fmin(1, (failed + moments) * (1 + 4 * BRUME_UNIT))};
-    if (!has_laws(terms, count)) {
-        *out = result;
-        return BRUME_OK;
-    }
-    for (int order = 0; order < 2 && result.value.upper > 0; order++) {
-        brume_gathered gathered;
-        double smallest = fmax(1e-3 * result.value.upper, 1e-300);
-        BRUME_TRY(gather_with_pairs(terms, count, order == 1, smallest, &gathered, error));
-        brume_answer answer = {.value = {0, 1}};
-        double room = (pairs - gathered.failure) * (1 - 1e-9);
-        bool alive = true;
-        if (order == 1 && room > 0 &&
-            brume_moments_below(gathered.laws, gathered.law_count, epsilon, room))
-            answer.value.upper = 0; /* not above the first order's upper end */
-        else
-            alive = brume_solve_delta(gathered.laws, gathered.law_count, epsilon, fmax(width, 1e-3),
-                                      &answer);
-        result.nodes += answer.nodes;
-        result.rounds += answer.rounds;
-        result.contradictory |= answer.contradictory;
-        double total = gathered.failure + (1 - gathered.failure) * answer.value.upper;
-        pairs = fmax(pairs, total * (1 + 1e-13));
-        bool symmetric = gathered.symmetric;
-        brume_gathered_close(&gathered);
-        if (!alive)
-            return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
-        if (symmetric)
-            break;
-    }
-    if (pairs < result.value.upper) {
-        result.value.upper = pairs;
-        result.route = route_pairs;
-    }
+    result.value.lower = result.failure.lower;
+    BRUME_TRY(
+        by_both(terms, count, (brume_curve_question){false, epsilon}, finite, &result, error));
     *out = result;
     return BRUME_OK;
 }

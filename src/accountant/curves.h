@@ -2,29 +2,69 @@
  *
  * (a) Moments of everything: the Renyi curves of all terms add, and the sum is converted. Sound
  *     for adaptive, interleaved releases.
- * (b) A dominating pair for each such release: the curve bounds its profile at every u = e^eps, the
- *     lower convex hull of such bounds is the profile of a pair of finitely many losses, and that
- *     pair is composed exactly with the others. Sound likewise, release by release.
+ * (b) One dominating pair for all such releases together: the sum of their curves bounds their
+ *     profile at every u = e^eps, the lower convex hull of such bounds is the profile of a pair of
+ *     finitely many losses, and that pair is composed exactly with the others. Sound likewise:
+ *     proofs/accountant.md, section 8.
  * A curve alone does not determine a pair: its moments must never be continued into the complex
  * plane. The smaller of the two answers counts. */
 #ifndef BRUME_ACCOUNTANT_CURVES_H
 #define BRUME_ACCOUNTANT_CURVES_H
 
 #include "accountant/gather.h"
+#include "accountant/renyi.h"
 #include "accountant/solve.h"
 
-/* A pair for one release of a cost with a curve, good down to deltas of about `smallest`; `count`
- * draws of it. *failure is the mass its hull leaves at +infinity, per draw. */
-BRUME_MUST_USE brume_status brume_curve_pair(const brume_cost *cost, double count, double smallest,
-                                             brume_law *law, double *failure, brume_error *error);
+/* All releases that have only a curve, together: log E e^{cL} <= brume_curve_sum_upper(c), c > 0,
+ * in both orders. */
+typedef struct brume_curve_sum {
+    brume_term_list list; /* those terms; owned */
+    double rho;           /* all curves are lines: D_alpha <= rho alpha, rounded up; else 0 */
+} brume_curve_sum;
+
+/* The terms with neither a law nor a pure epsilon. False if memory ran out. */
+BRUME_MUST_USE bool brume_curve_sum_open(const brume_term *terms, size_t count,
+                                         brume_curve_sum *out);
+void brume_curve_sum_close(brume_curve_sum *curves);
+
+double brume_curve_sum_upper(const brume_curve_sum *curves, double c);
+
+/* About its slope and its second derivative, to choose by. */
+double brume_curve_sum_slope(const brume_curve_sum *curves, double c);
+double brume_curve_sum_bend(const brume_curve_sum *curves, double c);
+
+/* A pair that dominates them, as a law of one draw. Its losses lie most densely where order c and
+ * deltas of about e^log_delta meet; all of them move smoothly with the curve and with c. *failure
+ * is the mass that it leaves at +infinity. */
+BRUME_MUST_USE brume_status brume_curve_pair(const brume_curve_sum *curves, double c,
+                                             double log_delta, brume_law *law, double *failure,
+                                             brume_error *error);
+
+/* What is asked: delta at an epsilon, or epsilon at a delta. */
+typedef struct brume_curve_question {
+    bool of_delta;
+    double at;
+} brume_curve_question;
+
+/* Both routes for one order of the neighbours, beside the laws of the terms. out->value.upper
+ * becomes the upper end, at least `enough`, below which nobody needs it; *paired is set where the
+ * pair gave it; *symmetric: the other order is the same. */
+BRUME_MUST_USE brume_status brume_curve_beside(const brume_term *terms, size_t count, bool reversed,
+                                               const brume_curve_sum *curves,
+                                               brume_curve_question q, double enough,
+                                               brume_composition *out, bool *paired,
+                                               bool *symmetric, brume_error *error);
 
 /* The composition where some terms have only curves: both routes, upper end only. Arguments are
  * checked already. */
 BRUME_MUST_USE brume_status brume_curves_epsilon(const brume_term *terms, size_t count,
-                                                 double delta, double width, brume_composition *out,
+                                                 double delta, brume_composition *out,
                                                  brume_error *error);
 BRUME_MUST_USE brume_status brume_curves_delta(const brume_term *terms, size_t count,
-                                               double epsilon, double width, brume_composition *out,
+                                               double epsilon, brume_composition *out,
                                                brume_error *error);
+
+/* Does this route say that they answered? Then no moments of all terms are below. */
+bool brume_curves_answered(const char *route);
 
 #endif

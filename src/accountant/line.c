@@ -273,10 +273,8 @@ double brume_line_node_cost(const brume_line *line)
     return sum;
 }
 
-bool brume_line_lay(brume_line *line, double epsilon, double goal)
+bool brume_line_ready(brume_line *line)
 {
-    if (line->width > 0 && line->unit == 0)
-        spread(line, epsilon, goal);
     for (size_t i = 0; i < line->law_count; i++)
         if (!brume_law_settle(&line->laws[i], line->c))
             return false;
@@ -293,6 +291,24 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
         /* a node so near the end that rounding says on which side: nothing, up to its error */
         line->skipped = 4 * line->h * brume_band_at(&line->band, line->band.end).error;
     }
+    return true;
+}
+
+bool brume_line_lay_all(brume_line *line, size_t last, double least)
+{
+    double log_size;
+    for (size_t index = 0; index <= last; index++)
+        if (!push(line, brume_line_node(line, (long)index, least, &log_size)))
+            return false;
+    return true;
+}
+
+bool brume_line_lay(brume_line *line, double epsilon, double goal)
+{
+    if (line->width > 0 && line->unit == 0)
+        spread(line, epsilon, goal);
+    if (!brume_line_ready(line))
+        return false;
     /* in the scale of exp(cumulant - c eps): what may be cut */
     double scale = (double)(line->cumulant - (long double)line->c * epsilon);
     double limit = log(brume_line_tolerance(line)) + goal - scale;

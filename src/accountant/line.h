@@ -111,6 +111,12 @@ BRUME_MUST_USE bool brume_line_lay(brume_line *line, double epsilon, double goal
  * is certainly below `least` by its cheap laws alone is bounded, not summed. */
 brume_node brume_line_node(const brume_line *line, long index, double least, double *log_size);
 
+/* Laying in parts, for a caller that sets c, h and `width` itself (24 bits each) and folds nothing:
+ * ready the laws and open the band; then lay all nodes from 0 to `last`, with `least` as above.
+ * What lies beyond the caller must bound, and add to `skipped`. False if memory ran out. */
+BRUME_MUST_USE bool brume_line_ready(brume_line *line);
+BRUME_MUST_USE bool brume_line_lay_all(brume_line *line, size_t last, double least);
+
 /* log of the size of T at eps: what `goal` should be at least. */
 double brume_line_size(const brume_line *line, double epsilon);
 

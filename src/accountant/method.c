@@ -7,6 +7,7 @@
 
 #include "accountant/apart.h"
 #include "accountant/cost_check.h"
+#include "accountant/curves.h"
 #include "accountant/pure.h"
 #include "accountant/renyi.h"
 #include "accountant/search.h"
@@ -268,6 +269,8 @@ static brume_status take_others(const brume_term *terms, size_t count, bool of_d
 {
     bool rough = *found && result->lower < 0.125 * result->upper;
     bool known = *found && result->lower >= (1 - 1e-6) * result->upper;
+    if (*found && !exact && brume_curves_answered(result->route))
+        return BRUME_OK; /* what has only a curve has none of the others but moments */
     for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC; method--) {
         brume_bound other;
         if (method == BRUME_METHOD_OPTIMAL || check((brume_method)method, terms, count, NULL))
@@ -327,6 +330,7 @@ brume_status brume_account_delta_near(const brume_term *terms, size_t count, dou
         brume_bound bound = {.lower = near.value.lower,
                              .upper = near.value.upper,
                              .has_lower = near.has_lower,
+                             .route = near.route,
                              .contradictory = near.contradictory};
         BRUME_TRY(take_others(terms, count, false, epsilon, false, &found, &bound, error));
         if (bound.upper < near.value.upper) { /* nothing of it is a band's */
