@@ -17,9 +17,10 @@ BRUME_API brume_tested brume_tested_quantile(const brume_quantile *quantile);
 BRUME_API brume_tested brume_tested_interquartile(const brume_interquartile *range);
 BRUME_API brume_tested brume_tested_triangles(const brume_graph *graph);
 
-/* 1/count in steps of `step`, rounded down; of 0 it is 1. A bound of b steps stands for a local
- * sensitivity of at most (b - 1) step: rounding down moves neighbours apart by less than a step.
- * Requires (checked by the calls): step > 0, a bound of at least 2 with (b - 1) step >= 2^-60. */
+/* 1/count in steps of `step`, rounded down exactly, at most 2^62; of 0 it is that of 1. A bound of
+ * b steps stands for a local sensitivity of at most b step: numbers that are so near are no further
+ * apart when both are rounded down, since b is an integer.
+ * Requires (checked by the calls): step > 0, a bound of at least 1 with b step >= 2^-60. */
 typedef struct brume_tested_count {
     uint64_t count;
     double step;

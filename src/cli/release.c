@@ -440,7 +440,7 @@ const brume_command brume_command_release = {
         "bound under replace, where it is public. No row can make the command fail.\n\n"
         "An error bar is printed only where the noise does not depend on the data.\n\n"
         "Methods, the standard one first: quantile, median: exponential, smooth, ptr, global; iqr: "
-        "smooth, ptr, stable, global; mode, histogram, top-k: stable, or laplace with --domain; "
+        "smooth, ptr, stable, global; mode, top-k: stable; histogram: stable, or laplace with --domain; "
         "reciprocal: count, global, ptr; triangles: local-sensitivity, smooth, ptr, global; "
         "covariance: laplace, or gaussian with a delta; regression: ptr; the others: laplace.",
     .operands = BRUME_LIST(operands),

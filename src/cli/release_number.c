@@ -220,10 +220,11 @@ brume_status brume_release_reciprocal(brume_release *release, brume_error *error
     brume_tested_count counted = {count, ldexp(1, ilogb(bound) - 20)};
     brume_tested tested = brume_tested_reciprocal(&counted);
     double test = brume_call_real(release->call, "epsilon-test", release->epsilon / 2);
-    brume_proposal proposal = {.epsilon_test = test,
-                               .epsilon_release = brume_subtract_down(release->epsilon, test),
-                               .delta = release->delta,
-                               .bound = (uint64_t)ceil(bound / counted.step) + 1};
+    brume_proposal proposal = {
+        .epsilon_test = test,
+        .epsilon_release = brume_subtract_down(release->epsilon, test),
+        .delta = release->delta,
+        .bound = (uint64_t)ceil(bound / counted.step)}; /* the step is a power of two */
     BRUME_TRY(brume_propose_test_release(&proposal, &tested, release->bits, &release->released,
                                          &noisy, error));
     release->cost_delta = release->delta;

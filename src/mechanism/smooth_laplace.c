@@ -99,8 +99,10 @@ brume_status brume_smooth_plan_laplace(double epsilon, double delta, double t,
     if (!(delta > 0 && delta < .5))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'delta' is %.17g, must be in (0, 1/2)",
                           delta);
-    if (t == 0)
-        t = epsilon / (2 * log(2 / delta)); /* any t is sound */
+    if (t == 0) { /* any t is sound; noise e^t times as large must leave room, also far from 0 */
+        double small = epsilon / (2 * log(2 / delta));
+        t = small <= 1 ? small : log1p(small);
+    }
     if (!(t > 0 && t < epsilon))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'t' is %.17g, must be in (0, epsilon)", t);
     double low = 0, high = epsilon;

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "number/rounding.h"
 
+__extension__ typedef unsigned __int128 wide_word;
+
 static brume_status quantile_distance(void *context, uint64_t bound, uint64_t *out,
                                       brume_error *error)
 {
@@ -77,26 +79,56 @@ brume_tested brume_tested_triangles(const brume_graph *graph)
     return (brume_tested){readable(graph), triangle_distance, triangle_value};
 }
 
+static brume_status check_step(double step, brume_error *error)
+{
+    if (step > 0 && isfinite(step))
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EARGUMENT, NULL, "the 'step' is %.17g, must be above 0", step);
+}
+
 static brume_status reciprocal_distance(void *context, uint64_t bound, uint64_t *out,
                                         brume_error *error)
 {
     const brume_tested_count *count = context;
-    if (bound < 2 || !(count->step > 0))
+    BRUME_TRY(check_step(count->step, error));
+    if (bound < 1)
         return brume_fail(error, BRUME_EARGUMENT, "use a smaller step",
-                          "the proposed bound is less than two steps");
-    /* Down: a smaller bound has a smaller distance. */
-    double real = brume_multiply_down((double)(bound - 1), count->step) * (1 - 0x1p-50);
-    return brume_reciprocal_distance(count->count, real, out, error);
+                          "the proposed bound is less than a step");
+    /* Down, twice: a smaller bound has a smaller distance. */
+    double steps = bound > UINT64_C(1) << 53 ? brume_down((double)bound) : (double)bound;
+    return brume_reciprocal_distance(count->count, brume_multiply_down(steps, count->step), out,
+                                     error);
+}
+
+/* min(floor(1/(count step)), 2^62), exactly. The step is m 2^-shift with m < 2^53, so that it is
+ * 2^shift divided by the integer count m, below 2^117. */
+static int64_t reciprocal_steps(uint64_t count, double step)
+{
+    const wide_word most = (wide_word)1 << 62;
+    int exponent;
+    uint64_t mantissa = (uint64_t)ldexp(frexp(step, &exponent), 53);
+    int shift = 53 - exponent;
+    wide_word divisor = (wide_word)(count > 0 ? count : 1) * mantissa;
+    if (shift < 0) /* the step is above 1 */
+        return 0;
+    int first = shift < 126 ? shift : 126;
+    wide_word quotient = ((wide_word)1 << first) / divisor;
+    wide_word rest = ((wide_word)1 << first) % divisor;
+    for (int i = first; i < shift && quotient < most;
+         i++) { /* one more bit each, by long division */
+        rest *= 2;
+        quotient = 2 * quotient + (rest >= divisor);
+        rest -= rest >= divisor ? divisor : 0;
+    }
+    return (int64_t)(quotient < most ? quotient : most);
 }
 
 static brume_status reciprocal_value(void *context, int64_t *out, brume_error *error)
 {
-    (void)error;
     const brume_tested_count *count = context;
-    /* Floors of numbers at most (b-1) apart (up to rounding, for which the distance has taken a
-     * little off) are at most b apart. */
-    double steps = floor(1 / (double)(count->count > 0 ? count->count : 1) / count->step);
-    *out = steps < 0x1p62 ? (int64_t)steps : INT64_C(1) << 62;
+    BRUME_TRY(check_step(count->step, error));
+    /* Floors of numbers at most b apart, an integer, are at most b apart. */
+    *out = reciprocal_steps(count->count, count->step);
     return BRUME_OK;
 }
 

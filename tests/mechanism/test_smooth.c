@@ -227,6 +227,19 @@ static void a_saturated_draw_does_not_show_the_value(void **state)
     assert_int_equal(saturated[0], saturated[1]);
 }
 
+static void the_smoothness_that_nobody_types_leaves_room_for_every_epsilon(void **state)
+{
+    (void)state;
+    const double deltas[] = {.49, 1e-3, 1e-6, 1e-12, 1e-100};
+    for (size_t i = 0; i < sizeof deltas / sizeof *deltas; i++)
+        for (double epsilon = 1e-4; epsilon <= 700; epsilon *= 1.7) {
+            brume_smooth_plan plan;
+            assert_ok(brume_smooth_plan_laplace(epsilon, deltas[i], 0, &plan, &error));
+            /* a good part of epsilon is for the value itself */
+            assert_holds(plan.s >= epsilon / 8 && plan.t > 0);
+        }
+}
+
 static void bad_parameters_are_refused(void **state)
 {
     (void)state;
@@ -258,6 +271,7 @@ int main(void)
         cmocka_unit_test(the_student_bound_holds_for_its_density),
         cmocka_unit_test(the_cards_charge_what_the_plans_promise),
         cmocka_unit_test(a_saturated_draw_does_not_show_the_value),
+        cmocka_unit_test(the_smoothness_that_nobody_types_leaves_room_for_every_epsilon),
         cmocka_unit_test(bad_parameters_are_refused),
     };
     return cmocka_run_group_tests_name("smooth", tests, NULL, NULL);
