@@ -35,9 +35,10 @@ typedef struct brume_smooth_plan {
     double epsilon, delta, rho; /* what it costs; the currencies the law does not pay in are 0 */
 } brume_smooth_plan;
 
-/* Z Laplace of scale 1: (epsilon, delta)-DP. The standard t is epsilon/(2 ln(2/delta)); s is the
- * largest for which the exact delta of the worst neighbours is at most `delta`.      [NRS07, Sec.
- * 2] Requires: epsilon > 0, 0 < delta < 1/2, t < epsilon; BRUME_EARGUMENT else, and where no s > 0
+/* Z Laplace of scale 1: (epsilon, delta)-DP. The standard t is x = epsilon/(2 ln(2/delta)), or
+ * ln(1 + x) where x > 1; s is the largest for which the exact delta of the worst neighbours is at
+ * most `delta`.                                                               [NRS07, Sec. 2]
+ * Requires: epsilon > 0, 0 < delta < 1/2, t < epsilon; BRUME_EARGUMENT else, and where no s > 0
  * does for this t. */
 BRUME_API BRUME_MUST_USE brume_status brume_smooth_plan_laplace(double epsilon, double delta,
                                                                 double t, brume_smooth_plan *out,
