@@ -101,6 +101,14 @@ static double end_to_beat(const brume_answer *answer)
     return known ? answer->value.upper : answer->value.lower;
 }
 
+/* Is the second order's delta(epsilon) certainly at most `delta`? By what is cheap for its laws. */
+static bool certainly_below(brume_gathered *gathered, double epsilon, double delta)
+{
+    bool sampled = brume_jumps_apply(gathered->laws, gathered->law_count);
+    return (sampled ? brume_jumps_below : brume_moments_below)(gathered->laws, gathered->law_count,
+                                                               epsilon, delta);
+}
+
 static void fill(const brume_gathered *gathered, const brume_answer *answer, brume_composition *out)
 {
     out->value = answer->value;
@@ -156,13 +164,9 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
                    brume_jumps_apply(gathered.laws, gathered.law_count)) {
             one = (brume_answer){.value = {0, 0}}; /* delta(0) is the total variation of both */
         } else if (order == 1 && end_to_beat(&answer) > 0 &&
-                   brume_moments_below(gathered.laws, gathered.law_count, end_to_beat(&answer),
-                                       finite * (1 - 2 * delta_error))) {
+                   certainly_below(&gathered, end_to_beat(&answer),
+                                   finite * (1 - 2 * delta_error))) {
             one = (brume_answer){.value = {0, end_to_beat(&answer)}}; /* the first's counts */
-        } else if (order == 1 && answer.value.lower > 0 &&
-                   brume_jumps_below(gathered.laws, gathered.law_count, answer.value.lower,
-                                     finite * (1 - 2 * delta_error))) {
-            one = (brume_answer){.value = {0, answer.value.lower}}; /* the first order's counts */
         } else if (order == 1 && answer.value.upper > 0 &&
                    brume_solve_below(gathered.laws, gathered.law_count, answer.value.upper,
                                      finite * (1 - 2 * delta_error))) {
@@ -205,13 +209,10 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
         brume_status status = BRUME_OK;
         double room = (answer.value.upper - gathered.failure_ends.upper) * (1 - 1e-9);
         double sure = (end_to_beat(&answer) - gathered.failure_ends.upper) * (1 - 1e-9);
-        if (order == 1 && sure > 0 &&
-            brume_moments_below(gathered.laws, gathered.law_count, epsilon, sure))
+        if (order == 1 && epsilon == 0 && brume_jumps_apply(gathered.laws, gathered.law_count))
+            one.value.upper = 0; /* delta(0) is the total variation of both */
+        else if (order == 1 && sure > 0 && certainly_below(&gathered, epsilon, sure))
             one.value.upper = 0; /* not above the first order's end */
-        else if (order == 1 && answer.value.lower > gathered.failure_ends.upper &&
-                 brume_jumps_below(gathered.laws, gathered.law_count, epsilon,
-                                   (answer.value.lower - gathered.failure_ends.upper) * (1 - 1e-9)))
-            one.value.upper = 0; /* not above the first order's, whatever it is */
         else if (order == 1 && room > 0 &&
                  brume_solve_below(gathered.laws, gathered.law_count, epsilon, room))
             one.value.upper = 0; /* not above the first order's upper end */

@@ -7,6 +7,8 @@
 #include "accountant/closed.h"
 #include "accountant/coarse.h"
 #include "accountant/plan.h"
+#include "accountant/sampled_line.h"
+#include "accountant/start.h"
 
 static const double unit = BRUME_UNIT;
 static const char route[] = "integral along a ray through the loss transform";
@@ -16,24 +18,6 @@ static const double many_draws = 100, many_divergence = 0.5;
 static const double few_divergence = 0.02; /* below, one jump makes delta */
 
 enum { MOST_ROUNDS = 4, MOST_AUDITED = 16 };
-
-static bool gather_parts(const brume_law *laws, size_t count, brume_parts *out)
-{
-    if (count == 0 || count > BRUME_MOST_PARTS)
-        return false;
-    *out = (brume_parts){.count = count, .reversed = laws[0].reversed};
-    for (size_t i = 0; i < count; i++) {
-        if (laws[i].kind != BRUME_LAW_SAMPLED)
-            return false;
-        double rate = laws[i].rate, one = -log1p(-rate);
-        out->part[i] = (brume_part){&laws[i], -INFINITY, INFINITY, laws[i].count};
-        out->origin += laws[i].count * one;
-        /* the rate by 8 units, the logarithm and the sum */
-        out->origin_error += unit * laws[i].count *
-                             (10 * rate / (1 - rate) + (8 + (double)count) * one);
-    }
-    return true;
-}
 
 /* The chi-square divergence of all draws: sum n q^2 (e^{1/sigma^2} - 1). */
 static double divergence(const brume_law *laws, size_t count)
@@ -210,7 +194,7 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
                          double width, brume_answer *answer)
 {
     brume_plan *p = calloc(1, sizeof *p);
-    if (!p || !gather_parts(laws, count, &p->whole)) {
+    if (!p || !brume_parts_gather(laws, count, &p->whole)) {
         free(p);
         return;
     }
@@ -263,7 +247,7 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
                        brume_answer *answer)
 {
     brume_plan *p = calloc(1, sizeof *p);
-    if (!p || !gather_parts(laws, count, &p->whole)) {
+    if (!p || !brume_parts_gather(laws, count, &p->whole)) {
         free(p);
         return;
     }
@@ -308,21 +292,27 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
     free(p);
 }
 
-bool brume_jumps_below(const brume_law *laws, size_t count, double epsilon, double delta)
+bool brume_jumps_below(brume_law *laws, size_t count, double epsilon, double delta)
 {
     brume_parts parts;
-    if (!gather_parts(laws, count, &parts))
+    if (!brume_parts_gather(laws, count, &parts))
         return false;
-    brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
     double least = parts.origin + parts.origin_error;
     if (parts.reversed && epsilon >= least * (1 + 1e-14))
         return true; /* the largest loss */
-    if (brume_ray_ceiling(&parts, aim.start, epsilon) < log(delta) - 1e-9)
+    double c, target = log(delta) - 1e-9;
+    brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
+    /* by a moment, if it looks so much smaller; else by the line, or by a ray */
+    bool much = aim.log_delta < target - 2,
+         covered = brume_sampled_line_cover(laws, count, &aim, &c);
+    if (much && covered && brume_moment_log_delta(laws, count, epsilon, c) < target)
         return true;
-    if (!brume_jumps_suit(laws, count))
-        return false;
+    if (much && !covered && brume_ray_ceiling(&parts, aim.start, epsilon) < target)
+        return true;
     brume_answer answer = {.value = {0, 1}};
-    brume_jumps_delta(laws, count, epsilon, 1e-6, &answer);
+    if (!(covered && brume_sampled_line_delta(laws, count, epsilon, &answer)) &&
+        brume_jumps_suit(laws, count))
+        brume_jumps_delta(laws, count, epsilon, 1e-6, &answer);
     return answer.value.upper <= delta;
 }
 
@@ -331,7 +321,7 @@ bool brume_jumps_audit(const brume_law *laws, size_t count, double epsilon, brum
     brume_plan *p = calloc(1, sizeof *p);
     double delta = fmin(fmax(count > 0 ? one_jump(&laws[0], epsilon) : 0, 1e-300), 1e-3);
     brume_audit audit = {.agrees = true};
-    if (p && gather_parts(laws, count, &p->whole))
+    if (p && brume_parts_gather(laws, count, &p->whole))
         for (int way = 0; way < 3; way++)
             if (brume_plan_make(p, epsilon, delta, way)) {
                 double x = p->whole.origin + (p->whole.reversed ? -epsilon : epsilon);

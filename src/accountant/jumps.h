@@ -30,8 +30,9 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
 void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, double width,
                        brume_answer *answer);
 
-/* Is delta(epsilon) certainly at most `delta`? By one moment, or one ray. */
-bool brume_jumps_below(const brume_law *laws, size_t count, double epsilon, double delta);
+/* Is delta(epsilon) certainly at most `delta`? By one moment, one line or one ray; no, if a law is
+ * of another kind. */
+bool brume_jumps_below(brume_law *laws, size_t count, double epsilon, double delta);
 
 /* The rays behind delta near epsilon once more in balls. False if there are none. */
 bool brume_jumps_audit(const brume_law *laws, size_t count, double epsilon, brume_audit *out);

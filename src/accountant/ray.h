@@ -32,6 +32,10 @@ typedef struct brume_parts {
     double origin, origin_error; /* -sum n log(1-q) and a bound of its error */
 } brume_parts;
 
+/* All draws of the laws, T not confined; false if one is not a subsampled Gaussian, or if they are
+ * too many. `laws` must outlive it. */
+bool brume_parts_gather(const brume_law *laws, size_t count, brume_parts *out);
+
 /* Where a path should start, and what to expect; an estimate. */
 typedef struct brume_ray_aim {
     double start, x, epsilon;

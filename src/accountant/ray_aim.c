@@ -5,8 +5,27 @@
 #include "accountant/contour.h"
 #include "accountant/ray.h"
 
+static const double unit = BRUME_UNIT;
 static const double far_mass = 9.5; /* at a path's start, minus a log */
 static const double most_lost = 17; /* by what cancels and by rounding, a log */
+
+bool brume_parts_gather(const brume_law *laws, size_t count, brume_parts *out)
+{
+    if (count == 0 || count > BRUME_MOST_PARTS)
+        return false;
+    *out = (brume_parts){.count = count, .reversed = laws[0].reversed};
+    for (size_t i = 0; i < count; i++) {
+        if (laws[i].kind != BRUME_LAW_SAMPLED)
+            return false;
+        double rate = laws[i].rate, one = -log1p(-rate);
+        out->part[i] = (brume_part){&laws[i], -INFINITY, INFINITY, laws[i].count};
+        out->origin += laws[i].count * one;
+        /* the rate by 8 units, the logarithm and the sum */
+        out->origin_error += unit * laws[i].count *
+                             (10 * rate / (1 - rate) + (8 + (double)count) * one);
+    }
+    return true;
+}
 
 typedef struct tilted {
     double log_sum, mean, variance; /* of log(1 + e^T) under the law tilted by z */

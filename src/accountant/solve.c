@@ -15,6 +15,7 @@
 #include "accountant/moved.h"
 #include "accountant/once.h"
 #include "accountant/peaks.h"
+#include "accountant/sampled_line.h"
 
 static const double unit = BRUME_UNIT;
 static const double most_work = 6e7;      /* nanoseconds or so of one line */
@@ -225,6 +226,11 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         *out = answer;
         return true;
     }
+    if (epsilon >= 0 && brume_sampled_line_delta(laws, count, epsilon, &answer) &&
+        narrow(&answer, fmax(width_goal, ray_width))) {
+        *out = answer;
+        return true;
+    }
     bool rays_first = brume_jumps_suit(laws, count);
     if (epsilon >= 0 && rays_first)
         brume_jumps_delta(laws, count, epsilon, width_goal, &answer);
@@ -359,6 +365,12 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
     brume_closed once;
     if (alone_and_amplified(laws, count, &once)) {
         brume_closed_epsilon(&once, delta, delta_error, NAN, &answer);
+        *out = answer;
+        return true;
+    }
+    if (!alone_and_sampled(laws, count) &&
+        brume_sampled_line_epsilon(laws, count, delta, delta_error, &answer) &&
+        narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
         return true;
     }

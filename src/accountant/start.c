@@ -45,6 +45,15 @@ static double chernoff_rest(double c, double epsilon)
     return -c * epsilon + c * log(c / (c + 1)) - log1p(c);
 }
 
+double brume_moment_log_delta(brume_law *laws, size_t count, double epsilon, double c)
+{
+    double error, rest = chernoff_rest(c, epsilon);
+    long double k = brume_cumulant(laws, count, c, NULL, &error);
+    double slack = error + 1e-14 * (1 + (double)fabsl(k) + c * (1 + fabs(epsilon)));
+    double bound = (double)k + rest + slack;
+    return isnan(bound) ? INFINITY : bound; /* not a number: nothing is certified */
+}
+
 bool brume_moments_below(brume_law *laws, size_t count, double epsilon, double target)
 {
     double goal = log(target), c = 1, factor = 2, best = INFINITY;
@@ -52,13 +61,8 @@ bool brume_moments_below(brume_law *laws, size_t count, double epsilon, double t
     /* one valley over c: up by twos, or down if that is not the way */
     for (int i = 0; i < 40; i++, c *= factor) {
         double value = brume_cumulant_rough(laws, count, c, NULL) + chernoff_rest(c, epsilon);
-        if (value < goal) {
-            double error, rest = chernoff_rest(c, epsilon);
-            long double k = brume_cumulant(laws, count, c, NULL, &error);
-            double slack = error + 1e-14 * (1 + (double)fabsl(k) + c * (1 + fabs(epsilon)));
-            if ((double)k + rest + slack < goal) /* not if it is not a number */
-                return true;
-        }
+        if (value < goal && brume_moment_log_delta(laws, count, epsilon, c) < goal)
+            return true;
         if (!(value < best)) {
             if (i != 1)
                 return false;

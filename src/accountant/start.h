@@ -11,6 +11,9 @@ double brume_chernoff_epsilon(brume_law *laws, size_t count, double delta, doubl
 /* About the epsilon at delta, by the saddle point from the order c; NAN where it says nothing. */
 double brume_saddle_epsilon(brume_law *laws, size_t count, double log_delta, double c);
 
+/* An upper bound of log delta(epsilon) by the moment of order c > 0. */
+double brume_moment_log_delta(brume_law *laws, size_t count, double epsilon, double c);
+
 /* Is delta(epsilon) certainly at most `target`, by its moments? Looks at few orders: cheap, and no
  * where it is not far below. */
 bool brume_moments_below(brume_law *laws, size_t count, double epsilon, double target);
