@@ -16,6 +16,23 @@ double brume_coarse_log_mass(const brume_law *law, double at)
     return log(mass) + 1e-9;
 }
 
+double brume_one_jump(const brume_law *law, double epsilon)
+{
+    double mu = 1 / law->a, q = law->rate, e = log1p(expm1(epsilon) / q) / mu;
+    double left = 0.5 * erfc((e - mu / 2) / sqrt(2)), right = 0.5 * erfc((e + mu / 2) / sqrt(2));
+    return law->count * (q * left - (expm1(epsilon) + q) * right);
+}
+
+double brume_one_jump_epsilon(const brume_law *law, double delta)
+{
+    double low = -60, high = 8;
+    for (int i = 0; i < 40; i++) {
+        double middle = 0.5 * (low + high);
+        *(brume_one_jump(law, exp(middle)) > delta ? &low : &high) = middle;
+    }
+    return exp(0.5 * (low + high));
+}
+
 double brume_coarse_epsilon(const brume_parts *whole, double delta)
 {
     double best = INFINITY;

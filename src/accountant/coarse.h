@@ -12,6 +12,11 @@
 /* An upper bound of log P(T > at) for one draw; a record removed: P is the mixture. */
 double brume_coarse_log_mass(const brume_law *law, double at);
 
+/* delta of one draw times their number, in doubles, and the epsilon at which that is delta: about
+ * what a single draw far out makes of a removed record; estimates. */
+double brume_one_jump(const brume_law *law, double epsilon);
+double brume_one_jump_epsilon(const brume_law *law, double delta);
+
 /* An epsilon at which delta is certainly not above `delta`; infinite if none was found. A share of
  * delta is for a draw beyond its t, the rest for the moment. */
 double brume_coarse_epsilon(const brume_parts *whole, double delta);

@@ -49,14 +49,6 @@ bool brume_jumps_answered(const brume_answer *answer)
     return answer->route == route;
 }
 
-/* delta of one draw, in doubles: an estimate of what one jump makes of n draws. */
-static double one_jump(const brume_law *law, double epsilon)
-{
-    double mu = 1 / law->a, q = law->rate, e = log1p(expm1(epsilon) / q) / mu;
-    double left = 0.5 * erfc((e - mu / 2) / sqrt(2)), right = 0.5 * erfc((e + mu / 2) / sqrt(2));
-    return law->count * (q * left - (expm1(epsilon) + q) * right);
-}
-
 /* All draws as they are; split; confined. Confined first where no single draw matters. */
 static const int ways[2][3] = {{BRUME_PLAN_WHOLE, BRUME_PLAN_SPLIT, BRUME_PLAN_CONFINED},
                                {BRUME_PLAN_CONFINED, BRUME_PLAN_WHOLE, BRUME_PLAN_SPLIT}};
@@ -116,17 +108,6 @@ static bool narrow(const brume_interval *value, double width)
     return value->upper < INFINITY && value->upper - value->lower <= width * value->upper;
 }
 
-/* The epsilon of one jump, by bisection: where the saddle is a poor guide. */
-static double one_jump_epsilon(const brume_law *law, double delta)
-{
-    double low = -60, high = 8;
-    for (int i = 0; i < 40; i++) {
-        double middle = 0.5 * (low + high);
-        *(one_jump(law, exp(middle)) > delta ? &low : &high) = middle;
-    }
-    return exp(0.5 * (low + high));
-}
-
 /* Is the deviation of all draws not far below the largest loss of one, but for a tenth of delta? */
 static bool smooth_at(const brume_law *laws, const brume_parts *whole, double delta)
 {
@@ -134,7 +115,7 @@ static bool smooth_at(const brume_law *laws, const brume_parts *whole, double de
     double largest = 0;
     brume_plan_confine(&calm, delta, 0.1);
     for (size_t i = 0; i < whole->count; i++)
-        largest = fmax(largest, log1p(exp(calm.part[i].cut)));
+        largest = fmax(largest, log1p(exp(calm.part[i].cut)) + log1p(-laws[i].rate));
     return !whole->reversed && largest * largest < 9 * divergence(laws, whole->count);
 }
 
@@ -149,7 +130,7 @@ static double guess_epsilon(const brume_law *laws, const brume_parts *whole, dou
         divergence(laws, whole->count) > few_divergence)
         guess = fmax(brume_ray_aim_for(&calm, NAN, log(delta)).epsilon, 0);
     for (size_t i = 0; i < whole->count && !whole->reversed; i++)
-        guess = fmax(guess, one_jump_epsilon(&laws[i], delta));
+        guess = fmax(guess, brume_one_jump_epsilon(&laws[i], delta));
     return guess;
 }
 
@@ -243,21 +224,21 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
     free(p);
 }
 
-void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, double width,
-                       brume_answer *answer)
+bool brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, double width,
+                       double enough, brume_answer *answer)
 {
     brume_plan *p = calloc(1, sizeof *p);
     if (!p || !brume_parts_gather(laws, count, &p->whole)) {
         free(p);
-        return;
+        return false;
     }
     brume_answer old_answer = *answer;
-    brume_ray_aim aim = brume_ray_aim_for(&p->whole, epsilon, 0);
-    double guess = fmax(count == 1 && !laws[0].reversed ? one_jump(&laws[0], epsilon)
-                                                        : fmin(exp(aim.log_delta), 1),
-                        1e-300);
+    double guess;
+    brume_ray_aim aim = brume_plan_aim(&p->whole, epsilon, &guess);
     bool smooth = smooth_at(laws, &p->whole, guess);
-    double enough = fmax(width, fmin(100 * width, 1e-6)); /* rays are narrow or fail */
+    /* rays are narrow or fail; what is enough of epsilon is more of delta */
+    enough = fmax(enough, fmin(100 * width, 1e-6));
+    enough *= brume_width_in_delta(laws[0].reversed ? -aim.start : aim.start - 1, epsilon);
     double draws = 0;
     for (size_t i = 0; i < count; i++)
         draws += laws[i].count;
@@ -290,6 +271,7 @@ void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
     answer->nodes += p->nodes;
     keep_if_sound(&old_answer, answer);
     free(p);
+    return narrow(&answer->value, enough);
 }
 
 bool brume_jumps_below(brume_law *laws, size_t count, double epsilon, double delta)
@@ -307,19 +289,19 @@ bool brume_jumps_below(brume_law *laws, size_t count, double epsilon, double del
          covered = brume_sampled_line_cover(laws, count, &aim, &c);
     if (much && covered && brume_moment_log_delta(laws, count, epsilon, c) < target)
         return true;
-    if (much && !covered && brume_ray_ceiling(&parts, aim.start, epsilon) < target)
+    if (much && !covered && brume_moments_below(laws, count, epsilon, delta))
         return true;
     brume_answer answer = {.value = {0, 1}};
-    if (!(covered && brume_sampled_line_delta(laws, count, epsilon, &answer)) &&
-        brume_jumps_suit(laws, count))
-        brume_jumps_delta(laws, count, epsilon, 1e-6, &answer);
+    bool known = brume_sampled_line_delta(laws, count, epsilon, 1e-8, &answer);
+    if (!known && !(answer.value.upper <= delta) && brume_jumps_suit(laws, count))
+        brume_jumps_delta(laws, count, epsilon, 1e-6, 1e-6, &answer);
     return answer.value.upper <= delta;
 }
 
 bool brume_jumps_audit(const brume_law *laws, size_t count, double epsilon, brume_audit *out)
 {
     brume_plan *p = calloc(1, sizeof *p);
-    double delta = fmin(fmax(count > 0 ? one_jump(&laws[0], epsilon) : 0, 1e-300), 1e-3);
+    double delta = fmin(fmax(count > 0 ? brume_one_jump(&laws[0], epsilon) : 0, 1e-300), 1e-3);
     brume_audit audit = {.agrees = true};
     if (p && brume_parts_gather(laws, count, &p->whole))
         for (int way = 0; way < 3; way++)

@@ -26,9 +26,10 @@ bool brume_jumps_answered(const brume_answer *answer);
 void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
                          double width, brume_answer *answer);
 
-/* Narrow answer->value around delta(epsilon), epsilon >= 0. */
-void brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, double width,
-                       brume_answer *answer);
+/* Narrow answer->value around delta(epsilon), epsilon >= 0. True if that is now as narrow as
+ * `enough`, or as `enough` of epsilon makes it. */
+bool brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, double width,
+                       double enough, brume_answer *answer);
 
 /* Is delta(epsilon) certainly at most `delta`? By one moment, one line or one ray; no, if a law is
  * of another kind. */

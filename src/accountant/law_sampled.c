@@ -159,24 +159,26 @@ bool brume_sampled_cover(brume_law *law, double c)
 {
     if (law->points.memory && c <= law->covered)
         return true;
-    double most = law->points.memory ? 4 * c : fmax(2 * c, 4), sigma = law->a;
-    double low = -9.8 * sigma, high = fmax(9.8 * sigma, 1), step = 0.5 * sigma;
-    for (int tries = 0; left_tail(law, most, low) > 5e-19; tries++, step *= 1.1) {
-        low -= step;
-        if (tries > 100)
-            return false;
-    }
-    step = 0.5 * sigma;
-    for (int tries = 0; right_tail(law, most, high) > 5e-19; tries++, step *= 1.1) {
-        high += step;
-        if (tries > 100)
-            return false;
-    }
-    double strip = brume_strip_height(law, most);
-    law->step = brume_strip_step(law, most, strip, strip);
-    double points = ceil((high - low) / law->step) + 2;
-    if (!(points < BRUME_SAMPLED_MOST) || !brume_points_allocate(&law->points, (size_t)points))
+    if (law->uncovered > 0 && c >= law->uncovered)
         return false;
+    double most = law->points.memory ? 4 * c : fmax(2 * c, 4), sigma = law->a;
+    double strip = brume_strip_height(law, most),
+           spacing = brume_strip_step(law, most, strip, strip);
+    double longest = spacing * (law->most_points > 0 ? law->most_points : BRUME_SAMPLED_MOST);
+    double low = -9.8 * sigma, high = fmax(9.8 * sigma, 1), step = 0.5 * sigma;
+    for (; high - low < longest && left_tail(law, most, low) > 5e-19; step *= 1.1)
+        low -= step;
+    step = 0.5 * sigma;
+    for (; high - low < longest && right_tail(law, most, high) > 5e-19; step *= 1.1)
+        high += step;
+    if (!(high - low < longest)) {
+        law->uncovered = c;
+        return false;
+    }
+    double points = ceil((high - low) / spacing) + 2;
+    if (!brume_points_allocate(&law->points, (size_t)points))
+        return false;
+    law->step = spacing;
     brume_points *p = &law->points;
     long double square = 2 * (long double)sigma * sigma;
     long double scale = logl((long double)law->step / sigma) - 0.5L * logl(2 * M_PIl);

@@ -65,6 +65,36 @@ void brume_plan_confine(brume_parts *parts, double delta, double share)
     }
 }
 
+/* The saddle at epsilon if single draws beyond a tenth of exp(log_delta) are left out. */
+static brume_ray_aim calm_aim(const brume_parts *whole, double epsilon, double log_delta)
+{
+    brume_parts calm = *whole;
+    if (!whole->reversed)
+        brume_plan_confine(&calm, exp(log_delta), 0.1);
+    return brume_ray_aim_for(&calm, epsilon, 0);
+}
+
+brume_ray_aim brume_plan_aim(const brume_parts *whole, double epsilon, double *delta)
+{
+    double least = 1e-280;
+    for (size_t i = 0; i < whole->count && !whole->reversed; i++)
+        least = fmax(least, brume_one_jump(whole->part[i].law, epsilon));
+    /* what the saddle says falls as more is left out: its own delta is between */
+    double low = log(least), high = 0;
+    brume_ray_aim aim = calm_aim(whole, epsilon, low);
+    high = fmin(aim.log_delta, high);
+    double at = high;
+    for (int tries = 0; tries < 10 && high - low > 1 && !whole->reversed; tries++) {
+        aim = calm_aim(whole, epsilon, at);
+        *(aim.log_delta > at ? &low : &high) = at;
+        if (fabs(aim.log_delta - at) < 0.5)
+            break;
+        at = 0.5 * (low + high);
+    }
+    *delta = exp(fmax(at, log(least)));
+    return aim;
+}
+
 /* All draws in one term. */
 static bool plan_one(brume_plan *p, double epsilon, double delta, bool cut)
 {

@@ -35,6 +35,10 @@ void brume_plan_close(brume_plan *p);
 /* Confine every T to where what is beyond has some share of delta. */
 void brume_plan_confine(brume_parts *parts, double delta, double share);
 
+/* The saddle at epsilon, single draws far out left out; and a guess of delta: what they make, or
+ * what the others make. */
+brume_ray_aim brume_plan_aim(const brume_parts *whole, double epsilon, double *delta);
+
 /* The sum of the rays, its slope, a bound of its error, and what may come on top; false if that
  * says nothing of this epsilon. */
 bool brume_plan_evaluate(const brume_plan *p, double epsilon, double *value, double *slope,

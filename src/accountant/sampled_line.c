@@ -4,17 +4,29 @@
 
 #include <math.h>
 
+#include "accountant/contour.h"
 #include "accountant/invert.h"
-#include "accountant/ray.h"
+#include "accountant/plan.h"
 
 static const char route[] = "contour integral of the loss transform";
-static const double most_time = 1.2e6; /* nanoseconds or so: beyond, rays are tried first */
-static const double no_time = 2e5;     /* before the first look at the envelope */
+static const double most_time = 1.2e6;  /* nanoseconds or so: beyond, rays are tried first */
+static const double most_points = 6000; /* of a table */
+static const double no_time = 2e5;      /* before the first look at the envelope */
 enum { MOST_MOVES = 4 };
 
 bool brume_sampled_line_answered(const brume_answer *answer)
 {
     return answer->route == route;
+}
+
+/* A record removed: does e^{zT} put mass far out, which the transform at c and a little above has
+ * in it, though so far out there is nothing? */
+static bool humped(const brume_law *law, double c)
+{
+    double mean, sigma, z = 1.1 * (c + 1);
+    brume_contour_normal(law, &mean, &sigma);
+    double far = z / (sigma * sigma);
+    return !law->reversed && far > 4 && mean + far > 0 && z * (mean + 0.5 * far) > -30;
 }
 
 bool brume_sampled_line_cover(brume_law *laws, size_t count, const brume_ray_aim *aim, double *c)
@@ -23,19 +35,30 @@ bool brume_sampled_line_cover(brume_law *laws, size_t count, const brume_ray_aim
     if (!(*c < 1e12) || !isfinite(aim->epsilon))
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!brume_sampled_cover(&laws[i], 1.6 * *c))
+        if (humped(&laws[i], *c))
             return false;
+    for (size_t i = 0; i < count; i++) {
+        laws[i].most_points = most_points;
+        if (!brume_sampled_cover(&laws[i], 1.6 * *c) && !brume_sampled_cover(&laws[i], *c))
+            return false;
+    }
     return true;
 }
 
-static bool prepare(brume_law *laws, size_t count, double epsilon, double log_delta,
-                    brume_ray_aim *aim)
+/* The saddle at epsilon or, if that is NaN, at delta, and tables for it. */
+static bool prepare(brume_law *laws, size_t count, double epsilon, double delta, brume_ray_aim *aim)
 {
     brume_parts parts;
     double c;
     if (!brume_parts_gather(laws, count, &parts))
         return false;
-    *aim = brume_ray_aim_for(&parts, epsilon, log_delta);
+    if (isnan(epsilon)) {
+        if (!parts.reversed)
+            brume_plan_confine(&parts, delta, BRUME_PLAN_NEGLIGIBLE);
+        *aim = brume_ray_aim_for(&parts, NAN, log(delta));
+    } else {
+        *aim = brume_plan_aim(&parts, epsilon, &delta);
+    }
     return brume_sampled_line_cover(laws, count, aim, &c);
 }
 
@@ -59,7 +82,26 @@ static bool aim_at(brume_line *line, double epsilon, double log_delta, double *g
     return false;
 }
 
-bool brume_sampled_line_delta(brume_law *laws, size_t count, double epsilon, brume_answer *answer)
+/* Other routes may take longer tables. */
+static void lift_limits(brume_law *laws, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        laws[i].most_points = laws[i].uncovered = 0;
+}
+
+double brume_width_in_delta(double c, double epsilon)
+{
+    return fmin(fmax(0.7 * c * epsilon, 1), 12);
+}
+
+static bool narrow(const brume_answer *answer, double width)
+{
+    return answer->value.upper < INFINITY &&
+           answer->value.upper - answer->value.lower <= width * answer->value.upper;
+}
+
+bool brume_sampled_line_delta(brume_law *laws, size_t count, double epsilon, double width,
+                              brume_answer *answer)
 {
     brume_line line = {.laws = laws, .law_count = count};
     brume_ray_aim aim;
@@ -77,16 +119,17 @@ bool brume_sampled_line_delta(brume_law *laws, size_t count, double epsilon, bru
         answer->value.lower = fmax(answer->value.lower, lower);
     }
     brume_line_close(&line);
-    return good;
+    lift_limits(laws, count);
+    return good && narrow(answer, width * brume_width_in_delta(line.c, epsilon));
 }
 
 bool brume_sampled_line_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
-                                brume_answer *answer)
+                                double width, brume_answer *answer)
 {
     brume_line line = {.laws = laws, .law_count = count};
     brume_ray_aim aim;
     double goal, low = answer->value.lower, high = answer->value.upper;
-    bool good = prepare(laws, count, NAN, log(delta), &aim);
+    bool good = prepare(laws, count, NAN, delta, &aim);
     double epsilon = fmin(fmax(aim.epsilon, low), high);
     for (int moves = 0; good; moves++) {
         good = aim_at(&line, epsilon, log(delta), &goal) && brume_line_lay(&line, epsilon, goal) &&
@@ -107,5 +150,6 @@ bool brume_sampled_line_epsilon(brume_law *laws, size_t count, double delta, dou
             answer->route = route;
     }
     brume_line_close(&line);
-    return good;
+    lift_limits(laws, count);
+    return good && narrow(answer, width);
 }

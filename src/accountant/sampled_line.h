@@ -9,13 +9,18 @@
 #include "accountant/ray.h"
 #include "accountant/solve.h"
 
-/* Narrow answer->value around delta(epsilon), epsilon >= 0. False, and nothing done, if a law is of
- * another kind, if a line would be long, or if memory ran out. */
-bool brume_sampled_line_delta(brume_law *laws, size_t count, double epsilon, brume_answer *answer);
+/* Narrow answer->value around delta(epsilon), epsilon >= 0. True if that is now as narrow,
+ * relative, as `width`, or as `width` of epsilon makes it. Nothing is done if a law is of another
+ * kind, if a line would be long, or if memory ran out. */
+bool brume_sampled_line_delta(brume_law *laws, size_t count, double epsilon, double width,
+                              brume_answer *answer);
 
 /* Narrow answer->value, which must contain the epsilon at delta; `delta_error` is relative. */
 bool brume_sampled_line_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
-                                brume_answer *answer);
+                                double width, brume_answer *answer);
+
+/* By how much a relative width of epsilon may count more in delta, c being the order: 1 .. 12. */
+double brume_width_in_delta(double c, double epsilon);
 
 /* Tables that reach every order a line near this aim will ask for: one, instead of ever longer
  * ones. Gives the order itself. False if there are none. */

@@ -27,6 +27,7 @@ static const double some_effort = 5e3;    /* patterns before a line is laid fine
 static const double light_effort = 2e3;   /* patterns without a first look */
 static const double tiny_effort = 150;    /* patterns before anything else */
 static const double pattern_nodes = 8e3;  /* of a line that is as dear as patterns */
+static const double line_width = 1e-9;    /* ... line ... by a ray */
 static const double ray_width = 1e-8;     /* a ray this narrow is not followed by a line */
 static const double coarse_width = 1e-7;  /* a goal above it is for finding out where to look */
 static const double coarse_cut = 1e-8;    /* of such a goal: what a line may leave out */
@@ -226,15 +227,14 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         *out = answer;
         return true;
     }
-    if (epsilon >= 0 && brume_sampled_line_delta(laws, count, epsilon, &answer) &&
-        narrow(&answer, fmax(width_goal, ray_width))) {
+    if (epsilon >= 0 &&
+        brume_sampled_line_delta(laws, count, epsilon, fmax(width_goal, line_width), &answer)) {
         *out = answer;
         return true;
     }
-    bool rays_first = brume_jumps_suit(laws, count);
-    if (epsilon >= 0 && rays_first)
-        brume_jumps_delta(laws, count, epsilon, width_goal, &answer);
-    if (answer.rounds > 0 && narrow(&answer, fmax(width_goal, ray_width))) {
+    bool rays_first = brume_jumps_suit(laws, count) || answer.rounds > 0;
+    if (epsilon >= 0 && rays_first &&
+        brume_jumps_delta(laws, count, epsilon, width_goal, fmax(width_goal, ray_width), &answer)) {
         *out = answer;
         return true;
     }
@@ -325,7 +325,7 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         try_patterns(laws, count, epsilon, pattern_effort, &answer);
     if (alive && epsilon >= 0 && !rays_first && !enough && !narrow(&answer, ray_width)) {
         double before = answer.value.upper;
-        brume_jumps_delta(laws, count, epsilon, width_goal, &answer);
+        brume_jumps_delta(laws, count, epsilon, width_goal, ray_width, &answer);
         if (answer.value.upper < before)
             answer.excess = 0; /* that was of the line */
     }
@@ -369,12 +369,12 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
         return true;
     }
     if (!alone_and_sampled(laws, count) &&
-        brume_sampled_line_epsilon(laws, count, delta, delta_error, &answer) &&
-        narrow(&answer, fmax(width_goal, ray_width))) {
+        brume_sampled_line_epsilon(laws, count, delta, delta_error, fmax(width_goal, line_width),
+                                   &answer)) {
         *out = answer;
         return true;
     }
-    bool rays_first = brume_jumps_suit(laws, count);
+    bool rays_first = brume_jumps_suit(laws, count) || answer.rounds > 0;
     if (!alone_and_sampled(laws, count) && rays_first)
         brume_jumps_epsilon(laws, count, delta, delta_error, width_goal, &answer);
     if (answer.rounds > 0 && narrow(&answer, fmax(width_goal, ray_width))) {
