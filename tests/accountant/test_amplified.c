@@ -10,10 +10,9 @@
 #include <brume/compose.h>
 
 #include "accountant/terms.h"
+#include "one_order.h"
 
 #include "accountant/audit.h"
-#include "accountant/gather.h"
-#include "accountant/solve.h"
 
 enum { BITS = 256, MOST_OUTCOMES = 8, MOST_KINDS = 4 };
 
@@ -178,25 +177,6 @@ static double truth(const brume_term *terms, size_t count, double epsilon, bool 
         clear_pair(&pairs[i]);
     mpfr_clears(s.growth, s.total, s.term, s.mu, s.epsilon, s.place, s.tail, (mpfr_ptr)0);
     return result;
-}
-
-/* The accountant's delta in one order. */
-static brume_interval solved(const brume_term *terms, size_t count, double epsilon, bool added)
-{
-    brume_gathered gathered;
-    brume_answer answer;
-    brume_error error;
-    assert_ok(brume_gather(terms, count, added, &gathered, &error));
-    assert_false(gathered.symmetric);
-    assert_true(brume_solve_delta(gathered.laws, gathered.law_count, epsilon, 1e-10, &answer));
-    brume_gathered_close(&gathered);
-    return answer.value;
-}
-
-static double next_share(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*seed >> 11) * 0x1p-53;
 }
 
 static bool contains(brume_interval value, double point)

@@ -144,51 +144,68 @@ static brume_interval delta_at(const brume_term *terms, size_t count, double eps
                      (more).lower, (more).upper);                                                  \
     } while (0)
 
-static void more_noise_never_costs_more_than_its_own_width(void **state)
+/* One kind, count and delta, with what is certified there. */
+typedef struct place {
+    const kind *k;
+    uint64_t releases;
+    double at;
+    brume_term terms[2];
+    size_t count;
+    brume_interval epsilon, delta; /* at `at`, and at the epsilon found */
+} place;
+
+static void visit_places(void (*visit)(place *here))
 {
-    (void)state;
     for (size_t i = 0; i < KINDS; i++)
         for (size_t n = 0; n < 4; n++)
             for (size_t d = 0; d < 4; d++) {
-                const kind *k = &kinds[i];
-                brume_term terms[2];
-                size_t count = k->make(k->noise, counts[n], terms);
-                brume_interval epsilon = epsilon_at(terms, count, deltas[d]);
-                brume_interval delta = delta_at(terms, count, epsilon.upper);
-                if (!(epsilon.upper - epsilon.lower <= k->width * epsilon.upper))
-                    fail_msg("%s, count %llu, delta %g: [%.17g, %.17g] is wide", k->name,
-                             (unsigned long long)counts[n], deltas[d], epsilon.lower,
-                             epsilon.upper);
-                for (int move = 0; move < MOVES; move++) {
-                    k->make(moved(k->noise, move), counts[n], terms);
-                    brume_interval less = epsilon_at(terms, count, deltas[d]);
-                    assert_not_above(less, epsilon, "epsilon", k, counts[n], move);
-                    brume_interval fewer = delta_at(terms, count, epsilon.upper);
-                    assert_not_above(fewer, delta, "delta", k, counts[n], move);
-                    if (move == MOVES - 1 && epsilon.upper > 0) /* half as much again is seen */
-                        assert_true(less.upper < epsilon.lower);
-                }
+                place here = {.k = &kinds[i], .releases = counts[n], .at = deltas[d]};
+                here.count = here.k->make(here.k->noise, here.releases, here.terms);
+                here.epsilon = epsilon_at(here.terms, here.count, here.at);
+                here.delta = delta_at(here.terms, here.count, here.epsilon.upper);
+                visit(&here);
             }
+}
+
+static void add_noise(place *here)
+{
+    const kind *k = here->k;
+    brume_interval epsilon = here->epsilon;
+    if (!(epsilon.upper - epsilon.lower <= k->width * epsilon.upper))
+        fail_msg("%s, count %llu, delta %g: [%.17g, %.17g] is wide", k->name,
+                 (unsigned long long)here->releases, here->at, epsilon.lower, epsilon.upper);
+    for (int move = 0; move < MOVES; move++) {
+        k->make(moved(k->noise, move), here->releases, here->terms);
+        brume_interval less = epsilon_at(here->terms, here->count, here->at);
+        assert_not_above(less, epsilon, "epsilon", k, here->releases, move);
+        brume_interval fewer = delta_at(here->terms, here->count, epsilon.upper);
+        assert_not_above(fewer, here->delta, "delta", k, here->releases, move);
+        if (move == MOVES - 1 && epsilon.upper > 0) /* half as much again is seen */
+            assert_true(less.upper < epsilon.lower);
+    }
+}
+
+static void more_noise_never_costs_more_than_its_own_width(void **state)
+{
+    (void)state;
+    visit_places(add_noise);
+}
+
+static void move_target(place *here)
+{
+    for (int move = 0; move < MOVES; move++) {
+        brume_interval less = epsilon_at(here->terms, here->count, moved(here->at, move));
+        assert_not_above(less, here->epsilon, "epsilon", here->k, here->releases, move);
+        double further = moved(here->epsilon.upper, move);
+        brume_interval fewer = delta_at(here->terms, here->count, further);
+        assert_not_above(fewer, here->delta, "delta", here->k, here->releases, move);
+    }
 }
 
 static void a_smaller_delta_or_epsilon_never_costs_less_than_its_width(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < KINDS; i++)
-        for (size_t n = 0; n < 4; n++)
-            for (size_t d = 0; d < 4; d++) {
-                const kind *k = &kinds[i];
-                brume_term terms[2];
-                size_t count = k->make(k->noise, counts[n], terms);
-                brume_interval epsilon = epsilon_at(terms, count, deltas[d]);
-                brume_interval delta = delta_at(terms, count, epsilon.upper);
-                for (int move = 0; move < MOVES; move++) {
-                    brume_interval less = epsilon_at(terms, count, moved(deltas[d], move));
-                    assert_not_above(less, epsilon, "epsilon", k, counts[n], move);
-                    brume_interval fewer = delta_at(terms, count, moved(epsilon.upper, move));
-                    assert_not_above(fewer, delta, "delta", k, counts[n], move);
-                }
-            }
+    visit_places(move_target);
 }
 
 /* One release more costs more, and the same beside nothing else. */

@@ -8,17 +8,10 @@
 #include <brume/compose.h>
 
 #include "accountant/terms.h"
+#include "one_order.h"
 
 #include "accountant/audit.h"
-#include "accountant/gather.h"
 #include "accountant/line.h"
-#include "accountant/solve.h"
-
-static double next_share(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*seed >> 11) * 0x1p-53;
-}
 
 static brume_term sampled_laplace(double rate, double epsilon, uint64_t count)
 {
@@ -37,19 +30,6 @@ static long double profile(long double u, long double e, long double q, bool add
     if (added)
         return k > 0 ? k * laplace_profile(u * q / k, e) : 0;
     return u > 1 - q ? q * laplace_profile((u - 1 + q) / q, e) : 1 - u;
-}
-
-/* The accountant's delta in one order. */
-static brume_interval solved(const brume_term *terms, size_t count, double epsilon, bool added)
-{
-    brume_gathered gathered;
-    brume_answer answer;
-    brume_error error;
-    assert_ok(brume_gather(terms, count, added, &gathered, &error));
-    assert_false(gathered.symmetric);
-    assert_true(brume_solve_delta(gathered.laws, gathered.law_count, epsilon, 1e-10, &answer));
-    brume_gathered_close(&gathered);
-    return answer.value;
 }
 
 /* A line through the law's transform, far out too, against the closed form; the other order's value

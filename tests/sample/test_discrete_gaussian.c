@@ -8,6 +8,7 @@
 #include "chance.h"
 #include "check.h"
 #include "random/tape.h"
+#include "same_draws.h"
 #include "sample/gaussian_table.h"
 #include "sample/gaussian_ziggurat.h"
 #include "sample/noise_law.h"
@@ -60,7 +61,6 @@ static void one_batch_is_many_single_draws(void **state)
 static void assert_same_draws(opener *other, size_t n)
 {
     brume_error error;
-    static int64_t expected[DRAWS], actual[DRAWS];
     for (int i = 0; i < SIGMAS; i++) {
         if (sigmas[i] < BRUME_ZIGGURAT_LEAST_SIGMA)
             continue;
@@ -69,16 +69,7 @@ static void assert_same_draws(opener *other, size_t n)
         brume_sigma_from_double(&exact, sigmas[i]);
         assert_ok(brume_noise_open_discrete_gaussian(sigmas[i], &noise, &error));
         assert_ok(other(&exact, &variant, &error));
-        brume_bits *a = brume_tape_open_seeded(11), *b = brume_tape_open_seeded(11);
-        assert_ok(brume_noise_fill(noise, a, expected, n, &error));
-        assert_ok(brume_noise_fill(variant, b, actual, n, &error));
-        assert_memory_equal(expected, actual, n * sizeof *actual);
-        assert_int_equal(brume_tape_main_read(a), brume_tape_main_read(b));
-        assert_int_equal(brume_tape_more_read(a), brume_tape_more_read(b));
-        brume_bits_close(a);
-        brume_bits_close(b);
-        brume_noise_close(noise);
-        brume_noise_close(variant);
+        assert_draws_alike(noise, variant, n);
     }
 }
 
@@ -98,13 +89,10 @@ static void every_instruction_set_draws_the_same(void **state)
 {
     (void)state;
     assert_same_draws(plain_open, DRAWS);
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2"))
+    if (runs_wide())
         assert_same_draws(wide_open, DRAWS);
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+    if (runs_widest())
         assert_same_draws(widest_open, DRAWS);
-#endif
 }
 
 /* Frequencies of single values and of everything up to a value; `alarm` for all of a call. */

@@ -4,6 +4,7 @@
 #include "chance.h"
 #include "check.h"
 #include "random/tape.h"
+#include "same_draws.h"
 
 /* The same source, with fewer tiers and for one instruction set each (meson.build). */
 typedef brume_status opener(double, brume_noise **, brume_error *);
@@ -44,21 +45,11 @@ static void one_batch_is_many_single_draws(void **state)
 static void assert_same_draws(opener *other, size_t n)
 {
     brume_error error;
-    static int64_t expected[DRAWS], actual[DRAWS];
     for (int i = 0; i < SIGMAS; i++) {
         brume_noise *noise, *variant;
         assert_ok(brume_noise_open_rounded_gaussian(sigmas[i], &noise, &error));
         assert_ok(other(sigmas[i], &variant, &error));
-        brume_bits *a = brume_tape_open_seeded(11), *b = brume_tape_open_seeded(11);
-        assert_ok(brume_noise_fill(noise, a, expected, n, &error));
-        assert_ok(brume_noise_fill(variant, b, actual, n, &error));
-        assert_memory_equal(expected, actual, n * sizeof *actual);
-        assert_int_equal(brume_tape_main_read(a), brume_tape_main_read(b));
-        assert_int_equal(brume_tape_more_read(a), brume_tape_more_read(b));
-        brume_bits_close(a);
-        brume_bits_close(b);
-        brume_noise_close(noise);
-        brume_noise_close(variant);
+        assert_draws_alike(noise, variant, n);
     }
 }
 
@@ -73,13 +64,10 @@ static void every_instruction_set_draws_the_same(void **state)
 {
     (void)state;
     assert_same_draws(plain_rounded, DRAWS);
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2"))
+    if (runs_wide())
         assert_same_draws(wide_rounded, DRAWS);
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+    if (runs_widest())
         assert_same_draws(widest_rounded, DRAWS);
-#endif
 }
 
 enum { BINS = 81 };

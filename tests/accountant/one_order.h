@@ -1,0 +1,30 @@
+/* What the accountant finds for one order of the neighbours, where the orders differ; and shares of
+ * a fixed stream. */
+#ifndef BRUME_TESTS_ONE_ORDER_H
+#define BRUME_TESTS_ONE_ORDER_H
+
+#include "check.h"
+
+#include "accountant/gather.h"
+#include "accountant/solve.h"
+
+static inline brume_interval solved(const brume_term *terms, size_t count, double epsilon,
+                                    bool added)
+{
+    brume_gathered gathered;
+    brume_answer answer;
+    brume_error error;
+    assert_ok(brume_gather(terms, count, added, &gathered, &error));
+    assert_false(gathered.symmetric);
+    assert_true(brume_solve_delta(gathered.laws, gathered.law_count, epsilon, 1e-10, &answer));
+    brume_gathered_close(&gathered);
+    return answer.value;
+}
+
+static inline double next_share(uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*seed >> 11) * 0x1p-53;
+}
+
+#endif
