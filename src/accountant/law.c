@@ -231,6 +231,7 @@ bool brume_law_settle(brume_law *law, double c)
         return true;
     law->c = c;
     law->tilt = c + 0.5;
+    law->band_low = NAN;
     switch (law->kind) {
     case BRUME_LAW_GAUSSIAN:
         break;

@@ -10,6 +10,7 @@
 #ifndef BRUME_ACCOUNTANT_LAW_H
 #define BRUME_ACCOUNTANT_LAW_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -76,7 +77,7 @@ typedef struct brume_law {
     brume_points shifted; /* SAMPLED: the quadrature on Im x = shift_height, see law_sampled.c */
     double shift_line;    /* the c at which it was made; NAN: none */
     double shift_height, shift_step, shift_error, shift_bend;
-    double band_low, band_far, band_near; /* the envelope's bounds at its last `low` */
+    double band_low, band_far, band_near; /* what the envelope found at its last `low` */
     double shift_size, shift_moment, shift_deviation, shift_spread;
     double wave_size, wave_doubt, wave_gain; /* bounds of sums over the waves, see law_sampled.c */
 
@@ -141,7 +142,7 @@ brume_log_psi brume_pure_node(const brume_law *law, double y);
 void brume_laplace_settle(brume_law *law);
 long double brume_laplace_cumulant(const brume_law *law, double c, double *slope, double *error);
 double brume_laplace_cumulant_rough(const brume_law *law, double c, double *slope);
-double brume_laplace_envelope(const brume_law *law, double low, double high);
+double brume_laplace_envelope(brume_law *law, double low, double high);
 /* Of Laplace: log |psi| at every place from y on at which sin^2 theta / cosh^2 A >= lost. */
 double brume_laplace_bound(const brume_law *law, double lost, double y);
 
@@ -149,7 +150,7 @@ BRUME_MUST_USE bool brume_points_allocate(brume_points *points, size_t count);
 long double brume_points_cumulant(const brume_law *law, double c, double *slope, double *error);
 void brume_points_settle(brume_law *law);
 brume_log_psi brume_points_node(brume_law *law, long index, double h);
-double brume_points_band(const brume_law *law, double low, double high);
+double brume_points_band(brume_law *law, double low, double high);
 double brume_points_error(const brume_law *law, double y);
 
 /* Of k-ary randomized response, relative to its own size: for small c a and many draws. */
@@ -160,7 +161,7 @@ BRUME_MUST_USE bool brume_theta_settle(brume_law *law);
 long double brume_theta_cumulant(const brume_law *law, double c, double *slope, double *error);
 double brume_theta_cumulant_rough(const brume_law *law, double c, double *slope);
 brume_log_psi brume_theta_node(const brume_law *law, double y);
-double brume_theta_envelope(const brume_law *law, double low, double high);
+double brume_theta_envelope(brume_law *law, double low, double high);
 void brume_comb_settle(brume_law *law);
 long double brume_comb_cumulant(const brume_law *law, double c, double *slope, double *error);
 brume_log_psi brume_comb_node(const brume_law *law, double y);
@@ -179,7 +180,7 @@ BRUME_MUST_USE brume_status brume_binary_open(brume_law *law, brume_error *error
 void brume_binary_settle(brume_law *law);
 long double brume_binary_cumulant(const brume_law *law, double c, double *slope, double *error);
 brume_log_psi brume_binary_node(const brume_law *law, double y);
-double brume_binary_envelope(const brume_law *law, double low, double high);
+double brume_binary_envelope(brume_law *law, double low, double high);
 
 /* e^{cx} - 1 + c (e^{-x} - 1), by its series for |x| and |cx| up to 1/4. */
 long double brume_bend(long double c, long double x, bool series);
@@ -205,6 +206,13 @@ static inline bool brume_law_is_lopsided(const brume_law *law)
 static inline bool brume_law_is_dear(const brume_law *law)
 {
     return law->kind == BRUME_LAW_SAMPLED || law->kind == BRUME_LAW_THINNED;
+}
+
+/* |re + i im|, to 2 units: what hypot is where nothing overflows or underflows. */
+static inline double brume_modulus(double re, double im)
+{
+    double square = re * re + im * im;
+    return square > 1e-280 && square < 1e280 ? sqrt(square) : hypot(re, im);
 }
 
 /* A lower bound of sin^2 over [low, high], 0 <= low <= high. */

@@ -143,13 +143,15 @@ brume_log_psi brume_binary_node(const brume_law *law, double y)
                      2 * fabs(t) * s * s * tilt_error / square;
     if (!(out.error <= 0.15))
         out.error = 1;
-    out.ceiling = fmin(
-        0, 0.5 * log(fmin(1, square + lost_error + 16 * unit + 2 * fabs(t) * s * s * tilt_error)) +
-               4 * unit);
+    double square_error = lost_error + 2 * fabs(t) * s * s * tilt_error;
+    if (lost < 0.75 && square_error < 0.01)
+        out.ceiling = fmin(0, out.re * (1 - 4 * unit) + 0.55 * square_error / square);
+    else
+        out.ceiling = fmin(0, 0.5 * log(fmin(1, square + square_error + 16 * unit)) + 4 * unit);
     return out;
 }
 
-double brume_binary_envelope(const brume_law *law, double low, double high)
+double brume_binary_envelope(brume_law *law, double low, double high)
 {
     /* 1/cosh^2 has a millionth of a millionth to spare there */
     return lean_error(law) < 1e-13 ? brume_laplace_envelope(law, low, high) : 0;

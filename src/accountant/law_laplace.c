@@ -16,7 +16,7 @@ brume_log_psi brume_log_psi_of(double z_re, double z_im, double z_error)
 {
     brume_log_psi out;
     double square = 2 * z_re + z_re * z_re + z_im * z_im; /* |psi|^2 - 1 */
-    double modulus = hypot(1 + z_re, z_im);
+    double modulus = brume_modulus(1 + z_re, z_im);
     if (modulus < 1e-150)
         modulus = 1e-150;
     out.re = square > -0.75 ? 0.5 * log1p(square) : log(modulus);
@@ -30,8 +30,9 @@ brume_log_psi brume_log_psi_of(double z_re, double z_im, double z_error)
         rounding += 8 * unit / modulus;
     double ratio = z_error / modulus;
     out.error = ratio <= 0.15 ? 1.1 * ratio + 1.1 * rounding : 1;
-    double ceiling = log(modulus + z_error) + 8 * unit;
-    out.ceiling = fmin(0, fmin(ceiling, out.error <= 0.15 ? out.re + out.error : 0));
+    /* log(modulus + z_error) <= log modulus + ratio, of which re is a rounding */
+    out.ceiling = fmin(0, out.error <= 0.15 ? out.re + ratio + 1.1 * rounding
+                                            : log(modulus + z_error) + 8 * unit);
     return out;
 }
 
@@ -66,7 +67,11 @@ brume_log_psi brume_pure_node(const brume_law *law, double y)
         out.error += 32 * unit * (1 + size * fabs(s * c) / square);
     if (!(out.error <= 0.15))
         out.error = 1;
-    out.ceiling = fmin(0, 0.5 * log(fmin(1, square + lost_error + 16 * unit)) + 4 * unit);
+    /* the real part alone: half of log(1 - lost), or of log(square) */
+    if (lost < 0.75 && lost_error < 0.01)
+        out.ceiling = fmin(0, out.re * (1 - 4 * unit) + 0.55 * lost_error / square);
+    else
+        out.ceiling = fmin(0, 0.5 * log(fmin(1, square + lost_error + 16 * unit)) + 4 * unit);
     return out;
 }
 
@@ -219,12 +224,22 @@ long double brume_laplace_cumulant(const brume_law *law, double at, double *slop
     return value;
 }
 
+/* Is there a zero of the sine in [low, high], or next to it? */
+static bool passes_zero(double low, double high)
+{
+    return !(high < 1e12) || floor(low / M_PI - 1e-9) < floor(high / M_PI + 1e-9);
+}
+
+/* From |sin low|, where no zero is between. */
+static double sine_square_from(double sine_low, double high)
+{
+    double least = fmin(sine_low, fabs(sin(high))) - 4e-15 * high;
+    return least > 0 ? least * least * (1 - 1e-12) : 0;
+}
+
 double brume_smallest_sine_square(double low, double high)
 {
-    if (!(high < 1e12) || floor(low / M_PI - 1e-9) < floor(high / M_PI + 1e-9))
-        return 0;
-    double least = fmin(fabs(sin(low)), fabs(sin(high))) - 4e-15 * high;
-    return least > 0 ? least * least * (1 - 1e-12) : 0;
+    return passes_zero(low, high) ? 0 : sine_square_from(fabs(sin(low)), high);
 }
 
 /* |psi| <= g(x)/D, g(x) = sqrt(1-x) + sqrt(t^2+x)/(2 sigma), where x = sin^2 theta / cosh^2 A >=
@@ -245,12 +260,24 @@ double brume_laplace_bound(const brume_law *law, double lost, double y)
     return log1p(fmax(above / law->denominator, -1 + 1e-15)) * (1 - 1e-12);
 }
 
-double brume_laplace_envelope(const brume_law *law, double low, double high)
+double brume_laplace_envelope(brume_law *law, double low, double high)
 {
+    bool laplace = law->kind == BRUME_LAW_LAPLACE; /* else two atoms */
+    if (law->band_low != low) {                    /* several ends are tried for one `low` */
+        law->band_low = low;
+        law->band_near = law->band_far = NAN; /* |sin(low a)|; the bound where the sine may be 0 */
+    }
+    if (passes_zero(low * law->a, high * law->a)) {
+        if (!laplace)
+            return 0;
+        if (isnan(law->band_far))
+            law->band_far = brume_laplace_bound(law, 0, low);
+        return law->band_far;
+    }
+    if (isnan(law->band_near))
+        law->band_near = fabs(sin(low * law->a));
     /* |cosh(A + i theta)|^2 / cosh^2 A = 1 - sin^2 theta / cosh^2 A */
-    double lost = law->sech2 * brume_smallest_sine_square(low * law->a, high * law->a) *
-                  (1 - 1e-12);
-    if (law->kind != BRUME_LAW_LAPLACE) /* two atoms */
-        return fmin(0, 0.5 * log1p(-lost) * (1 - 1e-12));
-    return brume_laplace_bound(law, lost, low);
+    double lost = law->sech2 * sine_square_from(law->band_near, high * law->a) * (1 - 1e-12);
+    return laplace ? brume_laplace_bound(law, lost, low)
+                   : fmin(0, 0.5 * log1p(-lost) * (1 - 1e-12));
 }

@@ -308,10 +308,9 @@ brume_log_psi brume_points_node(brume_law *law, long index, double h)
     return brume_log_psi_of(re - 1, im, brume_points_error(law, y) + whole);
 }
 
-double brume_points_band(const brume_law *law, double low, double high)
+/* |psi(low)|, a bound */
+static double modulus_at(const brume_law *law, double low)
 {
-    if (!(high < 1e12))
-        return 0;
     const brume_points *p = &law->points;
     double re = 0, im = 0, wave_re[BLOCK], wave_im[BLOCK];
     for (size_t from = 0; from < p->live; from += BLOCK) {
@@ -323,8 +322,18 @@ double brume_points_band(const brume_law *law, double low, double high)
         re += block_re;
         im += block_im;
     }
+    return brume_modulus(re, im) + brume_points_error(law, low) + unit * (double)(p->live + 8);
+}
+
+double brume_points_band(brume_law *law, double low, double high)
+{
+    if (!(high < 1e12))
+        return 0;
+    if (law->band_low != low) {
+        law->band_near = modulus_at(law, low);
+        law->band_low = low;
+    }
     /* |psi| is Lipschitz in y with constant E|L - m| <= 2 E|L|, and with E|L| itself */
-    double bound = hypot(re, im) + brume_points_error(law, low) + (high - low) * law->mean_size +
-                   unit * (double)(p->live + 8);
+    double bound = law->band_near + (high - low) * law->mean_size;
     return bound < 1 ? log(bound) : 0;
 }

@@ -185,7 +185,7 @@ static double pairs_envelope(const brume_law *law, double low, double high)
     return lost > 0 ? 0.5 * log1p(-fmin(lost, 1 - 1e-12)) : 0;
 }
 
-double brume_theta_envelope(const brume_law *law, double low, double high)
+double brume_theta_envelope(brume_law *law, double low, double high)
 {
     if (!dual(law)) {
         double pairs = pairs_envelope(law, low, high);

@@ -58,7 +58,7 @@ static void multiply(const brume_line *line, bool dear, long index, factors *f)
 static double known_size(const factors *f)
 {
     return f->product_error <= 0.15
-               ? fmin(1, hypot(f->product_re, f->product_im) * (1 + 1.1 * f->product_error))
+               ? fmin(1, brume_modulus(f->product_re, f->product_im) * (1 + 1.1 * f->product_error))
                : 1;
 }
 
@@ -85,10 +85,11 @@ static kernel_parts kernel_at(const brume_line *line, double y)
         double decay = exp(-(c + 1) * a);
         k.second_re = decay * (k.first_re * co + k.first_im * si);
         k.second_im = decay * (k.first_im * co - k.first_re * si);
-        k.lever = hypot(beta_re, beta_im);
+        k.lever = brume_modulus(beta_re, beta_im);
         /* relative: the unit by 12 units in 1 - e^{-za}: at most |z a| e^{-Re za}/|1 - e^{-za}| */
-        k.error = unit * (96 + 16 * (c * a + y * a) * exp(-c * a) * hypot(alpha_re, alpha_im) +
-                          16 * ((c + 1) * a + y * a) * decay * k.lever);
+        k.error = unit *
+                  (96 + 16 * (c * a + y * a) * exp(-c * a) * brume_modulus(alpha_re, alpha_im) +
+                   16 * ((c + 1) * a + y * a) * decay * k.lever);
         /* second: and e^{-(s+1)a} itself */
         second_decay = decay;
         k.second_error = k.error + unit * (16 + 16 * ((c + 1) * a + y * a));
@@ -105,8 +106,9 @@ static kernel_parts kernel_at(const brume_line *line, double y)
         k.first_re = below_re / square;
         k.first_im = -below_im / square;
     }
-    k.size = hypot(k.first_re, k.first_im);
-    k.second_size = line->band.width > 0 ? hypot(k.second_re, k.second_im) : k.size * second_decay;
+    k.size = brume_modulus(k.first_re, k.first_im);
+    k.second_size = line->band.width > 0 ? brume_modulus(k.second_re, k.second_im)
+                                         : k.size * second_decay;
     k.second_error = fmax(k.error, k.second_error);
     return k;
 }

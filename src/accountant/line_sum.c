@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "accountant/dense.h"
+#include "number/elementary.h"
 
 static const double unit = BRUME_UNIT;
 
@@ -28,6 +29,18 @@ double brume_line_place(const brume_line *line, double epsilon)
     return floor((inside - displacement(line, inside)) / line->unit - offset) + 1 + offset;
 }
 
+/* Sines and cosines of y * by for the nodes of a block. */
+enum { BLOCK = 64 };
+
+static void phases(const brume_line *line, size_t from, double by, double *s, double *co)
+{
+    double angle[BLOCK] = {0};
+    size_t count = line->count - from < BLOCK ? line->count - from : BLOCK;
+    for (size_t j = 0; j < count; j++)
+        angle[j] = line->nodes[from + j].y * by;
+    brume_vector_sincos(angle, s, co, count);
+}
+
 static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
 {
     double a = line->unit, c = line->c, inside = epsilon - line->centre;
@@ -40,20 +53,22 @@ static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
     double moved = displacement(line, inside);
     if (above == 0)
         moved *= 2.5; /* eps may lie beyond it */
-    double sum = 0, slope = 0, error = 0, absolute = 0;
+    double sum = 0, slope = 0, error = 0, absolute = 0, whole = exp(a);
+    double sines[BLOCK], cosines[BLOCK];
     for (size_t i = 0; i < line->count; i++) {
+        if (i % BLOCK == 0)
+            phases(line, i, start, sines, cosines);
         const brume_node *node = &line->nodes[i];
-        double half = i ? 1 : 0.5, s, co;
+        double half = i ? 1 : 0.5, s = sines[i % BLOCK], co = cosines[i % BLOCK];
         if (node->first_re == 0 && node->first_im == 0) { /* not summed */
             error += (node->error * near + node->second_error * far) * (1 + 1e-9);
             continue;
         }
-        sincos(node->y * start, &s, &co);
         double first = node->first_re * co + node->first_im * s;
         double second = node->second_re * co + node->second_im * s;
         double term = half * (near * first + far * second);
         sum += term;
-        slope -= half * decay * (first - second * exp(a));
+        slope -= half * decay * (first - second * whole);
         absolute += fabs(near * first) + fabs(far * second);
         double size = near * (fabs(node->first_re) + fabs(node->first_im)) +
                       far * (fabs(node->second_re) + fabs(node->second_im));
@@ -84,12 +99,14 @@ static brume_line_sum evaluate_plain(const brume_line *line, double epsilon, boo
     double c = line->c, x = epsilon, turn = x - line->centre;
     double away = line->centre == 0 ? 0 : unit * fabs(x) + line->centre_error; /* error of turn */
     double sum = 0, slope = 0, error = 0, absolute = 0;
+    double sines[BLOCK], cosines[BLOCK];
     for (size_t i = 0; i < line->count; i++) {
+        if (i % BLOCK == 0)
+            phases(line, i, turn, sines, cosines);
         const brume_node *node = &line->nodes[i];
         double node_re = second ? node->second_re : node->first_re;
         double node_im = second ? node->second_im : node->first_im;
-        double half = i ? 1 : 0.5, s, co;
-        sincos(node->y * turn, &s, &co);
+        double half = i ? 1 : 0.5, s = sines[i % BLOCK], co = cosines[i % BLOCK];
         double re = half * (node_re * co + node_im * s);
         double im = half * (node_im * co - node_re * s);
         sum += re;
