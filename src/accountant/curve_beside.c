@@ -129,15 +129,51 @@ static double best_order(const brume_curve_sum *curves, mixture *mix, const brum
 
 /* --- moments, and the pair --- */
 
+/* An upper bound of log phi(c) of one law, all draws; c times its largest loss, where nothing else
+ * is known of it. */
+static double cumulant_upper(brume_law *law, double c)
+{
+    double error;
+    long double k = brume_cumulant(law, 1, c, NULL, &error);
+    double upper = (double)k + error + 1e-15 * (double)fabsl(k);
+    if (!isfinite(error) &&
+        law->bounded) /* a rate next to 1 by 8 units: top by that over 1 - rate */
+        upper = law->count * c * law->top * (1 + 64 * BRUME_UNIT / (1 - fmin(law->rate, 0.999)));
+    return isfinite(error) || (law->bounded && law->rate < 0.99) ? upper : INFINITY;
+}
+
 /* log of an upper bound of delta by the moments of everything at order c, plus c eps. */
 static double log_moment_upper(const brume_curve_sum *curves, mixture *mix, double c)
 {
-    double error;
-    long double k = brume_cumulant(mix->laws, mix->count, c, NULL, &error);
-    double own = brume_curve_sum_upper(curves, c), tail = -log1p(c) + c * tail_slope(c);
-    double slack = error + 1e-14 * (1 + (double)fabsl(k) + own + fabs(tail)); /* up */
-    double bound = (double)(k + own + tail) + slack;
+    double sum = brume_curve_sum_upper(curves, c), tail = -log1p(c) + c * tail_slope(c);
+    for (size_t i = 0; i < mix->count; i++)
+        sum += cumulant_upper(&mix->laws[i], c);
+    double slack = 1e-14 * (1 + fabs(sum) + fabs(tail)); /* up: cumulants are not negative */
+    double bound = sum + tail + slack;
     return isnan(bound) ? INFINITY : bound;
+}
+
+/* What that says at order c of what was asked for, up. */
+static double moments_upper(const brume_curve_question *q, double failure, double c, double bound)
+{
+    if (q->of_delta) { /* (bound - log delta)/c */
+        double log_delta = log(q->at);
+        double epsilon = (bound - log_delta) / c * (1 + 8 * BRUME_UNIT) +
+                         1e-14 * fabs(log_delta) / c;
+        return isnan(epsilon) ? INFINITY : fmax(epsilon, 0);
+    }
+    double moment = exp(bound - c * q->at + 1e-14 * fabs(c * q->at)) * (1 + 1e-14);
+    return fmin(1, (failure + moment) * (1 + 4 * BRUME_UNIT)); /* fmin passes over a NaN */
+}
+
+/* Do moments near the order that the other order of the neighbours was best at say enough? */
+static bool moments_suffice(const brume_curve_sum *curves, mixture *mix,
+                            const brume_curve_question *q, double order, double enough)
+{
+    for (double c = order; enough > 0 && c < 5 * order; c *= 2)
+        if (moments_upper(q, mix->failure, c, log_moment_upper(curves, mix, c)) <= enough)
+            return true;
+    return false;
 }
 
 /* Add a Gaussian whose release raises log delta by about as much as a band would. */
@@ -247,19 +283,26 @@ static bool lay_line(const mixture *mix, const first_bound *first, brume_line *l
  * find one. *at is the line there. */
 static double line_epsilon(const brume_line *line, double start, double target, brume_line_sum *at)
 {
-    double epsilon = start, aside = 2e-13;
-    for (int i = 0; i < 40; i++) {
+    double epsilon = start, aside = 2e-13, low = 0, high = INFINITY;
+    for (int i = 0; i < 60; i++) {
         *at = brume_line_evaluate(line, epsilon);
         double upper = at->value + at->error, excess = log(upper / target);
-        if (!isfinite(excess) || !(at->slope < 0))
+        if (!isfinite(excess))
             return INFINITY;
         double move = excess * upper / -at->slope, close = fmax(1e-12, 3 * aside) * epsilon;
-        if (upper <= target && (fabs(move) <= close || epsilon == 0))
+        *(upper <= target ? &high : &low) = epsilon;
+        if (upper <= target && (fabs(move) <= close || epsilon == 0 || epsilon - low <= close))
             return epsilon;
         /* at the end a little beyond, so that it is certified; more where rounding shows */
         if (i > 3)
-            aside *= 2;
-        epsilon = fmax(0, epsilon + move + aside * epsilon);
+            aside *= 1.5;
+        double next = epsilon + move + aside * epsilon;
+        bool inside = next > low && next < high;
+        if (!inside && low == 0 && next <= 0 && i < 3)
+            next = 0;
+        else if (!inside)
+            next = high < INFINITY ? 0.5 * (low + high) : 1.5 * low + 1e-9;
+        epsilon = next;
     }
     return INFINITY;
 }
@@ -274,21 +317,11 @@ static double finite_down(double delta, double failure)
 static first_bound bound_by_moments(const brume_curve_sum *curves, mixture *mix,
                                     const brume_curve_question *q, double failure)
 {
-    double c = best_order(curves, mix, q);
-    first_bound first = {.saddle = c, .c = c};
-    double bound = first.bound = log_moment_upper(curves, mix, c);
-    if (q->of_delta) { /* (bound - log delta)/c, up by more than its roundings */
-        double log_delta = first.log_delta = log(q->at);
-        first.epsilon =
-            fmax((bound - log_delta) / c * (1 + 8 * BRUME_UNIT) + 1e-14 * fabs(log_delta) / c, 0);
-        first.upper = isnan(first.epsilon) ? INFINITY : first.epsilon;
-    } else {
-        first.epsilon = q->at;
-        first.log_delta = bound - c * q->at;
-        double moment = exp(first.log_delta + 1e-14 * fabs(c * q->at)) * (1 + 1e-14); /* up */
-        first.upper =
-            fmin(1, (failure + moment) * (1 + 4 * BRUME_UNIT)); /* fmin passes over a NaN */
-    }
+    double c = best_order(curves, mix, q), bound = log_moment_upper(curves, mix, c);
+    first_bound first = {.saddle = c, .c = c, .bound = bound};
+    first.upper = moments_upper(q, failure, c, bound);
+    first.epsilon = q->of_delta ? first.upper : q->at;
+    first.log_delta = q->of_delta ? log(q->at) : bound - c * q->at;
     return first;
 }
 
@@ -347,9 +380,10 @@ static bool is_elsewhere(const first_bound *first, first_bound *next)
 
 brume_status brume_curve_beside(const brume_term *terms, size_t count, bool reversed,
                                 const brume_curve_sum *curves, brume_curve_question q,
-                                double enough, brume_composition *out, bool *paired,
+                                double *order, brume_composition *out, bool *paired,
                                 bool *symmetric, brume_error *error)
 {
+    double enough = out->value.upper;
     mixture mix = {0};
     BRUME_TRY(mixture_open(terms, count, reversed, &mix, error));
     *symmetric = mix.symmetric;
@@ -358,9 +392,13 @@ brume_status brume_curve_beside(const brume_term *terms, size_t count, bool reve
         finite.at = finite_down(q.at, mix.failure);
     brume_status status = BRUME_OK;
     double upper = q.of_delta ? INFINITY : 1, by_pair;
-    if (!q.of_delta || finite.at > 0) {
+    bool asked = !q.of_delta || finite.at > 0;
+    if (asked && *order > 0 && moments_suffice(curves, &mix, &finite, *order, enough)) {
+        upper = enough;
+    } else if (asked) {
         first_bound first = bound_by_moments(curves, &mix, &finite, mix.failure), next;
         upper = first.upper;
+        *order = first.saddle;
         bool again = upper > enough && first.bound < INFINITY;
         for (int i = 0; again && i < 2 && status == BRUME_OK; i++) {
             status = bound_by_pair(curves, &mix, &q, &first, out, &by_pair, &next, error);

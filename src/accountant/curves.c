@@ -16,6 +16,21 @@ bool brume_curves_answered(const char *route)
     return route == route_moments || route == route_pairs;
 }
 
+bool brume_curves_guess(const brume_term *terms, size_t count, brume_gathered *gathered)
+{
+    brume_curve_sum curves;
+    if (!brume_curve_sum_open(terms, count, &curves))
+        return false;
+    double square = brume_curve_sum_upper(&curves, 1); /* mu^2 = 2 rho */
+    brume_curve_sum_close(&curves);
+    brume_loss loss = {.kind = BRUME_LOSS_GAUSSIAN, .a = sqrt(square)};
+    /* there is room: what has only a curve has no law of its own */
+    if (brume_law_open(&loss, 1, false, &gathered->laws[gathered->law_count], NULL) != BRUME_OK)
+        return false;
+    gathered->law_count++;
+    return true;
+}
+
 /* Is there a loss law beside the curves? If not, a pair is not tried: it says what (a) says. */
 static bool has_laws(const brume_term *terms, size_t count)
 {
@@ -63,10 +78,11 @@ static brume_status take_pair(const brume_term *terms, size_t count, brume_curve
     brume_composition both = *result;
     both.value.upper = 0;
     brume_status status = BRUME_OK;
+    double order = 0;
     bool symmetric = false, paired = false;
-    for (int order = 0; order < 2 && !symmetric && status == BRUME_OK; order++)
-        status = brume_curve_beside(terms, count, order == 1, &curves, q, both.value.upper, &both,
-                                    &paired, &symmetric, error);
+    for (int reversed = 0; reversed < 2 && !symmetric && status == BRUME_OK; reversed++)
+        status = brume_curve_beside(terms, count, reversed == 1, &curves, q, &order, &both, &paired,
+                                    &symmetric, error);
     brume_curve_sum_close(&curves);
     BRUME_TRY(status);
     if (both.value.upper < result->value.upper) {

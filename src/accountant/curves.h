@@ -46,12 +46,13 @@ typedef struct brume_curve_question {
     double at;
 } brume_curve_question;
 
-/* Both routes for one order of the neighbours, beside the laws of the terms. out->value.upper
- * becomes the upper end, at least `enough`, below which nobody needs it; *paired is set where the
- * pair gave it; *symmetric: the other order is the same. */
+/* Both routes for one order of the neighbours, beside the laws of the terms. out->value.upper, that
+ * of the other order or 0, becomes the larger of both; *order is where moments are best, of the
+ * other order or 0 before; *paired is set where the pair gave the upper end; *symmetric: the other
+ * order is the same. */
 BRUME_MUST_USE brume_status brume_curve_beside(const brume_term *terms, size_t count, bool reversed,
                                                const brume_curve_sum *curves,
-                                               brume_curve_question q, double enough,
+                                               brume_curve_question q, double *order,
                                                brume_composition *out, bool *paired,
                                                bool *symmetric, brume_error *error);
 
@@ -63,6 +64,9 @@ BRUME_MUST_USE brume_status brume_curves_epsilon(const brume_term *terms, size_t
 BRUME_MUST_USE brume_status brume_curves_delta(const brume_term *terms, size_t count,
                                                double epsilon, brume_composition *out,
                                                brume_error *error);
+
+/* Add a Gaussian that has about their curve to the laws: a place to start, not a bound. */
+bool brume_curves_guess(const brume_term *terms, size_t count, brume_gathered *gathered);
 
 /* Does this route say that they answered? Then no moments of all terms are below. */
 bool brume_curves_answered(const char *route);
