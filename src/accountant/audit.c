@@ -278,7 +278,7 @@ static bool audit_laws(brume_law *laws, size_t count, double epsilon, brume_audi
     for (size_t i = 0; i < count && alive; i++)
         alive = brume_law_settle(&laws[i], line.c);
     double goal = brume_line_size(&line, epsilon);
-    if (alive && line.unit == 0 && !brume_line_decays(&line, epsilon, goal)) {
+    if (alive && line.unit == 0 && !brume_line_decays(&line, epsilon, goal, BRUME_LINE_LONG)) {
         if (count == 1 && audit_peaks(laws, epsilon, out))
             return true;
         alive = brume_law_settle(&laws[0], line.c);

@@ -160,10 +160,10 @@ void brume_line_aim(brume_line *line, double epsilon)
     }
 }
 
-bool brume_line_decays(brume_line *line, double epsilon, double goal)
+bool brume_line_decays(brume_line *line, double epsilon, double goal, double most)
 {
     double base = (double)(line->cumulant - (long double)line->c * epsilon);
-    for (double nodes = 500; nodes <= 32000; nodes *= 4) {
+    for (double nodes = 500; nodes <= most; nodes *= 4) {
         double y = nodes * line->h, bound = base - log(y);
         for (size_t i = 0; i < line->law_count; i++)
             bound += line->laws[i].count * brume_law_envelope(&line->laws[i], y, INFINITY);

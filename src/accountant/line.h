@@ -120,8 +120,9 @@ BRUME_MUST_USE bool brume_line_lay_all(brume_line *line, size_t last, double lea
 /* log of the size of T at eps: what `goal` should be at least. */
 double brume_line_size(const brume_line *line, double epsilon);
 
-/* Would the laws' own decay end the line, without a band? */
-bool brume_line_decays(brume_line *line, double epsilon, double goal);
+/* Would the laws' own decay end the line, without a band, within so many nodes? */
+bool brume_line_decays(brume_line *line, double epsilon, double goal, double most);
+enum { BRUME_LINE_LONG = 32000, BRUME_LINE_SHORT = 2000 };
 
 /* Folded lines: the place on the lattice, in units from the centre, at which the sum over losses
  * above eps starts. All losses before it are below eps, for every parameter within 8 units. */

@@ -216,23 +216,33 @@ bool brume_plan_make(brume_plan *p, double epsilon, double delta, int way)
     return good;
 }
 
+bool brume_plan_above(const brume_plan *p, double epsilon, double *above)
+{
+    *above = p->beyond * (1 + 1e-9);
+    for (size_t i = 0; i < p->term_count; i++) {
+        if (p->rays[i])
+            continue;
+        /* a smaller epsilon moves the moment bound by e^{c (old - new)} */
+        double moved = (p->moment[i] - 1) * (p->ceiling_epsilon - epsilon);
+        if (moved > 0)
+            moved *= 1 + 1e-9;
+        if (p->ceiling[i] == -INFINITY && !(epsilon > p->moment[i]))
+            return false;
+        *above += exp(p->ceiling[i] + p->log_weight[i] + moved) * (1 + 1e-9);
+    }
+    return isfinite(*above);
+}
+
 bool brume_plan_evaluate(const brume_plan *p, double epsilon, double *value, double *slope,
                          double *error, double *above)
 {
     *value = *slope = *error = 0;
-    *above = p->beyond * (1 + 1e-9);
+    if (!brume_plan_above(p, epsilon, above))
+        return false;
     for (size_t i = 0; i < p->term_count; i++) {
         double weight = exp(p->log_weight[i]), v, s, e;
-        /* a smaller epsilon moves the moment bound by e^{c (old - new)} */
-        if (!p->rays[i]) {
-            double moved = (p->moment[i] - 1) * (p->ceiling_epsilon - epsilon);
-            if (moved > 0)
-                moved *= 1 + 1e-9;
-            if (p->ceiling[i] == -INFINITY && !(epsilon > p->moment[i]))
-                return false;
-            *above += exp(p->ceiling[i] + p->log_weight[i] + moved) * (1 + 1e-9);
+        if (!p->rays[i])
             continue;
-        }
         if (!brume_ray_evaluate(p->rays[i], epsilon, &v, &s, &e))
             return false;
         *value += weight * v;
@@ -240,8 +250,7 @@ bool brume_plan_evaluate(const brume_plan *p, double epsilon, double *value, dou
         *error += weight * (e * (1 + 1e-9) + (100 + 16 * p->log_weight[i]) * unit * fabs(v));
     }
     /* delta is not below 0: a sum that says so is a fault, and nothing else of it is believed */
-    return isfinite(*value) && isfinite(*error) && isfinite(*above) &&
-           *value + *error + *above >= 0;
+    return isfinite(*value) && isfinite(*error) && *value + *error + *above >= 0;
 }
 
 void brume_plan_certify(const brume_plan *p, double epsilon, double *lower, double *upper)

@@ -44,6 +44,10 @@ brume_ray_aim brume_plan_aim(const brume_parts *whole, double epsilon, double *d
 bool brume_plan_evaluate(const brume_plan *p, double epsilon, double *value, double *slope,
                          double *error, double *above);
 
+/* What may come on top of the rays at epsilon, and at every larger one; false if that is not known
+ * there. */
+bool brume_plan_above(const brume_plan *p, double epsilon, double *above);
+
 /* Certified ends of delta(epsilon); 0 and 1 if nothing is known. */
 void brume_plan_certify(const brume_plan *p, double epsilon, double *lower, double *upper);
 

@@ -32,6 +32,7 @@ struct brume_ray {
     double scale;            /* log of the product at the start, beyond the bases; exact */
     long double base;        /* sum n base, and the scale: nothing overflows */
     double rest_a, rest_log; /* bound of the path's end */
+    double rest_b;           /* how high it is */
     size_t node_count, panel_count;
     ray_panel panels[MOST_PANELS];
     ray_node nodes[MOST_PANELS * BRUME_GAUSS_NODES];
@@ -267,6 +268,7 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at, double log_goal)
         done += 2 * half;
         /* the path goes on straight up, where everything falls: |z(z-1)| >= b^2 */
         ray->rest_a = creal(to);
+        ray->rest_b = cimag(to);
         ray->rest_log = log_bound(ray, creal(to), cimag(to)) - log(cimag(to)) + 1e-9;
         if (ray->rest_log - ray->rest_a * at->x < log_goal)
             return true;
@@ -413,6 +415,12 @@ bool brume_ray_probe(const brume_ray *ray, size_t index, brume_ray_node *out)
     *out = (brume_ray_node){ray->start, n->a,  n->b,     n->weight_re, n->weight_im,
                             n->re,      n->im, n->error, ray->scale};
     return true;
+}
+
+brume_ray_frame brume_ray_frame_of(const brume_ray *ray)
+{
+    return (brume_ray_frame){ray->parts,  ray->start,  ray->base,
+                             ray->rest_a, ray->rest_b, ray->rest_log};
 }
 
 const brume_contour *brume_ray_contour(const brume_ray *ray, size_t part)

@@ -71,6 +71,16 @@ double brume_ray_start(const brume_ray *ray);
 bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, double *slope,
                         double *error);
 
+/* What a sum over the nodes and spans below needs beside them. */
+typedef struct brume_ray_frame {
+    const brume_parts *parts;
+    double start;
+    long double base;                /* log of what the nodes leave out, but for e^{-start x} */
+    double rest_a, rest_b, rest_log; /* the path ends at start + a + ib; a bound of what is beyond,
+                                        but for e^{-ax} */
+} brume_ray_frame;
+brume_ray_frame brume_ray_frame_of(const brume_ray *ray);
+
 /* For the audit: a node at z = start + a + ib, the rule's weight, and weight times
  * exp(-scale) prod (Phi exp(-base))^n/(z(z-1)) with a bound of its error. False beyond the last. */
 typedef struct brume_ray_node {

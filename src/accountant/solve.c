@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "accountant/atom_sum.h"
+#include "accountant/beside.h"
 #include "accountant/start.h"
 #include "accountant/invert.h"
 #include "accountant/closed.h"
@@ -67,8 +68,9 @@ static bool aim(brume_line *line, double epsilon, double log_delta, double *goal
             return false;
     *goal = fmin(brume_line_size(line, epsilon), log_delta);
     if (*width < 0)
-        *width = line->unit > 0 || brume_line_decays(line, epsilon, *goal) ? 0
-                                                                           : 1 / fmax(line->c, 0.5);
+        *width = line->unit > 0 || brume_line_decays(line, epsilon, *goal, BRUME_LINE_LONG)
+                     ? 0
+                     : 1 / fmax(line->c, 0.5);
     return true;
 }
 
@@ -195,6 +197,21 @@ static double once_goal(double width_goal)
     return fmax(width_goal, 0.5 * ray_width);
 }
 
+/* Rays narrow to what their rounding allows, at little cost. */
+static double beside_goal(double width_goal)
+{
+    return fmax(width_goal, 0.1 * ray_width);
+}
+
+/* Subsampled Gaussians beside atoms, where no short line ends by itself? */
+static bool beside_lines(brume_law *laws, size_t count, double epsilon)
+{
+    brume_line line = {.laws = laws, .law_count = count};
+    double width = 0, goal;
+    return brume_beside_suits(laws, count) && aim(&line, epsilon, INFINITY, &goal, &width) &&
+           !brume_line_decays(&line, epsilon, goal, BRUME_LINE_SHORT);
+}
+
 /* delta of laws as they are; `upper_end`: the goal is of the estimated excess of the upper end. */
 static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, double width_goal,
                             bool upper_end, brume_answer *out)
@@ -239,6 +256,12 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         return true;
     }
     if (brume_once_delta(laws, count, epsilon, once_goal(width_goal), BRUME_ONCE_QUICK, &answer) &&
+        narrow(&answer, fmax(width_goal, ray_width))) {
+        *out = answer;
+        return true;
+    }
+    if (beside_lines(laws, count, epsilon) &&
+        brume_beside_delta(laws, count, epsilon, beside_goal(width_goal), &answer) &&
         narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
         return true;
@@ -425,6 +448,12 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
         alive = aim(&line, epsilon, log(delta), &goal, &width);
         if (alive && first && width > 0 && only_sampled(laws, count) &&
             answer.value.upper < INFINITY)
+            break;
+        if (alive && first && brume_beside_suits(laws, count) &&
+            !brume_line_decays(&line, epsilon, goal, BRUME_LINE_SHORT) &&
+            brume_beside_epsilon(laws, count, delta, delta_error, beside_goal(width_goal), epsilon,
+                                 &answer) &&
+            narrow(&answer, fmax(width_goal, ray_width)))
             break;
         if (alive && first && width > 0 &&
             brume_once_epsilon(laws, count, delta, delta_error, once_goal(width_goal),

@@ -1,0 +1,422 @@
+/* Sums over the atoms of pure and Laplace losses of rays of subsampled Gaussians. See the header
+ * and proofs/accountant.md, section 23.
+ *
+ * Promise: the two sides bound delta for every parameter within its 8 units. Which rays are laid,
+ * and for which epsilon, is free. */
+#include "accountant/beside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accountant/line.h"
+#include "accountant/plan.h"
+#include "accountant/ray_beside.h"
+
+static const double unit = BRUME_UNIT;
+static const double least_mass = 1e-30; /* of an atom; what is left out counts whole */
+static const char route_beside[] = "rays of subsampled Gaussians, summed over the atoms of others";
+
+enum { MOST_LAWS = 12, MOST_ATOMS = 4000, MOST_PATTERNS = 24, MOST_PLANS = 6, MOST_DRAWS = 20000 };
+
+typedef struct atom {
+    double loss, mass;
+} atom;
+
+/* A term of the product of all Laplace transforms. */
+typedef struct pattern {
+    double loss, weight;
+    unsigned first, second; /* factors, see ray_beside.h */
+} pattern;
+
+/* A plan, and its rays with the factors of each pattern. */
+typedef struct layout {
+    brume_plan plan;
+    brume_ray_beside *rays[BRUME_PLAN_TERMS][MOST_PATTERNS];
+} layout;
+
+struct brume_beside {
+    brume_law laws[MOST_LAWS]; /* shared, and only read */
+    size_t law_count, sampled;
+    brume_parts parts;
+    atom *atoms; /* of the pure losses, the largest loss first */
+    size_t atom_count;
+    pattern patterns[MOST_PATTERNS];
+    size_t pattern_count;
+    double top, bottom;            /* of the Laplace losses */
+    double mass_error, loss_error; /* relative, and of every loss in units of it */
+    double left_out;
+    double variation; /* a bound of the total variation of all but the pure losses */
+    layout *plans[MOST_PLANS];
+    size_t plan_count, next_plan;
+    double *lower, *upper; /* of each atom */
+    double goal;
+    double epsilon, ends[2]; /* the last answer */
+    size_t nodes;
+};
+
+static void close_layout(layout *l)
+{
+    for (size_t i = 0; i < BRUME_PLAN_TERMS; i++)
+        for (size_t j = 0; j < MOST_PATTERNS; j++)
+            brume_ray_beside_close(l->rays[i][j]);
+    brume_plan_close(&l->plan);
+    free(l);
+}
+
+void brume_beside_close(brume_beside *b)
+{
+    if (!b)
+        return;
+    for (size_t i = 0; i < b->plan_count; i++)
+        close_layout(b->plans[i]);
+    free(b->atoms);
+    free(b->lower);
+    free(b->upper);
+    free(b);
+}
+
+static int by_loss(const void *left, const void *right)
+{
+    double a = ((const atom *)left)->loss, c = ((const atom *)right)->loss;
+    return a < c ? 1 : a > c ? -1 : 0;
+}
+
+/* The atoms so far, each with the binomial ones of n draws of a pure loss. */
+static bool add_pure(brume_beside *b, const brume_law *law)
+{
+    long double a = law->a, n = law->count, mass = expl(-n * log1pl(expl(-a)));
+    size_t count = 0, draws = (size_t)law->count;
+    atom *one = malloc((draws + 1) * sizeof *one);
+    if (!one)
+        return false;
+    for (long double j = n; j >= 0; j--) { /* j draws above */
+        if (mass >= (long double)least_mass)
+            one[count++] = (atom){(double)((2 * j - n) * a), (double)mass};
+        else
+            b->left_out += (double)mass;
+        mass *= j / (n - j + 1) * expl(-a);
+    }
+    atom *all = count > 0 && b->atom_count * count <= 4 * MOST_ATOMS
+                    ? malloc(b->atom_count * count * sizeof *all)
+                    : NULL;
+    size_t made = 0;
+    for (size_t i = 0; all && i < b->atom_count; i++)
+        for (size_t j = 0; j < count; j++) {
+            double product = b->atoms[i].mass * one[j].mass;
+            if (product >= least_mass)
+                all[made++] = (atom){b->atoms[i].loss + one[j].loss, product};
+            else
+                b->left_out += product;
+        }
+    free(one);
+    if (!all)
+        return false;
+    free(b->atoms);
+    b->atoms = all;
+    b->atom_count = made;
+    /* d log mass/da = j - np: the parameter by 9 units; the recursion in long doubles; a product */
+    b->mass_error += unit * (double)(9 * a * n + 0x1p-7L * n + 4);
+    return made > 0 && made <= MOST_ATOMS;
+}
+
+/* The patterns so far, each with those of m draws of a Laplace loss. */
+static bool add_laplace(brume_beside *b, const brume_law *law)
+{
+    size_t before = b->pattern_count;
+    pattern old[MOST_PATTERNS];
+    double draws = law->count, a = law->a;
+    if (!((double)before * (draws + 1) <= MOST_PATTERNS))
+        return false;
+    memcpy(old, b->patterns, before * sizeof *old);
+    b->pattern_count = 0;
+    for (size_t i = 0; i < before; i++) {
+        double choose = 1;
+        for (unsigned down = 0; down <= (unsigned)draws; down++) {
+            pattern p = old[i];
+            unsigned up = (unsigned)draws - down;
+            p.loss += ((double)up - (double)down) * a;
+            p.weight *= choose * exp(-a * down);
+            p.first += up;
+            p.second += down;
+            b->patterns[b->pattern_count++] = p;
+            choose *= (draws - down) / (down + 1);
+        }
+    }
+    b->top += draws * a;
+    b->bottom -= draws * a;
+    b->mass_error += unit * (10 * a * draws + 8 * draws + 8);
+    return true;
+}
+
+bool brume_beside_suits(const brume_law *laws, size_t count)
+{
+    double sampled = 0, terms = 1;
+    size_t others = 0;
+    bool laplace = false;
+    for (size_t i = 0; i < count; i++) {
+        const brume_law *law = &laws[i];
+        if (law->kind == BRUME_LAW_SAMPLED && law->reversed)
+            return false; /* such losses end, and with Laplace factors the path cannot be closed */
+        if (law->kind == BRUME_LAW_SAMPLED) {
+            sampled += law->count;
+            continue;
+        }
+        if (law->kind != BRUME_LAW_PURE && law->kind != BRUME_LAW_LAPLACE)
+            return false;
+        laplace |= law->kind == BRUME_LAW_LAPLACE;
+        /* some 12 deviations of a binomial to either side */
+        terms *= law->kind == BRUME_LAW_LAPLACE ? law->count + 1
+                                                : fmin(law->count + 1, 4 + 12 * sqrt(law->count));
+        others += law->count <= MOST_DRAWS;
+    }
+    return count <= MOST_LAWS && sampled > 0 && others > 0 && (sampled > 1 || laplace) &&
+           terms <= MOST_ATOMS;
+}
+
+brume_beside *brume_beside_open(const brume_law *laws, size_t count, double goal)
+{
+    brume_beside *b = brume_beside_suits(laws, count) ? calloc(1, sizeof *b) : NULL;
+    if (!b)
+        return NULL;
+    b->goal = goal;
+    b->epsilon = NAN;
+    b->law_count = count;
+    for (size_t i = 0; i < count; i++) /* the subsampled ones first */
+        if (laws[i].kind == BRUME_LAW_SAMPLED)
+            b->laws[b->sampled++] = laws[i];
+    size_t at = b->sampled;
+    for (size_t i = 0; i < count; i++)
+        if (laws[i].kind != BRUME_LAW_SAMPLED)
+            b->laws[at++] = laws[i];
+    b->atoms = malloc(sizeof *b->atoms);
+    bool alive = b->atoms && brume_parts_gather(b->laws, b->sampled, &b->parts);
+    if (alive) {
+        b->atoms[0] = (atom){0, 1};
+        b->atom_count = b->pattern_count = 1;
+        b->patterns[0] = (pattern){.weight = 1};
+    }
+    for (size_t i = b->sampled; alive && i < count; i++)
+        alive = b->laws[i].kind == BRUME_LAW_PURE ? add_pure(b, &b->laws[i])
+                                                  : add_laplace(b, &b->laws[i]);
+    alive = alive && b->atom_count * b->pattern_count <= MOST_ATOMS;
+    if (alive) {
+        qsort(b->atoms, b->atom_count, sizeof *b->atoms, by_loss);
+        b->lower = malloc(b->atom_count * sizeof *b->lower);
+        b->upper = malloc(b->atom_count * sizeof *b->upper);
+        for (size_t i = 0; i < count; i++) {
+            const brume_law *law = &b->laws[i];
+            if (law->kind == BRUME_LAW_SAMPLED)
+                b->variation += law->count * law->rate * erf(M_SQRT1_2 / (2 * law->a));
+            else if (law->kind == BRUME_LAW_LAPLACE)
+                b->variation += law->count * -expm1(-law->a / 2);
+        }
+        b->variation = fmin(1, b->variation * (1 + 1e-12)); /* up: the parameters' 8 units */
+        b->loss_error = (16 + 2 * (double)count) * unit;    /* 9 of the parameters, and sums */
+        b->left_out *= 1 + 1e-6;
+    }
+    if (!alive || !b->lower || !b->upper) {
+        brume_beside_close(b);
+        return NULL;
+    }
+    return b;
+}
+
+/* The ends of delta at `epsilon`, known up to `off`, of all but the pure losses, by one plan. */
+static bool ends_by(const brume_beside *b, const layout *l, double epsilon, double off,
+                    double *lower, double *upper)
+{
+    double sum = 0, error = 0, above, off_weight = b->mass_error + 100 * unit;
+    if (!brume_plan_above(&l->plan, epsilon - b->top - off, &above))
+        return false;
+    for (size_t j = 0; j < b->pattern_count; j++) {
+        const pattern *p = &b->patterns[j];
+        double at = epsilon - p->loss, at_error = off + b->loss_error * (b->top + fabs(at));
+        for (size_t i = 0; i < l->plan.term_count; i++) {
+            double value, wrong, log_weight = l->plan.log_weight[i];
+            double weight = p->weight * exp(log_weight);
+            if (!l->plan.rays[i])
+                continue; /* it is in what comes on top */
+            if (!brume_ray_beside_evaluate(l->rays[i][j], at, at_error, &value, &wrong))
+                return false;
+            sum += weight * value;
+            error += weight * (wrong + (off_weight + 16 * unit * log_weight) * fabs(value));
+        }
+    }
+    error *= 1 + 1e-9;
+    *lower = fmax(0, sum - error);
+    *upper = fmin(1, sum + error + above);
+    return *upper >= 0; /* else a fault, and nothing of it is believed */
+}
+
+/* The ends of one atom's delta, by what is known without rays, and by the plans; `most` is an upper
+ * end. */
+static void bound_atom(brume_beside *b, size_t k, double at, double off, double most)
+{
+    b->lower[k] = 0;
+    b->upper[k] = most;
+    if (at + off < 0) { /* 1 - u and 1 - u + u delta'(1/u), which is at most the variation */
+        b->lower[k] = -expm1(at + off) * (1 - 4 * unit);
+        b->upper[k] = fmin(most, 1 - exp(at - off) * (1 - b->variation) * (1 - 8 * unit));
+        return;
+    }
+    for (size_t i = 0; i < b->plan_count; i++) {
+        double low, high;
+        if (!ends_by(b, b->plans[i], at, off, &low, &high))
+            continue;
+        b->lower[k] = fmax(b->lower[k], low);
+        b->upper[k] = fmin(b->upper[k], high);
+        if (high - low <= 0.1 * b->goal * high)
+            break; /* sharp enough */
+    }
+}
+
+/* What the plans say of all atoms, and of delta; the atom that leaves most open. */
+static size_t sum_atoms(brume_beside *b, double epsilon)
+{
+    long double lower = 0, upper = 0;
+    double worst = -1, rest = 0, least = 1;
+    size_t open = 0, sure = 0;
+    for (size_t k = 0; k < b->atom_count; k++)
+        rest += b->atoms[k].mass;
+    for (size_t k = 0; k < b->atom_count; k++) {
+        const atom *a = &b->atoms[k];
+        double at = epsilon - a->loss, off = b->loss_error * (fabs(epsilon) + fabs(a->loss));
+        /* delta falls with epsilon, which grows from atom to atom, if they are not too near */
+        for (; b->atoms[sure].loss - a->loss > 4 * off; sure++)
+            least = fmin(least, b->upper[sure]);
+        if (rest * least <= 1e-3 * b->goal * (double)lower) {
+            upper += rest * least * (1 + 1e-9); /* all that are left */
+            break;
+        }
+        bound_atom(b, k, at, off, least);
+        double gap = a->mass * (b->upper[k] - b->lower[k]);
+        if (gap > worst && at > 0)
+            worst = gap, open = k;
+        lower += (long double)a->mass * b->lower[k];
+        upper += (long double)a->mass * b->upper[k];
+        rest -= a->mass;
+    }
+    /* masses by their error, down and up; the atoms left out */
+    double off = b->mass_error + 16 * unit;
+    b->ends[0] = fmax(0, (double)lower * (1 - off));
+    b->ends[1] = fmin(1, (double)upper * (1 + off) + b->left_out);
+    b->epsilon = epsilon;
+    return open;
+}
+
+/* One plan more, aimed at the subsampled Gaussians' own epsilon; false if there is none. */
+static bool add_plan(brume_beside *b, double epsilon, int way)
+{
+    if (!(epsilon > 0))
+        return false;
+    layout *l = calloc(1, sizeof *l);
+    if (!l)
+        return false;
+    double delta;
+    l->plan.whole = b->parts;
+    brume_plan_aim(&b->parts, epsilon, &delta);
+    bool alive = brume_plan_make(&l->plan, epsilon, delta, way);
+    for (size_t i = 0; alive && i < l->plan.term_count; i++)
+        for (size_t j = 0; alive && l->plan.rays[i] && j < b->pattern_count; j++) {
+            const pattern *p = &b->patterns[j];
+            l->rays[i][j] = brume_ray_beside_open(l->plan.rays[i], p->first, p->second);
+            alive = l->rays[i][j] != NULL;
+        }
+    if (!alive) {
+        close_layout(l);
+        return false;
+    }
+    b->nodes += l->plan.nodes;
+    if (b->plan_count < MOST_PLANS) {
+        b->plans[b->plan_count++] = l;
+    } else {
+        close_layout(b->plans[b->next_plan]);
+        b->plans[b->next_plan++] = l;
+        b->next_plan %= MOST_PLANS;
+    }
+    return true;
+}
+
+/* Where delta comes from: the others' mean under the tilt of the saddle point. */
+static double usual_loss(brume_beside *b, double epsilon)
+{
+    double slope, c = brume_saddle(b->laws, b->law_count, epsilon);
+    brume_cumulant_rough(b->laws + b->sampled, b->law_count - b->sampled, c, &slope);
+    return slope;
+}
+
+static bool sharp(const brume_beside *b)
+{
+    return b->ends[1] - b->ends[0] <= b->goal * b->ends[1];
+}
+
+static void settle(brume_beside *b, double epsilon)
+{
+    static const int ways[] = {BRUME_PLAN_WHOLE, BRUME_PLAN_SPLIT, BRUME_PLAN_CONFINED};
+    if (b->epsilon == epsilon)
+        return;
+    double at = epsilon - usual_loss(b, epsilon);
+    if (b->plan_count == 0)
+        add_plan(b, at, ways[0]);
+    size_t open = sum_atoms(b, epsilon);
+    double before = INFINITY;
+    for (int tries = 0, way = 1; tries < MOST_PLANS && !sharp(b); tries++) {
+        double gap = b->ends[1] - b->ends[0], next = epsilon - b->atoms[open].loss;
+        if (tries > 1 && (gap > 1e-2 * b->ends[1] || gap > 0.5 * before))
+            break; /* other routes know more */
+        before = gap;
+        /* elsewhere if that is where it is open, else in another way */
+        if (fabs(next - at) > 0.02 * (fabs(at) + b->parts.origin))
+            at = next, way = 0;
+        if (way > 2)
+            break;
+        if (add_plan(b, at, ways[way++]))
+            open = sum_atoms(b, epsilon);
+    }
+}
+
+static double beside_delta(void *context, double epsilon, brume_side side)
+{
+    brume_beside *b = context;
+    settle(b, epsilon);
+    return b->ends[side == BRUME_UPPER_SIDE];
+}
+
+brume_closed brume_beside_form(brume_beside *beside)
+{
+    return (brume_closed){.delta = beside_delta, .context = beside, .route = route_beside};
+}
+
+size_t brume_beside_nodes(const brume_beside *beside)
+{
+    return beside->nodes;
+}
+
+bool brume_beside_delta(const brume_law *laws, size_t count, double epsilon, double goal,
+                        brume_answer *answer)
+{
+    brume_beside *b = brume_beside_open(laws, count, goal);
+    if (!b)
+        return false;
+    brume_closed closed = brume_beside_form(b);
+    brume_closed_delta(&closed, epsilon, answer);
+    answer->balls = false;
+    answer->nodes += b->nodes;
+    brume_beside_close(b);
+    return true;
+}
+
+bool brume_beside_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
+                          double goal, double guess, brume_answer *answer)
+{
+    brume_beside *b = brume_beside_open(laws, count, goal);
+    if (!b)
+        return false;
+    brume_closed closed = brume_beside_form(b);
+    brume_closed_epsilon(&closed, delta, delta_error, guess, answer);
+    answer->balls = false;
+    answer->nodes += b->nodes;
+    brume_beside_close(b);
+    return true;
+}

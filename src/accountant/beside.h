@@ -1,0 +1,34 @@
+/* Subsampled Gaussians, a record removed, beside pure and few Laplace losses, which do not let a
+ * line end.
+ *
+ * A pure loss is two atoms; a Laplace loss has the transform
+ *
+ *     e^{sa} (s+1)/(2s+1) + e^{-(s+1)a} s/(2s+1),
+ *
+ * so the transform of all is a sum of e^{sl} times powers of two rational functions times that of
+ * the subsampled Gaussians, and delta(eps) is a sum of their integrals at eps - l: by the same rays
+ * for all l (plan.h). proofs/accountant.md, section 23. */
+#ifndef BRUME_ACCOUNTANT_BESIDE_H
+#define BRUME_ACCOUNTANT_BESIDE_H
+
+#include "accountant/closed.h"
+
+typedef struct brume_beside brume_beside;
+
+/* Is it a route for these laws, other than that of one subsampled Gaussian beside atoms alone? */
+bool brume_beside_suits(const brume_law *laws, size_t count);
+
+/* Certified down to `goal`, relative, where that can be. NULL if the laws are others, if there are
+ * too many terms, or if memory ran out: other routes remain. */
+brume_beside *brume_beside_open(const brume_law *laws, size_t count, double goal);
+void brume_beside_close(brume_beside *beside);
+brume_closed brume_beside_form(brume_beside *beside);
+size_t brume_beside_nodes(const brume_beside *beside);
+
+/* Narrow the answer; false if brume_beside_open refuses. */
+bool brume_beside_delta(const brume_law *laws, size_t count, double epsilon, double goal,
+                        brume_answer *answer);
+bool brume_beside_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
+                          double goal, double guess, brume_answer *answer);
+
+#endif
