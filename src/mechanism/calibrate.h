@@ -65,10 +65,6 @@ BRUME_MUST_USE brume_status brume_calibrate_delta(const brume_search_for *c, dou
  * than a thousandth whatever is asked. Known once a value was tried. */
 bool brume_calibrate_is_curved(const brume_search_for *c);
 
-/* Is a term a sample of something other than a Gaussian? Its upper end alone is sought with less
- * work, and may be less sharp, than both. */
-bool brume_calibrate_is_thinned(const brume_search_for *c);
-
 /* Is the interval on neither side of the target, for all that is known? */
 bool brume_calibrate_undecided(const brume_finding *f);
 

@@ -47,7 +47,9 @@ bool brume_calibrate_is_curved(const brume_search_for *c)
     return false;
 }
 
-bool brume_calibrate_is_thinned(const brume_search_for *c)
+/* Is a term a sample of something other than a Gaussian? Of its upper end alone nothing is known
+ * but that it is one. */
+static bool is_thinned(const brume_search_for *c)
 {
     for (size_t i = 0; i < c->expression->count; i++)
         if (c->terms[i].cost.law.rate > 0 &&
@@ -91,7 +93,7 @@ static brume_status certify(const brume_search_for *c, const brume_term *terms, 
 {
     brume_composition near;
     brume_compose_options options = {.tolerance = tolerance,
-                                     .upper_end = !c->whole && !c->both_ends};
+                                     .upper_end = !c->both_ends};
     BRUME_TRY(brume_account_delta_near(terms, count, c->epsilon, &options, &near, error));
     *out = read_composition(&near, c->delta);
     return BRUME_OK;
@@ -101,8 +103,7 @@ brume_status brume_calibrate_delta(const brume_search_for *c, double tolerance,
                                    brume_interval *delta, brume_error *error)
 {
     brume_composition near;
-    brume_compose_options options = {.tolerance = tolerance,
-                                     .upper_end = !brume_calibrate_is_thinned(c)};
+    brume_compose_options options = {.tolerance = tolerance, .upper_end = !is_thinned(c)};
     BRUME_TRY(brume_account_delta_near(c->terms, c->expression->count, c->epsilon, &options, &near,
                                        error));
     *delta = near.value;
@@ -163,6 +164,7 @@ brume_status brume_calibrate_try(brume_search_for *c, double value, double toler
     brume_term *term = &c->terms[unknown->event];
     BRUME_TRY(brume_event_cost(event, &term->cost, error));
     term->count = event->count;
+    c->both_ends |= c->whole || is_thinned(c);
     const brume_finding *known = recall(c, term, tolerance);
     if (known) {
         *out = *known;

@@ -17,22 +17,32 @@
 static const double most_loss = 9.5e-10;    /* of x: how far to the noisy side an answer may lie */
 static const double sharp_excess = 6e-10;   /* of x: what a band may add to the last certificate */
 static const double sharp_interval = 5e-10; /* of x: its width, where that is all that is known */
-static const double far_off = 0.3;          /* of log delta: look again by the cheap bound */
+static const double near_sharp = 12; /* times as wide is the one before the last, or nearly */
+static const double far_off = 0.3;   /* of log delta: look again by the cheap bound */
 
 enum { MOST_STEPS = 16 };
 
-typedef enum stage { FIRST, SECOND, NEAR, SHARP } stage;
-
+/* Lines are laid along x^-2, along which the logarithm of delta is about straight where the other
+ * terms count too: the square of an epsilon, the inverse one of a sigma. Measured from the newest
+ * point, in units in which it moves as log x does there. */
 typedef struct trail {
-    double at[3], excess[3], doubt[3]; /* the newest first */
+    double at[3], excess[3], doubt[3]; /* log x, the newest first */
     int count;
-    double slope;     /* how fast the excess falls */
-    double good, bad; /* the nearest that meets the target, and that does not; NAN: none yet */
-    int idle;         /* how many steps brought it no nearer */
+    double slope;       /* how fast the excess falls with log x at the newest, */
+    double slope_error; /* and by what share that may be wrong */
+    double good, bad;   /* the nearest that meets the target, and that does not; NAN: none yet */
+    int idle;           /* how many steps brought it no nearer */
 } trail;
+
+static double from_newest(const trail *t, int i)
+{
+    return -expm1(-2 * (t->at[i] - t->at[0])) / 2;
+}
 
 static void remember(trail *t, double at, const brume_finding *f)
 {
+    if (t->count > 0)
+        t->slope *= exp(-2 * (at - t->at[0])); /* of the same line */
     for (int i = 2; i > 0; i--)
         t->at[i] = t->at[i - 1], t->excess[i] = t->excess[i - 1], t->doubt[i] = t->doubt[i - 1];
     t->at[0] = at, t->excess[0] = f->truth, t->doubt[0] = f->doubt;
@@ -46,62 +56,46 @@ static void remember(trail *t, double at, const brume_finding *f)
         t->idle++;
 }
 
-/* The slope between the two newest points, if they are far enough apart to say it: a secant over
+/* The slope by the two newest points, if they say it better than what was known: a secant over
  * little more than the doubt says nothing new. */
 static void mend_slope(trail *t)
 {
     if (t->count < 2)
         return;
-    double distance = t->at[0] - t->at[1], fall = t->excess[1] - t->excess[0];
-    double secant = fall / distance, doubt = fmax(t->doubt[0], t->doubt[1]);
-    if (secant > 0 && fabs(distance) > 1e-7 && fabs(fall) >= (t->count < 3 ? 4 : 300) * doubt)
+    double fall = t->excess[0] - t->excess[1], secant = fall / from_newest(t, 1);
+    double error = (t->doubt[0] + t->doubt[1]) / fabs(fall) + 0.5 * fabs(t->excess[1]);
+    bool refuted = fabs(t->excess[0]) > 2 * t->slope_error * fabs(t->excess[1]) + t->doubt[0];
+    if (secant > 0 && isfinite(secant) && (error < t->slope_error || refuted || t->count == 2)) {
         t->slope = secant;
+        t->slope_error = fmin(error, 1);
+    }
 }
 
-/* How far from the newest point the target is met: by the slope, bent by the third newest point
- * where that says nearly the same. */
+/* How far from the newest point, in log x, the target is met: by the slope, bent by the third
+ * newest point where all are clear and it says nearly the same. */
 static double step_to_target(const trail *t)
 {
-    double straight = t->excess[0] / t->slope;
-    if (t->count < 3)
-        return straight;
-    const double *x = t->at, *y = t->excess;
-    double first = (x[0] - x[1]) / (y[0] - y[1]), second = (x[1] - x[2]) / (y[1] - y[2]);
-    double bent = -y[0] * first + y[0] * y[1] * (first - second) / (y[0] - y[2]);
-    bool clear = fabs(y[0] - y[1]) > 300 * fmax(t->doubt[0], t->doubt[1]) &&
-                 fabs(y[1] - y[2]) > 30 * fmax(t->doubt[1], t->doubt[2]);
-    return clear && fabs(x[0] - x[1]) > 1e-7 && fabs(bent - straight) <= 0.2 * fabs(straight)
-               ? bent
-               : straight;
+    double move = t->excess[0] / t->slope;
+    if (t->count > 2) {
+        const double *y = t->excess, x[] = {0, from_newest(t, 1), from_newest(t, 2)};
+        double first = (x[0] - x[1]) / (y[0] - y[1]), second = (x[1] - x[2]) / (y[1] - y[2]);
+        double bent = -y[0] * first + y[0] * y[1] * (first - second) / (y[0] - y[2]);
+        bool clear = fabs(y[0] - y[1]) > 300 * fmax(t->doubt[0], t->doubt[1]) &&
+                     fabs(y[1] - y[2]) > 30 * fmax(t->doubt[1], t->doubt[2]);
+        if (clear && fabs(bent - move) <= 0.2 * fabs(move))
+            move = bent;
+    }
+    return move < 0.4 ? -log1p(-2 * move) / 2 : 1;
 }
 
-/* What that step is expected to leave of the excess, by what the slope does not know of the bend
- * and by the doubt of what it goes through. */
-static double expected_excess(const trail *t, stage now)
+/* How sharp the certificate after that step should be: as the step itself is expected to be, until
+ * only the last one is left to make. */
+static double tolerance_for(const trail *t, double tolerance, double sharp)
 {
-    double here = fabs(t->excess[0]);
-    if (t->count < 2)
-        return 0.2 * here + 2 * t->doubt[0];
-    double before = fabs(t->excess[1]), left = 0.5 * here * before;
-    if (t->count > 2)
-        left *= fmin(2 * fabs(t->excess[2]), 1);
-    left += here * (t->doubt[0] + t->doubt[1]) / fabs(t->excess[1] - t->excess[0]);
-    return now < NEAR ? left + 2 * t->doubt[0] : left; /* then only the sharpest can say more */
-}
-
-static double tolerance_of(stage s, double slope, bool banded)
-{
-    double capped = fmin(slope, 100), sharp = (banded ? sharp_excess : sharp_interval) * capped;
-    const double tolerances[] = {1e-3, fmax(1e-5, 10 * sharp), 10 * sharp, sharp};
-    return tolerances[s];
-}
-
-static stage stage_for(double expected, double slope)
-{
-    return expected < 4e-10 * slope ? SHARP
-           : expected < 2e-4        ? NEAR
-           : expected < 0.05        ? SECOND
-                                    : FIRST;
+    double left = fabs(t->excess[0]) * t->slope_error;
+    bool at_floor = tolerance <= near_sharp * sharp; /* then only the last one can say more */
+    double expected = at_floor ? left : left + 2 * t->doubt[0];
+    return expected < 0.7 * sharp ? sharp : fmin(fmax(0.01 * expected, 10 * sharp), 1e-3);
 }
 
 /* A step kept between what meets the target and what does not; halfway there after two steps that
@@ -116,27 +110,41 @@ static double confine(trail *t, double at)
     return at;
 }
 
-/* A certificate that is not sharp enough by its upper end alone is asked for both, once. */
-static brume_status try_place(brume_search_for *c, double at, double tolerance, stage now,
+/* What the last certificate may be wide, of log delta. */
+static double sharpness(const trail *t, bool banded)
+{
+    return (banded ? sharp_excess : sharp_interval) * fmin(t->slope, 100);
+}
+
+/* A certificate near the answer that is not sharp enough by its upper end alone is asked for both.
+ * If it cannot be sharper it decides by its upper end; so it does if all that is left is rounding.
+ */
+static brume_status try_place(brume_search_for *c, double at, double tolerance, double sharp,
                               brume_finding *f, brume_error *error)
 {
     double value = brume_calibrate_number(c, at);
     BRUME_TRY(brume_calibrate_try(c, value, tolerance, f, error));
-    bool thinned = brume_calibrate_is_thinned(c);
-    bool dull = f->gap > 1.5 * tolerance || (!f->known && thinned);
-    if (now == SHARP && dull && !c->both_ends && !brume_calibrate_is_curved(c)) {
+    if (tolerance > near_sharp * sharp)
+        return BRUME_OK;
+    if (f->gap > 1.5 * tolerance && !c->both_ends) {
+        brume_finding both;
         c->both_ends = true;
-        BRUME_TRY(brume_calibrate_try(c, value, tolerance, f, error));
+        BRUME_TRY(brume_calibrate_try(c, value, tolerance, &both, error));
+        if (both.gap < f->gap)
+            *f = both;
+        else
+            c->both_ends = false;
     }
-    if (now >= NEAR && f->gap > 1.5 * tolerance) /* it cannot be sharper: it decides itself */
-        *f = (brume_finding){.upper = f->upper, .lower = f->lower, .truth = f->upper};
+    if (f->gap > 1.5 * tolerance || (f->gap > sharp && f->gap < 0.05 * tolerance))
+        *f =
+            (brume_finding){.upper = f->upper, .lower = f->lower, .truth = f->upper, .known = true};
     return BRUME_OK;
 }
 
 /* Does the bound jump between neighbours, so that no line helps? */
 static bool jitters(const trail *t)
 {
-    return t->idle >= 2 && isfinite(t->good) && fabs(t->excess[0]) < 1e-3;
+    return isfinite(t->good) && t->idle >= (fabs(t->excess[0]) < 1e-3 ? 2 : 4);
 }
 
 /* Such a bound meets the target at many places: to one where it does not a billionth further, or
@@ -158,41 +166,51 @@ static brume_status take_jittering(brume_search_for *c, const trail *t, double t
     return BRUME_OK;
 }
 
+/* The end of the range meets the target, or the certificate is as near as an answer must be. */
+static bool is_answer(brume_search_for *c, const brume_place *place, const trail *t, double at,
+                      const brume_finding *f, bool decides)
+{
+    if (f->upper > 0)
+        return false;
+    c->tight = (f->known || decides) && f->upper - f->gap >= -most_loss * t->slope;
+    c->everywhere = !c->tight && at <= place->least;
+    return c->tight || c->everywhere;
+}
+
+/* How much further, in log x, so that the upper end of the last certificate just meets the target,
+ * in the middle of where it may lie. */
+static double aim_beyond(const trail *t, const brume_finding *f, bool easy)
+{
+    double gap = easy ? f->gap / t->slope : f->banded ? sharp_excess : sharp_interval;
+    double lift = easy ? (f->upper - f->truth) / t->slope : f->banded ? gap : gap / 3;
+    double margin = (most_loss - fmin(gap, most_loss)) / 2;
+    return lift + (easy ? fmin(margin, 1.5e-10) : 0.8 * margin);
+}
+
 brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place, bool *found,
                                       brume_error *error)
 {
-    trail t = {.slope = place->slope, .good = NAN, .bad = NAN};
-    stage now = FIRST;
-    bool banded = true, easy = false; /* sharper than asked for */
-    double at = place->at, tolerance = tolerance_of(FIRST, t.slope, banded);
-    *found = false;
+    trail t = {.slope = place->slope, .slope_error = 0.2, .good = NAN, .bad = NAN};
     brume_told told = {.count = 0};
+    bool banded = true;
+    double at = place->at, tolerance = 1e-3;
+    *found = false;
     for (int step = 0; step < MOST_STEPS; step++) {
         brume_finding f;
-        bool curved = brume_calibrate_is_curved(c);
-        if (!easy && !curved)
-            tolerance = tolerance_of(now, t.slope, banded);
-        BRUME_TRY(try_place(c, at, tolerance, now, &f, error));
+        double sharp = sharpness(&t, banded);
+        BRUME_TRY(try_place(c, at, tolerance, sharp, &f, error));
+        bool curved = brume_calibrate_is_curved(c), last = tolerance <= sharp;
         banded = f.banded;
-        double capped = fmin(t.slope, 100);
-        if (now >= NEAR && f.gap > sharp_interval * capped && f.gap < 0.05 * tolerance)
-            f.truth = f.upper, f.gap = 0, f.doubt = 0; /* rounding, which stays */
-        easy = curved || (f.known && f.gap <= sharp_interval * capped);
-        bool enough = f.known || now == SHARP || curved;
-        if (enough && f.upper <= 0 && f.upper - f.gap >= -most_loss * t.slope) {
-            place->at = at; /* the very place that was tried */
-            *found = c->tight = true;
-            return BRUME_OK;
-        }
-        if (at <= place->least && f.upper <= 0) {
-            place->at = at;
-            *found = c->everywhere = true;
+        if (!isfinite(f.truth) && f.upper > 0)
+            break;
+        place->at = at; /* the very place that was tried */
+        if (is_answer(c, place, &t, at, &f, last || curved)) {
+            *found = true;
             return BRUME_OK;
         }
         if (!isfinite(f.truth))
             break;
         remember(&t, at, &f);
-        place->at = at;
         if (curved && jitters(&t)) {
             *found = c->tight = true;
             return take_jittering(c, &t, tolerance, place, error);
@@ -205,18 +223,17 @@ brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place, b
             continue;
         }
         mend_slope(&t);
-        double move = step_to_target(&t), expected = expected_excess(&t, now);
+        double move = step_to_target(&t);
+        sharp = sharpness(&t, banded);
+        bool easy = curved || (f.known && f.gap <= sharp); /* no more need be asked for */
+        double next = tolerance_for(&t, tolerance, sharp);
         if (!isfinite(move) || !(t.slope > 1e-3))
             break;
-        now = stage_for(expected, t.slope);
-        if (easy || now == SHARP) { /* to where its own upper end will do */
-            double gap = easy ? f.gap / t.slope : banded ? sharp_excess : sharp_interval;
-            double lift = easy ? (f.upper - f.truth) / t.slope : banded ? gap : gap / 3;
-            double margin = (most_loss - fmin(gap, most_loss)) / 2;
-            move += lift + (easy ? fmin(margin, 1.5e-10) : 0.8 * margin);
-        }
-        double next = confine(&t, at + fmin(fmax(move, -1), 1));
-        at = fmin(fmax(next, place->least), place->most);
+        if (easy || next <= near_sharp * sharp)
+            move += aim_beyond(&t, &f, easy);
+        tolerance = easy ? tolerance : next;
+        at = confine(&t, at + fmin(fmax(move, -1), 1));
+        at = fmin(fmax(at, place->least), place->most);
         place->slope = t.slope, place->excess = NAN; /* of the next place nothing is guessed */
     }
     if (isfinite(t.good) && !(place->at <= t.good))

@@ -63,29 +63,43 @@ static bool guess(const brume_search_for *c, double epsilon, double *delta)
     return true;
 }
 
-/* How fast the logarithm of delta falls with epsilon, guessed. */
-static bool guess_slope(const brume_search_for *c, double *slope)
+/* The epsilon below the target's at which the guess is so much larger, and how fast its logarithm
+ * falls there; false where nothing is guessed. */
+static bool guess_step(const brume_search_for *c, double larger, double *epsilon, double *slope)
 {
-    double here, beside;
-    if (!guess(c, c->epsilon, &here) || !guess(c, 0.999 * c->epsilon, &beside))
+    double at = c->epsilon, here, beside;
+    if (!guess(c, at, &here) || !guess(c, 0.999 * at, &beside))
         return false;
-    *slope = log(beside / here) / (1e-3 * c->epsilon);
-    return *slope > 0 && isfinite(*slope);
+    *slope = log(beside / here) / (1e-3 * at);
+    double first = log(here) + larger, last = at, excess = -larger;
+    for (int step = 0; step < 3 && *slope > 0; step++) {
+        at = last + excess / *slope;
+        if (!(at > 0.2 * c->epsilon) || !guess(c, at, &beside))
+            return false;
+        double there = log(beside) - first, secant = (there - excess) / (last - at);
+        if (fabs(last - at) > 1e-4 * c->epsilon && secant > 0)
+            *slope = secant;
+        last = at, excess = there;
+    }
+    *epsilon = last + excess / *slope;
+    return *slope > 0 && isfinite(*slope) && *epsilon > 0.2 * c->epsilon;
 }
 
-/* A smaller epsilon at which delta is certified too, within a millionth of the least; false where
- * none is found in a few steps. */
+/* A smaller epsilon at which delta is certified too, within two millionths of the least; false
+ * where none is found in a few steps. The first certificate is as sharp as the guess is believed to
+ * be. */
 static bool step_down(const brume_search_for *c, double excess, double *epsilon)
 {
-    double slope, at = c->epsilon;
-    if (!guess_slope(c, &slope))
+    double slope, at = c->epsilon, next;
+    if (!guess_step(c, -excess, &next, &slope))
         return false;
+    next = fmin(next + 3e-7 * at, at);
+    double tolerance = fmax(3e-8 * slope * at, 1e-3 * fabs(excess));
     for (int step = 0; step < MOST_STEPS; step++) {
-        double next = at + excess / slope + 5e-8 * at, there;
-        if (!(next > 0.2 * c->epsilon) ||
-            !excess_of(c, next, fmin(3e-8 * slope * next, 1e-3), &there))
+        double there;
+        if (!(next > 0.2 * c->epsilon) || !excess_of(c, next, fmin(tolerance, 1e-3), &there))
             return false;
-        if (there <= 0 && -there <= 5e-7 * slope * next) {
+        if (there <= 0 && -there <= 1.5e-6 * slope * next) {
             *epsilon = fmin(next, c->epsilon);
             return true;
         }
@@ -93,6 +107,8 @@ static bool step_down(const brume_search_for *c, double excess, double *epsilon)
         if (fabs(at - next) > 1e-5 * at && secant > 0.5 * slope && secant < 2 * slope)
             slope = secant;
         at = next, excess = there;
+        next = at + excess / slope + 3e-7 * at;
+        tolerance = 3e-8 * slope * at;
     }
     return false;
 }

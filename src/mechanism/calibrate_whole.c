@@ -68,22 +68,33 @@ static double between(const ends *e)
     return e->largest ? at : 1 / at;
 }
 
+/* Do different numbers cost the same, or has the safest room that no line speaks of? */
+static bool moves_nothing(const ends *e)
+{
+    return (e->count > 1 && fabs(e->excess[0] - e->excess[1]) < 1e-9) ||
+           (e->count == 1 && !e->largest && e->good == e->safe);
+}
+
 /* The number to try next. */
 static double next_number(const ends *e, int step)
 {
     double direction = e->largest ? 1 : -1; /* towards the bold */
     bool both = !isnan(e->good) && !isnan(e->bad);
-    double at = crossing(e), newest = e->at[0];
+    double at = crossing(e), newest = isnan(e->good) ? e->bad : e->good;
     if (both && step > PATIENCE) {
         double ratio = fmax(e->good, e->bad) / fmin(e->good, e->bad);
         at = ratio > 4 ? sqrt(e->good * e->bad) : (e->good + e->bad) / 2;
     } else if (both && !(direction * at > direction * e->good - 1 &&
                          direction * at < direction * e->bad + 1)) {
         at = between(e);
-    } else if (isnan(at) || step > 3 * PATIENCE) {
+    } else if (!both && moves_nothing(e)) {
+        at = isnan(e->good) ? e->safe : e->bold;
+    } else if (isnan(at)) { /* nothing is known but the side */
+        at = (isnan(e->good) != e->largest) ? 2 * newest + 1 : floor(newest / 2);
+    } else if (step > 3 * PATIENCE) {
         at = isnan(e->good) ? e->safe : e->bold;
     }
-    if (!both) /* not too far beyond the newest, where only one side is known */
+    if (!both && !moves_nothing(e)) /* not too far beyond what is known, where only one side is */
         at = fmin(fmax(at, (newest + 1) / 100 - 1), 100 * (newest + 1));
     /* of the two numbers around the crossing the one that should be good, unless it is known */
     double next = e->largest ? floor(at) : ceil(at);
@@ -94,14 +105,19 @@ static double next_number(const ends *e, int step)
     return e->largest ? fmin(fmax(next, e->safe), e->bold) : fmax(fmin(next, e->safe), e->bold);
 }
 
-/* How sharp a certificate of this number must be to decide it: by how far from the target its delta
- * is expected to lie. */
+/* How sharp a certificate of this number must be: to decide it, by how far from the target its
+ * delta is expected to lie; but no sharper than that expectation is. */
 static double tolerance_for(const ends *e, double number)
 {
+    if (e->count == 0)
+        return 1e-3;
     double x = along(e, number), at = along(e, crossing(e)), slope = e->slope;
-    if (e->count > 1)
+    double doubt = 0.1 * fabs(e->excess[0]); /* of what is expected at the crossing */
+    if (e->count > 1) {
         slope = (e->excess[0] - e->excess[1]) / (along(e, e->at[0]) - along(e, e->at[1]));
-    double expected = fabs(slope * (x - at));
+        doubt = 0.1 * fabs(e->excess[0] * e->excess[1]);
+    }
+    double expected = fmax(fabs(slope * (x - at)), doubt);
     return isfinite(expected) ? fmin(fmax(0.3 * expected, sharpest), 1e-3) : 1e-3;
 }
 
