@@ -83,7 +83,7 @@ static brume_finding read_composition(const brume_composition *near, double targ
     excess = banded ? fmin(excess, 0.5) : gap / 3; /* a third, of a smooth delta */
     f.truth += log1p(-excess);
     f.gap = banded ? f.upper - f.truth : -log1p(-gap);
-    f.doubt = 0.1 * excess;
+    f.doubt = banded ? 0.1 * excess : 0.1 * gap;
     return f;
 }
 
@@ -92,8 +92,7 @@ static brume_status certify(const brume_search_for *c, const brume_term *terms, 
                             double tolerance, brume_finding *out, brume_error *error)
 {
     brume_composition near;
-    brume_compose_options options = {.tolerance = tolerance,
-                                     .upper_end = !c->both_ends};
+    brume_compose_options options = {.tolerance = tolerance, .upper_end = !c->both_ends};
     BRUME_TRY(brume_account_delta_near(terms, count, c->epsilon, &options, &near, error));
     *out = read_composition(&near, c->delta);
     return BRUME_OK;

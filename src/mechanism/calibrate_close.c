@@ -30,8 +30,10 @@ typedef struct trail {
     int count;
     double slope;       /* how fast the excess falls with log x at the newest, */
     double slope_error; /* and by what share that may be wrong */
-    double good, bad;   /* the nearest that meets the target, and that does not; NAN: none yet */
-    int idle;           /* how many steps brought it no nearer */
+    double good, bad;   /* the nearest that meets the target, and that does not; NAN: none yet, */
+    double good_excess, bad_excess; /* and what was found there */
+    double stride;                  /* where nothing is known but the direction */
+    int idle;                       /* how many steps brought it no nearer */
 } trail;
 
 static double from_newest(const trail *t, int i)
@@ -48,11 +50,11 @@ static void remember(trail *t, double at, const brume_finding *f)
     t->at[0] = at, t->excess[0] = f->truth, t->doubt[0] = f->doubt;
     t->count++;
     if (f->upper <= 0 && !(at >= t->good))
-        t->good = at;
-    if (f->upper > 0 && !brume_calibrate_undecided(f) && !(at <= t->bad))
-        t->bad = at;
+        t->good = at, t->good_excess = f->truth;
+    if (f->upper > 0 && (f->lower > 0 || !f->known) && !(at <= t->bad))
+        t->bad = at, t->bad_excess = f->truth;
     if (t->count > 2 && fabs(t->excess[0]) > 0.3 * fabs(t->excess[1]) &&
-        fabs(t->excess[0]) > 4 * f->doubt && fabs(t->excess[1]) < far_off)
+        fabs(t->excess[0]) > 10 * f->doubt && fabs(t->excess[1]) < far_off)
         t->idle++;
 }
 
@@ -85,7 +87,7 @@ static double step_to_target(const trail *t)
         if (clear && fabs(bent - move) <= 0.2 * fabs(move))
             move = bent;
     }
-    return move < 0.4 ? -log1p(-2 * move) / 2 : 1;
+    return move < 0.4 ? fmax(-log1p(-2 * move) / 2, -1) : 1;
 }
 
 /* How sharp the certificate after that step should be: as the step itself is expected to be, until
@@ -98,16 +100,25 @@ static double tolerance_for(const trail *t, double tolerance, double sharp)
     return expected < 0.7 * sharp ? sharp : fmin(fmax(0.01 * expected, 10 * sharp), 1e-3);
 }
 
-/* A step kept between what meets the target and what does not; halfway there after two steps that
- * brought it no nearer. */
+/* A step kept between what meets the target and what does not. Where it leaves that, or after two
+ * steps that brought it no nearer: halfway there, or where a line through both meets the target if
+ * they are far from it. With one side known, and far from the target: a stride, ever longer. */
 static double confine(trail *t, double at)
 {
-    bool both = isfinite(t->good) && isfinite(t->bad) && t->bad < t->good;
-    if (both && (!(at > t->bad && at <= t->good) || t->idle % 3 == 2)) {
-        t->idle++;
-        return t->bad + (t->good - t->bad) / 2;
+    bool far = fabs(t->excess[0]) > 3 * far_off;
+    if (!(isfinite(t->good) && isfinite(t->bad) && t->bad < t->good)) {
+        if (!far)
+            return at;
+        t->stride *= 2;
+        return t->at[0] +
+               copysign(fmin(fmax(fabs(at - t->at[0]), t->stride / 4), t->stride), t->excess[0]);
     }
-    return at;
+    double width = t->good - t->bad;
+    if (at > t->bad && at <= t->good && t->idle % 3 != 2 && !far)
+        return at;
+    double share = far ? t->bad_excess / (t->bad_excess - t->good_excess) : 0.5;
+    t->idle += !far;
+    return t->bad + width * fmin(fmax(share, 0.1), 0.9);
 }
 
 /* What the last certificate may be wide, of log delta. */
@@ -124,20 +135,20 @@ static brume_status try_place(brume_search_for *c, double at, double tolerance, 
 {
     double value = brume_calibrate_number(c, at);
     BRUME_TRY(brume_calibrate_try(c, value, tolerance, f, error));
-    if (tolerance > near_sharp * sharp)
-        return BRUME_OK;
-    if (f->gap > 1.5 * tolerance && !c->both_ends) {
+    bool near = tolerance <= near_sharp * sharp,
+         dull = f->gap > 1.5 * tolerance && tolerance < 1e-4;
+    if (dull && !c->both_ends && !c->both_useless) {
         brume_finding both;
         c->both_ends = true;
         BRUME_TRY(brume_calibrate_try(c, value, tolerance, &both, error));
-        if (both.gap < f->gap)
-            *f = both;
-        else
-            c->both_ends = false;
+        c->both_useless = !(both.gap < 0.7 * f->gap);
+        c->both_ends = !c->both_useless;
+        if (c->both_ends)
+            *f = both, dull = f->gap > 1.5 * tolerance;
     }
-    if (f->gap > 1.5 * tolerance || (f->gap > sharp && f->gap < 0.05 * tolerance))
+    if (dull || (near && f->gap > sharp && f->gap < 0.05 * tolerance))
         *f =
-            (brume_finding){.upper = f->upper, .lower = f->lower, .truth = f->upper, .known = true};
+            (brume_finding){.upper = f->upper, .lower = f->upper, .truth = f->upper, .known = true};
     return BRUME_OK;
 }
 
@@ -190,7 +201,7 @@ static double aim_beyond(const trail *t, const brume_finding *f, bool easy)
 brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place, bool *found,
                                       brume_error *error)
 {
-    trail t = {.slope = place->slope, .slope_error = 0.2, .good = NAN, .bad = NAN};
+    trail t = {.slope = place->slope, .slope_error = 0.2, .good = NAN, .bad = NAN, .stride = 0.25};
     brume_told told = {.count = 0};
     bool banded = true;
     double at = place->at, tolerance = 1e-3;
@@ -200,6 +211,10 @@ brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place, b
         double sharp = sharpness(&t, banded);
         BRUME_TRY(try_place(c, at, tolerance, sharp, &f, error));
         bool curved = brume_calibrate_is_curved(c), last = tolerance <= sharp;
+        if (!f.known && !curved && tolerance > 1e-6) { /* so coarse that no law was looked at */
+            tolerance = 1e-6;
+            BRUME_TRY(try_place(c, at, tolerance, sharp, &f, error));
+        }
         banded = f.banded;
         if (!isfinite(f.truth) && f.upper > 0)
             break;
@@ -232,7 +247,7 @@ brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place, b
         if (easy || next <= near_sharp * sharp)
             move += aim_beyond(&t, &f, easy);
         tolerance = easy ? tolerance : next;
-        at = confine(&t, at + fmin(fmax(move, -1), 1));
+        at = confine(&t, at + move);
         at = fmin(fmax(at, place->least), place->most);
         place->slope = t.slope, place->excess = NAN; /* of the next place nothing is guessed */
     }

@@ -104,7 +104,7 @@ static bool step_down(const brume_search_for *c, double excess, double *epsilon)
             return true;
         }
         double secant = (there - excess) / (at - next);
-        if (fabs(at - next) > 1e-5 * at && secant > 0.5 * slope && secant < 2 * slope)
+        if (fabs(at - next) > 1e-5 * at && secant > 0.1 * slope && secant < 10 * slope)
             slope = secant;
         at = next, excess = there;
         next = at + excess / slope + 3e-7 * at;

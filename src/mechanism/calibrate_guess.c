@@ -86,16 +86,18 @@ double brume_calibrate_start(brume_search_for *c, double least, double most)
 
 static double guess_terms(const brume_search_for *c, const brume_term *terms, size_t count)
 {
-    double delta = NAN;
+    double delta = INFINITY;
     brume_bound bound;
-    if (!c->by_moments) {
-        if (!brume_compose_guess(terms, count, c->epsilon, &delta))
-            return NAN;
-    } else if (brume_account_delta(BRUME_METHOD_RDP, terms, count, c->epsilon, &bound, NULL) ==
-               BRUME_OK) {
-        delta = bound.upper;
-    }
-    return log(delta / c->delta);
+    bool sampled = false;
+    for (size_t i = 0; i < count; i++)
+        sampled |= terms[i].cost.law.kind == BRUME_LOSS_POISSON_GAUSSIAN;
+    if (!c->by_moments && !brume_compose_guess(terms, count, c->epsilon, &delta))
+        return NAN;
+    /* of few draws the saddle point's may be far above a bound that holds */
+    if ((c->by_moments || sampled) &&
+        brume_account_delta(BRUME_METHOD_RDP, terms, count, c->epsilon, &bound, NULL) == BRUME_OK)
+        delta = fmin(delta, bound.upper);
+    return isinf(delta) ? NAN : log(delta / c->delta);
 }
 
 /* log(guess/target) at log x of the search variable. */
@@ -124,6 +126,8 @@ double brume_calibrate_guess_others(brume_search_for *c)
     return excess;
 }
 
+enum { MOST_PLACES = 60 };
+
 /* A walk of the guess: points on both sides of what is sought, and the newest. Lines are laid along
  * x^-power, along which the logarithm of delta is about straight where the other terms count too:
  * a count, the square of an epsilon. */
@@ -133,6 +137,8 @@ typedef struct walk {
     double last, last_excess;
     double slope; /* of the excess at the newest, as it falls with log x */
     double stride;
+    double places[MOST_PLACES], excesses[MOST_PLACES]; /* where it has been, in order */
+    int count;
 } walk;
 
 static void arrive(walk *w, double at, double excess)
@@ -146,6 +152,17 @@ static void arrive(walk *w, double at, double excess)
     if (rise > 0 && isfinite(rise))
         w->slope = w->power * rise;
     w->last = at, w->last_excess = excess;
+    w->places[w->count] = at, w->excesses[w->count++] = excess;
+}
+
+/* Of a walk that ended at an end of the range: where it first came near to what it ended at. Beyond
+ * that the unknown counts for little. */
+static void back_to_bend(const walk *w, double shift, brume_place *place)
+{
+    int i = 0;
+    while (i + 1 < w->count && !(fabs(w->excesses[i] - w->last_excess) < 0.05))
+        i++;
+    place->at = w->places[i], place->excess = w->excesses[i] - shift;
 }
 
 /* The next point: by the slope, kept between both sides; a stride, ever longer, where only one is
@@ -189,7 +206,7 @@ brume_looked brume_calibrate_look(brume_search_for *c, double shift, brume_place
     double at = place->at;
     if (shift < log(c->delta / 0.3)) /* so wrong a guess says nothing */
         return BRUME_LOOKED_NOWHERE;
-    for (int step = 0; step < 40; step++) {
+    while (w.count < MOST_PLACES) {
         double excess = guess_at(c, at) + shift;
         if (isnan(excess))
             return BRUME_LOOKED_NOWHERE;
@@ -198,8 +215,10 @@ brume_looked brume_calibrate_look(brume_search_for *c, double shift, brume_place
         place->slope = w.slope > 0 ? w.slope : 1;
         if (fabs(excess) < 0.02 || is_settled(c, &w))
             return BRUME_LOOKED_FOUND;
-        if (excess > 0 && at >= place->most)
+        if (excess > 0 && at >= place->most) {
+            back_to_bend(&w, shift, place);
             return BRUME_LOOKED_ABOVE;
+        }
         if (excess <= 0 && at <= place->least)
             return BRUME_LOOKED_BELOW;
         at = fmin(fmax(next_point(&w), place->least), place->most);
@@ -212,7 +231,8 @@ enum { MOST_LOOKS = 4 };
 bool brume_calibrate_look_again(brume_search_for *c, brume_told *told, double truth,
                                 brume_place *place)
 {
-    if (!isfinite(place->excess) || !isfinite(truth) || ++told->count > MOST_LOOKS)
+    if (!isfinite(place->excess) || !isfinite(truth) ||
+        ++told->count > (c->by_moments ? MOST_LOOKS / 2 : MOST_LOOKS))
         return false;
     double ratio = 1;
     if (truth <= 0)

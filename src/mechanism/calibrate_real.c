@@ -77,39 +77,36 @@ static brume_status search_to_last_place(brume_search_for *c, brume_place *place
     return f.upper < -1e-6 ? BRUME_OK : bisect(c, place, 0, 4e-10, 1e-15, error);
 }
 
-/* The other terms alone: do they cost too much? If not, by how much the guess of them is wrong is a
- * shift for the guess of all. */
-static brume_status ask_others(brume_search_for *c, double guessed, double *shift,
-                               brume_error *error)
+/* The other terms alone: do they cost too much? */
+static brume_status ask_others(brume_search_for *c, double *truth, brume_error *error)
 {
     brume_finding f;
     BRUME_TRY(brume_calibrate_try_others(c, 1e-3, &f, error));
     if (brume_calibrate_undecided(&f))
         BRUME_TRY(brume_calibrate_try_others(c, 1e-9, &f, error));
-    if (f.upper > 0)
-        return brume_calibrate_no_value(c, error);
-    *shift = isfinite(f.truth) && isfinite(guessed) ? f.truth - guessed : 0;
-    return BRUME_OK;
+    *truth = f.truth;
+    return f.upper > 0 ? brume_calibrate_no_value(c, error) : BRUME_OK;
 }
 
-/* By the cheap bound to where the certificates begin. */
+/* By the cheap bound to where the certificates begin. Where it says that the others alone cost too
+ * much they are asked, and by how much it is wrong of them is a shift for all. */
 static brume_status find_place(brume_search_for *c, brume_place *place, bool *asked,
                                brume_looked *looked, brume_error *error)
 {
     brume_place start = *place;
-    double guessed = brume_calibrate_guess_others(c), shift = 0;
+    double truth = NAN;
     *looked = BRUME_LOOKED_NOWHERE;
     for (int way = 0; way < 2 && *looked == BRUME_LOOKED_NOWHERE; way++) {
         c->by_moments = way == 1;
-        if (way == 1)
-            guessed = brume_calibrate_guess_others(c), *place = start;
-        if (isnan(guessed))
-            continue;
+        *place = start;
+        double guessed = brume_calibrate_guess_others(c);
         if (guessed > -0.05 && !*asked) {
             *asked = true;
-            BRUME_TRY(ask_others(c, guessed, &shift, error));
+            BRUME_TRY(ask_others(c, &truth, error));
         }
-        *looked = brume_calibrate_look(c, shift, place);
+        bool wrong = *asked && isfinite(truth) && isfinite(guessed);
+        if (!isnan(guessed))
+            *looked = brume_calibrate_look(c, wrong ? truth - guessed : 0, place);
     }
     return BRUME_OK;
 }
@@ -119,19 +116,14 @@ static brume_status search_by_certificates(brume_search_for *c, brume_place *pla
 {
     bool asked = false, found = false;
     brume_looked looked;
+    double truth;
     BRUME_TRY(find_place(c, place, &asked, &looked, error));
-    if (looked == BRUME_LOOKED_ABOVE)
-        place->at = place->most;
-    if (looked == BRUME_LOOKED_BELOW)
-        place->at = place->least;
     if (looked != BRUME_LOOKED_NOWHERE)
         BRUME_TRY(brume_calibrate_close_in(c, place, &found, error));
     if (found)
         return BRUME_OK;
-    if (!asked) { /* before a search that may be long */
-        double shift;
-        BRUME_TRY(ask_others(c, NAN, &shift, error));
-    }
+    if (!asked) /* before a search that may be long */
+        BRUME_TRY(ask_others(c, &truth, error));
     BRUME_TRY(bisect(c, place, 1e-3, 0.3, 0.01, error));
     return bisect(c, place, 1e-9, 0.02, 2e-10, error);
 }

@@ -168,10 +168,7 @@ static double begin(brume_search_for *c, ends *e, brume_place *place, bool *gues
         looked = brume_calibrate_look(c, 0, place);
     }
     *guessed = looked != BRUME_LOOKED_NOWHERE;
-    return looked == BRUME_LOOKED_NOWHERE ? e->safe
-           : looked == BRUME_LOOKED_ABOVE ? e->safe
-           : looked == BRUME_LOOKED_BELOW ? e->bold
-                                          : brume_calibrate_number(c, place->at);
+    return *guessed ? brume_calibrate_number(c, place->at) : e->safe;
 }
 
 /* The number where the guess, corrected by what certificates say of it, meets the target; false if
