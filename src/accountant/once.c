@@ -16,14 +16,17 @@ static const size_t first_cells = 192;
 static const size_t few_atoms = 100;     /* fewer take less time than a table */
 static const double quick_terms = 2.5e5; /* of a table's sum, some 3 ns each */
 static const double long_terms = 1.5e6;
+static const double none_terms = 6e5;  /* without a sampled draw banded lines are quick */
 static const double most_work = 1.5e6; /* terms of one sum, some 50 ns each */
 enum { MOST_LAWS = 12 };
 
 static const char route_once[] = "sum over cells of a subsampled Gaussian's loss";
 static const char route_table[] = "sum over atoms of a subsampled Gaussian's profile";
+static const char route_none[] = "sum over atoms and Laplace draws";
 
 struct brume_once {
     brume_once_sum *sum;   /* if there is one, nothing else is */
+    bool none;             /* it has no sampled draw */
     brume_atom_sum *atoms; /* all but the draw that is cut */
     bool cut;
     brume_sampled_draw draws[2]; /* the draw that is cut, lower and upper */
@@ -83,12 +86,14 @@ brume_once *brume_once_open_table(const brume_law *laws, size_t count, double le
         else
             sampled = &laws[i];
     }
-    if (!sampled || rest == 0)
+    if (rest == 0)
         return NULL;
     brume_once *once = calloc(1, sizeof *once);
     if (!once)
         return NULL;
-    once->sum = brume_once_sum_open(sampled, others, rest, least, delta, most_terms);
+    once->none = !sampled;
+    once->sum = brume_once_sum_open(sampled, others, rest, least, delta,
+                                    sampled ? most_terms : fmin(most_terms, none_terms));
     if (!once->sum) {
         brume_once_close(once);
         return NULL;
@@ -141,6 +146,11 @@ brume_once *brume_once_open(const brume_law *laws, size_t count, double delta)
     return once;
 }
 
+static const char *route_of(const brume_once *once)
+{
+    return once->none ? route_none : once->sum ? route_table : route_once;
+}
+
 static double once_delta(void *context, double epsilon, brume_side side)
 {
     brume_once *once = context;
@@ -173,8 +183,7 @@ static double once_delta(void *context, double epsilon, brume_side side)
 
 brume_closed brume_once_form(brume_once *once)
 {
-    return (brume_closed){
-        .delta = once_delta, .context = once, .route = once->sum ? route_table : route_once};
+    return (brume_closed){.delta = once_delta, .context = once, .route = route_of(once)};
 }
 
 /* What a cell leaves open at epsilon, about: the chord less the value at the mean. */
@@ -252,7 +261,7 @@ static void take(brume_answer *answer, const brume_answer *own, const brume_once
 {
     if (own->value.upper < answer->value.upper) {
         answer->value.upper = own->value.upper;
-        answer->route = once->sum ? route_table : route_once;
+        answer->route = route_of(once);
         answer->balls = false;
     }
     answer->value.lower = fmax(answer->value.lower, own->value.lower);
@@ -289,6 +298,8 @@ static bool has_way(const brume_law *laws, size_t count, brume_once_effort effor
     double draws = 0;
     for (size_t i = 0; i < count; i++)
         draws += laws[i].kind == BRUME_LAW_SAMPLED ? laws[i].count : 0;
+    if (draws == 0)
+        return count > 1 && chosen == LONG_TABLE && effort == BRUME_ONCE_LONG;
     if (draws != 1)
         return draws == 2 && chosen == CELLS && effort == BRUME_ONCE_QUICK;
     bool late = chosen == LONG_TABLE || chosen == CELLS;
@@ -298,19 +309,24 @@ static bool has_way(const brume_law *laws, size_t count, brume_once_effort effor
 static bool delta_by(const brume_law *laws, size_t count, double epsilon, double goal, way chosen,
                      brume_answer *answer)
 {
-    /* deltas of any size: the first value tells */
-    brume_once *once = open_way(laws, count, epsilon, 1e-18, chosen);
+    /* deltas of any size: the first values tell */
+    static const double sizes[] = {1e-18, 1e-60, 1e-190};
+    brume_once *once = NULL;
+    uint64_t terms = 0;
+    double before = INFINITY;
+    for (size_t i = 0; i < 3; i++) {
+        brume_once *next = open_way(laws, count, epsilon, sizes[i], chosen);
+        if (!next)
+            break;
+        brume_once_close(once);
+        once = next;
+        once->terms = terms;
+        if (once_delta(once, epsilon, BRUME_UPPER_SIDE) > 100 * sizes[i])
+            break;
+        terms = once->terms;
+    }
     if (!once)
         return false;
-    double first = once_delta(once, epsilon, BRUME_UPPER_SIDE), before = INFINITY;
-    if (first < 1e-16) {
-        uint64_t terms = once->terms;
-        brume_once_close(once);
-        once = open_way(laws, count, epsilon, 1e-60, chosen);
-        if (!once)
-            return false;
-        once->terms = terms;
-    }
     brume_closed closed = brume_once_form(once);
     brume_answer own = {.value = {0, 1}}; /* its own width tells how many cells it takes */
     for (;;) {

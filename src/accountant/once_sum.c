@@ -17,6 +17,7 @@
 static const double unit = BRUME_UNIT;
 static const double most_products = 4e6; /* of all convolutions, a millisecond or two */
 static const size_t most_outer = 60000;
+static const double farthest = 500; /* from the middle, so that no exponential underflows */
 
 enum { MOST_LAWS = 12, LANES = 8, NODES = BRUME_PANEL_NODES };
 
@@ -36,13 +37,18 @@ struct brume_once_sum {
     brume_sampled_table table;
     outer *outers;
     size_t outer_count;
-    double *weight; /* inner: p e^{-a/2} */
+    double *weight;             /* inner: p e^{-a/2}, a from its middle on */
+    bool none;                  /* there is no sampled draw; then for j = 0, 1 .. count: */
+    long double *upper, *lower; /* the sums of p and of p e^{-a} over the inner atoms before j */
     size_t inner_count;
     double top, step;    /* inner losses are top - step j */
     double missed;       /* what was left out counts at most that, in delta */
     double weight_error; /* relative, of every product of weights */
     double place_error;  /* of every place */
     double reach;        /* of the largest place */
+    double middle;       /* weights carry e^{-(place - middle)/2}: the sum of the laws' middles */
+    double inner_middle; /* the inner law's part of it */
+    double spread;       /* how far from there places are at most */
     double pairs;
     double least;                 /* epsilon: below it the table ends */
     double epsilon, value, error; /* the last sum; value and error of delta */
@@ -55,6 +61,7 @@ void brume_once_sum_close(brume_once_sum *sum)
     brume_sampled_table_close(&sum->table);
     free(sum->outers);
     free(sum->weight);
+    free(sum->upper);
     free(sum);
 }
 
@@ -95,16 +102,28 @@ static bool join(brume_once_sum *sum, const outer *more, size_t count, double fl
     return at <= most_outer;
 }
 
+/* The place of the j-th atom, and of the one in the middle. */
+static double place_of(const brume_masses *m, double step, size_t j)
+{
+    return m->centre + step * (m->half - (double)j);
+}
+
+static double middle_of(const brume_masses *m, double step)
+{
+    return place_of(m, step, m->count / 2);
+}
+
 /* What a law's masses do to all errors: 22 units of a place, for the unit by 16 and a product. */
 static void count_masses(brume_once_sum *sum, const brume_masses *m, double step)
 {
-    double farthest = fabs(m->centre) +
-                      step * fmax(fabs(m->half), fabs(m->half - (double)m->count));
+    double most = fabs(m->centre) + step * fmax(fabs(m->half), fabs(m->half - (double)m->count));
     sum->missed += 1.001 * m->missed;
-    sum->reach += farthest;
-    sum->place_error += 22 * unit * farthest;
+    sum->middle += middle_of(m, step);
+    sum->spread += step * (double)m->count;
+    sum->reach += most;
+    sum->place_error += 22 * unit * most;
     /* the mass; exp, whose argument is off by half the place's error, and two products */
-    sum->weight_error += m->error + 8 * unit + 12 * unit * farthest;
+    sum->weight_error += m->error + 8 * unit + 12 * unit * most;
 }
 
 static bool join_masses(brume_once_sum *sum, const brume_masses *m, double step, double floor_)
@@ -113,8 +132,8 @@ static bool join_masses(brume_once_sum *sum, const brume_masses *m, double step,
     if (!more)
         return false;
     for (size_t j = 0; j < m->count; j++) {
-        double place = m->centre + step * (m->half - (double)j);
-        double weight = m->mass[j] * exp(-0.5 * place);
+        double place = place_of(m, step, j);
+        double weight = m->mass[j] * exp(-0.5 * (place - middle_of(m, step)));
         more[j] = (outer){.place = place, .weight = weight, .size = weight, .bound = m->mass[j]};
     }
     count_masses(sum, m, step);
@@ -175,6 +194,7 @@ static bool join_laplace(brume_once_sum *sum, const brume_law *law, double floor
     }
     sum->missed += beyond;
     sum->reach += n * e;
+    sum->spread += n * e;
     sum->place_error += 10 * unit * n * e;
     sum->weight_error += unit * (64 + 6 * n * e + 4 * n);
     alive = alive && join(sum, more, shifts * orders, floor_);
@@ -226,11 +246,26 @@ static bool set_ranges(brume_once_sum *sum, const brume_masses *m, double floor_
         }
         o->last = low;
         lost += o->bound * (before[o->first] + after[o->last]);
-        sum->pairs += (double)(o->last - o->first);
+        sum->pairs += sum->none && o->order == 0 ? 4 : (double)(o->last - o->first);
     }
     sum->missed += 1.001 * lost;
     free(memory);
     return sum->pairs <= most_pairs;
+}
+
+/* The sums of p and p e^{-a} from the largest loss on: relative errors of 2^-64 a term. */
+static void set_sums(brume_once_sum *sum, const brume_masses *m, double step)
+{
+    sum->upper = malloc(2 * (m->count + 1) * sizeof *sum->upper);
+    if (!sum->upper)
+        return;
+    sum->lower = sum->upper + m->count + 1;
+    sum->upper[0] = sum->lower[0] = 0;
+    for (size_t j = 0; j < m->count; j++) {
+        double place = place_of(m, step, j) - middle_of(m, step);
+        sum->upper[j + 1] = sum->upper[j] + m->mass[j];
+        sum->lower[j + 1] = sum->lower[j] + m->mass[j] * expl(-(long double)place);
+    }
 }
 
 /* All laws but the inner one, and then the inner one. */
@@ -243,7 +278,7 @@ static bool gather(brume_once_sum *sum, const brume_law *laws, size_t count, dou
     bool alive = true;
     for (size_t i = 0; i < count && alive; i++) {
         if (laws[i].kind == BRUME_LAW_LAPLACE) {
-            alive = laws[i].count <= 400;
+            alive = laws[i].count <= 400; /* shifts of one kind */
             continue;
         }
         alive = brume_masses_open(&laws[i], depth, most_products, &work, &masses[i]);
@@ -264,14 +299,17 @@ static bool gather(brume_once_sum *sum, const brume_law *laws, size_t count, dou
     step = inner < count ? laws[inner].unit : 1;
     if (alive) {
         count_masses(sum, last, inner < count ? step : 0);
+        sum->inner_middle = inner < count ? middle_of(last, step) : 0;
         sum->weight = calloc(last->count + LANES, sizeof *sum->weight);
         sum->inner_count = last->count;
         sum->top = last->centre + step * last->half;
         sum->step = step;
         for (size_t j = 0; sum->weight && j < last->count; j++)
             sum->weight[j] = last->mass[j] *
-                             exp(-0.5 * (last->centre + step * (last->half - (double)j)));
-        alive = sum->weight && sum->outer_count > 0 &&
+                             exp(-0.5 * (place_of(last, step, j) - sum->inner_middle));
+        if (sum->none)
+            set_sums(sum, last, step);
+        alive = sum->weight && sum->outer_count > 0 && (!sum->none || sum->upper) &&
                 set_ranges(sum, last, floor_ / ((double)sum->outer_count * (double)last->count),
                            most_pairs);
     }
@@ -307,6 +345,7 @@ brume_once_sum *brume_once_sum_open(const brume_law *sampled, const brume_law *o
         return NULL;
     sum->epsilon = NAN;
     sum->least = least;
+    sum->none = !sampled;
     sum->outers = malloc(sizeof *sum->outers);
     if (sum->outers) {
         sum->outers[0] = (outer){.weight = 1, .size = 1, .bound = 1};
@@ -316,9 +355,11 @@ brume_once_sum *brume_once_sum_open(const brume_law *sampled, const brume_law *o
     bool alive = sum->outers && gather(sum, others, count, delta, most_pairs);
     if (alive) {
         size_t order = extent(sum, &low, &high);
-        alive = order < BRUME_TABLE_ORDERS && low <= high &&
-                brume_sampled_table_open(sampled, least - high - 1e-6, 250, 1e-14 * delta,
-                                         order + 1, &sum->table);
+        alive = order < BRUME_TABLE_ORDERS && low <= high && sum->spread <= farthest &&
+                sum->step > 100 * (sum->place_error + 8 * unit * sum->reach);
+        if (alive && !(sum->none && order == 0))
+            alive = brume_sampled_table_open(sampled, fmin(least - high, 0) - 1e-6, 250,
+                                             1e-14 * delta, order + 1, &sum->table);
     }
     if (!alive) {
         brume_once_sum_close(sum);
@@ -387,31 +428,56 @@ static double inner_sum(const brume_once_sum *sum, const outer *o, double epsilo
         j = end;
         x = start + sum->step * (double)j;
     }
-    if (j < o->last) { /* beyond the table */
-        mass = 0;
-        for (; j < o->last; j++)
-            mass += sum->weight[j];
-        off += mass * t->beyond[o->order];
+    if (j < o->last) { /* beyond the table; next to its end also by the place's error */
+        size_t end = (t->count - 1) * t->orders + o->order;
+        for (size_t i = j; i < o->last; i++) {
+            x = start + sum->step * (double)i;
+            bool near = x < t->panels[t->count - 1].high + 4 * place_error;
+            if (!near && t->beyond[o->order] == 0)
+                break;
+            off += sum->weight[i] *
+                   (t->beyond[o->order] + (near ? place_error * t->slopes[end] : 0));
+        }
     }
     *error = off;
     return value;
 }
 
+/* The inner sum of an outer term of order 0 without a sampled draw, E = epsilon less its place:
+ * e^{-E/2} sum of p - e^{E/2} sum of p e^{-a}, over the atoms above E. */
+static double inner_closed(const brume_once_sum *sum, const outer *o, double epsilon, double *error)
+{
+    double place_error = sum->place_error + 8 * unit * (fabs(epsilon) + sum->reach);
+    double at = epsilon - o->place, scale = exp(0.5 * (at - sum->inner_middle));
+    double steps = ceil((sum->top - at) / sum->step);
+    if (!(steps > 0)) /* the nearest atom may be above after all: at most by its place's error */
+        steps = 0;
+    size_t end = steps < (double)sum->inner_count ? (size_t)steps : sum->inner_count;
+    size_t next = end < sum->inner_count ? end + 1 : end;
+    double first = (double)sum->upper[end] / scale, second = (double)sum->lower[end] * scale;
+    double size = (double)sum->upper[next] / scale + (double)sum->lower[next] * scale;
+    /* the slope of f is cosh(x/2): half the sum of both parts; exp, products and the sums */
+    *error = size * (0.51 * place_error + 12 * unit + 0x1p-62 * (double)sum->inner_count);
+    return first - second;
+}
+
 static void evaluate(brume_once_sum *sum, double epsilon)
 {
-    double value = 0, size = 0, error = 0, scale = exp(0.5 * epsilon);
+    double value = 0, size = 0, error = 0, scale = exp(0.5 * (epsilon - sum->middle));
     for (size_t i = 0; i < sum->outer_count; i++) {
         const outer *o = &sum->outers[i];
         if (o->first >= o->last)
             continue;
-        double off, inner = inner_sum(sum, o, epsilon, &off);
+        double off, inner = sum->none && o->order == 0 ? inner_closed(sum, o, epsilon, &off)
+                                                       : inner_sum(sum, o, epsilon, &off);
         value += o->weight * inner;
         size += o->size * fabs(inner);
         error += o->size * off;
     }
     /* sums: one unit a term of the longer, as all inner terms are positive; products and exp */
     double rounding = sum->weight_error +
-                      unit * ((double)sum->inner_count + (double)sum->outer_count + 64);
+                      unit * ((double)sum->inner_count + (double)sum->outer_count + 64 +
+                              8 * (fabs(epsilon) + sum->reach));
     sum->epsilon = epsilon;
     sum->value = scale * value;
     sum->error = 1.01 *
@@ -420,9 +486,10 @@ static void evaluate(brume_once_sum *sum, double epsilon)
 
 double brume_once_sum_delta(brume_once_sum *sum, double epsilon, brume_side side)
 {
-    if (epsilon != sum->epsilon && epsilon >= sum->least)
+    bool inside = epsilon >= sum->least && fabs(epsilon - sum->middle) <= farthest;
+    if (epsilon != sum->epsilon && inside)
         evaluate(sum, epsilon);
-    if (!(epsilon >= sum->least) || !(sum->error < 1)) /* not a number, too */
+    if (!inside || !(sum->error < 1)) /* not a number, too */
         return side == BRUME_UPPER_SIDE ? 1 : 0;
     if (side == BRUME_UPPER_SIDE)
         return fmin(sum->value + sum->error, 1);

@@ -26,6 +26,7 @@ typedef struct draft {
 
 typedef struct maker {
     brume_sampled_draw draw;
+    bool none;     /* there is no draw: f is -2 sinh(x/2), and 0 for x >= 0 */
     double corner; /* log(1-q): y there has t = 0 */
     double floor_;
     double stretch; /* of the last panel: its length over the distance from the corner */
@@ -152,7 +153,7 @@ static bool add_left(maker *m, double low, double high, double extra)
         double to = fmin(fmax(fmin(low + 1, 0.5 * low), low), high), wide = fabs(low) + 5;
         if (!(to > low))
             return false;
-        if (high - to < 0.2 * (to - low))
+        if (high - to < 0.2 * (to - low) || to > -1e-9)
             to = high;
         /* rho = 16 reaches 4.02 halves, at most 4.9, beyond the middle */
         double error = 4 * 2 * cosh(0.5 * wide) * 0x1p-60 / 15;
@@ -194,8 +195,7 @@ static bool add_right(maker *m, double y, double end, double *next)
 static double first_place(const maker *m, double *extra)
 {
     const brume_sampled_draw *draw = &m->draw;
-    double q = draw->rate, wanted = draw->reversed ? fmax(m->floor_, 1e-18 * q) : 1e-13 * q,
-           t = 0.5 * q;
+    double q = draw->rate, wanted = draw->reversed ? m->floor_ : 1e-13 * q, t = 0.5 * q;
     for (;; t *= 0.6) {
         *extra = 1.05 * exp(-0.5 * m->corner) * t * normal(-z_two(draw, t));
         if (*extra <= wanted || t < 1e-11 * q)
@@ -219,6 +219,8 @@ static double last_place(const maker *m, double *extra)
 
 static bool make(maker *m, double low, double high)
 {
+    if (m->none)
+        return add_left(m, low, 0, 0);
     double near, far, first = first_place(m, &near), y, end;
     bool reversed = m->draw.reversed;
     m->stretch = fmin(0.6, 1.5 / m->draw.sigma);
@@ -319,7 +321,8 @@ static void finish(maker *m, brume_sampled_table *t)
 {
     double power[NODES][NODES];
     fill_powers(power);
-    double off, end = m->drafts[m->count - 1].high, f = value_at(m, end, &off) + off;
+    double off = 0, end = m->drafts[m->count - 1].high, f = m->none ? 0 : value_at(m, end, &off);
+    f += off;
     /* delta falls, so that each integral from there on is at most twice the last, or, where it
      * ends, as many times the last as there is left */
     double rest = m->draw.reversed ? fmin(1.02 * fmax(-m->corner - end, 0) + 1e-15, 2) : 2;
@@ -347,17 +350,25 @@ static void finish(maker *m, brume_sampled_table *t)
     }
 }
 
+static bool suits(const brume_law *law)
+{
+    return law->kind == BRUME_LAW_SAMPLED && law->rate <= 0.95 && law->rate >= 1e-12 &&
+           law->a > 0.02 && law->a < 1e4;
+}
+
 bool brume_sampled_table_open(const brume_law *law, double low, double high, double floor_,
                               size_t orders, brume_sampled_table *out)
 {
-    maker m = {.floor_ = floor_};
-    m.draw = (brume_sampled_draw){.sigma = law->a, .rate = law->rate, .reversed = law->reversed};
-    if (law->kind != BRUME_LAW_SAMPLED || orders < 1 || orders > BRUME_TABLE_ORDERS ||
-        !(low < high) || !(law->rate <= 0.95) || !(law->rate >= 1e-12) || !(law->a > 0.02) ||
-        !(law->a < 1e4) || !(low > -250) || !(floor_ > 1e-250))
+    maker m = {.floor_ = floor_, .none = !law};
+    if (orders < 1 || orders > BRUME_TABLE_ORDERS || !(low < high) || !(low > -250) ||
+        !(floor_ > 1e-250) || (law ? !suits(law) : !(low < 0)))
         return false;
     high = fmin(high, 250);
-    m.corner = log1p(-law->rate);
+    if (law) {
+        m.draw =
+            (brume_sampled_draw){.sigma = law->a, .rate = law->rate, .reversed = law->reversed};
+        m.corner = log1p(-law->rate);
+    }
     fill_cosines(m.cosine);
     m.drafts = malloc(most_panels * sizeof *m.drafts);
     brume_sampled_table t = {.orders = orders};

@@ -26,9 +26,9 @@ typedef struct brume_sampled_table {
     double beyond[BRUME_TABLE_ORDERS]; /* right of the last panel the orders are at most that */
 } brume_sampled_table;
 
-/* The law's draw between `low` and `high`, for parameters within 8 units of the law's; it ends
- * early where delta is below `floor_`. `orders`: 1 + the number of integrals. False if the law does
- * not suit, if it would take too many panels, or if memory ran out. */
+/* The law's draw (NULL: none, a loss of 0) between `low` and `high`, for parameters within 8 units
+ * of the law's; it ends early where delta is below `floor_`. `orders`: 1 + the number of integrals.
+ * False if the law does not suit, if it would take too many panels, or if memory ran out. */
 BRUME_MUST_USE bool brume_sampled_table_open(const brume_law *law, double low, double high,
                                              double floor_, size_t orders,
                                              brume_sampled_table *out);

@@ -212,6 +212,15 @@ static bool beside_lines(brume_law *laws, size_t count, double epsilon)
            !brume_line_decays(&line, epsilon, goal, BRUME_LINE_SHORT);
 }
 
+/* Without a sampled draw, lines are sharper. */
+static double once_width(const brume_law *laws, size_t count, double width_goal)
+{
+    for (size_t i = 0; i < count; i++)
+        if (laws[i].kind == BRUME_LAW_SAMPLED)
+            return fmax(width_goal, ray_width);
+    return width_goal;
+}
+
 /* delta of laws as they are; `upper_end`: the goal is of the estimated excess of the upper end. */
 static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, double width_goal,
                             bool upper_end, brume_answer *out)
@@ -279,7 +288,7 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
     closed = closed || (alive && width > 0 &&
                         brume_once_delta(laws, count, epsilon, once_goal(width_goal),
                                          BRUME_ONCE_LONG, &answer) &&
-                        narrow(&answer, fmax(width_goal, ray_width)));
+                        narrow(&answer, once_width(laws, count, width_goal)));
     closed = closed || (alive && count == 1 && brume_peaks_delta(laws, epsilon, &answer) &&
                         narrow(&answer, fmax(width_goal, own)));
     closed = closed ||
@@ -458,7 +467,7 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
         if (alive && first && width > 0 &&
             brume_once_epsilon(laws, count, delta, delta_error, once_goal(width_goal),
                                BRUME_ONCE_LONG, &answer) &&
-            narrow(&answer, fmax(width_goal, ray_width)))
+            narrow(&answer, once_width(laws, count, width_goal)))
             break;
         if (alive && first && width > 0 &&
             try_atoms_inverse(laws, count, delta, delta_error, epsilon, &answer) &&

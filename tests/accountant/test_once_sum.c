@@ -31,6 +31,8 @@ static double between(double low, double high)
 
 static long double closed_delta(const brume_law *law, long double epsilon)
 {
+    if (law->rate == 0) /* no draw */
+        return epsilon < 0 ? -expm1l(epsilon) : 0;
     long double q = law->rate, sigma = law->a, y = law->reversed ? -epsilon : epsilon;
     long double v = (expm1l(y) + q) / q, root = sqrtl(2) * sigma;
     if (!(v > 0))
@@ -51,7 +53,7 @@ static const long double weights[5] = {0.2955242247147528701739L, 0.269266719309
 enum { MOST_OTHERS = 3 };
 
 typedef struct setting {
-    brume_law sampled;
+    brume_law sampled; /* of rate 0: none */
     brume_term others[MOST_OTHERS];
     size_t count;
     double laplace; /* epsilon; 0: none */
@@ -183,11 +185,11 @@ static size_t laws_of(const setting *s, brume_law *laws)
     return count;
 }
 
-static setting random_setting(int draws)
+static setting random_setting(int draws, bool none)
 {
     setting s = {.sampled = {.kind = BRUME_LAW_SAMPLED, .count = 1}};
     s.sampled.a = between(0.3, 6);
-    s.sampled.rate = between(1e-4, 0.7);
+    s.sampled.rate = none ? 0 : between(1e-4, 0.7);
     s.sampled.reversed = uniform() < 0.5;
     s.draws = draws;
     s.laplace = draws > 0 ? between(0.02, 1) : 0;
@@ -225,17 +227,19 @@ static void sums_enclose_references(void **state)
 {
     (void)state;
     state_ = 21;
-    unsigned checked = 0, sharp = 0, swapped = 0, moved = 0;
-    for (int i = 0; i < 50; i++) {
-        int draws = i < 32 ? 0 : i < 48 ? 1 : 2;
-        setting s = random_setting(draws);
+    unsigned checked = 0, sharp = 0, swapped = 0, moved = 0, plain = 0;
+    for (int i = 0; i < 92; i++) {
+        int draws = i % 46 < 28 ? 0 : i % 46 < 44 ? 1 : 2;
+        bool none = i >= 46;
+        setting s = random_setting(draws, none);
         brume_law laws[4];
         size_t count = laws_of(&s, laws);
-        double epsilon = between(0.01, 3), off = draws == 2 ? 1e-9 : 1e-11;
+        double epsilon = between(0.01, none ? 1 : 3), off = draws == 2 ? 1e-9 : 1e-11;
         long double exact = reference(&s, 0, epsilon);
-        brume_once_sum *sum = exact > 1e-16L ? brume_once_sum_open(&s.sampled, laws, count, epsilon,
-                                                                   (double)exact, 1e7)
-                                             : NULL;
+        brume_once_sum *sum = exact > 1e-16L
+                                  ? brume_once_sum_open(none ? NULL : &s.sampled, laws, count,
+                                                        epsilon, (double)exact, 1e7)
+                                  : NULL;
         if (sum) {
             double upper = brume_once_sum_delta(sum, epsilon, BRUME_UPPER_SIDE);
             double lower = brume_once_sum_delta(sum, epsilon, BRUME_LOWER_SIDE);
@@ -243,25 +247,26 @@ static void sums_enclose_references(void **state)
                 fail_msg("trial %d: %.17Lg not in [%.17g, %.17g]", i, exact, lower, upper);
             sharp += upper - lower <= 1e-9 * upper;
             checked++;
+            plain += none;
             /* below its least epsilon nothing is said */
             assert_true(brume_once_sum_delta(sum, epsilon - 1e-3, BRUME_UPPER_SIDE) == 1);
             assert_true(brume_once_sum_delta(sum, epsilon - 1e-3, BRUME_LOWER_SIDE) == 0);
-            setting other = s; /* the faults: the other order; a rate off by 1e-7 */
+            setting other = s; /* the faults: the other order; a rate or epsilon a little off */
             other.sampled.reversed = !s.sampled.reversed;
-            long double wrong = draws == 2 ? 0 : reference(&other, 0, epsilon);
+            long double wrong = draws == 2 || none ? 0 : reference(&other, 0, epsilon);
             swapped += !above_reference(upper, wrong, off) || !below_reference(lower, wrong, off);
             other = s;
             other.sampled.rate *= 1 + 1e-7;
-            wrong = draws == 2 ? 0 : reference(&other, 0, epsilon);
+            wrong = draws == 2 ? 0 : reference(&other, 0, epsilon * (none ? 1 + 1e-8 : 1));
             moved += !above_reference(upper, wrong, off) || !below_reference(lower, wrong, off);
         }
         brume_once_sum_close(sum);
         for (size_t j = 0; j < count; j++)
             brume_law_close(&laws[j]);
     }
-    print_message("# %u checked, %u sharp, %u swapped and %u moved rejected\n", checked, sharp,
-                  swapped, moved);
-    assert_true(checked >= 35 && sharp >= checked * 9 / 10);
+    print_message("# %u checked, %u without a draw, %u sharp, %u swapped and %u moved rejected\n",
+                  checked, plain, sharp, swapped, moved);
+    assert_true(checked >= 60 && plain >= 25 && sharp >= checked * 9 / 10);
     assert_true(swapped >= checked * 8 / 10 && moved >= checked / 2);
 }
 
