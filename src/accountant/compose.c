@@ -130,7 +130,9 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
     for (int order = 0; order < 2; order++) {
         brume_gathered gathered;
         BRUME_TRY(brume_gather(terms, count, order == 1, &gathered, error));
-        if (gathered.curve_count > 0) {
+        brume_curve_question question = {true, delta};
+        if (gathered.curve_count > 0 ||
+            (order == 0 && !gathered.has_lower && brume_curves_suit(terms, count, question))) {
             brume_gathered_close(&gathered);
             return brume_curves_epsilon(terms, count, delta, out, error);
         }
@@ -201,7 +203,9 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
     for (int order = 0; order < 2; order++) {
         brume_gathered gathered;
         BRUME_TRY(brume_gather(terms, count, order == 1, &gathered, error));
-        if (gathered.curve_count > 0) {
+        brume_curve_question question = {false, epsilon};
+        if (gathered.curve_count > 0 ||
+            (order == 0 && !gathered.has_lower && brume_curves_suit(terms, count, question))) {
             brume_gathered_close(&gathered);
             return brume_curves_delta(terms, count, epsilon, out, error);
         }

@@ -378,6 +378,37 @@ static bool is_elsewhere(const first_bound *first, first_bound *next)
     return next->c < INFINITY && next->log_delta > -700 && (next->c > 1.3 * first->c || lower);
 }
 
+/* Not where delta is nearly 1, nor where a tenth of it would move epsilon by two thousandths. */
+static bool is_worth_a_line(const first_bound *first)
+{
+    return first->bound < INFINITY && first->log_delta < -0.05 &&
+           first->saddle * first->epsilon < 1000;
+}
+
+brume_status brume_curve_moments(const brume_term *terms, size_t count, brume_curve_question q,
+                                 double *order, double *upper, brume_error *error)
+{
+    brume_curve_sum curves;
+    mixture mix = {0};
+    *upper = q.of_delta ? INFINITY : 1;
+    *order = 1;
+    BRUME_TRY(mixture_open(terms, count, false, &mix, error));
+    if (!brume_curve_sum_open(terms, count, &curves)) {
+        mixture_close(&mix);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
+    }
+    if (q.of_delta)
+        q.at = finite_down(q.at, mix.failure);
+    if (!q.of_delta || q.at > 0) {
+        first_bound first = bound_by_moments(&curves, &mix, &q, mix.failure);
+        *order = first.saddle;
+        *upper = first.upper;
+    }
+    brume_curve_sum_close(&curves);
+    mixture_close(&mix);
+    return BRUME_OK;
+}
+
 brume_status brume_curve_beside(const brume_term *terms, size_t count, bool reversed,
                                 const brume_curve_sum *curves, brume_curve_question q,
                                 double *order, brume_composition *out, bool *paired,
@@ -399,7 +430,7 @@ brume_status brume_curve_beside(const brume_term *terms, size_t count, bool reve
         first_bound first = bound_by_moments(curves, &mix, &finite, mix.failure), next;
         upper = first.upper;
         *order = first.saddle;
-        bool again = upper > enough && first.bound < INFINITY;
+        bool again = upper > enough && is_worth_a_line(&first);
         for (int i = 0; again && i < 2 && status == BRUME_OK; i++) {
             status = bound_by_pair(curves, &mix, &q, &first, out, &by_pair, &next, error);
             *paired |= status == BRUME_OK && by_pair < upper;

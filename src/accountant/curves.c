@@ -92,38 +92,69 @@ static brume_status take_pair(const brume_term *terms, size_t count, brume_curve
     return BRUME_OK;
 }
 
-/* The same with those pure terms among the curves, by their rho. */
-static brume_status take_wider_pair(const brume_term *terms, size_t count, brume_curve_question q,
-                                    brume_composition *result, brume_error *error)
+/* A copy of the terms with those pure ones among the curves, by their rho; NULL if memory ran out.
+ */
+static brume_term *widened(const brume_term *terms, size_t count)
 {
     brume_term *wider = malloc(count * sizeof *wider);
     if (!wider)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
+        return NULL;
     memcpy(wider, terms, count * sizeof *wider);
     for (size_t i = 0; i < count; i++)
         if (has_better_rho(&wider[i].cost)) {
             wider[i].cost.pure = wider[i].cost.loss = wider[i].cost.renyi = BRUME_ABSENT;
             wider[i].cost.renyi_upper = NULL;
         }
+    return wider;
+}
+
+static brume_status take_wider_pair(const brume_term *terms, size_t count, brume_curve_question q,
+                                    brume_composition *result, brume_error *error)
+{
+    brume_term *wider = widened(terms, count);
+    if (!wider)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
     brume_status status = has_laws(wider, count) ? take_pair(wider, count, q, result, error)
                                                  : BRUME_OK;
     free(wider);
     return status;
 }
 
+bool brume_curves_help(const brume_term *terms, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (has_better_rho(&terms[i].cost))
+            return true;
+    return false;
+}
+
+bool brume_curves_suit(const brume_term *terms, size_t count, brume_curve_question q)
+{
+    bool better = brume_curves_help(terms, count);
+    brume_term *wider = better && q.at > 0 ? widened(terms, count) : NULL;
+    double order, upper, pure_order, pure_upper;
+    bool suits = wider && brume_curve_moments(wider, count, q, &order, &upper, NULL) == BRUME_OK &&
+                 brume_curve_moments(terms, count, q, &pure_order, &pure_upper, NULL) == BRUME_OK;
+    free(wider);
+    /* exact compositions are some e^2 below either: e^4 decides */
+    return suits && upper > 0 &&
+           (q.of_delta ? order * (pure_upper - upper) : log(pure_upper / upper)) > 4;
+}
+
 static brume_status by_both(const brume_term *terms, size_t count, brume_curve_question q,
                             double finite, brume_composition *result, brume_error *error)
 {
-    bool better = !has_laws(terms, count), wider = false;
+    bool laws = has_laws(terms, count), better = !laws, wider = false, curves = false;
     for (size_t i = 0; i < count; i++) {
         const brume_cost *cost = &terms[i].cost;
+        bool known = cost->loss != BRUME_ABSENT || cost->pure != BRUME_ABSENT;
         wider |= has_better_rho(cost);
-        better |= (cost->loss != BRUME_ABSENT || cost->pure != BRUME_ABSENT) &&
-                  has_better_curve(cost);
+        better |= known && has_better_curve(cost);
+        curves |= !known;
     }
     double worst = q.of_delta ? INFINITY : 1;
     result->value.upper = worst;
-    if (has_laws(terms, count))
+    if (laws && curves) /* else it is for others to compose the laws */
         BRUME_TRY(take_pair(terms, count, q, result, error));
     if (wider)
         BRUME_TRY(take_wider_pair(terms, count, q, result, error));

@@ -208,6 +208,27 @@ static double renyi_delta(brume_method method, const brume_term *terms, size_t c
 
 /* ------------------------------------------------------------------------------ dispatch */
 
+/* The composition in which pure terms with a small rho are known by it, if its upper end is below.
+ */
+static brume_status take_curves(const brume_term *terms, size_t count, bool of_delta, double at,
+                                brume_composition *composition, brume_error *error)
+{
+    brume_composition other;
+    if (brume_curves_answered(composition->route) || !brume_curves_help(terms, count))
+        return BRUME_OK;
+    BRUME_TRY(of_delta ? brume_curves_epsilon(terms, count, at, &other, error)
+                       : brume_curves_delta(terms, count, at, &other, error));
+    if (other.infinite || !(other.value.upper < composition->value.upper) ||
+        composition->contradictory)
+        return BRUME_OK;
+    /* the lower end is of the stated guarantees, and may lie above */
+    composition->value.upper = other.value.upper;
+    composition->value.lower = fmin(composition->value.lower, other.value.upper);
+    composition->route = other.route;
+    composition->excess = 0;
+    return BRUME_OK;
+}
+
 static brume_status one(brume_method method, const brume_term *terms, size_t count, bool of_delta,
                         double at, brume_bound *out, brume_error *error)
 {
@@ -216,6 +237,7 @@ static brume_status one(brume_method method, const brume_term *terms, size_t cou
         brume_composition composition;
         BRUME_TRY(of_delta ? brume_compose_epsilon(terms, count, at, NULL, &composition, error)
                            : brume_compose_delta(terms, count, at, NULL, &composition, error));
+        BRUME_TRY(take_curves(terms, count, of_delta, at, &composition, error));
         bound.upper = composition.value.upper;
         bound.lower = composition.value.lower;
         bound.has_lower = composition.has_lower;
@@ -269,12 +291,15 @@ static brume_status take_others(const brume_term *terms, size_t count, bool of_d
 {
     bool rough = *found && result->lower < 0.125 * result->upper;
     bool known = *found && result->lower >= (1 - 1e-6) * result->upper;
-    if (*found && !exact && brume_curves_answered(result->route))
+    bool helped = brume_curves_help(terms, count),
+         curved = *found && !exact && brume_curves_answered(result->route);
+    if (curved && !helped)
         return BRUME_OK; /* what has only a curve has none of the others but moments */
     for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC; method--) {
         brume_bound other;
-        if (method == BRUME_METHOD_OPTIMAL || check((brume_method)method, terms, count, NULL))
-            continue; /* optimal equals pld on what it applies to */
+        if (method == BRUME_METHOD_OPTIMAL || (curved && method >= BRUME_METHOD_ZCDP) ||
+            check((brume_method)method, terms, count, NULL))
+            continue; /* optimal equals pld on what it applies to; curves were asked */
         BRUME_TRY(one((brume_method)method, terms, count, of_delta, at, &other, error));
         if (!*found || other.upper < result->upper ||
             (exact && isfinite(other.upper) && other.upper <= result->upper))
@@ -324,6 +349,8 @@ brume_status brume_account_delta_near(const brume_term *terms, size_t count, dou
     brume_error why = {0};
     brume_status status = brume_compose_delta(terms, count, epsilon, options, &near, &why);
     bool found = status == BRUME_OK;
+    if (found)
+        BRUME_TRY(take_curves(terms, count, false, epsilon, &near, error));
     /* far below any delta of use, where a line says little, moments say enough */
     bool rough = near.value.upper > 8 * near.value.lower;
     if (!found || !near.has_lower || rough) {

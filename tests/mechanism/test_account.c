@@ -156,6 +156,28 @@ static void optimal_composition_knows_nothing_but_the_guarantees(void **state)
     assert_true(laplace.upper >= pure.lower && laplace.method == BRUME_METHOD_OPTIMAL);
 }
 
+/* A selection's rho is a quarter of the worst pure law's, and noise beside it has a law: both
+ * count. */
+static void selections_beside_noise_cost_less_than_by_either_alone(void **state)
+{
+    (void)state;
+    const char *const expressions[] = {"exponential(epsilon=0.02)*200 + laplace(scale=10)*50",
+                                       "exponential(epsilon=0.02)*2000 + laplace(scale=10)*200"};
+    for (size_t i = 0; i < 2; i++) {
+        brume_bound best = epsilon_by(BRUME_METHOD_AUTO, expressions[i], 1e-6);
+        double by_curves = epsilon_by(BRUME_METHOD_RDP, expressions[i], 1e-6).upper;
+        assert_true(best.upper < 0.99 * by_curves && !best.has_lower && !best.contradictory);
+        const char *exact = i ? "gaussian(sigma=100)*2000 + laplace(scale=10)*200"
+                              : "gaussian(sigma=100)*200 + laplace(scale=10)*50";
+        /* Gaussian noise has that very rho: it may not cost more */
+        assert_true(best.upper > epsilon_by(BRUME_METHOD_AUTO, exact, 1e-6).lower);
+    }
+    assert_true(
+        epsilon_by(BRUME_METHOD_AUTO, expressions[0], 1e-6).upper <
+        0.96 * epsilon_by(BRUME_METHOD_PLD, "pure(epsilon=0.02)*200 + laplace(scale=10)*50", 1e-6)
+                  .upper);
+}
+
 /* At deltas that no line of the mixture reaches, bounded terms are taken apart: never below what
  * the rest costs alone, never above that and their epsilons. */
 static void bounded_terms_beside_a_deep_tail_cost_their_epsilon_at_most(void **state)
@@ -356,6 +378,7 @@ int main(void)
         cmocka_unit_test(no_method_is_below_the_truth_on_random_mixtures),
         cmocka_unit_test(optimal_composition_equals_the_certified_one),
         cmocka_unit_test(optimal_composition_knows_nothing_but_the_guarantees),
+        cmocka_unit_test(selections_beside_noise_cost_less_than_by_either_alone),
         cmocka_unit_test(bounded_terms_beside_a_deep_tail_cost_their_epsilon_at_most),
         cmocka_unit_test(a_bound_apart_that_fails_leaves_the_others),
         cmocka_unit_test(delta_zero_gives_the_sum_of_pure_epsilons_or_infinity),
