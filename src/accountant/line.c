@@ -213,7 +213,9 @@ static long skip_band(brume_line *line, long index, double limit)
     double y = (double)index * line->h, c = line->c;
     double last = last_node(line);
     double kernel = line->unit > 0 ? 2 / -expm1(-c * line->unit) : 0;
-    for (double jump = floor(fmax(4.0 * (double)index, 64)); jump >= 2; jump = floor(jump / 3)) {
+    /* from thrice the last jump down: most lines are passed over in jumps of one size */
+    double most = fmax(fmin(4.0 * (double)index, 3 * line->jump), 64);
+    for (double jump = floor(most); jump >= 2; jump = floor(jump / 3)) {
         if ((double)index + jump > last)
             jump = last - (double)index;
         if (jump < 1)
@@ -226,6 +228,7 @@ static long skip_band(brume_line *line, long index, double limit)
         double bound = envelope(line, y + line->h, high, limit - log(weight));
         if (bound + log(weight) < limit) {
             line->skipped += exp(bound) * weight * 1.0001;
+            line->jump = jump;
             return (long)jump;
         }
     }
@@ -284,6 +287,7 @@ bool brume_line_ready(brume_line *line)
     find_centre(line);
     line->count = line->dense.count = 0;
     line->skipped = 0;
+    line->jump = INFINITY;
     line->cut = false;
     line->band = (brume_band){0};
     if (line->width > 0 && line->unit == 0) {

@@ -71,6 +71,7 @@ typedef struct brume_line {
     brume_dense dense;
     brume_laying laying;
     double skipped; /* bound of all that was not summed, over exp(cumulant - c x) */
+    double jump;    /* how many nodes were last passed over at once */
     bool cut;       /* the node cap ended the line */
 } brume_line;
 
