@@ -28,6 +28,7 @@ typedef struct outer {
     double place;       /* l_o */
     double weight;      /* c_o; negative ones come from the Laplaces' integrals */
     double size;        /* at least its modulus: what its relative error is of */
+    double tilt;        /* e^{-l_o/2}, from the middle on */
     double bound;       /* its pairs with inner atoms of mass p count at most bound p in delta */
     size_t order;       /* k */
     size_t first, last; /* its inner atoms that count */
@@ -49,6 +50,8 @@ struct brume_once_sum {
     double middle;       /* weights carry e^{-(place - middle)/2}: the sum of the laws' middles */
     double inner_middle; /* the inner law's part of it */
     double spread;       /* how far from there places are at most */
+    double tilt_error;   /* relative, of every product of tilts, squared */
+    double per_step;     /* 1/step */
     double pairs;
     double least;                 /* epsilon: below it the table ends */
     double epsilon, value, error; /* the last sum; value and error of delta */
@@ -88,6 +91,7 @@ static bool join(brume_once_sum *sum, const outer *more, size_t count, double fl
             outer o = {.place = a->place + b->place,
                        .weight = a->weight * b->weight,
                        .size = a->size * b->size,
+                       .tilt = a->tilt * b->tilt,
                        .bound = a->bound * b->bound,
                        .order = a->order + b->order};
             if (o.bound < floor_)
@@ -124,6 +128,8 @@ static void count_masses(brume_once_sum *sum, const brume_masses *m, double step
     sum->place_error += 22 * unit * most;
     /* the mass; exp, whose argument is off by half the place's error, and two products */
     sum->weight_error += m->error + 8 * unit + 12 * unit * most;
+    /* twice exp, and its argument's rounding; the middles' */
+    sum->tilt_error += unit * (16 + 8 * most + 4 * step * (double)m->count);
 }
 
 static bool join_masses(brume_once_sum *sum, const brume_masses *m, double step, double floor_)
@@ -133,8 +139,9 @@ static bool join_masses(brume_once_sum *sum, const brume_masses *m, double step,
         return false;
     for (size_t j = 0; j < m->count; j++) {
         double place = place_of(m, step, j);
-        double weight = m->mass[j] * exp(-0.5 * (place - middle_of(m, step)));
-        more[j] = (outer){.place = place, .weight = weight, .size = weight, .bound = m->mass[j]};
+        double tilt = exp(-0.5 * (place - middle_of(m, step))), weight = m->mass[j] * tilt;
+        more[j] = (outer){
+            .place = place, .weight = weight, .size = weight, .tilt = tilt, .bound = m->mass[j]};
     }
     count_masses(sum, m, step);
     bool alive = join(sum, more, m->count, floor_);
@@ -187,6 +194,7 @@ static bool join_laplace(brume_once_sum *sum, const brume_law *law, double floor
                 .place = place,
                 .weight = weight,
                 .size = size,
+                .tilt = exp(-0.5 * place),
                 .bound = 1.001 * ldexp(fabs(weight) + 1e-12 * size, (int)k) * exp(0.5 * place),
                 .order = k};
         }
@@ -197,6 +205,7 @@ static bool join_laplace(brume_once_sum *sum, const brume_law *law, double floor
     sum->spread += n * e;
     sum->place_error += 10 * unit * n * e;
     sum->weight_error += unit * (64 + 6 * n * e + 4 * n);
+    sum->tilt_error += unit * (16 + 8 * n * e);
     alive = alive && join(sum, more, shifts * orders, floor_);
     free(more);
     free(row);
@@ -226,6 +235,12 @@ static bool set_ranges(brume_once_sum *sum, const brume_masses *m, double floor_
     sum->pairs = 0;
     for (size_t i = 0; i < sum->outer_count; i++) {
         outer *o = &sum->outers[i];
+        if (sum->none && o->order == 0) { /* all: they cost nothing */
+            o->first = 0;
+            o->last = count;
+            sum->pairs += 4;
+            continue;
+        }
         double least = floor_ / o->bound;
         size_t low = 0, high = count; /* the first j with rise[j+1] >= least */
         while (low < high) {
@@ -246,14 +261,15 @@ static bool set_ranges(brume_once_sum *sum, const brume_masses *m, double floor_
         }
         o->last = low;
         lost += o->bound * (before[o->first] + after[o->last]);
-        sum->pairs += sum->none && o->order == 0 ? 4 : (double)(o->last - o->first);
+        sum->pairs += (double)(o->last - o->first);
     }
     sum->missed += 1.001 * lost;
     free(memory);
     return sum->pairs <= most_pairs;
 }
 
-/* The sums of p and p e^{-a} from the largest loss on: relative errors of 2^-64 a term. */
+/* The sums of p and p e^{-a} from the largest loss on: relative errors of 2^-62 a term, and of exp
+ * twice. */
 static void set_sums(brume_once_sum *sum, const brume_masses *m, double step)
 {
     sum->upper = malloc(2 * (m->count + 1) * sizeof *sum->upper);
@@ -261,10 +277,11 @@ static void set_sums(brume_once_sum *sum, const brume_masses *m, double step)
         return;
     sum->lower = sum->upper + m->count + 1;
     sum->upper[0] = sum->lower[0] = 0;
-    for (size_t j = 0; j < m->count; j++) {
-        double place = place_of(m, step, j) - middle_of(m, step);
+    double from = step * (double)(m->count / 2); /* the first atom, from the middle on */
+    long double factor = expl(-(long double)from), turn = expl((long double)step);
+    for (size_t j = 0; j < m->count; j++, factor *= turn) {
         sum->upper[j + 1] = sum->upper[j] + m->mass[j];
-        sum->lower[j + 1] = sum->lower[j] + m->mass[j] * expl(-(long double)place);
+        sum->lower[j + 1] = sum->lower[j] + m->mass[j] * factor;
     }
 }
 
@@ -304,7 +321,11 @@ static bool gather(brume_once_sum *sum, const brume_law *laws, size_t count, dou
         sum->inner_count = last->count;
         sum->top = last->centre + step * last->half;
         sum->step = step;
-        for (size_t j = 0; sum->weight && j < last->count; j++)
+        sum->per_step = 1 / step;
+        bool needed = !sum->none; /* else sums take its place */
+        for (size_t i = 0; i < sum->outer_count; i++)
+            needed = needed || sum->outers[i].order > 0;
+        for (size_t j = 0; sum->weight && needed && j < last->count; j++)
             sum->weight[j] = last->mass[j] *
                              exp(-0.5 * (place_of(last, step, j) - sum->inner_middle));
         if (sum->none)
@@ -348,7 +369,7 @@ brume_once_sum *brume_once_sum_open(const brume_law *sampled, const brume_law *o
     sum->none = !sampled;
     sum->outers = malloc(sizeof *sum->outers);
     if (sum->outers) {
-        sum->outers[0] = (outer){.weight = 1, .size = 1, .bound = 1};
+        sum->outers[0] = (outer){.weight = 1, .size = 1, .tilt = 1, .bound = 1};
         sum->outer_count = 1;
     }
     double low, high;
@@ -443,33 +464,38 @@ static double inner_sum(const brume_once_sum *sum, const outer *o, double epsilo
     return value;
 }
 
-/* The inner sum of an outer term of order 0 without a sampled draw, E = epsilon less its place:
- * e^{-E/2} sum of p - e^{E/2} sum of p e^{-a}, over the atoms above E. */
-static double inner_closed(const brume_once_sum *sum, const outer *o, double epsilon, double *error)
+/* An outer term of order 0 without a sampled draw, with its weight, E = epsilon less its place and
+ * scale = e^{(epsilon - middle)/2}: mass/scale sum of p - mass scale tilt^2 sum of p e^{-a}, over
+ * the atoms above E. */
+static double closed_term(const brume_once_sum *sum, const outer *o, double epsilon, double scale,
+                          double *size)
 {
-    double place_error = sum->place_error + 8 * unit * (fabs(epsilon) + sum->reach);
-    double at = epsilon - o->place, scale = exp(0.5 * (at - sum->inner_middle));
-    double steps = ceil((sum->top - at) / sum->step);
-    if (!(steps > 0)) /* the nearest atom may be above after all: at most by its place's error */
-        steps = 0;
-    size_t end = steps < (double)sum->inner_count ? (size_t)steps : sum->inner_count;
-    size_t next = end < sum->inner_count ? end + 1 : end;
-    double first = (double)sum->upper[end] / scale, second = (double)sum->lower[end] * scale;
-    double size = (double)sum->upper[next] / scale + (double)sum->lower[next] * scale;
-    /* the slope of f is cosh(x/2): half the sum of both parts; exp, products and the sums */
-    *error = size * (0.51 * place_error + 12 * unit + 0x1p-62 * (double)sum->inner_count);
-    return first - second;
+    double steps = ceil((epsilon - o->place - sum->top) * -sum->per_step);
+    size_t end = !(steps > 0)                       ? 0
+                 : steps < (double)sum->inner_count ? (size_t)steps
+                                                    : sum->inner_count;
+    size_t next = end < sum->inner_count ? end + 1 : end; /* it may be above after all */
+    double left = o->weight / (o->tilt * scale), right = o->weight * o->tilt * scale;
+    double most = o->size / (o->tilt * scale), least = o->size * o->tilt * scale;
+    *size = most * (double)sum->upper[next] + least * (double)sum->lower[next];
+    return left * (double)sum->upper[end] - right * (double)sum->lower[end];
 }
 
 static void evaluate(brume_once_sum *sum, double epsilon)
 {
-    double value = 0, size = 0, error = 0, scale = exp(0.5 * (epsilon - sum->middle));
+    double value = 0, size = 0, error = 0, both = 0, scale = exp(0.5 * (epsilon - sum->middle));
     for (size_t i = 0; i < sum->outer_count; i++) {
         const outer *o = &sum->outers[i];
         if (o->first >= o->last)
             continue;
-        double off, inner = sum->none && o->order == 0 ? inner_closed(sum, o, epsilon, &off)
-                                                       : inner_sum(sum, o, epsilon, &off);
+        double off, inner;
+        if (sum->none && o->order == 0) {
+            value += inner = closed_term(sum, o, epsilon, scale, &off);
+            both += off;
+            size += fabs(inner);
+            continue;
+        }
+        inner = inner_sum(sum, o, epsilon, &off);
         value += o->weight * inner;
         size += o->size * fabs(inner);
         error += o->size * off;
@@ -478,6 +504,10 @@ static void evaluate(brume_once_sum *sum, double epsilon)
     double rounding = sum->weight_error +
                       unit * ((double)sum->inner_count + (double)sum->outer_count + 64 +
                               8 * (fabs(epsilon) + sum->reach));
+    /* the slope of f is cosh(x/2): half of both parts; exponentials, products and the long sums */
+    double place_error = sum->place_error + 8 * unit * (fabs(epsilon) + sum->reach);
+    error += both * (0.51 * place_error + sum->tilt_error + 24 * unit +
+                     0x1p-60 * (double)sum->inner_count);
     sum->epsilon = epsilon;
     sum->value = scale * value;
     sum->error = 1.01 *
