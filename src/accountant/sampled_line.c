@@ -127,7 +127,7 @@ bool brume_sampled_line_epsilon(brume_law *laws, size_t count, double delta, dou
                                 double width, brume_answer *answer)
 {
     brume_line line = {.laws = laws, .law_count = count};
-    brume_ray_aim aim;
+    brume_ray_aim aim = {0}; /* read, and not used, where there is none */
     double goal, low = answer->value.lower, high = answer->value.upper;
     bool good = prepare(laws, count, NAN, delta, &aim);
     double epsilon = fmin(fmax(aim.epsilon, low), high);
