@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "number/rounding.h"
 
-enum { ORDERS = 257, MOST_VERTICES = 700 };
+enum { WHOLE = 64, ORDERS = 257 + WHOLE, MOST_VERTICES = 700 };
 
 static const double unit = BRUME_UNIT;
 static const double finest = 0.1;   /* spacing of losses times the order, where it matters */
@@ -214,8 +214,9 @@ brume_status brume_curve_pair(const brume_curve_sum *curves, double c, double lo
     double x[MOST_VERTICES], d[MOST_VERTICES], mass[MOST_VERTICES];
     curve_table table = {.curves = curves, .last = c};
     if (!(curves->rho > 0))
-        for (int i = 0; i < ORDERS; i++)
-            table.orders[i] = order_at(curves, c * exp2((i - ORDERS / 2) / 16.0));
+        for (int i = 0; i < ORDERS; i++) /* whole ones too: some curves have their kinks there */
+            table.orders[i] =
+                order_at(curves, i < WHOLE ? i + 1 : c * exp2((i - WHOLE - 128) / 16.0));
     size_t points = lay_places(curves, c, log_delta, x);
     for (size_t i = 0; i < points; i++)
         d[i] = profile_upper(&table, x[i]);

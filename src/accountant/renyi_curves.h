@@ -17,6 +17,10 @@ double brume_renyi_discrete_laplace_upper(const brume_cost *cost, double alpha);
 double brume_renyi_kary_upper(const brume_cost *cost, double alpha);
 double brume_renyi_rho_upper(const brume_cost *cost, double alpha); /* alpha rho */
 
+/* The curve of a Gaussian on a Poisson sample, law.a = sigma over sensitivity and law.rate; also that
+ * of integer Gaussian noise, whose loss law is another: there the cost's `loss` is absent. */
+double brume_renyi_sampled_gaussian_upper(const brume_cost *cost, double alpha);
+
 /* The least rho of a cost that has a Renyi curve and a pure epsilon: an upper bound of
  * D_alpha/alpha over all alpha > 1, at most 2e-4 above it. Tens of curve evaluations. */
 double brume_rho_of_renyi_upper(const brume_cost *cost);

@@ -4,7 +4,8 @@
  * inner mechanism sees the sample alone. Defined under add-remove only: replacing a record is
  * another pair of laws. The loss law on the sample follows from a dominating pair of the inner
  * mechanism, in both orders: exact for Gaussian, Laplace, discrete Laplace and pure ones, the worst
- * pure law for the others; its largest loss is ln(1 + rate (e^eps - 1)). Failure shrinks by `rate`.
+ * pure law for the others; its largest loss is ln(1 + rate (e^eps - 1)). Integer Gaussian noise has
+ * the Renyi curve of a sampled Gaussian. Failure shrinks by `rate`.
  * proofs/poisson.md. */
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
@@ -126,6 +127,12 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
             cost->renyi_upper = brume_renyi_rho_upper;
         }
     }
+    if (strcmp(card->name, "discrete_gaussian") == 0 && base.rho > 0) {
+        /* the curve of a Gaussian of that rho, 1/(2 a^2): less noise, a rounded down by 4 units */
+        double a = 1 / sqrt(2 * base.rho) * (1 - 0x1p-51);
+        cost->law = (brume_loss){.kind = BRUME_LOSS_POISSON_GAUSSIAN, .a = a, .rate = rate};
+        cost->renyi_upper = brume_renyi_sampled_gaussian_upper;
+    }
     if (cost->pure == BRUME_ABSENT && cost->concentrated == BRUME_ABSENT &&
         cost->loss == BRUME_ABSENT)
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "%s inside poisson has no stated cost",
@@ -140,7 +147,7 @@ const brume_card brume_card_poisson = {
     .guarantee = "less than the inner mechanism's: pure epsilon becomes ln(1 + rate (e^epsilon - "
                  "1)), and less in composition; exact loss laws for gaussian, laplace (epsilon up "
                  "to 16), discrete_laplace (changes up to 64) and pure, for others that of the "
-                 "worst pure mechanism; discrete_gaussian keeps its rho, unamplified",
+                 "worst pure mechanism; discrete_gaussian by the Renyi curve of the gaussian",
     .adjacencies = BRUME_ADD_REMOVE,
     .sensitivity = "base",
     .parameters = parameters,

@@ -112,6 +112,66 @@ static void rough_curves_are_near_the_curves_in_balls(void **state)
     }
 }
 
+/* Integer Gaussian noise on a Poisson sample, summed over its outputs: both directions are covered
+ * at every order, and a record removed is met at whole ones. */
+static void sampled_integer_noise_has_the_curve_of_real_noise(void **state)
+{
+    (void)state;
+    static const double sigmas[] = {0.4, 0.7, 1.5, 6}, rates[] = {1e-9, 0.003, 0.1, 0.5, 0.97};
+    static const double orders[] = {1.001, 1.5, 2, 2.5, 3, 4.2, 7, 12, 12.5, 30, 61.3};
+    for (size_t s = 0; s < 4; s++)
+        for (size_t q = 0; q < 5; q++)
+            for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+                for (int shift = 1; shift < 4; shift += 2) {
+                    double sigma = sigmas[s], alpha = orders[i];
+                    brume_cost cost = {.law = {.kind = BRUME_LOSS_POISSON_GAUSSIAN,
+                                               .a = sigma / shift * (1 - 0x1p-50),
+                                               .rate = rates[q]}};
+                    long double all = 0, removed = 0, added = 0,
+                                square = sigma * (long double)sigma;
+                    int reach = (int)(alpha * shift + 20 * sigma + 3);
+                    if (alpha * alpha * shift * shift > 15000 * square)
+                        continue;                           /* beyond the range of these sums */
+                    for (int k = -reach; k <= reach; k++) { /* sums of R^a - 1 - a (R - 1) */
+                        long double mass = expl(-k * (long double)k / (2 * square));
+                        long double l = (2 * k * shift - shift * (long double)shift) / (2 * square);
+                        long double change = rates[q] * expm1l(l), log_ratio = log1pl(change);
+                        all += mass;
+                        removed += mass * (expm1l(alpha * log_ratio) - alpha * change);
+                        added += mass * (expm1l((1 - alpha) * log_ratio) + (alpha - 1) * change);
+                    }
+                    double upper = brume_renyi_sampled_gaussian_upper(&cost, alpha);
+                    double there = (double)(log1pl(removed / all) / (alpha - 1));
+                    double back = (double)(log1pl(added / all) / (alpha - 1));
+                    bool sharp = alpha == floor(alpha) && rates[q] > 1e-6;
+                    if (!(upper >= there * (1 - 1e-9) && upper >= back * (1 - 1e-9)) ||
+                        (sharp && !(upper <= there * (1 + 1e-9) + 1e-13)))
+                        fail_msg("sigma %g shift %d rate %g alpha %g: %.12g, removed %.12g, added "
+                                 "%.12g",
+                                 sigma, shift, rates[q], alpha, upper, there, back);
+                }
+}
+
+/* That curve in long doubles is the one in balls. */
+static void the_curve_of_sampled_noise_is_that_in_balls(void **state)
+{
+    (void)state;
+    seed = 11;
+    for (int i = 0; i < 300; i++) {
+        brume_cost cost = {.loss = BRUME_EXACT,
+                           .law = {.kind = BRUME_LOSS_POISSON_GAUSSIAN,
+                                   .a = between(0.2, 50),
+                                   .rate = between(1e-8, 1)}};
+        double alpha = 1 + between(1e-3, 400);
+        double balls = brume_renyi_upper(&cost, alpha);
+        double quick = brume_renyi_sampled_gaussian_upper(&cost, alpha);
+        bool far = alpha * alpha > 20000 * cost.law.a * cost.law.a; /* there it does not sample */
+        if (!(quick >= balls * (1 - 1e-15) && (far || quick <= balls * (1 + 1e-12))))
+            fail_msg("a %g rate %g alpha %g: %.17g, in balls %.17g", cost.law.a, cost.law.rate,
+                     alpha, quick, balls);
+    }
+}
+
 /* A curve of somebody's own, below all that the rest of the cost says. */
 static double own_curve(const brume_cost *cost, double alpha)
 {
@@ -165,6 +225,8 @@ int main(void)
         cmocka_unit_test(rho_by_doubles_is_not_below_the_curve_in_balls),
         cmocka_unit_test(rho_is_found_where_doubles_do_not_reach),
         cmocka_unit_test(rough_curves_are_near_the_curves_in_balls),
+        cmocka_unit_test(sampled_integer_noise_has_the_curve_of_real_noise),
+        cmocka_unit_test(the_curve_of_sampled_noise_is_that_in_balls),
         cmocka_unit_test(an_own_curve_chooses_the_order_itself),
         cmocka_unit_test(the_rough_order_is_as_good_as_the_slow_one),
     };

@@ -4,6 +4,8 @@
 #include <brume/expression.h>
 #include <brume/gaussian.h>
 
+#include "accountant/renyi_curves.h"
+
 static brume_error error;
 
 static brume_cost cost_of(const char *text)
@@ -146,9 +148,15 @@ static void the_loss_law_is_named_with_its_parameters(void **state)
     assert_int_equal(cost.law.kind, BRUME_LOSS_POISSON_PURE);
     assert_int_equal(cost.loss, BRUME_UPPER); /* failure and law apart are an upper bound */
     assert_tight_upper(cost.delta_failure, .25e-6);
-    cost = cost_of("poisson(rate=.25, discrete_gaussian(sigma=3))");
+    cost = cost_of("poisson(rate=.25, discrete_gaussian(sigma=3, coordinates=9, sensitivity=2))");
     assert_int_equal(cost.loss, BRUME_ABSENT);
     assert_int_equal(cost.concentrated, BRUME_UPPER);
+    brume_cost real = cost_of("poisson(rate=.25, gaussian(sigma=3, sensitivity=2))");
+    for (double order = 1.5; order < 200; order *= 1.7) { /* the curve of real noise */
+        double expected = brume_renyi_sampled_gaussian_upper(&real, order);
+        double curve = cost.renyi_upper(&cost, order);
+        assert_true(curve >= expected && curve <= expected * (1 + 1e-13));
+    }
     cost = cost_of("zcdp(rho=1)");
     assert_int_equal(cost.loss, BRUME_ABSENT);
     assert_int_equal(cost.pure, BRUME_ABSENT);
