@@ -1,4 +1,4 @@
-/* Sums over the atoms of pure and Laplace losses of rays of subsampled Gaussians. See the header
+/* Sums over the atoms of lattice and Laplace losses of rays of subsampled Gaussians. See the header
  * and proofs/accountant.md, section 23.
  *
  * Promise: the two sides bound delta for every parameter within its 8 units. Which rays are laid,
@@ -9,15 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/jumps.h"
 #include "accountant/line.h"
+#include "accountant/masses.h"
 #include "accountant/plan.h"
 #include "accountant/ray_beside.h"
 
 static const double unit = BRUME_UNIT;
 static const double least_mass = 1e-30; /* of an atom; what is left out counts whole */
+static const double least_depth = 69;   /* minus the log of that */
+static const double most_products = 2e6;
+static const double most_draws = 1e5; /* of a lattice law */
 static const char route_beside[] = "rays of subsampled Gaussians, summed over the atoms of others";
 
-enum { MOST_LAWS = 12, MOST_ATOMS = 4000, MOST_PATTERNS = 24, MOST_PLANS = 6, MOST_DRAWS = 20000 };
+enum {
+    MOST_LAWS = 12,
+    MOST_ATOMS = 4000,
+    MOST_PRODUCTS = 100000,
+    MOST_PATTERNS = 24,
+    MOST_PLANS = 6,
+};
 
 typedef struct atom {
     double loss, mass;
@@ -39,14 +50,15 @@ struct brume_beside {
     brume_law laws[MOST_LAWS]; /* shared, and only read */
     size_t law_count, sampled;
     brume_parts parts;
-    atom *atoms; /* of the pure losses, the largest loss first */
+    atom *atoms; /* of the lattice laws, the largest loss first */
     size_t atom_count;
     pattern patterns[MOST_PATTERNS];
     size_t pattern_count;
-    double top, bottom;            /* of the Laplace losses */
-    double mass_error, loss_error; /* relative, and of every loss in units of it */
+    double top;                     /* of the Laplace losses */
+    double mass_error, place_error; /* relative, and of every loss */
+    double reach;                   /* how far from 0 they may be */
     double left_out;
-    double variation; /* a bound of the total variation of all but the pure losses */
+    double variation; /* a bound of the total variation of all but the lattice laws */
     layout *plans[MOST_PLANS];
     size_t plan_count, next_plan;
     double *lower, *upper; /* of each atom */
@@ -82,41 +94,37 @@ static int by_loss(const void *left, const void *right)
     return a < c ? 1 : a > c ? -1 : 0;
 }
 
-/* The atoms so far, each with the binomial ones of n draws of a pure loss. */
-static bool add_pure(brume_beside *b, const brume_law *law)
+/* The atoms so far, each with those of all draws of a lattice law. */
+static bool add_lattice(brume_beside *b, const brume_law *law, double *work)
 {
-    long double a = law->a, n = law->count, mass = expl(-n * log1pl(expl(-a)));
-    size_t count = 0, draws = (size_t)law->count;
-    atom *one = malloc((draws + 1) * sizeof *one);
-    if (!one)
+    brume_masses masses;
+    if (!brume_masses_open(law, least_depth, most_products, work, &masses))
         return false;
-    for (long double j = n; j >= 0; j--) { /* j draws above */
-        if (mass >= (long double)least_mass)
-            one[count++] = (atom){(double)((2 * j - n) * a), (double)mass};
-        else
-            b->left_out += (double)mass;
-        mass *= j / (n - j + 1) * expl(-a);
-    }
-    atom *all = count > 0 && b->atom_count * count <= 4 * MOST_ATOMS
-                    ? malloc(b->atom_count * count * sizeof *all)
+    double top = masses.centre + law->unit * masses.half;
+    double farthest = fmax(fabs(top), fabs(top - law->unit * (double)masses.count));
+    atom *all = b->atom_count * masses.count <= MOST_PRODUCTS
+                    ? malloc(b->atom_count * masses.count * sizeof *all)
                     : NULL;
     size_t made = 0;
     for (size_t i = 0; all && i < b->atom_count; i++)
-        for (size_t j = 0; j < count; j++) {
-            double product = b->atoms[i].mass * one[j].mass;
+        for (size_t j = 0; j < masses.count; j++) {
+            double product = b->atoms[i].mass * masses.mass[j];
+            double loss = masses.centre + law->unit * (masses.half - (double)j);
             if (product >= least_mass)
-                all[made++] = (atom){b->atoms[i].loss + one[j].loss, product};
+                all[made++] = (atom){b->atoms[i].loss + loss, product};
             else
                 b->left_out += product;
         }
-    free(one);
+    b->left_out += masses.missed;
+    b->mass_error += masses.error + 4 * unit;
+    b->place_error += 22 * unit * farthest; /* the unit by 16, a product, the centre */
+    b->reach += farthest;
+    brume_masses_close(&masses);
     if (!all)
         return false;
     free(b->atoms);
     b->atoms = all;
     b->atom_count = made;
-    /* d log mass/da = j - np: the parameter by 9 units; the recursion in long doubles; a product */
-    b->mass_error += unit * (double)(9 * a * n + 0x1p-7L * n + 4);
     return made > 0 && made <= MOST_ATOMS;
 }
 
@@ -144,34 +152,30 @@ static bool add_laplace(brume_beside *b, const brume_law *law)
         }
     }
     b->top += draws * a;
-    b->bottom -= draws * a;
+    b->reach += draws * a;
+    b->place_error += 12 * unit * draws * a; /* the parameter, a product and a sum */
     b->mass_error += unit * (10 * a * draws + 8 * draws + 8);
     return true;
 }
 
 bool brume_beside_suits(const brume_law *laws, size_t count)
 {
-    double sampled = 0, terms = 1;
-    size_t others = 0;
+    double sampled = 0, patterns = 1;
     bool laplace = false;
     for (size_t i = 0; i < count; i++) {
         const brume_law *law = &laws[i];
         if (law->kind == BRUME_LAW_SAMPLED && law->reversed)
             return false; /* such losses end, and with Laplace factors the path cannot be closed */
-        if (law->kind == BRUME_LAW_SAMPLED) {
+        if (law->kind == BRUME_LAW_SAMPLED)
             sampled += law->count;
-            continue;
-        }
-        if (law->kind != BRUME_LAW_PURE && law->kind != BRUME_LAW_LAPLACE)
+        else if (law->kind == BRUME_LAW_LAPLACE)
+            patterns *= law->count + 1;
+        else if (!(law->unit > 0) || law->count > most_draws)
             return false;
         laplace |= law->kind == BRUME_LAW_LAPLACE;
-        /* some 12 deviations of a binomial to either side */
-        terms *= law->kind == BRUME_LAW_LAPLACE ? law->count + 1
-                                                : fmin(law->count + 1, 4 + 12 * sqrt(law->count));
-        others += law->count <= MOST_DRAWS;
     }
-    return count <= MOST_LAWS && sampled > 0 && others > 0 && (sampled > 1 || laplace) &&
-           terms <= MOST_ATOMS;
+    return count <= MOST_LAWS && sampled > 0 && (sampled > 1 || laplace) &&
+           !brume_jumps_apply(laws, count) && patterns <= MOST_PATTERNS;
 }
 
 brume_beside *brume_beside_open(const brume_law *laws, size_t count, double goal)
@@ -190,6 +194,7 @@ brume_beside *brume_beside_open(const brume_law *laws, size_t count, double goal
         if (laws[i].kind != BRUME_LAW_SAMPLED)
             b->laws[at++] = laws[i];
     b->atoms = malloc(sizeof *b->atoms);
+    double work = 0;
     bool alive = b->atoms && brume_parts_gather(b->laws, b->sampled, &b->parts);
     if (alive) {
         b->atoms[0] = (atom){0, 1};
@@ -197,8 +202,8 @@ brume_beside *brume_beside_open(const brume_law *laws, size_t count, double goal
         b->patterns[0] = (pattern){.weight = 1};
     }
     for (size_t i = b->sampled; alive && i < count; i++)
-        alive = b->laws[i].kind == BRUME_LAW_PURE ? add_pure(b, &b->laws[i])
-                                                  : add_laplace(b, &b->laws[i]);
+        alive = b->laws[i].kind == BRUME_LAW_LAPLACE ? add_laplace(b, &b->laws[i])
+                                                     : add_lattice(b, &b->laws[i], &work);
     alive = alive && b->atom_count * b->pattern_count <= MOST_ATOMS;
     if (alive) {
         qsort(b->atoms, b->atom_count, sizeof *b->atoms, by_loss);
@@ -212,7 +217,6 @@ brume_beside *brume_beside_open(const brume_law *laws, size_t count, double goal
                 b->variation += law->count * -expm1(-law->a / 2);
         }
         b->variation = fmin(1, b->variation * (1 + 1e-12)); /* up: the parameters' 8 units */
-        b->loss_error = (16 + 2 * (double)count) * unit;    /* 9 of the parameters, and sums */
         b->left_out *= 1 + 1e-6;
     }
     if (!alive || !b->lower || !b->upper) {
@@ -222,7 +226,7 @@ brume_beside *brume_beside_open(const brume_law *laws, size_t count, double goal
     return b;
 }
 
-/* The ends of delta at `epsilon`, known up to `off`, of all but the pure losses, by one plan. */
+/* The ends of delta at `epsilon`, known up to `off`, of all but the lattice laws, by one plan. */
 static bool ends_by(const brume_beside *b, const layout *l, double epsilon, double off,
                     double *lower, double *upper)
 {
@@ -231,13 +235,13 @@ static bool ends_by(const brume_beside *b, const layout *l, double epsilon, doub
         return false;
     for (size_t j = 0; j < b->pattern_count; j++) {
         const pattern *p = &b->patterns[j];
-        double at = epsilon - p->loss, at_error = off + b->loss_error * (b->top + fabs(at));
+        double at = epsilon - p->loss;
         for (size_t i = 0; i < l->plan.term_count; i++) {
             double value, wrong, log_weight = l->plan.log_weight[i];
             double weight = p->weight * exp(log_weight);
             if (!l->plan.rays[i])
                 continue; /* it is in what comes on top */
-            if (!brume_ray_beside_evaluate(l->rays[i][j], at, at_error, &value, &wrong))
+            if (!brume_ray_beside_evaluate(l->rays[i][j], at, off, &value, &wrong))
                 return false;
             sum += weight * value;
             error += weight * (wrong + (off_weight + 16 * unit * log_weight) * fabs(value));
@@ -277,11 +281,13 @@ static size_t sum_atoms(brume_beside *b, double epsilon)
     long double lower = 0, upper = 0;
     double worst = -1, rest = 0, least = 1;
     size_t open = 0, sure = 0;
+    /* places are off, and their sums with epsilon are rounded */
+    double off = 1.01 * (b->place_error + 6 * unit * (b->reach + fabs(epsilon)));
     for (size_t k = 0; k < b->atom_count; k++)
         rest += b->atoms[k].mass;
     for (size_t k = 0; k < b->atom_count; k++) {
         const atom *a = &b->atoms[k];
-        double at = epsilon - a->loss, off = b->loss_error * (fabs(epsilon) + fabs(a->loss));
+        double at = epsilon - a->loss;
         /* delta falls with epsilon, which grows from atom to atom, if they are not too near */
         for (; b->atoms[sure].loss - a->loss > 4 * off; sure++)
             least = fmin(least, b->upper[sure]);
@@ -298,9 +304,9 @@ static size_t sum_atoms(brume_beside *b, double epsilon)
         rest -= a->mass;
     }
     /* masses by their error, down and up; the atoms left out */
-    double off = b->mass_error + 16 * unit;
-    b->ends[0] = fmax(0, (double)lower * (1 - off));
-    b->ends[1] = fmin(1, (double)upper * (1 + off) + b->left_out);
+    double share = b->mass_error + 16 * unit;
+    b->ends[0] = fmax(0, (double)lower * (1 - share));
+    b->ends[1] = fmin(1, (double)upper * (1 + share) + b->left_out);
     b->epsilon = epsilon;
     return open;
 }

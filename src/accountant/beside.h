@@ -1,7 +1,7 @@
-/* Subsampled Gaussians, a record removed, beside pure and few Laplace losses, which do not let a
- * line end.
+/* Subsampled Gaussians, a record removed, beside lattice laws and few Laplace losses, which do not
+ * let a line end.
  *
- * A pure loss is two atoms; a Laplace loss has the transform
+ * Lattice laws are atoms; a Laplace loss has the transform
  *
  *     e^{sa} (s+1)/(2s+1) + e^{-(s+1)a} s/(2s+1),
  *

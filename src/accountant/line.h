@@ -123,7 +123,7 @@ double brume_line_size(const brume_line *line, double epsilon);
 
 /* Would the laws' own decay end the line, without a band, within so many nodes? */
 bool brume_line_decays(brume_line *line, double epsilon, double goal, double most);
-enum { BRUME_LINE_LONG = 32000, BRUME_LINE_SHORT = 2000 };
+enum { BRUME_LINE_LONG = 32000, BRUME_LINE_SHORT = 8000 };
 
 /* Folded lines: the place on the lattice, in units from the centre, at which the sum over losses
  * above eps starts. All losses before it are below eps, for every parameter within 8 units. */

@@ -141,6 +141,12 @@ static void several_draws_agree_with_lines(void **state)
             poisson_gaussian(between(1e-3, 0.1), between(0.5, 2), 1 + (uint64_t)(4 * uniform())),
             laplace(between(0.02, 0.5), 1 + (uint64_t)(2 * uniform())),
             pure(between(0.01, 0.5), 1 + (uint64_t)(20 * uniform()))};
+        if (i % 4 == 1)
+            terms[3] = kary(between(0.01, 0.5), 3 + (uint64_t)(20 * uniform()), 12);
+        if (i % 4 == 2)
+            terms[3] = discrete_laplace(between(0.01, 0.3), 7, 2);
+        if (i % 4 == 3)
+            terms[3] = discrete_gaussian(between(3, 30), 1, 5);
         double epsilon = between(0.5, 4);
         brume_interval rays = by_rays(terms, 4, epsilon);
         assert_true(rays.lower <= rays.upper);
@@ -173,7 +179,7 @@ static void other_laws_are_left_to_other_routes(void **state)
     (void)state;
     const brume_term no[][2] = {
         {poisson_gaussian(0.01, 1, 3), gaussian(3, 1)},
-        {poisson_gaussian(0.01, 1, 3), kary(0.1, 5, 3)},
+        {poisson_gaussian(0.01, 1, 3), poisson_gaussian(0.1, 1, 3)},
         {pure(0.1, 3), laplace(0.1, 2)},
         {poisson_gaussian(0.01, 1, 1), pure(0.1, 3)},       /* has a closed form */
         {poisson_gaussian(0.01, 1, 3), laplace(0.1, 5000)}, /* too many */
