@@ -98,6 +98,15 @@ static bool only_sampled(const brume_law *laws, size_t count)
     return count > 0;
 }
 
+/* Cells of two draws are for where no line ends by itself. */
+static double sampled_draws(const brume_law *laws, size_t count)
+{
+    double draws = 0;
+    for (size_t i = 0; i < count; i++)
+        draws += laws[i].kind == BRUME_LAW_SAMPLED ? laws[i].count : 0;
+    return draws;
+}
+
 /* Narrow the answer by the sum over sign patterns, if that is quick. */
 static bool try_patterns(const brume_law *laws, size_t count, double epsilon, double effort,
                          brume_answer *answer)
@@ -264,7 +273,8 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         *out = answer;
         return true;
     }
-    if (brume_once_delta(laws, count, epsilon, once_goal(width_goal), BRUME_ONCE_QUICK, &answer) &&
+    if (sampled_draws(laws, count) <= 1 &&
+        brume_once_delta(laws, count, epsilon, once_goal(width_goal), BRUME_ONCE_QUICK, &answer) &&
         narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
         return true;
@@ -355,6 +365,12 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
                   answer.excess <= 1.15 * width_goal * answer.value.upper;
     if (alive && width > 0 && !closed && !patterns_tried && !enough && !narrow(&answer, 1e-8))
         try_patterns(laws, count, epsilon, pattern_effort, &answer);
+    if (alive && sampled_draws(laws, count) > 1 && !enough && !narrow(&answer, ray_width)) {
+        double before = answer.value.upper;
+        brume_once_delta(laws, count, epsilon, once_goal(width_goal), BRUME_ONCE_QUICK, &answer);
+        if (answer.value.upper < before)
+            answer.excess = 0; /* that was of the line */
+    }
     if (alive && epsilon >= 0 && !rays_first && !enough && !narrow(&answer, ray_width)) {
         double before = answer.value.upper;
         brume_jumps_delta(laws, count, epsilon, width_goal, ray_width, &answer);
@@ -413,7 +429,7 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
         *out = answer;
         return true;
     }
-    if (!alone_and_sampled(laws, count) &&
+    if (!alone_and_sampled(laws, count) && sampled_draws(laws, count) <= 1 &&
         brume_once_epsilon(laws, count, delta, delta_error, once_goal(width_goal), BRUME_ONCE_QUICK,
                            &answer) &&
         narrow(&answer, fmax(width_goal, ray_width))) {
@@ -520,6 +536,9 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
     if (alive && banded && !narrow(&answer, 1e-9))
         try_patterns_inverse(laws, count, delta, delta_error, answer.value.upper, pattern_effort,
                              &answer);
+    if (alive && sampled_draws(laws, count) > 1 && !narrow(&answer, ray_width))
+        brume_once_epsilon(laws, count, delta, delta_error, once_goal(width_goal), BRUME_ONCE_QUICK,
+                           &answer);
     if (alive && !rays_first && !narrow(&answer, ray_width))
         brume_jumps_epsilon(laws, count, delta, delta_error, width_goal, &answer);
     if (alive && alone_and_gaussian(laws, count) && !narrow(&answer, width_goal)) {
