@@ -9,42 +9,23 @@
  * small y, and Legendre's expansion of the tilted density, whose transforms are spherical Bessel
  * functions, serves all larger ones. proofs/accountant.md, section 20.
  * Promise: as law.h, for the parameters as given; see moved.c. */
-#include "accountant/law.h"
+#include "accountant/law_thinned.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/thinned_rule.h"
 #include "base/error.h"
 
-enum { POINTS = 2 * THINNED_PAIRS, DEGREES = 28, MOST_PANELS = 128, RHOS = 5 };
+enum {
+    POINTS = BRUME_THINNED_POINTS,
+    DEGREES = BRUME_THINNED_DEGREES,
+    MOST_PANELS = BRUME_THINNED_PANELS,
+    RHOS = BRUME_THINNED_RHOS
+};
 
 static const double unit = BRUME_UNIT;
 static const double long_unit = 0x1p-63;
-static const double rhos[RHOS] = {1.5, 2, 3, 4, 6};
-static const double bessel_from = 1.25 * DEGREES; /* where the recurrence is stable */
-
-/* Points of panel p are p * POINTS ..., the upper half of the rule first, then the lower one. */
-struct brume_panels {
-    size_t count;
-    double tilt;                                       /* the c that they were laid for */
-    bool able;                                         /* they cover everything */
-    long double start[MOST_PANELS], half[MOST_PANELS]; /* v at the left end, half the length */
-    long double rise[MOST_PANELS];                     /* X at the left end */
-    long double loss[MOST_PANELS * POINTS], mass[MOST_PANELS * POINTS]; /* under the first law */
-    long double top, bottom, top_mass, bottom_mass;                     /* v of the atoms */
-
-    /* on the line */
-    double top_share, bottom_share, share[MOST_PANELS];
-    double even[MOST_PANELS * THINNED_PAIRS], odd[MOST_PANELS * THINNED_PAIRS];
-    double series[MOST_PANELS * DEGREES];
-    double size, widest;     /* E|L|; the largest half */
-    double series_error;     /* of the expansions, all panels together */
-    double series_size;      /* sum of their coefficients' sizes */
-    double quadrature[RHOS]; /* logs of the rule's error on the ellipse of each rho, at y = 0 */
-    double ends, middle;     /* the density at its ends, added; its share */
-    double doubt;            /* a bound of the relative error of all shares */
-};
+const double brume_thinned_rhos[RHOS] = {1.5, 2, 3, 4, 6};
 
 /* log of a bound, on the ellipse of rho around panel p, of the density times e^{tilt v}. */
 static double log_size(const brume_law *law, const brume_panels *panels, size_t p, double power,
@@ -215,15 +196,15 @@ long double brume_thinned_cumulant(brume_law *law, double at, double *slope, dou
     if (error) {
         double rule = INFINITY;
         for (int i = 0; i < RHOS; i++)
-            rule =
-                fmin(rule, log_rule_error(law, panels, law->reversed ? 1 - at : at + 2, rhos[i]));
+            rule = fmin(rule, log_rule_error(law, panels, law->reversed ? 1 - at : at + 2,
+                                             brume_thinned_rhos[i]));
         double masses = mass_error(law);
         if (small) {
             /* e^{cL}, 1 and e^{-L} are each integrated by the rule; atoms move by 16 long units */
             double others = INFINITY;
             for (int i = 0; i < RHOS; i++)
-                others = fmin(others, fmax(log_rule_error(law, panels, 1, rhos[i]),
-                                           log_rule_error(law, panels, 2, rhos[i])));
+                others = fmin(others, fmax(log_rule_error(law, panels, 1, brume_thinned_rhos[i]),
+                                           log_rule_error(law, panels, 2, brume_thinned_rhos[i])));
             *error = (double)value * (masses + long_unit * 40 * (double)most) + exp(rule) +
                      (1 + 2 * at) * exp(others);
             *error += series ? long_unit * 40 * at * (at + 1) * (double)size * (double)most
@@ -260,28 +241,43 @@ double brume_thinned_cumulant_rough(brume_law *law, double c, double *slope)
     return base + (double)logl(sum);
 }
 
-/* Legendre's coefficients of the tilted density of panel p, from its points. */
-static void expand(brume_panels *panels, size_t p, const long double *tilted)
+/* Legendre's polynomials at the upper points of the rule; at the lower ones odd ones change sign.
+ */
+typedef struct polynomials {
+    long double at[DEGREES][THINNED_PAIRS];
+} polynomials;
+
+static void fill_polynomials(polynomials *out)
 {
-    long double low[POINTS], high[POINTS];
-    for (int j = 0; j < POINTS; j++) {
-        long double t = thinned_rule[j % THINNED_PAIRS].place;
-        low[j] = 1;
-        high[j] = j < THINNED_PAIRS ? t : -t;
+    for (int j = 0; j < THINNED_PAIRS; j++) {
+        long double t = thinned_rule[j].place, low = 1, high = t;
+        for (int n = 0; n < DEGREES; n++) {
+            long double next = ((2 * n + 3) * t * high - (n + 1) * low) / (n + 2);
+            out->at[n][j] = low;
+            low = high;
+            high = next;
+        }
+    }
+}
+
+/* Legendre's coefficients of the tilted density of panel p, from its points. */
+static void expand(brume_panels *panels, size_t p, const polynomials *legendre,
+                   const long double *tilted)
+{
+    long double parts[2][THINNED_PAIRS];
+    for (int j = 0; j < THINNED_PAIRS; j++) {
+        parts[0][j] = tilted[j] + tilted[j + THINNED_PAIRS];
+        parts[1][j] = tilted[j] - tilted[j + THINNED_PAIRS];
+        panels->even[p * THINNED_PAIRS + (size_t)j] = (double)parts[0][j];
+        panels->odd[p * THINNED_PAIRS + (size_t)j] = (double)parts[1][j];
     }
     for (int n = 0; n < DEGREES; n++) {
         long double sum = 0;
-        for (int j = 0; j < POINTS; j++) {
-            long double t = thinned_rule[j % THINNED_PAIRS].place;
-            sum += tilted[j] * low[j];
-            long double next =
-                ((2 * n + 3) * (j < THINNED_PAIRS ? t : -t) * high[j] - (n + 1) * low[j]) / (n + 2);
-            low[j] = high[j];
-            high[j] = next;
-        }
+        for (int j = 0; j < THINNED_PAIRS; j++)
+            sum += parts[n % 2][j] * legendre->at[n][j];
         /* a_n = (2n+1)/2 sum, and the integral of P_n e^{i theta t} is 2 i^n j_n(theta) */
-        panels->series[p * DEGREES + (size_t)n] = (double)((2 * n + 1) * sum);
-        panels->series_size += fabs(panels->series[p * DEGREES + (size_t)n]);
+        panels->series[n][p] = (double)((2 * n + 1) * sum);
+        panels->series_size += fabs(panels->series[n][p]);
     }
 }
 
@@ -300,6 +296,8 @@ bool brume_thinned_settle(brume_law *law)
     panels->size = panels->top_share * fabs((double)top) +
                    panels->bottom_share * fabs((double)bottom);
     panels->series_size = panels->widest = panels->middle = 0;
+    polynomials legendre;
+    fill_polynomials(&legendre);
     for (size_t p = 0; p < panels->count; p++) {
         long double tilted[POINTS], sum = 0;
         for (size_t j = 0; j < POINTS; j++) {
@@ -308,18 +306,16 @@ bool brume_thinned_settle(brume_law *law)
             sum += tilted[j];
             panels->size += (double)(tilted[j] * fabsl(loss));
         }
-        for (size_t j = 0; j < THINNED_PAIRS; j++) {
-            panels->even[p * THINNED_PAIRS + j] = (double)(tilted[j] + tilted[j + THINNED_PAIRS]);
-            panels->odd[p * THINNED_PAIRS + j] = (double)(tilted[j] - tilted[j + THINNED_PAIRS]);
-        }
         panels->share[p] = (double)sum;
         panels->middle += (double)sum;
-        panels->widest = fmax(panels->widest, (double)panels->half[p]);
-        expand(panels, p, tilted);
+        panels->length[p] = (double)panels->half[p];
+        panels->centre[p] = (law->reversed ? -1 : 1) * (double)(panels->start[p] + panels->half[p]);
+        panels->widest = fmax(panels->widest, panels->length[p]);
+        expand(panels, p, &legendre, tilted);
     }
     double power = law->reversed ? 1 - at : at + 2, best = INFINITY;
     for (int i = 0; i < RHOS; i++) {
-        double rho = rhos[i], most = -INFINITY;
+        double rho = brume_thinned_rhos[i], most = -INFINITY;
         panels->quadrature[i] = log_rule_error(law, panels, power, rho) - (double)value;
         for (size_t p = 0; p < panels->count; p++)
             most = fmax(most, log_size(law, panels, p, power, rho));
@@ -345,98 +341,6 @@ bool brume_thinned_settle(brume_law *law)
     return true;
 }
 
-/* The panel's part of psi - 1, from its centre: sum of even (cos - 1) + i odd sin. */
-static void by_points(const brume_panels *panels, size_t p, double theta, double *re, double *im)
-{
-    double sum_re = 0, sum_im = 0;
-    for (size_t j = 0; j < THINNED_PAIRS; j++) {
-        double s, c;
-        sincos(0.5 * theta * (double)thinned_rule[j].place, &s, &c);
-        sum_re -= 2 * panels->even[p * THINNED_PAIRS + j] * s * s;
-        sum_im += 2 * panels->odd[p * THINNED_PAIRS + j] * s * c;
-    }
-    *re = sum_re;
-    *im = sum_im;
-}
-
-/* The same for a large theta: sum a_n 2 i^n j_n(theta) less the share. */
-static void by_series(const brume_panels *panels, size_t p, double theta, double *re, double *im)
-{
-    const double *series = panels->series + p * DEGREES;
-    double s, c, inverse = 1 / theta;
-    sincos(theta, &s, &c);
-    double low = s * inverse, high = (low - c) * inverse; /* j_0, j_1 */
-    double sum_re = 0, sum_im = 0;
-    for (int n = 0; n < DEGREES; n += 4) {
-        /* i^n = 1, i, -1, -i */
-        for (int k = 0; k < 4; k++) {
-            double term = series[n + k] * low;
-            if (k == 0)
-                sum_re += term;
-            else if (k == 1)
-                sum_im += term;
-            else if (k == 2)
-                sum_re -= term;
-            else
-                sum_im -= term;
-            double next = (2 * (n + k) + 3) * inverse * high - low;
-            low = high;
-            high = next;
-        }
-    }
-    *re = sum_re - panels->share[p];
-    *im = sum_im;
-}
-
-brume_log_psi brume_thinned_node(const brume_law *law, double y)
-{
-    const brume_panels *panels = law->panels;
-    double sign = law->reversed ? -1 : 1, s, c, re = 0, im = 0;
-    /* sum of |phases| times their weights: of the losses, and of the panels' points from centres */
-    double size = y * (panels->size + panels->widest * panels->middle);
-    double shares[2] = {panels->top_share, panels->bottom_share};
-    double places[2] = {sign * (double)panels->top, sign * (double)panels->bottom};
-    for (int i = 0; i < 2; i++) {
-        sincos(0.5 * y * places[i], &s, &c);
-        re -= 2 * shares[i] * s * s;
-        im += 2 * shares[i] * s * c;
-    }
-    bool series = false, points = false;
-    for (size_t p = 0; p < panels->count; p++) {
-        double theta = y * (double)panels->half[p], part_re, part_im, share = panels->share[p];
-        double centre = sign * (double)(panels->start[p] + panels->half[p]);
-        if (theta > bessel_from) {
-            series = true;
-            by_series(panels, p, theta, &part_re, &part_im);
-        } else {
-            points = true;
-            by_points(panels, p, theta, &part_re, &part_im);
-        }
-        part_im *= sign; /* v grows with the place, the loss falls with it if reversed */
-        sincos(0.5 * y * centre, &s, &c);
-        double turn_re = -2 * s * s, turn_im = 2 * s * c; /* e^{iy centre} - 1 */
-        re += part_re + turn_re * (share + part_re) - turn_im * part_im;
-        im += part_im + turn_im * (share + part_re) + turn_re * part_im;
-    }
-    /* phases: y by 3 units, places by one, products by two, sines by 4 of theirs and all by what
-     * they multiply; sums of 20 and of the panels; shares and weights by 3 units */
-    double error = unit * (40 * size + (160 + 4 * (double)panels->count) * fmin(size, 2)) +
-                   panels->doubt * fmin(size, 2); /* |psi - 1| <= size */
-    if (series) /* the recurrence: 24 n units of 1/theta, see the proof; its sum; shares */
-        error += unit * (24.0 * DEGREES + 60) * panels->series_size / bessel_from +
-                 60 * unit * panels->middle + panels->series_error;
-    if (points) {
-        double best = INFINITY, theta = fmin(y * panels->widest, bessel_from);
-        for (int i = 0; i < RHOS; i++)
-            best = fmin(best, panels->quadrature[i] +
-                                  theta * 0.5 * (rhos[i] - 1 / rhos[i])); /* sup |e^{iyv}| */
-        error += 2 * exp(best); /* and of the share itself */
-    }
-    if (!(panels->ends < INFINITY))
-        error = INFINITY;
-    return brume_log_psi_of(re, im, error);
-}
-
 double brume_thinned_envelope(const brume_law *law, double low, double high)
 {
     /* the atoms: |A + B e^{i phase}|^2 = (A+B)^2 - 4 A B sin^2(phase/2); the rest at most its share
@@ -456,5 +360,5 @@ double brume_thinned_envelope(const brume_law *law, double low, double high)
 
 double brume_thinned_price(const brume_law *law)
 {
-    return 60 + 90 * (double)law->panels->count;
+    return 120 + 20 * (double)law->panels->count;
 }

@@ -65,6 +65,7 @@ static void laws_with_tables_give_the_same_bits_on_every_path(void **unused)
         {.kind = BRUME_LOSS_DISCRETE_LAPLACE, .a = 0.05, .shift = 40},
         {.kind = BRUME_LOSS_DISCRETE_LAPLACE, .a = 0.5, .shift = 3},
         {.kind = BRUME_LOSS_DISCRETE_GAUSSIAN, .a = 0.7, .shift = 1},
+        {.kind = BRUME_LOSS_POISSON_LAPLACE, .a = 2, .rate = 0.1},
     };
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         for (int draws = 1; draws <= 30000; draws += 29999) {
@@ -81,7 +82,7 @@ static void laws_with_tables_give_the_same_bits_on_every_path(void **unused)
                 *out++ = bound;
                 assert_true(brume_law_settle(&law, 3.25));
                 for (long node = 0; node < 20; node++) {
-                    brume_log_psi psi = brume_law_node(&law, node, 0.125);
+                    brume_log_psi psi = brume_law_node(&law, node < 12 ? node : node * node, 0.125);
                     *out++ = psi.re + psi.im;
                     *out++ = psi.error;
                 }
