@@ -451,13 +451,14 @@ static double inner_sum(const brume_once_sum *sum, const outer *o, double epsilo
     }
     if (j < o->last) { /* beyond the table; next to its end also by the place's error */
         size_t end = (t->count - 1) * t->orders + o->order;
+        double last = t->panels[t->count - 1].high, slope = t->slopes[end];
+        /* it falls at least as e^{-x/2} */
+        double most = 1.01 * t->beyond[o->order] * exp(fmin(0.5 * (last - x), 0));
         for (size_t i = j; i < o->last; i++) {
-            x = start + sum->step * (double)i;
-            bool near = x < t->panels[t->count - 1].high + 4 * place_error;
-            if (!near && t->beyond[o->order] == 0)
+            bool near = start + sum->step * (double)i < last + 4 * place_error;
+            if (!near && most == 0)
                 break;
-            off += sum->weight[i] *
-                   (t->beyond[o->order] + (near ? place_error * t->slopes[end] : 0));
+            off += sum->weight[i] * (most + (near ? place_error * slope : 0));
         }
     }
     *error = off;
@@ -516,7 +517,12 @@ static void evaluate(brume_once_sum *sum, double epsilon)
 
 double brume_once_sum_delta(brume_once_sum *sum, double epsilon, brume_side side)
 {
-    bool inside = epsilon >= sum->least && fabs(epsilon - sum->middle) <= farthest;
+    if (epsilon > sum->middle + farthest) { /* delta falls */
+        if (side == BRUME_LOWER_SIDE)
+            return 0;
+        epsilon = sum->middle + farthest;
+    }
+    bool inside = epsilon >= sum->least && epsilon >= sum->middle - farthest;
     if (epsilon != sum->epsilon && inside)
         evaluate(sum, epsilon);
     if (!inside || !(sum->error < 1)) /* not a number, too */

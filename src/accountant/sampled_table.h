@@ -10,7 +10,7 @@
 
 #include "accountant/sampled_draw.h"
 
-enum { BRUME_PANEL_NODES = 16, BRUME_TABLE_ORDERS = 16 };
+enum { BRUME_PANEL_NODES = 16, BRUME_TABLE_ORDERS = 32 };
 
 typedef struct brume_sampled_panel {
     double low, high;     /* of x */
