@@ -10,6 +10,7 @@ enum { BRUME_CONTOUR_PANELS = 120, BRUME_CONTOUR_RIM = 36 };
 
 /* A log below which a term is left out: of modulus below 2e-22. */
 #define BRUME_CONTOUR_NEGLIGIBLE (-50.0)
+#define BRUME_CONTOUR_LEFT_OUT   2e-22
 
 /* A place on the polygon or around it: log |f| = log_size + a lambda - b theta. */
 typedef struct brume_place {
@@ -58,6 +59,14 @@ struct brume_contour {
     brume_place_panel panels[BRUME_CONTOUR_PANELS];
     brume_place_node nodes[BRUME_CONTOUR_PANELS * BRUME_GAUSS_NODES];
 };
+
+/* Of the sizes of all terms: what their sum is rounded by, block by block of a panel's nodes, which
+ * are added then. */
+double brume_contour_summing(const brume_contour *contour);
+
+/* Is the term of a node left out, of every z up to `reach`, and up to `swing` above log_at? */
+bool brume_contour_left_out(const brume_contour *c, const brume_place_node *n, double exponent,
+                            double reach);
 
 /* The supremum over the panel's ellipse at z = a + ib times what it counts: the rule's error, or,
  * for a panel that is not summed, its length. */

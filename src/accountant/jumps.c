@@ -224,6 +224,20 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
     free(p);
 }
 
+/* The plan's ends of delta, and an end of the plan. */
+static void take_delta(brume_plan *p, double epsilon, brume_answer *answer)
+{
+    double lower, upper;
+    brume_plan_certify(p, epsilon, &lower, &upper);
+    if (upper < answer->value.upper) {
+        answer->value.upper = upper;
+        answer->route = route;
+    }
+    answer->value.lower = fmax(answer->value.lower, lower);
+    answer->rounds++;
+    brume_plan_close(p);
+}
+
 bool brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, double width,
                        double enough, brume_answer *answer)
 {
@@ -245,17 +259,18 @@ bool brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
     /* a coarse line is cheaper than rays, but for few draws, and where no single one matters */
     int most = width < 1e-4 ? 3 : draws < many_draws || smooth;
     for (int i = 0; i < most && !narrow(&answer->value, enough); i++) {
-        if (!brume_plan_make(p, epsilon, fmax(guess, answer->value.lower), ways[smooth][i]))
-            continue;
-        double lower, upper;
-        brume_plan_certify(p, epsilon, &lower, &upper);
-        if (upper < answer->value.upper) {
-            answer->value.upper = upper;
-            answer->route = route;
-        }
-        answer->value.lower = fmax(answer->value.lower, lower);
-        answer->rounds++;
-        brume_plan_close(p);
+        int way = ways[smooth][i];
+        double before = fmax(guess, answer->value.lower);
+        bool made = brume_plan_make(p, epsilon, before, way);
+        if (!made && way == BRUME_PLAN_WHOLE && !p->whole.reversed && !narrow(&answer->value, 0.5))
+            made = brume_plan_make(p, epsilon, before * 1e4, way); /* the guess may be too low */
+        if (made)
+            take_delta(p, epsilon, answer);
+        /* once more, if delta is known now and the guess was bad */
+        if (made && narrow(&answer->value, 1e-2) && !narrow(&answer->value, enough) &&
+            fabs(log(answer->value.lower / before)) > 1 &&
+            brume_plan_make(p, epsilon, answer->value.lower, way))
+            take_delta(p, epsilon, answer);
     }
     double ceiling =
         narrow(&answer->value, enough) ? 1 : exp(brume_ray_ceiling(&p->whole, aim.start, epsilon));

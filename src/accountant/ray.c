@@ -229,15 +229,34 @@ static bool falls(const brume_ray *ray, const brume_ray_aim *at, double log_goal
     return false;
 }
 
+/* The nodes of all panels. */
+static bool push_panels(brume_ray *ray)
+{
+    double before[BRUME_MOST_PARTS] = {0}, missed[BRUME_MOST_PARTS] = {0};
+    for (size_t i = 0; i < ray->parts->count; i++)
+        before[i] = brume_contour_missed(ray->contours[i], ray->start, 0);
+    for (size_t j = 0; j < ray->panel_count; j++) {
+        const ray_panel *panel = &ray->panels[j];
+        point from = panel->middle - panel->half, to = panel->middle + panel->half;
+        for (size_t i = 0; i < ray->parts->count; i++) {
+            double after =
+                brume_contour_missed(ray->contours[i], ray->start + creal(to), cimag(to));
+            missed[i] = exp(larger(before[i], after)); /* its log is convex */
+            before[i] = after;
+        }
+        if (!push_panel(ray, from, to, missed))
+            return false;
+    }
+    return true;
+}
+
+/* Panels until what is beyond them is below the goal; then their nodes. */
 static bool lay(brume_ray *ray, const brume_ray_aim *at, double log_goal)
 {
     /* few bits: then all ends, middles and halves of panels are exact */
     point direction = CMPLX(rounded(cos(ray->angle), 18), rounded(sin(ray->angle), 18));
     double done = 0, half = rounded(0.5 * at->width, 8), longest = 0;
     ray->node_count = ray->panel_count = 0;
-    double before[BRUME_MOST_PARTS] = {0}, after[BRUME_MOST_PARTS] = {0};
-    for (size_t i = 0; i < ray->parts->count; i++)
-        before[i] = brume_contour_missed(ray->contours[i], ray->start, 0);
     for (int refused = 0; ray->panel_count < MOST_PANELS;) {
         point from = done * direction, to = (done + 2 * half) * direction;
         if (!exact_sum(creal(from), creal(to)) || !exact_sum(cimag(from), cimag(to)) ||
@@ -257,21 +276,13 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at, double log_goal)
         ray->panels[ray->panel_count].middle = 0.5 * (from + to);
         ray->panels[ray->panel_count].half = 0.5 * (to - from);
         ray->panel_count++;
-        double missed[BRUME_MOST_PARTS] = {0};
-        for (size_t i = 0; i < ray->parts->count; i++) {
-            after[i] = brume_contour_missed(ray->contours[i], ray->start + creal(to), cimag(to));
-            missed[i] = exp(larger(before[i], after[i])); /* its log is convex */
-            before[i] = after[i];
-        }
-        if (!push_panel(ray, from, to, missed))
-            return false;
         done += 2 * half;
         /* the path goes on straight up, where everything falls: |z(z-1)| >= b^2 */
         ray->rest_a = creal(to);
         ray->rest_b = cimag(to);
         ray->rest_log = log_bound(ray, creal(to), cimag(to)) - log(cimag(to)) + 1e-9;
         if (ray->rest_log - ray->rest_a * at->x < log_goal)
-            return true;
+            return push_panels(ray);
         double spare = log_goal - worst;
         half = rounded(half * (spare > 8 ? 2 : spare > 2 ? 1.5 : 1), 8);
     }
