@@ -3,13 +3,15 @@
  *   calibration_sweep [CASES [SEED [MILLISECONDS]]]
  *
  * Every mechanism, every number of it as `?` (also its sensitivity and its count), alone or beside
- * one to three others, counts from 1 to a million, delta from 1e-3 to 1e-12. The numbers are drawn
- * first, with one for the unknown too; what they cost together is the target, rounded to two
- * digits, so that it can be met. An accuracy is asked for in the same way.
+ * one to three others, counts from 1 to a million, delta from 1e-3 to 1e-12, and to 1e-30 in every
+ * eighth case. The numbers are drawn first, with one for the unknown too; what they cost together
+ * is the target, rounded to two digits, so that it can be met. An accuracy is asked for in the same
+ * way, of expressions that have a cost.
  *
  * Of each answer two things are checked by accounts of their own, each with its certified interval:
  * that the target is met (how long that takes is printed too), and that a billionth less noise (a
- * whole number: one more or less) does not fit. Printed are cases that took more than so many
+ * whole number: one more or less) does not fit; of a bound by moments, which has no lower end and
+ * may jump between neighbours, a millionth less. Printed are cases that took more than so many
  * milliseconds (20) of processor time, the least of three runs, cases that failed a check, and a
  * summary. The same seed, the same cases. */
 #include <math.h>
@@ -234,8 +236,12 @@ static bool set_target(question *q)
     double target = 0;
     if (brume_expression_parse(q->solved, BRUME_ADD_REMOVE, &drawn, &error) != BRUME_OK)
         return false;
+    brume_term *terms;
     if (q->accuracy) {
-        if (brume_expression_parse(q->text, BRUME_ADD_REMOVE, &asked, &error) == BRUME_OK) {
+        if (brume_account_terms(drawn.events, drawn.count, 1, BRUME_METHOD_AUTO, &terms, &error) ==
+                BRUME_OK &&
+            brume_expression_parse(q->text, BRUME_ADD_REMOVE, &asked, &error) == BRUME_OK) {
+            free(terms);
             if (brume_event_alpha(&drawn.events[asked.unknown.event], q->delta, &target, &error))
                 target = 0;
             brume_expression_free(&asked);
@@ -279,6 +285,21 @@ static side compare(brume_expression *e, const question *q, double value)
                  : (bound->upper > 1.002 * target ? MISSED : UNKNOWN);
 }
 
+/* Is a term known by moments only? */
+static bool jumps(const brume_expression *e, const question *q)
+{
+    brume_term *terms;
+    brume_error error;
+    bool found = false;
+    if (q->accuracy ||
+        brume_account_terms(e->events, e->count, 1, BRUME_METHOD_AUTO, &terms, &error) != BRUME_OK)
+        return false;
+    for (size_t i = 0; i < e->count; i++)
+        found |= terms[i].cost.loss == BRUME_ABSENT && terms[i].cost.pure == BRUME_ABSENT;
+    free(terms);
+    return found;
+}
+
 static verdict check(brume_expression *e, const question *q, const brume_calibration *found,
                      double *once)
 {
@@ -299,7 +320,10 @@ static verdict check(brume_expression *e, const question *q, const brume_calibra
     *once = processor() - start;
     if (here == MISSED)
         return TOO_LITTLE;
-    return compare(e, q, beyond) == MET ? TOO_MUCH : RIGHT;
+    side there = compare(e, q, beyond);
+    if (there == MET && found->whole == 0 && jumps(e, q))
+        there = compare(e, q, value + 1000 * (beyond - value));
+    return there == MET ? TOO_MUCH : RIGHT;
 }
 
 static brume_status answer(brume_expression *e, const question *q, brume_calibration *found,
@@ -346,6 +370,8 @@ static void draw_question(const number *numbers, size_t count, size_t index, que
     }
     int others = (int)(uniform() * 4);
     double epsilon = between(0.1, 10), delta = pow(10, -3 - floor(uniform() * 10));
+    if (index % 8 == 5)
+        delta = pow(10, -13 - (double)(index / 8 % 18));
     int place = (int)(uniform() * (others + 1));
     memset(q, 0, sizeof *q);
     for (int i = 0; i <= others; i++) {

@@ -198,7 +198,8 @@ brume_status brume_calibrate(brume_expression *expression, double epsilon, doubl
     if (!(epsilon > 0) || isinf(epsilon) || !(delta >= 0 && delta < 1))
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "a target has a finite 'epsilon' above 0 and a 'delta' in [0, 1)");
-    brume_search_for c = {.expression = expression, .epsilon = epsilon, .delta = delta};
+    brume_search_for c = {
+        .expression = expression, .epsilon = epsilon, .delta = delta, .coarsest = 1e-3};
     BRUME_TRY(open_terms(expression, &c.terms, error));
     brume_calibration result;
     brume_status status = solve(&c, &result, error);
@@ -220,8 +221,11 @@ brume_status brume_calibrate_accuracy(brume_expression *expression, double alpha
         return brume_fail(
             error, BRUME_EARGUMENT, NULL,
             "an accuracy has a finite 'alpha' above 0 and a 'beta' in (0, 1); 'delta' is in [0, 1)");
-    brume_search_for c = {
-        .expression = expression, .accuracy = true, .epsilon = alpha, .delta = beta};
+    brume_search_for c = {.expression = expression,
+                          .accuracy = true,
+                          .epsilon = alpha,
+                          .delta = beta,
+                          .coarsest = 1e-3};
     BRUME_TRY(open_terms(expression, &c.terms, error));
     brume_calibration result;
     brume_status status = solve(&c, &result, error);

@@ -38,6 +38,8 @@ typedef struct brume_search_for {
     double epsilon, delta; /* the target; or alpha, beta */
     double low, high;      /* the range of the value */
 
+    double
+        coarsest; /* the tolerance never is above this: it falls where no lower end came of more */
     brume_tried tried[BRUME_TRIED];
     size_t tried_count;
     bool by_moments; /* the cheap bound is that of moments: the saddle point says nothing */

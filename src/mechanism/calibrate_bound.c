@@ -164,6 +164,7 @@ brume_status brume_calibrate_try(brume_search_for *c, double value, double toler
     BRUME_TRY(brume_event_cost(event, &term->cost, error));
     term->count = event->count;
     c->both_ends |= c->whole || is_thinned(c);
+    tolerance = fmin(tolerance, c->coarsest);
     const brume_finding *known = recall(c, term, tolerance);
     if (known) {
         *out = *known;
@@ -180,6 +181,8 @@ brume_status brume_calibrate_try(brume_search_for *c, double value, double toler
                                                              .tolerance = tolerance,
                                                              .both_ends = c->both_ends,
                                                              .finding = finding};
+    if (!finding.known && !brume_calibrate_is_curved(c))
+        c->coarsest = 1e-6; /* so coarse that no law was looked at? */
     *out = finding;
     return BRUME_OK;
 }

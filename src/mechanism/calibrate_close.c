@@ -20,7 +20,7 @@ static const double sharp_interval = 5e-10; /* of x: its width, where that is al
 static const double near_sharp = 12; /* times as wide is the one before the last, or nearly */
 static const double far_off = 0.3;   /* of log delta: look again by the cheap bound */
 
-enum { MOST_STEPS = 16 };
+enum { MOST_STEPS = 24 };
 
 /* Lines are laid along x^-2, along which the logarithm of delta is about straight where the other
  * terms count too: the square of an epsilon, the inverse one of a sigma. Measured from the newest
@@ -29,7 +29,8 @@ typedef struct trail {
     double at[3], excess[3], doubt[3]; /* log x, the newest first */
     int count;
     double slope;       /* how fast the excess falls with log x at the newest, */
-    double slope_error; /* and by what share that may be wrong */
+    double slope_error; /* and by what share that may be wrong; */
+    bool measured;      /* by certificates, not only by the guess */
     double good, bad;   /* the nearest that meets the target, and that does not; NAN: none yet, */
     double good_excess, bad_excess; /* and what was found there */
     double stride;                  /* where nothing is known but the direction */
@@ -66,10 +67,12 @@ static void mend_slope(trail *t)
         return;
     double fall = t->excess[0] - t->excess[1], secant = fall / from_newest(t, 1);
     double error = (t->doubt[0] + t->doubt[1]) / fabs(fall) + 0.5 * fabs(t->excess[1]);
-    bool refuted = fabs(t->excess[0]) > 2 * t->slope_error * fabs(t->excess[1]) + t->doubt[0];
-    if (secant > 0 && isfinite(secant) && (error < t->slope_error || refuted || t->count == 2)) {
+    bool refuted = fabs(t->excess[0]) >
+                   2 * t->slope_error * fabs(t->excess[1]) + 3 * (t->doubt[0] + t->doubt[1]);
+    if (secant > 0 && error < 1 && (error < t->slope_error || refuted || !t->measured)) {
         t->slope = secant;
-        t->slope_error = fmin(error, 1);
+        t->slope_error = error;
+        t->measured = true;
     }
 }
 
@@ -100,13 +103,18 @@ static double tolerance_for(const trail *t, double tolerance, double sharp)
     return expected < 0.7 * sharp ? sharp : fmin(fmax(0.01 * expected, 10 * sharp), 1e-3);
 }
 
+static bool has_both(const trail *t)
+{
+    return isfinite(t->good) && isfinite(t->bad) && t->bad < t->good;
+}
+
 /* A step kept between what meets the target and what does not. Where it leaves that, or after two
  * steps that brought it no nearer: halfway there, or where a line through both meets the target if
  * they are far from it. With one side known, and far from the target: a stride, ever longer. */
 static double confine(trail *t, double at)
 {
     bool far = fabs(t->excess[0]) > 3 * far_off;
-    if (!(isfinite(t->good) && isfinite(t->bad) && t->bad < t->good)) {
+    if (!has_both(t)) {
         if (!far)
             return at;
         t->stride *= 2;
@@ -183,7 +191,11 @@ static bool is_answer(brume_search_for *c, const brume_place *place, const trail
 {
     if (f->upper > 0)
         return false;
-    c->tight = (f->known || decides) && f->upper - f->gap >= -most_loss * t->slope;
+    /* a slope may be that of a cliff nearby: it is trusted for little, but for more if what does
+     * not meet the target is as near */
+    bool beside = t->bad < at && at - t->bad <= most_loss;
+    double loss = most_loss * fmin(t->slope, 1e4);
+    c->tight = (f->known || decides) && (beside || f->upper - f->gap >= -loss);
     c->everywhere = !c->tight && at <= place->least;
     return c->tight || c->everywhere;
 }
@@ -211,8 +223,8 @@ brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place, b
         double sharp = sharpness(&t, banded);
         BRUME_TRY(try_place(c, at, tolerance, sharp, &f, error));
         bool curved = brume_calibrate_is_curved(c), last = tolerance <= sharp;
-        if (!f.known && !curved && tolerance > 1e-6) { /* so coarse that no law was looked at */
-            tolerance = 1e-6;
+        if (!f.known && !curved && tolerance > c->coarsest) {
+            tolerance = c->coarsest;
             BRUME_TRY(try_place(c, at, tolerance, sharp, &f, error));
         }
         banded = f.banded;
@@ -231,8 +243,9 @@ brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place, b
             return take_jittering(c, &t, tolerance, place, error);
         }
         if (fabs(f.truth) > far_off && brume_calibrate_look_again(c, &told, f.truth, place)) {
-            at = confine(&t, place->at);
-            place->excess = at == place->at ? place->excess : NAN;
+            at = place->at;
+            if (has_both(&t) && !(at > t.bad && at < t.good))
+                at = confine(&t, at), place->excess = NAN; /* nothing was guessed there */
             if (t.count < 2)
                 t.slope = place->slope;
             continue;

@@ -127,9 +127,14 @@ static brume_status decide(brume_search_for *c, double number, double tolerance,
 {
     for (;;) {
         BRUME_TRY(brume_calibrate_try(c, brume_calibrate_value_of(c, number), tolerance, f, error));
-        if (!brume_calibrate_undecided(f) || tolerance <= sharpest || f->gap > 2 * tolerance)
+        bool vague = f->upper > 0 && !f->known && tolerance > c->coarsest && !c->accuracy &&
+                     c->delta > 0 && !brume_calibrate_is_curved(c);
+        bool unsettled = brume_calibrate_undecided(f) && tolerance > sharpest &&
+                         f->gap <= 2 * tolerance;
+        if (!vague && !unsettled)
             return BRUME_OK;
-        tolerance = fmax(fmin(tolerance / 20, 0.3 * fabs(f->truth)), sharpest);
+        tolerance = vague ? c->coarsest
+                          : fmax(fmin(tolerance / 20, 0.3 * fabs(f->truth)), sharpest);
     }
 }
 
