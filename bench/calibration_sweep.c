@@ -252,7 +252,7 @@ static bool set_target(question *q)
             target = bound.upper;
     }
     brume_expression_free(&drawn);
-    q->epsilon = two_digits_up(target);
+    q->epsilon = target > 0 ? two_digits_up(target) : 0;
     return target > 1e-6 && target < 1e6;
 }
 

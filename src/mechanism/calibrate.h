@@ -33,7 +33,8 @@ typedef struct brume_search_for {
     bool whole;            /* only whole values are tried, */
     bool squared;          /* or values with whole squares */
     bool both_ends;        /* ask for the whole interval, not its upper end alone; */
-    bool both_useless;     /* that was no sharper */
+    bool both_useless;     /* that was no sharper, */
+    bool stuck;            /* nor is what is asked for more */
     bool accuracy;         /* the bound is an error's probability, not a delta or epsilon */
     double epsilon, delta; /* the target; or alpha, beta */
     double low, high;      /* the range of the value */

@@ -135,16 +135,21 @@ static double sharpness(const trail *t, bool banded)
     return (banded ? sharp_excess : sharp_interval) * fmin(t->slope, 100);
 }
 
-/* A certificate near the answer that is not sharp enough by its upper end alone is asked for both.
- * If it cannot be sharper it decides by its upper end; so it does if all that is left is rounding.
- */
+/* Is a certificate less sharp than it was asked to be? */
+static bool is_dull(const brume_finding *f, double tolerance)
+{
+    return f->gap > (tolerance < 1e-4 ? 1.5 : 4) * tolerance;
+}
+
+/* A certificate that is not as sharp as asked by its upper end alone is asked for both ends, then
+ * for all it can. If it cannot be sharper it decides by its upper end; so it does if all that is
+ * left is rounding. */
 static brume_status try_place(brume_search_for *c, double at, double tolerance, double sharp,
                               brume_finding *f, brume_error *error)
 {
     double value = brume_calibrate_number(c, at);
     BRUME_TRY(brume_calibrate_try(c, value, tolerance, f, error));
-    bool near = tolerance <= near_sharp * sharp,
-         dull = f->gap > 1.5 * tolerance && tolerance < 1e-4;
+    bool near = tolerance <= near_sharp * sharp, dull = is_dull(f, tolerance);
     if (dull && !c->both_ends && !c->both_useless) {
         brume_finding both;
         c->both_ends = true;
@@ -152,7 +157,17 @@ static brume_status try_place(brume_search_for *c, double at, double tolerance, 
         c->both_useless = !(both.gap < 0.7 * f->gap);
         c->both_ends = !c->both_useless;
         if (c->both_ends)
-            *f = both, dull = f->gap > 1.5 * tolerance;
+            *f = both, dull = is_dull(f, tolerance);
+    }
+    if (dull && tolerance > 1.01 * sharp &&
+        !c->stuck) { /* another route may be taken if more is asked for */
+        brume_finding sharper;
+        double sharpest = fmin(sharp, 1e-10);
+        BRUME_TRY(brume_calibrate_try(c, value, sharpest, &sharper, error));
+        c->stuck = !(sharper.gap < 0.7 * f->gap);
+        dull = c->stuck;
+        if (!c->stuck)
+            *f = sharper, c->coarsest = sharpest;
     }
     if (dull || (near && f->gap > sharp && f->gap < 0.05 * tolerance))
         *f =

@@ -85,7 +85,7 @@ static bool guess_step(const brume_search_for *c, double larger, double *epsilon
     return *slope > 0 && isfinite(*slope) && *epsilon > 0.2 * c->epsilon;
 }
 
-/* A smaller epsilon at which delta is certified too, within two millionths of the least; false
+/* A smaller epsilon at which delta is certified too, within a millionth or so of the least; false
  * where none is found in a few steps. The first certificate is as sharp as the guess is believed to
  * be. */
 static bool step_down(const brume_search_for *c, double excess, double *epsilon)
@@ -93,13 +93,13 @@ static bool step_down(const brume_search_for *c, double excess, double *epsilon)
     double slope, at = c->epsilon, next;
     if (!guess_step(c, -excess, &next, &slope))
         return false;
-    next = fmin(next + 3e-7 * at, at);
+    next = fmin(next + 1e-7 * at, at);
     double tolerance = fmax(3e-8 * slope * at, 1e-3 * fabs(excess));
     for (int step = 0; step < MOST_STEPS; step++) {
         double there;
         if (!(next > 0.2 * c->epsilon) || !excess_of(c, next, fmin(tolerance, 1e-3), &there))
             return false;
-        if (there <= 0 && -there <= 1.5e-6 * slope * next) {
+        if (there <= 0 && -there <= 1e-6 * slope * next) {
             *epsilon = fmin(next, c->epsilon);
             return true;
         }
@@ -107,7 +107,7 @@ static bool step_down(const brume_search_for *c, double excess, double *epsilon)
         if (fabs(at - next) > 1e-5 * at && secant > 0.1 * slope && secant < 10 * slope)
             slope = secant;
         at = next, excess = there;
-        next = at + excess / slope + 3e-7 * at;
+        next = at + excess / slope + 1e-7 * at;
         tolerance = 3e-8 * slope * at;
     }
     return false;

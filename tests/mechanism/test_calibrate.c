@@ -67,6 +67,23 @@ static void values_fit_and_less_noise_does_not(void **state)
          0.073, 1e-6},
         /* a bound that a line's excess does not belong to */
         {"discrete_laplace(scale=4.63) + laplace(scale=?, coordinates=170)*148", 0.89, 1e-4},
+        /* where a band's estimated excess is a little wrong */
+        {"pure(epsilon=0.0162)*8 + stable_histogram(epsilon=0.0603, delta=1.25e-12) + "
+         "laplace(scale=?)*419",
+         0.94, 1e-11},
+        /* beside the cliff of the largest loss */
+        {"stable_release(epsilon=?, delta=1.25e-10)", 4, 1e-9},
+        /* a route that is only left if much more is asked for */
+        {"pure(epsilon=?)*13455 + smooth_student(epsilon=0.00177, degrees=3)*77 + "
+         "laplace(scale=79.2, coordinates=983)*2",
+         0.28, 1e-27},
+        /* the cheap bound is far off, and what is left of the target is little */
+        {"small_database(epsilon=0.00912)*76 + private_sensitivity(epsilon_sensitivity=0.00389, "
+         "epsilon_release=?, delta=1.81e-14)*691",
+         3, 1e-10},
+        {"pure(epsilon=?)*23 + pure(epsilon=6.32e-5)*146048 + discrete_gaussian(sigma=14.8) + "
+         "poisson(rate=0.0269, gaussian(sigma=0.5))",
+         9.5, 1e-10},
         /* lattices that smoothing must resolve */
         {"randomized_response(epsilon=?)*2300 + randomized_response(epsilon=0.0918)*34", 6, 1e-8},
         {"pure(epsilon=?) + laplace(scale=345)*8507", 1.5, 1e-9},
@@ -83,6 +100,8 @@ static void values_fit_and_less_noise_does_not(void **state)
          "randomized_response(epsilon=0.0654, k=?)*7",
          0.91, 1e-9},
         {"poisson(rate=0.00368, gaussian(sigma=1.11, sensitivity=2.21))*?", 8.9, 1e-12},
+        {"poisson(rate=0.00113, gaussian(sigma=0.5))*?", 8.4, 1e-12},
+        {"poisson(rate=0.00187, gaussian(sigma=0.79))*? + gaussian(sigma=1970)*596", 3, 1e-11},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_fits_tightly(&cases[i]);
@@ -121,6 +140,58 @@ static void a_sensitivity_of_integers_is_at_least_one(void **state)
     assert_fails(brume_calibrate(&e, 0.8, 1e-6, &found, &error), BRUME_EUNSUPPORTED);
     assert_non_null(strstr(error.message, "no value of 'sensitivity'"));
     brume_expression_free(&e);
+}
+
+/* The squared length of a vector of integers is a whole number: a value is the end of its step, and
+ * what begins the next one does not fit. */
+static void a_sensitivity_of_vectors_of_integers_ends_its_step(void **state)
+{
+    (void)state;
+    const char *text = "discrete_gaussian(sigma=69.8, coordinates=944, sensitivity=?)*27 + "
+                       "gaussian(sigma=24.9, sensitivity=1.99)";
+    brume_expression e = {0};
+    double value = calibrated(text, 0.75, 1e-4).value;
+    assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
+    double square = floor(value * value);
+    assert_true(square >= 1 && value > sqrt(square + 0.99));
+    assert_true(delta_at(&e, value, 0.75).upper <= 1e-4);
+    assert_true(delta_at(&e, value, 0.75).upper == delta_at(&e, sqrt(square), 0.75).upper);
+    assert_true(delta_at(&e, sqrt(square + 1), 0.75).upper > 1e-4);
+    brume_expression_free(&e);
+}
+
+/* With the most noise for which an error of alpha is as rare as beta. */
+static void an_accuracy_is_met_to_a_billionth(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double alpha, beta;
+    } cases[] = {{"discrete_gaussian(sigma=?, coordinates=968)*106", 100, 0.1},
+                 {"discrete_gaussian(sigma=?) + laplace(scale=3)", 48, 0.001},
+                 {"discrete_gaussian(sigma=?)", 1e4, 0.01},
+                 {"gaussian(sigma=?, coordinates=29)*492", 5900, 0.001},
+                 {"discrete_laplace(scale=?, coordinates=3)", 30, 0.05},
+                 {"exponential(epsilon=0.301, candidates=?)", 78, 0.001},
+                 {"noisy_max(epsilon=?, candidates=40)", 100, 0.01}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_expression e = {0};
+        brume_calibration found;
+        double here = INFINITY, beyond = 0, beta = cases[i].beta;
+        assert_ok(brume_expression_parse(cases[i].text, BRUME_ADD_REMOVE, &e, &error));
+        assert_ok(brume_calibrate_accuracy(&e, cases[i].alpha, beta, 1e-6, &found, &error));
+        bool more = e.unknown.parameter->direction == BRUME_MORE_NOISE; /* errs more */
+        double next = found.whole ? found.value + found.whole
+                                  : found.value * (more ? 1 + 1e-9 : 1 - 1e-9);
+        assert_ok(brume_expression_solve(&e, found.value, &error));
+        assert_ok(brume_event_beta(&e.events[e.unknown.event], cases[i].alpha, &here, &error));
+        assert_ok(brume_expression_solve(&e, next, &error));
+        assert_ok(brume_event_beta(&e.events[e.unknown.event], cases[i].alpha, &beyond, &error));
+        if (!(here <= beta && beyond > beta))
+            fail_msg("%s: beta %.17g at %.17g, %.17g beyond", cases[i].text, here, found.value,
+                     beyond);
+        brume_expression_free(&e);
+    }
 }
 
 static void what_the_cost_does_not_depend_on_is_refused(void **state)
@@ -313,6 +384,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_fit_and_less_noise_does_not),
         cmocka_unit_test(a_sensitivity_of_integers_is_at_least_one),
+        cmocka_unit_test(a_sensitivity_of_vectors_of_integers_ends_its_step),
+        cmocka_unit_test(an_accuracy_is_met_to_a_billionth),
         cmocka_unit_test(what_the_cost_does_not_depend_on_is_refused),
         cmocka_unit_test(the_error_of_a_choice_grows_with_the_sensitivity_of_its_scores),
         cmocka_unit_test(a_rate_may_be_one),
