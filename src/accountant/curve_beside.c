@@ -153,6 +153,12 @@ static double log_moment_upper(const brume_curve_sum *curves, mixture *mix, doub
     return isnan(bound) ? INFINITY : bound;
 }
 
+/* failure + (1 - failure) delta, up. */
+static double with_failure(double failure, double delta)
+{
+    return (failure + (1 - failure) * delta) * (1 + 8 * BRUME_UNIT);
+}
+
 /* What that says at order c of what was asked for, up. */
 static double moments_upper(const brume_curve_question *q, double failure, double c, double bound)
 {
@@ -163,7 +169,7 @@ static double moments_upper(const brume_curve_question *q, double failure, doubl
         return isnan(epsilon) ? INFINITY : fmax(epsilon, 0);
     }
     double moment = exp(bound - c * q->at + 1e-14 * fabs(c * q->at)) * (1 + 1e-14);
-    return fmin(1, (failure + moment) * (1 + 4 * BRUME_UNIT)); /* fmin passes over a NaN */
+    return fmin(1, with_failure(failure, moment)); /* fmin passes over a NaN */
 }
 
 /* Do moments near the order that the other order of the neighbours was best at say enough? */
@@ -318,6 +324,14 @@ static first_bound bound_by_moments(const brume_curve_sum *curves, mixture *mix,
                                     const brume_curve_question *q, double failure)
 {
     double c = best_order(curves, mix, q), bound = log_moment_upper(curves, mix, c);
+    double whole[] = {floor(c), ceil(c)};
+    for (int i = 0; i < 2 && !(curves->rho > 0); i++) { /* where a curve may have its kinks */
+        double there = whole[i] > 0 ? log_moment_upper(curves, mix, whole[i]) : INFINITY;
+        if (moments_upper(q, failure, whole[i], there) <= moments_upper(q, failure, c, bound)) {
+            c = whole[i];
+            bound = there;
+        }
+    }
     first_bound first = {.saddle = c, .c = c, .bound = bound};
     first.upper = moments_upper(q, failure, c, bound);
     first.epsilon = q->of_delta ? first.upper : q->at;
@@ -352,7 +366,8 @@ static brume_status bound_by_pair(const brume_curve_sum *curves, mixture *mix,
             next->epsilon = isfinite(*upper) ? *upper : first->epsilon;
         } else {
             sum = brume_line_evaluate(&line, first->epsilon);
-            *upper = (mix->failure + sum.value + sum.error) * (1 + 8 * BRUME_UNIT); /* up */
+            *upper =
+                with_failure(mix->failure, fmin(sum.value + sum.error, 1)); /* a NaN becomes 1 */
             next->log_delta = log(sum.value);
         }
         next->c = fmax(first->c, -sum.slope / sum.value);

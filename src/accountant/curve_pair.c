@@ -76,17 +76,6 @@ double brume_curve_sum_slope(const brume_curve_sum *curves, double c)
            (2 * step);
 }
 
-double brume_curve_sum_bend(const brume_curve_sum *curves, double c)
-{
-    if (curves->rho > 0)
-        return 2 * curves->rho;
-    double step = 0.03 * c;
-    double above = brume_curve_sum_upper(curves, c + step), at = brume_curve_sum_upper(curves, c);
-    double bend = (above - 2 * at + brume_curve_sum_upper(curves, c - step)) / (step * step);
-    /* rough: where it says nothing, as of a line through this point */
-    return bend > 0 && bend < INFINITY ? bend : 2 * at / (c * (c + 1));
-}
-
 /* --- what they say of the profile --- */
 
 typedef struct order {
@@ -187,23 +176,42 @@ static size_t convex_hull(double *x, double *d, size_t count)
     return kept;
 }
 
+/* The loss at which the bound of the profile comes down to e^target, as near as it matters. */
+static double loss_of(curve_table *table, double target, double start)
+{
+    double low = 0, high = start;
+    for (int i = 0; i < 40 && log_profile(table, high) > target; i++)
+        high = 2 * (low = high);
+    while (high - low > 1e-9 * high) {
+        double middle = 0.5 * (low + high);
+        *(log_profile(table, middle) > target ? &low : &high) = middle;
+    }
+    return high;
+}
+
 /* Places of the losses: about the loss that order c makes likely, in deviations of the pair,
  * densely near it and less densely further away. */
-static size_t lay_places(const brume_curve_sum *curves, double c, double log_delta, double *x)
+static size_t lay_places(curve_table *table, double c, double log_delta, double *x)
 {
-    double deviation = sqrt(brume_curve_sum_bend(curves, c));
-    double middle = brume_curve_sum_slope(curves, c) - log1p(1 / c);
+    /* as of the line through this point of the curve, which may have kinks */
+    const brume_curve_sum *curves = table->curves;
+    double rho = brume_curve_sum_upper(curves, c) / (c * (c + 1)), deviation = sqrt(2 * rho);
+    double middle = rho * (2 * c + 1) - log1p(1 / c);
     middle = 0.5 * (middle + hypot(middle, deviation)); /* not below 0 */
-    double reach = sqrt(2 * (18 - fmin(log_delta, 0)));
-    double above = asinh(reach), below = asinh(middle / deviation + reach);
+    double least = fmin(log_delta, 0) - 18, reach = sqrt(-2 * least), farthest = reach;
+    if (!(curves->rho > 0)) /* a curve that rises faster than a line has larger losses */
+        farthest = fmax(farthest,
+                        (loss_of(table, least, middle + deviation * reach) - middle) / deviation);
+    double above = asinh(farthest), below = asinh(middle / deviation + reach);
     double step = 1 / (1 / coarsest + c * deviation / finest);
     size_t count = (size_t)fmin(ceil((above + below) / step), MOST_VERTICES - 2) + 1;
     step = (above + below) / (double)(count - 1);
     size_t used = 0;
+    double last = -INFINITY;
     for (size_t i = 0; i < count; i++) {
         double place = middle + deviation * sinh((double)i * step - below);
-        if (isfinite(place) && (used == 0 || place > x[used - 1]))
-            x[used++] = place;
+        if (isfinite(place) && place > last)
+            x[used++] = last = place;
     }
     return used;
 }
@@ -217,7 +225,7 @@ brume_status brume_curve_pair(const brume_curve_sum *curves, double c, double lo
         for (int i = 0; i < ORDERS; i++) /* whole ones too: some curves have their kinks there */
             table.orders[i] =
                 order_at(curves, i < WHOLE ? i + 1 : c * exp2((i - WHOLE - 128) / 16.0));
-    size_t points = lay_places(curves, c, log_delta, x);
+    size_t points = lay_places(&table, c, log_delta, x);
     for (size_t i = 0; i < points; i++)
         d[i] = profile_upper(&table, x[i]);
     points = convex_hull(x, d, points);

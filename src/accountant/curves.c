@@ -162,7 +162,7 @@ static brume_status by_both(const brume_term *terms, size_t count, brume_curve_q
         brume_curve_question rest = {q.of_delta, q.of_delta ? finite : q.at};
         double upper = all_moments(terms, count, rest), failed = result->failure.upper;
         if (!q.of_delta) /* failure + (1 - failure) delta, up */
-            upper = fmin(1, (failed + upper) * (1 + 4 * BRUME_UNIT));
+            upper = fmin(1, (failed + (1 - failed) * upper) * (1 + 8 * BRUME_UNIT));
         if (upper < result->value.upper) {
             result->value.upper = upper;
             result->route = route_moments;

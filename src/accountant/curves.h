@@ -29,9 +29,8 @@ void brume_curve_sum_close(brume_curve_sum *curves);
 
 double brume_curve_sum_upper(const brume_curve_sum *curves, double c);
 
-/* About its slope and its second derivative, to choose by. */
+/* About its slope, to choose by. */
 double brume_curve_sum_slope(const brume_curve_sum *curves, double c);
-double brume_curve_sum_bend(const brume_curve_sum *curves, double c);
 
 /* A pair that dominates them, as a law of one draw. Its losses lie most densely where order c and
  * deltas of about e^log_delta meet; all of them move smoothly with the curve and with c. *failure

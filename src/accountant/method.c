@@ -221,9 +221,7 @@ static brume_status take_curves(const brume_term *terms, size_t count, bool of_d
     if (other.infinite || !(other.value.upper < composition->value.upper) ||
         composition->contradictory)
         return BRUME_OK;
-    /* the lower end is of the stated guarantees, and may lie above */
-    composition->value.upper = other.value.upper;
-    composition->value.lower = fmin(composition->value.lower, other.value.upper);
+    composition->value = other.value; /* the lower end was of the stated epsilons */
     composition->route = other.route;
     composition->excess = 0;
     return BRUME_OK;

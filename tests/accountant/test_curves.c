@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "accountant/curves.h"
+#include "accountant/renyi_curves.h"
 #include "accountant/terms.h"
 
 /* log D(e^x) for x >= 0 by rho alone: the least over c of rho c (c+1) - c x + c log c - (c+1)
@@ -230,6 +231,37 @@ static void mechanisms_chosen_by_the_others_answers_are_covered(void **state)
     }
 }
 
+/* One release of integer Gaussian noise on a Poisson sample, known by its curve, beside randomized
+ * response: what they cost, summed over all outputs in both directions, is covered. */
+static void sampled_integer_noise_beside_others_is_covered(void **state)
+{
+    (void)state;
+    static const double sigmas[] = {0.5, 1, 3}, rates[] = {0.003, 0.05, 0.4};
+    for (int i = 0; i < 9; i++) {
+        double sigma = sigmas[i / 3], rate = rates[i % 3], e = 0.4;
+        brume_cost curve = {.renyi = BRUME_UPPER,
+                            .renyi_upper = brume_renyi_sampled_gaussian_upper,
+                            .law = {BRUME_LOSS_POISSON_GAUSSIAN, sigma, rate, 0}};
+        brume_term terms[] = {{.count = 1, .cost = curve}, pure(e, 1)};
+        for (double epsilon = 0.05; epsilon < 8; epsilon *= 2) {
+            long double both[2] = {0, 0}, all = 0;
+            for (int k = -60; k <= 60; k++)
+                all += expl(-k * k / (2 * (long double)sigma * sigma));
+            for (int k = -60; k <= 60; k++)
+                for (int sign = -1; sign <= 1; sign += 2) {
+                    long double q = expl(-k * k / (2 * (long double)sigma * sigma)) / all;
+                    long double ratio =
+                        1 + rate * expm1l((2 * k - 1) / (2 * (long double)sigma * sigma));
+                    long double rest = expl(epsilon - sign * e), p = 1 / (1 + expl(-sign * e));
+                    both[0] += p * q * fmaxl(ratio - rest, 0);
+                    both[1] += p * q * fmaxl(1 - rest * ratio, 0);
+                }
+            double upper = delta_upper(terms, 2, epsilon);
+            assert_true(upper >= both[0] * (1 - 1e-12L) && upper >= both[1] * (1 - 1e-12L));
+        }
+    }
+}
+
 static void bounds_move_smoothly_and_one_way(void **state)
 {
     (void)state;
@@ -313,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_curve_by_a_function_is_worth_nearly_its_rho),
         cmocka_unit_test(gaussian_noise_of_that_rho_costs_less),
         cmocka_unit_test(mechanisms_chosen_by_the_others_answers_are_covered),
+        cmocka_unit_test(sampled_integer_noise_beside_others_is_covered),
         cmocka_unit_test(bounds_move_smoothly_and_one_way),
         cmocka_unit_test(a_better_rho_of_a_pure_term_is_used),
         cmocka_unit_test(failures_are_added),
