@@ -334,7 +334,7 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         double narrowest = width_goal; /* a band's: of the epsilon that it amounts to */
         if (!upper_end && width > 0)
             narrowest =
-                fmax(width_goal, band_width * fmin(fmax(0.7 * line.saddle * epsilon, 1), 12));
+                fmax(width_goal, band_width * fmin(fmax(0.7 * line.saddle * epsilon, 1), 60));
         bool wide = gap > (upper_end ? 1.15 : 1) * fmax(narrowest, own) * answer.value.upper;
         if (width == 0 && wide && line.tolerance > 0) { /* delta is smaller than the line's size */
             line.tolerance = 0;
