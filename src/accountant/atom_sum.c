@@ -90,8 +90,7 @@ brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double 
     for (size_t i = 0; i < count && alive; i++) {
         if (laws[i].kind == BRUME_LAW_LAPLACE)
             continue;
-        alive = laws[i].count <= 4096 &&
-                brume_masses_open(&laws[i], depth, most_products, &work, &combs[i]);
+        alive = brume_masses_open(&laws[i], depth, most_products, &work, &combs[i]);
         if (alive) {
             above += combs[i].centre + laws[i].unit * combs[i].half;
         }

@@ -7,6 +7,7 @@
 
 #include "accountant/atom_sum.h"
 #include "accountant/beside.h"
+#include "accountant/crowd.h"
 #include "accountant/start.h"
 #include "accountant/invert.h"
 #include "accountant/closed.h"
@@ -29,6 +30,8 @@ static const double light_effort = 2e3;   /* patterns without a first look */
 static const double tiny_effort = 150;    /* patterns before anything else */
 static const double pattern_nodes = 8e3;  /* of a line that is as dear as patterns */
 static const double line_width = 1e-9;    /* ... line ... by a ray */
+static const double crowd_work = 2e5;     /* nodes times atoms, some 5 ms */
+static const double joined_work = 4e4;    /* the same, in place of a fold */
 static const double ray_width = 1e-8;     /* a ray this narrow is not followed by a line */
 static const double coarse_width = 1e-7;  /* a goal above it is for finding out where to look */
 static const double coarse_cut = 1e-8;    /* of such a goal: what a line may leave out */
@@ -304,6 +307,12 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
     closed = closed ||
              (alive && width > 0 && try_atoms(laws, count, epsilon, exp(fmin(goal, 0)), &answer) &&
               narrow(&answer, width_goal));
+    /* a banded line takes as long as one over the root of what is asked of it */
+    double work = fmin(crowd_work * sqrt(1e-8 / width_goal), crowd_work);
+    closed = closed ||
+             (alive && width > 0 &&
+              brume_crowd_delta(laws, count, epsilon, exp(fmin(goal, 0)), work, &answer) &&
+              narrow(&answer, fmax(width_goal, own)));
     closed = closed ||
              (alive && width > 0 && try_patterns(laws, count, epsilon, some_effort, &answer));
     bool patterns_tried = false;
@@ -490,6 +499,11 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
             narrow(&answer, width_goal))
             break;
         if (alive && first && width > 0 &&
+            brume_crowd_epsilon(laws, count, delta, delta_error, epsilon, 0.12 * crowd_work,
+                                &answer) &&
+            narrow(&answer, width_goal))
+            break;
+        if (alive && first && width > 0 &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, tiny_effort, &answer))
             break;
         if (alive && first && count == 1 &&
@@ -568,6 +582,45 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
     return true;
 }
 
+/* Is the lattice that all laws were put on so fine that a sum over few atoms may be cheaper? */
+static bool fine_lattice(const brume_joined *joined)
+{
+    double most = 1;
+    for (size_t i = 0; i < joined->count; i++)
+        most = fmax(most, joined->upper[i].multiple);
+    return most > 24;
+}
+
+static bool delta_by_crowd(brume_law *laws, size_t count, double epsilon, double goal,
+                           brume_answer *out)
+{
+    brume_answer answer = {.value = {0, 1}};
+    double delta = fmin(fmax(brume_saddle_delta(laws, count, epsilon), 1e-100), 1);
+    if (!brume_crowd_delta(laws, count, epsilon, delta, joined_work, &answer) ||
+        !narrow(&answer, goal))
+        return false;
+    brume_answer_settle(&answer);
+    *out = answer;
+    return true;
+}
+
+static bool epsilon_by_crowd(brume_law *laws, size_t count, double delta, double delta_error,
+                             double goal, brume_answer *out)
+{
+    double moments, place;
+    double guess = brume_chernoff_epsilon(laws, count, delta, delta_error, &moments, &place);
+    double saddle = brume_saddle_epsilon(laws, count, log(delta), place);
+    brume_answer answer = {.value = {0, moments}, .route = route_moments};
+    guess = saddle > 0 && saddle < guess ? saddle : guess;
+    if (!(guess > 0) || !(moments < INFINITY) ||
+        !brume_crowd_epsilon(laws, count, delta, delta_error, guess, 0.2 * joined_work, &answer) ||
+        !narrow(&answer, goal))
+        return false;
+    brume_answer_settle(&answer);
+    *out = answer;
+    return true;
+}
+
 static bool solve_delta(brume_law *laws, size_t count, double epsilon, double goal, bool upper_end,
                         brume_answer *out)
 {
@@ -577,6 +630,9 @@ static bool solve_delta(brume_law *laws, size_t count, double epsilon, double go
             return false;
     } else if (!brume_lattice_join(laws, count, &joined)) {
         return delta_of(laws, count, epsilon, goal, upper_end, out);
+    } else if (fine_lattice(&joined) && delta_by_crowd(laws, count, epsilon, goal, out)) {
+        brume_joined_close(&joined);
+        return true;
     }
     brume_answer upper, lower;
     bool alive = delta_of(joined.upper, count, epsilon, goal, upper_end, &upper);
@@ -626,6 +682,10 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
             return false;
     } else if (!brume_lattice_join(laws, count, &joined)) {
         return epsilon_of(laws, count, delta, delta_error, width_goal, out);
+    } else if (fine_lattice(&joined) &&
+               epsilon_by_crowd(laws, count, delta, delta_error, width_goal, out)) {
+        brume_joined_close(&joined);
+        return true;
     }
     brume_answer upper, lower;
     bool alive = epsilon_of(joined.upper, count, delta, delta_error, width_goal, &upper);
