@@ -370,7 +370,7 @@ bool brume_sampled_table_open(const brume_law *law, double low, double high, dou
         m.corner = log1p(-law->rate);
     }
     fill_cosines(m.cosine);
-    m.drafts = malloc(most_panels * sizeof *m.drafts);
+    m.drafts = calloc(most_panels, sizeof *m.drafts);
     brume_sampled_table t = {.orders = orders};
     bool alive = m.drafts && low < high && make(&m, low, high);
     if (alive) {
