@@ -130,9 +130,7 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
     for (int order = 0; order < 2; order++) {
         brume_gathered gathered;
         BRUME_TRY(brume_gather(terms, count, order == 1, &gathered, error));
-        brume_curve_question question = {true, delta};
-        if (gathered.curve_count > 0 ||
-            (order == 0 && !gathered.has_lower && brume_curves_suit(terms, count, question))) {
+        if (gathered.curve_count > 0) {
             brume_gathered_close(&gathered);
             return brume_curves_epsilon(terms, count, delta, out, error);
         }
@@ -203,9 +201,7 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
     for (int order = 0; order < 2; order++) {
         brume_gathered gathered;
         BRUME_TRY(brume_gather(terms, count, order == 1, &gathered, error));
-        brume_curve_question question = {false, epsilon};
-        if (gathered.curve_count > 0 ||
-            (order == 0 && !gathered.has_lower && brume_curves_suit(terms, count, question))) {
+        if (gathered.curve_count > 0) {
             brume_gathered_close(&gathered);
             return brume_curves_delta(terms, count, epsilon, out, error);
         }
@@ -247,6 +243,29 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
     return BRUME_OK;
 }
 
+/* Pure terms with a small rho may be known by it: then the laws are composed only if they may say
+ * more. The lower end would be that of the stated epsilons. */
+static brume_status with_curves(const brume_term *terms, size_t count, brume_curve_question q,
+                                const brume_compose_options *options, brume_composition *out,
+                                brume_error *error)
+{
+    brume_composition curves = {.value = {0, INFINITY}}, laws;
+    bool helped = brume_curves_help(terms, count) && (!q.of_delta || q.at > 0);
+    if (helped)
+        BRUME_TRY(q.of_delta ? brume_curves_epsilon(terms, count, q.at, &curves, error)
+                             : brume_curves_delta(terms, count, q.at, &curves, error));
+    if (helped && brume_curves_suffice(terms, count, q, curves.value.upper)) {
+        *out = curves;
+        return BRUME_OK;
+    }
+    BRUME_TRY(q.of_delta ? epsilon_of_delta(terms, count, q.at, width_of(options),
+                                            options && options->audit, &laws, error)
+                         : delta_of_epsilon(terms, count, q.at, options, &laws, error));
+    bool better = helped && !laws.infinite && curves.value.upper < laws.value.upper;
+    *out = better ? curves : laws;
+    return BRUME_OK;
+}
+
 brume_status brume_compose_epsilon(const brume_term *terms, size_t count, double delta,
                                    const brume_compose_options *options, brume_composition *out,
                                    brume_error *error)
@@ -254,8 +273,7 @@ brume_status brume_compose_epsilon(const brume_term *terms, size_t count, double
     if (!(delta >= 0 && delta < 1))
         return brume_fail(error, BRUME_EARGUMENT, "a probability of failure, such as 1e-6",
                           "'delta' is %.17g, must be in [0, 1)", delta);
-    return epsilon_of_delta(terms, count, delta, width_of(options), options && options->audit, out,
-                            error);
+    return with_curves(terms, count, (brume_curve_question){true, delta}, options, out, error);
 }
 
 brume_status brume_compose_delta(const brume_term *terms, size_t count, double epsilon,
@@ -265,7 +283,7 @@ brume_status brume_compose_delta(const brume_term *terms, size_t count, double e
     if (!(epsilon >= 0 && epsilon < INFINITY))
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "'epsilon' is %.17g, must be a finite number not below 0", epsilon);
-    return delta_of_epsilon(terms, count, epsilon, options, out, error);
+    return with_curves(terms, count, (brume_curve_question){false, epsilon}, options, out, error);
 }
 
 bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, double *delta)

@@ -169,6 +169,7 @@ static double moments_upper(const brume_curve_question *q, double failure, doubl
         return isnan(epsilon) ? INFINITY : fmax(epsilon, 0);
     }
     double moment = exp(bound - c * q->at + 1e-14 * fabs(c * q->at)) * (1 + 1e-14);
+    moment = fmax(moment, 0x1p-1074);              /* where it underflows it is not 0 */
     return fmin(1, with_failure(failure, moment)); /* fmin passes over a NaN */
 }
 
@@ -398,30 +399,6 @@ static bool is_worth_a_line(const first_bound *first)
 {
     return first->bound < INFINITY && first->log_delta < -0.05 &&
            first->saddle * first->epsilon < 1000;
-}
-
-brume_status brume_curve_moments(const brume_term *terms, size_t count, brume_curve_question q,
-                                 double *order, double *upper, brume_error *error)
-{
-    brume_curve_sum curves;
-    mixture mix = {0};
-    *upper = q.of_delta ? INFINITY : 1;
-    *order = 1;
-    BRUME_TRY(mixture_open(terms, count, false, &mix, error));
-    if (!brume_curve_sum_open(terms, count, &curves)) {
-        mixture_close(&mix);
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
-    }
-    if (q.of_delta)
-        q.at = finite_down(q.at, mix.failure);
-    if (!q.of_delta || q.at > 0) {
-        first_bound first = bound_by_moments(&curves, &mix, &q, mix.failure);
-        *order = first.saddle;
-        *upper = first.upper;
-    }
-    brume_curve_sum_close(&curves);
-    mixture_close(&mix);
-    return BRUME_OK;
 }
 
 brume_status brume_curve_beside(const brume_term *terms, size_t count, bool reversed,

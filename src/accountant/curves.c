@@ -128,17 +128,26 @@ bool brume_curves_help(const brume_term *terms, size_t count)
     return false;
 }
 
-bool brume_curves_suit(const brume_term *terms, size_t count, brume_curve_question q)
+bool brume_curves_suffice(const brume_term *terms, size_t count, brume_curve_question q,
+                          double upper)
 {
-    bool better = brume_curves_help(terms, count);
-    brume_term *wider = better && q.at > 0 ? widened(terms, count) : NULL;
-    double order, upper, pure_order, pure_upper;
-    bool suits = wider && brume_curve_moments(wider, count, q, &order, &upper, NULL) == BRUME_OK &&
-                 brume_curve_moments(terms, count, q, &pure_order, &pure_upper, NULL) == BRUME_OK;
-    free(wider);
-    /* exact compositions are some e^2 below either: e^4 decides */
-    return suits && upper > 0 &&
-           (q.of_delta ? order * (pure_upper - upper) : log(pure_upper / upper)) > 4;
+    brume_gathered gathered;
+    if (brume_gather(terms, count, false, &gathered, NULL) != BRUME_OK)
+        return false;
+    bool yes = gathered.curve_count > 0; /* there is nothing else to ask */
+    double factor = 3;                   /* what the saddle point may be wrong by */
+    for (size_t i = 0; i < gathered.law_count; i++)
+        if (gathered.laws[i].kind == BRUME_LAW_SAMPLED &&
+            gathered.laws[i].count * gathered.laws[i].rate < 20)
+            factor = 100; /* few draws that count */
+    if (!yes && gathered.law_count > 0 && isfinite(upper)) {
+        double epsilon = q.of_delta ? upper : q.at, failure = gathered.failure;
+        double target = q.of_delta ? q.at : upper;
+        double guess = brume_saddle_delta(gathered.laws, gathered.law_count, epsilon);
+        yes = failure + (1 - failure) * guess > failure + factor * (target - failure);
+    }
+    brume_gathered_close(&gathered);
+    return yes;
 }
 
 static brume_status by_both(const brume_term *terms, size_t count, brume_curve_question q,

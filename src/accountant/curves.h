@@ -55,19 +55,14 @@ BRUME_MUST_USE brume_status brume_curve_beside(const brume_term *terms, size_t c
                                                brume_composition *out, bool *paired,
                                                bool *symmetric, brume_error *error);
 
-/* What moments of all terms say, in the order of a record removed; *order is where they are best.
- */
-BRUME_MUST_USE brume_status brume_curve_moments(const brume_term *terms, size_t count,
-                                                brume_curve_question q, double *order,
-                                                double *upper, brume_error *error);
-
 /* Has a pure term a smaller rho than the worst pure law? Then the composition below may say more,
  * although every term has a law. */
 bool brume_curves_help(const brume_term *terms, size_t count);
 
-/* Do pure terms have so much smaller a rho than the worst pure law that their epsilons are of no
- * use here? Then it says more. */
-bool brume_curves_suit(const brume_term *terms, size_t count, brume_curve_question q);
+/* Is that upper end so far below what the laws of all terms would say, about, that they need not be
+ * composed? */
+bool brume_curves_suffice(const brume_term *terms, size_t count, brume_curve_question q,
+                          double upper);
 
 /* The composition where some terms have only curves: both routes, upper end only. Arguments are
  * checked already. */

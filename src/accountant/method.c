@@ -208,25 +208,6 @@ static double renyi_delta(brume_method method, const brume_term *terms, size_t c
 
 /* ------------------------------------------------------------------------------ dispatch */
 
-/* The composition in which pure terms with a small rho are known by it, if its upper end is below.
- */
-static brume_status take_curves(const brume_term *terms, size_t count, bool of_delta, double at,
-                                brume_composition *composition, brume_error *error)
-{
-    brume_composition other;
-    if (brume_curves_answered(composition->route) || !brume_curves_help(terms, count))
-        return BRUME_OK;
-    BRUME_TRY(of_delta ? brume_curves_epsilon(terms, count, at, &other, error)
-                       : brume_curves_delta(terms, count, at, &other, error));
-    if (other.infinite || !(other.value.upper < composition->value.upper) ||
-        composition->contradictory)
-        return BRUME_OK;
-    composition->value = other.value; /* the lower end was of the stated epsilons */
-    composition->route = other.route;
-    composition->excess = 0;
-    return BRUME_OK;
-}
-
 static brume_status one(brume_method method, const brume_term *terms, size_t count, bool of_delta,
                         double at, brume_bound *out, brume_error *error)
 {
@@ -235,7 +216,6 @@ static brume_status one(brume_method method, const brume_term *terms, size_t cou
         brume_composition composition;
         BRUME_TRY(of_delta ? brume_compose_epsilon(terms, count, at, NULL, &composition, error)
                            : brume_compose_delta(terms, count, at, NULL, &composition, error));
-        BRUME_TRY(take_curves(terms, count, of_delta, at, &composition, error));
         bound.upper = composition.value.upper;
         bound.lower = composition.value.lower;
         bound.has_lower = composition.has_lower;
@@ -291,7 +271,8 @@ static brume_status take_others(const brume_term *terms, size_t count, bool of_d
     bool known = *found && result->lower >= (1 - 1e-6) * result->upper;
     bool helped = brume_curves_help(terms, count),
          curved = *found && !exact && brume_curves_answered(result->route);
-    if (curved && !helped)
+    double deep = 1e-18; /* where a bounded loss may say more than its rho */
+    if (curved && (!helped || fmin(of_delta ? at : result->upper, 1) > deep))
         return BRUME_OK; /* what has only a curve has none of the others but moments */
     for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC; method--) {
         brume_bound other;
@@ -347,8 +328,6 @@ brume_status brume_account_delta_near(const brume_term *terms, size_t count, dou
     brume_error why = {0};
     brume_status status = brume_compose_delta(terms, count, epsilon, options, &near, &why);
     bool found = status == BRUME_OK;
-    if (found)
-        BRUME_TRY(take_curves(terms, count, false, epsilon, &near, error));
     /* far below any delta of use, where a line says little, moments say enough */
     bool rough = near.value.upper > 8 * near.value.lower;
     if (!found || !near.has_lower || rough) {
