@@ -355,10 +355,12 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
             line->skipped += rest * exp(bound) * 1.0001;
             return true;
         }
-        long jump = skip_band(line, index, limit - 3);
-        if (jump > 0) {
+        /* some jumps one after another: a node between two of them would be small */
+        long jump = 1;
+        for (int times = 0; times < 8 && jump > 0; times++) {
+            jump = skip_band(line, index, limit - 3);
             index += jump;
-            since = 0;
+            since = jump > 0 ? 0 : since;
         }
     }
     return true;
