@@ -58,6 +58,14 @@ static size_t choose_many(const brume_law *laws, size_t count)
     return others <= 4 * MOST_ATOMS ? many : count;
 }
 
+bool brume_crowd_is_one(const brume_law *laws, size_t count)
+{
+    if (count < 2 || count > MOST_LAWS)
+        return false;
+    size_t many = choose_many(laws, count);
+    return many < count && laws[many].kind == BRUME_LAW_THINNED;
+}
+
 /* Every atom so far beside every atom of `m`. */
 static bool join(brume_crowd *crowd, const brume_masses *m, double step, double floor_)
 {

@@ -19,6 +19,9 @@ void brume_crowd_close(brume_crowd *crowd);
 brume_closed brume_crowd_form(brume_crowd *crowd);
 size_t brume_crowd_size(const brume_crowd *crowd); /* nodes or so of a profile, times atoms */
 
+/* Is the one law a single draw with a closed form, so that nothing has to be aimed? */
+bool brume_crowd_is_one(const brume_law *laws, size_t count);
+
 /* Narrow the answer; false if brume_crowd_open refuses. */
 bool brume_crowd_delta(brume_law *laws, size_t count, double epsilon, double delta, double most,
                        brume_answer *answer);

@@ -95,7 +95,7 @@ static bool lay_panels(brume_law *law, double c)
     law->c = -1;
     panels->tilt = c;
     panels->able = choose_panels(law, c, lefts, steps);
-    long double normal = -e / 2 + logl(q) / 2 - 2 * M_LN2l;
+    long double normal = expl(-e / 2) * sqrtl(q) / 4, rest = 1 - q;
     for (size_t p = 0; p < panels->count; p++) {
         long double left = lefts[p], step = steps[p]; /* of the inner loss */
         long double start = brume_sampled_log_ratio(left, q), rise = q * expl(left);
@@ -107,10 +107,11 @@ static bool lay_panels(brume_law *law, double c)
         for (int j = 0; j < POINTS; j++) {
             const thinned_pair *pair = &thinned_rule[j % THINNED_PAIRS];
             long double d = half * (j < THINNED_PAIRS ? 1 + pair->place : 1 - pair->place);
-            long double v = start + d, X = rise * expl(d) + (1 - q) * expm1l(d); /* all positive */
-            long double log_mass = normal + v - 1.5L * logl(X) + (law->reversed ? 0 : v);
+            /* X = rise e^d + (1-q) (e^d - 1), all positive, and e^v = X + 1 - q */
+            long double v = start + d, X = rise + (rise + rest) * expm1l(d), growth = X + rest;
+            long double mass = normal * growth / (X * sqrtl(X)) * (law->reversed ? 1 : growth);
             panels->loss[p * POINTS + (size_t)j] = law->reversed ? -v : v;
-            panels->mass[p * POINTS + (size_t)j] = pair->weight * half * expl(log_mass);
+            panels->mass[p * POINTS + (size_t)j] = pair->weight * half * mass;
         }
     }
     return panels->able;
@@ -135,7 +136,10 @@ brume_status brume_thinned_open(brume_law *law, brume_error *error)
     law->bounded = true;
     law->top = (double)(law->reversed ? -panels->bottom : panels->top);
     law->log_top_mass = (double)logl(law->reversed ? panels->bottom_mass : panels->top_mass);
-    if (!lay_panels(law, 0))
+    long double lefts[MOST_PANELS], steps[MOST_PANELS];
+    panels->tilt = -1; /* laid when they are asked for: a closed form does without them */
+    panels->able = choose_panels(law, 0, lefts, steps);
+    if (!panels->able)
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "loss law: too many panels");
     return BRUME_OK;
 }
@@ -143,6 +147,8 @@ brume_status brume_thinned_open(brume_law *law, brume_error *error)
 /* Are the panels good for the rule with e^{cL}? Lay them again if not; false if too many. */
 static bool cover(brume_law *law, double c)
 {
+    if (law->panels->tilt < 0)
+        return lay_panels(law, c <= 8 ? 0 : 2 * c);
     return c <= 4 * law->panels->tilt + 8 ? law->panels->able : lay_panels(law, 2 * c);
 }
 

@@ -32,6 +32,8 @@ static const double pattern_nodes = 8e3;  /* of a line that is as dear as patter
 static const double line_width = 1e-9;    /* ... line ... by a ray */
 static const double crowd_work = 2e5;     /* nodes times atoms, some 5 ms */
 static const double joined_work = 4e4;    /* the same, in place of a fold */
+static const double crowd_width = 1e-9;   /* of a sum in balls that is next to a step */
+static const double tiny_delta = 1e-25;   /* what such a sum leaves out is far below it */
 static const double ray_width = 1e-8;     /* a ray this narrow is not followed by a line */
 static const double coarse_width = 1e-7;  /* a goal above it is for finding out where to look */
 static const double coarse_cut = 1e-8;    /* of such a goal: what a line may leave out */
@@ -265,6 +267,13 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         *out = answer;
         return true;
     }
+    brume_answer one = answer;
+    if (brume_crowd_is_one(laws, count) &&
+        brume_crowd_delta(laws, count, epsilon, tiny_delta, crowd_work, &one) &&
+        narrow(&one, fmax(width_goal, crowd_width))) {
+        *out = one;
+        return true;
+    }
     if (epsilon >= 0 &&
         brume_sampled_line_delta(laws, count, epsilon, fmax(width_goal, line_width), &answer)) {
         *out = answer;
@@ -423,6 +432,13 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
     if (alone_and_amplified(laws, count, &once)) {
         brume_closed_epsilon(&once, delta, delta_error, NAN, &answer);
         *out = answer;
+        return true;
+    }
+    brume_answer one = answer;
+    if (brume_crowd_is_one(laws, count) &&
+        brume_crowd_epsilon(laws, count, delta, delta_error, NAN, crowd_work, &one) &&
+        narrow(&one, fmax(width_goal, crowd_width))) {
+        *out = one;
         return true;
     }
     if (!alone_and_sampled(laws, count) &&
