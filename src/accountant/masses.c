@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number/paths.h"
+
 static const double unit = BRUME_UNIT;
-static const double most_draws = 4096;   /* by squaring */
+static const double most_draws = 0x1p16; /* by squaring */
 static const size_t most_masses = 40000; /* of one law */
 
 typedef struct worker {
@@ -182,6 +184,17 @@ static bool open_one(const brume_law *law, brume_masses *out)
     return deepest < 600;
 }
 
+/* to[j] += weight from[j], four weights at a time: `from` passes over one place more for each. */
+BRUME_BODY void spread_body(double *restrict to, const double *restrict from, size_t count,
+                            const double *restrict weight)
+{
+    double a = weight[0], b = weight[1], c = weight[2], d = weight[3];
+    for (size_t j = 0; j < count; j++)
+        to[j] += (a * from[j + 3] + b * from[j + 2]) + (c * from[j + 1] + d * from[j]);
+}
+BRUME_PATHS(static, spread, (double *to, const double *from, size_t count, const double *weight),
+            (to, from, count, weight))
+
 /* The sum of independent losses of both; false if that is too much. */
 static bool convolve(worker *own, const brume_masses *a, const brume_masses *b, brume_masses *out)
 {
@@ -189,52 +202,53 @@ static bool convolve(worker *own, const brume_masses *a, const brume_masses *b, 
     *own->work += (double)a->count * (double)b->count;
     if (!(*own->work <= own->most))
         return false;
-    c.mass = calloc(c.count, sizeof *c.mass);
-    if (!c.mass)
+    size_t groups = (a->count + 3) / 4, length = b->count + 6; /* zeros around both */
+    double *weight = calloc(4 * groups + length, sizeof *weight), *from = weight + 4 * groups;
+    c.mass = calloc(c.count + 8, sizeof *c.mass);
+    if (!weight || !c.mass) {
+        free(weight);
+        free(c.mass);
         return false;
-    for (size_t i = 0; i < a->count; i++) {
-        double weight = a->mass[i], *restrict to = c.mass + i;
-        const double *restrict from = b->mass;
-        for (size_t j = 0; j < b->count; j++)
-            to[j] += weight * from[j];
     }
+    memcpy(weight, a->mass, a->count * sizeof *weight);
+    memcpy(from + 3, b->mass, b->count * sizeof *from);
+    for (size_t i = 0; i < groups; i++)
+        spread(c.mass + 4 * i, from, b->count + 3, weight + 4 * i);
+    free(weight);
     c.missed = (a->missed + b->missed) * 1.001;
-    /* positive terms: one product and at most as many sums as the shorter has atoms */
+    /* positive terms: a product, a sum of four, and a sum for each four of the shorter's atoms, of
+     * which no more than the shorter has are not 0 */
     double terms = (double)(a->count < b->count ? a->count : b->count);
-    c.error = a->error + b->error + (terms + 2) * unit;
+    c.error = a->error + b->error + (terms + 6) * unit;
     trim(&c, own->floor_ / (double)c.count);
     *out = c;
     return true;
 }
 
-/* `draws` of `one`, by squaring; `one` is consumed. */
-static bool multiply(worker *own, brume_masses *one, double draws, brume_masses *out)
+/* `draws` of `one`: squared, and one more for each bit, from the highest on. */
+static bool multiply(worker *own, const brume_masses *one, double draws, brume_masses *out)
 {
-    brume_masses power = {0};
-    bool alive = true, started = false;
-    for (double rest = draws; alive && rest > 0; rest = floor(rest / 2)) {
+    brume_masses power = *one;
+    power.mass = malloc(one->count * sizeof *power.mass);
+    if (!power.mass)
+        return false;
+    memcpy(power.mass, one->mass, one->count * sizeof *power.mass);
+    uint64_t count = (uint64_t)draws, bit = 1;
+    while (2 * bit <= count)
+        bit *= 2;
+    bool alive = true;
+    for (bit /= 2; alive && bit > 0; bit /= 2) {
         brume_masses next = {0};
-        if (fmod(rest, 2) != 0) {
-            if (!started) {
-                next = *one;
-                next.mass = malloc(one->count * sizeof *next.mass);
-                alive = next.mass != NULL;
-                if (alive)
-                    memcpy(next.mass, one->mass, one->count * sizeof *next.mass);
-            } else {
-                alive = convolve(own, &power, one, &next);
-            }
+        alive = convolve(own, &power, &power, &next);
+        brume_masses_close(&power);
+        power = next;
+        if (alive && (count & bit) != 0) {
+            next = (brume_masses){0};
+            alive = convolve(own, &power, one, &next);
             brume_masses_close(&power);
             power = next;
-            started = true;
-        }
-        if (alive && rest > 1) {
-            alive = convolve(own, one, one, &next);
-            brume_masses_close(one);
-            *one = alive ? next : (brume_masses){0};
         }
     }
-    brume_masses_close(one);
     if (!alive)
         brume_masses_close(&power);
     *out = power;

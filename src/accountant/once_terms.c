@@ -12,7 +12,7 @@
 #include "accountant/sampled_table.h"
 
 static const double unit = BRUME_UNIT;
-static const double most_products = 4e6; /* of all convolutions, a millisecond or two */
+static const double products = 25; /* of all convolutions, for each pair: some 0.1 ns each */
 static const size_t most_outer = 60000;
 
 enum { MOST_LAWS = 12 };
@@ -249,7 +249,7 @@ static bool gather(brume_once_terms *terms, const brume_law *laws, size_t count,
             alive = laws[i].count <= 400; /* shifts of one kind */
             continue;
         }
-        alive = brume_masses_open(&laws[i], depth, most_products, &work, &masses[i]);
+        alive = brume_masses_open(&laws[i], depth, products * most_pairs, &work, &masses[i]);
         if (alive && (inner == count || masses[i].count > masses[inner].count))
             inner = i;
     }
