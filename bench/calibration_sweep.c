@@ -279,25 +279,20 @@ static side compare(brume_expression *e, const question *q, double value)
     double target = q->delta > 0 ? q->delta : q->epsilon;
     if (bound->upper <= target)
         return MET;
-    /* a bound by moments has no lower end: it is known to a thousandth */
-    bool known = bound->lower > 0.5 * bound->upper;
+    /* a bound by moments has no lower end, or that of guarantees which say less than the moments:
+     * it is known to a thousandth */
+    bool known = bound->lower > 0.5 * bound->upper && bound->lower < bound->upper;
     return known ? (bound->lower > target ? MISSED : UNKNOWN)
                  : (bound->upper > 1.002 * target ? MISSED : UNKNOWN);
 }
 
-/* Is a term known by moments only? */
+/* Is the bound one of moments, without a lower end of its own? */
 static bool jumps(const brume_expression *e, const question *q)
 {
-    brume_term *terms;
+    brume_bound bound;
     brume_error error;
-    bool found = false;
-    if (q->accuracy ||
-        brume_account_terms(e->events, e->count, 1, BRUME_METHOD_AUTO, &terms, &error) != BRUME_OK)
-        return false;
-    for (size_t i = 0; i < e->count; i++)
-        found |= terms[i].cost.loss == BRUME_ABSENT && terms[i].cost.pure == BRUME_ABSENT;
-    free(terms);
-    return found;
+    return !q->accuracy && q->delta > 0 && cost_of(e, q, &bound, NULL, &error) == BRUME_OK &&
+           !bound.has_lower && !(bound.lower > 0.5 * bound.upper && bound.lower < bound.upper);
 }
 
 static verdict check(brume_expression *e, const question *q, const brume_calibration *found,

@@ -159,6 +159,7 @@ static brume_status solve(brume_search_for *c, brume_calibration *out, brume_err
         return brume_calibrate_no_value(c, error);
     find_steps(c);
     set_range(c);
+    c->power = c->whole && c->inverted ? 1 : 2;
     double value = NAN;
     BRUME_TRY(search(c, &value, error));
     value = end_of_step(c, value); /* of the same cost as what was certified */

@@ -13,6 +13,7 @@ typedef struct brume_finding {
     double doubt; /* how far the truth may be from where it is believed */
     bool known;   /* something is known of the truth, by a lower end or an estimated excess */
     bool banded;  /* it is known by an estimate of what a band added */
+    bool by_laws; /* of loss laws alone: it does not jump between neighbours */
 } brume_finding;
 
 /* A trial that need not be made again. */
@@ -38,11 +39,13 @@ typedef struct brume_search_for {
     bool accuracy;         /* the bound is an error's probability, not a delta or epsilon */
     double epsilon, delta; /* the target; or alpha, beta */
     double low, high;      /* the range of the value */
+    double power;          /* lines are laid along the search variable to minus this power */
 
     double
         coarsest; /* the tolerance never is above this: it falls where no lower end came of more */
     brume_tried tried[BRUME_TRIED];
     size_t tried_count;
+    double hint;     /* log x of the search variable, where it is nearly known; 0: it is not */
     bool by_moments; /* the cheap bound is that of moments: the saddle point says nothing */
     bool tight;      /* the answer lies where the bound crosses the target */
     bool everywhere; /* the target is met at every value: the answer is the end of the range */
@@ -61,9 +64,11 @@ BRUME_MUST_USE brume_status brume_calibrate_try_others(brume_search_for *c, doub
                                                        brume_finding *out, brume_error *error);
 
 /* The delta of c->terms as they are, as near as `tolerance` above the truth; the lower end is
- * lifted to the estimate of the truth where there is one. */
+ * lifted to the estimate of the truth where there is one. *by_laws: it is one of loss laws alone,
+ * the same whatever else may fail. */
 BRUME_MUST_USE brume_status brume_calibrate_delta(const brume_search_for *c, double tolerance,
-                                                  brume_interval *delta, brume_error *error);
+                                                  brume_interval *delta, bool *by_laws,
+                                                  brume_error *error);
 
 /* Is a term known by a curve of moments only? Then its bounds have no lower end, and are no nearer
  * than a thousandth whatever is asked. Known once a value was tried. */
@@ -125,8 +130,9 @@ BRUME_MUST_USE brume_status brume_calibrate_real(brume_search_for *c, double *va
 BRUME_MUST_USE brume_status brume_calibrate_whole(brume_search_for *c, double *value,
                                                   brume_error *error);
 
-/* If the unknown moves nothing but a probability of failure: the value, by a certificate of all
- * that it does not move. *applies is false, and nothing done, if it moves more. */
+/* If the unknown moves nothing but a probability of failure, beside loss laws alone: the value, by
+ * a certificate of all that it does not move. *applies is false, and no value found, if it moves
+ * more or stands beside others; but c->hint may be. */
 BRUME_MUST_USE brume_status brume_calibrate_failure(brume_search_for *c, bool *applies,
                                                     double *value, brume_error *error);
 

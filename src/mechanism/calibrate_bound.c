@@ -69,7 +69,8 @@ static double excess_of(double bound, double target)
 static brume_finding read_composition(const brume_composition *near, double target)
 {
     double bound = near->value.upper;
-    brume_finding f = {.upper = excess_of(bound, target), .lower = -INFINITY};
+    brume_finding f = {
+        .upper = excess_of(bound, target), .lower = -INFINITY, .by_laws = near->has_lower};
     f.truth = f.upper;
     if (!(bound > 0 && bound < INFINITY))
         return f;
@@ -99,13 +100,14 @@ static brume_status certify(const brume_search_for *c, const brume_term *terms, 
 }
 
 brume_status brume_calibrate_delta(const brume_search_for *c, double tolerance,
-                                   brume_interval *delta, brume_error *error)
+                                   brume_interval *delta, bool *by_laws, brume_error *error)
 {
     brume_composition near;
     brume_compose_options options = {.tolerance = tolerance, .upper_end = !is_thinned(c)};
     BRUME_TRY(brume_account_delta_near(c->terms, c->expression->count, c->epsilon, &options, &near,
                                        error));
     *delta = near.value;
+    *by_laws = near.has_lower && !brume_calibrate_is_curved(c);
     if (near.excess > 0 && near.value.upper - near.excess > near.value.lower)
         delta->lower = near.value.upper - near.excess;
     return BRUME_OK;

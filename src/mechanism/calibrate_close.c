@@ -20,11 +20,11 @@ static const double sharp_interval = 5e-10; /* of x: its width, where that is al
 static const double near_sharp = 12; /* times as wide is the one before the last, or nearly */
 static const double far_off = 0.3;   /* of log delta: look again by the cheap bound */
 
-enum { MOST_STEPS = 24 };
+enum { MOST_STEPS = 48 };
 
 /* Lines are laid along x^-2, along which the logarithm of delta is about straight where the other
- * terms count too: the square of an epsilon, the inverse one of a sigma. Measured from the newest
- * point, in units in which it moves as log x does there. */
+ * terms count too: the square of an epsilon, the inverse one of a sigma; or along another power.
+ * Measured from the newest point, in units in which it moves as log x does there. */
 typedef struct trail {
     double at[3], excess[3], doubt[3]; /* log x, the newest first */
     int count;
@@ -34,27 +34,33 @@ typedef struct trail {
     double good, bad;   /* the nearest that meets the target, and that does not; NAN: none yet, */
     double good_excess, bad_excess; /* and what was found there */
     double stride;                  /* where nothing is known but the direction */
-    int idle;                       /* how many steps brought it no nearer */
+    int idle;                       /* how many steps brought it no nearer, */
+    int disorder;                   /* and how many contradict that delta falls with x */
+    double power;
 } trail;
 
 static double from_newest(const trail *t, int i)
 {
-    return -expm1(-2 * (t->at[i] - t->at[0])) / 2;
+    return -expm1(-t->power * (t->at[i] - t->at[0])) / t->power;
 }
 
 static void remember(trail *t, double at, const brume_finding *f)
 {
     if (t->count > 0)
-        t->slope *= exp(-2 * (at - t->at[0])); /* of the same line */
+        t->slope *= exp(-t->power * (at - t->at[0])); /* of the same line */
     for (int i = 2; i > 0; i--)
         t->at[i] = t->at[i - 1], t->excess[i] = t->excess[i - 1], t->doubt[i] = t->doubt[i - 1];
     t->at[0] = at, t->excess[0] = f->truth, t->doubt[0] = f->doubt;
     t->count++;
+    bool between = t->bad < at && at < t->good;
+    double slack = 3 * f->doubt;
+    t->disorder += between &&
+                   !(f->truth <= t->bad_excess + slack && f->truth >= t->good_excess - slack);
     if (f->upper <= 0 && !(at >= t->good))
         t->good = at, t->good_excess = f->truth;
     if (f->upper > 0 && (f->lower > 0 || !f->known) && !(at <= t->bad))
         t->bad = at, t->bad_excess = f->truth;
-    if (t->count > 2 && fabs(t->excess[0]) > 0.3 * fabs(t->excess[1]) &&
+    if (t->count > 2 && fabs(t->excess[0]) > 0.5 * fabs(t->excess[1]) &&
         fabs(t->excess[0]) > 10 * f->doubt && fabs(t->excess[1]) < far_off)
         t->idle++;
 }
@@ -90,7 +96,7 @@ static double step_to_target(const trail *t)
         if (clear && fabs(bent - move) <= 0.2 * fabs(move))
             move = bent;
     }
-    return move < 0.4 ? fmax(-log1p(-2 * move) / 2, -1) : 1;
+    return t->power * move < 0.8 ? fmax(-log1p(-t->power * move) / t->power, -1) : 1;
 }
 
 /* How sharp the certificate after that step should be: as the step itself is expected to be, until
@@ -122,7 +128,7 @@ static double confine(trail *t, double at)
                copysign(fmin(fmax(fabs(at - t->at[0]), t->stride / 4), t->stride), t->excess[0]);
     }
     double width = t->good - t->bad;
-    if (at > t->bad && at <= t->good && t->idle % 3 != 2 && !far)
+    if (at > t->bad && at <= t->good && !(t->idle % 3 == 2 || t->idle > 6) && !far)
         return at;
     double share = far ? t->bad_excess / (t->bad_excess - t->good_excess) : 0.5;
     t->idle += !far;
@@ -178,7 +184,8 @@ static brume_status try_place(brume_search_for *c, double at, double tolerance, 
 /* Does the bound jump between neighbours, so that no line helps? */
 static bool jitters(const trail *t)
 {
-    return isfinite(t->good) && t->idle >= (fabs(t->excess[0]) < 1e-3 ? 2 : 4);
+    bool small = fabs(t->excess[0]) < 1e-3;
+    return isfinite(t->good) && t->idle >= 2 && t->disorder >= (small ? 1 : 2);
 }
 
 /* Such a bound meets the target at many places: to one where it does not a billionth further, or
@@ -228,7 +235,12 @@ static double aim_beyond(const trail *t, const brume_finding *f, bool easy)
 brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place, bool *found,
                                       brume_error *error)
 {
-    trail t = {.slope = place->slope, .slope_error = 0.2, .good = NAN, .bad = NAN, .stride = 0.25};
+    trail t = {.slope = place->slope,
+               .slope_error = 0.2,
+               .good = NAN,
+               .bad = NAN,
+               .stride = 0.25,
+               .power = c->power};
     brume_told told = {.count = 0};
     bool banded = true;
     double at = place->at, tolerance = 1e-3;
@@ -253,7 +265,7 @@ brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place, b
         if (!isfinite(f.truth))
             break;
         remember(&t, at, &f);
-        if (curved && jitters(&t)) {
+        if ((curved || !f.by_laws) && jitters(&t)) {
             *found = c->tight = true;
             return take_jittering(c, &t, tolerance, place, error);
         }

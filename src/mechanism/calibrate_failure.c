@@ -73,13 +73,20 @@ brume_status brume_calibrate_failure(brume_search_for *c, bool *applies, double 
                moves_failure_only(c, start, &cost);
     if (!*applies)
         return BRUME_OK;
+    c->power = 1; /* delta is straight along the value */
     brume_term *term = &c->terms[unknown];
     term->cost = cost;
     term->cost.delta_failure = 0;
     term->count = c->expression->events[unknown].count;
     for (int sharper = 0; sharper < 2; sharper++) {
         brume_interval rest;
-        BRUME_TRY(brume_calibrate_delta(c, tolerance, &rest, error));
+        BRUME_TRY(brume_calibrate_delta(c, tolerance, &rest, applies, error));
+        if (!*applies && rest.upper < c->delta) { /* about there, for moments are not so exact */
+            double near = largest_value(c, (double)term->count, rest.upper, start);
+            c->hint = near > 0 ? -log(near) : 0;
+        }
+        if (!*applies)
+            return BRUME_OK;
         if (rest.lower >= c->delta || (sharper > 0 && rest.upper >= c->delta))
             return brume_calibrate_no_value(c, error);
         double share = fmax(c->delta / rest.upper - 1, 1e-2); /* what the failure may be of D */

@@ -197,7 +197,7 @@ static bool is_settled(const brume_search_for *c, const walk *w)
 
 brume_looked brume_calibrate_look(brume_search_for *c, double shift, brume_place *place)
 {
-    walk w = {.power = c->whole && c->inverted ? 1 : 2,
+    walk w = {.power = c->power,
               .low = NAN,
               .high = NAN,
               .last = NAN,

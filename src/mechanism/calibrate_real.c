@@ -117,7 +117,12 @@ static brume_status search_by_certificates(brume_search_for *c, brume_place *pla
     bool asked = false, found = false;
     brume_looked looked;
     double truth;
-    BRUME_TRY(find_place(c, place, &asked, &looked, error));
+    if (c->hint != 0) {
+        place->at = c->hint, place->excess = NAN, place->slope = 1;
+        looked = BRUME_LOOKED_FOUND;
+    } else {
+        BRUME_TRY(find_place(c, place, &asked, &looked, error));
+    }
     if (looked != BRUME_LOOKED_NOWHERE)
         BRUME_TRY(brume_calibrate_close_in(c, place, &found, error));
     if (found)

@@ -71,6 +71,9 @@ static void values_fit_and_less_noise_does_not(void **state)
         {"pure(epsilon=0.0162)*8 + stable_histogram(epsilon=0.0603, delta=1.25e-12) + "
          "laplace(scale=?)*419",
          0.94, 1e-11},
+        /* a failure beside a bound by moments, which is not so exact */
+        {"approximate(epsilon=0.000401, delta=?)*18661 + small_database(epsilon=0.0431)", 0.32,
+         1e-9},
         /* beside the cliff of the largest loss */
         {"stable_release(epsilon=?, delta=1.25e-10)", 4, 1e-9},
         /* a route that is only left if much more is asked for */
