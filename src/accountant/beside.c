@@ -18,17 +18,14 @@
 static const double unit = BRUME_UNIT;
 static const double least_mass = 1e-30; /* of an atom; what is left out counts whole */
 static const double least_depth = 69;   /* minus the log of that */
+static const double coarse_goal = 1e-2; /* where only the place is looked for */
 static const double most_products = 2e6;
 static const double most_draws = 1e5; /* of a lattice law */
 static const char route_beside[] = "rays of subsampled Gaussians, summed over the atoms of others";
 
-enum {
-    MOST_LAWS = 12,
-    MOST_ATOMS = 4000,
-    MOST_PRODUCTS = 100000,
-    MOST_PATTERNS = 24,
-    MOST_PLANS = 6,
-};
+/* MOST_TERMS: atoms times patterns, where epsilon is sought by many sums */
+enum { MOST_LAWS = 12, MOST_ATOMS = 2000, MOST_TERMS = 600, MOST_PRODUCTS = 100000 };
+enum { MOST_PATTERNS = 24, MOST_PLANS = 6, MOST_ATTEMPTS = 24 };
 
 typedef struct atom {
     double loss, mass;
@@ -43,6 +40,7 @@ typedef struct pattern {
 /* A plan, and its rays with the factors of each pattern. */
 typedef struct layout {
     brume_plan plan;
+    double aimed;
     brume_ray_beside *rays[BRUME_PLAN_TERMS][MOST_PATTERNS];
 } layout;
 
@@ -61,7 +59,14 @@ struct brume_beside {
     double variation; /* a bound of the total variation of all but the lattice laws */
     layout *plans[MOST_PLANS];
     size_t plan_count, next_plan;
+    struct {
+        double at;
+        int way;
+    } attempts[MOST_ATTEMPTS];
+    size_t attempt_count;
     double *lower, *upper; /* of each atom */
+    double *rest;          /* the mass of each atom and all after it */
+    double scale;          /* about what delta is; for choosing */
     double goal;
     double epsilon, ends[2]; /* the last answer */
     size_t nodes;
@@ -85,6 +90,7 @@ void brume_beside_close(brume_beside *b)
     free(b->atoms);
     free(b->lower);
     free(b->upper);
+    free(b->rest);
     free(b);
 }
 
@@ -209,6 +215,7 @@ brume_beside *brume_beside_open(const brume_law *laws, size_t count, double goal
         qsort(b->atoms, b->atom_count, sizeof *b->atoms, by_loss);
         b->lower = malloc(b->atom_count * sizeof *b->lower);
         b->upper = malloc(b->atom_count * sizeof *b->upper);
+        b->rest = malloc(b->atom_count * sizeof *b->rest);
         for (size_t i = 0; i < count; i++) {
             const brume_law *law = &b->laws[i];
             if (law->kind == BRUME_LAW_SAMPLED)
@@ -219,10 +226,13 @@ brume_beside *brume_beside_open(const brume_law *laws, size_t count, double goal
         b->variation = fmin(1, b->variation * (1 + 1e-12)); /* up: the parameters' 8 units */
         b->left_out *= 1 + 1e-6;
     }
-    if (!alive || !b->lower || !b->upper) {
+    if (!alive || !b->lower || !b->upper || !b->rest) {
         brume_beside_close(b);
         return NULL;
     }
+    double rest = 0; /* from the end: a sum of positive terms */
+    for (size_t k = b->atom_count; k-- > 0;)
+        b->rest[k] = rest += b->atoms[k].mass;
     return b;
 }
 
@@ -253,9 +263,9 @@ static bool ends_by(const brume_beside *b, const layout *l, double epsilon, doub
     return *upper >= 0; /* else a fault, and nothing of it is believed */
 }
 
-/* The ends of one atom's delta, by what is known without rays, and by the plans; `most` is an upper
- * end. */
-static void bound_atom(brume_beside *b, size_t k, double at, double off, double most)
+/* The ends of one atom's delta, by what is known without rays, and by the plans, until they leave
+ * no more than `enough` of its mass open; `most` is an upper end. */
+static void bound_atom(brume_beside *b, size_t k, double at, double off, double most, double enough)
 {
     b->lower[k] = 0;
     b->upper[k] = most;
@@ -264,14 +274,24 @@ static void bound_atom(brume_beside *b, size_t k, double at, double off, double 
         b->upper[k] = fmin(most, 1 - exp(at - off) * (1 - b->variation) * (1 - 8 * unit));
         return;
     }
-    for (size_t i = 0; i < b->plan_count; i++) {
+    bool asked[MOST_PLANS] = {false};
+    for (size_t tries = 0; tries < b->plan_count; tries++) {
+        size_t next = 0; /* the plan aimed nearest first */
+        double nearest = INFINITY;
+        for (size_t i = 0; i < b->plan_count; i++) {
+            double away = fabs(b->plans[i]->aimed - at);
+            if (!asked[i] && away < nearest)
+                nearest = away, next = i;
+        }
         double low, high;
-        if (!ends_by(b, b->plans[i], at, off, &low, &high))
+        asked[next] = true;
+        if (!ends_by(b, b->plans[next], at, off, &low, &high))
             continue;
         b->lower[k] = fmax(b->lower[k], low);
         b->upper[k] = fmin(b->upper[k], high);
-        if (high - low <= 0.1 * b->goal * high)
-            break; /* sharp enough */
+        double gap = high - low; /* sharp enough, for itself or for all? */
+        if (gap <= 0.1 * b->goal * high || b->atoms[k].mass * gap <= enough)
+            break;
     }
 }
 
@@ -279,48 +299,57 @@ static void bound_atom(brume_beside *b, size_t k, double at, double off, double 
 static size_t sum_atoms(brume_beside *b, double epsilon)
 {
     long double lower = 0, upper = 0;
-    double worst = -1, rest = 0, least = 1;
-    size_t open = 0, sure = 0;
+    double worst = -1, least = 1, skipped = 0;
+    size_t open = 0, sure = 0, first = 0, count = b->atom_count;
     /* places are off, and their sums with epsilon are rounded */
     double off = 1.01 * (b->place_error + 6 * unit * (b->reach + fabs(epsilon)));
-    for (size_t k = 0; k < b->atom_count; k++)
-        rest += b->atoms[k].mass;
-    for (size_t k = 0; k < b->atom_count; k++) {
+    /* the largest losses, where they are too rare to matter, count whole */
+    double negligible = 1e-3 * b->goal * b->scale;
+    while (first < count && skipped + b->atoms[first].mass <= negligible) {
+        b->upper[first] = 1;
+        skipped += b->atoms[first++].mass;
+    }
+    upper = skipped * (1 + 1e-9);
+    for (size_t k = first; k < count; k++) {
         const atom *a = &b->atoms[k];
         double at = epsilon - a->loss;
         /* delta falls with epsilon, which grows from atom to atom, if they are not too near */
         for (; b->atoms[sure].loss - a->loss > 4 * off; sure++)
             least = fmin(least, b->upper[sure]);
-        if (rest * least <= 1e-3 * b->goal * (double)lower) {
-            upper += rest * least * (1 + 1e-9); /* all that are left */
+        if (b->rest[k] * least <= 1e-3 * b->goal * (double)lower) {
+            upper += b->rest[k] * least * (1 + 1e-9); /* all that are left */
             break;
         }
-        bound_atom(b, k, at, off, least);
+        bound_atom(b, k, at, off, least, 0.1 * b->goal * b->scale / (double)count);
         double gap = a->mass * (b->upper[k] - b->lower[k]);
         if (gap > worst && at > 0)
             worst = gap, open = k;
         lower += (long double)a->mass * b->lower[k];
         upper += (long double)a->mass * b->upper[k];
-        rest -= a->mass;
     }
     /* masses by their error, down and up; the atoms left out */
     double share = b->mass_error + 16 * unit;
     b->ends[0] = fmax(0, (double)lower * (1 - share));
     b->ends[1] = fmin(1, (double)upper * (1 + share) + b->left_out);
     b->epsilon = epsilon;
+    if (b->ends[0] > 0)
+        b->scale = b->ends[0];
     return open;
 }
 
 /* One plan more, aimed at the subsampled Gaussians' own epsilon; false if there is none. */
 static bool add_plan(brume_beside *b, double epsilon, int way)
 {
-    if (!(epsilon > 0))
+    if (!(epsilon > 0) || b->attempt_count == MOST_ATTEMPTS)
         return false;
+    b->attempts[b->attempt_count].at = epsilon;
+    b->attempts[b->attempt_count++].way = way;
     layout *l = calloc(1, sizeof *l);
     if (!l)
         return false;
     double delta;
     l->plan.whole = b->parts;
+    l->aimed = epsilon;
     brume_plan_aim(&b->parts, epsilon, &delta);
     bool alive = brume_plan_make(&l->plan, epsilon, delta, way);
     for (size_t i = 0; alive && i < l->plan.term_count; i++)
@@ -352,32 +381,49 @@ static double usual_loss(brume_beside *b, double epsilon)
     return slope;
 }
 
-static bool sharp(const brume_beside *b)
+/* The first way that was not tried near this place; -1: none. */
+static int next_way(brume_beside *b, double at)
 {
-    return b->ends[1] - b->ends[0] <= b->goal * b->ends[1];
+    static const int ways[] = {BRUME_PLAN_WHOLE, BRUME_PLAN_SPLIT, BRUME_PLAN_CONFINED};
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        bool tried = false;
+        for (size_t i = 0; i < b->attempt_count && !tried; i++)
+            tried = b->attempts[i].way == ways[w] &&
+                    fabs(b->attempts[i].at - at) <= 0.02 * (fabs(at) + b->parts.origin);
+        if (!tried)
+            return ways[w];
+    }
+    return -1;
 }
 
 static void settle(brume_beside *b, double epsilon)
 {
-    static const int ways[] = {BRUME_PLAN_WHOLE, BRUME_PLAN_SPLIT, BRUME_PLAN_CONFINED};
     if (b->epsilon == epsilon)
         return;
-    double at = epsilon - usual_loss(b, epsilon);
-    if (b->plan_count == 0)
-        add_plan(b, at, ways[0]);
+    double at = epsilon - usual_loss(b, epsilon), before = INFINITY;
+    if (b->plan_count == 0) {
+        b->scale = 1e-3 * brume_saddle_delta(b->laws, b->law_count, epsilon);
+        if (!(b->scale > 0)) /* nor a number */
+            b->scale = 0;
+        add_plan(b, at, BRUME_PLAN_WHOLE);
+    }
     size_t open = sum_atoms(b, epsilon);
-    double before = INFINITY;
-    for (int tries = 0, way = 1; tries < MOST_PLANS && !sharp(b); tries++) {
+    int most = b->goal < coarse_goal ? MOST_PLANS : 1;
+    for (int tries = 0; tries < most; tries++) {
         double gap = b->ends[1] - b->ends[0], next = epsilon - b->atoms[open].loss;
+        if (gap <= b->goal * b->ends[1])
+            break;
         if (tries > 1 && (gap > 1e-2 * b->ends[1] || gap > 0.5 * before))
             break; /* other routes know more */
         before = gap;
-        /* elsewhere if that is where it is open, else in another way */
-        if (fabs(next - at) > 0.02 * (fabs(at) + b->parts.origin))
-            at = next, way = 0;
-        if (way > 2)
+        /* where delta comes from, or elsewhere if that is where it is open */
+        int way = next_way(b, at);
+        if (way < 0 ||
+            (way != BRUME_PLAN_WHOLE && fabs(next - at) > 0.02 * (fabs(at) + b->parts.origin)))
+            at = next, way = next_way(b, at);
+        if (way < 0)
             break;
-        if (add_plan(b, at, ways[way++]))
+        if (add_plan(b, at, way))
             open = sum_atoms(b, epsilon);
     }
 }
@@ -389,14 +435,9 @@ static double beside_delta(void *context, double epsilon, brume_side side)
     return b->ends[side == BRUME_UPPER_SIDE];
 }
 
-brume_closed brume_beside_form(brume_beside *beside)
+static brume_closed form_of(brume_beside *beside)
 {
     return (brume_closed){.delta = beside_delta, .context = beside, .route = route_beside};
-}
-
-size_t brume_beside_nodes(const brume_beside *beside)
-{
-    return beside->nodes;
 }
 
 bool brume_beside_delta(const brume_law *laws, size_t count, double epsilon, double goal,
@@ -405,12 +446,34 @@ bool brume_beside_delta(const brume_law *laws, size_t count, double epsilon, dou
     brume_beside *b = brume_beside_open(laws, count, goal);
     if (!b)
         return false;
-    brume_closed closed = brume_beside_form(b);
+    brume_closed closed = form_of(b);
     brume_closed_delta(&closed, epsilon, answer);
     answer->balls = false;
     answer->nodes += b->nodes;
     brume_beside_close(b);
     return true;
+}
+
+/* The epsilon at delta, to some hundredths of its slope, by few coarse sums; a guess. */
+static double approach(brume_beside *b, double delta, double guess, const brume_interval *inside)
+{
+    double epsilon = guess, last = NAN, last_excess = NAN;
+    b->goal = coarse_goal;
+    for (int i = 0; i < 8; i++) {
+        double excess = log(beside_delta(b, epsilon, BRUME_UPPER_SIDE) / delta);
+        if (!isfinite(excess) || fabs(excess) < 0.03)
+            break;
+        double slope = brume_saddle(b->laws, b->law_count, epsilon);
+        double secant = (last_excess - excess) / (epsilon - last);
+        if (secant > 0.05 * slope && secant < 5 * slope)
+            slope = secant;
+        last = epsilon, last_excess = excess;
+        epsilon += fmin(fmax(excess / slope, -0.5 * epsilon), epsilon + 1);
+        epsilon = fmin(fmax(epsilon, inside->lower), inside->upper);
+        if (epsilon == last)
+            break;
+    }
+    return epsilon;
 }
 
 bool brume_beside_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
@@ -419,7 +482,14 @@ bool brume_beside_epsilon(const brume_law *laws, size_t count, double delta, dou
     brume_beside *b = brume_beside_open(laws, count, goal);
     if (!b)
         return false;
-    brume_closed closed = brume_beside_form(b);
+    brume_closed closed = form_of(b);
+    if (b->atom_count * b->pattern_count > MOST_TERMS) { /* many sums are needed */
+        brume_beside_close(b);
+        return false;
+    }
+    guess = approach(b, delta, guess, &answer->value);
+    b->goal = goal;
+    b->epsilon = NAN;
     brume_closed_epsilon(&closed, delta, delta_error, guess, answer);
     answer->balls = false;
     answer->nodes += b->nodes;

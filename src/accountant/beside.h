@@ -22,8 +22,6 @@ bool brume_beside_suits(const brume_law *laws, size_t count);
  * too many terms, or if memory ran out: other routes remain. */
 brume_beside *brume_beside_open(const brume_law *laws, size_t count, double goal);
 void brume_beside_close(brume_beside *beside);
-brume_closed brume_beside_form(brume_beside *beside);
-size_t brume_beside_nodes(const brume_beside *beside);
 
 /* Narrow the answer; false if brume_beside_open refuses. */
 bool brume_beside_delta(const brume_law *laws, size_t count, double epsilon, double goal,

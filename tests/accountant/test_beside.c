@@ -146,7 +146,7 @@ static void several_draws_agree_with_lines(void **state)
         if (i % 4 == 2)
             terms[3] = discrete_laplace(between(0.01, 0.3), 7, 2);
         if (i % 4 == 3)
-            terms[3] = discrete_gaussian(between(3, 30), 1, 5);
+            terms[3] = discrete_gaussian(between(3, 8), 1, 3);
         double epsilon = between(0.5, 4);
         brume_interval rays = by_rays(terms, 4, epsilon);
         assert_true(rays.lower <= rays.upper);
