@@ -208,6 +208,14 @@ static void write_laplaces(int number, char text[LONG_TEXT])
         append(text, "laplace(scale=%.8g)", first + (last - first) * i / 99, 1);
 }
 
+/* A subsampled Gaussian drawn at random: rates 1e-6 .. 1, sigmas 0.3 .. 1e4, counts 1 .. 1e6. */
+static void write_sample(int number, char text[LONG_TEXT])
+{
+    snprintf(text, LONG_TEXT, "poisson(rate=%.4g, gaussian(sigma=%.4g))*%.0f",
+             pow(10, -6 * share(number, 11)), 0.3 * pow(10, 4.5229 * share(number, 12)),
+             floor(pow(10, 6 * share(number, 13))));
+}
+
 static const class classes[] = {
     {"gaussian", 200e-6, 1e-9, every_count, gaussians, 0, NULL},
     {"laplace", 200e-6, 1e-9, every_count, laplaces, 0, NULL},
@@ -217,6 +225,7 @@ static const class classes[] = {
     {"pure", 200e-6, 1e-9, every_count, pures, 0, NULL},
     {"approximate", 200e-6, 1e-9, every_count, approximates, 0, NULL},
     {"subsampled gaussian", 5e-3, 1e-8, every_count, sampled, 0, NULL},
+    {"subsampled, random", 5e-3, 1e-8, once, NULL, 80, write_sample},
     {"100 different, a gaussian among them", 5e-3, 1e-9, once, NULL, 10, write_hundred},
     {"few different laplace and pure", 100e-3, 1e-6, once, NULL, 24, write_few},
     {"lattice laws beside few laplaces", 5e-3, 1e-9, once, NULL, 24, write_lattices},

@@ -56,6 +56,14 @@ bool brume_rare_epsilon(const brume_law *law, double delta, double delta_error,
 /* --- one subsampled Gaussian --- */
 brume_closed brume_sampled_form(brume_law *law);
 
+/* The same, in doubles with bounds where that is as narrow as `width`, else in balls. */
+void brume_sampled_once_delta(brume_law *law, double epsilon, double width, brume_answer *answer);
+void brume_sampled_once_epsilon(brume_law *law, double delta, double delta_error, double width,
+                                brume_answer *answer);
+
+/* Is the answer's upper end from doubles? */
+bool brume_sampled_once_answered(const brume_answer *answer);
+
 /* --- one Laplace or discrete Laplace on a Poisson sample; false if it is not that --- */
 BRUME_MUST_USE bool brume_amplified_form(brume_law *law, brume_closed *out);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "accountant/audit.h"
+#include "accountant/closed.h"
 #include "accountant/curves.h"
 #include "accountant/gather.h"
 #include "accountant/jumps.h"
@@ -41,7 +42,7 @@ static brume_status audit_answer(brume_gathered *gathered, const brume_answer *a
     brume_audit audit;
     bool rays = brume_jumps_suit(gathered->laws, gathered->law_count) ||
                 brume_jumps_answered(answer);
-    if (brume_once_answered(answer))
+    if (brume_once_answered(answer) || brume_sampled_once_answered(answer))
         brume_once_audit(gathered->laws, gathered->law_count, epsilon, &audit);
     else if (!(rays && brume_jumps_audit(gathered->laws, gathered->law_count, epsilon, &audit)) &&
              !brume_audit_delta(gathered->laws, gathered->law_count, epsilon, &audit))

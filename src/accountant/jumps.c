@@ -15,6 +15,7 @@ static const char route[] = "integral along a ray through the loss transform";
 static const char route_variation[] = "total variation, draw by draw";
 static const char route_moment[] = "moments of the loss";
 static const double many_draws = 100, many_divergence = 0.5;
+static const double little_noise = 1.5;    /* sigma: below, a single draw may outweigh the others */
 static const double few_divergence = 0.02; /* below, one jump makes delta */
 
 enum { MOST_ROUNDS = 4, MOST_AUDITED = 16 };
@@ -114,9 +115,13 @@ static bool smooth_at(const brume_law *laws, const brume_parts *whole, double de
     brume_parts calm = *whole;
     double largest = 0;
     brume_plan_confine(&calm, delta, 0.1);
-    for (size_t i = 0; i < whole->count; i++)
+    bool much_noise = true; /* single draws are far out then, but not far above the others */
+    for (size_t i = 0; i < whole->count; i++) {
         largest = fmax(largest, log1p(exp(calm.part[i].cut)) + log1p(-laws[i].rate));
-    return !whole->reversed && largest * largest < 9 * divergence(laws, whole->count);
+        much_noise &= laws[i].a >= little_noise;
+    }
+    return !whole->reversed &&
+           (much_noise || largest * largest < 9 * divergence(laws, whole->count));
 }
 
 /* What one jump makes of one law, and what all draws make. */
@@ -297,6 +302,11 @@ bool brume_jumps_below(brume_law *laws, size_t count, double epsilon, double del
     double least = parts.origin + parts.origin_error;
     if (parts.reversed && epsilon >= least * (1 + 1e-14))
         return true; /* the largest loss */
+    brume_answer answer = {.value = {0, 1}};
+    if (count == 1 && laws[0].count == 1) {
+        brume_sampled_once_delta(laws, epsilon, 1, &answer);
+        return answer.value.upper <= delta;
+    }
     double c, target = log(delta) - 1e-9;
     brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
     /* by a moment, if it looks so much smaller; else by the line, or by a ray */
@@ -306,7 +316,6 @@ bool brume_jumps_below(brume_law *laws, size_t count, double epsilon, double del
         return true;
     if (much && !covered && brume_moments_below(laws, count, epsilon, delta))
         return true;
-    brume_answer answer = {.value = {0, 1}};
     bool known = brume_sampled_line_delta(laws, count, epsilon, 1e-8, &answer);
     if (!known && !(answer.value.upper <= delta) && brume_jumps_suit(laws, count))
         brume_jumps_delta(laws, count, epsilon, 1e-6, 1e-6, &answer);

@@ -1,12 +1,14 @@
 /* One release of the Poisson-subsampled Gaussian, in closed form.
  *
  * The Gaussian of mu = 1/sigma through brume_sampled_profile, which has the identity.
- * Both orders grow with q and fall with sigma, so the moved parameters give the two sides. */
+ * Both orders grow with q and fall with sigma, so the moved parameters give the two sides.
+ * In doubles with bounds first (sampled_draw.h), in balls where those are not narrow. */
 #include "accountant/closed.h"
 
 #include <math.h>
 
 #include "accountant/sampled_balls.h"
+#include "accountant/sampled_draw.h"
 #include "number/ball.h"
 
 typedef struct point {
@@ -69,4 +71,64 @@ brume_closed brume_sampled_form(brume_law *law)
 {
     return (brume_closed){
         .delta = sampled_delta, .context = law, .route = "closed form of one subsampled Gaussian"};
+}
+
+static const char route_doubles[] = "closed form of one subsampled Gaussian";
+
+/* Its two sides in doubles: the value off by its error, and that sum rounded. */
+static double doubles_delta(void *context, double epsilon, brume_side side)
+{
+    brume_sampled_draw draw = brume_sampled_draw_of(context, side);
+    double error, value = brume_sampled_value(&draw, -epsilon, &error);
+    double moved = (value + side * error) * (1 + side * 4 * BRUME_UNIT);
+    if (side == BRUME_UPPER_SIDE)
+        return moved <= 1 ? moved : 1; /* also if it is not a number */
+    return moved >= 0 ? moved : 0;
+}
+
+static bool narrow(const brume_answer *answer, double width)
+{
+    return answer->value.upper < INFINITY &&
+           answer->value.upper - answer->value.lower <= width * answer->value.upper;
+}
+
+bool brume_sampled_once_answered(const brume_answer *answer)
+{
+    return answer->route == route_doubles;
+}
+
+static bool settle_doubles(double width, brume_answer *answer)
+{
+    answer->balls = false;
+    answer->nodes++;
+    return narrow(answer, width);
+}
+
+void brume_sampled_once_delta(brume_law *law, double epsilon, double width, brume_answer *answer)
+{
+    brume_closed doubles = {.delta = doubles_delta, .context = law, .route = route_doubles};
+    brume_closed_delta(&doubles, epsilon, answer);
+    if (settle_doubles(width, answer))
+        return;
+    brume_closed balls = brume_sampled_form(law);
+    brume_closed_delta(&balls, epsilon, answer);
+}
+
+void brume_sampled_once_epsilon(brume_law *law, double delta, double delta_error, double width,
+                                brume_answer *answer)
+{
+    brume_closed doubles = {.delta = doubles_delta, .context = law, .route = route_doubles};
+    double low = -80, high = 9; /* of log epsilon; a guess */
+    for (int i = 0; i < 40; i++) {
+        double middle = 0.5 * (low + high);
+        *(doubles_delta(law, exp(middle), BRUME_UPPER_SIDE) > delta ? &low : &high) = middle;
+    }
+    double guess = exp(0.5 * (low + high));
+    brume_closed_epsilon(&doubles, delta, delta_error, guess, answer);
+    if (settle_doubles(width, answer))
+        return;
+    if (answer->value.upper < INFINITY && answer->value.lower > 0)
+        guess = 0.5 * (answer->value.lower + answer->value.upper);
+    brume_closed balls = brume_sampled_form(law);
+    brume_closed_epsilon(&balls, delta, delta_error, guess, answer);
 }

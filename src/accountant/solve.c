@@ -259,11 +259,13 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         return true;
     }
     brume_closed once;
-    bool amplified = alone_and_amplified(laws, count, &once);
-    if (amplified || alone_and_sampled(laws, count)) {
-        if (!amplified)
-            once = brume_sampled_form(laws);
+    if (alone_and_amplified(laws, count, &once)) {
         brume_closed_delta(&once, epsilon, &answer);
+        *out = answer;
+        return true;
+    }
+    if (alone_and_sampled(laws, count)) {
+        brume_sampled_once_delta(laws, epsilon, fmax(width_goal, line_width), &answer);
         *out = answer;
         return true;
     }
@@ -441,20 +443,24 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
         *out = one;
         return true;
     }
-    if (!alone_and_sampled(laws, count) &&
-        brume_sampled_line_epsilon(laws, count, delta, delta_error, fmax(width_goal, line_width),
+    if (alone_and_sampled(laws, count)) {
+        brume_sampled_once_epsilon(laws, delta, delta_error, fmax(width_goal, line_width), &answer);
+        *out = answer;
+        return true;
+    }
+    if (brume_sampled_line_epsilon(laws, count, delta, delta_error, fmax(width_goal, line_width),
                                    &answer)) {
         *out = answer;
         return true;
     }
     bool rays_first = brume_jumps_suit(laws, count) || answer.rounds > 0;
-    if (!alone_and_sampled(laws, count) && rays_first)
+    if (rays_first)
         brume_jumps_epsilon(laws, count, delta, delta_error, width_goal, &answer);
     if (answer.rounds > 0 && narrow(&answer, fmax(width_goal, ray_width))) {
         *out = answer;
         return true;
     }
-    if (!alone_and_sampled(laws, count) && sampled_draws(laws, count) <= 1 &&
+    if (sampled_draws(laws, count) <= 1 &&
         brume_once_epsilon(laws, count, delta, delta_error, once_goal(width_goal), BRUME_ONCE_QUICK,
                            &answer) &&
         narrow(&answer, fmax(width_goal, ray_width))) {
@@ -483,12 +489,6 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
     epsilon = fmin(fmax(epsilon, floor_), roof);
     if (bounded && epsilon >= roof)
         epsilon = 0.5 * (floor_ + roof);
-    if (alone_and_sampled(laws, count)) {
-        brume_closed closed = brume_sampled_form(laws);
-        brume_closed_epsilon(&closed, delta, delta_error, epsilon, &answer);
-        *out = answer;
-        return true;
-    }
     brume_line line = {.laws = laws, .law_count = count};
     double width = -1, goal;
     bool alive = true;
