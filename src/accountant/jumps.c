@@ -50,9 +50,14 @@ bool brume_jumps_answered(const brume_answer *answer)
     return answer->route == route;
 }
 
-/* All draws as they are; split; confined. Confined first where no single draw matters. */
-static const int ways[2][3] = {{BRUME_PLAN_WHOLE, BRUME_PLAN_SPLIT, BRUME_PLAN_CONFINED},
-                               {BRUME_PLAN_CONFINED, BRUME_PLAN_WHOLE, BRUME_PLAN_SPLIT}};
+/* Which way first: all draws as they are; confined, where no single draw matters; confined, where
+ * one may, but is not far above the others. */
+enum { SINGLE, SMOOTH, NOISY };
+static const int ways[3][3] = {
+    [SINGLE] = {BRUME_PLAN_WHOLE, BRUME_PLAN_SPLIT, BRUME_PLAN_CONFINED},
+    [SMOOTH] = {BRUME_PLAN_CONFINED, BRUME_PLAN_WHOLE, BRUME_PLAN_SPLIT},
+    [NOISY] = {BRUME_PLAN_CONFINED, BRUME_PLAN_SPLIT, BRUME_PLAN_WHOLE},
+};
 
 /* Newton's method on log delta; only proposes. */
 static double root_near(const brume_plan *p, double epsilon, double delta, double most)
@@ -110,18 +115,20 @@ static bool narrow(const brume_interval *value, double width)
 }
 
 /* Is the deviation of all draws not far below the largest loss of one, but for a tenth of delta? */
-static bool smooth_at(const brume_law *laws, const brume_parts *whole, double delta)
+static int kind_at(const brume_law *laws, const brume_parts *whole, double delta)
 {
     brume_parts calm = *whole;
-    double largest = 0;
+    double largest = 0, least_sigma = INFINITY;
+    if (whole->reversed)
+        return SINGLE;
     brume_plan_confine(&calm, delta, 0.1);
-    bool much_noise = true; /* single draws are far out then, but not far above the others */
     for (size_t i = 0; i < whole->count; i++) {
         largest = fmax(largest, log1p(exp(calm.part[i].cut)) + log1p(-laws[i].rate));
-        much_noise &= laws[i].a >= little_noise;
+        least_sigma = fmin(least_sigma, laws[i].a);
     }
-    return !whole->reversed &&
-           (much_noise || largest * largest < 9 * divergence(laws, whole->count));
+    if (largest * largest < 9 * divergence(laws, whole->count))
+        return SMOOTH;
+    return least_sigma >= little_noise ? NOISY : SINGLE;
 }
 
 /* What one jump makes of one law, and what all draws make. */
@@ -193,10 +200,10 @@ void brume_jumps_epsilon(const brume_law *laws, size_t count, double delta, doub
         free(p);
         return;
     }
-    bool smooth = smooth_at(laws, &p->whole, delta);
-    double guess = guess_epsilon(laws, &p->whole, delta, smooth);
+    int kind = kind_at(laws, &p->whole, delta);
+    double guess = guess_epsilon(laws, &p->whole, delta, kind != SINGLE);
     for (int i = 0; i < 3; i++) {
-        int way = ways[smooth][i];
+        int way = ways[kind][i];
         if (i == 2 && count == 1 && narrow(&answer->value, 1e-6))
             break; /* seldom of use, and dear */
         double epsilon = guess, before = INFINITY;
@@ -254,7 +261,7 @@ bool brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
     brume_answer old_answer = *answer;
     double guess;
     brume_ray_aim aim = brume_plan_aim(&p->whole, epsilon, &guess);
-    bool smooth = smooth_at(laws, &p->whole, guess);
+    int kind = kind_at(laws, &p->whole, guess);
     /* rays are narrow or fail; what is enough of epsilon is more of delta */
     enough = fmax(enough, fmin(100 * width, 1e-6));
     enough *= brume_width_in_delta(laws[0].reversed ? -aim.start : aim.start - 1, epsilon);
@@ -262,9 +269,9 @@ bool brume_jumps_delta(const brume_law *laws, size_t count, double epsilon, doub
     for (size_t i = 0; i < count; i++)
         draws += laws[i].count;
     /* a coarse line is cheaper than rays, but for few draws, and where no single one matters */
-    int most = width < 1e-4 ? 3 : draws < many_draws || smooth;
+    int most = width < 1e-4 ? 3 : draws < many_draws || kind != SINGLE;
     for (int i = 0; i < most && !narrow(&answer->value, enough); i++) {
-        int way = ways[smooth][i];
+        int way = ways[kind][i];
         double before = fmax(guess, answer->value.lower);
         bool made = brume_plan_make(p, epsilon, before, way);
         if (!made && way == BRUME_PLAN_WHOLE && !p->whole.reversed && !narrow(&answer->value, 0.5))
