@@ -269,11 +269,8 @@ static brume_status take_others(const brume_term *terms, size_t count, bool of_d
 {
     bool rough = *found && result->lower < 0.125 * result->upper;
     bool known = *found && result->lower >= (1 - 1e-6) * result->upper;
-    bool helped = brume_curves_help(terms, count),
-         curved = *found && !exact && brume_curves_answered(result->route);
-    double deep = 1e-18; /* where a bounded loss may say more than its rho */
-    if (curved && (!helped || fmin(of_delta ? at : result->upper, 1) > deep))
-        return BRUME_OK; /* what has only a curve has none of the others but moments */
+    /* curves were asked already; what has only a curve has none of the methods below them */
+    bool curved = *found && !exact && brume_curves_answered(result->route);
     for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC; method--) {
         brume_bound other;
         if (method == BRUME_METHOD_OPTIMAL || (curved && method >= BRUME_METHOD_ZCDP) ||

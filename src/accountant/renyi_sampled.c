@@ -18,13 +18,21 @@ enum { MOST_WHOLE_ORDER = 256 };
 static double log_moment_upper(double sigma, double rate, int n)
 {
     long double square = (long double)sigma * sigma, q = rate, odds = q / (1 - q), sum = 0, x = 0;
-    long double weight = expl(n * log1pl(-q)); /* j = 0 */
+    long double weight = expl(n * log1pl(-q)), growth = expl(n / square); /* j = 0 */
     for (int j = 1; j <= n; j++) {
         weight *= odds * (n - j + 1) / j;
         if (j < 2)
             continue;
         x = (long double)j * (j - 1) / (2 * square);
-        sum += weight * expm1l(x);
+        long double term = weight * expm1l(x);
+        sum += term;
+        /* (e^b - 1)/(e^a - 1) <= (b/a) e^{b-a}: so a term is at most this share of the one before,
+         * from here on, and the rest is a geometric sum */
+        long double share = odds * (n - j) / (j - 1) * growth * (1 + 0x1p-50L);
+        if (share < 0.5L && term * share < 0x1p-64L * sum) {
+            sum += 2 * term * share;
+            break;
+        }
     }
     if (weight == 0 || !(sum < INFINITY)) /* out of range; where q is 1, all of it */
         return INFINITY;
