@@ -46,6 +46,7 @@ typedef struct brume_search_for {
     brume_tried tried[BRUME_TRIED];
     size_t tried_count;
     double hint;     /* log x of the search variable, where it is nearly known; 0: it is not */
+    int saddle_held; /* how often the saddle point's guess was not above moments */
     bool by_moments; /* the cheap bound is that of moments: the saddle point says nothing */
     bool tight;      /* the answer lies where the bound crosses the target */
     bool everywhere; /* the target is met at every value: the answer is the end of the range */

@@ -84,7 +84,7 @@ double brume_calibrate_start(brume_search_for *c, double least, double most)
 
 /* --- by a cheap bound --- */
 
-static double guess_terms(const brume_search_for *c, const brume_term *terms, size_t count)
+static double guess_terms(brume_search_for *c, const brume_term *terms, size_t count)
 {
     double delta = INFINITY;
     brume_bound bound;
@@ -93,10 +93,12 @@ static double guess_terms(const brume_search_for *c, const brume_term *terms, si
         sampled |= terms[i].cost.law.kind == BRUME_LOSS_POISSON_GAUSSIAN;
     if (!c->by_moments && !brume_compose_guess(terms, count, c->epsilon, &delta))
         return NAN;
-    /* of few draws the saddle point's may be far above a bound that holds */
-    if ((c->by_moments || sampled) &&
-        brume_account_delta(BRUME_METHOD_RDP, terms, count, c->epsilon, &bound, NULL) == BRUME_OK)
+    /* of few draws the saddle point's may be far above a bound that holds: asked until it is not */
+    if ((c->by_moments || (sampled && c->saddle_held < 2)) &&
+        brume_account_delta(BRUME_METHOD_RDP, terms, count, c->epsilon, &bound, NULL) == BRUME_OK) {
+        c->saddle_held += delta < bound.upper;
         delta = fmin(delta, bound.upper);
+    }
     return isinf(delta) ? NAN : log(delta / c->delta);
 }
 
@@ -126,7 +128,7 @@ double brume_calibrate_guess_others(brume_search_for *c)
     return excess;
 }
 
-enum { MOST_PLACES = 60 };
+enum { MOST_PLACES = 60, MOST_NEEDED = 16 };
 
 /* A walk of the guess: points on both sides of what is sought, and the newest. Lines are laid along
  * x^-power, along which the logarithm of delta is about straight where the other terms count too:
@@ -213,7 +215,8 @@ brume_looked brume_calibrate_look(brume_search_for *c, double shift, brume_place
         arrive(&w, at, excess);
         place->at = at, place->excess = excess - shift;
         place->slope = w.slope > 0 ? w.slope : 1;
-        if (fabs(excess) < 0.02 || is_settled(c, &w))
+        bool near = fabs(excess) < (c->by_moments ? 0.1 : 0.02);
+        if (near || is_settled(c, &w) || (w.count > MOST_NEEDED && fabs(excess) < 1))
             return BRUME_LOOKED_FOUND;
         if (excess > 0 && at >= place->most) {
             back_to_bend(&w, shift, place);
