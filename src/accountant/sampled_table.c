@@ -13,8 +13,9 @@
 #include <string.h>
 
 static const double unit = BRUME_UNIT;
-static const double enough = 1e-11; /* of f at the panel's lower end: an error that is accepted */
-static const double longest = 1.5;  /* panels */
+/* errors that are accepted, of f at the panel's lower end: less for differences of integrals */
+static const double enough = 1e-11, sharp = 1e-14;
+static const double longest = 1.5; /* panels */
 static const size_t most_panels = 320;
 
 enum { NODES = BRUME_PANEL_NODES };
@@ -28,7 +29,7 @@ typedef struct maker {
     brume_sampled_draw draw;
     bool none;     /* there is no draw: f is -2 sinh(x/2), and 0 for x >= 0 */
     double corner; /* log(1-q): y there has t = 0 */
-    double floor_;
+    double floor_, enough;
     double stretch; /* of the last panel: its length over the distance from the corner */
     draft *drafts;
     size_t count;
@@ -177,7 +178,7 @@ static bool add_right(maker *m, double y, double end, double *next)
         double to = y + length;
         error = interpolation(m, y, to);
         double scale = exp(-0.5 * (reversed ? -y : to));
-        if (error <= enough * fmax(lowest, 10 * m->floor_ * scale) || tries == 10)
+        if (error <= m->enough * fmax(lowest, 10 * m->floor_ * scale) || tries == 10)
             break;
         stretch *= 0.75;
     }
@@ -359,7 +360,7 @@ static bool suits(const brume_law *law)
 bool brume_sampled_table_open(const brume_law *law, double low, double high, double floor_,
                               size_t orders, brume_sampled_table *out)
 {
-    maker m = {.floor_ = floor_, .none = !law};
+    maker m = {.floor_ = floor_, .none = !law, .enough = orders > 4 ? sharp : enough};
     if (orders < 1 || orders > BRUME_TABLE_ORDERS || !(low < high) || !(low > -250) ||
         !(floor_ > 1e-250) || (law ? !suits(law) : !(low < 0)))
         return false;
