@@ -14,9 +14,9 @@
 
 static const double unit = BRUME_UNIT;
 /* errors that are accepted, of f at the panel's lower end: less for differences of integrals */
-static const double enough = 1e-11, sharp = 1e-14;
+static const double enough = 1e-11, sharp = 2e-14;
 static const double longest = 1.5; /* panels */
-static const size_t most_panels = 320;
+static const size_t most_panels = 640;
 
 enum { NODES = BRUME_PANEL_NODES };
 

@@ -235,6 +235,22 @@ static double once_width(const brume_law *laws, size_t count, double width_goal)
     return width_goal;
 }
 
+/* What both certify. Sums that are not narrow are kept aside until the lines are done: those stop
+ * where they narrow nothing. */
+static void meet(brume_answer *answer, brume_answer *aside)
+{
+    if (aside->value.upper < answer->value.upper) {
+        answer->value.upper = aside->value.upper;
+        answer->route = aside->route;
+        answer->balls = false;
+        answer->excess = 0;
+    }
+    answer->value.lower = fmax(answer->value.lower, aside->value.lower);
+    answer->nodes += aside->nodes;
+    answer->rounds += aside->rounds;
+    aside->nodes = aside->rounds = 0;
+}
+
 /* delta of laws as they are; `upper_end`: the goal is of the estimated excess of the upper end. */
 static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, double width_goal,
                             bool upper_end, brume_answer *out)
@@ -287,9 +303,11 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         *out = answer;
         return true;
     }
+    brume_answer aside = {.value = {0, 1}};
     if (sampled_draws(laws, count) <= 1 &&
-        brume_once_delta(laws, count, epsilon, once_goal(width_goal), BRUME_ONCE_QUICK, &answer) &&
-        narrow(&answer, fmax(width_goal, ray_width))) {
+        brume_once_delta(laws, count, epsilon, once_goal(width_goal), BRUME_ONCE_QUICK, &aside) &&
+        narrow(&aside, fmax(width_goal, ray_width))) {
+        meet(&answer, &aside);
         *out = answer;
         return true;
     }
@@ -309,10 +327,12 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
                   (answer.value.upper < 1 || !rays_first);
     /* no route is much sharper than what the parameters' own units do to delta */
     double own = 1024 * unit * line.c * fabs(epsilon);
-    closed = closed || (alive && width > 0 &&
-                        brume_once_delta(laws, count, epsilon, once_goal(width_goal),
-                                         BRUME_ONCE_LONG, &answer) &&
-                        narrow(&answer, once_width(laws, count, width_goal)));
+    if (alive && !closed && width > 0 &&
+        brume_once_delta(laws, count, epsilon, once_goal(width_goal), BRUME_ONCE_LONG, &aside) &&
+        narrow(&aside, 3 * once_width(laws, count, width_goal))) { /* lines take 50 times as long */
+        meet(&answer, &aside);
+        closed = true;
+    }
     closed = closed || (alive && count == 1 && brume_peaks_delta(laws, epsilon, &answer) &&
                         narrow(&answer, fmax(width_goal, own)));
     closed = closed ||
@@ -391,6 +411,8 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         if (answer.value.upper < before)
             answer.excess = 0; /* that was of the line */
     }
+    if (alive)
+        meet(&answer, &aside);
     if (alive && epsilon >= 0 && !rays_first && !enough && !narrow(&answer, ray_width)) {
         double before = answer.value.upper;
         brume_jumps_delta(laws, count, epsilon, width_goal, ray_width, &answer);
@@ -460,10 +482,13 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
         *out = answer;
         return true;
     }
+    brume_answer aside = answer;
+    aside.nodes = aside.rounds = 0;
     if (sampled_draws(laws, count) <= 1 &&
         brume_once_epsilon(laws, count, delta, delta_error, once_goal(width_goal), BRUME_ONCE_QUICK,
-                           &answer) &&
-        narrow(&answer, fmax(width_goal, ray_width))) {
+                           &aside) &&
+        narrow(&aside, fmax(width_goal, ray_width))) {
+        meet(&answer, &aside);
         *out = answer;
         return true;
     }
@@ -505,10 +530,12 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
                                  &answer) &&
             narrow(&answer, fmax(width_goal, ray_width)))
             break;
+        if (first) /* a place to start from */
+            aside.value.upper = fmin(aside.value.upper, answer.value.upper);
         if (alive && first && width > 0 &&
             brume_once_epsilon(laws, count, delta, delta_error, once_goal(width_goal),
-                               BRUME_ONCE_LONG, &answer) &&
-            narrow(&answer, once_width(laws, count, width_goal)))
+                               BRUME_ONCE_LONG, &aside) &&
+            narrow(&aside, once_width(laws, count, width_goal)))
             break;
         if (alive && first && width > 0 &&
             try_atoms_inverse(laws, count, delta, delta_error, epsilon, &answer) &&
@@ -563,6 +590,8 @@ static bool epsilon_by_routes(brume_law *laws, size_t count, double delta, doubl
             break;
     }
     brume_line_close(&line);
+    if (alive)
+        meet(&answer, &aside);
     if (alive && banded && !narrow(&answer, 1e-9))
         try_patterns_inverse(laws, count, delta, delta_error, answer.value.upper, pattern_effort,
                              &answer);
