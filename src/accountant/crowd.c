@@ -72,9 +72,10 @@ static bool join(brume_crowd *crowd, const brume_masses *m, double step, double 
     size_t capacity = crowd->count * m->count, count = 0;
     if (capacity > 16 * MOST_ATOMS)
         return false;
-    double *place = malloc(2 * capacity * sizeof *place), *mass = place + capacity, lost = 0;
+    double *place = malloc(2 * capacity * sizeof *place), lost = 0;
     if (!place)
         return false;
+    double *mass = place + capacity;
     for (size_t i = 0; i < crowd->count; i++)
         for (size_t j = 0; j < m->count; j++) {
             double p = crowd->mass[i] * m->mass[j];
