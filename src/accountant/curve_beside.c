@@ -192,15 +192,12 @@ static brume_status add_gaussian(double c, mixture *mix, brume_error *error)
     return BRUME_OK;
 }
 
-/* Add the pair of the curves. */
+/* Add the pair of the curves. Its masses add up to 1 - *lost: that much lies at +infinity. */
 static brume_status add_pair(const brume_curve_sum *curves, double c, double log_delta,
-                             mixture *mix, brume_error *error)
+                             mixture *mix, double *lost, brume_error *error)
 {
-    double failure;
-    BRUME_TRY(brume_curve_pair(curves, c, log_delta, &mix->laws[mix->count], &failure, error));
+    BRUME_TRY(brume_curve_pair(curves, c, log_delta, &mix->laws[mix->count], lost, error));
     mix->count++;
-    /* 1 - (1 - f)(1 - g), up */
-    mix->failure = fmin(1, (mix->failure + failure * (1 - mix->failure)) * (1 + 8 * BRUME_UNIT));
     return BRUME_OK;
 }
 
@@ -347,15 +344,18 @@ static brume_status bound_by_pair(const brume_curve_sum *curves, mixture *mix,
                                   brume_composition *out, double *upper, first_bound *next,
                                   brume_error *error)
 {
-    double failure = mix->failure;
     size_t known = mix->count;
+    double lost = 0;
     *upper = INFINITY;
     *next = *first;
     if (first->gaussian)
         BRUME_TRY(add_gaussian(first->c, mix, error));
     if (brume_curve_sum_upper(curves, first->c) > 0) /* else nothing is released at all */
-        BRUME_TRY(add_pair(curves, first->c, first->log_delta, mix, error));
-    double rest = q->of_delta ? finite_down(q->at, mix->failure) : 1;
+        BRUME_TRY(add_pair(curves, first->c, first->log_delta, mix, &lost, error));
+    /* delta is f + (1 - f)(lost + sum), not (1 - f)(1 - lost) times a sum whose masses add up to
+     * 1 - lost already; down */
+    double rest = q->of_delta ? (finite_down(q->at, mix->failure) - lost) * (1 - 2 * BRUME_UNIT)
+                              : 1;
     brume_line line = {0};
     bool ready = rest > 0 && mix->count > 0, alive = true;
     if (ready)
@@ -367,8 +367,8 @@ static brume_status bound_by_pair(const brume_curve_sum *curves, mixture *mix,
             next->epsilon = isfinite(*upper) ? *upper : first->epsilon;
         } else {
             sum = brume_line_evaluate(&line, first->epsilon);
-            *upper =
-                with_failure(mix->failure, fmin(sum.value + sum.error, 1)); /* a NaN becomes 1 */
+            double pair = (lost + sum.value + sum.error) * (1 + 4 * BRUME_UNIT); /* up */
+            *upper = with_failure(mix->failure, fmin(pair, 1)); /* a NaN becomes 1 */
             next->log_delta = log(sum.value);
         }
         next->c = fmax(first->c, -sum.slope / sum.value);
@@ -378,7 +378,6 @@ static brume_status bound_by_pair(const brume_curve_sum *curves, mixture *mix,
     brume_line_close(&line);
     while (mix->count > known)
         brume_law_close(&mix->laws[--mix->count]);
-    mix->failure = failure;
     return alive ? BRUME_OK
                  : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
 }
