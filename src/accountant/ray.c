@@ -11,7 +11,7 @@ static const double unit = BRUME_UNIT;
 static const double tolerance = 1e-12;   /* of one panel or of the rest, relative to the whole */
 static const double most_cancelled = 13; /* a log: beyond, rounding is larger */
 
-enum { MOST_PANELS = 120, AROUND = 3 };
+enum { MOST_PANELS = 120, MOST_LOOKS = 260, AROUND = 3 };
 
 typedef struct ray_node {
     double a, b;   /* z - start */
@@ -33,6 +33,7 @@ struct brume_ray {
     long double base;        /* sum n base, and the scale: nothing overflows */
     double rest_a, rest_log; /* bound of the path's end */
     double rest_b;           /* how high it is */
+    int looks;               /* at panels that might be, for all angles */
     size_t node_count, panel_count;
     ray_panel panels[MOST_PANELS];
     ray_node nodes[MOST_PANELS * BRUME_GAUSS_NODES];
@@ -262,6 +263,8 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at, double log_goal)
         if (!exact_sum(creal(from), creal(to)) || !exact_sum(cimag(from), cimag(to)) ||
             !exact_sum(creal(to), -creal(from)) || !exact_sum(cimag(to), -cimag(from)))
             return false;
+        if (ray->looks++ > MOST_LOOKS)
+            return false; /* it would be found, if at all, by more work than it is worth */
         double worst = surround(ray, from, to, at->x, log_goal, &ray->panels[ray->panel_count]);
         if (!(worst <= log_goal)) {
             if (refused++ > 60)
@@ -384,6 +387,7 @@ brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
     ray->parts = parts;
     ray->start = aim->start;
     ray->node_count = ray->panel_count = 0;
+    ray->looks = 0;
     ray->base = 0;
     for (size_t i = 0; i < BRUME_MOST_PARTS; i++)
         ray->contours[i] = NULL;

@@ -9,7 +9,8 @@
 #include "accountant/plan.h"
 
 static const char route[] = "contour integral of the loss transform";
-static const double most_time = 1.2e6;  /* nanoseconds or so: beyond, rays are tried first */
+static const double most_time = 1.2e6;  /* nanoseconds or so: beyond, rays are tried first, */
+static const double most_added = 4e6;   /* which seldom serve a record added */
 static const double most_points = 6000; /* of a table */
 static const double no_time = 2e5;      /* before the first look at the envelope */
 enum { MOST_MOVES = 4 };
@@ -72,7 +73,8 @@ static bool aim_at(brume_line *line, double epsilon, double log_delta, double *g
     *goal = fmin(brume_line_size(line, epsilon), log_delta);
     double base = (double)(line->cumulant - (long double)line->c * epsilon);
     double cost = brume_line_node_cost(line);
-    for (double nodes = fmax(64, no_time / cost); nodes < most_time / cost; nodes *= 2) {
+    double most = (line->laws[0].reversed ? most_added : most_time) / cost;
+    for (double nodes = fmax(64, no_time / cost); nodes < most; nodes *= 2) {
         double y = nodes * line->h, bound = base - log(y);
         for (size_t i = 0; i < line->law_count; i++)
             bound += line->laws[i].count * brume_law_envelope(&line->laws[i], y, INFINITY);
