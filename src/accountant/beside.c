@@ -45,7 +45,7 @@ typedef struct layout {
 } layout;
 
 struct brume_beside {
-    brume_law laws[MOST_LAWS]; /* shared, and only read */
+    brume_law laws[MOST_LAWS]; /* the subsampled ones own their tables, the others only read */
     size_t law_count, sampled;
     brume_parts parts;
     atom *atoms; /* of the lattice laws, the largest loss first */
@@ -87,6 +87,8 @@ void brume_beside_close(brume_beside *b)
         return;
     for (size_t i = 0; i < b->plan_count; i++)
         close_layout(b->plans[i]);
+    for (size_t i = 0; i < b->sampled; i++)
+        brume_law_close(&b->laws[i]);
     free(b->atoms);
     free(b->lower);
     free(b->upper);
@@ -192,9 +194,12 @@ brume_beside *brume_beside_open(const brume_law *laws, size_t count, double goal
     b->goal = goal;
     b->epsilon = NAN;
     b->law_count = count;
-    for (size_t i = 0; i < count; i++) /* the subsampled ones first */
-        if (laws[i].kind == BRUME_LAW_SAMPLED)
-            b->laws[b->sampled++] = laws[i];
+    for (size_t i = 0; i < count; i++) /* the subsampled ones first, with tables of their own */
+        if (laws[i].kind == BRUME_LAW_SAMPLED) {
+            brume_law *own = &b->laws[b->sampled++];
+            *own = laws[i];
+            own->points = own->shifted = (brume_points){0};
+        }
     size_t at = b->sampled;
     for (size_t i = 0; i < count; i++)
         if (laws[i].kind != BRUME_LAW_SAMPLED)

@@ -251,6 +251,17 @@ static void meet(brume_answer *answer, brume_answer *aside)
     aside->nodes = aside->rounds = 0;
 }
 
+/* Many draws of several kinds of subsampled Gaussians, with a line that ends soon? Rays cannot
+ * split them, and seldom know more. */
+static bool short_line(brume_law *laws, size_t count, double epsilon)
+{
+    brume_line line = {.laws = laws, .law_count = count};
+    double width = 0, goal;
+    return count > 1 && only_sampled(laws, count) && sampled_draws(laws, count) > 1000 &&
+           aim(&line, epsilon, INFINITY, &goal, &width) &&
+           brume_line_decays(&line, epsilon, goal, 2000);
+}
+
 /* delta of laws as they are; `upper_end`: the goal is of the estimated excess of the upper end. */
 static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, double width_goal,
                             bool upper_end, brume_answer *out)
@@ -297,7 +308,8 @@ static bool delta_by_routes(brume_law *laws, size_t count, double epsilon, doubl
         *out = answer;
         return true;
     }
-    bool rays_first = brume_jumps_suit(laws, count) || answer.rounds > 0;
+    bool rays_first = (brume_jumps_suit(laws, count) || answer.rounds > 0) &&
+                      !short_line(laws, count, epsilon);
     if (epsilon >= 0 && rays_first &&
         brume_jumps_delta(laws, count, epsilon, width_goal, fmax(width_goal, ray_width), &answer)) {
         *out = answer;
