@@ -47,7 +47,7 @@ static double from_newest(const trail *t, int i)
 static void remember(trail *t, double at, const brume_finding *f)
 {
     if (t->count > 0)
-        t->slope *= exp(-t->power * (at - t->at[0])); /* of the same line */
+        t->slope *= exp(-t->power * fmin(fmax(at - t->at[0], -1), 1)); /* of the same line */
     for (int i = 2; i > 0; i--)
         t->at[i] = t->at[i - 1], t->excess[i] = t->excess[i - 1], t->doubt[i] = t->doubt[i - 1];
     t->at[0] = at, t->excess[0] = f->truth, t->doubt[0] = f->doubt;
@@ -72,10 +72,11 @@ static void mend_slope(trail *t)
     if (t->count < 2)
         return;
     double fall = t->excess[0] - t->excess[1], secant = fall / from_newest(t, 1);
-    double error = (t->doubt[0] + t->doubt[1]) / fabs(fall) + 0.5 * fabs(t->excess[1]);
+    double doubt = (t->doubt[0] + t->doubt[1]) / fabs(fall);
+    double error = fmin(doubt + 0.5 * fabs(t->excess[1]), 1);
     bool refuted = fabs(t->excess[0]) >
                    2 * t->slope_error * fabs(t->excess[1]) + 3 * (t->doubt[0] + t->doubt[1]);
-    if (secant > 0 && error < 1 && (error < t->slope_error || refuted || !t->measured)) {
+    if (secant > 0 && doubt < 0.3 && (error < t->slope_error || refuted || !t->measured)) {
         t->slope = secant;
         t->slope_error = error;
         t->measured = true;
