@@ -15,7 +15,8 @@ static const char route[] = "integral along a ray through the loss transform";
 static const char route_variation[] = "total variation, draw by draw";
 static const char route_moment[] = "moments of the loss";
 static const double many_draws = 100, many_divergence = 0.5;
-static const double little_noise = 1.5;    /* sigma: below, a single draw may outweigh the others */
+/* sigma: below, a single draw may outweigh the others; of rare draws, and of others */
+static const double little_noise = 1.5, much_noise = 4, rare_rate = 0.03;
 static const double few_divergence = 0.02; /* below, one jump makes delta */
 
 enum { MOST_ROUNDS = 4, MOST_AUDITED = 16 };
@@ -118,17 +119,18 @@ static bool narrow(const brume_interval *value, double width)
 static int kind_at(const brume_law *laws, const brume_parts *whole, double delta)
 {
     brume_parts calm = *whole;
-    double largest = 0, least_sigma = INFINITY;
+    double largest = 0, least_sigma = INFINITY, rate = 0;
     if (whole->reversed)
         return SINGLE;
     brume_plan_confine(&calm, delta, 0.1);
     for (size_t i = 0; i < whole->count; i++) {
         largest = fmax(largest, log1p(exp(calm.part[i].cut)) + log1p(-laws[i].rate));
         least_sigma = fmin(least_sigma, laws[i].a);
+        rate = fmax(rate, laws[i].rate);
     }
     if (largest * largest < 9 * divergence(laws, whole->count))
         return SMOOTH;
-    return least_sigma >= little_noise ? NOISY : SINGLE;
+    return least_sigma >= (rate < rare_rate ? little_noise : much_noise) ? NOISY : SINGLE;
 }
 
 /* What one jump makes of one law, and what all draws make. */
