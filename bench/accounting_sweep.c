@@ -225,7 +225,7 @@ static const class classes[] = {
     {"pure", 200e-6, 1e-9, every_count, pures, 0, NULL},
     {"approximate", 200e-6, 1e-9, every_count, approximates, 0, NULL},
     {"subsampled gaussian", 5e-3, 1e-8, every_count, sampled, 0, NULL},
-    {"subsampled, random", 5e-3, 1e-8, once, NULL, 80, write_sample},
+    {"subsampled, random", 5e-3, 1e-8, once, NULL, 24, write_sample},
     {"100 different, a gaussian among them", 5e-3, 1e-9, once, NULL, 10, write_hundred},
     {"few different laplace and pure", 100e-3, 1e-6, once, NULL, 24, write_few},
     {"lattice laws beside few laplaces", 5e-3, 1e-9, once, NULL, 24, write_lattices},
