@@ -41,6 +41,13 @@ static double together_upper(double failure, double count, double rest)
     return (any + (1 - any) * rest) * (1 + 0x1p-48);
 }
 
+/* Is the rest of the cost the one that D was certified with? */
+static bool has_same_rest(const brume_search_for *c, brume_cost cost)
+{
+    cost.delta_failure = 0;
+    return brume_calibrate_same_cost(&cost, &c->terms[c->expression->unknown.event].cost);
+}
+
 /* The largest value that meets the target beside D = `rest`; NAN where it is not found. */
 static double largest_value(const brume_search_for *c, double count, double rest, double start)
 {
@@ -57,7 +64,7 @@ static double largest_value(const brume_search_for *c, double count, double rest
         if (!cost_at(c, value, &cost))
             return NAN;
         if (together_upper(cost.delta_failure, count, rest) <= c->delta)
-            return value;
+            return has_same_rest(c, cost) ? value : NAN;
         value = fmax(value * (1 - aside), c->low);
     }
     return NAN;
