@@ -170,6 +170,13 @@ static brume_status by_both(const brume_term *terms, size_t count, brume_curve_q
     if (better || !(result->value.upper < worst)) { /* each curve as good as it is */
         brume_curve_question rest = {q.of_delta, q.of_delta ? finite : q.at};
         double upper = all_moments(terms, count, rest), failed = result->failure.upper;
+        if (wider) { /* of an epsilon and a rho together there may be two best orders */
+            brume_term *lines = widened(terms, count);
+            if (!lines)
+                return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
+            upper = fmin(upper, all_moments(lines, count, rest));
+            free(lines);
+        }
         if (!q.of_delta) /* failure + (1 - failure) delta, up */
             upper = fmin(1, (failed + (1 - failed) * upper) * (1 + 8 * BRUME_UNIT));
         if (upper < result->value.upper) {

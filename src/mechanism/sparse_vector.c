@@ -47,8 +47,9 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
         return BRUME_OK;
     double rho = cost->rho;
     brume_cost_of_pure(brume_add_up(cost->epsilon, answers), BRUME_UPPER, cost);
-    /* the hits' numbers are Laplace releases of answers/hits each; rho adds adaptively */
-    double each = brume_laplace_rho_upper(brume_divide_up(answers, hits));
+    /* the hits' numbers have discrete Laplace noise, answers/hits each: of sensitivity 1 that is
+     * the worst pure law, not the smaller rho of real noise; rho adds adaptively */
+    double each = brume_pure_rho_upper(brume_divide_up(answers, hits));
     rho = brume_add_up(rho, brume_multiply_up(each, hits));
     cost->rho = fmin(cost->rho, rho);
     return BRUME_OK;

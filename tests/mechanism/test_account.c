@@ -175,7 +175,7 @@ static void selections_beside_noise_cost_less_than_by_either_alone(void **state)
     assert_true(
         epsilon_by(BRUME_METHOD_AUTO, expressions[0], 1e-6).upper <
         0.96 * epsilon_by(BRUME_METHOD_PLD, "pure(epsilon=0.02)*200 + laplace(scale=10)*50", 1e-6)
-                  .upper);
+                   .upper);
 }
 
 /* At deltas that no line of the mixture reaches, bounded terms are taken apart: never below what
@@ -369,6 +369,17 @@ static void more_noise_never_costs_more_and_smaller_delta_never_less(void **stat
     }
 }
 
+static void a_sparse_vector_costs_at_least_the_noise_of_its_numbers(void **state)
+{
+    (void)state;
+    const char text[] = "sparse_vector(epsilon=0.001, hits=100, epsilon_answers=100)";
+    double numbers = epsilon_by(BRUME_METHOD_PLD, "discrete_laplace(scale=1)*100", 1e-6).lower;
+    assert_true(numbers > 83 && epsilon_by(BRUME_METHOD_AUTO, text, 1e-6).upper >= numbers);
+    /* its rho is one of two best orders, the epsilon the other */
+    assert_true(epsilon_by(BRUME_METHOD_AUTO, text, 1e-6).upper <
+                epsilon_by(BRUME_METHOD_ZCDP, text, 1e-6).upper * (1 + 1e-9));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_release_at_its_own_delta_costs_its_epsilon),
         cmocka_unit_test(groups_cost_what_theory_says),
         cmocka_unit_test(more_noise_never_costs_more_and_smaller_delta_never_less),
+        cmocka_unit_test(a_sparse_vector_costs_at_least_the_noise_of_its_numbers),
     };
     return cmocka_run_group_tests_name("account", tests, NULL, NULL);
 }
