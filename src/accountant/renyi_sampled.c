@@ -13,6 +13,9 @@
 
 enum { MOST_WHOLE_ORDER = 256 };
 
+/* More than what all roundings of subnormal numbers below can take away, also of quotients. */
+static const double subnormal = 0x1p-1022;
+
 /* ln of that sum, up: its terms for j < 2 add to what is missing to 1, so that the rest, weighted
  * by e^{j(j-1)/(2 sigma^2)} - 1, are positive and nothing cancels. */
 static double log_moment_upper(double sigma, double rate, int n)
@@ -39,7 +42,8 @@ static double log_moment_upper(double sigma, double rate, int n)
     /* in units of 2^-63: the first weight n log(1-q) of itself and 4, each step 4, expm1 4 and its
      * argument's 4 times at most 1 + x, the sum one a term */
     long double units = 32 + 6 * n - 2 * n * log1pl(-q) + 5 * x;
-    return (double)(log1pl(sum * (1 + units * 0x1p-63L)) * (1 + 0x1p-60L)) * (1 + 0x1p-51);
+    return (double)(log1pl(sum * (1 + units * 0x1p-63L)) * (1 + 0x1p-60L)) * (1 + 0x1p-51) +
+           subnormal;
 }
 
 double brume_renyi_sampled_gaussian_upper(const brume_cost *cost, double alpha)
@@ -47,7 +51,7 @@ double brume_renyi_sampled_gaussian_upper(const brume_cost *cost, double alpha)
     double sigma = cost->law.a, rate = cost->law.rate;
     alpha = alpha > 1 ? alpha : 1 + 0x1p-52;
     /* alpha/(2 sigma^2), up: sampling never raises a divergence */
-    double plain = alpha / 2 / sigma / sigma * (1 + 0x1p-50);
+    double plain = alpha / 2 / sigma / sigma * (1 + 0x1p-50) + subnormal;
     if (!(rate < 1) || !(alpha <= MOST_WHOLE_ORDER) || !(sigma > 0))
         return isnan(plain) ? INFINITY : plain;
     int below = (int)alpha;

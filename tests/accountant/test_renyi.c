@@ -170,6 +170,12 @@ static void the_curve_of_sampled_noise_is_that_in_balls(void **state)
             fail_msg("a %g rate %g alpha %g: %.17g, in balls %.17g", cost.law.a, cost.law.rate,
                      alpha, quick, balls);
     }
+    /* what is too small for a double is not nothing */
+    for (double rate = 1e-140; rate > 0; rate *= 1e-13) {
+        brume_cost cost = {.law = {.kind = BRUME_LOSS_POISSON_GAUSSIAN, .a = 1, .rate = rate}};
+        long double q = rate, pairs = 9.99L * q * q * expm1l(1) / 4; /* j = 2 at order 5 */
+        assert_true(brume_renyi_sampled_gaussian_upper(&cost, 5) > pairs);
+    }
 }
 
 /* A curve of somebody's own, below all that the rest of the cost says. */
