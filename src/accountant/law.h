@@ -72,8 +72,8 @@ typedef struct brume_law {
     brume_panels *panels; /* THINNED: see law_thinned.c */
     brume_points points;
     double step, range_lower, range_upper, covered; /* SAMPLED: the real quadrature, up to c */
-    double uncovered;   /* ... 0, or from this c on a table would be too long */
-    double most_points; /* ... 0, or how long it may be */
+    double uncovered;     /* ... 0, or from this c on a table would be too long */
+    double most_points;   /* ... 0, or how long it may be */
     brume_points shifted; /* SAMPLED: the quadrature on Im x = shift_height, see law_sampled.c */
     double shift_line;    /* the c at which it was made; NAN: none */
     double shift_height, shift_step, shift_error, shift_bend;

@@ -203,13 +203,14 @@ static bool convolve(worker *own, const brume_masses *a, const brume_masses *b, 
     if (!(*own->work <= own->most))
         return false;
     size_t groups = (a->count + 3) / 4, length = b->count + 6; /* zeros around both */
-    double *weight = calloc(4 * groups + length, sizeof *weight), *from = weight + 4 * groups;
+    double *weight = calloc(4 * groups + length, sizeof *weight);
     c.mass = calloc(c.count + 8, sizeof *c.mass);
     if (!weight || !c.mass) {
         free(weight);
         free(c.mass);
         return false;
     }
+    double *from = weight + 4 * groups;
     memcpy(weight, a->mass, a->count * sizeof *weight);
     memcpy(from + 3, b->mass, b->count * sizeof *from);
     for (size_t i = 0; i < groups; i++)

@@ -17,8 +17,8 @@ double brume_renyi_discrete_laplace_upper(const brume_cost *cost, double alpha);
 double brume_renyi_kary_upper(const brume_cost *cost, double alpha);
 double brume_renyi_rho_upper(const brume_cost *cost, double alpha); /* alpha rho */
 
-/* The curve of a Gaussian on a Poisson sample, law.a = sigma over sensitivity and law.rate; also that
- * of integer Gaussian noise, whose loss law is another: there the cost's `loss` is absent. */
+/* The curve of a Gaussian on a Poisson sample, law.a = sigma over sensitivity and law.rate; also
+ * that of integer Gaussian noise, whose loss law is another: there the cost's `loss` is absent. */
 double brume_renyi_sampled_gaussian_upper(const brume_cost *cost, double alpha);
 
 /* The least rho of a cost that has a Renyi curve and a pure epsilon: an upper bound of
