@@ -418,13 +418,14 @@ static void settle(brume_beside *b, double epsilon)
         double gap = b->ends[1] - b->ends[0], next = epsilon - b->atoms[open].loss;
         if (gap <= b->goal * b->ends[1])
             break;
-        if (tries > 1 && (gap > 1e-2 * b->ends[1] || gap > 0.5 * before))
+        bool blind = most > 1 && b->plan_count == 0; /* nothing says where it is open */
+        if (!blind && tries > 1 && (gap > 1e-2 * b->ends[1] || gap > 0.5 * before))
             break; /* other routes know more */
         before = gap;
         /* where delta comes from, or elsewhere if that is where it is open */
         int way = next_way(b, at);
-        if (way < 0 ||
-            (way != BRUME_PLAN_WHOLE && fabs(next - at) > 0.02 * (fabs(at) + b->parts.origin)))
+        if (way < 0 || (!blind && way != BRUME_PLAN_WHOLE &&
+                        fabs(next - at) > 0.02 * (fabs(at) + b->parts.origin)))
             at = next, way = next_way(b, at);
         if (way < 0)
             break;
