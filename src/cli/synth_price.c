@@ -95,11 +95,11 @@ static bool certified(const brume_synth *synth, double rho, brume_event *events,
 
 brume_status brume_synth_raise(brume_synth *synth, brume_error *error)
 {
-    bool gaussian = synth->options.method == BRUME_SYNTHETIC_GAUSSIAN ||
-                    synth->options.method == BRUME_SYNTHETIC_HISTOGRAM;
-    /* choices have no loss law that would tell more than rho; and where rho is what is spent, more
-     * of it is no gift */
-    if (!gaussian || !synth->delta || synth->spends_rho)
+    /* where rho is what is spent, more of it is no gift; the other methods do not draw by rho */
+    bool by_rho = synth->options.method == BRUME_SYNTHETIC_GAUSSIAN ||
+                  synth->options.method == BRUME_SYNTHETIC_HISTOGRAM ||
+                  synth->options.method == BRUME_SYNTHETIC_MWEM;
+    if (!by_rho || !synth->delta || synth->spends_rho)
         return BRUME_OK;
     double low = synth->options.rho, high = 2 * low;
     for (int i = 0; i < 16; i++) {

@@ -141,7 +141,14 @@ static void explaining_spends_nothing_and_says_what_asking_charges(void **state)
     assert_ok(brume_explain(all.ledger, sql, &payment, NULL, &plan, &error));
     json_t *answer = ask(&all, sql, "0.5", "1e-5");
     assert_true(json_equal(json_object_get(plan, "cost"), json_object_get(answer, "cost")));
-    assert_true(json_equal(json_object_get(plan, "plan"), json_object_get(answer, "events")));
+    json_t *measures = json_object_get(plan, "plan");
+    size_t index;
+    json_t *measure;
+    json_array_foreach (measures, index, measure) { /* what is shown in which columns is no cost */
+        assert_true(json_is_array(json_object_get(measure, "columns")));
+        json_object_del(measure, "columns");
+    }
+    assert_true(json_equal(measures, json_object_get(answer, "events")));
     brume_dataset *dataset = NULL;
     assert_ok(brume_ledger_dataset(all.ledger, "visits", &dataset, &error));
     assert_int_equal(dataset->queries, 1);
