@@ -10,11 +10,13 @@
 
 #include "query/policy.h"
 
+enum { BRUME_MADE_PATH = 3100 }; /* the longest name of a file, with its end */
+
 typedef struct brume_made_table {
     const brume_policy *policy;
-    FILE *out;      /* while it is written */
-    char path[120]; /* of the file; empty for a server */
-    char *relation; /* for a server: what follows FROM */
+    FILE *out;                  /* while it is written */
+    char path[BRUME_MADE_PATH]; /* of the file; empty for a server */
+    char *relation;             /* for a server: what follows FROM */
     size_t length, rows;
 } brume_made_table;
 

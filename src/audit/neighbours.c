@@ -25,8 +25,8 @@ struct brume_neighbours {
     uint64_t groups, rows; /* of the unit that differs */
     uint64_t crowd;        /* units that are in its first group too, in both databases */
     choice choice;
-    char folder[64];                /* of the files; empty where there are none */
-    brume_made_table *databases[2]; /* [table] */
+    char folder[BRUME_MADE_PATH - 60]; /* of the files; empty where there are none */
+    brume_made_table *databases[2];    /* [table] */
     brume_engine *engines[2];
     char words[200];
 };
@@ -148,7 +148,7 @@ static brume_status write_table(const brume_neighbours *all, size_t table, bool 
                                 brume_adjacency adjacency, uint64_t number, brume_error *error)
 {
     brume_made_table *out = &all->databases[second][table];
-    char path[120];
+    char path[BRUME_MADE_PATH];
     snprintf(path, sizeof path, "%s/%zu-%d.csv", all->folder, table, second ? 2 : 1);
     BRUME_TRY(brume_made_table_begin(out, all->question->policies[table], path, error));
     uint64_t state = (number << 16) + table; /* the same rows in both databases */
@@ -275,9 +275,9 @@ static brume_status find_values(brume_neighbours *all, const char *sql, brume_er
 static brume_status make_folder(brume_neighbours *all, brume_error *error)
 {
     const char *folder = getenv("TMPDIR");
-    snprintf(all->folder, sizeof all->folder, "%.40s/brume-audit-XXXXXX",
-             folder && *folder && strlen(folder) <= 40 ? folder : "/tmp");
-    if (mkdtemp(all->folder))
+    int length = snprintf(all->folder, sizeof all->folder, "%s/brume-audit-XXXXXX",
+                          folder && *folder ? folder : "/tmp");
+    if (length < (int)sizeof all->folder && mkdtemp(all->folder))
         return BRUME_OK;
     all->folder[0] = 0;
     return brume_fail(error, BRUME_EDISK, "is $TMPDIR a folder that may be written?",

@@ -6,29 +6,10 @@
 #include <stdlib.h>
 
 #include "accountant/atom_sum.h"
+#include "accountant/draws.h"
 #include "accountant/few.h"
 #include "accountant/reference.h"
 #include "accountant/terms.h"
-
-static uint64_t state_ = 1;
-
-static uint64_t next(void)
-{
-    uint64_t z = state_ += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static unsigned below(unsigned n)
-{
-    return (unsigned)(next() % n);
-}
-
-static double uniform(void)
-{
-    return (double)(next() >> 11) * 0x1p-53;
-}
 
 enum { MOST = 6 };
 
@@ -101,7 +82,7 @@ static brume_law open_term(const brume_term *term)
 static void both_sides_enclose_exact_sums(void **state)
 {
     (void)state;
-    state_ = 11;
+    draws_state = 11;
     mpfr_t exact;
     mpfr_init2(exact, REFERENCE_BITS);
     unsigned checked = 0, sharp = 0;
@@ -140,7 +121,7 @@ static void both_sides_enclose_exact_sums(void **state)
 static void epsilons_of_mixtures_enclose_exact_ones(void **state)
 {
     (void)state;
-    state_ = 12;
+    draws_state = 12;
     mpfr_t exact;
     mpfr_init2(exact, REFERENCE_BITS);
     unsigned atoms = 0;
@@ -173,7 +154,7 @@ static void epsilons_of_mixtures_enclose_exact_ones(void **state)
 static void sums_over_patterns_agree(void **state)
 {
     (void)state;
-    state_ = 13;
+    draws_state = 13;
     unsigned checked = 0, sharp = 0;
     for (unsigned trial = 0; trial < 400; trial++) {
         brume_term terms[MOST];

@@ -5,29 +5,10 @@
 #include <math.h>
 
 #include "accountant/crowd.h"
+#include "accountant/draws.h"
 #include "accountant/line.h"
 #include "accountant/reference.h"
 #include "accountant/solve.h"
-
-static uint64_t state_ = 1;
-
-static uint64_t next(void)
-{
-    uint64_t z = state_ += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static unsigned below(unsigned n)
-{
-    return (unsigned)(next() % n);
-}
-
-static double uniform(void)
-{
-    return (double)(next() >> 11) * 0x1p-53;
-}
 
 static brume_law open_law(brume_loss loss, double draws)
 {
@@ -62,7 +43,7 @@ static brume_law random_law(reference *sum, uint64_t draws)
 static void sums_over_atoms_contain_the_exact_sum(void **state)
 {
     (void)state;
-    state_ = 1;
+    draws_state = 1;
     unsigned checked = 0;
     mpfr_t exact;
     mpfr_init2(exact, REFERENCE_BITS);
@@ -109,7 +90,7 @@ static void sums_over_atoms_contain_the_exact_sum(void **state)
 static void atoms_beside_laplaces_are_their_exact_sum(void **state)
 {
     (void)state;
-    state_ = 7;
+    draws_state = 7;
     mpfr_t exact;
     mpfr_init2(exact, REFERENCE_BITS);
     for (unsigned trial = 0; trial < 6; trial++) {

@@ -7,23 +7,9 @@
 #include <mpfr.h>
 #include <stdlib.h>
 
+#include "accountant/draws.h"
 #include "accountant/once.h"
 #include "accountant/terms.h"
-
-static uint64_t state_ = 1;
-
-static double uniform(void)
-{
-    uint64_t z = state_ += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static double between(double low, double high)
-{
-    return exp(log(low) + (log(high) - log(low)) * uniform());
-}
 
 /* --- the closed form, by the threshold of x beyond which the loss exceeds epsilon --- */
 enum { BITS = 600 };
@@ -94,7 +80,7 @@ static brume_sampled_draw random_draw(double least_sigma, double most_sigma)
 static void closed_form_in_doubles_is_within_its_error(void **state)
 {
     (void)state;
-    state_ = 3;
+    draws_state = 3;
     unsigned sharp = 0, trials = 1500;
     mpfr_t exact, off;
     mpfr_inits2(BITS, exact, off, (mpfr_ptr)0);
@@ -300,7 +286,7 @@ static long double cell_sum(const setting *s, const brume_cells *cells, size_t c
 static void cells_enclose_quadratures_and_faults_do_not(void **state)
 {
     (void)state;
-    state_ = 5;
+    draws_state = 5;
     unsigned exchanged = 0, swapped = 0, trials = 60, checked = 0, sharp = 0;
     for (unsigned i = 0; i < trials; i++) {
         setting s = random_setting();
@@ -356,7 +342,7 @@ static void cells_enclose_quadratures_and_faults_do_not(void **state)
 static void epsilons_of_both_orders_enclose_quadratures(void **state)
 {
     (void)state;
-    state_ = 6;
+    draws_state = 6;
     double widest = 0;
     for (unsigned i = 0; i < 24; i++) {
         setting s = random_setting();

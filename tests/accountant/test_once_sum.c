@@ -7,25 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/draws.h"
 #include "accountant/masses.h"
 #include "accountant/once.h"
 #include "accountant/once_sum.h"
 #include "accountant/terms.h"
-
-static uint64_t state_ = 1;
-
-static double uniform(void)
-{
-    uint64_t z = state_ += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static double between(double low, double high)
-{
-    return exp(log(low) + (log(high) - log(low)) * uniform());
-}
 
 /* --- the draw, from its definition --- */
 
@@ -226,7 +212,7 @@ static bool above_reference(double value, long double exact, double off)
 static void sums_enclose_references(void **state)
 {
     (void)state;
-    state_ = 21;
+    draws_state = 21;
     unsigned checked = 0, sharp = 0, swapped = 0, moved = 0, plain = 0;
     for (int i = 0; i < 92; i++) {
         int draws = i % 46 < 28 ? 0 : i % 46 < 44 ? 1 : 2;
@@ -274,7 +260,7 @@ static void sums_enclose_references(void **state)
 static void several_laplaces_agree_with_cells(void **state)
 {
     (void)state;
-    state_ = 22;
+    draws_state = 22;
     unsigned checked = 0, sharp = 0, rejected = 0;
     for (int i = 0; i < 30; i++) {
         brume_law laws[4];
@@ -331,7 +317,7 @@ static void several_laplaces_agree_with_cells(void **state)
 static void masses_are_within_their_errors(void **state)
 {
     (void)state;
-    state_ = 23;
+    draws_state = 23;
     for (int i = 0; i < 40; i++) {
         brume_law law;
         brume_error error;

@@ -6,22 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/draws.h"
 #include "accountant/sampled_table.h"
-
-static uint64_t state_ = 1;
-
-static double uniform(void)
-{
-    uint64_t z = state_ += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static double between(double low, double high)
-{
-    return exp(log(low) + (log(high) - log(low)) * uniform());
-}
 
 /* e^{-x/2} delta(x) from the definition, by the place beyond which the loss exceeds x. */
 static long double exact_at(const brume_law *law, long double x)
@@ -59,7 +45,7 @@ static brume_law random_law(void)
 static void polynomials_are_within_their_errors(void **state)
 {
     (void)state;
-    state_ = 1;
+    draws_state = 1;
     size_t panels = 0, sharp = 0, points = 0, opened = 0, rejected = 0;
     for (int i = 0; i < 80; i++) {
         brume_law law = random_law();
@@ -138,7 +124,7 @@ static long double integral(const brume_law *law, const brume_sampled_table *t, 
 static void integrals_are_within_their_errors(void **state)
 {
     (void)state;
-    state_ = 2;
+    draws_state = 2;
     size_t sharp = 0, points = 0, rejected = 0;
     for (int i = 0; i < 16; i++) {
         brume_law law = random_law();
