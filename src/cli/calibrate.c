@@ -102,7 +102,8 @@ const brume_command brume_command_calibrate = {
         "Exactly one parameter of the expression, or the count of a term, is written ?. The answer "
         "is the value with the "
         "least noise for which the certified cost of all releases together meets the target; it "
-        "errs to more noise, by at most a billionth. With --alpha and --beta it is the value with "
+        "errs to more noise, by at most a billionth where every term has "
+        "a loss law (bounds by moments may jump). With --alpha and --beta it is the value with "
         "the most noise whose error still meets them, and what that costs.",
     .usage = "EXPR (--epsilon E | --alpha A --beta B) [--delta D] [--adjacency A]",
     .operands = BRUME_LIST(operands),
