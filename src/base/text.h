@@ -4,6 +4,12 @@
 
 #include <stddef.h>
 
+/* Bytes that somebody else owns. */
+typedef struct brume_text {
+    const char *data; /* not terminated */
+    size_t length;
+} brume_text;
+
 /* Number of single-character insertions, deletions, replacements and swaps of neighbours that turn
  * `a` into `b`; case is ignored. Texts over 63 bytes count as far apart (SIZE_MAX). */
 size_t brume_text_distance(const char *a, const char *b);

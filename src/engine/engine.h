@@ -19,7 +19,8 @@
 
 #include <brume/status.h>
 
-#include "engine/type.h"
+#include "base/text.h"
+#include "base/type.h"
 
 /* In which SQL a SELECT must be printed. */
 typedef enum brume_dialect { BRUME_DIALECT_DUCKDB, BRUME_DIALECT_POSTGRESQL } brume_dialect;
@@ -50,10 +51,16 @@ typedef struct brume_source {
     const char *password; /* PostgreSQL: where the URL has none (location.h); NULL: none */
     const char *relation; /* PostgreSQL: what follows FROM instead of the table, of which nothing is
                              read then, not even its columns; NULL: the table */
-    /* What brume_engine_describe gave when the source was registered; NULL and 0 then. With them
-     * the source must still have these columns and CSV is read with this dialect, so that neither
-     * depends on the data of today. */
+    /* Files: how their lines are read (reader/format.h), as the owner declares it when the source
+     * is registered and as it was recorded afterwards; NULL: the defaults of the name. */
     const char *options;
+    /* At registration: names and types of columns as the owner declares them (only `name` and
+     * `type` are read). Other columns of a CSV's header are text; a CSV without a header and a JSON
+     * file have these columns and no others. Parquet and PostgreSQL have their own schema. */
+    const brume_column *declared;
+    size_t declared_count;
+    /* What brume_engine_describe gave when the source was registered; NULL and 0 then. With them
+     * the source must still have these columns, so that they do not depend on the data of today. */
     const brume_column *columns;
     size_t column_count;
 } brume_source;
@@ -122,11 +129,6 @@ unsigned brume_engine_capabilities(const brume_engine *engine);
  * timestamps (microseconds since then) and decimals of at most 18 digits (units of 10^-scale) are
  * printed as INTEGER; wider decimals and 128-bit sums as TEXT. */
 typedef enum brume_wire { BRUME_WIRE_INTEGER, BRUME_WIRE_REAL, BRUME_WIRE_TEXT } brume_wire;
-
-typedef struct brume_text {
-    const char *data; /* not terminated */
-    size_t length;
-} brume_text;
 
 typedef struct brume_chunk_column {
     brume_wire wire;

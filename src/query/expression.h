@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/type.h"
+#include "base/type.h"
 
 __extension__ typedef __int128 brume_wide;
 

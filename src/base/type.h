@@ -3,8 +3,8 @@
  * BOOLEAN; INTEGER (32 bits); BIGINT (64 bits); DECIMAL(precision <= 38, scale), exact; DOUBLE,
  * finite and below 1e150 in size (everything else counts as NULL); TEXT, UTF-8, compared by bytes;
  * DATE and TIMESTAMP (no zone), years 0001 to 9999 (everything else counts as NULL). */
-#ifndef BRUME_ENGINE_TYPE_H
-#define BRUME_ENGINE_TYPE_H
+#ifndef BRUME_BASE_TYPE_H
+#define BRUME_BASE_TYPE_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* Names of types. brume_type_parse(brume_type_name(t)) is t. */
-#include "engine/type.h"
+#include "base/type.h"
 
 #include <stdio.h>
 #include <string.h>
