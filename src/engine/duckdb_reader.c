@@ -73,6 +73,8 @@ static void bind_table(duckdb_bind_info info)
         duckdb_bind_add_result_column(info, table->columns[i].name, type);
         duckdb_destroy_logical_type(&type);
     }
+    /* About so many rows has a part: for which side of a join is the smaller one. */
+    duckdb_bind_set_cardinality(info, 100000 * table->format->part_count(table->files), false);
 }
 
 /* ---- init: a scan, and its threads ---- */
