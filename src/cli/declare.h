@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "engine/engine.h"
 #include "query/policy.h"
+#include "reader/format.h"
 
 /* Where the options stand in the tables of both commands. */
 #define BRUME_SCHEMA_OPTIONS                                                                       \
@@ -84,6 +85,15 @@ BRUME_MUST_USE brume_status brume_find_source(const brume_call *call, const char
                                               const brume_policy *before, bool marks,
                                               brume_found_source *found, brume_error *error);
 void brume_found_source_clear(brume_found_source *found);
+
+/* Do the options that are typed apply to the source? *text: it is a CSV or JSON file. */
+BRUME_MUST_USE brume_status brume_check_schema_options(const brume_call *call, const char *location,
+                                                       bool *text, brume_error *error);
+
+/* How the lines of a text file are read, as typed on top of `before` (NULL: nothing). */
+BRUME_MUST_USE brume_status brume_declare_format(const brume_call *call, const char *location,
+                                                 const brume_policy *before,
+                                                 brume_text_format *format, brume_error *error);
 
 /* The typed limits, bounds and domains, into `policy`. */
 BRUME_MUST_USE brume_status brume_declare_policy(const brume_call *call, brume_policy *policy,

@@ -6,7 +6,6 @@
 #include "engine/declared.h"
 #include "engine/files.h"
 #include "engine/location.h"
-#include "reader/format.h"
 
 static const char *const format_options[] = {"delimiter", "quote", "no-header", "multiline"};
 enum { FORMAT_OPTIONS = sizeof format_options / sizeof *format_options };
@@ -37,8 +36,8 @@ static brume_status does_not_apply(const char *option, const char *to, const cha
 }
 
 /* Is the source a text file? Options that say how one is read apply to nothing else. */
-static brume_status check_options(const brume_call *call, const char *location, bool *text,
-                                  brume_error *error)
+brume_status brume_check_schema_options(const brume_call *call, const char *location, bool *text,
+                                        brume_error *error)
 {
     brume_dialect dialect = BRUME_DIALECT_DUCKDB;
     bool known = brume_engine_dialect_of(location, &dialect);
@@ -78,9 +77,9 @@ static brume_status read_character(const brume_call *call, const char *option, c
     return BRUME_OK;
 }
 
-static brume_status read_format(const brume_call *call, const char *location,
-                                const brume_policy *before, brume_text_format *format,
-                                brume_error *error)
+brume_status brume_declare_format(const brume_call *call, const char *location,
+                                  const brume_policy *before, brume_text_format *format,
+                                  brume_error *error)
 {
     *format = brume_text_format_of(location);
     bool recorded = before && before->options && *before->options == '{';
@@ -224,9 +223,10 @@ brume_status brume_find_source(const brume_call *call, const char *table,
     brume_text_format format;
     brume_declared declared = {0};
     char *options = NULL;
-    BRUME_TRY(check_options(call, location, &text, error));
+    BRUME_TRY(brume_check_schema_options(call, location, &text, error));
     brume_source source = {.location = location, .table = table, .password = found->password};
-    brume_status status = text ? read_format(call, location, before, &format, error) : BRUME_OK;
+    brume_status status = text ? brume_declare_format(call, location, before, &format, error)
+                               : BRUME_OK;
     if (status == BRUME_OK && text && !(options = brume_text_format_print(&format)))
         status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     source.options = options;
