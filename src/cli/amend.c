@@ -102,7 +102,7 @@ static brume_status keep_declarations(const brume_call *call, const brume_policy
     return BRUME_OK;
 }
 
-/* The source again, as it is declared now. */
+/* The source again, where queries read it, as it is declared now. */
 static brume_status look_again(const brume_call *call, const brume_dataset *dataset,
                                const brume_policy *before, brume_found_source *found,
                                brume_policy **out, brume_error *error)
@@ -112,10 +112,6 @@ static brume_status look_again(const brume_call *call, const brume_dataset *data
     if (!found->location || (dataset->password && !found->password))
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     BRUME_TRY(brume_find_source(call, before->table, before, false, found, error));
-    if (strcmp(found->description.identity, dataset->source) != 0)
-        return brume_fail(error, BRUME_EPOLICY,
-                          "run it where it was registered from: the source cannot be amended",
-                          "'%s' is not the source of '%s' here", before->location, dataset->name);
     BRUME_TRY(brume_policy_make(before->location, before->table, &found->description, out, error));
     return keep_declarations(call, before, *out, error);
 }
