@@ -216,9 +216,11 @@ static void put_column(duckdb_vector vector, brume_type type, const thread_state
                        size_t column, size_t count)
 {
     put_validity(vector, thread->valid[column], count);
+    if (!thread->copies[column])
+        return; /* it was read in place */
     if (type.kind == BRUME_TYPE_TEXT)
         put_texts(vector, thread->copies[column], thread->valid[column], count);
-    else if (thread->copies[column])
+    else
         put_small_decimals(vector, type.precision, thread->copies[column], count);
 }
 

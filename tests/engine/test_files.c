@@ -192,7 +192,7 @@ static void quotes_do_not_reach_over_lines_unless_that_is_declared(void **state)
 {
     (void)state;
     enum { ROWS = 60000 }; /* about 12 MB: several parts */
-    columns read;
+    declared_columns read;
     columns_read("who bigint, x bigint", &read);
     for (int multiline = 0; multiline <= 1; multiline++) {
         brume_source source = columns_source(path_of("lines.csv"), &read);
@@ -373,7 +373,7 @@ static void parquet_and_json_globs_are_read_and_a_changed_schema_is_refused(void
 static brume_status register_file(const char *name, const char *text, const char *options,
                                   const char *declared)
 {
-    columns read;
+    declared_columns read;
     columns_read(declared, &read);
     write_file(name, text);
     brume_source source = columns_source(path_of(name), &read);
@@ -458,8 +458,8 @@ static void a_broken_or_long_json_line_is_one_row(void **state)
         fprintf(file, "{\"id\":%d,\"name\":\"n\"}\n%s", i,
                 i <= BROKEN ? "{\"id\":101,\"name\":\n" : "");
     fputs("{\"id\":5,\"name\":\"", file);
-    for (int i = 0; i < LONG; i++)
-        fputc('x', file);
+    for (int i = 0; i < LONG; i += 64)
+        fprintf(file, "%064d", 7);
     fputs("\"}\n{\"id\":6}\n", file);
     fclose(file);
     brume_engine *engine = open_declared(path_of("broken.json"), "id bigint, name text");
