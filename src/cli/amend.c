@@ -143,7 +143,8 @@ static brume_status write_amended(brume_call *call, const json_t *policy, const 
 {
     const char *name = brume_call_operand(call, 0);
     const char *options = json_string_value(json_object_get(policy, "options"));
-    json_t *warnings = brume_source_warnings(found);
+    json_t *warnings =
+        brume_source_warnings(found, json_is_true(json_object_get(policy, "public")));
     if (call->json)
         return brume_call_write_json(call,
                                      json_pack("{s:s,s:O,s:O,s:o,s:o}", "dataset", name, "changes",

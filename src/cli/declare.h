@@ -119,7 +119,7 @@ void brume_write_format(const brume_call *call, const char *options);
 json_t *brume_format_to_json(const char *options);
 
 /* What the owner should know of the source: sentences, as a JSON array; NULL if memory is out. */
-json_t *brume_source_warnings(const brume_description *description);
+json_t *brume_source_warnings(const brume_description *description, bool is_public);
 void brume_write_warnings(const brume_call *call, const json_t *warnings);
 
 #endif

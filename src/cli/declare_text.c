@@ -75,11 +75,11 @@ void brume_write_format(const brume_call *call, const char *options)
     json_decref(format);
 }
 
-json_t *brume_source_warnings(const brume_description *description)
+json_t *brume_source_warnings(const brume_description *description, bool is_public)
 {
     json_t *list = json_array();
     bool good = list != NULL;
-    if (good && description->can_fail)
+    if (good && description->can_fail && !is_public)
         good = json_array_append_new(
                    list, json_string("this source computes with its rows, or reads a foreign "
                                      "table: a row for which that fails makes a query fail, which "

@@ -79,7 +79,8 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
                                      const brume_typed_budget *typed,
                                      const brume_description *found, brume_error *error)
 {
-    json_t *json = brume_policy_to_json(policy), *warnings = brume_source_warnings(found);
+    json_t *json = brume_policy_to_json(policy),
+           *warnings = brume_source_warnings(found, policy->is_public);
     brume_status status =
         json && warnings ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     if (status == BRUME_OK && !call->json) {

@@ -188,7 +188,7 @@ static brume_status open_table(brume_engine *engine, size_t index, const brume_s
     if (!engine->tables[index])
         return brume_no_memory(error, NULL);
     brume_description now = {0};
-    brume_status status = brume_postgres_describe(engine, index, &now, error);
+    brume_status status = brume_postgres_columns(engine, index, &now, error);
     if (status == BRUME_OK)
         status = brume_engine_check_columns(source, &now, error);
     brume_description_clear(&now);

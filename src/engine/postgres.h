@@ -22,6 +22,10 @@ typedef struct brume_postgres {
 /* BRUME_EENGINE, without the server's own words: they may quote rows. */
 brume_status brume_postgres_failed(brume_postgres *state, brume_error *error);
 
+/* The columns alone, which every opening compares with those that were recorded. */
+brume_status brume_postgres_columns(brume_engine *engine, size_t index,
+                                    brume_description *description, brume_error *error);
+
 /* The driver's functions of these names. */
 brume_status brume_postgres_describe(brume_engine *engine, size_t index,
                                      brume_description *description, brume_error *error);

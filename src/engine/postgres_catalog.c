@@ -55,8 +55,8 @@ static void type_of_native(const char *schema, const char *name, const char *kin
     }
 }
 
-brume_status brume_postgres_describe(brume_engine *engine, size_t index,
-                                     brume_description *description, brume_error *error)
+brume_status brume_postgres_columns(brume_engine *engine, size_t index,
+                                    brume_description *description, brume_error *error)
 {
     brume_postgres *state = engine->state;
     if (!state->sources[index].oid)
@@ -84,8 +84,14 @@ brume_status brume_postgres_describe(brume_engine *engine, size_t index,
     }
     PQclear(result);
     BRUME_TRY(status);
-    BRUME_TRY(brume_postgres_look_through(engine, index, description, error));
     description->identity = strdup(state->sources[index].identity);
     description->options = strdup("");
     return description->identity && description->options ? BRUME_OK : brume_no_memory(error, NULL);
+}
+
+brume_status brume_postgres_describe(brume_engine *engine, size_t index,
+                                     brume_description *description, brume_error *error)
+{
+    BRUME_TRY(brume_postgres_columns(engine, index, description, error));
+    return brume_postgres_look_through(engine, index, description, error);
 }
