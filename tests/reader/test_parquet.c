@@ -31,7 +31,7 @@ static void write_whole(const char *path, const char *bytes, size_t length)
 
 static void path_of(char path[300], const char *name, const char *ending)
 {
-    snprintf(path, 300, "%s/%s%s", getenv("READER_DATA"), name, ending);
+    snprintf(path, 300, "%s/%s%s", READER_DATA, name, ending);
 }
 
 static char *columns_of(const char *path)
@@ -84,7 +84,7 @@ static void every_fixture_is_read_as_expected(void **state)
 {
     (void)state;
     size_t count = 0;
-    DIR *folder = opendir(getenv("READER_DATA"));
+    DIR *folder = opendir(READER_DATA);
     assert_non_null(folder);
     for (const struct dirent *entry; (entry = readdir(folder));) {
         const char *ending = strstr(entry->d_name, ".parquet");
