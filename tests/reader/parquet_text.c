@@ -57,7 +57,7 @@ static void room_make(const brume_row_files *files, batch_room *room)
     for (size_t i = 0; i < all; i++) {
         if (columns[i].type.kind == BRUME_TYPE_REFUSED)
             continue;
-        room->indices[room->count] = i;
+        room->indices[room->count] = room->count;
         room->types[room->count] = columns[i].type;
         room->columns[room->count].values = malloc(BRUME_BATCH_ROWS * value_size(columns[i].type));
         room->columns[room->count++].valid = malloc(BRUME_BATCH_ROWS / 8);

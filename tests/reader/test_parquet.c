@@ -124,22 +124,6 @@ static void rows_are_counted_without_columns(void **state)
     brume_parquet_format.close(files);
 }
 
-static void a_refused_column_cannot_be_asked_for(void **state)
-{
-    (void)state;
-    brume_error error = {0};
-    char path[300];
-    path_of(path, "nested", ".parquet");
-    const char *paths[] = {path};
-    brume_row_files *files = NULL;
-    brume_row_part *part = NULL;
-    size_t list = 1;
-    assert_ok(brume_parquet_open(path, paths, 1, &files, &error));
-    assert_fails(brume_parquet_format.part_open(files, 0, &list, 1, &part, &error),
-                 BRUME_EINTERNAL);
-    brume_parquet_format.close(files);
-}
-
 /* ---- several files ---- */
 
 static void files_of_other_columns_are_refused(void **state)
@@ -270,7 +254,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fixture_is_read_as_expected),
         cmocka_unit_test(rows_are_counted_without_columns),
-        cmocka_unit_test(a_refused_column_cannot_be_asked_for),
         cmocka_unit_test(files_of_other_columns_are_refused),
         cmocka_unit_test(files_of_the_same_columns_follow_each_other),
         cmocka_unit_test(damage_is_found_or_harmless),

@@ -16,7 +16,7 @@ typedef struct parquet_file {
     char *path;
     struct stat known; /* when its footer was read */
     brume_parquet_footer footer;
-    size_t *columns; /* for each column of the first file, which one it is here */
+    size_t *columns; /* for each readable column of the first file, which one it is here */
 } parquet_file;
 
 struct brume_row_files {
@@ -73,7 +73,7 @@ static brume_status match_columns(const parquet_file *first, parquet_file *file,
         return brume_no_memory(error, NULL);
     if (count != found->column_count)
         return different_columns(location, error);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0, readable = 0; i < count; i++) {
         /* Nearly always they are in the same order. */
         size_t j = i, tries = 0;
         while (tries < count && strcmp(wanted->columns[i].name, found->columns[j].name) != 0) {
@@ -83,7 +83,8 @@ static brume_status match_columns(const parquet_file *first, parquet_file *file,
         if (tries == count || strcmp(wanted->columns[i].native, found->columns[j].native) != 0 ||
             !brume_type_equal(wanted->columns[i].type, found->columns[j].type))
             return different_columns(location, error);
-        file->columns[i] = j;
+        if (wanted->columns[i].type.kind != BRUME_TYPE_REFUSED)
+            file->columns[readable++] = j;
     }
     return BRUME_OK;
 }
@@ -179,9 +180,6 @@ static brume_status fill_part(const brume_row_files *files, const parquet_file *
     for (size_t i = 0; i < column_count; i++) {
         const brume_parquet_column *column =
             &file->footer.schema.columns[file->columns[columns[i]]];
-        if (column->type.kind == BRUME_TYPE_REFUSED)
-            return brume_fail(error, BRUME_EINTERNAL, NULL, "column '%s' cannot be read",
-                              column->name);
         part->chunks[i] = brume_parquet_chunk_open(column, &group->places[column->leaf], part->file,
                                                    files->location);
         if (!part->chunks[i])
