@@ -35,10 +35,32 @@ brume_status brume_duckdb_describe(const brume_duckdb_source *source,
 
 /* ---- open ---- */
 
-static brume_status make_view(duckdb_connection connection, size_t index, brume_error *error)
+/* CREATE VIEW main.source_3 AS SELECT "1" AS "person", "2" AS "age" FROM brume_read_3() */
+static char *print_view(size_t index, const brume_duckdb_table *table)
 {
-    char *sql = brume_engine_format("CREATE VIEW main.source_%zu AS SELECT * FROM brume_read_%zu()",
-                                    index, index);
+    char *sql = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&sql, &length);
+    bool good = out != NULL;
+    if (good)
+        fprintf(out, "CREATE VIEW main.source_%zu AS SELECT", index);
+    for (size_t i = 0; good && i < table->column_count; i++) {
+        char *name = brume_engine_quote(table->columns[i].name);
+        good = name && fprintf(out, "%s \"%zu\" AS %s", i ? "," : "", i + 1, name) > 0;
+        free(name);
+    }
+    if (good)
+        fprintf(out, " FROM brume_read_%zu()", index);
+    if (out && fclose(out) == 0 && good)
+        return sql;
+    free(sql);
+    return NULL;
+}
+
+static brume_status make_view(duckdb_connection connection, size_t index,
+                              const brume_duckdb_table *table, brume_error *error)
+{
+    char *sql = print_view(index, table);
     if (!sql)
         return brume_no_memory(error, NULL);
     bool made = brume_duckdb_run(connection, sql);
@@ -67,7 +89,7 @@ brume_status brume_duckdb_open_source(duckdb_connection connection, size_t index
     snprintf(name, sizeof name, "brume_read_%zu", index);
     BRUME_TRY(open_files(recorded, source, error));
     BRUME_TRY(brume_duckdb_table_make(connection, name, &source->table, error));
-    BRUME_TRY(make_view(connection, index, error));
+    BRUME_TRY(make_view(connection, index, &source->table, error));
     *table = brume_engine_format("\"memory\".\"main\".\"source_%zu\"", index);
     return *table ? BRUME_OK : brume_no_memory(error, NULL);
 }
