@@ -168,6 +168,44 @@ def write_old(folder, write_expected):
                                    ("lz4", "BIGINT", "bigint"), ("key", "VARCHAR", "text")], lines)
 
 
+def write_one_bad_row(folder, write_expected):
+    """A hundred people, of whom number 42 has no good value anywhere (nanoseconds are all good)."""
+    rows, bad, day, start = 100, 42, 86400, 10957  # the first good day is 2000-01-01
+
+    def column(name, element, native, kind, stored, expected, wrong, is_bad=True):
+        values = [wrong if i == bad else stored(i) for i in range(rows)]
+        lines = [None if i == bad and is_bad else expected(i) for i in range(rows)]
+        return ({**element, 3: 0}, name, [data_page(b"".join(values), rows)], 0), (name.decode(), native, kind), lines
+
+    def stamp(unit):
+        return lambda i: struct.pack("<q", (start + i) * day * unit)
+    int64_max, micros = struct.pack("<q", 2**63 - 1), lambda i: str((start + i) * day * 10**6)
+    nanos = {1: INT64, 10: {8: {1: False, 2: {3: {}}}}}
+    text_of = lambda i: b"north" if i % 2 else b"south"
+    made = [
+        column(b"person", {1: INT64}, "BIGINT", "bigint", lambda i: struct.pack("<q", i), str,
+               struct.pack("<q", bad)),
+        column(b"ms", {1: INT64, 6: 9}, "TIMESTAMP", "timestamp", stamp(10**3), micros, int64_max),
+        column(b"us", {1: INT64, 6: 10}, "TIMESTAMP", "timestamp", stamp(10**6), micros, int64_max),
+        column(b"ns", nanos, "TIMESTAMP_NS", "timestamp", stamp(10**9), micros, stamp(10**9)(bad), False),
+        column(b"impala", {1: INT96}, "TIMESTAMP", "timestamp", lambda i: int96(0, 2440588 + start + i),
+               micros, int96(0, 2**31 - 1)),
+        column(b"town", {1: BYTE_ARRAY, 6: 0}, "VARCHAR", "text", lambda i: texts([text_of(i)]),
+               lambda i: text_of(i).decode(), texts([b"\xff"])),
+        column(b"spent", {1: INT32, 6: 5, 7: 2, 8: 5}, "DECIMAL(5,2)", "decimal(5,2)",
+               lambda i: struct.pack("<i", 100 * i), lambda i: f"{i}.00", struct.pack("<i", 12345678)),
+        column(b"cost", {1: FIXED, 2: 9, 6: 5, 7: 2, 8: 20}, "DECIMAL(20,2)", "decimal(20,2)",
+               lambda i: (100 * i).to_bytes(9, "big"), lambda i: f"{i}.00", (2**70).to_bytes(9, "big")),
+        column(b"weight", {1: 5}, "DOUBLE", "double", lambda i: struct.pack("<d", i), str,
+               struct.pack("<d", float("nan"))),
+    ]
+    made[0][2][bad] = str(bad)
+    with open(os.path.join(folder, "one_bad_row.parquet"), "wb") as out:
+        out.write(file_of([m[0] for m in made], rows))
+    write_expected(folder, "one_bad_row", [m[1] for m in made], list(zip(*[m[2] for m in made])))
+
+
 def write_by_hand(folder, write_expected):
+    write_one_bad_row(folder, write_expected)
     write_misfits(folder, write_expected)
     write_old(folder, write_expected)
