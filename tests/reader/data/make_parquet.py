@@ -230,6 +230,7 @@ def main(folder):
         column.native = "TIMESTAMP"
     write(folder, "int96", stamps, 60, 31, use_deprecated_int96_timestamps=True)
     write_nested(folder)
+    write_statistics(folder)
     write_by_hand(folder, write_expected)
 
 
@@ -253,6 +254,17 @@ def write_nested(folder):
         ("struct", "NESTED", "refused"), ("map", "NESTED", "refused"), ("blob", "BLOB", "refused"),
         ("time", "TIME", "refused"), ("nothing", '"NULL"', "refused"), ("c", "BOOLEAN", "boolean")],
         [("1", "x", "true"), ("2", None, None), (None, "z", "false")])
+
+
+def write_statistics(folder):
+    """A timestamp out of range stands in the footer's statistics too."""
+    table = pa.table({"us": pa.array([0, 1, 2], pa.int64()).view(pa.timestamp("us")),
+                      "ms": pa.array([0, 2**62, -2**62], pa.int64()).view(pa.timestamp("ms")),
+                      "t": pa.array([b"a", b"\xff", b"b"], pa.binary()).view(pa.string())})
+    pq.write_table(table, os.path.join(folder, "statistics.parquet"), store_schema=False)
+    write_expected(folder, "statistics", [("us", "TIMESTAMP", "timestamp"), ("ms", "TIMESTAMP", "timestamp"),
+                                          ("t", "VARCHAR", "text")],
+                   [("0", "0", "a"), ("1", None, None), ("2", None, "b")])
 
 
 if __name__ == "__main__":

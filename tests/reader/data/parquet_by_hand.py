@@ -21,15 +21,20 @@ def zigzag(n):
     return varint(n << 1 if n >= 0 else (-n << 1) - 1)
 
 
+class Long(int):
+    """An integer of 64 bits; others have 32."""
+
+
 def struct_of(fields):
     """Thrift's compact protocol: fields as (id, value); a value is an int, bytes, list or dict."""
     out, last = b"", 0
     for number, value in sorted(fields.items()):
-        kind = (1 if value is True else 2 if value is False else 6 if isinstance(value, int) else
+        kind = (1 if value is True else 2 if value is False else
+                6 if isinstance(value, Long) else 5 if isinstance(value, int) else
                 8 if isinstance(value, bytes) else 9 if isinstance(value, list) else 12)
         out += bytes([number - last << 4 | kind])
         last = number
-        if kind == 6:
+        if kind in (5, 6):
             out += zigzag(value)
         elif kind == 8:
             out += varint(len(value)) + value
@@ -41,7 +46,7 @@ def struct_of(fields):
 
 
 def list_of(values):
-    kind = 12 if values and isinstance(values[0], dict) else 8 if values and isinstance(values[0], bytes) else 6
+    kind = 12 if values and isinstance(values[0], dict) else 8 if values and isinstance(values[0], bytes) else 5
     out = bytes([len(values) << 4 | kind]) if len(values) < 15 else bytes([0xF0 | kind]) + varint(len(values))
     for value in values:
         out += struct_of(value) if kind == 12 else varint(len(value)) + value if kind == 8 else zigzag(value)
@@ -62,10 +67,11 @@ def file_of(columns, rows):
     for element, name, pages, codec in columns:
         start, body = len(out), b"".join(pages)
         out += body
-        chunks.append({2: start, 3: {1: element[1], 2: [0], 3: [name], 4: codec, 5: rows,
-                                     6: len(body), 7: len(body), 9: start}})
+        chunks.append({2: Long(start), 3: {1: element[1], 2: [0], 3: [name], 4: codec, 5: Long(rows),
+                                           6: Long(len(body)), 7: Long(len(body)), 9: Long(start)}})
     schema = [{4: b"schema", 5: len(columns)}] + [{**e, 4: n} for e, n, _, _ in columns]
-    footer = struct_of({1: 1, 2: schema, 3: rows, 4: [{1: chunks, 2: len(out), 3: rows}]})
+    footer = struct_of({1: 1, 2: schema, 3: Long(rows),
+                        4: [{1: chunks, 2: Long(len(out)), 3: Long(rows)}]})
     return out + footer + struct.pack("<I", len(footer)) + b"PAR1"
 
 
@@ -185,7 +191,8 @@ def write_one_bad_row(folder, write_expected):
     made = [
         column(b"person", {1: INT64}, "BIGINT", "bigint", lambda i: struct.pack("<q", i), str,
                struct.pack("<q", bad)),
-        column(b"ms", {1: INT64, 6: 9}, "TIMESTAMP", "timestamp", stamp(10**3), micros, int64_max),
+        column(b"ms", {1: INT64, 6: 9}, "TIMESTAMP", "timestamp", stamp(10**3), micros,
+               struct.pack("<q", 2**62)),
         column(b"us", {1: INT64, 6: 10}, "TIMESTAMP", "timestamp", stamp(10**6), micros, int64_max),
         column(b"ns", nanos, "TIMESTAMP_NS", "timestamp", stamp(10**9), micros, stamp(10**9)(bad), False),
         column(b"impala", {1: INT96}, "TIMESTAMP", "timestamp", lambda i: int96(0, 2440588 + start + i),
