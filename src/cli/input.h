@@ -10,11 +10,10 @@ typedef struct brume_input {
     brume_rows_file rows;
 } brume_input;
 
-/* `names` are the columns that will be read: a JSON file has these. Close with brume_input_close,
- * also after a failure. */
-BRUME_MUST_USE brume_status brume_input_open(const char *location, const char *const *names,
-                                             size_t name_count, brume_input *out,
-                                             brume_error *error);
+/* `names` are the columns that will be read, parted by commas: a JSON file has these. Close with
+ * brume_input_close, also after a failure. */
+BRUME_MUST_USE brume_status brume_input_open(const char *location, const char *names,
+                                             brume_input *out, brume_error *error);
 void brume_input_close(brume_input *input);
 
 #endif

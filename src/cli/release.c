@@ -163,45 +163,22 @@ static brume_status run_on_file(brume_release *release, statistic_run statistic,
     return status;
 }
 
-/* The names of columns among the options, parted by commas, in `words`; how many there are. */
-static size_t named_columns(const brume_call *call, char *words, const char **names, size_t most)
-{
-    size_t count = 0;
-    char *rest = NULL;
-    for (char *name = strtok_r(words, ",", &rest); name && count < most;
-         name = strtok_r(NULL, ",", &rest)) {
-        size_t i = 0;
-        while (i < count && strcmp(names[i], name) != 0)
-            i++;
-        names[count] = name;
-        count += i == count;
-    }
-    if (count == 0 && strcmp(brume_call_operand(call, 0), "count") == 0)
-        names[count++] = "row"; /* rows are counted, and no field is read */
-    return count;
-}
-
 static brume_status run_without_ledger(brume_release *release, statistic_run statistic,
                                        brume_bits *bits, brume_error *error)
 {
-    enum { MOST = 64 };
     const brume_call *call = release->call;
-    const char *column = brume_call_text(call, "column"),
-               *columns = brume_call_text(call, "columns");
-    const char *names[MOST];
-    char *words = NULL;
-    brume_input input = {0};
+    const char *one = brume_call_text(call, "column"), *several = brume_call_text(call, "columns");
     bool graph = strcmp(release->statistic, "triangles") == 0;
-    if (asprintf(&words, "%s,%s,%s", column ? column : "", columns ? columns : "",
+    brume_input input = {0};
+    char *names = NULL;
+    if (asprintf(&names, "%s,%s,%s", one ? one : "", several ? several : "",
                  graph ? "source,target" : "") < 0)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    size_t count = named_columns(call, words, names, MOST);
-    brume_status status =
-        brume_input_open(brume_call_operand(call, 1), names, count, &input, error);
+    brume_status status = brume_input_open(brume_call_operand(call, 1), names, &input, error);
     if (status == BRUME_OK)
         status = run_on_file(release, statistic, input.path, input.format, bits, error);
     brume_input_close(&input);
-    free(words);
+    free(names);
     return status;
 }
 

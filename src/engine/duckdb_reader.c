@@ -83,6 +83,8 @@ static void bind_table(duckdb_bind_info info)
         duckdb_bind_add_result_column(info, name, type);
         duckdb_destroy_logical_type(&type);
     }
+    /* About so many rows has a part: for which side of a join is the smaller one. */
+    duckdb_bind_set_cardinality(info, 100000 * table->format->part_count(table->files), false);
 }
 
 /* ---- init: a scan, and its threads ---- */
@@ -231,7 +233,7 @@ static void put_column(duckdb_vector vector, brume_type type, const thread_state
 {
     if (type.kind == BRUME_TYPE_TEXT)
         put_texts(vector, thread->copies[column], thread->valid[column], count);
-    else if (thread->copies[column])
+    else if (thread->copies[column]) /* others were read in place */
         put_small_decimals(vector, type.precision, thread->copies[column], count);
     put_validity(vector, thread->valid[column], count);
 }

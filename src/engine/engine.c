@@ -20,8 +20,8 @@ bool brume_engine_ends_with(const char *text, const char *end)
 
 bool brume_engine_dialect_of(const char *location, brume_dialect *dialect)
 {
-    static const char *const endings[] = {".csv",  ".tsv",   ".csv.gz", ".parquet",
-                                          ".json", ".jsonl", ".ndjson"};
+    static const char *const endings[] = {".csv",     ".tsv",  ".csv.gz", ".tsv.gz",
+                                          ".parquet", ".json", ".jsonl",  ".ndjson"};
     if (strncmp(location, "postgresql://", 13) == 0 || strncmp(location, "postgres://", 11) == 0) {
         *dialect = BRUME_DIALECT_POSTGRESQL;
         return true;

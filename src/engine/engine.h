@@ -71,19 +71,24 @@ typedef struct brume_description {
     char *options;  /* to be recorded and given back as brume_source.options */
     brume_column *columns;
     size_t column_count;
+    bool can_fail;  /* PostgreSQL: a view that computes (casts, functions, arithmetic) or a foreign
+                       table: a row of it can make a query fail, which tells that it is there */
+    bool is_opaque; /* PostgreSQL: it reads through a function or a foreign table, so that its marks
+                       do not know everything it reads */
 } brume_description;
 
 /* What a source is known by. Two sources that share a mark hold the same data, or part of it:
  *   path:PATH                a file's resolved path
  *   inode:MAJOR:MINOR:INODE:BIRTH   a file, whatever its name: hard links, renamed files
  *   contents:SIZE:HASH       a file's contents: copies
- *   table:SERVER:DATABASE:OID       a table; of a view also the tables it reads, of a partitioned
- *                            or inherited one also its parts
+ *   table:SERVER:DATABASE:OID       a table; of a partitioned or inherited one also its parts; of a
+ *                            view also the tables it reads, these last. What is behind a function
+ *                            or a foreign table is not seen.
  * They may say something about the data (names of files, contents): they are for the ledger, which
  * keeps them as keyed hashes, and for nobody's eyes. */
 typedef struct brume_marks {
     char **texts;
-    size_t count;
+    size_t count, read_count; /* the last `read_count` are of tables that a view reads */
 } brume_marks;
 
 typedef struct brume_engine brume_engine;

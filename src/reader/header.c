@@ -27,7 +27,7 @@ static brume_status add_name(brume_header *header, brume_text text, brume_error 
         return brume_no_memory(error, NULL);
     header->names = grown;
     char *name = NULL;
-    if (text.length > 0)
+    if (text.data && text.length > 0)
         name = strndup(text.data, text.length);
     else if (asprintf(&name, "column%zu", header->count + 1) < 0)
         name = NULL;

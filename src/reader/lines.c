@@ -191,7 +191,10 @@ brume_status brume_lines_open(const brume_text_file *file, uint64_t from, uint64
     if (!lines)
         return brume_no_memory(error, NULL);
     *lines = (brume_lines){.file = file, .descriptor = -1, .to = to, .room = BLOCK};
-    lines->buffer = malloc(BLOCK + 1 + BRUME_FIND_PADDING);
+    uint64_t end = to < file->size ? to : file->size;
+    if (end < from + BLOCK - BEYOND) /* a small file, or a short range */
+        lines->room = (size_t)(end > from ? end - from : 0) + BEYOND;
+    lines->buffer = malloc(lines->room + 1 + BRUME_FIND_PADDING);
     brume_status status = lines->buffer ? start(lines, from, begins, error)
                                         : brume_no_memory(error, NULL);
     if (status != BRUME_OK) {
