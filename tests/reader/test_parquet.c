@@ -96,7 +96,7 @@ static void every_fixture_is_read_as_expected(void **state)
         count++;
     }
     closedir(folder);
-    assert_int_equal(count, 27);
+    assert_int_equal(count, 28);
 }
 
 /* ---- parts ---- */

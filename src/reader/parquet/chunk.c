@@ -18,13 +18,14 @@ enum { WORDS = BRUME_BATCH_ROWS / 64 };
 struct brume_parquet_chunk {
     const brume_parquet_column *column;
     size_t value_size;
-    brume_pool pool;
+    brume_pool *pool;
     brume_parquet_pages pages;
     brume_parquet_dictionary dictionary;
-    uint64_t left;      /* rows of the page that are not read yet */
-    brume_rle levels;   /* of an optional column: 1 where there is a value */
-    bool by_dictionary; /* the page's values are indices: */
-    brume_rle indices;  /* these; else they are here: */
+    uint64_t left;            /* rows of the page that are not read yet */
+    brume_rle levels;         /* of an optional column: 1 where there is a value */
+    brume_pool_block *turned; /* bytes of levels in the deprecated way */
+    bool by_dictionary;       /* the page's values are indices: */
+    brume_rle indices;        /* these; else they are here: */
     brume_parquet_values values;
     _Alignas(16) uint8_t stored[BRUME_BATCH_ROWS * sizeof(brume_text)];
     uint32_t index[BRUME_BATCH_ROWS];
@@ -34,15 +35,16 @@ _Static_assert((int)BRUME_PARQUET_MOST == (int)BRUME_BATCH_ROWS, "a batch is rea
 
 brume_parquet_chunk *brume_parquet_chunk_open(const brume_parquet_column *column,
                                               const brume_parquet_place *place, int file,
-                                              const char *location)
+                                              const char *location, brume_pool *pool)
 {
     brume_parquet_chunk *chunk = malloc(sizeof *chunk);
     if (!chunk)
         return NULL;
     memset(chunk, 0, offsetof(brume_parquet_chunk, stored));
     chunk->column = column;
+    chunk->pool = pool;
     chunk->value_size = brume_parquet_value_size(column->type);
-    brume_parquet_pages_open(&chunk->pages, file, location, place, &chunk->pool);
+    brume_parquet_pages_open(&chunk->pages, file, location, place, pool);
     return chunk;
 }
 
@@ -51,7 +53,9 @@ void brume_parquet_chunk_close(brume_parquet_chunk *chunk)
     if (!chunk)
         return;
     brume_parquet_dictionary_clear(&chunk->dictionary);
-    brume_pool_clear(&chunk->pool);
+    brume_parquet_values_close(&chunk->values);
+    brume_parquet_pages_close(&chunk->pages);
+    brume_pool_release(chunk->turned);
     free(chunk);
 }
 
@@ -64,9 +68,12 @@ static bool open_old_levels(brume_parquet_chunk *chunk, brume_parquet_page *page
     size_t length = (size_t)((page->count + 7) / 8);
     if (length > page->length)
         return false;
-    uint8_t *bytes = brume_pool_lend(&chunk->pool, length);
-    if (!bytes)
+    brume_pool_block *block = brume_pool_take(chunk->pool, length);
+    if (!block)
         return false;
+    brume_pool_release(chunk->turned);
+    chunk->turned = block;
+    uint8_t *bytes = brume_pool_bytes(block);
     for (size_t i = 0; i < length; i++) {
         unsigned turned = 0;
         for (unsigned bit = 0; bit < 8; bit++)
@@ -123,7 +130,7 @@ static brume_parquet_fault open_page(brume_parquet_chunk *chunk, brume_parquet_p
     if (chunk->by_dictionary)
         return open_indices(chunk, page) ? PARQUET_SOUND : PARQUET_DAMAGED;
     return brume_parquet_values_open(&chunk->values, chunk->column, page->encoding, page->bytes,
-                                     page->length, &chunk->pool);
+                                     page->length, chunk->pool);
 }
 
 static brume_status fault_of_page(const brume_parquet_chunk *chunk, brume_parquet_fault fault,
@@ -165,7 +172,7 @@ static brume_parquet_fault read_values(brume_parquet_chunk *chunk, size_t count,
     brume_parquet_fault fault = brume_parquet_values_read(&chunk->values, count, chunk->stored);
     if (fault != PARQUET_SOUND)
         return fault;
-    return brume_parquet_convert(column, chunk->stored, count, values, good, all, &chunk->pool);
+    return brume_parquet_convert(column, chunk->stored, count, values, good, all, chunk->pool);
 }
 
 static bool bit_at(const uint64_t *words, size_t i)
@@ -235,7 +242,6 @@ static brume_parquet_fault read_rows(brume_parquet_chunk *chunk, size_t start, s
 brume_status brume_parquet_chunk_next(brume_parquet_chunk *chunk, size_t count,
                                       brume_batch_column *out, brume_error *error)
 {
-    brume_pool_turn(&chunk->pool);
     memset(out->valid, 0, WORDS * sizeof *out->valid);
     for (size_t done = 0, step; done < count; done += step) {
         BRUME_TRY(next_page(chunk, error));

@@ -5,14 +5,16 @@
 #include <brume/status.h>
 
 #include "reader/parquet/footer.h"
+#include "reader/parquet/pool.h"
 #include "reader/rows.h"
 
 typedef struct brume_parquet_chunk brume_parquet_chunk;
 
-/* `column` is not refused; it, the file and `location` must outlive the chunk. NULL: no memory. */
+/* `column` is not refused; it, the file, `location` and the pool must outlive the chunk. The pool
+ * is turned before each batch. NULL: no memory. */
 brume_parquet_chunk *brume_parquet_chunk_open(const brume_parquet_column *column,
                                               const brume_parquet_place *place, int file,
-                                              const char *location);
+                                              const char *location, brume_pool *pool);
 
 /* The next `count` <= BRUME_BATCH_ROWS rows. ESOURCE: unreadable, damaged, or there are fewer;
  * EMEMORY. */

@@ -24,9 +24,12 @@ struct brume_row_files {
     parquet_file *files;
     size_t file_count;
     size_t part_count;
+    brume_pool_shelf *shelf; /* of the parts' memory */
 };
 
 struct brume_row_part {
+    brume_pool_shelf *shelf;
+    brume_pool pool;
     int file;
     uint64_t left; /* rows */
     brume_parquet_chunk **chunks;
@@ -115,6 +118,7 @@ static void close_files(brume_row_files *files)
         free(files->files[i].columns);
         brume_parquet_footer_clear(&files->files[i].footer);
     }
+    brume_pool_shelf_close(files->shelf);
     free(files->files);
     free(files->location);
     free(files);
@@ -128,7 +132,9 @@ brume_status brume_parquet_open(const char *location, const char *const *paths, 
         return brume_no_memory(error, NULL);
     files->location = strdup(location);
     files->files = calloc(count + 1, sizeof *files->files);
-    brume_status status = files->location && files->files ? BRUME_OK : brume_no_memory(error, NULL);
+    files->shelf = brume_pool_shelf_open();
+    brume_status status =
+        files->location && files->files && files->shelf ? BRUME_OK : brume_no_memory(error, NULL);
     for (size_t i = 0; status == BRUME_OK && i < count; i++)
         status = add_file(files, paths[i], error);
     if (status == BRUME_OK)
@@ -158,6 +164,7 @@ static void part_close(brume_row_part *part)
     for (size_t i = 0; i < part->chunk_count; i++)
         brume_parquet_chunk_close(part->chunks[i]);
     free((void *)part->chunks);
+    brume_pool_shelf_put(part->shelf, part->pool);
     if (part->file >= 0)
         close(part->file);
     free(part);
@@ -181,7 +188,7 @@ static brume_status fill_part(const brume_row_files *files, const parquet_file *
         const brume_parquet_column *column =
             &file->footer.schema.columns[file->columns[columns[i]]];
         part->chunks[i] = brume_parquet_chunk_open(column, &group->places[column->leaf], part->file,
-                                                   files->location);
+                                                   files->location, &part->pool);
         if (!part->chunks[i])
             return brume_no_memory(error, NULL);
         part->chunk_count = i + 1;
@@ -199,6 +206,8 @@ static brume_status part_open(const brume_row_files *files, size_t index, const 
     if (!part)
         return brume_no_memory(error, NULL);
     part->file = -1;
+    part->shelf = files->shelf;
+    part->pool = brume_pool_shelf_take(files->shelf);
     brume_status status =
         fill_part(files, file, &file->footer.groups[index], columns, column_count, part, error);
     if (status == BRUME_OK)
@@ -212,6 +221,7 @@ static brume_status part_next(brume_row_part *part, brume_batch_column *columns,
                               brume_error *error)
 {
     size_t count = part->left < BRUME_BATCH_ROWS ? (size_t)part->left : BRUME_BATCH_ROWS;
+    brume_pool_turn(&part->pool);
     for (size_t i = 0; i < part->chunk_count && count > 0; i++)
         BRUME_TRY(brume_parquet_chunk_next(part->chunks[i], count, &columns[i], error));
     part->left -= count;

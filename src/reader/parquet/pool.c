@@ -1,6 +1,8 @@
 /* Blocks of bytes that are used again: see the header. */
 #include "reader/parquet/pool.h"
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct brume_pool_block {
@@ -21,18 +23,17 @@ static brume_pool_block *find(brume_pool *pool, size_t size)
     return best;
 }
 
-/* Free blocks were all too small: a larger one comes in their place. */
+/* Free blocks were all too small: a larger one comes in the place of one. */
 static void drop_free(brume_pool *pool)
 {
-    for (brume_pool_block **link = &pool->blocks; *link;) {
-        brume_pool_block *block = *link;
-        if (block->state != BLOCK_FREE) {
-            link = &block->next;
-            continue;
-        }
-        *link = block->next;
-        free(block);
-    }
+    brume_pool_block **link = &pool->blocks;
+    while (*link && (*link)->state != BLOCK_FREE)
+        link = &(*link)->next;
+    brume_pool_block *block = *link;
+    if (!block)
+        return;
+    *link = block->next;
+    free(block);
 }
 
 brume_pool_block *brume_pool_take(brume_pool *pool, size_t size)
@@ -86,4 +87,53 @@ void brume_pool_clear(brume_pool *pool)
         free(pool->blocks);
         pool->blocks = next;
     }
+}
+
+/* ---- pools that nobody uses ---- */
+
+enum { SHELF_MOST = 64 };
+
+struct brume_pool_shelf {
+    pthread_mutex_t lock; /* guards the two below */
+    brume_pool pools[SHELF_MOST];
+    size_t count;
+};
+
+brume_pool_shelf *brume_pool_shelf_open(void)
+{
+    brume_pool_shelf *shelf = calloc(1, sizeof *shelf);
+    if (shelf)
+        pthread_mutex_init(&shelf->lock, NULL);
+    return shelf;
+}
+
+void brume_pool_shelf_close(brume_pool_shelf *shelf)
+{
+    if (!shelf)
+        return;
+    for (size_t i = 0; i < shelf->count; i++)
+        brume_pool_clear(&shelf->pools[i]);
+    pthread_mutex_destroy(&shelf->lock);
+    free(shelf);
+}
+
+brume_pool brume_pool_shelf_take(brume_pool_shelf *shelf)
+{
+    pthread_mutex_lock(&shelf->lock);
+    brume_pool pool = shelf->count > 0 ? shelf->pools[--shelf->count] : (brume_pool){0};
+    pthread_mutex_unlock(&shelf->lock);
+    return pool;
+}
+
+void brume_pool_shelf_put(brume_pool_shelf *shelf, brume_pool pool)
+{
+    for (brume_pool_block *block = pool.blocks; block; block = block->next)
+        block->state = BLOCK_FREE;
+    pthread_mutex_lock(&shelf->lock);
+    bool room = shelf->count < SHELF_MOST;
+    if (room)
+        shelf->pools[shelf->count++] = pool;
+    pthread_mutex_unlock(&shelf->lock);
+    if (!room)
+        brume_pool_clear(&pool);
 }

@@ -32,4 +32,15 @@ uint8_t *brume_pool_lend(brume_pool *pool, size_t size);
 
 void brume_pool_clear(brume_pool *pool);
 
+/* Pools that nobody uses at the moment, for any thread to take: memory that was used before is
+ * there at once. */
+typedef struct brume_pool_shelf brume_pool_shelf;
+
+brume_pool_shelf *brume_pool_shelf_open(void); /* NULL: no memory */
+void brume_pool_shelf_close(brume_pool_shelf *shelf);
+
+/* A pool, empty if there is none; and back with it, whose bytes are then nobody's. */
+brume_pool brume_pool_shelf_take(brume_pool_shelf *shelf);
+void brume_pool_shelf_put(brume_pool_shelf *shelf, brume_pool pool);
+
 #endif

@@ -174,6 +174,27 @@ def write_old(folder, write_expected):
                                    ("lz4", "BIGINT", "bigint"), ("key", "VARCHAR", "text")], lines)
 
 
+def constants(count, value):
+    """DELTA_BINARY_PACKED: blocks of 128 in four parts, all differences 0."""
+    blocks = (count - 1 + 127) // 128
+    return varint(128) + varint(4) + varint(count) + zigzag(value) + bytes(5) * blocks
+
+
+def write_old_long(folder, write_expected):
+    """Levels as plain bits for more rows than two batches have, beside texts that need memory of their own."""
+    rows = 4200
+    bits = [0 if i % 7 == 3 else 1 for i in range(rows)]
+    levels = bytes(sum(b << 7 - k for k, b in enumerate(bits[i:i + 8])) for i in range(0, rows, 8))
+    plain = b"".join(struct.pack("<i", i) for i in range(rows) if bits[i])
+    texts_by_delta = constants(rows, 0) + constants(rows, 1) + bytes(97 + i % 26 for i in range(rows))
+    columns = [({1: INT32, 3: 1}, b"bits", [data_page(levels + plain, rows, levels=4)], 0),
+               ({1: BYTE_ARRAY, 3: 0, 6: 0}, b"t", [data_page(texts_by_delta, rows, encoding=7)], 0)]
+    with open(os.path.join(folder, "old_long.parquet"), "wb") as out:
+        out.write(file_of(columns, rows))
+    write_expected(folder, "old_long", [("bits", "INTEGER", "integer"), ("t", "VARCHAR", "text")],
+                   [(str(i) if bits[i] else None, chr(97 + i % 26)) for i in range(rows)])
+
+
 def write_one_bad_row(folder, write_expected):
     """A hundred people, of whom number 42 has no good value anywhere (nanoseconds are all good)."""
     rows, bad, day, start = 100, 42, 86400, 10957  # the first good day is 2000-01-01
@@ -216,3 +237,4 @@ def write_by_hand(folder, write_expected):
     write_one_bad_row(folder, write_expected)
     write_misfits(folder, write_expected)
     write_old(folder, write_expected)
+    write_old_long(folder, write_expected)
