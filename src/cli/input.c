@@ -3,16 +3,18 @@
 
 #include "base/error.h"
 
-brume_status brume_input_open(const char *location, brume_input *out, brume_error *error)
+brume_status brume_input_open(const char *location, const char *const *names, size_t name_count,
+                              brume_input *out, brume_error *error)
 {
     *out = (brume_input){.path = location};
     if (!brume_file_needs_engine(location))
         return BRUME_OK;
     brume_bits *bits = NULL;
     BRUME_TRY(brume_bits_open(&bits, error));
-    brume_status status = brume_file_rows(location, bits, &out->rows, error);
+    brume_status status = brume_file_rows(location, names, name_count, bits, &out->rows, error);
     brume_bits_close(bits);
     out->path = out->rows.path;
+    out->format = &brume_rows_format;
     return status;
 }
 

@@ -5,12 +5,15 @@
 #include "query/file_rows.h"
 
 typedef struct brume_input {
-    const char *path; /* of the CSV to read */
+    const char *path;                /* of the CSV to read */
+    const brume_text_format *format; /* NULL: the defaults of its name */
     brume_rows_file rows;
 } brume_input;
 
-/* Close with brume_input_close, also after a failure. */
-BRUME_MUST_USE brume_status brume_input_open(const char *location, brume_input *out,
+/* `names` are the columns that will be read: a JSON file has these. Close with brume_input_close,
+ * also after a failure. */
+BRUME_MUST_USE brume_status brume_input_open(const char *location, const char *const *names,
+                                             size_t name_count, brume_input *out,
                                              brume_error *error);
 void brume_input_close(brume_input *input);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/csv.h"
+#include "base/csv_write.h"
 #include "cli/interrupt.h"
 #include "cli/open_ledger.h"
 #include "cli/table.h"

@@ -152,13 +152,56 @@ static brume_status write_text(brume_call *call, const brume_release *release, b
 typedef brume_status (*statistic_run)(brume_release *release, brume_error *error);
 
 static brume_status run_on_file(brume_release *release, statistic_run statistic, const char *path,
-                                brume_bits *bits, brume_error *error)
+                                const brume_text_format *format, brume_bits *bits,
+                                brume_error *error)
 {
-    BRUME_TRY(brume_csv_open(path, &release->csv, error));
+    BRUME_TRY(brume_csv_open(path, format, &release->csv, error));
     release->bits = bits;
     brume_status status = statistic(release, error);
     brume_csv_close(release->csv);
     release->csv = NULL;
+    return status;
+}
+
+/* The names of columns among the options, parted by commas, in `words`; how many there are. */
+static size_t named_columns(const brume_call *call, char *words, const char **names, size_t most)
+{
+    size_t count = 0;
+    char *rest = NULL;
+    for (char *name = strtok_r(words, ",", &rest); name && count < most;
+         name = strtok_r(NULL, ",", &rest)) {
+        size_t i = 0;
+        while (i < count && strcmp(names[i], name) != 0)
+            i++;
+        names[count] = name;
+        count += i == count;
+    }
+    if (count == 0 && strcmp(brume_call_operand(call, 0), "count") == 0)
+        names[count++] = "row"; /* rows are counted, and no field is read */
+    return count;
+}
+
+static brume_status run_without_ledger(brume_release *release, statistic_run statistic,
+                                       brume_bits *bits, brume_error *error)
+{
+    enum { MOST = 64 };
+    const brume_call *call = release->call;
+    const char *column = brume_call_text(call, "column"),
+               *columns = brume_call_text(call, "columns");
+    const char *names[MOST];
+    char *words = NULL;
+    brume_input input = {0};
+    bool graph = strcmp(release->statistic, "triangles") == 0;
+    if (asprintf(&words, "%s,%s,%s", column ? column : "", columns ? columns : "",
+                 graph ? "source,target" : "") < 0)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    size_t count = named_columns(call, words, names, MOST);
+    brume_status status =
+        brume_input_open(brume_call_operand(call, 1), names, count, &input, error);
+    if (status == BRUME_OK)
+        status = run_on_file(release, statistic, input.path, input.format, bits, error);
+    brume_input_close(&input);
+    free(words);
     return status;
 }
 
@@ -180,7 +223,7 @@ static brume_status draw_charged(void *context, const char *path, brume_bits *bi
     release->value = release->rows = NULL;
     release->released = true;
     release->error_95 = NAN;
-    BRUME_TRY(run_on_file(release, draw->statistic, path, bits, error));
+    BRUME_TRY(run_on_file(release, draw->statistic, path, &brume_rows_format, bits, error));
     if (!(release->cost_epsilon <= release->epsilon && release->cost_delta <= release->delta))
         return brume_fail(error, BRUME_EINTERNAL, NULL, "the release cost more than its price");
     *answer = to_json(release);
@@ -263,11 +306,7 @@ static brume_status run(brume_call *call, brume_error *error)
     BRUME_TRY(brume_bits_open(&bits, error));
     brume_status status = BRUME_OK;
     if (brume_call_has(call, "no-ledger")) {
-        brume_input input;
-        status = brume_input_open(brume_call_operand(call, 1), &input, error);
-        if (status == BRUME_OK)
-            status = run_on_file(&release, statistics[which].run, input.path, bits, error);
-        brume_input_close(&input);
+        status = run_without_ledger(&release, statistics[which].run, bits, error);
     } else {
         status = run_charged(call, &release, statistics[which].run, bits, &answer, error);
         if (status == BRUME_OK)

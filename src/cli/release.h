@@ -6,7 +6,7 @@
 #include <brume/bits.h>
 #include <brume/stability.h>
 
-#include "base/csv.h"
+#include "reader/csv_rows.h"
 #include "cli/command.h"
 
 typedef struct brume_release {

@@ -173,6 +173,16 @@ static brume_status run_charged(const brume_synth *synth, brume_ledger *ledger, 
     return status;
 }
 
+static brume_status open_input(const brume_call *call, const brume_synth *synth, brume_input *input,
+                               brume_error *error)
+{
+    const char *names[BRUME_UNIVERSE_COLUMNS];
+    size_t count = brume_schema_columns(synth->schema);
+    for (size_t i = 0; i < count; i++)
+        names[i] = brume_schema_name(synth->schema, i);
+    return brume_input_open(brume_call_operand(call, 0), names, count, input, error);
+}
+
 /* From a dataset of the ledger, or without one from the CSV file at `path`. */
 static brume_status produce(brume_call *call, const brume_synth *synth, brume_ledger *ledger,
                             const char *path, brume_error *error)
@@ -242,8 +252,11 @@ static brume_status run(brume_call *call, brume_error *error)
     if (status == BRUME_OK)
         status = brume_synth_read(&synth, error);
     brume_input input = {0};
-    if (status == BRUME_OK && !charged)
-        status = brume_input_open(brume_call_operand(call, 0), &input, error);
+    synth.format = &brume_rows_format;
+    if (status == BRUME_OK && !charged) {
+        status = open_input(call, &synth, &input, error);
+        synth.format = input.format;
+    }
     if (status == BRUME_OK && !charged)
         status = brume_synth_check_file(&synth, input.path, error);
     if (status == BRUME_OK)

@@ -1,10 +1,11 @@
 /* DuckDB in process: CSV, Parquet and JSON files.
  *
  * Lock-down, in this order: the database is in memory (so that no stored macro can shadow a
- * function); the settings that change the meaning of SQL are pinned; the source files alone are
- * allowed and external access is switched off; each source becomes a view; the configuration is
- * locked. After that only a prepared statement that DuckDB itself calls a SELECT is executed. How
- * files are read is in duckdb_source.c. */
+ * function); the settings that change the meaning of SQL are pinned; what does not fit into memory
+ * fails instead of going to disk; Parquet sources alone are allowed and external access is switched
+ * off (CSV and JSON are read by brume); each source becomes a view; the configuration is locked.
+ * After that only a prepared statement that DuckDB itself calls a SELECT is executed. How files are
+ * read is in duckdb_source.c. */
 #include "engine/driver.h"
 
 #include <stdio.h>
@@ -54,11 +55,32 @@ static bool settle(engine_state *state)
         "SET enable_progress_bar = false",
         "SET errors_as_json = false",
         "SET scalar_subquery_error_on_multiple_rows = true",
+        "SET temp_directory = ''", /* rows are never written to disk */
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (!brume_duckdb_run(state->connection, settings[i]))
             return false;
     return true;
+}
+
+/* DuckDB may open the files that it reads itself, and no others. */
+static bool lock_files(const engine_state *state)
+{
+    char *sql = NULL;
+    size_t allowed = 0;
+    brume_sql_append(&sql, "SET allowed_paths = [");
+    for (size_t i = 0; i < state->source_count; i++) {
+        const brume_files *files = &state->sources[i].files;
+        for (size_t j = 0; files->format == BRUME_FILE_PARQUET && j < files->count; j++) {
+            brume_sql_append(&sql, allowed++ ? "," : "");
+            brume_sql_append_quoted(&sql, files->paths[j]);
+        }
+    }
+    brume_sql_append(&sql, "]");
+    bool locked = sql && brume_duckdb_run(state->connection, sql) &&
+                  brume_duckdb_run(state->connection, "SET enable_external_access = false");
+    free(sql);
+    return locked;
 }
 
 static brume_status duckdb_driver_open(brume_engine *engine, const brume_source *sources,
@@ -77,18 +99,7 @@ static brume_status duckdb_driver_open(brume_engine *engine, const brume_source 
     if (duckdb_open(NULL, &state->database) != DuckDBSuccess ||
         duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be started");
-    char *sql = NULL;
-    brume_sql_append(&sql, "SET allowed_paths = [");
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < state->sources[i].files.count; j++) {
-            brume_sql_append(&sql, i + j ? "," : "");
-            brume_sql_append_quoted(&sql, state->sources[i].files.paths[j]);
-        }
-    brume_sql_append(&sql, "]");
-    bool locked = sql && brume_duckdb_run(state->connection, sql) &&
-                  brume_duckdb_run(state->connection, "SET enable_external_access = false");
-    free(sql);
-    if (!locked)
+    if (!lock_files(state))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be locked down");
     for (size_t i = 0; i < count; i++)
         BRUME_TRY(brume_duckdb_open_source(state->connection, i, &sources[i], &state->sources[i],
@@ -108,10 +119,8 @@ static void duckdb_driver_close(brume_engine *engine)
     if (state->database)
         duckdb_close(&state->database);
     brume_duckdb_scan_close(state->scan);
-    for (size_t i = 0; i < state->source_count; i++) {
-        brume_files_clear(&state->sources[i].files);
-        free(state->sources[i].options);
-    }
+    for (size_t i = 0; i < state->source_count; i++)
+        brume_duckdb_source_clear(&state->sources[i]);
     free(state->sources);
     free(state);
     engine->state = NULL;
@@ -139,13 +148,15 @@ static brume_status duckdb_driver_describe(brume_engine *engine, size_t index,
 static brume_status engine_failed(const engine_state *state, brume_error *error)
 {
     for (size_t i = 0; i < state->source_count; i++)
+        BRUME_TRY(brume_duckdb_table_failure(&state->sources[i].table, error));
+    for (size_t i = 0; i < state->source_count; i++)
         for (size_t j = 0; j < state->sources[i].files.count; j++)
             if (access(state->sources[i].files.paths[j], R_OK) != 0)
                 return brume_fail(error, BRUME_ESOURCE, "put the file back and ask again",
                                   "the file '%s' is gone or may not be read any more",
                                   state->sources[i].files.location);
     return brume_fail(error, BRUME_EENGINE,
-                      "check that the source is whole, and that there is memory and disk space",
+                      "check that the source is whole, and that there is memory",
                       "DuckDB failed while it ran the query");
 }
 

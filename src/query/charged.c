@@ -105,8 +105,10 @@ static brume_status buy(brume_ledger *ledger, const brume_charged *release,
                                      : json_pack("[{s:s}]", "release", release->what);
     brume_ledger_charge charges = {.dataset = question->datasets[0]->name,
                                    .price = charge,
+                                   .stated = question->datasets[0]->stated,
                                    .marks = (const char *const *)marks.texts,
-                                   .mark_count = marks.count};
+                                   .mark_count = marks.count,
+                                   .read_mark_count = marks.read_count};
     brume_reservation reservation = {.charges = &charges,
                                      .charge_count = 1,
                                      .sql = release->what,
