@@ -1,5 +1,6 @@
 /* Records of a CSV whose quoted fields may hold line ends: lines are put together until the quotes
- * of the last one are closed. A quote that is never closed goes on to the end of the file. A record
+ * of the last one are closed. A quote that is never closed goes on to the end of the file. Bytes
+ * behind a closing quote belong to its field (and make the record unreadable: csv_line.h). A record
  * of more than 2^28 bytes cannot be read. Without `multiline` every line is a record. */
 #ifndef BRUME_READER_RECORDS_H
 #define BRUME_READER_RECORDS_H

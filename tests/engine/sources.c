@@ -53,7 +53,7 @@ brume_engine *open_one(const char *location, const char *table)
 
 brume_engine *open_declared(const char *location, const char *declared)
 {
-    columns read;
+    declared_columns read;
     columns_read(declared, &read);
     brume_source source = columns_source(location, &read);
     brume_engine *engine = NULL;

@@ -192,7 +192,7 @@ static void quotes_do_not_reach_over_lines_unless_that_is_declared(void **state)
 {
     (void)state;
     enum { ROWS = 60000 }; /* about 12 MB: several parts */
-    columns read;
+    declared_columns read;
     columns_read("who bigint, x bigint", &read);
     for (int multiline = 0; multiline <= 1; multiline++) {
         brume_source source = columns_source(path_of("lines.csv"), &read);
@@ -373,7 +373,7 @@ static void parquet_and_json_globs_are_read_and_a_changed_schema_is_refused(void
 static brume_status register_file(const char *name, const char *text, const char *options,
                                   const char *declared)
 {
-    columns read;
+    declared_columns read;
     columns_read(declared, &read);
     write_file(name, text);
     brume_source source = columns_source(path_of(name), &read);

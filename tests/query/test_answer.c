@@ -28,7 +28,7 @@ static void open_clinic(registered *all, int without, uint64_t seed)
     FILE *file = registered_begin(all);
     write_visits(file, without);
     registered_open(all, file, seed);
-    brume_policy *policy = registered_policy(&(brume_source){.location = all->csv});
+    brume_policy *policy = registered_file(all->csv, "age bigint");
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     assert_ok(brume_policy_set_domain(policy, "ward", wards, 4, &error));

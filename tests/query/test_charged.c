@@ -14,7 +14,7 @@ static void open_place(registered *all, int rows, brume_adjacency adjacency)
     for (int i = 0; i < rows; i++)
         fprintf(file, "%d\n", 20 + i);
     registered_open(all, file, 1);
-    registered_enter(all->ledger, registered_policy(&(brume_source){.location = all->csv}), &terms);
+    registered_enter(all->ledger, registered_file(all->csv, "age bigint"), &terms);
 }
 
 /* How many rows the file has. */

@@ -3,7 +3,7 @@
 
 #include "check.h"
 
-void columns_read(const char *text, columns *out)
+void columns_read(const char *text, declared_columns *out)
 {
     memset(out, 0, sizeof *out);
     while (text && *text) {
@@ -23,7 +23,7 @@ void columns_read(const char *text, columns *out)
     }
 }
 
-brume_source columns_source(const char *location, const columns *declared)
+brume_source columns_source(const char *location, const declared_columns *declared)
 {
     return (brume_source){
         .location = location, .declared = declared->list, .declared_count = declared->count};
