@@ -7,9 +7,10 @@ Each round makes two tables that differ in the rows of one unit, the victim: ord
 nastiest that nasty_rows.py knows in the other. Both are registered with the same policy and asked the
 same questions. What can be seen without paying must be the same to the byte: output and exit code of
 register, show, explain and history, messages and exit codes of every query, the files left behind.
-Answers are bought for an epsilon of 10^9 or so, at which the noise is 0 but with a probability below
-10^-10000: what they say of the other units must be the same too, and what they say of everybody may
-differ by what one unit may contribute.
+Answers are bought for so large an epsilon that the noise is below the tolerance but with a probability
+below 10^-20 (an answer's noise is Laplace's, of a scale of at most 10^-6, and the tolerance is 10^-4; a
+mean's has a scale of at most 0.3/n, and the tolerance is 20/n): what they say of the other units must be
+the same too, and what they say of everybody may differ by what one unit may contribute.
 """
 import json
 import os
@@ -22,6 +23,7 @@ from nasty_rows import NAMES, VICTIM
 from processes import Folder, check, run_tests
 
 ROWS_MOST, LOW, HIGH = 3, 0, 100
+TOLERANCE = 1e-4
 BY_UNIT = [
     "SELECT who, COUNT(*) AS c, COUNT(x) AS cx, SUM(x) AS sx FROM people GROUP BY who",
     "SELECT who, COUNT(t) AS c FROM people WHERE t LIKE '%e%' OR t IS NULL OR length(t) > 4 GROUP BY who",
@@ -160,12 +162,13 @@ class Pair:
         answers = [side.answer(sql) for side in self.sides]
         check(all(answers), f"not answered: {sql}: {self.sides[0].seen[-1]} {self.sides[1].seen[-1]}")
         others = [[row for row in answer["rows"] if row[0] != VICTIM] for answer in answers]
-        check(others[0] == others[1] and len(others[0]) == len(self.units) - 1,
+        same = all(a[0] == b[0] and all(abs(x - y) < TOLERANCE for x, y in zip(a[1:], b[1:])) for a, b in zip(*others))
+        check(same and len(others[0]) == len(others[1]) == len(self.units) - 1,
               f"other units changed: {sql}\n{others[0]}\n{others[1]}")
 
     def compare_all(self, sql, most):
         a, b = (side.answer(sql)["rows"][0][0] for side in self.sides)
-        check(abs(a - b) <= most + 1e-6, f"{sql}: {a} and {b} differ by more than {most}")
+        check(abs(a - b) <= most + TOLERANCE, f"{sql}: {a} and {b} differ by more than {most}")
 
 
 WRITE_PARQUET = None
@@ -194,13 +197,14 @@ def by_row(pair, source):
         check(counted == rows, f"{rows} rows are counted as {counted}")
     means = []
     for side in pair.sides:
-        code, out = side.run("release", "mean", "people", "--column", "x", "--epsilon", "1e9", "--adjacency", "replace",
+        code, out = side.run("release", "mean", "people", "--column", "x", "--bounds", f"{LOW}..{HIGH}", "--epsilon", "700",
+                             "--adjacency", "replace",
                              "--json", paid=True)
         check(code == 0, f"release mean: {side.seen[-1]}")
         answer = json.loads(out)
         means.append(answer.pop("value"))
         side.seen.append(answer)
-    check(abs(means[0] - means[1]) <= pair.count * (HIGH - LOW) / rows + 1e-6, f"means {means} of {rows} rows")
+    check(abs(means[0] - means[1]) <= pair.count * (HIGH - LOW) / rows + 20 / rows, f"means {means} of {rows} rows")
     pair.compare_free()
 
 
@@ -215,6 +219,26 @@ def rounds(programs, make, look, seed, count):
             pair.close()
 
 
+def multiline(pair):
+    """The control: declared so, a quote may swallow the rows of others."""
+    name = "people.csv"
+    pair.write(name, [",".join(NAMES).encode()], lambda row: nasty_rows.separated_line(row, ",", True),
+               lambda: nasty_rows.nasty_separated(pair.random, ","))
+    return [name, "--columns", "id text, who text, t text, d timestamp", "--multiline"]
+
+
+def control(programs):
+    for number in range(40):
+        pair = Pair(programs, randomness.Random(f"control {number}"))
+        try:
+            by_unit(pair, multiline(pair))
+        except AssertionError:
+            return
+        finally:
+            pair.close()
+    raise AssertionError("a quote that swallows other rows is not seen")
+
+
 def main():
     global WRITE_PARQUET
     programs, WRITE_PARQUET, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -226,6 +250,7 @@ def main():
             tests.append((f"no {words} change anything but a unit's own share of {what}" if look is by_unit
                           else f"no {words} change {what}",
                           lambda make=make, look=look: rounds(programs, make, look, seed, count)))
+    tests.append(("a reader in which a quote swallows the rows of others is caught", lambda: control(programs)))
     return run_tests(tests)
 
 
