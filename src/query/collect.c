@@ -99,9 +99,9 @@ static brume_status declare_cell(void *context, const brume_key_value *cell, bru
     return brume_bounder_declare(context, cell, error);
 }
 
-static brume_status open_bounder(stream *rows, brume_bits *bits, brume_error *error)
+static brume_status open_bounder(const brume_plan *plan, brume_bits *bits, brume_bounder **out,
+                                 brume_error *error)
 {
-    const brume_plan *plan = rows->plan;
     const brume_query *query = plan->query;
     brume_wire *wires = calloc(query->key_count + 1, sizeof *wires);
     brume_bound_value *values = calloc(plan->value_count + 1, sizeof *values);
@@ -118,9 +118,7 @@ static brume_status open_bounder(stream *rows, brume_bits *bits, brume_error *er
                                plan->value_count,        values,
                                !plan->shape.private_keys};
     if (status == BRUME_OK)
-        status = brume_bounder_open(&bounds, bits, &rows->bounder, error);
-    if (status == BRUME_OK && !plan->shape.private_keys)
-        status = visit_domain(plan, declare_cell, rows->bounder, error);
+        status = brume_bounder_open(&bounds, bits, out, error);
     free(wires);
     free(values);
     return status;
@@ -150,26 +148,47 @@ static brume_status take_chunk(void *context, const brume_chunk *chunk, brume_er
     return status;
 }
 
+/* The columns of a stream: the unit if there is one, the keys, the values. At most
+ * 1 + keys + values; returns how many. */
+static size_t stream_columns(const brume_plan *plan, const brume_expression **columns)
+{
+    const brume_query *query = plan->query;
+    size_t count = 0;
+    if (query->unit)
+        columns[count++] = query->unit;
+    for (size_t i = 0; i < query->key_count; i++)
+        columns[count++] = query->keys[i].expression;
+    for (size_t i = 0; i < plan->value_count; i++)
+        columns[count++] = plan->values[i].grid;
+    return count;
+}
+
+static brume_status print_stream(const brume_plan *plan, brume_dialect dialect,
+                                 const char *const *tables, char **sql, brume_error *error)
+{
+    const brume_expression **columns =
+        calloc(1 + plan->query->key_count + plan->value_count, sizeof *columns);
+    if (!columns)
+        return brume_no_memory(error, "the groups");
+    brume_status status = brume_query_print_rows(plan->query, dialect, tables, columns,
+                                                 stream_columns(plan, columns), sql, error);
+    free(columns);
+    return status;
+}
+
 static brume_status stream_rows(stream *rows, brume_error *error)
 {
     const brume_plan *plan = rows->plan;
-    const brume_query *query = plan->query;
-    size_t most = 1 + query->key_count + plan->value_count, count = 0;
+    size_t most = 1 + plan->query->key_count + plan->value_count, count = 0;
     const brume_expression **columns = calloc(most, sizeof *columns);
     brume_wire *wires = calloc(most, sizeof *wires);
     brume_status status = columns && wires ? BRUME_OK : brume_no_memory(error, "the groups");
     if (status == BRUME_OK) {
-        if (query->unit)
-            columns[count++] = query->unit;
-        for (size_t i = 0; i < query->key_count; i++)
-            columns[count++] = query->keys[i].expression;
-        for (size_t i = 0; i < plan->value_count; i++)
-            columns[count++] = plan->values[i].grid;
+        char *sql = NULL;
+        count = stream_columns(plan, columns);
         for (size_t i = 0; i < count; i++)
             wires[i] = brume_type_wire(columns[i]->type);
-        char *sql = NULL;
-        status = brume_query_print_rows(query, brume_engine_dialect(rows->engine), rows->tables,
-                                        columns, count, &sql, error);
+        status = print_stream(plan, brume_engine_dialect(rows->engine), rows->tables, &sql, error);
         if (status == BRUME_OK)
             status = brume_engine_scan(rows->engine, sql, wires, count, take_chunk, rows, error);
         free(sql);
@@ -184,7 +203,9 @@ static brume_status collect_rows(const brume_plan *plan, brume_engine *engine, c
 {
     stream rows = {.plan = plan, .engine = engine, .tables = tables};
     rows.numbered = !plan->query->unit;
-    brume_status status = open_bounder(&rows, bits, error);
+    brume_status status = open_bounder(plan, bits, &rows.bounder, error);
+    if (status == BRUME_OK && !plan->shape.private_keys)
+        status = visit_domain(plan, declare_cell, rows.bounder, error);
     if (status == BRUME_OK)
         status = stream_rows(&rows, error);
     collected->bounder = rows.bounder;
@@ -392,9 +413,8 @@ static brume_status take_groups(brume_collected *collected, const brume_plan *pl
     return status;
 }
 
-static brume_status collect_groups(const brume_plan *plan, brume_engine *engine,
-                                   const char **tables, brume_collected *collected,
-                                   brume_error *error)
+static brume_status print_groups(const brume_plan *plan, brume_dialect dialect,
+                                 const char *const *tables, char **sql, brume_error *error)
 {
     brume_group_sum *sums = calloc(plan->value_count + 1, sizeof *sums);
     if (!sums)
@@ -404,12 +424,19 @@ static brume_status collect_groups(const brume_plan *plan, brume_engine *engine,
         sums[i] = (brume_group_sum){plan->values[i].grid, brume_measure_centre(&measure),
                                     plan->values[i].squares};
     }
-    char *sql = NULL;
-    brume_status status = brume_query_print_groups(plan->query, brume_engine_dialect(engine),
-                                                   tables, sums, plan->value_count, &sql, error);
+    brume_status status =
+        brume_query_print_groups(plan->query, dialect, tables, sums, plan->value_count, sql, error);
     free(sums);
-    if (status == BRUME_OK)
-        status = take_groups(collected, plan, engine, sql, error);
+    return status;
+}
+
+static brume_status collect_groups(const brume_plan *plan, brume_engine *engine,
+                                   const char **tables, brume_collected *collected,
+                                   brume_error *error)
+{
+    char *sql = NULL;
+    BRUME_TRY(print_groups(plan, brume_engine_dialect(engine), tables, &sql, error));
+    brume_status status = take_groups(collected, plan, engine, sql, error);
     free(sql);
     if (status != BRUME_OK)
         return status;
@@ -426,6 +453,42 @@ static bool must_stream(const brume_plan *plan)
     for (size_t i = 0; i < plan->value_count; i++)
         keep = keep || plan->values[i].keep;
     return keep;
+}
+
+brume_status brume_collect_statement(const brume_plan *plan, brume_dialect dialect,
+                                     const char *const *tables, char **sql, brume_error *error)
+{
+    return must_stream(plan) ? print_stream(plan, dialect, tables, sql, error)
+                             : print_groups(plan, dialect, tables, sql, error);
+}
+
+brume_status brume_collect_nothing(const brume_plan *plan, uint64_t units, brume_bits *bits,
+                                   brume_collected **out, brume_error *error)
+{
+    brume_bounder *bounder = NULL;
+    if (must_stream(plan)) /* that it opens is all that is asked of it */
+        BRUME_TRY(open_bounder(plan, bits, &bounder, error));
+    brume_bounder_close(bounder);
+    brume_collected *made = calloc(1, sizeof *made);
+    brume_status status = made ? grow(made, plan, error) : brume_no_memory(error, "the groups");
+    if (status != BRUME_OK) {
+        brume_collected_close(made);
+        return status;
+    }
+    for (size_t i = 0, at = 0; i < plan->query->key_count; i++) {
+        made->keys[i] = (brume_key_value){.null = true};
+        if (plan->domain) {
+            made->keys[i] = plan->domain[at];
+            at += plan->domain_size[i];
+        }
+    }
+    for (size_t i = 0; i < plan->value_count; i++)
+        made->values[i] = (brume_bounded_value){0};
+    made->groups[0] = (brume_bounded_group){.units = units, .rows = units};
+    made->count = 1;
+    point_groups(made, plan);
+    *out = made;
+    return BRUME_OK;
 }
 
 brume_status brume_collect(const brume_plan *plan, brume_engine *engine, size_t table_count,
