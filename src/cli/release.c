@@ -50,8 +50,8 @@ static brume_status read_price(brume_release *release, unsigned adjacencies, bru
     if (!brume_call_has(call, "epsilon"))
         return brume_fail(error, BRUME_EARGUMENT, "there is no default: --epsilon 1",
                           "'--epsilon' is missing");
-    release->epsilon = brume_call_real(call, "epsilon", 0);
-    release->delta = brume_call_real(call, "delta", 0);
+    BRUME_TRY(brume_release_price(call, "epsilon", &release->epsilon, error));
+    BRUME_TRY(brume_release_price(call, "delta", &release->delta, error));
     release->cost_epsilon = release->epsilon;
     release->cost_rho = release->error_95 = NAN;
     release->released = true;
@@ -61,10 +61,27 @@ static brume_status read_price(brume_release *release, unsigned adjacencies, bru
     return BRUME_OK;
 }
 
+/* A part of the cost as it is shown: all of what was typed is what was typed, although the double
+ * that was drawn with may be the one below. */
+static double shown(const brume_release *release, const char *option, double used, double cost)
+{
+    return cost == used ? brume_call_real(release->call, option, cost) : cost;
+}
+
+static double shown_epsilon(const brume_release *release)
+{
+    return shown(release, "epsilon", release->epsilon, release->cost_epsilon);
+}
+
+static double shown_delta(const brume_release *release)
+{
+    return shown(release, "delta", release->delta, release->cost_delta);
+}
+
 static json_t *cost_json(const brume_release *release)
 {
-    return json_pack("{s:o, s:o, s:o}", "epsilon", brume_json_real(release->cost_epsilon), "delta",
-                     brume_json_real(release->cost_delta), "rho",
+    return json_pack("{s:o, s:o, s:o}", "epsilon", brume_json_real(shown_epsilon(release)), "delta",
+                     brume_json_real(shown_delta(release)), "rho",
                      brume_json_real(release->cost_rho));
 }
 
@@ -138,9 +155,9 @@ static brume_status write_text(brume_call *call, const brume_release *release, b
     fprintf(out, "%s%s by %s, %s", brume_dim(call), release->statistic, release->method,
             brume_adjacency_word(release->adjacency));
     if (isfinite(release->cost_epsilon))
-        fprintf(out, ", epsilon %s", brume_shortest(release->cost_epsilon).text);
+        fprintf(out, ", epsilon %s", brume_shortest(shown_epsilon(release)).text);
     if (release->cost_delta > 0)
-        fprintf(out, ", delta %s", brume_shortest(release->cost_delta).text);
+        fprintf(out, ", delta %s", brume_shortest(shown_delta(release)).text);
     if (isfinite(release->cost_rho))
         fprintf(out, ", rho %s", brume_shortest(release->cost_rho).text);
     fprintf(out, "%s\n", brume_plain(call));
@@ -438,11 +455,17 @@ const brume_command brume_command_release = {
         "Values outside the bounds are clamped. A missing value, a NaN and a text that is no number "
         "are dropped under add-remove, where the number of rows is private, and counted at the lower "
         "bound under replace, where it is public. No row can make the command fail.\n\n"
+        "With --no-ledger a number is rounded to as many decimals as --bounds is typed with: 0..100 "
+        "makes whole numbers, 0.00..3.00 two decimals. triangles reads the columns source and target, "
+        "one edge a row.\n\n"
         "An error bar is printed only where the noise does not depend on the data.\n\n"
-        "Methods, the standard one first: quantile, median: exponential, smooth, ptr, global; iqr: "
-        "smooth, ptr, stable, global; mode, top-k: stable; histogram: stable, or laplace with --domain; "
-        "reciprocal: count, global, ptr; triangles: local-sensitivity, smooth, ptr, global; "
-        "covariance: laplace, or gaussian with a delta; regression: ptr; the others: laplace.",
+        "Methods, the standard one of a statistic first, and what each takes beside --epsilon, "
+        "--adjacency, --no-ledger and --ledger (histogram is by laplace where --domain is typed, "
+        "covariance by gaussian where --delta is):\n"
+#define BRUME_RELEASE(statistic, method, options) statistic " by " method ": " options "\n"
+#include "cli/release.def"
+#undef BRUME_RELEASE
+        "\n--delta goes with --noise laplace, --degrees with student and --rho with lln.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,
