@@ -16,8 +16,7 @@ static void put(writer *w, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    w->length +=
-        (size_t)vsnprintf(w->text + w->length, NASTY_QUERY - w->length, format, arguments);
+    w->length += (size_t)vsnprintf(w->text + w->length, NASTY_QUERY - w->length, format, arguments);
     va_end(arguments);
     assert_holds(w->length < NASTY_QUERY);
 }
@@ -28,8 +27,8 @@ static size_t below(writer *w, size_t bound)
 }
 
 #define CHOOSE(...)                                                                                \
-    ((const char *const[]){__VA_ARGS__})[below(                                                    \
-        w, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))]
+    ((const char *const[]){                                                                        \
+        __VA_ARGS__})[below(w, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))]
 
 static void put_expression(writer *w)
 {
@@ -104,8 +103,8 @@ static void put_aggregate(writer *w)
         put(w, "MODE() WITHIN GROUP (ORDER BY %s)", CHOOSE("b1", "i2", "s1", "d3", "s2", "i2 % 3"));
         return;
     default:
-        put(w, "%s(", CHOOSE("SUM", "SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV", "STDDEV_POP",
-                             "MEDIAN"));
+        put(w, "%s(",
+            CHOOSE("SUM", "SUM", "AVG", "VAR_POP", "VAR_SAMP", "STDDEV", "STDDEV_POP", "MEDIAN"));
         put_number(w);
         put(w, ")%s", below(w, 6) ? "" : " FILTER (WHERE b2)");
     }

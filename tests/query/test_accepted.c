@@ -88,8 +88,8 @@ static brume_ledger *open_ledger(const setting *s, bool server, char path[96])
 
 static brume_payment random_payment(nasty_random *random, const setting *s)
 {
-    static const char *const prices[] = {"1", "0.3", "10", "1e-9", "1e-13", "1e-290",
-                                         "1e6", "1e10", "1e290", "0.1000000000000000001"};
+    static const char *const prices[] = {"1",      "0.3", "10",   "1e-9",  "1e-13",
+                                         "1e-290", "1e6", "1e10", "1e290", "0.1000000000000000001"};
     static const char *const deltas[] = {NULL, NULL, "1e-6", "1e-300", "0.01"};
     size_t usual = nasty_below(random, 2) ? 3 : 10;
     const char *price = prices[nasty_below(random, usual)];
