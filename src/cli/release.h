@@ -101,6 +101,13 @@ BRUME_MUST_USE brume_status brume_release_smooth(
 BRUME_MUST_USE brume_status brume_release_tested(brume_release *release, const brume_tested *tested,
                                                  double step, int64_t *out, brume_error *error);
 
+/* The answer: as JSON (NULL: no memory), as text, and back from a recorded one, so that it is
+ * written like a fresh one. */
+json_t *brume_release_to_json(const brume_release *release);
+BRUME_MUST_USE brume_status brume_release_write(brume_call *call, const brume_release *release,
+                                                brume_error *error);
+void brume_release_recall(brume_release *release, const json_t *answer);
+
 /* The statistics, one group a file. */
 brume_status brume_release_count(brume_release *release, brume_error *error);
 brume_status brume_release_sum(brume_release *release, brume_error *error);

@@ -162,7 +162,7 @@ static void what_is_explained_is_answered_on_both_engines(void **state)
     }
     free(sql);
     printf("# %zu accepted and answered, %zu refused\n", count.accepted, count.refused);
-    assert_holds(4 * count.accepted > count.accepted + count.refused);
+    assert_holds(20 * count.accepted > count.accepted + count.refused); /* else nothing is tested */
 }
 
 /* SELECT n aggregates. */
