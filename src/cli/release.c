@@ -49,6 +49,9 @@ static brume_status read_price(brume_release *release, unsigned adjacencies, bru
     if (!brume_call_has(call, "epsilon"))
         return brume_fail(error, BRUME_EARGUMENT, "there is no default: --epsilon 1",
                           "'--epsilon' is missing");
+    if (brume_call_has(call, "no-ledger") && brume_call_has(call, "ledger"))
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'--ledger' does not apply with '--no-ledger'");
     BRUME_TRY(brume_release_price(call, "epsilon", &release->epsilon, error));
     BRUME_TRY(brume_release_price(call, "delta", &release->delta, error));
     release->cost_epsilon = release->epsilon;

@@ -3,8 +3,8 @@
  *   test_accepted SEED QUERIES
  *
  * Random policies (unit, limits, rule, adjacency, estimates of bias), random queries and random
- * prices, tiny and huge, over a table of nasty values on both engines. A query that is accepted is
- * answered; one that is refused is refused by both, and nothing is charged. */
+ * prices, tiny and huge, or accuracies, over a table of nasty values on both engines. A query that
+ * is accepted is answered; one that is refused is refused by both, and nothing is charged. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -106,14 +106,14 @@ typedef struct tally {
 } tally;
 
 /* Ask both ways; what they say must agree. */
-static void ask(brume_ledger *ledger, const char *sql, const brume_payment *payment, uint64_t tape,
-                tally *count)
+static void ask(brume_ledger *ledger, const char *sql, const brume_payment *payment,
+                const brume_target *target, uint64_t tape, tally *count)
 {
     brume_error error = {0}, refusal = {0};
     json_t *explained = NULL, *answer = NULL;
-    brume_status accepted = brume_explain(ledger, sql, payment, NULL, &explained, &refusal);
+    brume_status accepted = brume_explain(ledger, sql, payment, target, &explained, &refusal);
     brume_bits *bits = brume_tape_open_seeded(tape);
-    brume_status answered = brume_answer(ledger, sql, payment, NULL, bits, NULL, &answer, &error);
+    brume_status answered = brume_answer(ledger, sql, payment, target, bits, NULL, &answer, &error);
     brume_bits_close(bits);
     if (accepted == BRUME_EINTERNAL || accepted == BRUME_EMEMORY)
         fail_msg("%s: %s", refusal.message, sql);
@@ -151,8 +151,13 @@ static void what_is_explained_is_answered_on_both_engines(void **state)
         for (size_t i = 0; i < QUERIES_OF_A_POLICY; i++) {
             nasty_query(&random, s.unit, sql);
             brume_payment payment = random_payment(&random, &s);
+            bool by_accuracy = nasty_below(&random, 8) == 0;
+            brume_target target = {.within = nasty_below(&random, 2) ? 0.5 : 1e4,
+                                   .rank = 10,
+                                   .confidence = 0.95,
+                                   .at_least = 100};
             for (int e = 0; e < 2; e++)
-                ask(ledgers[e], sql, &payment, done + i, &count);
+                ask(ledgers[e], sql, &payment, by_accuracy ? &target : NULL, done + i, &count);
         }
         for (int e = 0; e < 2; e++) {
             nothing_is_charged_without_an_answer(ledgers[e]);
@@ -196,7 +201,7 @@ static void hundreds_of_aggregates_are_answered_or_refused_for_nothing(void **st
             for (size_t i = 0; i < kinds; i++) {
                 tally count = {0, 0};
                 write_many(sql, aggregates[i % 3], counts[i]);
-                ask(ledger, sql, &payment, i, &count);
+                ask(ledger, sql, &payment, NULL, i, &count);
                 if (counts[i] <= 300) /* so many always work */
                     assert_int_equal(count.accepted, 1);
             }
