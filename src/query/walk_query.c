@@ -188,7 +188,7 @@ static bool walk_outputs(brume_walk_outer *o, const PgQuery__SelectStmt *select,
     }
     if (count == 0 || empty) {
         brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "ask for COUNT(*), SUM, AVG, MEDIAN ...",
-                              "the query has an output that is nothing");
+                              "the query has no outputs, or an array of none");
         return false;
     }
     if (count > BRUME_WALK_OUTPUTS) {
