@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -142,9 +143,14 @@ static brume_status run_charged(brume_call *call, brume_release *release, statis
                           "log-normal noise is paid in rho, a release from a dataset in epsilon");
     BRUME_TRY(describe(call, what, sizeof what, error));
     const brume_watch *watch = brume_interrupt_watch(call);
-    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
     brume_dataset *dataset = NULL;
-    brume_status status = brume_open_dataset(ledger, charged.dataset, &dataset, error);
+    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
+    if (status != BRUME_OK && error && access(charged.dataset, F_OK) == 0)
+        snprintf(error->hint, sizeof error->hint,
+                 "register the file first, or read it without an account: --no-ledger");
+    if (status != BRUME_OK)
+        return status;
+    status = brume_open_dataset(ledger, charged.dataset, &dataset, error);
     brume_dataset_close(dataset);
     if (status == BRUME_OK)
         status = brume_charged_release(ledger, &charged, bits, watch, answer, error);
