@@ -15,6 +15,7 @@
 #include <duckdb.h>
 
 #include "base/error.h"
+#include "engine/duckdb_like.h"
 #include "engine/duckdb_scan.h"
 #include "engine/duckdb_source.h"
 
@@ -75,7 +76,8 @@ static brume_status duckdb_driver_open(brume_engine *engine, const brume_source 
     for (size_t i = 0; i < count; i++)
         BRUME_TRY(brume_files_find(sources[i].location, &state->sources[i].files, error));
     if (duckdb_open(NULL, &state->database) != DuckDBSuccess ||
-        duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state))
+        duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state) ||
+        !brume_duckdb_like_register(state->connection))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be started");
     char *sql = NULL;
     brume_sql_append(&sql, "SET allowed_paths = [");
