@@ -297,7 +297,8 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_target target;
     const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
     BRUME_TRY(brume_call_check_price(call, error));
-    const brume_watch *watch = brume_interrupt_watch(call);
+    const brume_watch *watch = NULL;
+    BRUME_TRY(brume_interrupt_watch(call, &watch, error));
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
     if (status == BRUME_OK)
         status = brume_bits_open(&bits, error);
@@ -323,6 +324,7 @@ static const brume_option options[] = {
      .argument = "FORMAT",
      .choices = formats,
      .help = "table (unless said), csv, json or html"},
+    BRUME_TIMEOUT_OPTION,
     BRUME_LEDGER_OPTION,
 };
 

@@ -12,6 +12,7 @@
 #include "engine/location.h"
 #include "ledger/dataset.h"
 #include "query/policy.h"
+#include "query/spend.h"
 
 /* ---- the budget ---- */
 
@@ -152,6 +153,7 @@ static brume_status declare(const brume_call *call, brume_policy *policy, brume_
         BRUME_TRY(brume_policy_set_unit(policy, unit, error));
     policy->max_groups = brume_call_count(call, "max-groups", 1);
     policy->max_rows = brume_call_count(call, "max-rows", 1);
+    policy->timeout = brume_call_real(call, "timeout", 0);
     if (brume_call_text(call, "estimate-bias"))
         BRUME_TRY(
             brume_policy_set_bias_share(policy, brume_call_text(call, "estimate-bias"), error));
@@ -373,6 +375,13 @@ static const brume_option options[] = {
      .type = BRUME_OPTION_TEXT,
      .argument = "epsilon=E",
      .help = "most that one query may cost"},
+    {.name = "timeout",
+     .type = BRUME_OPTION_REAL,
+     .argument = "SECONDS",
+     .least = 0,
+     .least_open = true,
+     .most = BRUME_TIMEOUT_MOST,
+     .help = "the longest that one query may take; no cap unless said"},
     {.name = "data-version",
      .type = BRUME_OPTION_TEXT,
      .argument = "V",

@@ -368,12 +368,15 @@ json_t *brume_policy_to_json(const brume_policy *policy)
                              (json_int_t)policy->max_groups, "max_rows",
                              (json_int_t)policy->max_rows, "columns", columns);
     /* written only where it was said: a policy without it reads as it always did */
-    if (json && policy->bias_share &&
-        json_object_set_new(json, "bias_share", json_string(policy->bias_share)) != 0) {
-        json_decref(json);
-        return NULL;
-    }
-    return json;
+    bool whole = json != NULL;
+    if (whole && policy->bias_share)
+        whole = json_object_set_new(json, "bias_share", json_string(policy->bias_share)) == 0;
+    if (whole && policy->timeout > 0)
+        whole = json_object_set_new(json, "timeout", json_real(policy->timeout)) == 0;
+    if (whole)
+        return json;
+    json_decref(json);
+    return NULL;
 }
 
 static brume_status damaged(brume_error *error)
@@ -431,6 +434,8 @@ static bool is_sound(const brume_policy *policy)
     }
     if (policy->bias_share && !is_share(policy->bias_share))
         return false;
+    if (!(policy->timeout >= 0))
+        return false;
     return !policy->unit || brume_policy_find(policy, policy->unit);
 }
 
@@ -449,6 +454,8 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
                 copy(&policy->unit, text_of(json, "unit")) &&
                 copy(&policy->bias_share, text_of(json, "bias_share"));
     size_t count = json_array_size(columns);
+    if (good)
+        policy->timeout = json_number_value(json_object_get(json, "timeout"));
     if (good)
         good = (policy->columns = calloc(count + 1, sizeof *policy->columns)) != NULL;
     for (size_t i = 0; good && i < count; i++) {
