@@ -14,7 +14,7 @@
 
 typedef struct brume_like brume_like;
 
-enum { BRUME_LIKE_MOST = 1023 }; /* bytes of a pattern */
+enum { BRUME_LIKE_MOST = 255 }; /* bytes of a pattern */
 
 /* Read a pattern of at most BRUME_LIKE_MOST bytes; with `folds` ASCII letters match in either case.
  * A backslash at the very end stands for itself. NULL: out of memory, or the pattern is too long.

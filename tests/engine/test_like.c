@@ -206,7 +206,7 @@ static uint64_t next_random(uint64_t *state)
 /* A text, and a pattern that is made of it by cutting and blurring, so that about half match. */
 static void make_pair(uint64_t *state, char *pattern, char *text)
 {
-    size_t length = 50 + next_random(state) % 300, used = 0;
+    size_t length = 50 + next_random(state) % 200, used = 0;
     for (size_t i = 0; i < length; i++)
         text[i] = "ab"[next_random(state) % 2];
     text[length] = 0;
