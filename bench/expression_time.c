@@ -282,6 +282,21 @@ static double worked(void)
     return 1e-9 * (double)nanoseconds;
 }
 
+/* All conditions are good SQL, before any is measured. */
+static void parse(const subject *on, const char *const *conditions, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char text[1024];
+        brume_error error = {0};
+        brume_query *query = NULL;
+        snprintf(text, sizeof text, "SELECT COUNT(*) FROM t WHERE %s", conditions[i]);
+        if (brume_query_parse(text, &on->catalog, &query, &error) != BRUME_OK)
+            fprintf(stderr, "%s\n", text);
+        must(error.status, &error);
+        brume_query_free(query);
+    }
+}
+
 /* Seconds of one query. */
 static double run_once(subject *on, const char *condition)
 {
@@ -401,6 +416,7 @@ static void measure_texts(bool postgresql)
         make_subject(postgresql, i, bytes / length, length, &longer[i]);
     }
     open_subjects(subjects, 2 * kinds);
+    parse(subjects, text_conditions, COUNT_OF(text_conditions));
     head(where, "texts", bytes / length, length);
     for (size_t i = 0; i < COUNT_OF(text_conditions); i++) {
         measure(subjects, 2 * kinds, text_conditions[i], 3);
@@ -417,6 +433,7 @@ static void measure_numbers(bool postgresql)
     for (size_t i = 0; i < kinds; i++)
         make_subject(postgresql, i, rows, 0, &subjects[i]);
     open_subjects(subjects, kinds);
+    parse(subjects, number_conditions, COUNT_OF(number_conditions));
     head(where, "numbers and times", rows, 0);
     for (size_t i = 0; i < COUNT_OF(number_conditions); i++) {
         measure(subjects, kinds, number_conditions[i], 3);
@@ -462,8 +479,8 @@ int main(int count, char **words)
     for (int postgresql = 0; postgresql < 2; postgresql++) {
         if (count > 1 && strcmp(words[1], postgresql ? "duckdb" : "postgresql") == 0)
             continue;
-        measure_texts(postgresql);
         measure_numbers(postgresql);
+        measure_texts(postgresql);
     }
     rmdir(folder);
     check_complete();

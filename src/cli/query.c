@@ -342,7 +342,8 @@ const brume_command brume_command_query = {
         "beside each value: the noiseless value on the bounded data is within it with a "
         "probability of 95 %. The price is on the ledger before the answer exists, and stays "
         "spent. The same question at the same price is read again for free. Ctrl-C ends it and says "
-        "whether the price was spent; a second one does not wait for the engine to stop.",
+        "whether the price was spent; it has two seconds to stop in order, a second one does not wait. "
+        "The deadline of --timeout, or of the owner, ends it in the same way.",
     .usage = "SQL (--epsilon E [--delta D] | --rho R | --within A) [OPTION...]",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
