@@ -414,6 +414,13 @@ static bool column_from_json(const json_t *json, brume_policy_column *column)
     return true;
 }
 
+/* Absent, or a number of seconds. */
+static bool timeout_from_json(const json_t *json, double *timeout)
+{
+    *timeout = json_number_value(json); /* 0 for none */
+    return !json || *timeout > 0;
+}
+
 /* What the owner may declare, and nothing else: the declarations decide what is charged. */
 static bool is_sound(const brume_policy *policy)
 {
@@ -434,8 +441,6 @@ static bool is_sound(const brume_policy *policy)
     }
     if (policy->bias_share && !is_share(policy->bias_share))
         return false;
-    if (!(policy->timeout >= 0))
-        return false;
     return !policy->unit || brume_policy_find(policy, policy->unit);
 }
 
@@ -455,7 +460,7 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
                 copy(&policy->bias_share, text_of(json, "bias_share"));
     size_t count = json_array_size(columns);
     if (good)
-        policy->timeout = json_number_value(json_object_get(json, "timeout"));
+        good = timeout_from_json(json_object_get(json, "timeout"), &policy->timeout);
     if (good)
         good = (policy->columns = calloc(count + 1, sizeof *policy->columns)) != NULL;
     for (size_t i = 0; good && i < count; i++) {
