@@ -15,9 +15,9 @@
 #include <duckdb.h>
 
 #include "base/error.h"
-#include "engine/duckdb_like.h"
 #include "engine/duckdb_scan.h"
 #include "engine/duckdb_source.h"
+#include "engine/duckdb_text.h"
 
 typedef struct duckdb_state_of_engine {
     duckdb_database database;
@@ -77,7 +77,7 @@ static brume_status duckdb_driver_open(brume_engine *engine, const brume_source 
         BRUME_TRY(brume_files_find(sources[i].location, &state->sources[i].files, error));
     if (duckdb_open(NULL, &state->database) != DuckDBSuccess ||
         duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state) ||
-        !brume_duckdb_like_register(state->connection))
+        !brume_duckdb_text_register(state->connection))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be started");
     char *sql = NULL;
     brume_sql_append(&sql, "SET allowed_paths = [");

@@ -62,7 +62,7 @@ const char *brume_print_lower(brume_printer *printer, const char *a, bool upper)
 }
 
 /* PostgreSQL's own LIKE gives up as soon as the text is at its end, so that its time is that of the
- * text times the pattern at most; DuckDB's tries again and again (engine/duckdb_like.h). */
+ * text times the pattern at most; DuckDB's tries again and again (engine/duckdb_text.h). */
 static brume_piece like(brume_printer *printer, const brume_expression *node, brume_piece a)
 {
     bool folds = node->operation == BRUME_OPERATION_ILIKE ||
