@@ -55,12 +55,13 @@ static bool is_searchable(brume_builder *builder, const char *name, brume_node n
 static brume_node build_length(brume_builder *builder, const char *name, brume_operation operation,
                                const brume_node *arguments, size_t count)
 {
-    brume_node both[2];
+    brume_node both[2] = {NULL, NULL};
     for (size_t i = 0; i < count; i++)
         if (!(both[i] = brume_argument_text(builder, name, arguments[i])))
             return NULL;
     bool truth = operation == BRUME_OPERATION_STARTS_WITH;
-    if (operation == BRUME_OPERATION_POSITION && !is_searchable(builder, name, both[1]))
+    if (operation == BRUME_OPERATION_POSITION && count == 2 &&
+        !is_searchable(builder, name, both[1]))
         return NULL;
     brume_expression *node =
         brume_build_node(builder, operation, truth ? BOOLEAN : INTEGER, both, count);

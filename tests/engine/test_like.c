@@ -136,7 +136,7 @@ static char *array_of(const texts *all)
         }
         *end++ = '"';
     }
-    strcpy(end, "}");
+    memcpy(end, "}", 2);
     return array;
 }
 
