@@ -131,7 +131,7 @@ static brume_status describe(const brume_call *call, char *what, size_t size, br
     for (size_t i = 0; i < call->command->option_count; i++) {
         const char *name = call->command->options[i].name;
         bool price = strcmp(name, "epsilon") == 0 || strcmp(name, "delta") == 0 ||
-                     strcmp(name, "ledger") == 0;
+                     strcmp(name, "ledger") == 0 || strcmp(name, "timeout") == 0;
         for (size_t n = 0; !price && used < size && n < brume_call_times(call, name); n++) {
             const char *text = brume_call_text_at(call, name, n);
             used +=
@@ -162,7 +162,8 @@ static brume_status run_charged(brume_call *call, brume_release *release, statis
         return brume_fail(error, BRUME_EUNSUPPORTED, "take --noise cauchy or laplace",
                           "log-normal noise is paid in rho, a release from a dataset in epsilon");
     BRUME_TRY(describe(call, what, sizeof what, error));
-    const brume_watch *watch = brume_interrupt_watch(call);
+    const brume_watch *watch = NULL;
+    BRUME_TRY(brume_interrupt_watch(call, &watch, error));
     brume_dataset *dataset = NULL;
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
     if (status != BRUME_OK && error && access(charged.dataset, F_OK) == 0)
@@ -185,6 +186,7 @@ static brume_status run(brume_call *call, brume_error *error)
     while (strcmp(statistics[which].name, release.statistic) != 0)
         which++; /* the operand is one of the choices */
     BRUME_TRY(read_price(&release, statistics[which].adjacencies, error));
+    BRUME_TRY(brume_interrupt_check(call, error));
     brume_bits *bits = NULL;
     json_t *answer = NULL;
     BRUME_TRY(brume_bits_open(&bits, error));
@@ -338,6 +340,7 @@ static const brume_option options[] = {
     {.name = "no-ledger",
      .type = BRUME_OPTION_FLAG,
      .help = "SOURCE is a file, and nobody keeps account: a row is a unit"},
+    BRUME_TIMEOUT_OPTION,
     BRUME_LEDGER_OPTION,
 };
 

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "engine/duckdb_scan.h"
 #include "engine/duckdb_source.h"
+#include "engine/duckdb_text.h"
 
 typedef struct duckdb_state_of_engine {
     duckdb_database database;
@@ -77,7 +78,8 @@ static brume_status duckdb_driver_open(brume_engine *engine, const brume_source 
     for (size_t i = 0; i < count; i++)
         BRUME_TRY(brume_files_find(sources[i].location, &state->sources[i].files, error));
     if (duckdb_open(NULL, &state->database) != DuckDBSuccess ||
-        duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state))
+        duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state) ||
+        !brume_duckdb_text_register(state->connection))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be started");
     if (!brume_duckdb_run(state->connection, "SET enable_external_access = false"))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be locked down");
