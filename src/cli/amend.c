@@ -204,6 +204,9 @@ static brume_status amend(brume_call *call, brume_ledger *ledger, const brume_da
     brume_status status = brume_policy_from_json(dataset->policy, &before, error);
     if (status == BRUME_OK)
         status = check_fixed(call, dataset, before, error);
+    if (status == BRUME_OK && json_array_size(changes) == 0)
+        status = brume_fail(error, BRUME_EARGUMENT, "see 'brume help amend'",
+                            "nothing is said that could be amended");
     if (status == BRUME_OK)
         status = make_policy(call, dataset, before, &found, &policy, error);
     if (status == BRUME_OK && !(json = brume_policy_to_json(policy)))
@@ -226,9 +229,6 @@ static brume_status run(brume_call *call, brume_error *error)
     json_t *changes = list_changes(call);
     brume_status status = changes ? BRUME_OK
                                   : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    if (status == BRUME_OK && json_array_size(changes) == 0)
-        status = brume_fail(error, BRUME_EARGUMENT, "see 'brume help amend'",
-                            "nothing is said that could be amended");
     if (status == BRUME_OK)
         status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
     if (status == BRUME_OK)

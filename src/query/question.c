@@ -87,18 +87,6 @@ static brume_status load(brume_question *question, brume_ledger *ledger, char **
     return BRUME_OK;
 }
 
-/* Keep the typed text: answers, explanations and the ledger show it. */
-static brume_status keep_typed(brume_question *question, const char *sql, brume_error *error)
-{
-    json_t *text = json_string(sql); /* NULL if it is not UTF-8 */
-    bool good = text != NULL;
-    json_decref(text);
-    if (!good)
-        return brume_fail(error, BRUME_ESYNTAX, "write it in UTF-8", "the SQL is not UTF-8");
-    question->typed = strdup(sql);
-    return question->typed ? BRUME_OK : brume_no_memory(error, "a question");
-}
-
 /* The one dataset of a policy that no ledger has. */
 static brume_status load_alone(brume_question *question, brume_policy *policy, const char *name,
                                brume_error *error)
@@ -144,8 +132,8 @@ brume_status brume_question_open(brume_ledger *ledger, const char *sql, brume_qu
     brume_status status = question ? load(question, ledger, names, count, error)
                                    : brume_no_memory(error, "a question");
     brume_query_names_free(names, count);
-    if (status == BRUME_OK)
-        status = keep_typed(question, sql, error);
+    if (status == BRUME_OK && !(question->typed = strdup(sql)))
+        status = brume_no_memory(error, "a question");
     if (status == BRUME_OK)
         status = brume_query_parse(sql, &question->catalog, &question->query, error);
     if (status != BRUME_OK) {

@@ -39,8 +39,9 @@ class Place(Folder):
         subprocess.run([self.parquet, select, self.path(name)], check=True)
 
     def register(self, source):
+        declared = ["--columns", "who, age"] if source.endswith(".json") else []
         self.run("register", "visits", source, "--unit", "who", "--budget", "epsilon=1", "--bounds",
-                 "age=0..100")
+                 "age=0..100", *declared)
 
 
 def csv(people, header="who,age", line="{0},{1}"):
@@ -101,6 +102,8 @@ CHANGES = [
     ("an empty CSV", on_csv(lambda p, _: p.write("visits.csv", "")), 6, "other columns"),
     ("a CSV without its header", on_csv(lambda p, people: p.write(
         "visits.csv", csv(people).partition("\n")[2])), 6, "other columns"),
+    ("a CSV without its header, of lines that cannot be read", on_csv(lambda p, people: p.write(
+        "visits.csv", "".join(f'"{who},{age}\n' for who, age in people))), 6, "other columns"),
     ("a CSV with columns in another order", on_csv(lambda p, people: p.write(
         "visits.csv", csv(people, "age,who", "{1},{0}"))), 6, "other columns"),
     ("a CSV with a column more", on_csv(lambda p, people: p.write(

@@ -76,7 +76,7 @@ def an_answer_that_was_printed_is_charged_however_the_process_dies(programs):
                 check(place.holds(), f"the ledger does not hold after {i + 1} kills")
         events = place.history()
         for i in seen:
-            charged = [e for e in events if f"(literal bigint '{i}')" in e["sql"]]
+            charged = [e for e in events if e["sql"] == f"{COUNT} WHERE age < {i}"]
             check(len(charged) == 1 and charged[0]["state"] == "committed",
                   f"answer {i} was seen: {charged}; the newest: {events[-1]}")
         spent = 100 - place.json("budget", "visits")["remaining"]["epsilon"]
