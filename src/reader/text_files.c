@@ -80,7 +80,8 @@ static brume_status open_file(brume_row_files *files, const brume_text_table *ta
     if (!files->json && files->format.header) {
         brume_header header = {0};
         brume_status status = brume_header_read(&each->file, &files->format, &header, error);
-        /* A line that is no header is a row: nothing is said of it but that it is not the header. */
+        /* A line that is no header is a row: nothing is said of it but that it is not the header.
+         */
         if (status == BRUME_OK || status == BRUME_ESOURCE)
             status = check_header(files, &header, table->named, error);
         each->body = header.end;
