@@ -115,6 +115,7 @@ brume_status brume_declare_policy(const brume_call *call, brume_policy *policy, 
 {
     policy->max_groups = brume_call_count(call, "max-groups", policy->max_groups);
     policy->max_rows = brume_call_count(call, "max-rows", policy->max_rows);
+    policy->timeout = brume_call_real(call, "timeout", policy->timeout);
     if (brume_call_text(call, "estimate-bias"))
         BRUME_TRY(
             brume_policy_set_bias_share(policy, brume_call_text(call, "estimate-bias"), error));

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "engine/engine.h"
 #include "query/policy.h"
+#include "query/spend.h"
 #include "reader/format.h"
 
 /* Where the options stand in the tables of both commands. */
@@ -62,6 +63,13 @@
          .repeated = true,                                                                         \
          .help = "public values of a column; others are dropped when grouping by it. Several for " \
                  "one column add up"},                                                             \
+        {.name = "timeout",                                                                        \
+         .type = BRUME_OPTION_REAL,                                                                \
+         .argument = "SECONDS",                                                                    \
+         .least = 0,                                                                               \
+         .least_open = true,                                                                       \
+         .most = BRUME_TIMEOUT_MOST,                                                               \
+         .help = "the longest that one query may take; no cap unless said"},                       \
     {                                                                                              \
         .name = "estimate-bias", .type = BRUME_OPTION_TEXT, .argument = "SHARE",                   \
         .help = "share of each query's price, up to 0.5, that buys counts of the units bent by "   \

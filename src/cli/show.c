@@ -52,6 +52,9 @@ static brume_status write_text(brume_call *call, const brume_dataset *dataset, b
             fprintf(out, "  bias        %s of each price buys estimates of it\n", share);
         if (dataset->cap)
             fprintf(out, "  cap         epsilon %s a query\n", dataset->cap);
+        double timeout = json_number_value(json_object_get(policy, "timeout"));
+        if (timeout > 0)
+            fprintf(out, "  timeout     %s s a query\n", brume_shortest(timeout).text);
     }
     if (*dataset->data_version)
         fprintf(out, "  version     %s\n", dataset->data_version);

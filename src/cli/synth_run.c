@@ -172,7 +172,7 @@ static bool show_progress(void *context, uint64_t round, uint64_t rounds)
     shown *all = context;
     const brume_watch *watch = all->synth->watch;
     brume_progress_update(&all->bar, round);
-    return !watch || !watch->interrupted(watch->context);
+    return !watch || !watch->stopped(watch->context);
 }
 
 static brume_status run_in(const brume_synth *synth, const char *path, bool exact, brume_bits *bits,

@@ -2,8 +2,8 @@
  *
  * Lock-down, in this order: the database is in memory (so that no stored macro can shadow a
  * function); the settings that change the meaning of SQL are pinned; what does not fit into memory
- * fails instead of going to disk; Parquet sources alone are allowed and external access is switched
- * off (CSV and JSON are read by brume); each source becomes a view; the configuration is locked.
+ * fails instead of going to disk; external access is switched off (files are read by brume); each
+ * source becomes a view; the configuration is locked.
  * After that only a prepared statement that DuckDB itself calls a SELECT is executed. How files are
  * read is in duckdb_source.c. */
 #include "engine/driver.h"
@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "engine/duckdb_scan.h"
 #include "engine/duckdb_source.h"
+#include "engine/duckdb_text.h"
 
 typedef struct duckdb_state_of_engine {
     duckdb_database database;
@@ -63,26 +64,6 @@ static bool settle(engine_state *state)
     return true;
 }
 
-/* DuckDB may open the files that it reads itself, and no others. */
-static bool lock_files(const engine_state *state)
-{
-    char *sql = NULL;
-    size_t allowed = 0;
-    brume_sql_append(&sql, "SET allowed_paths = [");
-    for (size_t i = 0; i < state->source_count; i++) {
-        const brume_files *files = &state->sources[i].files;
-        for (size_t j = 0; files->format == BRUME_FILE_PARQUET && j < files->count; j++) {
-            brume_sql_append(&sql, allowed++ ? "," : "");
-            brume_sql_append_quoted(&sql, files->paths[j]);
-        }
-    }
-    brume_sql_append(&sql, "]");
-    bool locked = sql && brume_duckdb_run(state->connection, sql) &&
-                  brume_duckdb_run(state->connection, "SET enable_external_access = false");
-    free(sql);
-    return locked;
-}
-
 static brume_status duckdb_driver_open(brume_engine *engine, const brume_source *sources,
                                        size_t count, brume_error *error)
 {
@@ -97,9 +78,10 @@ static brume_status duckdb_driver_open(brume_engine *engine, const brume_source 
     for (size_t i = 0; i < count; i++)
         BRUME_TRY(brume_files_find(sources[i].location, &state->sources[i].files, error));
     if (duckdb_open(NULL, &state->database) != DuckDBSuccess ||
-        duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state))
+        duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state) ||
+        !brume_duckdb_text_register(state->connection))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be started");
-    if (!lock_files(state))
+    if (!brume_duckdb_run(state->connection, "SET enable_external_access = false"))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be locked down");
     for (size_t i = 0; i < count; i++)
         BRUME_TRY(brume_duckdb_open_source(state->connection, i, &sources[i], &state->sources[i],
@@ -139,8 +121,7 @@ static brume_status duckdb_driver_describe(brume_engine *engine, size_t index,
                                            brume_description *description, brume_error *error)
 {
     const engine_state *state = engine->state;
-    return brume_duckdb_describe(state->connection, index, &state->sources[index], description,
-                                 error);
+    return brume_duckdb_describe(&state->sources[index], description, error);
 }
 
 /* ---- rows ---- */

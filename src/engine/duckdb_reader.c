@@ -1,8 +1,15 @@
 /* Rows of brume's readers as a table of DuckDB: see the header. Values are read straight into
- * DuckDB's vectors where both store them alike; texts and decimals of few digits are copied. */
+ * DuckDB's vectors where both store them alike; decimals of few digits are copied. The bytes of
+ * texts stay where the reader has them, which is until its next call: DuckDB is done with a chunk
+ * before it asks for the next, and what keeps a text copies it (CSV files are read so by DuckDB
+ * too).
+ *
+ * The function's first column is nobody's: where no column is wanted, as for COUNT(*), DuckDB asks
+ * for the first, and nothing is read. */
 #include "engine/duckdb_reader.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,11 +75,16 @@ static duckdb_logical_type type_in_duckdb(brume_type type)
 static void bind_table(duckdb_bind_info info)
 {
     const brume_duckdb_table *table = duckdb_bind_get_extra_info(info);
-    for (size_t i = 0; i < table->column_count; i++) {
-        duckdb_logical_type type = type_in_duckdb(table->columns[i].type);
-        duckdb_bind_add_result_column(info, table->columns[i].name, type);
+    for (size_t i = 0; i <= table->column_count; i++) {
+        char name[24];
+        brume_type boolean = {BRUME_TYPE_BOOLEAN, 0, 0};
+        duckdb_logical_type type = type_in_duckdb(i ? table->columns[i - 1].type : boolean);
+        snprintf(name, sizeof name, "%zu", i);
+        duckdb_bind_add_result_column(info, name, type);
         duckdb_destroy_logical_type(&type);
     }
+    /* About so many rows has a part: for which side of a join is the smaller one. */
+    duckdb_bind_set_cardinality(info, 100000 * table->format->part_count(table->files), false);
 }
 
 /* ---- init: a scan, and its threads ---- */
@@ -103,11 +115,10 @@ static void init_scan(duckdb_init_info info)
         return;
     }
     *scan = (table_scan){.table = table, .columns = columns, .outputs = outputs};
-    /* Where no column is wanted DuckDB may ask for one that there is not: nobody reads it. */
     for (size_t i = 0; i < wanted; i++) {
         idx_t column = duckdb_init_get_column_index(info, i);
-        if (column < table->column_count) {
-            scan->columns[scan->count] = column;
+        if (column >= 1 && column <= table->column_count) {
+            scan->columns[scan->count] = column - 1;
             scan->outputs[scan->count++] = i;
         }
     }
@@ -169,20 +180,25 @@ static brume_status make_room(thread_state *thread, const table_scan *scan, brum
 
 /* ---- rows ---- */
 
-static void put_texts(duckdb_vector vector, const brume_text *texts, const uint64_t *valid,
-                      size_t count)
+/* A text that DuckDB cannot hold is NULL. */
+static void put_texts(duckdb_vector vector, const brume_text *texts, uint64_t *valid, size_t count)
 {
     duckdb_string_t *strings = duckdb_vector_get_data(vector);
     for (size_t i = 0; i < count; i++) {
+        size_t length = texts[i].length;
         if (!(valid[i / 64] >> (i % 64) & 1))
             continue;
-        if (texts[i].length > sizeof strings->value.inlined.inlined) {
-            duckdb_vector_assign_string_element_len(vector, i, texts[i].data, texts[i].length);
-            continue;
-        }
         memset(&strings[i], 0, sizeof strings[i]);
-        strings[i].value.inlined.length = (uint32_t)texts[i].length;
-        memcpy(strings[i].value.inlined.inlined, texts[i].data, texts[i].length);
+        strings[i].value.inlined.length = (uint32_t)length;
+        if (length <= sizeof strings->value.inlined.inlined) {
+            memcpy(strings[i].value.inlined.inlined, texts[i].data, length);
+        } else if (length <= UINT32_MAX) {
+            memcpy(strings[i].value.pointer.prefix, texts[i].data,
+                   sizeof strings->value.pointer.prefix);
+            strings[i].value.pointer.ptr = (char *)texts[i].data;
+        } else {
+            valid[i / 64] &= ~((uint64_t)1 << (i % 64));
+        }
     }
 }
 
@@ -215,13 +231,11 @@ static void put_validity(duckdb_vector vector, const uint64_t *valid, size_t cou
 static void put_column(duckdb_vector vector, brume_type type, const thread_state *thread,
                        size_t column, size_t count)
 {
-    put_validity(vector, thread->valid[column], count);
-    if (!thread->copies[column])
-        return; /* it was read in place */
     if (type.kind == BRUME_TYPE_TEXT)
         put_texts(vector, thread->copies[column], thread->valid[column], count);
-    else
+    else if (thread->copies[column]) /* others were read in place */
         put_small_decimals(vector, type.precision, thread->copies[column], count);
+    put_validity(vector, thread->valid[column], count);
 }
 
 /* Rows of the thread's part, or of the next one that is nobody's; 0 after the last. */

@@ -21,7 +21,8 @@ typedef struct brume_duckdb_table {
     brume_error error;
 } brume_duckdb_table;
 
-/* Make the function `name`, without arguments, over a table whose first four fields are set.
+/* Make the function `name`, without arguments, over a table whose first four fields are set. Its
+ * columns are called "1", "2" and so on; "0" is nobody's, and there for DuckDB to count rows by.
  * *table stays where it is, and outlives the database. EENGINE, EMEMORY. */
 BRUME_MUST_USE brume_status brume_duckdb_table_make(duckdb_connection connection, const char *name,
                                                     brume_duckdb_table *table, brume_error *error);

@@ -9,14 +9,9 @@
 
 typedef struct brume_duckdb_source {
     brume_files files;
-    char *options;            /* how the lines of text files are read, to be recorded */
-    brume_duckdb_table table; /* of CSV and JSON files */
+    char *options; /* how the lines of text files are read, to be recorded */
+    brume_duckdb_table table;
 } brume_duckdb_source;
-
-/* Append to *text (owned, may be NULL); on failure frees it and leaves NULL. The second one appends
- * a string literal. */
-void brume_sql_append(char **text, const char *more);
-void brume_sql_append_quoted(char **text, const char *value);
 
 /* Run a statement of brume's own whose result does not matter. */
 bool brume_duckdb_run(duckdb_connection connection, const char *sql);
@@ -32,8 +27,7 @@ BRUME_MUST_USE brume_status brume_duckdb_open_source(duckdb_connection connectio
 void brume_duckdb_source_clear(brume_duckdb_source *source);
 
 /* Columns, identity and options of an opened source. */
-BRUME_MUST_USE brume_status brume_duckdb_describe(duckdb_connection connection, size_t index,
-                                                  const brume_duckdb_source *source,
+BRUME_MUST_USE brume_status brume_duckdb_describe(const brume_duckdb_source *source,
                                                   brume_description *description,
                                                   brume_error *error);
 

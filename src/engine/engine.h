@@ -6,9 +6,9 @@
  * 2. An engine is opened locked down: files other than the sources cannot be read, nothing can be
  *    written, only one SELECT at a time runs, settings that change the meaning of SQL are pinned.
  * 3. No message carries the engine's own error text, because that text may quote rows.
- * 4. Rows arrive in no defined order. Every line of a CSV or JSON file is a row, and what cannot be
- *    read of it is NULL (reader/rows.h): an error, or a row that is missing, would tell that it is
- *    there.
+ * 4. Rows arrive in no defined order. Every line of a CSV or JSON file and every record of a
+ *    Parquet file is a row, and what cannot be read of it is NULL (reader/rows.h): an error, or a
+ *    row that is missing, would tell that it is there.
  * 5. Threads: one thread at a time uses an engine; brume_engine_cancel may be called from any
  *    thread and from a signal handler. The engine itself may use several: see brume_engine_scan. */
 #ifndef BRUME_ENGINE_ENGINE_H

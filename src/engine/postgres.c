@@ -75,6 +75,10 @@ static bool settle(brume_postgres *state)
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (!run(state, settings[i]))
             return false;
+    /* A server that can look whether its client is still there does so: a process that was ended at
+     * its deadline leaves no query running. Older servers, and some systems, cannot. */
+    if (PQserverVersion(state->connection) >= 140000)
+        (void)run(state, "SET client_connection_check_interval = '1s'");
     return true;
 }
 

@@ -216,6 +216,9 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
 {
     char key[65];
     json_t *made = NULL;
+    for (size_t i = 0; i < question->table_count; i++)
+        BRUME_TRY(brume_spend_limit(watch, question->policies[i]->timeout,
+                                    question->datasets[i]->name, error));
     BRUME_TRY(brume_question_key(question, plan, key, error));
     BRUME_TRY(brume_ledger_recall(ledger, key, &made, error));
     bool cached = made != NULL;

@@ -132,6 +132,8 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
 {
     brume_charge charge;
     char price[BRUME_CHARGE_TEXT], key[BRUME_DIGEST_TEXT];
+    BRUME_TRY(brume_spend_limit(watch, question->policies[0]->timeout, question->datasets[0]->name,
+                                error));
     BRUME_TRY(check_adjacency(release, question, error));
     BRUME_TRY(make_charge(release, question->datasets[0], &charge, error));
     BRUME_TRY(brume_charge_print(&charge, price, error));

@@ -34,6 +34,7 @@ typedef struct brume_policy {
     uint64_t max_groups, max_rows;
     char *bias_share; /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
                          NULL: not allowed */
+    double timeout;   /* seconds that a query may take; 0: no cap */
     brume_policy_column *columns;
     size_t column_count;
 } brume_policy;

@@ -132,8 +132,6 @@ static size_t ahead(const brume_lines *lines, size_t room)
     most = most > UINT64_MAX - BEYOND ? UINT64_MAX : most + BEYOND;
     if (lines->filled - lines->begin > BLOCK / 2)
         most = UINT64_MAX; /* a long line */
-    if (room > LONGEST)
-        room = LONGEST;
     return most < room ? (size_t)most : room;
 }
 
@@ -235,8 +233,10 @@ static brume_status read_more(brume_lines *lines, bool *too_long, brume_error *e
         lines->buffer = grown;
         lines->room *= 2;
     }
-    BRUME_TRY(
-        read_bytes(lines, lines->buffer + have, ahead(lines, lines->room - have), &got, error));
+    /* Never more than the longest line: so that what is too long does not depend on how it is read.
+     */
+    size_t room = (lines->room < LONGEST ? lines->room : LONGEST) - have;
+    BRUME_TRY(read_bytes(lines, lines->buffer + have, ahead(lines, room), &got, error));
     lines->filled += got;
     lines->read_all = got == 0;
     return BRUME_OK;

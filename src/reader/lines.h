@@ -1,9 +1,9 @@
 /* The lines of a text file, plain or gzip, in blocks of whole lines; of a plain file also the lines
  * of a range of bytes, so that several threads may share it.
  *
- * A line belongs to the range in which its first byte is. A line of more than 2^28 bytes cannot be
- * read. What is appended to a file after it was opened is not seen; a file that has become another
- * one, or shorter, is ESOURCE. */
+ * A line belongs to the range in which its first byte is. A line of more than 2^28 bytes, its LF
+ * among them, cannot be read. What is appended to a file after it was opened is not seen; a file
+ * that has become another one, or shorter, is ESOURCE. */
 #ifndef BRUME_READER_LINES_H
 #define BRUME_READER_LINES_H
 

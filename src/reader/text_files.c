@@ -164,12 +164,24 @@ static void close_part(brume_row_part *part)
     free(part);
 }
 
+/* The file that has the part. */
+static const file_parts *find_file(const brume_row_files *files, size_t index)
+{
+    size_t low = 0, high = files->file_count; /* files[low].first_part <= index < files[high]... */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (files->files[middle].first_part <= index)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &files->files[low];
+}
+
 static brume_status open_lines(brume_row_part *part, size_t index, brume_error *error)
 {
     const brume_row_files *files = part->files;
-    const file_parts *each = files->files;
-    while (each[1].first_part <= index)
-        each++;
+    const file_parts *each = find_file(files, index);
     size_t within = index - each->first_part;
     bool whole = each->file.gzip || (files->format.multiline && !files->json);
     uint64_t from = each->body + within * files->part_bytes;

@@ -114,9 +114,9 @@ CHANGES = [
         "visits.csv", csv(people, "who;age", "{0};{1}"))), 6, "other columns"),
     ("a Parquet that vanished", on_parquet(lambda p, _: os.unlink(p.path("visits.parquet"))), 6,
      "no file"),
-    ("a Parquet that was cut", on_parquet(cut_parquet), 6, "cannot read"),
+    ("a Parquet that was cut", on_parquet(cut_parquet), 6, "is no Parquet file"),
     ("a Parquet that is a text", on_parquet(lambda p, people: p.write(
-        "visits.parquet", csv(people))), 6, "cannot read"),
+        "visits.parquet", csv(people))), 6, "is no Parquet file"),
     ("a Parquet with another type", on_parquet(lambda p, people: p.write_parquet(
         "visits.parquet", people, age="VARCHAR")), 6, "type"),
     ("a Parquet without a column", on_parquet(lambda p, people: p.write_parquet(

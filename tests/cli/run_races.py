@@ -65,7 +65,7 @@ def an_answer_that_was_printed_is_charged_however_the_process_dies(programs):
             if i % 6 == 5:
                 out = process.stdout.read(1)  # the moment at which something is seen
             else:
-                time.sleep(moments.uniform(0, 1.3 * usual))
+                time.sleep(moments.uniform(0, 1.3 * usual) if i else 0)  # the first at once: silent
             process.send_signal(signal.SIGKILL)
             out += process.communicate(timeout=60)[0]
             if out:

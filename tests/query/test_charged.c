@@ -91,7 +91,7 @@ static void the_number_of_rows_decides_nothing_under_add_remove(void **state)
     registered_close(&all);
 }
 
-/* Fault 3: under replace the number of rows is public, so that no line may vanish. */
+/* Under replace the number of rows is public, so that no line may vanish. */
 static void every_line_is_a_row_of_the_release(void **state)
 {
     (void)state;

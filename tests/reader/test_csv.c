@@ -257,14 +257,19 @@ static void a_line_of_40_megabytes_is_a_row(void **state)
 static void a_line_beyond_the_longest_is_a_row_of_nulls(void **state)
 {
     (void)state;
-    memory_file_write(&file, "1,x\n", 4);
-    assert_int_equal(ftruncate(file.descriptor, (off_t)300 << 20), 0); /* zeros, without a disk */
-    assert_true(pwrite(file.descriptor, "\n2,y\n", 5, ((off_t)300 << 20) - 5) == 5);
-    for (int multiline = 0; multiline < 2; multiline++) {
-        counted all = count(file.path, 0, multiline);
-        assert_int_equal(all.rows, 3);
-        assert_int_equal(all.nulls, 1);
-        assert_int_equal(all.bytes, 2);
+    const off_t longest = 1 << 28;
+    static const size_t part_bytes[] = {0, 100000, (1 << 27) + 7, (size_t)1 << 40};
+    for (int beyond = 0; beyond <= 1; beyond++) {
+        off_t end = 4 + longest + beyond; /* of the line that begins at 4 */
+        memory_file_write(&file, "1,x\n2,y,", 8);
+        assert_int_equal(ftruncate(file.descriptor, end), 0); /* zeros between */
+        assert_true(pwrite(file.descriptor, "\n3,z\n", 5, end - 1) == 5);
+        for (size_t i = 0; i < 5; i++) {
+            counted all = count(file.path, part_bytes[i % 4], i == 4);
+            assert_int_equal(all.rows, 3);
+            assert_int_equal(all.nulls, beyond);
+            assert_int_equal(all.bytes, 3 - beyond);
+        }
     }
     memory_file_write(&file, "", 0);
 }
