@@ -5,18 +5,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "query/present.h"
-
-json_t *brume_budget_left(const brume_filter *filter)
-{
-    brume_charge left;
-    if (brume_filter_left(filter, &left, NULL) != BRUME_OK)
-        return NULL;
-    double amount = brume_decimal_nearest(&left.amount), delta = brume_decimal_nearest(&left.delta);
-    if (filter->rule == BRUME_RULE_CONCENTRATED)
-        return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
-    return json_pack("{s:f,s:f}", "epsilon", amount, "delta", delta);
-}
+#include "query/collect_and_draw.h"
+#include "query/show_plan.h"
+#include "query/prepare.h"
 
 /* The tightest of the budgets that the query was charged to, as it is now. */
 static brume_status add_remaining(brume_ledger *ledger, const brume_question *question,
@@ -114,38 +105,28 @@ static brume_status find_readings(const brume_question *question, const brume_ch
     return BRUME_OK;
 }
 
-/* From here on true numbers exist; they are gone when this returns. */
+typedef struct engine_source {
+    brume_engine *engine;
+    size_t table_count;
+} engine_source;
+
+static brume_status collect_from_engine(void *context, const brume_measurement *measurement,
+                                        brume_bits *bits, brume_collected **out, brume_error *error)
+{
+    const engine_source *from = context;
+    return brume_collect(&measurement->collection, from->engine, from->table_count, bits, out,
+                         error);
+}
+
 brume_status brume_answer_draw(const brume_question *question, const brume_plan *plan,
                                brume_engine *engine, brume_bits *bits, json_t **answer,
                                brume_error *error)
 {
-    brume_collected *collected = NULL, *bent = NULL;
-    brume_collected **pairs = calloc(plan->mode_count + 1, sizeof *pairs);
-    brume_drawn *drawn = NULL;
-    brume_status status = pairs ? BRUME_OK : brume_no_memory(error, "the answer");
-    if (status == BRUME_OK)
-        status = brume_collect(plan, engine, question->table_count, bits, &collected, error);
-    for (size_t i = 0; status == BRUME_OK && i < plan->mode_count; i++)
-        status = brume_collect(plan->modes[i].pairs, engine, question->table_count, bits, &pairs[i],
-                               error);
-    if (status == BRUME_OK && plan->bias)
-        status = brume_collect(plan->bias->plan, engine, question->table_count, bits, &bent, error);
-    if (status == BRUME_OK)
-        status = brume_draw(plan, collected, pairs, bits, &drawn, error);
-    if (status == BRUME_OK)
-        status = brume_draw_bias(plan, bent, bits, drawn, error);
-    if (status == BRUME_OK)
-        status = brume_present(plan, drawn, answer, error);
-    brume_drawn_close(drawn);
-    for (size_t i = 0; pairs && i < plan->mode_count; i++)
-        brume_collected_close(pairs[i]);
-    free(pairs);
-    brume_collected_close(bent);
-    brume_collected_close(collected);
-    return status;
+    engine_source from = {engine, question->table_count};
+    return brume_collect_and_draw(plan, collect_from_engine, &from, bits, answer, error);
 }
 
-static brume_status complete(const brume_plan *plan, json_t *answer, brume_error *error)
+static brume_status add_cost_fields(const brume_plan *plan, json_t *answer, brume_error *error)
 {
     bool good =
         json_object_set_new(answer, "cost", brume_plan_cost_to_json(plan)) == 0 &&
@@ -171,7 +152,7 @@ static brume_status make_answer(void *context, brume_engine *engine, json_t **an
     brume_status status =
         brume_answer_draw(what->question, what->plan, engine, what->bits, &made, error);
     if (status == BRUME_OK)
-        status = complete(what->plan, made, error);
+        status = add_cost_fields(what->plan, made, error);
     if (status != BRUME_OK) {
         json_decref(made);
         return status;
@@ -180,9 +161,10 @@ static brume_status make_answer(void *context, brume_engine *engine, json_t **an
     return BRUME_OK;
 }
 
-static brume_status buy(brume_ledger *ledger, const brume_question *question,
-                        const brume_plan *plan, const char *key, brume_bits *bits,
-                        const brume_watch *watch, json_t **answer, brume_error *error)
+static brume_status reserve_and_answer(brume_ledger *ledger, const brume_question *question,
+                                       const brume_plan *plan, const char *key, brume_bits *bits,
+                                       const brume_watch *watch, json_t **answer,
+                                       brume_error *error)
 {
     const brume_query *query = question->query;
     brume_engine *engine = NULL;
@@ -223,7 +205,7 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     BRUME_TRY(brume_ledger_recall(ledger, key, &made, error));
     bool cached = made != NULL;
     if (!cached)
-        BRUME_TRY(buy(ledger, question, plan, key, bits, watch, &made, error));
+        BRUME_TRY(reserve_and_answer(ledger, question, plan, key, bits, watch, &made, error));
     brume_status status = add_remaining(ledger, question, made, error);
     if (status == BRUME_OK && json_object_set_new(made, "cached", json_boolean(cached)) != 0)
         status = brume_no_memory(error, "the answer");
@@ -241,8 +223,7 @@ brume_status brume_answer(brume_ledger *ledger, const char *sql, const brume_pay
 {
     brume_question *question = NULL;
     brume_plan *plan = NULL;
-    brume_status status =
-        brume_question_prepare(ledger, sql, payment, target, &question, &plan, error);
+    brume_status status = brume_prepare(ledger, sql, payment, target, &question, &plan, error);
     if (status == BRUME_OK)
         status = answer_question(ledger, question, plan, bits, watch, answer, error);
     brume_query_plan_close(plan);

@@ -9,10 +9,9 @@
 
 #include <brume/bits.h>
 
-#include "query/draw.h"
 #include "query/question.h"
 #include "query/spend.h"
-#include "query/within.h"
+#include "query/target.h"
 
 /* Ask. *answer is {"columns","rows","row_error_95","cost","remaining","events","cached", ...}. With
  * a `target` (NULL: none) the price is chosen from it, and payment->epsilon is not read. */
@@ -28,14 +27,5 @@ BRUME_MUST_USE brume_status brume_answer_draw(const brume_question *question,
                                               const brume_plan *plan, brume_engine *engine,
                                               brume_bits *bits, json_t **answer,
                                               brume_error *error);
-
-/* The plan, the price and the expected errors; spends nothing and reads no row. "sql" is the text
- * as it was typed, "normal" what brume understood. */
-BRUME_MUST_USE brume_status brume_explain(brume_ledger *ledger, const char *sql,
-                                          const brume_payment *payment, const brume_target *target,
-                                          json_t **explanation, brume_error *error);
-
-/* What is left of a dataset's budget: {"epsilon","delta"} and, under concentrated, "rho". */
-json_t *brume_budget_left(const brume_filter *filter);
 
 #endif

@@ -4,11 +4,10 @@
 #include "query/bias.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "query/draw.h"
 #include "query/error_bar.h"
 #include "query/plan_parts.h"
 #include "query/walk.h"
@@ -234,14 +233,6 @@ static brume_status nest_units(nest *all, const brume_plan *plan, flags *of, bru
 
 /* ---- the plan ---- */
 
-void brume_bias_close(brume_plan_bias *bias)
-{
-    if (!bias)
-        return;
-    brume_query_plan_close(bias->plan);
-    free(bias);
-}
-
 /* The least share that all protected tables of the query allow; 0: not allowed. */
 static double share_of(const brume_plan *plan, const brume_plan_table *tables)
 {
@@ -256,128 +247,87 @@ static double share_of(const brume_plan *plan, const brume_plan_table *tables)
     return least <= 0.5 ? least : 0;
 }
 
-static brume_status plan_flags(brume_plan_bias *bias, const flags *of, brume_error *error)
+/* One row per unit, all in one group: how many there are, and the sum of each flag. */
+static brume_status collect_flags(const flags *of, const brume_query *query,
+                                  brume_measurement *bias, brume_error *error)
 {
-    brume_plan *inner = bias->plan;
-    inner->values = calloc(of->count + 1, sizeof *inner->values);
-    inner->domain = calloc(1, sizeof *inner->domain);
-    inner->domain_size = calloc(1, sizeof *inner->domain_size);
-    if (!inner->values || !inner->domain || !inner->domain_size)
+    brume_plan_value *values = brume_arena_allocate(query->arena, (of->count + 1) * sizeof *values);
+    if (!values)
         return brume_no_memory(error, "an estimate of bias");
     for (size_t i = 0; i < of->count; i++)
-        inner->values[inner->value_count++] = (brume_plan_value){
+        values[i] = (brume_plan_value){
             .argument = of->node[i], .grid = of->node[i], .low = 0, .high = 1, .step = 1};
+    bias->collection = (brume_collection){.query = query,
+                                          .max_groups = 1,
+                                          .max_rows = 1,
+                                          .cells = 1,
+                                          .value_count = of->count,
+                                          .values = values};
     bias->count = 1 + of->count;
     return BRUME_OK;
 }
 
-static brume_status plan_bias(brume_plan *plan, brume_plan_bias *bias, brume_error *error)
+static brume_status plan_bias(const brume_plan *plan, brume_measurement *bias, brume_error *error)
 {
     const brume_query *query = plan->query;
     nest all = {.walk = {.builder = {.arena = query->arena, .error = error},
                          .relation_count = largest_number(query->from) + 1},
                 .query = brume_arena_copy(query->arena, query, sizeof *query)};
     brume_builder *builder = &all.walk.builder;
-    bias->plan = calloc(1, sizeof *bias->plan);
-    if (!bias->plan || !all.query)
+    if (!all.query)
         return brume_no_memory(error, "an estimate of bias");
     flags of = {.count = 0};
-    bias->cut = plan->bounded;
+    bias->bias.cut = plan->bounded;
     for (size_t i = 0; i < BRUME_BIAS_VALUES; i++)
-        bias->clamped[i] = BRUME_NOT_MEASURED;
+        bias->bias.clamped[i] = BRUME_NOT_MEASURED;
     for (size_t i = 0; i < plan->value_count && i < BRUME_BIAS_VALUES; i++) {
         brume_builder apart = {.arena = query->arena}; /* its failure is no reason to refuse */
         brume_node flag = plan->values[i].declared ? NULL
                                                    : clamped(&apart, plan->values[i].argument);
         if (!flag)
             continue;
-        bias->clamped[i] = (int)(1 + of.count + bias->cut);
+        bias->bias.clamped[i] = (int)(1 + of.count + bias->bias.cut);
         of.node[of.count++] = flag;
     }
-    if (!bias->cut && of.count == 0)
+    if (!bias->bias.cut && of.count == 0)
         return BRUME_OK;
     all.query->where = brume_plan_answered_rows(plan, builder);
     if (builder->status != BRUME_OK)
         return builder->status;
-    if (bias->cut)
+    if (bias->bias.cut)
         BRUME_TRY(nest_units(&all, plan, &of, error));
     all.query->key_count = all.query->aggregate_count = 0;
     all.query->one_row_per_unit = true;
-    *bias->plan = (brume_plan){.query = all.query,
-                               .rule = plan->rule,
-                               .adjacency = plan->adjacency,
-                               .shape = {.max_groups = 1, .max_rows = 1, .cells = 1}};
-    return plan_flags(bias, &of, error);
+    return collect_flags(&of, all.query, bias, error);
 }
 
 brume_status brume_bias_plan(brume_plan *plan, const brume_plan_table *tables, brume_error *error)
 {
-    double share = share_of(plan, tables);
-    if (!(share > 0) || plan->query->aggregate_count == 0)
+    brume_measurement bias = {.kind = BRUME_MEASUREMENT_BIAS, .share = share_of(plan, tables)};
+    if (!(bias.share > 0) || plan->query->aggregate_count == 0)
         return BRUME_OK;
-    brume_plan_bias *bias = calloc(1, sizeof *bias);
-    if (!bias)
-        return brume_no_memory(error, "an estimate of bias");
-    bias->share = share;
-    brume_status status = plan_bias(plan, bias, error);
-    if (status != BRUME_OK || bias->count == 0) {
-        brume_bias_close(bias);
-        return status;
-    }
-    plan->bias = bias;
+    BRUME_TRY(plan_bias(plan, &bias, error));
+    if (bias.count > 0)
+        plan->measurements[plan->measurement_count++] = bias;
     return BRUME_OK;
 }
 
-/* ---- the numbers ---- */
+/* ---- JSON ---- */
 
-brume_status brume_bias_draw(const brume_plan_bias *bias, const brume_collected *collected,
-                             brume_bits *bits, double *noisy, brume_error *error)
-{
-    size_t groups = 0;
-    const brume_bounded_group *all = brume_collected_groups(collected, &groups);
-    int64_t counts[MOST_FLAGS + 2] = {0};
-    if (groups != 1 || bias->count > MOST_FLAGS + 1)
-        return brume_fail(error, BRUME_EENGINE, NULL, "the engine answered in an unexpected form");
-    counts[0] = (int64_t)all[0].units;
-    for (size_t i = 1; i < bias->count; i++)
-        counts[i] = (int64_t)all[0].values[i - 1].sum;
-    return brume_draw_counts(bias->noise, bias->scale, counts, bias->count, bits, noisy, error);
-}
-
-json_t *brume_bias_to_json(const brume_plan *plan, const double *noisy, size_t aggregate)
-{
-    const brume_plan_bias *bias = plan->bias;
-    const brume_plan_aggregate *from = &plan->aggregates[aggregate];
-    int clamp = BRUME_NOT_MEASURED;
-    /* clamping moves sums and ranks, and no count */
-    bool counts = from->direct < 0 && from->centred < 0 && from->selection < 0;
-    if (!counts && !from->private_mode && from->value >= 0 && from->value < BRUME_BIAS_VALUES)
-        clamp = bias->clamped[from->value];
-    if (!bias->cut && clamp < 0)
-        return NULL;
-    json_t *json = json_pack("{s:f,s:f}", "units", fmax(0, noisy[0]), "error_95",
-                             brume_error_width(bias->noise, bias->scale, 0.05));
-    if (json && bias->cut)
-        json_object_set_new(json, "cut", json_real(fmax(0, noisy[1])));
-    if (json && clamp >= 0)
-        json_object_set_new(json, "clamped", json_real(fmax(0, noisy[clamp])));
-    return json;
-}
-
-bool brume_bias_show(const brume_plan_bias *bias, json_t *list)
+bool brume_bias_add_json(const brume_measurement *bias, json_t *list)
 {
     bool laplace = bias->noise == BRUME_NOISE_DISCRETE_LAPLACE;
     for (size_t i = 0; i < bias->count; i++) {
-        const char *word = i == 0                ? "bias: units"
-                           : bias->cut && i == 1 ? "bias: units cut"
-                                                 : "bias: units clamped";
+        const char *word = i == 0                     ? "bias: units"
+                           : bias->bias.cut && i == 1 ? "bias: units cut"
+                                                      : "bias: units clamped";
         json_t *one = json_pack("{s:s,s:s,s:f,s:f,s:f,s:f}", "measure", word, "mechanism",
                                 laplace ? "discrete_laplace" : "discrete_gaussian", "sensitivity",
                                 1.0, "share", bias->share / (double)bias->count,
                                 laplace ? "scale" : "sigma", bias->scale, "error_95",
                                 brume_error_width(bias->noise, bias->scale, 0.05));
         for (size_t v = 0; one && v < BRUME_BIAS_VALUES; v++)
-            if (bias->clamped[v] == (int)i)
+            if (bias->bias.clamped[v] == (int)i)
                 json_object_set_new(one, "expression", json_integer((json_int_t)v + 1));
         if (!one || json_array_append_new(list, one) != 0)
             return false;

@@ -1,4 +1,4 @@
-/* How much bounding and clamping may have bent an answer: private counts of the units concerned.
+/* How much bounding and clamping may have biased an answer: private counts of the units concerned.
  *
  * Where the owner allows it (brume_policy.bias_share), a share of a query's price buys, for the
  * whole query and not by group:
@@ -11,27 +11,19 @@
 #ifndef BRUME_QUERY_BIAS_H
 #define BRUME_QUERY_BIAS_H
 
-#include "query/collect.h"
+#include <jansson.h>
+
+#include "query/plan.h"
 
 /* May clamping move this argument of an aggregate? From the query alone. */
 bool brume_bias_may_clamp(const brume_expression *argument);
 
-/* plan->bias: what is counted and how it is collected; stays NULL where the policies do not allow
- * it or nothing can be bent. */
+/* Add the measurement to the plan's list, unless the policies do not allow it or nothing can be
+ * cut or clamped. plan->measurements has room for it. */
 BRUME_MUST_USE brume_status brume_bias_plan(brume_plan *plan, const brume_plan_table *tables,
                                             brume_error *error);
-void brume_bias_close(brume_plan_bias *bias);
-
-/* Noise on the counts: bias->count numbers. */
-BRUME_MUST_USE brume_status brume_bias_draw(const brume_plan_bias *bias,
-                                            const brume_collected *collected, brume_bits *bits,
-                                            double *noisy, brume_error *error);
-
-/* {"units","cut","clamped","error_95"} for an aggregate, from what was drawn; NULL: nothing to say,
- * or memory is out. */
-json_t *brume_bias_to_json(const brume_plan *plan, const double *noisy, size_t aggregate);
 
 /* Append the measures to the JSON list of a plan; false: memory is out. */
-bool brume_bias_show(const brume_plan_bias *bias, json_t *list);
+bool brume_bias_add_json(const brume_measurement *bias, json_t *list);
 
 #endif

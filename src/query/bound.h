@@ -31,6 +31,7 @@
 
 #include "engine/engine.h"
 #include "number/wide.h"
+#include "query/key_value.h"
 
 /* A value expression whose grid integers arrive in a column. */
 typedef struct brume_bound_value {
@@ -51,15 +52,6 @@ typedef struct brume_bound_plan {
     const brume_bound_value *values;
     bool closed; /* only the groups given to brume_bounder_declare exist */
 } brume_bound_plan;
-
-/* One cell of a group's key. */
-typedef struct brume_key_value {
-    bool null;
-    brume_wire wire;
-    int64_t integer;
-    double real;
-    brume_text text; /* lives as long as the result */
-} brume_key_value;
 
 typedef struct brume_bounder brume_bounder;
 
@@ -99,8 +91,7 @@ BRUME_MUST_USE brume_status brume_bounder_finish(brume_bounder *bounder,
                                                  const brume_bounded_group **groups, size_t *count,
                                                  brume_error *error);
 
-/* The order of keys that is used everywhere: NULL last, numbers by size, text by bytes. */
-int brume_keys_compare(const brume_key_value *a, const brume_key_value *b, size_t count);
+/* In the order of their keys. */
 void brume_groups_sort(brume_bounded_group *groups, size_t count, size_t key_count);
 
 #endif

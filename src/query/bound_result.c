@@ -141,31 +141,6 @@ static brume_status list_values(brume_bounder *bounder, brume_error *error)
     return BRUME_OK;
 }
 
-static int compare_cells(const brume_key_value *a, const brume_key_value *b)
-{
-    if (a->null || b->null)
-        return (int)a->null - (int)b->null; /* NULL last */
-    if (a->wire == BRUME_WIRE_INTEGER)
-        return (a->integer > b->integer) - (a->integer < b->integer);
-    if (a->wire == BRUME_WIRE_REAL)
-        return (a->real > b->real) - (a->real < b->real);
-    size_t shorter = a->text.length < b->text.length ? a->text.length : b->text.length;
-    int order = shorter ? memcmp(a->text.data, b->text.data, shorter) : 0;
-    if (order != 0)
-        return order;
-    return (a->text.length > b->text.length) - (a->text.length < b->text.length);
-}
-
-int brume_keys_compare(const brume_key_value *a, const brume_key_value *b, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        int order = compare_cells(&a[i], &b[i]);
-        if (order != 0)
-            return order;
-    }
-    return 0;
-}
-
 static int compare_groups(const void *left, const void *right, void *key_count)
 {
     const brume_bounded_group *a = left, *b = right;

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "ledger/digest.h"
-#include "query/answer.h"
 #include "query/unit_rows.h"
 
 static brume_status check_adjacency(const brume_charged *release, const brume_question *question,
@@ -92,10 +91,10 @@ static brume_status read_and_draw(void *context, brume_engine *engine, json_t **
     return status;
 }
 
-static brume_status buy(brume_ledger *ledger, const brume_charged *release,
-                        const brume_question *question, const brume_charge *charge, const char *key,
-                        brume_bits *bits, const brume_watch *watch, json_t **answer,
-                        brume_error *error)
+static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged *release,
+                                       const brume_question *question, const brume_charge *charge,
+                                       const char *key, brume_bits *bits, const brume_watch *watch,
+                                       json_t **answer, brume_error *error)
 {
     brume_engine *engine = NULL;
     brume_marks marks = {0};
@@ -163,7 +162,8 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
     if (status == BRUME_OK && !cached)
         status = rehearse(release, question, bits, error);
     if (status == BRUME_OK && !cached)
-        status = buy(ledger, release, question, &charge, key, bits, watch, &made, error);
+        status =
+            reserve_and_answer(ledger, release, question, &charge, key, bits, watch, &made, error);
     brume_dataset *now = NULL;
     if (status == BRUME_OK)
         status = brume_ledger_dataset(ledger, release->dataset, &now, error);

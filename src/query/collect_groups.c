@@ -6,24 +6,25 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "query/price.h"
 
-brume_status brume_collect_visit(const brume_plan *plan, brume_cell_visitor visit, void *context,
-                                 brume_error *error)
+brume_status brume_collect_visit(const brume_collection *collection, brume_cell_visitor visit,
+                                 void *context, brume_error *error)
 {
-    size_t keys = plan->query->key_count;
+    size_t keys = collection->query->key_count;
     brume_key_value *cell = calloc(keys + 1, sizeof *cell);
     if (!cell)
         return brume_no_memory(error, "the groups");
     brume_status status = BRUME_OK;
-    for (uint64_t i = 0; status == BRUME_OK && i < plan->shape.cells; i++) {
+    for (uint64_t i = 0; status == BRUME_OK && i < collection->cells; i++) {
         uint64_t rest = i;
         size_t end = 0;
         for (size_t k = 0; k < keys; k++)
-            end += plan->domain_size[k];
+            end += collection->domain_size[k];
         for (size_t k = keys; k-- > 0;) {
-            end -= plan->domain_size[k];
-            cell[k] = plan->domain[end + rest % plan->domain_size[k]];
-            rest /= plan->domain_size[k];
+            end -= collection->domain_size[k];
+            cell[k] = collection->domain[end + rest % collection->domain_size[k]];
+            rest /= collection->domain_size[k];
         }
         status = visit(context, cell, error);
     }
@@ -46,12 +47,12 @@ static bool read_wide(brume_text text, brume_i128 *out)
     return true;
 }
 
-brume_status brume_collect_grow(brume_collected *collected, const brume_plan *plan,
+brume_status brume_collect_grow(brume_collected *collected, const brume_collection *collection,
                                 brume_error *error)
 {
     if (collected->count < collected->group_room)
         return BRUME_OK;
-    size_t keys = plan->query->key_count, values = plan->value_count;
+    size_t keys = collection->query->key_count, values = collection->value_count;
     size_t room = collected->group_room ? 2 * collected->group_room : 256;
     brume_bounded_group *groups = realloc(collected->groups, room * sizeof *groups);
     if (groups)
@@ -95,11 +96,11 @@ static brume_status strange(brume_error *error)
     return brume_fail(error, BRUME_EENGINE, NULL, "the engine answered in an unexpected form");
 }
 
-static brume_status take_group(brume_collected *collected, const brume_plan *plan,
+static brume_status take_group(brume_collected *collected, const brume_collection *collection,
                                const brume_chunk *chunk, size_t at, brume_error *error)
 {
-    BRUME_TRY(brume_collect_grow(collected, plan, error));
-    size_t keys = plan->query->key_count, column = keys;
+    BRUME_TRY(brume_collect_grow(collected, collection, error));
+    size_t keys = collection->query->key_count, column = keys;
     brume_key_value *cells = &collected->keys[collected->count * keys];
     for (size_t i = 0; i < keys; i++) {
         const brume_chunk_column *from = &chunk->columns[i];
@@ -117,11 +118,12 @@ static brume_status take_group(brume_collected *collected, const brume_plan *pla
     }
     brume_bounded_group *group = &collected->groups[collected->count];
     group->units = group->rows = (uint64_t)chunk->columns[column++].integers[at];
-    for (size_t i = 0; i < plan->value_count; i++) {
-        brume_bounded_value *value = &collected->values[collected->count * plan->value_count + i];
+    for (size_t i = 0; i < collection->value_count; i++) {
+        brume_bounded_value *value =
+            &collected->values[collected->count * collection->value_count + i];
         *value = (brume_bounded_value){.count = (uint64_t)chunk->columns[column++].integers[at]};
         if (!read_wide(chunk->columns[column++].texts[at], &value->sum) ||
-            (plan->values[i].squares &&
+            (collection->values[i].squares &&
              !read_wide(chunk->columns[column++].texts[at], &value->squares)))
             return strange(error);
     }
@@ -129,16 +131,16 @@ static brume_status take_group(brume_collected *collected, const brume_plan *pla
     return BRUME_OK;
 }
 
-void brume_collect_point(brume_collected *collected, const brume_plan *plan)
+void brume_collect_point(brume_collected *collected, const brume_collection *collection)
 {
     for (size_t i = 0; i < collected->count; i++) {
-        collected->groups[i].keys = &collected->keys[i * plan->query->key_count];
-        collected->groups[i].values = &collected->values[i * plan->value_count];
+        collected->groups[i].keys = &collected->keys[i * collection->query->key_count];
+        collected->groups[i].values = &collected->values[i * collection->value_count];
     }
 }
 
 typedef struct domain_match {
-    const brume_plan *plan;
+    const brume_collection *collection;
     const brume_collected *found;
     brume_collected *all;
     const brume_bounded_value *nothing;
@@ -147,8 +149,8 @@ typedef struct domain_match {
 static brume_status add_cell(void *context, const brume_key_value *cell, brume_error *error)
 {
     domain_match *match = context;
-    size_t keys = match->plan->query->key_count, values = match->plan->value_count;
-    BRUME_TRY(brume_collect_grow(match->all, match->plan, error));
+    size_t keys = match->collection->query->key_count, values = match->collection->value_count;
+    BRUME_TRY(brume_collect_grow(match->all, match->collection, error));
     brume_collected *all = match->all;
     size_t low = 0, high = match->found->count;
     while (low < high) { /* the found groups are in order */
@@ -173,12 +175,12 @@ static brume_status add_cell(void *context, const brume_key_value *cell, brume_e
 }
 
 /* Replace the groups found by those declared: others are dropped, missing ones are empty. */
-static brume_status close_domain(brume_collected *collected, const brume_plan *plan,
+static brume_status close_domain(brume_collected *collected, const brume_collection *collection,
                                  brume_error *error)
 {
     brume_collected all = {0};
-    domain_match match = {plan, collected, &all, NULL};
-    brume_status status = brume_collect_visit(plan, add_cell, &match, error);
+    domain_match match = {collection, collected, &all, NULL};
+    brume_status status = brume_collect_visit(collection, add_cell, &match, error);
     if (status == BRUME_OK) {
         free(collected->groups);
         free(collected->keys);
@@ -188,8 +190,8 @@ static brume_status close_domain(brume_collected *collected, const brume_plan *p
         collected->values = all.values;
         collected->count = all.count;
         collected->group_room = all.group_room;
-        brume_collect_point(collected, plan);
-        brume_groups_sort(collected->groups, collected->count, plan->query->key_count);
+        brume_collect_point(collected, collection);
+        brume_groups_sort(collected->groups, collected->count, collection->query->key_count);
         return BRUME_OK;
     }
     free(all.groups);
@@ -198,20 +200,20 @@ static brume_status close_domain(brume_collected *collected, const brume_plan *p
     return status;
 }
 
-static brume_status take_groups(brume_collected *collected, const brume_plan *plan,
+static brume_status take_groups(brume_collected *collected, const brume_collection *collection,
                                 brume_engine *engine, const char *sql, brume_error *error)
 {
-    size_t keys = plan->query->key_count, count = 0;
-    brume_wire *wires = calloc(keys + 1 + 3 * plan->value_count, sizeof *wires);
+    size_t keys = collection->query->key_count, count = 0;
+    brume_wire *wires = calloc(keys + 1 + 3 * collection->value_count, sizeof *wires);
     if (!wires)
         return brume_no_memory(error, "the groups");
     for (size_t i = 0; i < keys; i++)
-        wires[count++] = brume_type_wire(plan->query->keys[i].expression->type);
+        wires[count++] = brume_type_wire(collection->query->keys[i].expression->type);
     wires[count++] = BRUME_WIRE_INTEGER;
-    for (size_t i = 0; i < plan->value_count; i++) {
+    for (size_t i = 0; i < collection->value_count; i++) {
         wires[count++] = BRUME_WIRE_INTEGER;
         wires[count++] = BRUME_WIRE_TEXT;
-        if (plan->values[i].squares)
+        if (collection->values[i].squares)
             wires[count++] = BRUME_WIRE_TEXT;
     }
     brume_rows *rows = NULL;
@@ -221,38 +223,41 @@ static brume_status take_groups(brume_collected *collected, const brume_plan *pl
     while (status == BRUME_OK && (status = brume_rows_next(rows, &chunk, error)) == BRUME_OK &&
            chunk)
         for (size_t at = 0; status == BRUME_OK && at < chunk->row_count; at++)
-            status = take_group(collected, plan, chunk, at, error);
+            status = take_group(collected, collection, chunk, at, error);
     brume_rows_close(rows);
     return status;
 }
 
-brume_status brume_collect_print_groups(const brume_plan *plan, brume_dialect dialect,
+brume_status brume_collect_print_groups(const brume_collection *collection, brume_dialect dialect,
                                         const char *const *tables, char **sql, brume_error *error)
 {
-    brume_group_sum *sums = calloc(plan->value_count + 1, sizeof *sums);
+    brume_group_sum *sums = calloc(collection->value_count + 1, sizeof *sums);
     if (!sums)
         return brume_no_memory(error, "the groups");
-    for (size_t i = 0; i < plan->value_count; i++) {
-        brume_measure measure = {.low = plan->values[i].low, .high = plan->values[i].high};
-        sums[i] = (brume_group_sum){plan->values[i].grid, brume_measure_centre(&measure),
-                                    plan->values[i].squares};
+    for (size_t i = 0; i < collection->value_count; i++) {
+        brume_measure measure = {.low = collection->values[i].low,
+                                 .high = collection->values[i].high};
+        sums[i] = (brume_group_sum){collection->values[i].grid, brume_measure_centre(&measure),
+                                    collection->values[i].squares};
     }
-    brume_status status =
-        brume_query_print_groups(plan->query, dialect, tables, sums, plan->value_count, sql, error);
+    brume_status status = brume_query_print_groups(collection->query, dialect, tables, sums,
+                                                   collection->value_count, sql, error);
     free(sums);
     return status;
 }
 
-brume_status brume_collect_groups(const brume_plan *plan, brume_engine *engine, const char **tables,
-                                  brume_collected *collected, brume_error *error)
+brume_status brume_collect_groups(const brume_collection *collection, brume_engine *engine,
+                                  const char **tables, brume_collected *collected,
+                                  brume_error *error)
 {
     char *sql = NULL;
-    BRUME_TRY(brume_collect_print_groups(plan, brume_engine_dialect(engine), tables, &sql, error));
-    brume_status status = take_groups(collected, plan, engine, sql, error);
+    BRUME_TRY(
+        brume_collect_print_groups(collection, brume_engine_dialect(engine), tables, &sql, error));
+    brume_status status = take_groups(collected, collection, engine, sql, error);
     free(sql);
     if (status != BRUME_OK)
         return status;
-    brume_collect_point(collected, plan);
-    brume_groups_sort(collected->groups, collected->count, plan->query->key_count);
-    return plan->shape.private_keys ? BRUME_OK : close_domain(collected, plan, error);
+    brume_collect_point(collected, collection);
+    brume_groups_sort(collected->groups, collected->count, collection->query->key_count);
+    return collection->cells == 0 ? BRUME_OK : close_domain(collected, collection, error);
 }

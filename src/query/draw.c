@@ -12,8 +12,6 @@
 #include <brume/stable_histogram.h>
 
 #include "base/error.h"
-#include "query/bias.h"
-#include "query/mode.h"
 #include "query/rank.h"
 
 void brume_drawn_close(brume_drawn *drawn)
@@ -24,9 +22,26 @@ void brume_drawn_close(brume_drawn *drawn)
     free(drawn->numbers);
     free(drawn->selected);
     free(drawn->selected_at);
-    free(drawn->modes);
-    free(drawn->bias);
+    for (size_t i = 0; drawn->results && i < drawn->result_count; i++) {
+        free(drawn->results[i].numbers);
+        free(drawn->results[i].chosen);
+    }
+    free(drawn->results);
     free(drawn);
+}
+
+brume_status brume_drawn_open(const brume_plan *plan, brume_drawn **out, brume_error *error)
+{
+    brume_drawn *drawn = calloc(1, sizeof *drawn);
+    if (drawn)
+        drawn->results = calloc(plan->measurement_count + 1, sizeof *drawn->results);
+    if (!drawn || !drawn->results) {
+        brume_drawn_close(drawn);
+        return brume_no_memory(error, "the noise");
+    }
+    drawn->result_count = plan->measurement_count;
+    *out = drawn;
+    return BRUME_OK;
 }
 
 double brume_drawn_number(const brume_drawn *drawn, int measure, size_t group)
@@ -245,8 +260,8 @@ static brume_status release_keys(const brume_plan *plan, const brume_bounded_gro
 }
 
 static brume_status draw_all(const brume_plan *plan, const brume_bounded_group *groups,
-                             size_t count, brume_collected *const *pairs, brume_bits *bits,
-                             brume_drawn *drawn, double *units, brume_error *error)
+                             size_t count, brume_bits *bits, brume_drawn *drawn, double *units,
+                             brume_error *error)
 {
     BRUME_TRY(release_keys(plan, groups, count, bits, drawn, units, error));
     drawn->numbers = calloc(plan->measure_count * drawn->count + 1, sizeof *drawn->numbers);
@@ -260,53 +275,21 @@ static brume_status draw_all(const brume_plan *plan, const brume_bounded_group *
             BRUME_TRY(
                 add_noise(plan, &plan->measures[i], drawn->groups, drawn->count, bits, to, error));
     }
-    BRUME_TRY(draw_selections(plan, drawn, bits, error));
-    drawn->modes = calloc(plan->mode_count * drawn->count + 1, sizeof *drawn->modes);
-    if (!drawn->modes)
-        return brume_no_memory(error, "the noise");
-    for (size_t i = 0; i < plan->mode_count; i++)
-        BRUME_TRY(brume_mode_draw(plan, i, pairs[i], drawn->groups, drawn->count, bits,
-                                  drawn->modes + i * drawn->count, error));
-    return BRUME_OK;
+    return draw_selections(plan, drawn, bits, error);
 }
 
-brume_status brume_draw(const brume_plan *plan, const brume_collected *collected,
-                        brume_collected *const *pairs, brume_bits *bits, brume_drawn **out,
-                        brume_error *error)
+brume_status brume_draw_groups(const brume_plan *plan, size_t index,
+                               const brume_collected *collected, brume_bits *bits,
+                               brume_drawn *drawn, brume_error *error)
 {
+    (void)index;
     size_t count = 0;
     const brume_bounded_group *groups = brume_collected_groups(collected, &count);
-    brume_drawn *drawn = calloc(1, sizeof *drawn);
     double *units = malloc((count + 1) * sizeof *units);
-    brume_status status = BRUME_OK;
-    if (drawn)
-        drawn->groups = calloc(count + 1, sizeof *drawn->groups);
-    if (!drawn || !units || !drawn->groups)
-        status = brume_no_memory(error, "the noise");
-    else
-        status = draw_all(plan, groups, count, pairs, bits, drawn, units, error);
+    drawn->groups = calloc(count + 1, sizeof *drawn->groups);
+    brume_status status = units && drawn->groups
+                              ? draw_all(plan, groups, count, bits, drawn, units, error)
+                              : brume_no_memory(error, "the noise");
     free(units);
-    if (status != BRUME_OK) {
-        brume_drawn_close(drawn);
-        return status;
-    }
-    *out = drawn;
-    return BRUME_OK;
-}
-
-brume_status brume_draw_bias(const brume_plan *plan, const brume_collected *collected,
-                             brume_bits *bits, brume_drawn *drawn, brume_error *error)
-{
-    if (!plan->bias)
-        return BRUME_OK;
-    double *numbers = calloc(plan->bias->count, sizeof *numbers);
-    if (!numbers)
-        return brume_no_memory(error, "the noise");
-    brume_status status = brume_bias_draw(plan->bias, collected, bits, numbers, error);
-    if (status != BRUME_OK) {
-        free(numbers);
-        return status;
-    }
-    drawn->bias = numbers;
-    return BRUME_OK;
+    return status;
 }

@@ -1,9 +1,11 @@
 /* Explaining a query: its plan, price and expected errors, from public numbers only. */
-#include "query/answer.h"
+#include "query/explain.h"
 
 #include "base/error.h"
 #include "query/error_bar.h"
-#include "query/release.h"
+#include "query/show_plan.h"
+#include "query/prepare.h"
+#include "query/formula.h"
 
 static json_t *shape_to_json(const brume_plan *plan)
 {
@@ -25,21 +27,22 @@ static json_t *errors_to_json(const brume_plan *plan)
                                   ? json_null()
                                   : json_real(brume_plan_width(plan, i, 0.05)));
     }
-    for (size_t i = 0; errors && plan->bias && i < plan->bias->count; i++)
-        json_array_append_new(
-            errors, json_real(brume_error_width(plan->bias->noise, plan->bias->scale, 0.05)));
+    for (size_t i = 0; errors && i < plan->measurement_count; i++) {
+        const brume_measurement *one = &plan->measurements[i];
+        for (size_t j = 0; j < one->count; j++) /* those with a share of their own */
+            json_array_append_new(errors,
+                                  json_real(brume_error_width(one->noise, one->scale, 0.05)));
+    }
     return errors;
 }
 
 /* Is what is shown computed from the measure? */
-static bool is_shown_in(const brume_plan *plan, int measure, const brume_release *shown)
+static bool is_shown_in(const brume_plan *plan, int measure, const brume_formula *shown)
 {
-    if (shown->kind == BRUME_RELEASE_AGGREGATE) {
+    if (shown->kind == BRUME_FORMULA_AGGREGATE) {
         const brume_plan_aggregate *of = &plan->aggregates[shown->index];
-        const int mode = of->private_mode ? (int)plan->modes[of->value].measure
-                                          : BRUME_NOT_MEASURED;
         return of->count == measure || of->centred == measure || of->squares == measure ||
-               of->direct == measure || of->selection == measure || mode == measure;
+               of->direct == measure || of->selection == measure;
     }
     for (size_t i = 0; i < shown->argument_count; i++)
         if (is_shown_in(plan, measure, shown->arguments[i]))
@@ -75,8 +78,7 @@ brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_pa
 {
     brume_question *question = NULL;
     brume_plan *plan = NULL;
-    brume_status status =
-        brume_question_prepare(ledger, sql, payment, target, &question, &plan, error);
+    brume_status status = brume_prepare(ledger, sql, payment, target, &question, &plan, error);
     json_t *made = NULL;
     if (status == BRUME_OK) {
         made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:s,s:b}", "plan", brume_plan_to_json(plan),

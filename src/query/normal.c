@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "query/arena.h"
-#include "query/release.h"
+#include "query/formula.h"
 
 typedef struct writer {
     const brume_catalog *catalog;
@@ -92,33 +92,33 @@ static void put_relation(writer *w, const brume_relation *relation)
     fputc(']', w->file);
 }
 
-static void put_release(writer *w, const brume_release *release)
+static void put_formula(writer *w, const brume_formula *formula)
 {
-    switch (release->kind) {
-    case BRUME_RELEASE_KEY:
-        fprintf(w->file, "key%zu", release->index);
+    switch (formula->kind) {
+    case BRUME_FORMULA_KEY:
+        fprintf(w->file, "key%zu", formula->index);
         return;
-    case BRUME_RELEASE_AGGREGATE:
-        fprintf(w->file, "agg%zu", release->index);
+    case BRUME_FORMULA_AGGREGATE:
+        fprintf(w->file, "agg%zu", formula->index);
         return;
-    case BRUME_RELEASE_LITERAL:
-        if (release->value.kind == BRUME_VALUE_NUMBER)
-            fprintf(w->file, "%.17g", release->value.number);
-        else if (release->value.kind == BRUME_VALUE_TEXT)
-            put_quoted(w, release->value.text, release->value.length);
+    case BRUME_FORMULA_LITERAL:
+        if (formula->value.kind == BRUME_VALUE_NUMBER)
+            fprintf(w->file, "%.17g", formula->value.number);
+        else if (formula->value.kind == BRUME_VALUE_TEXT)
+            put_quoted(w, formula->value.text, formula->value.length);
         else
-            fputs(release->value.kind == BRUME_VALUE_NULL ? "null"
-                  : release->value.boolean                ? "true"
+            fputs(formula->value.kind == BRUME_VALUE_NULL ? "null"
+                  : formula->value.boolean                ? "true"
                                                           : "false",
                   w->file);
         return;
     default:
-        fprintf(w->file, "(%s", brume_release_word(release->kind));
-        if (release->kind == BRUME_RELEASE_ROUND)
-            fprintf(w->file, " %d", release->digits);
-        for (size_t i = 0; i < release->argument_count; i++) {
+        fprintf(w->file, "(%s", brume_formula_word(formula->kind));
+        if (formula->kind == BRUME_FORMULA_ROUND)
+            fprintf(w->file, " %d", formula->digits);
+        for (size_t i = 0; i < formula->argument_count; i++) {
             fputc(' ', w->file);
-            put_release(w, release->arguments[i]);
+            put_formula(w, formula->arguments[i]);
         }
         fputc(')', w->file);
     }
@@ -129,7 +129,7 @@ static void put_query(writer *w, const brume_query *query)
     fputs("select", w->file);
     for (size_t i = 0; i < query->output_count; i++) {
         fputs(i ? ", " : " ", w->file);
-        put_release(w, query->outputs[i].value);
+        put_formula(w, query->outputs[i].value);
         fputs(" as ", w->file);
         put_quoted(w, query->outputs[i].name, strlen(query->outputs[i].name));
     }
@@ -154,11 +154,11 @@ static void put_query(writer *w, const brume_query *query)
     }
     if (query->having) {
         fputs("; having ", w->file);
-        put_release(w, query->having);
+        put_formula(w, query->having);
     }
     for (size_t i = 0; i < query->order_count; i++) {
         fputs("; order ", w->file);
-        put_release(w, query->order[i].value);
+        put_formula(w, query->order[i].value);
         fprintf(w->file, "%s%s", query->order[i].descending ? " desc" : " asc",
                 query->order[i].nulls_first ? " nulls first" : " nulls last");
     }

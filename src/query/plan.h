@@ -1,5 +1,9 @@
 /* The plan of a query: what is measured, with how much noise, at what price. It is made from the
- * query, the policies and the payment; it reads no row, so everything in it may be shown.
+ * query, the policies and the payment (make_plan.h); it reads no row, so everything in it may be
+ * shown.
+ *
+ * A plan is a list of measurements. Each says what is collected for it and what its price buys; how
+ * each kind is drawn and shown is one row of the table in measurement.c.
  *
  * 1. A count or a sum that several aggregates need is measured once. All measures get equal shares.
  * 2. Laplace or Gaussian noise, whichever has the smaller error for this plan under the dataset's
@@ -18,6 +22,7 @@
 #include <brume/status.h>
 
 #include "ledger/ledger.h"
+#include "query/collection.h"
 #include "query/policy.h"
 #include "query/price.h"
 #include "query/query.h"
@@ -33,48 +38,47 @@ typedef struct brume_plan_table {
     const brume_policy *policy;
 } brume_plan_table;
 
-/* An expression whose values are summed, squared or ranked. */
-typedef struct brume_plan_value {
-    const brume_expression *argument; /* as asked */
-    const brume_expression *grid;     /* as a grid integer */
-    int64_t low, high;                /* bounds on the grid */
-    double step;                      /* value = step * grid integer */
-    bool squares, keep;
-    const brume_policy_column
-        *declared; /* for modes: the grid integer is the place in its domain */
-} brume_plan_value;
-
 enum { BRUME_NOT_MEASURED = -1 };
 
 /* Where the numbers of an aggregate are: indices of measures, or BRUME_NOT_MEASURED. `count` is the
  * number of values (or rows, or units) that belongs to it. */
 typedef struct brume_plan_aggregate {
-    int value; /* index of its brume_plan_value; of a PRIVATE_MODE, of its brume_plan_mode */
+    int value; /* index of its brume_plan_value; of a private mode, of its measurement */
     int count, centred, squares, direct, selection;
     int fraction; /* which of the selection's quantiles */
     bool private_mode;
 } brume_plan_aggregate;
 
-/* A mode of undeclared values: how the pairs of key and value are collected (mode.h). */
-typedef struct brume_plan_mode {
-    const brume_expression *argument;
-    size_t measure;
-    brume_query *query;       /* with the value as one more key; in the arena of the plan's query */
-    struct brume_plan *pairs; /* owned */
-} brume_plan_mode;
+typedef enum brume_measurement_kind {
+    BRUME_MEASUREMENT_GROUPS, /* the measures of every group, and which private keys are shown */
+    BRUME_MEASUREMENT_MODE,   /* the mode of an expression whose values nobody declared */
+    BRUME_MEASUREMENT_BIAS,   /* how many units bounding and clamping concern */
+} brume_measurement_kind;
 
 enum { BRUME_BIAS_VALUES = 16 };
 
-/* Private counts of units that bounding or clamping concerns (bias.h). */
-typedef struct brume_plan_bias {
-    double share;                   /* of the price: the owner's */
-    size_t count;                   /* of the numbers: units, units cut, units clamped by value */
-    bool cut;                       /* number 1 is the units that bounding cuts */
-    int clamped[BRUME_BIAS_VALUES]; /* which number belongs to a value of the plan */
+/* One reading of the rows, and what is released of it. */
+typedef struct brume_measurement {
+    brume_measurement_kind kind;
+    brume_collection collection; /* what is collected */
+    /* The price. A measurement with a share of its own buys `count` numbers with it, each of which
+     * a unit moves by at most 1. Without one (0) it has its measures in plan->measures, which are
+     * priced together. */
+    double share;
+    size_t count;
     brume_noise_kind noise;
     double scale;
-    struct brume_plan *plan; /* how they are collected; owned */
-} brume_plan_bias;
+    union {
+        struct {
+            const brume_expression *argument;
+            size_t measure; /* of the kind PRIVATE_MODE */
+        } mode;
+        struct {
+            bool cut;                       /* number 1 is the units that bounding cuts */
+            int clamped[BRUME_BIAS_VALUES]; /* which number belongs to a value of the plan */
+        } bias;                             /* number 0 is all units */
+    };
+} brume_measurement;
 
 typedef struct brume_plan {
     brume_query *query; /* not owned */
@@ -87,9 +91,8 @@ typedef struct brume_plan {
     brume_plan_value *values;
     size_t value_count;
     brume_plan_aggregate *aggregates; /* one per aggregate of the query */
-    brume_plan_mode *modes;           /* measures of the kind PRIVATE_MODE */
-    size_t mode_count;
-    brume_plan_bias *bias; /* NULL: not allowed, or nothing to estimate */
+    brume_measurement *measurements;  /* the groups first, then modes, then estimates of bias */
+    size_t measurement_count;
     /* Keys alone are asked for, and a test without noise shows them more often (NULL: it does not);
      * owned. Then price.threshold is the least number of units that shows a key in half of the
      * draws at least. */
@@ -105,15 +108,13 @@ typedef struct brume_plan {
     int64_t (*fractions)[2];                    /* of all quantiles */
 } brume_plan;
 
-/* Make the plan. `tables` are those of the catalog, in its order.
- * Errors: BRUME_EARGUMENT the payment; BRUME_EPOLICY rules or adjacencies that do not go together,
- * private keys under the pure rule; BRUME_EOVERFLOW domains or noise too large;
- * BRUME_EUNSUPPORTED what cannot be planned. */
-BRUME_MUST_USE brume_status brume_query_plan_make(brume_query *query,
-                                                  const brume_plan_table *tables,
-                                                  const brume_payment *payment, brume_plan **out,
-                                                  brume_error *error);
 void brume_query_plan_close(brume_plan *plan);
+
+/* How much of the price the measures have together. */
+double brume_plan_joint_share(const brume_plan *plan);
+
+/* What one step of a measure's integers is in the units of the query. */
+double brume_plan_step(const brume_plan *plan, const brume_measure *measure);
 
 /* Half-width at 1 - beta of a measure's own noise, in the units of the query. */
 double brume_plan_width(const brume_plan *plan, size_t measure, double beta);
@@ -121,15 +122,5 @@ double brume_plan_width(const brume_plan *plan, size_t measure, double beta);
 /* "discrete laplace", "rounded gaussian", ... of a measure. */
 const char *brume_plan_mechanism(const brume_plan *plan, size_t measure);
 const char *brume_measure_word(brume_measure_kind kind);
-
-/* One measure as JSON; NULL if memory is out. */
-json_t *brume_plan_measure_to_json(const brume_plan *plan, size_t measure);
-
-/* The plan as JSON, for explain and for the ledger's events: every measure with its sensitivity,
- * scale and share, the bounds, keys and threshold. NULL if memory is out. */
-json_t *brume_plan_to_json(const brume_plan *plan);
-
-/* {"epsilon","delta","rho"}: the price; NULL if memory is out. */
-json_t *brume_plan_cost_to_json(const brume_plan *plan);
 
 #endif

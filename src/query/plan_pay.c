@@ -56,7 +56,10 @@ static brume_status charged_delta(double used, const brume_payment *payment, bru
 /* Keys, or values of a mode, that nobody declared show only where a test lets them. */
 static bool needs_delta(const brume_plan *plan)
 {
-    return plan->shape.private_keys || plan->mode_count > 0;
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_MODE)
+            return true;
+    return plan->shape.private_keys;
 }
 
 /* delta: typed; else, where it is needed, the share of the budget's that epsilon is of its. */
@@ -166,30 +169,28 @@ static void choose_key_test(brume_plan *plan, double epsilon, double delta)
     plan->price.delta = delta; /* all of it is used */
 }
 
-/* Take the owner's share for estimates of bias off the price, and buy them with it: each of the
- * numbers moves by at most 1. What is left is for the query. */
-static double pay_bias(brume_plan *plan, double price, int p)
+/* Buy the numbers of the measurements that have a share of their own: each moves by at most 1. What
+ * is left of the price is for the others. */
+static brume_status pay_own_shares(brume_plan *plan, int p, double *price, brume_error *error)
 {
-    brume_plan_bias *bias = plan->bias;
-    if (!bias)
-        return price;
-    double part = brume_multiply_down(price, bias->share), count = (double)bias->count;
-    if (p == 1) { /* count/b <= part */
-        bias->noise = BRUME_NOISE_DISCRETE_LAPLACE;
-        bias->scale = brume_divide_up(count, part);
-    } else { /* count/(2 sigma^2) <= part */
-        bias->noise = BRUME_NOISE_DISCRETE_GAUSSIAN;
-        bias->scale = brume_sqrt_up(brume_divide_up(count, brume_multiply_down(2, part)));
+    for (size_t i = 0; i < plan->measurement_count; i++) {
+        brume_measurement *one = &plan->measurements[i];
+        if (!(one->share > 0))
+            continue;
+        double part = brume_multiply_down(*price, one->share), count = (double)one->count;
+        if (p == 1) { /* count/b <= part */
+            one->noise = BRUME_NOISE_DISCRETE_LAPLACE;
+            one->scale = brume_divide_up(count, part);
+        } else { /* count/(2 sigma^2) <= part */
+            one->noise = BRUME_NOISE_DISCRETE_GAUSSIAN;
+            one->scale = brume_sqrt_up(brume_divide_up(count, brume_multiply_down(2, part)));
+        }
+        if (!(one->scale <= 0x1p50))
+            return brume_fail(error, BRUME_EOVERFLOW, "pay more",
+                              "the noise on the estimates of bias would have scale %.3g",
+                              one->scale);
+        *price = brume_subtract_down(*price, part); /* the parts add up to no more than the price */
     }
-    return brume_subtract_down(price, part); /* the parts add up to no more than the price */
-}
-
-static brume_status check_bias(const brume_plan *plan, brume_error *error)
-{
-    if (plan->bias && !(plan->bias->scale <= 0x1p50))
-        return brume_fail(error, BRUME_EOVERFLOW, "pay more",
-                          "the noise on the estimates of bias would have scale %.3g",
-                          plan->bias->scale);
     return BRUME_OK;
 }
 
@@ -207,8 +208,7 @@ static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *t
     }
     double rho = brume_decimal_lower(&amount), allowed = 0;
     BRUME_TRY(read_delta(plan, tables, payment, rho, &allowed, error));
-    rho = pay_bias(plan, rho, 2);
-    BRUME_TRY(check_bias(plan, error));
+    BRUME_TRY(pay_own_shares(plan, 2, &rho, error));
     BRUME_TRY(brume_price_concentrated(plan->measures, plan->measure_count, &plan->shape, rho,
                                        allowed, &plan->price, error));
     BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));
@@ -238,8 +238,7 @@ brume_status brume_plan_pay(brume_plan *plan, const brume_plan_table *tables,
     BRUME_TRY(read_price(payment->epsilon, "epsilon", &amount, error));
     double epsilon = brume_decimal_lower(&amount); /* not more than was typed */
     BRUME_TRY(read_delta(plan, tables, payment, epsilon, &allowed, error));
-    epsilon = pay_bias(plan, epsilon, 1);
-    BRUME_TRY(check_bias(plan, error));
+    BRUME_TRY(pay_own_shares(plan, 1, &epsilon, error));
     BRUME_TRY(choose_noise(plan, epsilon, allowed, error));
     choose_key_test(plan, epsilon, allowed);
     BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "query/bound.h"
 
 /* ---- making and freeing ---- */
 

@@ -13,7 +13,7 @@
 #include <brume/status.h>
 
 #include "engine/engine.h"
-#include "query/bound.h"
+#include "query/key_value.h"
 
 typedef struct brume_policy_column {
     char *name;

@@ -10,17 +10,19 @@
 
 #include "base/error.h"
 #include "query/bias.h"
+#include "query/measurement.h"
+#include "query/show_plan.h"
 
 static const double whole_beta = 0.05;
 
 /* ---- error bars of outputs ---- */
 
 /* How many aggregates an output uses. */
-static size_t count_aggregates(const brume_release *release)
+static size_t count_aggregates(const brume_formula *formula)
 {
-    size_t count = release->kind == BRUME_RELEASE_AGGREGATE;
-    for (size_t i = 0; i < release->argument_count; i++)
-        count += count_aggregates(release->arguments[i]);
+    size_t count = formula->kind == BRUME_FORMULA_AGGREGATE;
+    for (size_t i = 0; i < formula->argument_count; i++)
+        count += count_aggregates(formula->arguments[i]);
     return count;
 }
 
@@ -45,48 +47,48 @@ typedef struct interval_source {
 } interval_source;
 
 /* Interval arithmetic over the tree; false where there is no finite interval. */
-static bool interval_of(const brume_release *release, const interval_source *from,
+static bool interval_of(const brume_formula *formula, const interval_source *from,
                         brume_interval *out)
 {
     brume_interval part[2] = {{0, 0}, {0, 0}};
-    if (release->argument_count > 2)
+    if (formula->argument_count > 2)
         return false;
-    for (size_t i = 0; i < release->argument_count; i++)
-        if (!interval_of(release->arguments[i], from, &part[i]))
+    for (size_t i = 0; i < formula->argument_count; i++)
+        if (!interval_of(formula->arguments[i], from, &part[i]))
             return false;
-    switch (release->kind) {
-    case BRUME_RELEASE_AGGREGATE: {
+    switch (formula->kind) {
+    case BRUME_FORMULA_AGGREGATE: {
         brume_shown one =
-            brume_present_show(&from->source, release->index, from->group, from->beta);
+            brume_present_show(&from->source, formula->index, from->group, from->beta);
         *out = one.interval;
         return one.has_interval;
     }
-    case BRUME_RELEASE_LITERAL:
-        *out = (brume_interval){release->value.number, release->value.number};
-        return release->value.kind == BRUME_VALUE_NUMBER;
-    case BRUME_RELEASE_ADD:
+    case BRUME_FORMULA_LITERAL:
+        *out = (brume_interval){formula->value.number, formula->value.number};
+        return formula->value.kind == BRUME_VALUE_NUMBER;
+    case BRUME_FORMULA_ADD:
         *out = (brume_interval){part[0].lower + part[1].lower, part[0].upper + part[1].upper};
         return true;
-    case BRUME_RELEASE_SUBTRACT:
+    case BRUME_FORMULA_SUBTRACT:
         *out = (brume_interval){part[0].lower - part[1].upper, part[0].upper - part[1].lower};
         return true;
-    case BRUME_RELEASE_NEGATE:
+    case BRUME_FORMULA_NEGATE:
         *out = (brume_interval){-part[0].upper, -part[0].lower};
         return true;
-    case BRUME_RELEASE_MULTIPLY:
+    case BRUME_FORMULA_MULTIPLY:
         *out = multiply(part[0], part[1]);
         return true;
-    case BRUME_RELEASE_DIVIDE:
+    case BRUME_FORMULA_DIVIDE:
         if (!(part[1].lower > 0))
             return false; /* the divisor may be nothing but noise */
         *out = multiply(part[0], (brume_interval){1 / part[1].upper, 1 / part[1].lower});
         return true;
-    case BRUME_RELEASE_ROUND: {
-        double half = 0.5 * pow(10, -release->digits);
+    case BRUME_FORMULA_ROUND: {
+        double half = 0.5 * pow(10, -formula->digits);
         *out = (brume_interval){part[0].lower - half, part[0].upper + half};
         return true;
     }
-    case BRUME_RELEASE_SQRT:
+    case BRUME_FORMULA_SQRT:
         *out = (brume_interval){sqrt(fmax(0, part[0].lower)), sqrt(fmax(0, part[0].upper))};
         return true;
     default:
@@ -95,11 +97,11 @@ static bool interval_of(const brume_release *release, const interval_source *fro
 }
 
 /* Does the half-width differ from row to row? Counts and sums have one for all. */
-static bool varies(const brume_plan *plan, const brume_release *release)
+static bool varies(const brume_plan *plan, const brume_formula *formula)
 {
-    if (release->kind != BRUME_RELEASE_AGGREGATE)
+    if (formula->kind != BRUME_FORMULA_AGGREGATE)
         return true;
-    brume_aggregate_kind kind = plan->query->aggregates[release->index].kind;
+    brume_aggregate_kind kind = plan->query->aggregates[formula->index].kind;
     return kind != BRUME_AGGREGATE_COUNT_ROWS && kind != BRUME_AGGREGATE_COUNT &&
            kind != BRUME_AGGREGATE_COUNT_UNITS && kind != BRUME_AGGREGATE_SUM;
 }
@@ -133,20 +135,20 @@ static void free_row(answer_row *row)
     free(row->texts);
 }
 
-static double error_of(const presentation *all, const brume_release *release, size_t group,
+static double error_of(const presentation *all, const brume_formula *formula, size_t group,
                        const brume_value *value)
 {
-    size_t used = count_aggregates(release);
+    size_t used = count_aggregates(formula);
     if (used == 0 || value->kind != BRUME_VALUE_NUMBER)
         return NAN;
     interval_source from = {{all->plan, all->drawn, all->modes}, group, whole_beta / (double)used};
     brume_interval bar;
-    if (!interval_of(release, &from, &bar))
+    if (!interval_of(formula, &from, &bar))
         return NAN;
     double centre = value->number;
-    if (release->kind == BRUME_RELEASE_AGGREGATE &&
-        !varies(all->plan, release)) /* the width does not see the clamp */
-        centre = brume_present_show(&from.source, release->index, group, from.beta).raw.number;
+    if (formula->kind == BRUME_FORMULA_AGGREGATE &&
+        !varies(all->plan, formula)) /* the width does not see the clamp */
+        centre = brume_present_show(&from.source, formula->index, group, from.beta).raw.number;
     return fmax(bar.upper - centre, centre - bar.lower);
 }
 
@@ -174,19 +176,19 @@ static brume_status fill_row(presentation *all, size_t group, answer_row *row, b
                     (double)all->plan->price.threshold +
                         brume_plan_width(all->plan, (size_t)all->plan->units, whole_beta);
     for (size_t i = 0; i < query->key_count; i++)
-        row->keys[i] = brume_present_key(query->keys[i].expression->type,
-                                         &all->drawn->groups[group]->keys[i], row->texts[i],
-                                         sizeof row->texts[i]);
+        row->keys[i] = brume_key_formula_value(query->keys[i].expression->type,
+                                               &all->drawn->groups[group]->keys[i], row->texts[i],
+                                               sizeof row->texts[i]);
     for (size_t i = 0; i < query->aggregate_count; i++) {
         brume_shown one = brume_present_show(&source, i, group, whole_beta);
         row->shown[i] = one.shown;
         row->raw[i] = one.raw;
     }
     for (size_t i = 0; i < query->output_count; i++) {
-        const brume_release *release = query->outputs[i].value;
-        bool plain = release->kind == BRUME_RELEASE_AGGREGATE;
-        row->outputs[i] = brume_release_evaluate(release, row->keys, plain ? row->shown : row->raw);
-        row->errors[i] = error_of(all, release, group, &row->outputs[i]);
+        const brume_formula *formula = query->outputs[i].value;
+        bool plain = formula->kind == BRUME_FORMULA_AGGREGATE;
+        row->outputs[i] = brume_formula_evaluate(formula, row->keys, plain ? row->shown : row->raw);
+        row->errors[i] = error_of(all, formula, group, &row->outputs[i]);
     }
     return BRUME_OK;
 }
@@ -197,8 +199,8 @@ static int compare_rows(const void *left, const void *right, void *context)
     const brume_query *query = context;
     for (size_t i = 0; i < query->order_count; i++) {
         const brume_query_order *order = &query->order[i];
-        brume_value x = brume_release_evaluate(order->value, a->keys, a->shown);
-        brume_value y = brume_release_evaluate(order->value, b->keys, b->shown);
+        brume_value x = brume_formula_evaluate(order->value, a->keys, a->shown);
+        brume_value y = brume_formula_evaluate(order->value, b->keys, b->shown);
         bool null_x = x.kind == BRUME_VALUE_NULL, null_y = y.kind == BRUME_VALUE_NULL;
         if (null_x != null_y)
             return null_x == order->nulls_first ? -1 : 1;
@@ -221,7 +223,7 @@ static void arrange(presentation *all)
     size_t kept = 0;
     for (size_t i = 0; i < all->count; i++) {
         if (!query->having ||
-            brume_release_is_true(query->having, all->rows[i].keys, all->rows[i].shown))
+            brume_formula_is_true(query->having, all->rows[i].keys, all->rows[i].shown))
             all->rows[kept++] = all->rows[i];
         else
             free_row(&all->rows[i]);
@@ -265,18 +267,18 @@ static json_t *error_to_json(double error)
 }
 
 /* The measure that an output mostly rests on, for the name of its mechanism. */
-static const char *mechanism_of(const brume_plan *plan, const brume_release *release)
+static const char *mechanism_of(const brume_plan *plan, const brume_formula *formula)
 {
-    if (release->kind == BRUME_RELEASE_AGGREGATE) {
-        const brume_plan_aggregate *from = &plan->aggregates[release->index];
+    if (formula->kind == BRUME_FORMULA_AGGREGATE) {
+        const brume_plan_aggregate *from = &plan->aggregates[formula->index];
         int measure = from->selection >= 0 ? from->selection
                       : from->direct >= 0  ? from->direct
                       : from->centred >= 0 ? from->centred
                                            : from->count;
         return brume_plan_mechanism(plan, (size_t)measure);
     }
-    for (size_t i = 0; i < release->argument_count; i++) {
-        const char *mechanism = mechanism_of(plan, release->arguments[i]);
+    for (size_t i = 0; i < formula->argument_count; i++) {
+        const char *mechanism = mechanism_of(plan, formula->arguments[i]);
         if (mechanism)
             return mechanism;
     }
@@ -284,20 +286,20 @@ static const char *mechanism_of(const brume_plan *plan, const brume_release *rel
 }
 
 /* Does clamping move a value that the output uses? */
-static bool may_clamp(const brume_plan *plan, const brume_release *release)
+static bool may_clamp(const brume_plan *plan, const brume_formula *formula)
 {
-    if (release->kind == BRUME_RELEASE_AGGREGATE) {
-        const brume_aggregate *aggregate = &plan->query->aggregates[release->index];
+    if (formula->kind == BRUME_FORMULA_AGGREGATE) {
+        const brume_aggregate *aggregate = &plan->query->aggregates[formula->index];
         return aggregate->argument && aggregate->kind != BRUME_AGGREGATE_COUNT &&
                brume_bias_may_clamp(aggregate->argument);
     }
-    for (size_t i = 0; i < release->argument_count; i++)
-        if (may_clamp(plan, release->arguments[i]))
+    for (size_t i = 0; i < formula->argument_count; i++)
+        if (may_clamp(plan, formula->arguments[i]))
             return true;
     return false;
 }
 
-/* What is said of a quantile or a mode in place of an error bar, and the estimates of bias. */
+/* What is said of a quantile or a mode in place of an error bar, and what the measurements add. */
 static void add_details(const presentation *all, json_t *json, size_t aggregate)
 {
     static const char *const statements[] = {"rank_error_95", "count_error_95", "gap_95",
@@ -311,10 +313,8 @@ static void add_details(const presentation *all, json_t *json, size_t aggregate)
             json_object_set(json, statements[i], said);
     }
     json_decref(measure);
-    json_t *bias = all->plan->bias ? brume_bias_to_json(all->plan, all->drawn->bias, aggregate)
-                                   : NULL;
-    if (bias)
-        json_object_set_new(json, "bias", bias);
+    for (size_t i = 0; i < all->plan->measurement_count; i++)
+        brume_measurement_show(all->plan, i, all->drawn, aggregate, json);
 }
 
 static json_t *column_to_json(const presentation *all, size_t output)
@@ -332,7 +332,7 @@ static json_t *column_to_json(const presentation *all, size_t output)
     json_object_set_new(json, "error_95", error_to_json(largest));
     json_object_set_new(json, "biased",
                         json_boolean(all->plan->bounded || may_clamp(all->plan, column->value)));
-    if (column->value->kind == BRUME_RELEASE_AGGREGATE)
+    if (column->value->kind == BRUME_FORMULA_AGGREGATE)
         add_details(all, json, column->value->index);
     return json;
 }
@@ -381,16 +381,18 @@ static brume_status to_json(const presentation *all, json_t **out, brume_error *
 static brume_status fill_modes(presentation *all, brume_error *error)
 {
     const brume_plan *plan = all->plan;
-    size_t count = plan->mode_count * all->drawn->count;
+    size_t groups = all->drawn->count, count = plan->measurement_count * groups;
     all->modes = calloc(count + 1, sizeof *all->modes);
     all->mode_texts = calloc(count + 1, sizeof *all->mode_texts);
     if (!all->modes || !all->mode_texts)
         return brume_no_memory(error, "the answer");
-    for (size_t i = 0; i < count; i++)
-        if (all->drawn->modes[i])
-            all->modes[i] = brume_present_key(plan->modes[i / all->drawn->count].argument->type,
-                                              all->drawn->modes[i], all->mode_texts[i],
-                                              BRUME_KEY_TEXT);
+    for (size_t i = 0; i < count; i++) {
+        const brume_key_value **chosen = all->drawn->results[i / groups].chosen;
+        if (chosen && chosen[i % groups])
+            all->modes[i] =
+                brume_key_formula_value(plan->measurements[i / groups].mode.argument->type,
+                                        chosen[i % groups], all->mode_texts[i], BRUME_KEY_TEXT);
+    }
     return BRUME_OK;
 }
 

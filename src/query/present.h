@@ -10,8 +10,4 @@
 BRUME_MUST_USE brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn,
                                           json_t **out, brume_error *error);
 
-/* An integer as it travels (a decimal in its units, days, microseconds, 0 or 1) as text of its
- * type. */
-void brume_present_integer(brume_type type, int64_t value, char *text, size_t size);
-
 #endif

@@ -5,13 +5,13 @@
 #include <brume/interval.h>
 
 #include "query/present.h"
-#include "query/release.h"
+#include "query/formula.h"
 
 /* What values are shown from. */
 typedef struct brume_present_source {
     const brume_plan *plan;
     const brume_drawn *drawn;
-    const brume_value *modes; /* of undeclared values: modes[mode * count + group] */
+    const brume_value *modes; /* of undeclared values: modes[measurement * count + group] */
 } brume_present_source;
 
 /* An aggregate has a raw value (for arithmetic between aggregates), a shown value (clamped to what
@@ -24,10 +24,5 @@ typedef struct brume_shown {
 
 brume_shown brume_present_show(const brume_present_source *source, size_t aggregate, size_t group,
                                double beta);
-
-enum { BRUME_KEY_TEXT = 48 };
-
-/* A key as a value; `room`, of `size` bytes, holds texts that have to be made. */
-brume_value brume_present_key(brume_type type, const brume_key_value *key, char *room, size_t size);
 
 #endif

@@ -3,7 +3,7 @@
  * 1. What is measured: rows (`from` where `where`), each with a unit, grouped by `keys`, summarised
  *    by `aggregates`. Equal keys and equal aggregates stand there once.
  * 2. What is shown: `outputs`, HAVING, ORDER BY, LIMIT: trees over keys and released aggregates
- *    (release.h), post-processing that reads no data.
+ *    (formula.h), post-processing that reads no data.
  * 3. Everything not represented here was refused by name.
  * 4. Inside the argument of an aggregate a column with declared bounds counts as its clamped value;
  *    conditions and group keys see it as it is. */
@@ -147,15 +147,15 @@ typedef struct brume_query_table {
 
 /* ---- what is shown ---- */
 
-struct brume_release;
+struct brume_formula;
 
 typedef struct brume_query_output {
     const char *name;
-    const struct brume_release *value;
+    const struct brume_formula *value;
 } brume_query_output;
 
 typedef struct brume_query_order {
-    const struct brume_release *value;
+    const struct brume_formula *value;
     bool descending, nulls_first;
 } brume_query_order;
 
@@ -178,7 +178,7 @@ typedef struct brume_query {
     bool one_row_per_group;
     size_t output_count;
     const brume_query_output *outputs;
-    const struct brume_release *having; /* NULL: all groups */
+    const struct brume_formula *having; /* NULL: all groups */
     size_t order_count;
     const brume_query_order *order; /* then by key */
     int64_t limit, offset;          /* limit -1: none */

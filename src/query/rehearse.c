@@ -6,9 +6,7 @@
 #include <brume/bits.h>
 
 #include "base/error.h"
-#include "query/collect.h"
-#include "query/draw.h"
-#include "query/present.h"
+#include "query/collect_and_draw.h"
 
 /* Numbers that an answer with declared groups may have, drawn and shown: some gigabytes. */
 static const double most_numbers = 0x1p24;
@@ -51,11 +49,11 @@ static brume_status find_dialect(const brume_question *question, brume_dialect *
     return BRUME_OK;
 }
 
-static brume_status try_statement(const brume_plan *plan, brume_dialect dialect,
+static brume_status try_statement(const brume_collection *collection, brume_dialect dialect,
                                   const char *const *tables, brume_error *error)
 {
     char *sql = NULL;
-    brume_status status = brume_collect_statement(plan, dialect, tables, &sql, error);
+    brume_status status = brume_collect_statement(collection, dialect, tables, &sql, error);
     free(sql);
     return status;
 }
@@ -70,11 +68,9 @@ static brume_status try_statements(const brume_question *question, const brume_p
         return brume_no_memory(error, "a plan");
     for (size_t i = 0; i < question->table_count; i++)
         tables[i] = "\"t\"";
-    brume_status status = try_statement(plan, dialect, tables, error);
-    for (size_t i = 0; status == BRUME_OK && i < plan->mode_count; i++)
-        status = try_statement(plan->modes[i].pairs, dialect, tables, error);
-    if (status == BRUME_OK && plan->bias)
-        status = try_statement(plan->bias->plan, dialect, tables, error);
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < plan->measurement_count; i++)
+        status = try_statement(&plan->measurements[i].collection, dialect, tables, error);
     free(tables);
     return status;
 }
@@ -88,33 +84,13 @@ static uint64_t enough_units(const brume_plan *plan)
     return threshold < UINT64_C(1) << 60 ? 2 * threshold : threshold;
 }
 
-static brume_status try_draw(const brume_plan *plan, brume_bits *bits, brume_error *error)
+/* For one measurement: a group without values, in which the plan's private key would show. */
+static brume_status collect_nothing(void *context, const brume_measurement *measurement,
+                                    brume_bits *bits, brume_collected **out, brume_error *error)
 {
-    brume_collected *collected = NULL, *bias = NULL;
-    brume_collected **pairs = calloc(plan->mode_count + 1, sizeof *pairs);
-    brume_drawn *drawn = NULL;
-    json_t *answer = NULL;
-    brume_status status = pairs ? BRUME_OK : brume_no_memory(error, "a plan");
-    if (status == BRUME_OK)
-        status = brume_collect_nothing(plan, enough_units(plan), bits, &collected, error);
-    for (size_t i = 0; status == BRUME_OK && i < plan->mode_count; i++)
-        status = brume_collect_nothing(plan->modes[i].pairs, 0, bits, &pairs[i], error);
-    if (status == BRUME_OK && plan->bias)
-        status = brume_collect_nothing(plan->bias->plan, 0, bits, &bias, error);
-    if (status == BRUME_OK)
-        status = brume_draw(plan, collected, pairs, bits, &drawn, error);
-    if (status == BRUME_OK)
-        status = brume_draw_bias(plan, bias, bits, drawn, error);
-    if (status == BRUME_OK)
-        status = brume_present(plan, drawn, &answer, error);
-    json_decref(answer);
-    brume_drawn_close(drawn);
-    for (size_t i = 0; pairs && i < plan->mode_count; i++)
-        brume_collected_close(pairs[i]);
-    free(pairs);
-    brume_collected_close(bias);
-    brume_collected_close(collected);
-    return status;
+    const brume_plan *plan = context;
+    uint64_t units = measurement->kind == BRUME_MEASUREMENT_GROUPS ? enough_units(plan) : 0;
+    return brume_collect_nothing(&measurement->collection, units, bits, out, error);
 }
 
 brume_status brume_rehearse(const brume_question *question, const brume_plan *plan,
@@ -124,7 +100,10 @@ brume_status brume_rehearse(const brume_question *question, const brume_plan *pl
     BRUME_TRY(try_statements(question, plan, error));
     brume_bits *bits = NULL;
     BRUME_TRY(brume_bits_open(&bits, error));
-    brume_status status = try_draw(plan, bits, error);
+    json_t *answer = NULL;
+    brume_status status =
+        brume_collect_and_draw(plan, collect_nothing, (void *)plan, bits, &answer, error);
+    json_decref(answer);
     brume_bits_close(bits);
     return status;
 }

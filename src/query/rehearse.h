@@ -7,7 +7,7 @@
  * disk, memory and a signal.
  *
  * EUNSUPPORTED: more values, columns or numbers than brume or the engine can hold; the others are
- * those of brume_draw and brume_present. */
+ * those of brume_collect_and_draw. */
 #ifndef BRUME_QUERY_REHEARSE_H
 #define BRUME_QUERY_REHEARSE_H
 

@@ -49,4 +49,7 @@ BRUME_MUST_USE brume_status brume_spend(brume_ledger *ledger, const brume_reserv
                                         const brume_watch *watch, json_t **answer,
                                         brume_error *error);
 
+/* What is left of a dataset's budget: {"epsilon","delta"} and, under concentrated, "rho". */
+json_t *brume_budget_left(const brume_filter *filter);
+
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "query/dictionary.h"
-#include "query/present.h"
+#include "query/key_value.h"
 #include "query/siphash.h"
 
 /* ---- which rows ---- */
@@ -97,7 +97,7 @@ static bool write_row(const brume_query *query, const brume_chunk *chunk, size_t
         if (column->wire == BRUME_WIRE_REAL)
             snprintf(room, sizeof room, "%.17g", column->reals[at]);
         else
-            brume_present_integer(type, column->integers[at], room, sizeof room);
+            brume_integer_text(type, column->integers[at], room, sizeof room);
         good = append(row, room, strlen(room));
     }
     return good && append(row, "\n", 1);

@@ -10,7 +10,7 @@
 
 #include "query/build.h"
 #include "query/query.h"
-#include "query/release.h"
+#include "query/formula.h"
 
 /* A name in FROM with the columns it gives. */
 typedef struct brume_walk_source {

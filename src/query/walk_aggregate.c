@@ -14,7 +14,7 @@ const char *brume_aggregate_word(brume_aggregate_kind kind)
     return words[kind];
 }
 
-static brume_release_node add_aggregate(brume_walk_outer *o, brume_aggregate aggregate)
+static brume_formula_node add_aggregate(brume_walk_outer *o, brume_aggregate aggregate)
 {
     size_t i = 0;
     for (; i < o->aggregate_count; i++) {
@@ -32,7 +32,7 @@ static brume_release_node add_aggregate(brume_walk_outer *o, brume_aggregate agg
     }
     if (i == o->aggregate_count)
         o->aggregates[o->aggregate_count++] = aggregate;
-    brume_release *node = brume_walk_outer_make(o, BRUME_RELEASE_AGGREGATE, NULL, 0);
+    brume_formula *node = brume_walk_outer_make(o, BRUME_FORMULA_AGGREGATE, NULL, 0);
     if (node)
         node->index = i;
     return node;
@@ -108,7 +108,7 @@ const PgQuery__AArrayExpr *brume_walk_percentile_array(const PgQuery__Node *node
                                                                      : NULL;
 }
 
-static brume_release_node walk_within_group(brume_walk_outer *o, const PgQuery__FuncCall *call,
+static brume_formula_node walk_within_group(brume_walk_outer *o, const PgQuery__FuncCall *call,
                                             const char *name)
 {
     if (call->n_agg_order != 1 || call->agg_order[0]->node_case != PG_QUERY__NODE__NODE_SORT_BY)
@@ -190,7 +190,7 @@ static const char *hint_for(const char *name)
     return "use COUNT, SUM, AVG, VAR_*, STDDEV_*, MEDIAN, PERCENTILE_CONT or MODE";
 }
 
-static brume_release_node refuse_distinct(brume_walk_outer *o, const char *name)
+static brume_formula_node refuse_distinct(brume_walk_outer *o, const char *name)
 {
     brume_build_fail(&o->walk->builder, BRUME_EUNSUPPORTED,
                      "aggregate once per unit in a subquery that groups by the unit",
@@ -198,7 +198,7 @@ static brume_release_node refuse_distinct(brume_walk_outer *o, const char *name)
     return NULL;
 }
 
-brume_release_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__FuncCall *call)
+brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__FuncCall *call)
 {
     static const struct {
         const char *name;
@@ -230,7 +230,7 @@ brume_release_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
     bool within = strcmp(name, "percentile_cont") == 0 || strcmp(name, "percentile_disc") == 0 ||
                   strcmp(name, "mode") == 0;
     if (within && call->agg_within_group) {
-        brume_release_node node = walk_within_group(o, call, name);
+        brume_formula_node node = walk_within_group(o, call, name);
         if (node && strcmp(name, "mode") != 0 &&
             !check_argument(o, name, o->aggregates[node->index].argument))
             return NULL;

@@ -81,7 +81,7 @@ static size_t outputs_of(const PgQuery__Node *item)
 }
 
 /* The output that an item of the SELECT list made. */
-static brume_release_node output_at(brume_walk_outer *o, const PgQuery__SelectStmt *select,
+static brume_formula_node output_at(brume_walk_outer *o, const PgQuery__SelectStmt *select,
                                     const brume_query *query, size_t item)
 {
     size_t at = 0;
@@ -133,7 +133,7 @@ static bool walk_order(brume_walk_outer *o, const PgQuery__SelectStmt *select, b
             for (size_t j = 0; j < query->output_count && !order[i].value; j++)
                 if (strcmp(query->outputs[j].name, node->column_ref->fields[0]->string->sval) == 0)
                     order[i].value = query->outputs[j].value;
-        if (!order[i].value && !(order[i].value = brume_walk_release(o, node)))
+        if (!order[i].value && !(order[i].value = brume_walk_formula(o, node)))
             return false;
     }
     query->order = order;
@@ -213,7 +213,7 @@ static bool walk_outputs(brume_walk_outer *o, const PgQuery__SelectStmt *select,
                 return false;
         } else {
             outputs[at].name = name;
-            outputs[at].value = brume_walk_release(o, target->val);
+            outputs[at].value = brume_walk_formula(o, target->val);
             if (!outputs[at].value)
                 return false;
         }
@@ -291,7 +291,7 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
         !brume_walk_from(walk, select, common, scope, &where) || !walk_keys(o, select) ||
         !walk_outputs(o, select, query))
         return false;
-    if (select->having_clause && !(query->having = brume_walk_release(o, select->having_clause)))
+    if (select->having_clause && !(query->having = brume_walk_formula(o, select->having_clause)))
         return false;
     if (!walk_order(o, select, query) || !read_count(o, select->limit_count, &query->limit) ||
         !read_count(o, select->limit_offset, &query->offset))

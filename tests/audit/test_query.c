@@ -11,6 +11,7 @@
 #include "audit/query_subject.h"
 #include "chance.h"
 #include "query/answer.h"
+#include "query/make_plan.h"
 #include "registered.h"
 
 static void execute(const char *sql)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../query/clinic.h"
-#include "query/release.h"
+#include "query/formula.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -45,9 +45,9 @@ static void use(brume_query *query)
     }
     brume_value keys[16] = {{0}}, values[200] = {{0}};
     for (size_t i = 0; i < query->output_count; i++)
-        (void)brume_release_evaluate(query->outputs[i].value, keys, values);
+        (void)brume_formula_evaluate(query->outputs[i].value, keys, values);
     if (query->having)
-        (void)brume_release_is_true(query->having, keys, values);
+        (void)brume_formula_is_true(query->having, keys, values);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

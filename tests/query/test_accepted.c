@@ -12,6 +12,7 @@
 
 #include "nasty_query.h"
 #include "query/answer.h"
+#include "query/explain.h"
 #include "random/tape.h"
 #include "registered.h"
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "query/answer.h"
+#include "query/explain.h"
 #include "registered.h"
 
 /* 300 people with two visits each; ages 0..99 twice three times over, wards a, b, c in turn. The

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "query/answer.h"
+#include "query/explain.h"
 #include "query/bias.h"
 #include "registered.h"
 

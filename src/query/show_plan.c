@@ -1,78 +1,10 @@
-/* A plan in words and numbers: for explain, for error bars and for the ledger. */
-#include "query/plan.h"
+/* A plan as JSON. */
+#include "query/show_plan.h"
 
 #include <math.h>
 
 #include "query/bias.h"
 #include "query/error_bar.h"
-
-const char *brume_measure_word(brume_measure_kind kind)
-{
-    switch (kind) {
-    case BRUME_MEASURE_UNITS:
-        return "units";
-    case BRUME_MEASURE_ROWS:
-        return "rows";
-    case BRUME_MEASURE_VALUES:
-        return "values";
-    case BRUME_MEASURE_CENTRED:
-        return "centred sum";
-    case BRUME_MEASURE_SQUARES:
-        return "centred squares";
-    case BRUME_MEASURE_DIRECT:
-        return "sum";
-    case BRUME_MEASURE_QUANTILES:
-        return "quantiles";
-    case BRUME_MEASURE_MODE:
-        return "mode";
-    case BRUME_MEASURE_PRIVATE_MODE:
-        return "units of each value";
-    }
-    return "";
-}
-
-const char *brume_plan_mechanism(const brume_plan *plan, size_t measure)
-{
-    if (plan->measures[measure].kind == BRUME_MEASURE_QUANTILES)
-        return "exponential";
-    if (plan->measures[measure].kind == BRUME_MEASURE_MODE)
-        return "permute_and_flip";
-    switch (brume_measure_noise(&plan->measures[measure], plan->price.noise)) {
-    case BRUME_NOISE_DISCRETE_LAPLACE:
-        return "discrete_laplace";
-    case BRUME_NOISE_ROUNDED_GAUSSIAN:
-        return "gaussian";
-    case BRUME_NOISE_DISCRETE_GAUSSIAN:
-        break;
-    }
-    return "discrete_gaussian";
-}
-
-static double step_of(const brume_plan *plan, const brume_measure *measure)
-{
-    switch (measure->kind) {
-    case BRUME_MEASURE_CENTRED:
-    case BRUME_MEASURE_DIRECT:
-        return plan->values[measure->expression].step;
-    case BRUME_MEASURE_SQUARES:
-        return plan->values[measure->expression].step * plan->values[measure->expression].step;
-    case BRUME_MEASURE_UNITS:
-    case BRUME_MEASURE_ROWS:
-    case BRUME_MEASURE_VALUES:
-    case BRUME_MEASURE_QUANTILES:
-    case BRUME_MEASURE_MODE:
-    case BRUME_MEASURE_PRIVATE_MODE:
-        break;
-    }
-    return 1;
-}
-
-double brume_plan_width(const brume_plan *plan, size_t measure, double beta)
-{
-    const brume_measure *one = &plan->measures[measure];
-    return step_of(plan, one) *
-           brume_error_width(brume_measure_noise(one, plan->price.noise), one->scale, beta);
-}
 
 /* P[rank error >= t] <= W exp(-eta t) for one quantile; for several the levels add and the grid is
  * refined by 32 bits. */
@@ -102,7 +34,7 @@ static void add_noise(json_t *json, const brume_plan *plan, size_t index)
     const brume_measure *measure = &plan->measures[index];
     brume_noise_kind noise = brume_measure_noise(measure, plan->price.noise);
     json_object_set_new(json, noise == BRUME_NOISE_DISCRETE_LAPLACE ? "scale" : "sigma",
-                        json_real(step_of(plan, measure) * measure->scale));
+                        json_real(brume_plan_step(plan, measure) * measure->scale));
     json_object_set_new(json, "error_95", json_real(brume_plan_width(plan, index, 0.05)));
     if (measure->kind == BRUME_MEASURE_PRIVATE_MODE) {
         /* Two given values whose units differ by more: the rarer one wins in 5 % at most. */
@@ -117,11 +49,10 @@ json_t *brume_plan_measure_to_json(const brume_plan *plan, size_t index)
 {
     const brume_measure *measure = &plan->measures[index];
     bool private_mode = measure->kind == BRUME_MEASURE_PRIVATE_MODE;
-    json_t *json =
-        json_pack("{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind), "mechanism",
-                  brume_plan_mechanism(plan, index), "sensitivity",
-                  step_of(plan, measure) * measure->sensitivity, "share",
-                  (plan->bias ? 1 - plan->bias->share : 1) / (double)plan->measure_count);
+    json_t *json = json_pack("{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind),
+                             "mechanism", brume_plan_mechanism(plan, index), "sensitivity",
+                             brume_plan_step(plan, measure) * measure->sensitivity, "share",
+                             brume_plan_joint_share(plan) / (double)plan->measure_count);
     if (!json)
         return NULL;
     if (brume_measure_is_selection(measure) && !private_mode)
@@ -153,10 +84,12 @@ json_t *brume_plan_to_json(const brume_plan *plan)
             json_decref(list);
             return NULL;
         }
-    if (list && plan->bias && !brume_bias_show(plan->bias, list)) {
-        json_decref(list);
-        return NULL;
-    }
+    for (size_t i = 0; list && i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_BIAS &&
+            !brume_bias_add_json(&plan->measurements[i], list)) {
+            json_decref(list);
+            return NULL;
+        }
     return list;
 }
 

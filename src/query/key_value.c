@@ -1,9 +1,36 @@
-/* Keys and other exact values as text: dates, timestamps, decimals. */
-#include "query/present_parts.h"
+/* Exact values as they come from an engine: their order, and dates, timestamps and decimals as
+ * text.
+ */
+#include "query/key_value.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+static int compare_cells(const brume_key_value *a, const brume_key_value *b)
+{
+    if (a->null || b->null)
+        return (int)a->null - (int)b->null; /* NULL last */
+    if (a->wire == BRUME_WIRE_INTEGER)
+        return (a->integer > b->integer) - (a->integer < b->integer);
+    if (a->wire == BRUME_WIRE_REAL)
+        return (a->real > b->real) - (a->real < b->real);
+    size_t shorter = a->text.length < b->text.length ? a->text.length : b->text.length;
+    int order = shorter ? memcmp(a->text.data, b->text.data, shorter) : 0;
+    if (order != 0)
+        return order;
+    return (a->text.length > b->text.length) - (a->text.length < b->text.length);
+}
+
+int brume_keys_compare(const brume_key_value *a, const brume_key_value *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int order = compare_cells(&a[i], &b[i]);
+        if (order != 0)
+            return order;
+    }
+    return 0;
+}
 
 static brume_value number_value(double x)
 {
@@ -52,7 +79,7 @@ static void decimal_of(int64_t units, int scale, char *text, size_t size)
              digits + whole);
 }
 
-void brume_present_integer(brume_type type, int64_t value, char *text, size_t size)
+void brume_integer_text(brume_type type, int64_t value, char *text, size_t size)
 {
     if (type.kind == BRUME_TYPE_DATE)
         date_of(value, text, size);
@@ -66,7 +93,8 @@ void brume_present_integer(brume_type type, int64_t value, char *text, size_t si
         snprintf(text, size, "%lld", (long long)value);
 }
 
-brume_value brume_present_key(brume_type type, const brume_key_value *key, char *room, size_t size)
+brume_value brume_key_formula_value(brume_type type, const brume_key_value *key, char *room,
+                                    size_t size)
 {
     brume_value value = {.kind = BRUME_VALUE_NULL};
     if (key->null)

@@ -1,12 +1,12 @@
 /* From an accuracy to a price. */
-#include "query/within.h"
+#include "query/target.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "query/error_bar.h"
-#include "query/rehearse.h"
+#include "query/make_plan.h"
 
 static const double steps_per_unit = 1e6; /* prices are searched in steps of 10^-6 */
 static const double largest_price = 1e6;
@@ -193,7 +193,7 @@ static brume_status try_price(const search *all, double steps, bool *good,
     return status;
 }
 
-brume_status brume_price_within(const brume_question *question, const brume_target *target,
+brume_status brume_target_price(const brume_question *question, const brume_target *target,
                                 const char *delta, char epsilon[BRUME_PRICE_TEXT],
                                 brume_error *error)
 {
@@ -223,20 +223,4 @@ brume_status brume_price_within(const brume_question *question, const brume_targ
     }
     snprintf(epsilon, BRUME_PRICE_TEXT, "%.6f", high / steps_per_unit);
     return BRUME_OK;
-}
-
-brume_status brume_question_prepare(brume_ledger *ledger, const char *sql,
-                                    const brume_payment *payment, const brume_target *target,
-                                    brume_question **question, brume_plan **plan,
-                                    brume_error *error)
-{
-    char epsilon[BRUME_PRICE_TEXT];
-    brume_payment chosen = *payment;
-    BRUME_TRY(brume_question_open(ledger, sql, question, error));
-    if (target) {
-        BRUME_TRY(brume_price_within(*question, target, payment->delta, epsilon, error));
-        chosen = (brume_payment){epsilon, payment->delta, NULL};
-    }
-    BRUME_TRY(brume_query_plan_make((*question)->query, (*question)->tables, &chosen, plan, error));
-    return brume_rehearse(*question, *plan, error);
 }

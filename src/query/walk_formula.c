@@ -4,32 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-brume_release_node brume_walk_outer_fail(brume_walk_outer *o, brume_status status, const char *hint,
+brume_formula_node brume_walk_outer_fail(brume_walk_outer *o, brume_status status, const char *hint,
                                          const char *message)
 {
     brume_build_fail(&o->walk->builder, status, hint, "%s", message);
     return NULL;
 }
 
-brume_release *brume_walk_outer_make(brume_walk_outer *o, brume_release_kind kind,
-                                     const brume_release_node *arguments, size_t count)
+brume_formula *brume_walk_outer_make(brume_walk_outer *o, brume_formula_kind kind,
+                                     const brume_formula_node *arguments, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!arguments[i])
             return NULL;
-    brume_release *node = brume_arena_allocate(o->walk->builder.arena, sizeof *node);
-    brume_release_node *own =
+    brume_formula *node = brume_arena_allocate(o->walk->builder.arena, sizeof *node);
+    brume_formula_node *own =
         count ? brume_arena_copy(o->walk->builder.arena, arguments, count * sizeof *own) : NULL;
     if (!node || (count && !own)) {
         brume_walk_outer_fail(o, BRUME_EMEMORY, NULL, "out of memory");
         return NULL;
     }
-    *node = (brume_release){.kind = kind, .argument_count = count, .arguments = own};
+    *node = (brume_formula){.kind = kind, .argument_count = count, .arguments = own};
     return node;
 }
 
 /* The key that `node` is, if it is one. */
-static brume_release_node find_key(brume_walk_outer *o, const PgQuery__Node *node)
+static brume_formula_node find_key(brume_walk_outer *o, const PgQuery__Node *node)
 {
     brume_builder *builder = &o->walk->builder, saved = *builder;
     brume_error ignored;
@@ -42,7 +42,7 @@ static brume_release_node find_key(brume_walk_outer *o, const PgQuery__Node *nod
     builder->status = saved.status;
     for (size_t i = 0; plain && i < o->key_count; i++)
         if (brume_expression_equal(o->keys[i].expression, plain)) {
-            brume_release *key = brume_walk_outer_make(o, BRUME_RELEASE_KEY, NULL, 0);
+            brume_formula *key = brume_walk_outer_make(o, BRUME_FORMULA_KEY, NULL, 0);
             if (key)
                 key->index = i;
             return key;
@@ -50,9 +50,9 @@ static brume_release_node find_key(brume_walk_outer *o, const PgQuery__Node *nod
     return NULL;
 }
 
-static brume_release_node release_literal(brume_walk_outer *o, const PgQuery__AConst *constant)
+static brume_formula_node formula_literal(brume_walk_outer *o, const PgQuery__AConst *constant)
 {
-    brume_release *node = brume_walk_outer_make(o, BRUME_RELEASE_LITERAL, NULL, 0);
+    brume_formula *node = brume_walk_outer_make(o, BRUME_FORMULA_LITERAL, NULL, 0);
     if (!node || constant->isnull)
         return node;
     switch (constant->val_case) {
@@ -83,51 +83,51 @@ static brume_release_node release_literal(brume_walk_outer *o, const PgQuery__AC
 }
 
 /* Both sides, the left one first, so that aggregates are numbered as they are written. */
-static brume_release_node walk_pair(brume_walk_outer *o, brume_release_kind kind,
+static brume_formula_node walk_pair(brume_walk_outer *o, brume_formula_kind kind,
                                     const PgQuery__Node *left, const PgQuery__Node *right)
 {
-    brume_release_node both[2];
-    both[0] = brume_walk_release(o, left);
-    both[1] = brume_walk_release(o, right);
+    brume_formula_node both[2];
+    both[0] = brume_walk_formula(o, left);
+    both[1] = brume_walk_formula(o, right);
     return brume_walk_outer_make(o, kind, both, 2);
 }
 
-static brume_release_node release_pair(brume_walk_outer *o, brume_release_kind kind,
-                                       brume_release_node a, brume_release_node b)
+static brume_formula_node formula_pair(brume_walk_outer *o, brume_formula_kind kind,
+                                       brume_formula_node a, brume_formula_node b)
 {
-    brume_release_node both[] = {a, b};
+    brume_formula_node both[] = {a, b};
     return brume_walk_outer_make(o, kind, both, 2);
 }
 
-static brume_release_node release_negated(brume_walk_outer *o, bool negated,
-                                          brume_release_node node)
+static brume_formula_node formula_negated(brume_walk_outer *o, bool negated,
+                                          brume_formula_node node)
 {
-    return negated ? brume_walk_outer_make(o, BRUME_RELEASE_NOT, &node, 1) : node;
+    return negated ? brume_walk_outer_make(o, BRUME_FORMULA_NOT, &node, 1) : node;
 }
 
-static brume_release_node release_operator(brume_walk_outer *o, const PgQuery__AExpr *expression)
+static brume_formula_node formula_operator(brume_walk_outer *o, const PgQuery__AExpr *expression)
 {
     static const struct {
         const char *name;
-        brume_release_kind kind;
+        brume_formula_kind kind;
     } operators[] = {
-        {"+", BRUME_RELEASE_ADD},      {"-", BRUME_RELEASE_SUBTRACT},
-        {"*", BRUME_RELEASE_MULTIPLY}, {"/", BRUME_RELEASE_DIVIDE},
-        {"=", BRUME_RELEASE_EQUAL},    {"<>", BRUME_RELEASE_NOT_EQUAL},
-        {"<", BRUME_RELEASE_LESS},     {"<=", BRUME_RELEASE_LESS_EQUAL},
-        {">", BRUME_RELEASE_GREATER},  {">=", BRUME_RELEASE_GREATER_EQUAL},
+        {"+", BRUME_FORMULA_ADD},      {"-", BRUME_FORMULA_SUBTRACT},
+        {"*", BRUME_FORMULA_MULTIPLY}, {"/", BRUME_FORMULA_DIVIDE},
+        {"=", BRUME_FORMULA_EQUAL},    {"<>", BRUME_FORMULA_NOT_EQUAL},
+        {"<", BRUME_FORMULA_LESS},     {"<=", BRUME_FORMULA_LESS_EQUAL},
+        {">", BRUME_FORMULA_GREATER},  {">=", BRUME_FORMULA_GREATER_EQUAL},
     };
     const char *name = brume_walk_name(expression->name, expression->n_name);
     const PgQuery__Node *right = expression->rexpr;
-    brume_release_node both[2];
+    brume_formula_node both[2];
     switch (expression->kind) {
     case PG_QUERY__A__EXPR__KIND__AEXPR_OP:
         if (!name || !right)
             break;
         if (!expression->lexpr) {
-            brume_release_node a = brume_walk_release(o, right);
+            brume_formula_node a = brume_walk_formula(o, right);
             if (strcmp(name, "-") == 0)
-                return brume_walk_outer_make(o, BRUME_RELEASE_NEGATE, &a, 1);
+                return brume_walk_outer_make(o, BRUME_FORMULA_NEGATE, &a, 1);
             if (strcmp(name, "+") == 0)
                 return a;
             break;
@@ -137,28 +137,28 @@ static brume_release_node release_operator(brume_walk_outer *o, const PgQuery__A
                 return walk_pair(o, operators[i].kind, expression->lexpr, right);
         break;
     case PG_QUERY__A__EXPR__KIND__AEXPR_NULLIF:
-        return walk_pair(o, BRUME_RELEASE_NULLIF, expression->lexpr, right);
+        return walk_pair(o, BRUME_FORMULA_NULLIF, expression->lexpr, right);
     case PG_QUERY__A__EXPR__KIND__AEXPR_BETWEEN:
     case PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN:
         if (!right || right->node_case != PG_QUERY__NODE__NODE_LIST || right->list->n_items != 2)
             break;
         both[0] =
-            walk_pair(o, BRUME_RELEASE_GREATER_EQUAL, expression->lexpr, right->list->items[0]);
-        both[1] = walk_pair(o, BRUME_RELEASE_LESS_EQUAL, expression->lexpr, right->list->items[1]);
-        return release_negated(o, expression->kind == PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN,
-                               brume_walk_outer_make(o, BRUME_RELEASE_AND, both, 2));
+            walk_pair(o, BRUME_FORMULA_GREATER_EQUAL, expression->lexpr, right->list->items[0]);
+        both[1] = walk_pair(o, BRUME_FORMULA_LESS_EQUAL, expression->lexpr, right->list->items[1]);
+        return formula_negated(o, expression->kind == PG_QUERY__A__EXPR__KIND__AEXPR_NOT_BETWEEN,
+                               brume_walk_outer_make(o, BRUME_FORMULA_AND, both, 2));
     case PG_QUERY__A__EXPR__KIND__AEXPR_IN: {
         if (!right || right->node_case != PG_QUERY__NODE__NODE_LIST || right->list->n_items == 0)
             break;
-        brume_release_node any = NULL;
+        brume_formula_node any = NULL;
         for (size_t i = 0; i < right->list->n_items; i++) {
-            brume_release_node each =
-                walk_pair(o, BRUME_RELEASE_EQUAL, expression->lexpr, right->list->items[i]);
-            any = i ? release_pair(o, BRUME_RELEASE_OR, any, each) : each;
+            brume_formula_node each =
+                walk_pair(o, BRUME_FORMULA_EQUAL, expression->lexpr, right->list->items[i]);
+            any = i ? formula_pair(o, BRUME_FORMULA_OR, any, each) : each;
             if (!any)
                 return NULL;
         }
-        return release_negated(o, name && strcmp(name, "<>") == 0, any);
+        return formula_negated(o, name && strcmp(name, "<>") == 0, any);
     }
     default:
         break;
@@ -168,56 +168,56 @@ static brume_release_node release_operator(brume_walk_outer *o, const PgQuery__A
                                  "this operator is not supported on aggregates");
 }
 
-static brume_release_node release_list(brume_walk_outer *o, brume_release_kind kind,
+static brume_formula_node formula_list(brume_walk_outer *o, brume_formula_kind kind,
                                        PgQuery__Node *const *nodes, size_t count)
 {
-    brume_release_node *all =
+    brume_formula_node *all =
         brume_arena_allocate(o->walk->builder.arena, (count + 1) * sizeof *all);
     if (!all)
         return brume_walk_outer_fail(o, BRUME_EMEMORY, NULL, "out of memory");
     for (size_t i = 0; i < count; i++)
-        all[i] = brume_walk_release(o, nodes[i]);
+        all[i] = brume_walk_formula(o, nodes[i]);
     return brume_walk_outer_make(o, kind, all, count);
 }
 
-static brume_release_node release_case(brume_walk_outer *o, const PgQuery__CaseExpr *expression)
+static brume_formula_node formula_case(brume_walk_outer *o, const PgQuery__CaseExpr *expression)
 {
     size_t count = 2 * expression->n_args + 1;
-    brume_release_node *all = brume_arena_allocate(o->walk->builder.arena, count * sizeof *all);
+    brume_formula_node *all = brume_arena_allocate(o->walk->builder.arena, count * sizeof *all);
     if (!all)
         return brume_walk_outer_fail(o, BRUME_EMEMORY, NULL, "out of memory");
     for (size_t i = 0; i < expression->n_args; i++) {
         if (expression->args[i]->node_case != PG_QUERY__NODE__NODE_CASE_WHEN)
             return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, NULL, "this CASE is not supported");
-        all[2 * i] = brume_walk_release(o, expression->args[i]->case_when->expr);
+        all[2 * i] = brume_walk_formula(o, expression->args[i]->case_when->expr);
         if (expression->arg)
-            all[2 * i] = release_pair(o, BRUME_RELEASE_EQUAL,
-                                      brume_walk_release(o, expression->arg), all[2 * i]);
-        all[2 * i + 1] = brume_walk_release(o, expression->args[i]->case_when->result);
+            all[2 * i] = formula_pair(o, BRUME_FORMULA_EQUAL,
+                                      brume_walk_formula(o, expression->arg), all[2 * i]);
+        all[2 * i + 1] = brume_walk_formula(o, expression->args[i]->case_when->result);
     }
     if (expression->defresult)
-        all[count - 1] = brume_walk_release(o, expression->defresult);
-    return brume_walk_outer_make(o, BRUME_RELEASE_CASE, all,
+        all[count - 1] = brume_walk_formula(o, expression->defresult);
+    return brume_walk_outer_make(o, BRUME_FORMULA_CASE, all,
                                  expression->defresult ? count : count - 1);
 }
 
-static brume_release_node release_function(brume_walk_outer *o, const PgQuery__FuncCall *call)
+static brume_formula_node formula_function(brume_walk_outer *o, const PgQuery__FuncCall *call)
 {
     static const struct {
         const char *name;
-        brume_release_kind kind;
+        brume_formula_kind kind;
     } functions[] = {
-        {"abs", BRUME_RELEASE_ABS},      {"round", BRUME_RELEASE_ROUND},
-        {"floor", BRUME_RELEASE_FLOOR},  {"ceil", BRUME_RELEASE_CEIL},
-        {"ceiling", BRUME_RELEASE_CEIL}, {"sqrt", BRUME_RELEASE_SQRT},
-        {"ln", BRUME_RELEASE_LN},        {"exp", BRUME_RELEASE_EXP},
+        {"abs", BRUME_FORMULA_ABS},      {"round", BRUME_FORMULA_ROUND},
+        {"floor", BRUME_FORMULA_FLOOR},  {"ceil", BRUME_FORMULA_CEIL},
+        {"ceiling", BRUME_FORMULA_CEIL}, {"sqrt", BRUME_FORMULA_SQRT},
+        {"ln", BRUME_FORMULA_LN},        {"exp", BRUME_FORMULA_EXP},
     };
     const char *name = brume_walk_name(call->funcname, call->n_funcname);
     for (size_t i = 0; name && i < sizeof functions / sizeof *functions; i++) {
         if (strcmp(name, functions[i].name) != 0)
             continue;
         int digits = 0;
-        bool rounds = functions[i].kind == BRUME_RELEASE_ROUND;
+        bool rounds = functions[i].kind == BRUME_FORMULA_ROUND;
         if (rounds && call->n_args == 2) {
             const PgQuery__Node *second = call->args[1];
             if (second->node_case != PG_QUERY__NODE__NODE_A_CONST || second->a_const->isnull ||
@@ -230,8 +230,8 @@ static brume_release_node release_function(brume_walk_outer *o, const PgQuery__F
             return brume_walk_outer_fail(o, BRUME_EARGUMENT, NULL,
                                          "the function takes one argument");
         }
-        brume_release_node argument = brume_walk_release(o, call->args[0]);
-        brume_release *node = brume_walk_outer_make(o, functions[i].kind, &argument, 1);
+        brume_formula_node argument = brume_walk_formula(o, call->args[0]);
+        brume_formula *node = brume_walk_outer_make(o, functions[i].kind, &argument, 1);
         if (node)
             node->digits = digits;
         return node;
@@ -243,53 +243,53 @@ static brume_release_node release_function(brume_walk_outer *o, const PgQuery__F
     return NULL;
 }
 
-brume_release_node brume_walk_release(brume_walk_outer *o, const PgQuery__Node *node)
+brume_formula_node brume_walk_formula(brume_walk_outer *o, const PgQuery__Node *node)
 {
     if (o->walk->builder.status != BRUME_OK || !node)
         return NULL;
-    brume_release_node key = find_key(o, node);
+    brume_formula_node key = find_key(o, node);
     if (key || o->walk->builder.status != BRUME_OK)
         return key;
     switch (node->node_case) {
     case PG_QUERY__NODE__NODE_A_CONST:
-        return release_literal(o, node->a_const);
+        return formula_literal(o, node->a_const);
     case PG_QUERY__NODE__NODE_A_EXPR:
-        return release_operator(o, node->a_expr);
+        return formula_operator(o, node->a_expr);
     case PG_QUERY__NODE__NODE_BOOL_EXPR:
-        return release_list(
+        return formula_list(
             o,
-            node->bool_expr->boolop == PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR  ? BRUME_RELEASE_AND
-            : node->bool_expr->boolop == PG_QUERY__BOOL_EXPR_TYPE__OR_EXPR ? BRUME_RELEASE_OR
-                                                                           : BRUME_RELEASE_NOT,
+            node->bool_expr->boolop == PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR  ? BRUME_FORMULA_AND
+            : node->bool_expr->boolop == PG_QUERY__BOOL_EXPR_TYPE__OR_EXPR ? BRUME_FORMULA_OR
+                                                                           : BRUME_FORMULA_NOT,
             node->bool_expr->args, node->bool_expr->n_args);
     case PG_QUERY__NODE__NODE_NULL_TEST: {
         if (node->null_test->argisrow)
             return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, NULL, "rows are not supported");
-        brume_release_node argument = brume_walk_release(o, node->null_test->arg);
-        return release_negated(
+        brume_formula_node argument = brume_walk_formula(o, node->null_test->arg);
+        return formula_negated(
             o, node->null_test->nulltesttype == PG_QUERY__NULL_TEST_TYPE__IS_NOT_NULL,
-            brume_walk_outer_make(o, BRUME_RELEASE_IS_NULL, &argument, 1));
+            brume_walk_outer_make(o, BRUME_FORMULA_IS_NULL, &argument, 1));
     }
     case PG_QUERY__NODE__NODE_COALESCE_EXPR:
-        return release_list(o, BRUME_RELEASE_COALESCE, node->coalesce_expr->args,
+        return formula_list(o, BRUME_FORMULA_COALESCE, node->coalesce_expr->args,
                             node->coalesce_expr->n_args);
     case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
-        return release_list(o,
+        return formula_list(o,
                             node->min_max_expr->op == PG_QUERY__MIN_MAX_OP__IS_GREATEST
-                                ? BRUME_RELEASE_GREATEST
-                                : BRUME_RELEASE_LEAST,
+                                ? BRUME_FORMULA_GREATEST
+                                : BRUME_FORMULA_LEAST,
                             node->min_max_expr->args, node->min_max_expr->n_args);
     case PG_QUERY__NODE__NODE_CASE_EXPR:
-        return release_case(o, node->case_expr);
+        return formula_case(o, node->case_expr);
     case PG_QUERY__NODE__NODE_TYPE_CAST: {
         /* Released values are numbers: casts between numbers change nothing but integers. */
         const char *name =
             brume_walk_name(node->type_cast->type_name->names, node->type_cast->type_name->n_names);
-        brume_release_node argument = brume_walk_release(o, node->type_cast->arg);
+        brume_formula_node argument = brume_walk_formula(o, node->type_cast->arg);
         if (name && (strcmp(name, "float8") == 0 || strcmp(name, "numeric") == 0))
             return argument;
         if (name && (strcmp(name, "int4") == 0 || strcmp(name, "int8") == 0))
-            return brume_walk_outer_make(o, BRUME_RELEASE_ROUND, &argument, 1);
+            return brume_walk_outer_make(o, BRUME_FORMULA_ROUND, &argument, 1);
         return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, NULL,
                                      "this cast of an aggregate is not supported");
     }
@@ -300,7 +300,7 @@ brume_release_node brume_walk_release(brume_walk_outer *o, const PgQuery__Node *
                 "window functions are not supported");
         if (brume_walk_is_aggregate(node))
             return brume_walk_aggregate(o, node->func_call);
-        return release_function(o, node->func_call);
+        return formula_function(o, node->func_call);
     case PG_QUERY__NODE__NODE_COLUMN_REF: {
         const PgQuery__ColumnRef *reference = node->column_ref;
         if (reference->fields[reference->n_fields - 1]->node_case == PG_QUERY__NODE__NODE_A_STAR)

@@ -1,8 +1,8 @@
 /* From an accuracy to a price: the least epsilon for which every value is within a given distance
  * of its noiseless value with a given probability. The plan is a public function from prices to
  * errors that only falls; it is searched, and nothing is spent. */
-#ifndef BRUME_QUERY_WITHIN_H
-#define BRUME_QUERY_WITHIN_H
+#ifndef BRUME_QUERY_TARGET_H
+#define BRUME_QUERY_TARGET_H
 
 #include "query/question.h"
 
@@ -20,16 +20,8 @@ enum { BRUME_PRICE_TEXT = 32 };
  * Errors: BRUME_EARGUMENT a target that is not one, means without at_least, joint over private
  * keys; BRUME_EUNSUPPORTED values that have no such promise; BRUME_EBUDGET if what is left does not
  * carry it (with what it would take, where that is known). */
-BRUME_MUST_USE brume_status brume_price_within(const brume_question *question,
+BRUME_MUST_USE brume_status brume_target_price(const brume_question *question,
                                                const brume_target *target, const char *delta,
                                                char epsilon[BRUME_PRICE_TEXT], brume_error *error);
-
-/* The question and its plan, at the price typed or, with a `target` (NULL: none), at the one that
- * the target takes. What was made before an error is the caller's to close. */
-BRUME_MUST_USE brume_status brume_question_prepare(brume_ledger *ledger, const char *sql,
-                                                   const brume_payment *payment,
-                                                   const brume_target *target,
-                                                   brume_question **question, brume_plan **plan,
-                                                   brume_error *error);
 
 #endif
