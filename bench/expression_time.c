@@ -20,6 +20,8 @@
 #include "expression_list.h"
 #include "query/build_function.h"
 #include "query/query.h"
+#include "query/parse.h"
+#include "query/statement.h"
 
 #define COUNT_OF(list) (sizeof(list) / sizeof *(list))
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "query/price.h"
+#include "query/statement.h"
 
 void brume_collected_close(brume_collected *collected)
 {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "query/price.h"
+#include "query/statement.h"
 
 brume_status brume_collect_visit(const brume_collection *collection, brume_cell_visitor visit,
                                  void *context, brume_error *error)

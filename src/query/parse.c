@@ -3,7 +3,7 @@
  * The text must be UTF-8 and is cut into tokens first: what may nest too deeply is refused, because
  * long chains of operators exhaust the parser's stack. The tree is read by protobuf: libpg_query's
  * JSON loses negative integers. */
-#include "query/query.h"
+#include "query/parse.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,40 +105,63 @@ static brume_status check_text(const char *sql, brume_error *error)
     return status;
 }
 
-/* The tree of one SELECT; *tree is the caller's. */
-static brume_status parse_tree(const char *sql, PgQuery__ParseResult **tree, brume_error *error)
+struct brume_sql {
+    PgQuery__ParseResult *tree; /* of one SELECT */
+};
+
+static const PgQuery__SelectStmt *select_of(const brume_sql *sql)
 {
-    BRUME_TRY(check_text(sql, error));
-    PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(sql);
-    PgQuery__ParseResult *unpacked = NULL;
-    brume_status status = BRUME_OK;
-    if (parsed.error)
-        status = syntax_error(parsed.error, error);
-    else if (!(unpacked = pg_query__parse_result__unpack(NULL, parsed.parse_tree.len,
-                                                         (const uint8_t *)parsed.parse_tree.data)))
-        status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    else if (unpacked->n_stmts != 1)
-        status = brume_fail(error, BRUME_EUNSUPPORTED, "ask them one by one",
-                            "one SELECT at a time, please");
-    else if (!unpacked->stmts[0]->stmt ||
-             unpacked->stmts[0]->stmt->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
-        status = brume_fail(error, BRUME_EUNSUPPORTED, "write SELECT ... FROM ...",
-                            "only SELECT is supported");
-    pg_query_free_protobuf_parse_result(parsed);
-    if (status != BRUME_OK) {
-        if (unpacked)
-            pg_query__parse_result__free_unpacked(unpacked, NULL);
-        return status;
-    }
-    *tree = unpacked;
+    return sql->tree->stmts[0]->stmt->select_stmt;
+}
+
+void brume_sql_close(brume_sql *sql)
+{
+    if (!sql)
+        return;
+    if (sql->tree)
+        pg_query__parse_result__free_unpacked(sql->tree, NULL);
+    free(sql);
+}
+
+static brume_status unpack(const PgQueryProtobufParseResult *parsed, brume_sql *sql,
+                           brume_error *error)
+{
+    if (parsed->error)
+        return syntax_error(parsed->error, error);
+    sql->tree = pg_query__parse_result__unpack(NULL, parsed->parse_tree.len,
+                                               (const uint8_t *)parsed->parse_tree.data);
+    if (!sql->tree)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    if (sql->tree->n_stmts != 1)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask them one by one",
+                          "one SELECT at a time, please");
+    if (!sql->tree->stmts[0]->stmt ||
+        sql->tree->stmts[0]->stmt->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "write SELECT ... FROM ...",
+                          "only SELECT is supported");
     return BRUME_OK;
 }
 
-brume_status brume_query_parse(const char *sql, const brume_catalog *catalog, brume_query **query,
-                               brume_error *error)
+brume_status brume_sql_parse(const char *text, brume_sql **out, brume_error *error)
 {
-    PgQuery__ParseResult *tree;
-    BRUME_TRY(parse_tree(sql, &tree, error));
+    BRUME_TRY(check_text(text, error));
+    brume_sql *sql = calloc(1, sizeof *sql);
+    if (!sql)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(text);
+    brume_status status = unpack(&parsed, sql, error);
+    pg_query_free_protobuf_parse_result(parsed);
+    if (status != BRUME_OK) {
+        brume_sql_close(sql);
+        return status;
+    }
+    *out = sql;
+    return BRUME_OK;
+}
+
+brume_status brume_sql_check(const brume_sql *sql, const brume_catalog *catalog,
+                             brume_query **query, brume_error *error)
+{
     brume_arena *arena = brume_arena_open();
     brume_query *made = arena ? brume_arena_allocate(arena, sizeof *made) : NULL;
     brume_walk *walk = arena ? brume_arena_allocate(arena, sizeof *walk) : NULL;
@@ -148,14 +171,13 @@ brume_status brume_query_parse(const char *sql, const brume_catalog *catalog, br
     } else {
         *walk = (brume_walk){.builder = {.arena = arena, .error = error}, .catalog = catalog};
         made->arena = arena;
-        if (!brume_walk_query(walk, tree->stmts[0]->stmt->select_stmt, made))
+        if (!brume_walk_query(walk, select_of(sql), made))
             status = walk->builder.status != BRUME_OK
                          ? walk->builder.status
                          : brume_fail(error, BRUME_EINTERNAL, NULL, "the query was not understood");
         else if (!(made->normal = brume_query_normal(made, catalog)))
             status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     }
-    pg_query__parse_result__free_unpacked(tree, NULL);
     if (status != BRUME_OK) {
         brume_arena_close(arena);
         return status;
@@ -164,22 +186,14 @@ brume_status brume_query_parse(const char *sql, const brume_catalog *catalog, br
     return BRUME_OK;
 }
 
-void brume_query_free(brume_query *query)
+brume_status brume_query_parse(const char *text, const brume_catalog *catalog, brume_query **query,
+                               brume_error *error)
 {
-    if (query)
-        brume_arena_close(query->arena);
-}
-
-brume_status brume_query_grid(brume_query *query, const brume_expression *value,
-                              const brume_bounds *bounds, int binary_digits,
-                              const brume_expression **grid, brume_error *error)
-{
-    brume_builder builder = {.arena = query->arena, .error = error};
-    const brume_expression *node = brume_build_grid(&builder, value, bounds, binary_digits);
-    if (!node)
-        return builder.status;
-    *grid = node;
-    return BRUME_OK;
+    brume_sql *sql = NULL;
+    BRUME_TRY(brume_sql_parse(text, &sql, error));
+    brume_status status = brume_sql_check(sql, catalog, query, error);
+    brume_sql_close(sql);
+    return status;
 }
 
 /* ---- the names of tables ---- */
@@ -280,16 +294,13 @@ static void names_of_select(const PgQuery__SelectStmt *select, const char **hidd
     names_of_condition(select->where_clause, in_sight, hidden_count, depth + 1, found);
 }
 
-brume_status brume_query_names(const char *sql, char ***list, size_t *count, brume_error *error)
+brume_status brume_sql_names(const brume_sql *sql, char ***list, size_t *count, brume_error *error)
 {
-    PgQuery__ParseResult *tree;
-    BRUME_TRY(parse_tree(sql, &tree, error));
     names found = {0};
     const char *hidden[1] = {NULL};
-    names_of_select(tree->stmts[0]->stmt->select_stmt, hidden, 0, 0, &found);
-    pg_query__parse_result__free_unpacked(tree, NULL);
+    names_of_select(select_of(sql), hidden, 0, 0, &found);
     if (found.failed) {
-        brume_query_names_free(found.names, found.count);
+        brume_sql_names_free(found.names, found.count);
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     }
     *list = found.names;
@@ -297,7 +308,7 @@ brume_status brume_query_names(const char *sql, char ***list, size_t *count, bru
     return BRUME_OK;
 }
 
-void brume_query_names_free(char **list, size_t count)
+void brume_sql_names_free(char **list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         free(list[i]);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "engine/driver.h"
 #include "query/print_cast.h"
+#include "query/statement.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
 

@@ -10,6 +10,7 @@
 
 #include "query/build.h"
 #include "query/wide.h"
+#include "query/statement.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
 

@@ -187,20 +187,8 @@ typedef struct brume_query {
     struct brume_arena *arena;      /* owns everything above */
 } brume_query;
 
-/* Parse and check `sql` against `catalog` (which must outlive the query). ESYNTAX: the text, with
- * its position; EUNKNOWN: a table or column, with the nearest name as a hint; EUNSUPPORTED: SQL
- * that brume refuses; EARGUMENT: missing bounds, wrong types. Reads no row and knows no engine. */
-BRUME_MUST_USE brume_status brume_query_parse(const char *sql, const brume_catalog *catalog,
-                                              brume_query **query, brume_error *error);
+/* Free a query with all that is in its arena; NULL is allowed. */
 void brume_query_free(brume_query *query);
-
-/* The names of the tables that `sql` mentions, without a catalog: so that the caller can load what
- * is needed. Each name once; free with brume_query_names_free. */
-BRUME_MUST_USE brume_status brume_query_names(const char *sql, char ***names, size_t *count,
-                                              brume_error *error);
-void brume_query_names_free(char **names, size_t count);
-
-/* ---- for the planner: printing what an engine is to run ---- */
 
 /* A node that the planner may add in a query's arena: `value` clamped to `bounds` (in its type's
  * units) and put on a grid, as a BIGINT. binary_digits 0 on an integer or decimal: in units of
@@ -209,33 +197,5 @@ void brume_query_names_free(char **names, size_t count);
 BRUME_MUST_USE brume_status brume_query_grid(brume_query *query, const brume_expression *value,
                                              const brume_bounds *bounds, int binary_digits,
                                              const brume_expression **grid, brume_error *error);
-
-/* How a value of this type travels from the engine to C. */
-brume_wire brume_type_wire(brume_type type);
-
-/* SELECT the expressions (over query->from) of the rows that satisfy query->where; where there is a
- * unit, rows without one are dropped. `tables[i]` is what stands for catalog table i in FROM.
- * *sql is the caller's, to free. */
-BRUME_MUST_USE brume_status brume_query_print_rows(const brume_query *query, brume_dialect dialect,
-                                                   const char *const *tables,
-                                                   const brume_expression *const *expressions,
-                                                   size_t count, char **sql, brume_error *error);
-
-/* One measured expression of a plan that needs no bounding (the row is the unit, or one row per
- * unit and one group): the engine itself sums. */
-typedef struct brume_group_sum {
-    const brume_expression *value; /* a BIGINT, as brume_query_grid makes it */
-    int64_t centre;                /* subtracted from each value before summing */
-    bool squares;                  /* also the squares; needs |value - centre| <= 2^31 */
-} brume_group_sum;
-
-/* SELECT the keys, COUNT(*), and for each of `sums`: COUNT(value) as INTEGER, SUM(value - centre)
- * as TEXT (128 bits; 0 for no value) and, with squares, SUM((value - centre)^2) as TEXT; GROUP BY
- * the keys, in no defined order. Otherwise as brume_query_print_rows. */
-BRUME_MUST_USE brume_status brume_query_print_groups(const brume_query *query,
-                                                     brume_dialect dialect,
-                                                     const char *const *tables,
-                                                     const brume_group_sum *sums, size_t count,
-                                                     char **sql, brume_error *error);
 
 #endif

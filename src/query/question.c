@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ledger/digest.h"
+#include "query/parse.h"
 
 void brume_question_close(brume_question *question)
 {
@@ -122,20 +123,28 @@ brume_status brume_question_alone(brume_policy *policy, const char *name, const 
     return BRUME_OK;
 }
 
-brume_status brume_question_open(brume_ledger *ledger, const char *sql, brume_question **out,
-                                 brume_error *error)
+static brume_status open_question(brume_ledger *ledger, const brume_sql *sql,
+                                  brume_question *question, brume_error *error)
 {
     char **names = NULL;
     size_t count = 0;
-    BRUME_TRY(brume_query_names(sql, &names, &count, error));
+    BRUME_TRY(brume_sql_names(sql, &names, &count, error));
+    brume_status status = load(question, ledger, names, count, error);
+    brume_sql_names_free(names, count);
+    return status == BRUME_OK ? brume_sql_check(sql, &question->catalog, &question->query, error)
+                              : status;
+}
+
+brume_status brume_question_open(brume_ledger *ledger, const char *text, brume_question **out,
+                                 brume_error *error)
+{
+    brume_sql *sql = NULL;
+    BRUME_TRY(brume_sql_parse(text, &sql, error));
     brume_question *question = calloc(1, sizeof *question);
-    brume_status status = question ? load(question, ledger, names, count, error)
-                                   : brume_no_memory(error, "a question");
-    brume_query_names_free(names, count);
-    if (status == BRUME_OK && !(question->typed = strdup(sql)))
-        status = brume_no_memory(error, "a question");
-    if (status == BRUME_OK)
-        status = brume_query_parse(sql, &question->catalog, &question->query, error);
+    brume_status status = question && (question->typed = strdup(text))
+                              ? open_question(ledger, sql, question, error)
+                              : brume_no_memory(error, "a question");
+    brume_sql_close(sql);
     if (status != BRUME_OK) {
         brume_question_close(question);
         return status;

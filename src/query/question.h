@@ -17,14 +17,15 @@ typedef struct brume_question {
     char *typed; /* the SQL as it was typed */
 } brume_question;
 
-/* Load the datasets that `sql` names, and parse it. Reads no row and changes nothing.
- * Errors: those of brume_query_parse; EUNKNOWN for a dataset that is not registered. */
-BRUME_MUST_USE brume_status brume_question_open(brume_ledger *ledger, const char *sql,
+/* Parse the SQL, load the datasets that it names, and check it against them. Reads no row and
+ * changes nothing. Errors: those of brume_sql_parse and brume_sql_check; EUNKNOWN for a dataset
+ * that is not registered. */
+BRUME_MUST_USE brume_status brume_question_open(brume_ledger *ledger, const char *text,
                                                 brume_question **out, brume_error *error);
 void brume_question_close(brume_question *question);
 
 /* The same for one table that no ledger has: `policy`, which is taken over also on failure, under
- * the name that `sql` calls it by. It can be read, never paid for. */
+ * the name that `sql` calls it by. For audits only: it has no ledger and cannot be charged. */
 BRUME_MUST_USE brume_status brume_question_alone(brume_policy *policy, const char *name,
                                                  const char *sql, brume_question **out,
                                                  brume_error *error);

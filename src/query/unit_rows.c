@@ -10,6 +10,7 @@
 #include "query/dictionary.h"
 #include "query/key_value.h"
 #include "query/siphash.h"
+#include "query/statement.h"
 
 /* ---- which rows ---- */
 

@@ -9,6 +9,8 @@
 #include "../query/clinic.h"
 #include "query/build.h"
 #include "query/text_work.h"
+#include "query/parse.h"
+#include "query/statement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,6 +5,8 @@
 
 #include "../query/clinic.h"
 #include "query/formula.h"
+#include "query/parse.h"
+#include "query/statement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -68,8 +70,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     char **names = NULL;
     size_t count = 0;
-    if (brume_query_names(sql, &names, &count, &error) == BRUME_OK)
-        brume_query_names_free(names, count);
+    brume_sql *parsed = NULL;
+    if (brume_sql_parse(sql, &parsed, &error) == BRUME_OK &&
+        brume_sql_names(parsed, &names, &count, &error) == BRUME_OK)
+        brume_sql_names_free(names, count);
+    brume_sql_close(parsed);
     free(sql);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include "clinic.h"
+#include "query/parse.h"
 
 static brume_error error;
 

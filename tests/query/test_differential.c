@@ -12,6 +12,8 @@
 
 #include "nasty.h"
 #include "query/wide.h"
+#include "query/parse.h"
+#include "query/statement.h"
 
 enum { BATCH = 8, TEXT = 60000 };
 

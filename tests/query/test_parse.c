@@ -324,16 +324,18 @@ static void the_names_of_tables_are_found_without_a_catalog(void **state)
     (void)state;
     char **names = NULL;
     size_t count = 0;
-    assert_ok(
-        brume_query_names("WITH w AS (SELECT * FROM inner_table) SELECT COUNT(*) FROM w JOIN b "
-                          "ON true, (SELECT 1 FROM c, b) q",
-                          &names, &count, &error));
+    brume_sql *sql = NULL;
+    assert_ok(brume_sql_parse("WITH w AS (SELECT * FROM inner_table) SELECT COUNT(*) FROM w JOIN b "
+                              "ON true, (SELECT 1 FROM c, b) q",
+                              &sql, &error));
+    assert_ok(brume_sql_names(sql, &names, &count, &error));
     assert_int_equal(count, 3);
     assert_string_equal(names[0], "inner_table");
     assert_string_equal(names[1], "b");
     assert_string_equal(names[2], "c");
-    brume_query_names_free(names, count);
-    assert_fails(brume_query_names("SELEC", &names, &count, &error), BRUME_ESYNTAX);
+    brume_sql_names_free(names, count);
+    brume_sql_close(sql);
+    assert_fails(brume_sql_parse("SELEC", &sql, &error), BRUME_ESYNTAX);
 }
 
 int main(void)

@@ -9,6 +9,8 @@
 #include <libpq-fe.h>
 
 #include "query/query.h"
+#include "query/parse.h"
+#include "query/statement.h"
 
 static brume_engine *engines[2];
 static brume_catalog catalogs[2];
