@@ -10,7 +10,7 @@
 #include "cli/ask.h"
 #include "cli/interrupt.h"
 #include "cli/open_ledger.h"
-#include "query/make_plan.h"
+#include "query/plan/make_plan.h"
 
 /* Under the rule concentrated: the delta at which the claim is read. */
 static const double CONCENTRATED_DELTA = 0.01;

@@ -6,7 +6,7 @@
 #include "cli/open_ledger.h"
 #include "cli/table.h"
 #include "cli/wrap.h"
-#include "query/explain.h"
+#include "query/release/explain.h"
 
 /* The normalised query, a clause a line: it is broken at "; " outside of quotes. */
 static void write_query(FILE *out, const char *text)

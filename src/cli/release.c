@@ -8,7 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/open_ledger.h"
 #include "ledger/dataset.h"
-#include "query/charged.h"
+#include "query/release/charged.h"
 
 #include <stdlib.h>
 #include <string.h>

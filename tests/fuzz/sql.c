@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "../query/clinic.h"
-#include "query/formula.h"
-#include "query/parse.h"
-#include "query/statement.h"
+#include "query/sql/formula.h"
+#include "query/sql/parse.h"
+#include "query/print/statement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "query/formula.h"
+#include "query/sql/formula.h"
 
 static void aggregates_keys_and_outputs_stand_once_each(void **state)
 {
