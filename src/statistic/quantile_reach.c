@@ -27,30 +27,31 @@ static int64_t rank_of(const brume_quantile *quantile, int64_t n)
 }
 
 /* |L - i| + |U - u| to the nearest pair, for all places (i, u) of a square around the pair of the
- * data's own size: distances in steps along the axes, so two sweeps find them. */
+ * data's own size: distances in steps along the axes, so two sweeps find them. What is kept is FAR
+ * less the distance, and 0 for more. */
 typedef struct places {
-    int64_t i0, u0, side; /* place (i, u) is distance[(i - i0) side + u - u0] */
-    int16_t *distance;
+    int64_t i0, u0, side; /* place (i, u) is nearness[(i - i0) side + u - u0] */
+    int16_t *nearness;
 } places;
 
 enum { FAR = 8000 }; /* above every distance that is asked for */
 
-static int16_t *place_at(const places *map, int64_t i, int64_t u)
+static int64_t distance_at(const places *map, int64_t i, int64_t u)
 {
-    return &map->distance[(i - map->i0) * map->side + (u - map->u0)];
+    return FAR - map->nearness[(i - map->i0) * map->side + (u - map->u0)];
 }
 
 static void mark(const places *map, int64_t left, int64_t size)
 {
     int64_t i = left - map->i0, u = size - left - map->u0;
     if (left >= 0 && size >= left && i >= 0 && i < map->side && u >= 0 && u < map->side)
-        map->distance[i * map->side + u] = 0;
+        map->nearness[i * map->side + u] = FAR;
 }
 
-static void lower(int16_t *at, int16_t neighbour)
+static void raise_to(int16_t *at, int16_t neighbour)
 {
-    if (*at > neighbour + 1)
-        *at = (int16_t)(neighbour + 1);
+    if (*at < neighbour - 1)
+        *at = (int16_t)(neighbour - 1);
 }
 
 /* The square reaches 2 `most` and a little more in every direction: a place that is j windows away
@@ -60,31 +61,27 @@ static brume_status map_places(const brume_quantile *quantile, int64_t most, pla
                                brume_error *error)
 {
     int64_t n = (int64_t)quantile->n, left = rank_of(quantile, n + 1) - 1;
-    int64_t side = 4 * most + 9;
-    *map = (places){left - 2 * most - 4, n - left - 2 * most - 4, side, NULL};
-    size_t cells = (size_t)(side * side);
-    map->distance = malloc(cells * sizeof *map->distance);
-    if (!map->distance)
+    int64_t side = 4 * most + 9, cells = side * side;
+    int16_t *at = calloc((size_t)cells, sizeof *at);
+    if (!at)
         return brume_no_memory(error, "the local sensitivities");
-    for (size_t cell = 0; cell < cells; cell++)
-        map->distance[cell] = FAR;
+    *map = (places){left - 2 * most - 4, n - left - 2 * most - 4, side, at};
     for (int64_t size = n - 2 * side > 0 ? n - 2 * side : 0; size <= n + 2 * side; size++) {
         mark(map, rank_of(quantile, size + 1) - 1, size);
         if (size > 0)
             mark(map, rank_of(quantile, size - 1), size);
     }
-    int16_t *at = map->distance;
-    for (int64_t cell = 0; cell < side * side; cell++) {
+    for (int64_t cell = 0; cell < cells; cell++) {
         if (cell >= side)
-            lower(&at[cell], at[cell - side]);
+            raise_to(&at[cell], at[cell - side]);
         if (cell % side > 0)
-            lower(&at[cell], at[cell - 1]);
+            raise_to(&at[cell], at[cell - 1]);
     }
-    for (int64_t cell = side * side - 1; cell >= 0; cell--) {
-        if (cell < side * (side - 1))
-            lower(&at[cell], at[cell + side]);
+    for (int64_t cell = cells - 1; cell >= 0; cell--) {
+        if (cell < cells - side)
+            raise_to(&at[cell], at[cell + side]);
         if (cell % side < side - 1)
-            lower(&at[cell], at[cell + 1]);
+            raise_to(&at[cell], at[cell + 1]);
     }
     return BRUME_OK;
 }
@@ -95,7 +92,7 @@ static void walk(const brume_quantile *quantile, const places *map, int64_t w, i
 {
     int64_t rest = (int64_t)quantile->n - w;
     for (; i >= 0 && i <= rest; i += direction) {
-        int64_t cost = w + *place_at(map, i, rest - i);
+        int64_t cost = w + distance_at(map, i, rest - i);
         if (cost > most)
             return;
         uint64_t gap = quantile_gap(quantile, i, i + w + 1);
@@ -113,7 +110,7 @@ brume_status brume_quantile_reach(const brume_quantile *quantile, uint64_t most,
     if (most > 1000)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'most' is %llu, must be at most 1000",
                           (unsigned long long)most);
-    places map;
+    places map = {0};
     BRUME_TRY(map_places(quantile, (int64_t)most, &map, error));
     for (uint64_t k = 0; k <= most; k++)
         local[k] = 0;
@@ -123,7 +120,7 @@ brume_status brume_quantile_reach(const brume_quantile *quantile, uint64_t most,
         walk(quantile, &map, w, start, 1, (int64_t)most, local);
         walk(quantile, &map, w, start - 1, -1, (int64_t)most, local);
     }
-    free(map.distance);
+    free(map.nearness);
     for (uint64_t k = 1; k <= most; k++)
         local[k] = local[k] > local[k - 1] ? local[k] : local[k - 1];
     return BRUME_OK;
