@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-enum { ROOM = BRUME_LINE_MOST + 2 }; /* a CR and the 0 */
+enum { ROOM = BRUME_LINE_MOST + 3 }; /* CR, LF and the 0 */
 
 struct brume_lines {
     int file;
@@ -62,7 +62,7 @@ static char *cut(brume_lines *lines, size_t length, size_t after)
     if (length > 0 && text[length - 1] == '\r')
         length--;
     text[length] = 0; /* over the line end, or in the room kept for it */
-    return strlen(text) == length ? text : NULL;
+    return length <= BRUME_LINE_MOST && strlen(text) == length ? text : NULL;
 }
 
 brume_status brume_lines_next(brume_lines *lines, char **text, bool *any, brume_error *error)

@@ -157,7 +157,7 @@ static const char *const several_examples[] = {
 
 const brume_command brume_command_stream_above_threshold = {
     .name = "stream above-threshold",
-    .summary = "say which question of a stream is the first above a threshold",
+    .summary = "find the first of a stream of questions above a threshold",
     .usage = "--threshold T --epsilon E --no-ledger [OPTION...]",
     .description = STREAM_DESCRIPTION
     "\n\nHalts after the first 'above'. The noise is Laplace's of "
@@ -170,7 +170,7 @@ const brume_command brume_command_stream_above_threshold = {
 
 const brume_command brume_command_stream_sparse_vector = {
     .name = "stream sparse-vector",
-    .summary = "say which questions of a stream are above a threshold, up to a number of hits",
+    .summary = "find the questions of a stream above a threshold",
     .usage = "--threshold T --epsilon E [--hits C] --no-ledger [OPTION...]",
     .description = STREAM_DESCRIPTION "\n\nHalts after --hits answers 'above'. Epsilon is divided "
                                       "between the threshold and the numbers as is best for that "
