@@ -2,7 +2,9 @@
  * the window-function SQL that bounds contributions inside the engine, in one run, interleaved.
  *
  *   query [ROWS [ROUNDS]]
- *       DuckDB on 10,000,000 rows and 3 rounds unless said; then small and postgresql
+ *       DuckDB on 10,000,000 rows and 3 rounds unless said; then reading, small and postgresql
+ *   query reading [ROWS [ROUNDS]]
+ *       a CSV of 10,000,000 rows, by brume's reader and by DuckDB's own
  *   query small [ROUNDS]
  *       one query by the command line on a CSV of 1,000 rows
  *   query postgresql [ROWS [ROUNDS]]
@@ -27,6 +29,7 @@
 #include <libpq-fe.h>
 
 #include "query/answer.h"
+#include "reading.h"
 
 enum { GROUPS = 1000, MOST_ROUNDS = 20 };
 
@@ -425,7 +428,7 @@ int main(int argc, char **argv)
     const char *what = named ? argv[1] : "";
     int first = named ? 2 : 1;
     bool small = strcmp(what, "small") == 0, linear = strcmp(what, "linear") == 0;
-    bool postgresql = strcmp(what, "postgresql") == 0;
+    bool postgresql = strcmp(what, "postgresql") == 0, reading = strcmp(what, "reading") == 0;
     unsigned long long rows = small ? 1000
                                     : number(argc, argv, first,
                                              linear       ? 100000000
@@ -435,9 +438,9 @@ int main(int argc, char **argv)
                                        small    ? 10
                                        : linear ? 2
                                                 : 3);
-    if ((named && !small && !linear && !postgresql) || rows < 1000 || rounds < 1 ||
+    if ((named && !small && !linear && !postgresql && !reading) || rows < 1000 || rounds < 1 ||
         rounds > MOST_ROUNDS)
-        stop("usage: query [small|postgresql|linear] [ROWS [ROUNDS]]");
+        stop("usage: query [reading|small|postgresql|linear] [ROWS [ROUNDS]]");
     snprintf(folder, sizeof folder, "/tmp/brume-bench-XXXXXX");
     if (!realpath("/proc/self/exe", program) || !mkdtemp(folder))
         stop("no temporary folder");
@@ -445,8 +448,11 @@ int main(int argc, char **argv)
         measure_small((int)rounds);
     else if (linear)
         measure_linear(rows, (int)rounds);
+    else if (reading)
+        measure_reading(folder, rows, (int)rounds);
     else if (!postgresql) {
         measure_duckdb(rows, (int)rounds);
+        measure_reading(folder, rows, (int)rounds);
         measure_small(10);
     } else {
         measure_postgresql(rows, (int)rounds);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/csv.h"
+#include "base/csv_write.h"
 #include "base/error.h"
 #include "engine/driver.h"
 
@@ -158,12 +158,11 @@ brume_status brume_made_table_source(const brume_made_table *made, brume_source 
         return BRUME_OK;
     }
     out->location = made->path;
-    out->options = ", delim = ',', quote = '\"', escape = '\"', comment = '', header = 'true'";
+    /* Texts may hold line ends; they are ours, and well quoted. */
+    out->options = "{\"delimiter\":\",\",\"quote\":\"\\\"\",\"header\":true,\"multiline\":true}";
     for (size_t c = 0; c < made->policy->column_count; c++)
-        if (made->policy->columns[c].type.kind == BRUME_TYPE_REFUSED) {
-            static char text[] = "VARCHAR"; /* no query reads it */
-            (*columns)[c].native = text;
-        }
+        if (made->policy->columns[c].type.kind == BRUME_TYPE_REFUSED)
+            (*columns)[c].type = (brume_type){BRUME_TYPE_TEXT, 0, 0}; /* no query reads it */
     return BRUME_OK;
 }
 

@@ -33,7 +33,7 @@ static brume_status draw(const brume_query_subject *subject, const brume_plan *p
                          brume_bits *bits, json_t **answer, brume_error *error)
 {
     const brume_watch *watch = subject->watch;
-    if (watch && watch->interrupted(watch->context))
+    if (watch && watch->stopped(watch->context))
         return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted; nothing was spent");
     brume_engine *engine = brume_neighbours_engine(subject->neighbours, second);
     return brume_answer_draw(subject->question, plan, engine, bits, answer, error);

@@ -27,6 +27,9 @@ typedef struct brume_type {
 
 enum { BRUME_TYPE_NAME_SIZE = 24 };
 
+/* Bytes of a stored text; a longer one counts as NULL, so that a row's time has a bound. */
+enum { BRUME_TEXT_BYTES_MOST = 65536 };
+
 /* "integer", "decimal(9,2)", "text" ...: for messages and for the ledger. */
 const char *brume_type_name(brume_type type, char buffer[BRUME_TYPE_NAME_SIZE]);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "audit/subsets.h"
-#include "base/csv.h"
+#include "reader/csv_rows.h"
 
 enum { STANDARD_PEOPLE = 128, STANDARD_SMALL = 12 };
 
@@ -95,7 +95,7 @@ static brume_status read_file(const brume_call *call, brume_assault *assault, br
                           "'--people' and '--input' are given, the rows of a file are its people");
     brume_csv *csv = NULL;
     size_t column;
-    BRUME_TRY(brume_csv_open(brume_call_text(call, "input"), &csv, error));
+    BRUME_TRY(brume_csv_open(brume_call_text(call, "input"), NULL, &csv, error));
     brume_status status = brume_csv_find(csv, name, &column, error);
     if (status == BRUME_OK)
         status = read_rows(csv, column, assault, error);

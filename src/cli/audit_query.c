@@ -70,6 +70,7 @@ static brume_status audit(brume_call *call, const brume_question *question, cons
     brume_bits *bits = NULL;
     brume_plan *sharp = NULL;
     brume_query_subject *subject = NULL;
+    const brume_watch *watch = NULL;
     a->samples = brume_call_count(call, "samples", BRUME_QUERY_SUBJECT_SAMPLES);
     a->step = 1;
     a->outcome = brume_query_subject_outcome();
@@ -77,8 +78,9 @@ static brume_status audit(brume_call *call, const brume_question *question, cons
     if (status == BRUME_OK)
         status = plan_sharply(question, plan, &sharp, error);
     if (status == BRUME_OK)
-        status = brume_query_subject_open(question, plan, sharp, sql, bits,
-                                          brume_interrupt_note(call), &subject, error);
+        status = brume_interrupt_note(call, &watch, error);
+    if (status == BRUME_OK)
+        status = brume_query_subject_open(question, plan, sharp, sql, bits, watch, &subject, error);
     if (status == BRUME_OK)
         status = brume_audited_draw(a, brume_query_subject_draw, subject, bits, error);
     if (status == BRUME_OK) {

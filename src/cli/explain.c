@@ -113,7 +113,9 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     const json_t *shape = json_object_get(explanation, "shape");
     const json_t *cost = json_object_get(explanation, "cost");
     const json_t *rho = json_object_get(cost, "rho"), *groups = json_object_get(shape, "groups");
-    write_query(out, json_string_value(json_object_get(explanation, "sql")));
+    brume_write_sentence(out, "%s", json_string_value(json_object_get(explanation, "sql")));
+    if (brume_call_has(call, "verbose"))
+        write_query(out, json_string_value(json_object_get(explanation, "normal")));
     fputc('\n', out);
     BRUME_TRY(write_measures(call, json_object_get(explanation, "plan"),
                              json_is_true(json_object_get(shape, "private_keys")), error));
@@ -164,6 +166,8 @@ static brume_status run(brume_call *call, brume_error *error)
     if (status == BRUME_OK)
         status = brume_explain(ledger, brume_call_operand(call, 0), &payment, asked, &explanation,
                                error);
+    if (status == BRUME_OK && !brume_call_has(call, "verbose"))
+        json_object_del(explanation, "normal");
     if (status == BRUME_OK)
         status = call->json ? brume_call_write_json(call, json_incref(explanation), error)
                             : write_text(call, explanation, error);
@@ -174,8 +178,13 @@ static brume_status run(brume_call *call, brume_error *error)
 
 static const brume_operand operands[] = {
     {.name = "SQL", .help = "one SELECT over registered datasets"}};
-static const brume_option options[] = {BRUME_PAYMENT_OPTIONS, BRUME_TARGET_OPTIONS,
-                                       BRUME_LEDGER_OPTION};
+static const brume_option options[] = {
+    BRUME_PAYMENT_OPTIONS,
+    BRUME_TARGET_OPTIONS,
+    {.name = "verbose",
+     .type = BRUME_OPTION_FLAG,
+     .help = "also what brume understood, which free re-reads are found by"},
+    BRUME_LEDGER_OPTION};
 
 static const char *const examples[] = {
     "explain 'SELECT ward, MEDIAN(age) FROM visits GROUP BY ward' --epsilon 0.5",

@@ -5,13 +5,15 @@
 #include "query/file_rows.h"
 
 typedef struct brume_input {
-    const char *path; /* of the CSV to read */
+    const char *path;                /* of the CSV to read */
+    const brume_text_format *format; /* NULL: the defaults of its name */
     brume_rows_file rows;
 } brume_input;
 
-/* Close with brume_input_close, also after a failure. */
-BRUME_MUST_USE brume_status brume_input_open(const char *location, brume_input *out,
-                                             brume_error *error);
+/* `names` are the columns that will be read, parted by commas: a JSON file has these. Close with
+ * brume_input_close, also after a failure. */
+BRUME_MUST_USE brume_status brume_input_open(const char *location, const char *names,
+                                             brume_input *out, brume_error *error);
 void brume_input_close(brume_input *input);
 
 #endif

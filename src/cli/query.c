@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/csv.h"
+#include "base/csv_write.h"
 #include "cli/interrupt.h"
 #include "cli/open_ledger.h"
 #include "cli/table.h"
@@ -297,7 +297,8 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_target target;
     const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
     BRUME_TRY(brume_call_check_price(call, error));
-    const brume_watch *watch = brume_interrupt_watch(call);
+    const brume_watch *watch = NULL;
+    BRUME_TRY(brume_interrupt_watch(call, &watch, error));
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
     if (status == BRUME_OK)
         status = brume_bits_open(&bits, error);
@@ -323,6 +324,7 @@ static const brume_option options[] = {
      .argument = "FORMAT",
      .choices = formats,
      .help = "table (unless said), csv, json or html"},
+    BRUME_TIMEOUT_OPTION,
     BRUME_LEDGER_OPTION,
 };
 
@@ -340,7 +342,8 @@ const brume_command brume_command_query = {
         "beside each value: the noiseless value on the bounded data is within it with a "
         "probability of 95 %. The price is on the ledger before the answer exists, and stays "
         "spent. The same question at the same price is read again for free. Ctrl-C ends it and says "
-        "whether the price was spent; a second one does not wait for the engine to stop.",
+        "whether the price was spent; it has two seconds to stop in order, a second one does not wait. "
+        "The deadline of --timeout, or of the owner, ends it in the same way.",
     .usage = "SQL (--epsilon E [--delta D] | --rho R | --within A) [OPTION...]",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),

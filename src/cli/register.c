@@ -4,206 +4,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/filter.h>
-
-#include "base/text.h"
+#include "cli/declare.h"
 #include "cli/open_ledger.h"
-#include "engine/engine.h"
+#include "cli/typed_budget.h"
 #include "engine/location.h"
 #include "ledger/dataset.h"
-#include "query/policy.h"
 
-/* ---- the budget ---- */
-
-typedef struct typed_budget {
-    char *epsilon, *delta; /* point into `text` */
-    char *text;
-} typed_budget;
-
-/* "epsilon=1,delta=1e-6" */
-static brume_status read_budget(const char *typed, const char *option, typed_budget *out,
+/* The operand SOURCE as the options declare it. */
+static brume_status find_source(const brume_call *call, brume_found_source *found,
                                 brume_error *error)
 {
-    out->text = strdup(typed);
-    if (!out->text)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    char *rest = out->text, *part = NULL;
-    while ((part = strsep(&rest, ","))) {
-        char *value = strchr(part, '=');
-        if (value)
-            *value++ = 0;
-        if (value && strcmp(part, "epsilon") == 0 && !out->epsilon)
-            out->epsilon = value;
-        else if (value && strcmp(part, "delta") == 0 && !out->delta)
-            out->delta = value;
-        else
-            return brume_fail(error, BRUME_EARGUMENT, "write epsilon=E or epsilon=E,delta=D",
-                              "'--%s' is '%s'", option, typed);
-    }
-    if (!out->epsilon)
-        return brume_fail(error, BRUME_EARGUMENT, "write epsilon=E or epsilon=E,delta=D",
-                          "'--%s' is '%s' and has no epsilon", option, typed);
-    return BRUME_OK;
-}
-
-static brume_status make_filter(const brume_call *call, const typed_budget *typed,
-                                brume_filter *filter, brume_error *error)
-{
-    brume_decimal epsilon, delta = {0};
-    brume_rule rule = typed->delta ? BRUME_RULE_APPROXIMATE : BRUME_RULE_PURE;
-    BRUME_TRY(brume_decimal_parse(typed->epsilon, &epsilon, error));
-    if (typed->delta)
-        BRUME_TRY(brume_decimal_parse(typed->delta, &delta, error));
-    const char *word = brume_call_text(call, "rule");
-    if (word)
-        BRUME_TRY(brume_rule_parse(word, &rule, error));
-    if (rule == BRUME_RULE_PURE && typed->delta)
-        return brume_fail(error, BRUME_EARGUMENT, "leave delta out, or choose another rule",
-                          "a budget of the rule pure has no delta");
-    if (rule != BRUME_RULE_PURE && !typed->delta)
-        return brume_fail(error, BRUME_EARGUMENT, "write --budget epsilon=E,delta=D",
-                          "a budget of the rule %s needs a delta", word);
-    return brume_filter_make(rule, &epsilon, typed->delta ? &delta : NULL, NULL, filter, error);
+    BRUME_TRY(brume_location_split(brume_call_operand(call, 1), &found->location, &found->password,
+                                   error));
+    return brume_find_source(call, brume_call_text(call, "table"), NULL, true, found, error);
 }
 
 /* ---- the policy ---- */
-
-/* "COLUMN=REST": cut at the first '='. */
-static brume_status cut(const char *typed, const char *option, char **column, char **rest,
-                        brume_error *error)
-{
-    char *copy = strdup(typed);
-    char *equals = copy ? strchr(copy, '=') : NULL;
-    if (!copy)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    if (!equals || equals == copy) {
-        free(copy);
-        return brume_fail(error, BRUME_EARGUMENT,
-                          strcmp(option, "bounds") == 0 ? "write COLUMN=LO..HI"
-                                                        : "write COLUMN=V1,V2,...",
-                          "'--%s' is '%s'", option, typed);
-    }
-    *equals = 0;
-    *column = copy;
-    *rest = equals + 1;
-    return BRUME_OK;
-}
-
-static brume_status declare_bounds(brume_policy *policy, const char *typed, brume_error *error)
-{
-    char *column = NULL, *low = NULL;
-    BRUME_TRY(cut(typed, "bounds", &column, &low, error));
-    char *dots = strstr(low, "..");
-    brume_status status = BRUME_OK;
-    if (!dots) {
-        status =
-            brume_fail(error, BRUME_EARGUMENT, "write COLUMN=LO..HI", "'--bounds' is '%s'", typed);
-    } else {
-        *dots = 0;
-        const brume_policy_column *known = brume_policy_find(policy, column);
-        if (known && known->low)
-            status = brume_fail(error, BRUME_EARGUMENT, NULL, "column '%s' is given bounds twice",
-                                known->name);
-        else
-            status = brume_policy_set_bounds(policy, column, low, dots + 2, error);
-    }
-    free(column);
-    return status;
-}
-
-/* The values of one option, after those that options before it gave to the same column: a long
- * domain may take several. */
-static brume_status declare_domain(brume_policy *policy, const char *typed, brume_error *error)
-{
-    char *column = NULL, *rest = NULL, *part = NULL;
-    BRUME_TRY(cut(typed, "domain", &column, &rest, error));
-    const brume_policy_column *known = brume_policy_find(policy, column);
-    size_t count = 0, before = known ? known->domain_count : 0, room = before + 1;
-    for (const char *c = rest; *c; c++)
-        room += *c == ',';
-    const char **values = calloc(room, sizeof *values);
-    brume_status status = values ? BRUME_OK
-                                 : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    while (status == BRUME_OK && count < before) {
-        values[count] = known->domain[count];
-        count++;
-    }
-    while (status == BRUME_OK && (part = strsep(&rest, ",")))
-        values[count++] = part;
-    if (status == BRUME_OK)
-        status = brume_policy_set_domain(policy, column, values, count, error);
-    free(values);
-    free(column);
-    return status;
-}
 
 static brume_status declare(const brume_call *call, brume_policy *policy, brume_error *error)
 {
     const char *unit = brume_call_text(call, "unit");
     policy->is_public = brume_call_has(call, "public");
-    if (policy->is_public && (unit || brume_call_has(call, "budget")))
-        return brume_fail(error, BRUME_EARGUMENT, "leave --unit and --budget out",
-                          "a public table has no unit and no budget");
-    if (!policy->is_public && !unit)
+    if (unit && strcmp(unit, "row") != 0)
+        BRUME_TRY(brume_policy_set_unit(policy, unit, error));
+    return brume_declare_policy(call, policy, error);
+}
+
+/* What only a protected dataset has. */
+static brume_status check_public(const brume_call *call, brume_error *error)
+{
+    static const char *const protecting[] = {
+        "unit",       "budget",   "rule",       "adjacency",     "cap",
+        "max-groups", "max-rows", "new-budget", "estimate-bias", "timeout"};
+    bool is_public = brume_call_has(call, "public");
+    for (size_t i = 0; is_public && i < sizeof protecting / sizeof *protecting; i++)
+        if (brume_call_has(call, protecting[i]))
+            return brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                              "'--%s' does not apply to a public table", protecting[i]);
+    if (!is_public && !brume_call_has(call, "unit"))
         return brume_fail(error, BRUME_EARGUMENT,
                           "--unit COLUMN says whose row it is; --unit row where a row is a person",
                           "'--unit' is missing");
-    if (unit && strcmp(unit, "row") != 0)
-        BRUME_TRY(brume_policy_set_unit(policy, unit, error));
-    policy->max_groups = brume_call_count(call, "max-groups", 1);
-    policy->max_rows = brume_call_count(call, "max-rows", 1);
-    if (brume_call_text(call, "estimate-bias"))
-        BRUME_TRY(
-            brume_policy_set_bias_share(policy, brume_call_text(call, "estimate-bias"), error));
-    for (size_t i = 0; i < brume_call_times(call, "bounds"); i++)
-        BRUME_TRY(declare_bounds(policy, brume_call_text_at(call, "bounds", i), error));
-    for (size_t i = 0; i < brume_call_times(call, "domain"); i++)
-        BRUME_TRY(declare_domain(policy, brume_call_text_at(call, "domain", i), error));
+    if (!is_public && !brume_call_has(call, "budget"))
+        return brume_fail(error, BRUME_EARGUMENT, "there is no default: write --budget epsilon=E",
+                          "'--budget' is missing");
     return BRUME_OK;
-}
-
-/* What was found at the place that was typed. */
-typedef struct found_source {
-    char *location, *password; /* a URL without its password; password may be NULL */
-    brume_description description;
-    brume_marks marks;
-} found_source;
-
-static void clear_found(found_source *found)
-{
-    free(found->location);
-    free(found->password);
-    brume_description_clear(&found->description);
-    brume_marks_clear(&found->marks);
-}
-
-/* Of a public table there is no budget to double: that a view reads it is no reason to refuse the
- * view. */
-static brume_status find_source(const brume_call *call, found_source *found, brume_error *error)
-{
-    BRUME_TRY(brume_location_split(brume_call_operand(call, 1), &found->location, &found->password,
-                                   error));
-    brume_source source = {.location = found->location,
-                           .table = brume_call_text(call, "table"),
-                           .password = found->password};
-    brume_engine *engine = NULL;
-    BRUME_TRY(brume_engine_open(&source, 1, &engine, error));
-    brume_status status = brume_engine_describe(engine, 0, &found->description, error);
-    if (status == BRUME_OK && !(source.table && brume_call_has(call, "public")))
-        status = brume_engine_marks(engine, 0, true, &found->marks, error);
-    brume_engine_close(engine);
-    return status;
 }
 
 /* ---- writing ---- */
 
-static void write_text(const brume_call *call, const brume_policy *policy,
-                       const brume_filter *filter, brume_adjacency adjacency,
-                       const typed_budget *typed)
+static void write_terms(const brume_call *call, const brume_policy *policy,
+                        const brume_filter *filter, brume_adjacency adjacency,
+                        const brume_typed_budget *typed)
 {
     FILE *out = call->out;
-    fprintf(out, "registered %s%s%s: %zu columns from %s\n", brume_bold(call),
-            brume_call_operand(call, 0), brume_plain(call), policy->column_count, policy->location);
     if (policy->is_public) {
         fprintf(out, "  public: it may be joined, and is not protected\n");
         return;
@@ -219,43 +73,57 @@ static void write_text(const brume_call *call, const brume_policy *policy,
             brume_rule_word(filter->rule));
 }
 
+/* What was registered, in text or JSON. */
 static brume_status write_registered(brume_call *call, const brume_policy *policy,
                                      const brume_filter *filter, brume_adjacency adjacency,
-                                     const typed_budget *typed, brume_error *error)
+                                     const brume_typed_budget *typed,
+                                     const brume_description *found, brume_error *error)
 {
-    if (!call->json) {
-        write_text(call, policy, filter, adjacency, typed);
-        return BRUME_OK;
+    json_t *json = brume_policy_to_json(policy),
+           *warnings = brume_source_warnings(found, policy->is_public);
+    brume_status status =
+        json && warnings ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    if (status == BRUME_OK && !call->json) {
+        fprintf(call->out, "registered %s%s%s: %zu columns from %s\n", brume_bold(call),
+                brume_call_operand(call, 0), brume_plain(call), policy->column_count,
+                policy->location);
+        brume_write_format(call, policy->options);
+        write_terms(call, policy, filter, adjacency, typed);
+        fputc('\n', call->out);
+        status = brume_write_columns(call, json, error);
+        brume_write_warnings(call, warnings);
+    } else if (status == BRUME_OK) {
+        status = brume_call_write_json(
+            call,
+            json_pack("{s:s,s:s,s:s,s:s?,s:s,s:I,s:I,s:{s:s?,s:s?},s:O,s:o,s:O}", "dataset",
+                      brume_call_operand(call, 0), "rule", brume_rule_word(filter->rule),
+                      "adjacency", brume_adjacency_word(adjacency), "unit",
+                      policy->is_public ? NULL
+                      : policy->unit    ? policy->unit
+                                        : "row",
+                      "source", policy->location, "max_groups", (json_int_t)policy->max_groups,
+                      "max_rows", (json_int_t)policy->max_rows, "budget", "epsilon", typed->epsilon,
+                      "delta", typed->delta, "columns", json_object_get(json, "columns"), "format",
+                      brume_format_to_json(policy->options), "warnings", warnings),
+            error);
     }
-    return brume_call_write_json(
-        call,
-        json_pack("{s:s,s:s,s:s,s:s?,s:s,s:I,s:I,s:{s:s?,s:s?}}", "dataset",
-                  brume_call_operand(call, 0), "rule", brume_rule_word(filter->rule), "adjacency",
-                  brume_adjacency_word(adjacency), "unit",
-                  policy->is_public ? NULL
-                  : policy->unit    ? policy->unit
-                                    : "row",
-                  "source", policy->location, "max_groups", (json_int_t)policy->max_groups,
-                  "max_rows", (json_int_t)policy->max_rows, "budget", "epsilon", typed->epsilon,
-                  "delta", typed->delta),
-        error);
+    json_decref(json);
+    json_decref(warnings);
+    return status;
 }
 
-static brume_status record(brume_call *call, const brume_policy *policy, const found_source *found,
-                           const brume_filter *filter, brume_adjacency adjacency,
-                           brume_error *error)
+static brume_status record(brume_call *call, const brume_policy *policy,
+                           const brume_found_source *found, const brume_filter *filter,
+                           brume_adjacency adjacency, brume_error *error)
 {
     const char *version = brume_call_text(call, "data-version");
     const char *cap = brume_call_text(call, "cap");
     json_t *json = brume_policy_to_json(policy);
     if (!json)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    typed_budget most = {0};
+    brume_typed_budget most = {0};
     brume_ledger *ledger = NULL;
-    brume_status status = cap ? read_budget(cap, "cap", &most, error) : BRUME_OK;
-    brume_decimal checked;
-    if (status == BRUME_OK && cap)
-        status = brume_decimal_parse(most.epsilon, &checked, error);
+    brume_status status = cap ? brume_typed_cap_read(cap, &most, error) : BRUME_OK;
     if (status == BRUME_OK)
         status = brume_call_open_ledger(call, BRUME_LEDGER_CREATE, &ledger, error);
     brume_registration registration = {.name = brume_call_operand(call, 0),
@@ -263,6 +131,7 @@ static brume_status record(brume_call *call, const brume_policy *policy, const f
                                        .password = found->password,
                                        .marks = (const char *const *)found->marks.texts,
                                        .mark_count = found->marks.count,
+                                       .read_mark_count = found->marks.read_count,
                                        .data_version = version ? version : "",
                                        .adjacency = adjacency,
                                        .filter = filter,
@@ -285,18 +154,16 @@ static brume_status run(brume_call *call, brume_error *error)
     if (word && !brume_adjacency_parse(word, &adjacency))
         return brume_fail(error, BRUME_EARGUMENT, "add-remove or replace", "'--adjacency' is '%s'",
                           word);
-    if (!typed && !is_public)
-        return brume_fail(error, BRUME_EARGUMENT, "there is no default: write --budget epsilon=E",
-                          "'--budget' is missing");
-    typed_budget budget = {0};
+    BRUME_TRY(check_public(call, error));
+    brume_typed_budget budget = {0};
     brume_filter filter;
-    found_source found = {0};
+    brume_found_source found = {0};
     brume_policy *policy = NULL;
     /* A public table is never charged: the ledger wants a budget, it gets one nobody can spend. */
     brume_status status =
-        read_budget(is_public ? "epsilon=1e-60" : typed, "budget", &budget, error);
+        brume_typed_budget_read(is_public ? "epsilon=1e-60" : typed, "budget", &budget, error);
     if (status == BRUME_OK)
-        status = make_filter(call, &budget, &filter, error);
+        status = brume_typed_budget_filter(&budget, brume_call_text(call, "rule"), &filter, error);
     if (status == BRUME_OK)
         status = find_source(call, &found, error);
     if (status == BRUME_OK)
@@ -307,9 +174,10 @@ static brume_status run(brume_call *call, brume_error *error)
     if (status == BRUME_OK)
         status = record(call, policy, &found, &filter, adjacency, error);
     if (status == BRUME_OK)
-        status = write_registered(call, policy, &filter, adjacency, &budget, error);
+        status =
+            write_registered(call, policy, &filter, adjacency, &budget, &found.description, error);
     brume_policy_close(policy);
-    clear_found(&found);
+    brume_found_source_clear(&found);
     free(budget.text);
     return status;
 }
@@ -341,34 +209,8 @@ static const brume_option options[] = {
      .argument = "WORD",
      .choices = adjacencies,
      .help = "which tables are neighbours; add-remove unless said"},
-    {.name = "max-groups",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "G",
-     .least = 1,
-     .most = 1 << 26,
-     .help = "groups of a query that one unit may be in; 1 unless said"},
-    {.name = "max-rows",
-     .type = BRUME_OPTION_COUNT,
-     .argument = "R",
-     .least = 1,
-     .most = 4294967295.0,
-     .help = "rows of one unit that count in a group; 1 unless said"},
-    {.name = "bounds",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "COLUMN=LO..HI",
-     .repeated = true,
-     .help = "public bounds of a column; values are clamped to them"},
-    {.name = "domain",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "COLUMN=V1,V2,...",
-     .repeated = true,
-     .help = "public values of a column; others are dropped when grouping by it. Several for one "
-             "column add up"},
-    {.name = "estimate-bias",
-     .type = BRUME_OPTION_TEXT,
-     .argument = "SHARE",
-     .help = "share of each query's price, up to 0.5, that buys counts of the units bent by the "
-             "limits and bounds; none unless said"},
+    BRUME_SCHEMA_OPTIONS,
+    BRUME_POLICY_OPTIONS,
     {.name = "cap",
      .type = BRUME_OPTION_TEXT,
      .argument = "epsilon=E",
@@ -398,10 +240,18 @@ const brume_command brume_command_register = {
     .summary = "register a dataset with its privacy unit and its budget",
     .description =
         "Writes the dataset's policy to the ledger. Everything said here is the owner's decision "
-        "and public: the unit, the bounds, the domains, the budget. No query can change it. There "
-        "is no default budget.\n\nThe same source cannot be registered twice, because two budgets "
+        "and public: the columns and their types, the unit, the bounds, the domains, the budget. "
+        "No query can change it; 'amend' corrects it. There is no default budget.\n\nNothing is "
+        "found out from rows, since then a row could change how all others are read. Of a CSV the "
+        "header line is read; a column is text, unless --columns gives it a type or --bounds makes "
+        "it a number with as many decimals as the bounds are typed with. Of JSON lines the fields "
+        "in --columns are read. Parquet files and PostgreSQL tables have types of their own. Every "
+        "line is a row; what cannot be read is NULL. 'inspect' looks at a file and proposes "
+        "--columns.\n\nThe same source cannot be registered twice, because two budgets "
         "for the same people add up: not by another name, a link or a glob, nor a copy of a file, "
-        "nor a view of a table. --new-budget does it all the same.\n\nA password in a postgresql:// "
+        "nor a view of a table; and what is protected cannot be registered as public. --new-budget "
+        "does the former all the same. A refusal does not say what the reason is; 'history' shows "
+        "it.\n\nA password in a postgresql:// "
         "URL is kept in the ledger for later queries, and is in nothing that brume prints or "
         "exports.",
     .usage = "NAME SOURCE (--unit COLUMN|row --budget epsilon=E[,delta=D] | --public) [OPTION...]",

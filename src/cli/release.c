@@ -7,12 +7,12 @@
 #include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/open_ledger.h"
-#include "cli/table.h"
 #include "ledger/dataset.h"
 #include "query/charged.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -50,8 +50,11 @@ static brume_status read_price(brume_release *release, unsigned adjacencies, bru
     if (!brume_call_has(call, "epsilon"))
         return brume_fail(error, BRUME_EARGUMENT, "there is no default: --epsilon 1",
                           "'--epsilon' is missing");
-    release->epsilon = brume_call_real(call, "epsilon", 0);
-    release->delta = brume_call_real(call, "delta", 0);
+    if (brume_call_has(call, "no-ledger") && brume_call_has(call, "ledger"))
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'--ledger' does not apply with '--no-ledger'");
+    BRUME_TRY(brume_release_price(call, "epsilon", &release->epsilon, error));
+    BRUME_TRY(brume_release_price(call, "delta", &release->delta, error));
     release->cost_epsilon = release->epsilon;
     release->cost_rho = release->error_95 = NAN;
     release->released = true;
@@ -61,104 +64,38 @@ static brume_status read_price(brume_release *release, unsigned adjacencies, bru
     return BRUME_OK;
 }
 
-static json_t *cost_json(const brume_release *release)
-{
-    return json_pack("{s:o, s:o, s:o}", "epsilon", brume_json_real(release->cost_epsilon), "delta",
-                     brume_json_real(release->cost_delta), "rho",
-                     brume_json_real(release->cost_rho));
-}
-
-static json_t *to_json(const brume_release *release)
-{
-    json_t *answer = json_pack("{s:s, s:b, s:s, s:s, s:o, s:o}", "statistic", release->statistic,
-                               "released", release->released, "method", release->method,
-                               "adjacency", brume_adjacency_word(release->adjacency), "cost",
-                               cost_json(release), "error_95", brume_json_real(release->error_95));
-    if (answer && release->rows)
-        json_object_set(answer, "rows", release->rows);
-    else if (answer)
-        json_object_set_new(answer, "value",
-                            release->value ? json_incref(release->value) : json_null());
-    return answer;
-}
-
-/* A cell as text; the caller frees it. */
-static char *cell_text(const json_t *cell)
-{
-    char *text = NULL;
-    int length = json_is_string(cell) ? asprintf(&text, "%s", json_string_value(cell))
-                 : json_is_integer(cell)
-                     ? asprintf(&text, "%lld", (long long)json_integer_value(cell))
-                 : json_is_real(cell)
-                     ? asprintf(&text, "%s", brume_shortest(json_real_value(cell)).text)
-                     : asprintf(&text, "none");
-    return length < 0 ? NULL : text;
-}
-
-/* The rows as a table: names, then a number; or one value a row. */
-static brume_status write_rows(brume_call *call, const json_t *rows, brume_error *error)
-{
-    static const char *const heads[] = {"", "", ">", NULL};
-    const json_t *first = json_array_get(rows, 0);
-    size_t columns = json_is_array(first) ? json_array_size(first) : 1;
-    brume_table *table = NULL;
-    if (columns < 1 || columns > 3)
-        return brume_fail(error, BRUME_EINTERNAL, NULL, "a row of %zu cells", columns);
-    static const char *const one[] = {"", NULL};
-    BRUME_TRY(brume_table_open(columns == 1 ? one : heads + 3 - columns, &table, error));
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        for (size_t j = 0; j < columns; j++) {
-            const json_t *row = json_array_get(rows, i);
-            char *text = cell_text(json_is_array(row) ? json_array_get(row, j) : row);
-            brume_table_cell(table, "%s", text ? text : "");
-            free(text);
-        }
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
-}
-
-static brume_status write_text(brume_call *call, const brume_release *release, brume_error *error)
-{
-    FILE *out = call->out;
-    if (!release->released)
-        fprintf(out, "not released: the data is too near to data of another answer\n");
-    if (release->released && !release->rows) {
-        char *text = cell_text(release->value);
-        fprintf(out, "%s%s%s", brume_bold(call), text ? text : "", brume_plain(call));
-        free(text);
-        if (isfinite(release->error_95))
-            fprintf(out, "  +- %s at 95 %%", brume_shortest(release->error_95).text);
-        fprintf(out, "\n");
-    }
-    if (release->released && json_array_size(release->rows) > 0)
-        BRUME_TRY(write_rows(call, release->rows, error));
-    if (release->rows && isfinite(release->error_95))
-        fprintf(out, "each +- %s at 95 %%\n", brume_shortest(release->error_95).text);
-    fprintf(out, "%s%s by %s, %s", brume_dim(call), release->statistic, release->method,
-            brume_adjacency_word(release->adjacency));
-    if (isfinite(release->cost_epsilon))
-        fprintf(out, ", epsilon %s", brume_shortest(release->cost_epsilon).text);
-    if (release->cost_delta > 0)
-        fprintf(out, ", delta %s", brume_shortest(release->cost_delta).text);
-    if (isfinite(release->cost_rho))
-        fprintf(out, ", rho %s", brume_shortest(release->cost_rho).text);
-    fprintf(out, "%s\n", brume_plain(call));
-    return BRUME_OK;
-}
-
 /* ---- without a ledger ---- */
 
 typedef brume_status (*statistic_run)(brume_release *release, brume_error *error);
 
 static brume_status run_on_file(brume_release *release, statistic_run statistic, const char *path,
-                                brume_bits *bits, brume_error *error)
+                                const brume_text_format *format, brume_bits *bits,
+                                brume_error *error)
 {
-    BRUME_TRY(brume_csv_open(path, &release->csv, error));
+    BRUME_TRY(brume_csv_open(path, format, &release->csv, error));
     release->bits = bits;
     brume_status status = statistic(release, error);
     brume_csv_close(release->csv);
     release->csv = NULL;
+    return status;
+}
+
+static brume_status run_without_ledger(brume_release *release, statistic_run statistic,
+                                       brume_bits *bits, brume_error *error)
+{
+    const brume_call *call = release->call;
+    const char *one = brume_call_text(call, "column"), *several = brume_call_text(call, "columns");
+    bool graph = strcmp(release->statistic, "triangles") == 0;
+    brume_input input = {0};
+    char *names = NULL;
+    if (asprintf(&names, "%s,%s,%s", one ? one : "", several ? several : "",
+                 graph ? "source,target" : "") < 0)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    brume_status status = brume_input_open(brume_call_operand(call, 1), names, &input, error);
+    if (status == BRUME_OK)
+        status = run_on_file(release, statistic, input.path, input.format, bits, error);
+    brume_input_close(&input);
+    free(names);
     return status;
 }
 
@@ -180,10 +117,10 @@ static brume_status draw_charged(void *context, const char *path, brume_bits *bi
     release->value = release->rows = NULL;
     release->released = true;
     release->error_95 = NAN;
-    BRUME_TRY(run_on_file(release, draw->statistic, path, bits, error));
+    BRUME_TRY(run_on_file(release, draw->statistic, path, &brume_rows_format, bits, error));
     if (!(release->cost_epsilon <= release->epsilon && release->cost_delta <= release->delta))
         return brume_fail(error, BRUME_EINTERNAL, NULL, "the release cost more than its price");
-    *answer = to_json(release);
+    *answer = brume_release_to_json(release);
     return *answer ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
 }
 
@@ -194,7 +131,7 @@ static brume_status describe(const brume_call *call, char *what, size_t size, br
     for (size_t i = 0; i < call->command->option_count; i++) {
         const char *name = call->command->options[i].name;
         bool price = strcmp(name, "epsilon") == 0 || strcmp(name, "delta") == 0 ||
-                     strcmp(name, "ledger") == 0;
+                     strcmp(name, "ledger") == 0 || strcmp(name, "timeout") == 0;
         for (size_t n = 0; !price && used < size && n < brume_call_times(call, name); n++) {
             const char *text = brume_call_text_at(call, name, n);
             used +=
@@ -225,30 +162,21 @@ static brume_status run_charged(brume_call *call, brume_release *release, statis
         return brume_fail(error, BRUME_EUNSUPPORTED, "take --noise cauchy or laplace",
                           "log-normal noise is paid in rho, a release from a dataset in epsilon");
     BRUME_TRY(describe(call, what, sizeof what, error));
-    const brume_watch *watch = brume_interrupt_watch(call);
-    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error));
+    const brume_watch *watch = NULL;
+    BRUME_TRY(brume_interrupt_watch(call, &watch, error));
     brume_dataset *dataset = NULL;
-    brume_status status = brume_open_dataset(ledger, charged.dataset, &dataset, error);
+    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
+    if (status != BRUME_OK && error && access(charged.dataset, F_OK) == 0)
+        snprintf(error->hint, sizeof error->hint,
+                 "register the file first, or read it without an account: --no-ledger");
+    if (status != BRUME_OK)
+        return status;
+    status = brume_open_dataset(ledger, charged.dataset, &dataset, error);
     brume_dataset_close(dataset);
     if (status == BRUME_OK)
         status = brume_charged_release(ledger, &charged, bits, watch, answer, error);
     brume_ledger_close(ledger);
     return status;
-}
-
-/* Fill the release from a recorded answer, so that it is written like a fresh one. */
-static void recall(brume_release *release, const json_t *answer)
-{
-    json_t *cost = json_object_get(answer, "cost");
-    release->method = json_string_value(json_object_get(answer, "method"));
-    release->released = json_is_true(json_object_get(answer, "released"));
-    json_decref(release->value);
-    json_decref(release->rows);
-    release->value = json_incref(json_object_get(answer, "value"));
-    release->rows = json_incref(json_object_get(answer, "rows"));
-    release->cost_delta = json_number_value(json_object_get(cost, "delta"));
-    const json_t *error = json_object_get(answer, "error_95");
-    release->error_95 = json_is_number(error) ? json_number_value(error) : NAN;
 }
 
 static brume_status run(brume_call *call, brume_error *error)
@@ -258,27 +186,24 @@ static brume_status run(brume_call *call, brume_error *error)
     while (strcmp(statistics[which].name, release.statistic) != 0)
         which++; /* the operand is one of the choices */
     BRUME_TRY(read_price(&release, statistics[which].adjacencies, error));
+    BRUME_TRY(brume_interrupt_check(call, error));
     brume_bits *bits = NULL;
     json_t *answer = NULL;
     BRUME_TRY(brume_bits_open(&bits, error));
     brume_status status = BRUME_OK;
     if (brume_call_has(call, "no-ledger")) {
-        brume_input input;
-        status = brume_input_open(brume_call_operand(call, 1), &input, error);
-        if (status == BRUME_OK)
-            status = run_on_file(&release, statistics[which].run, input.path, bits, error);
-        brume_input_close(&input);
+        status = run_without_ledger(&release, statistics[which].run, bits, error);
     } else {
         status = run_charged(call, &release, statistics[which].run, bits, &answer, error);
         if (status == BRUME_OK)
-            recall(&release, answer);
+            brume_release_recall(&release, answer);
     }
     brume_bits_close(bits);
     if (status == BRUME_OK && call->json)
-        status =
-            brume_call_write_json(call, answer ? json_incref(answer) : to_json(&release), error);
+        status = brume_call_write_json(
+            call, answer ? json_incref(answer) : brume_release_to_json(&release), error);
     else if (status == BRUME_OK)
-        status = write_text(call, &release, error);
+        status = brume_release_write(call, &release, error);
     json_decref(answer);
     json_decref(release.value);
     json_decref(release.rows);
@@ -415,6 +340,7 @@ static const brume_option options[] = {
     {.name = "no-ledger",
      .type = BRUME_OPTION_FLAG,
      .help = "SOURCE is a file, and nobody keeps account: a row is a unit"},
+    BRUME_TIMEOUT_OPTION,
     BRUME_LEDGER_OPTION,
 };
 
@@ -438,11 +364,17 @@ const brume_command brume_command_release = {
         "Values outside the bounds are clamped. A missing value, a NaN and a text that is no number "
         "are dropped under add-remove, where the number of rows is private, and counted at the lower "
         "bound under replace, where it is public. No row can make the command fail.\n\n"
+        "With --no-ledger a number is rounded to as many decimals as --bounds is typed with: 0..100 "
+        "makes whole numbers, 0.00..3.00 two decimals. triangles reads the columns source and target, "
+        "one edge a row.\n\n"
         "An error bar is printed only where the noise does not depend on the data.\n\n"
-        "Methods, the standard one first: quantile, median: exponential, smooth, ptr, global; iqr: "
-        "smooth, ptr, stable, global; mode, top-k: stable; histogram: stable, or laplace with --domain; "
-        "reciprocal: count, global, ptr; triangles: local-sensitivity, smooth, ptr, global; "
-        "covariance: laplace, or gaussian with a delta; regression: ptr; the others: laplace.",
+        "Methods, the standard one of a statistic first, and what each takes beside --epsilon, "
+        "--adjacency, --no-ledger and --ledger (histogram is by laplace where --domain is typed, "
+        "covariance by gaussian where --delta is):\n"
+#define BRUME_RELEASE(statistic, method, options) statistic " by " method ": " options "\n"
+#include "cli/release.def"
+#undef BRUME_RELEASE
+        "\n--delta goes with --noise laplace, --degrees with student and --rho with lln.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -6,7 +6,7 @@
 #include <brume/bits.h>
 #include <brume/stability.h>
 
-#include "base/csv.h"
+#include "reader/csv_rows.h"
 #include "cli/command.h"
 
 typedef struct brume_release {
@@ -15,22 +15,34 @@ typedef struct brume_release {
     brume_csv *csv;
     brume_bits *bits;
     brume_adjacency adjacency;
-    double epsilon, delta; /* as typed; delta is 0 where it was not */
+    double epsilon, delta; /* not above what was typed; delta is 0 where it was not */
 
     /* The answer. `method` and the cost are set by the statistic; error_95 is NaN where the noise
      * depends on the data or there is no such number. */
     const char *method;
     bool released;
     json_t *value, *rows;                      /* one of them; NULL is null */
-    double cost_epsilon, cost_delta, cost_rho; /* NaN: cannot be said in that currency */
+    double cost_epsilon, cost_delta, cost_rho; /* NaN: cannot be said in that currency; all of a
+                                                  price typed is shown as it was typed */
     double error_95;
 } brume_release;
 
-/* --method, or `standard` where it was not given; `methods` ends with NULL.
- * BRUME_EUNSUPPORTED for another word, naming those there are. */
-BRUME_MUST_USE brume_status brume_release_method(brume_release *release, const char *const *methods,
-                                                 const char *standard, brume_error *error);
+/* --method, or `standard` where it was not given (NULL: the first in release.def). EUNSUPPORTED for
+ * another word, naming those there are; EARGUMENT for an option that the method does not take,
+ * naming where it applies. */
+BRUME_MUST_USE brume_status brume_release_method(brume_release *release, const char *standard,
+                                                 brume_error *error);
 bool brume_release_is(const brume_release *release, const char *method);
+
+/* The noise of the method smooth: --noise, else laplace where a delta was typed and cauchy where
+ * not. EARGUMENT for an option that goes with another noise; EUNSUPPORTED for gaussian. */
+BRUME_MUST_USE brume_status brume_release_noise(const brume_release *release, const char **noise,
+                                                brume_error *error);
+
+/* The decimal typed for a price, as the largest double that is not above it; 0 if it was not typed.
+ * So what is drawn never costs more than what is charged, which is the decimal. */
+BRUME_MUST_USE brume_status brume_release_price(const brume_call *call, const char *option,
+                                                double *out, brume_error *error);
 
 /* delta must be given (and the cost is it), or must not be. */
 BRUME_MUST_USE brume_status brume_release_need_delta(const brume_release *release,
@@ -44,6 +56,7 @@ double brume_release_part(const brume_release *release, double n);
  * the lower bound under replace, where it is public. Numbers outside the bounds are clamped. */
 typedef struct brume_grid_column {
     double lower, upper, anchor, step;
+    int decimals; /* of its values before they go on the grid; -1: as they are */
     int64_t low, high;
     int64_t *values;
     size_t count;
@@ -57,9 +70,15 @@ BRUME_MUST_USE brume_status brume_release_column(const brume_release *release, c
 void brume_release_column_free(brume_grid_column *column);
 double brume_release_number(const brume_grid_column *column, double steps);
 
-/* Bounds of a column: from `--bounds NAME=LO..HI`, else from `--bounds LO..HI`. */
+/* Bounds of a column: from `--bounds NAME=LO..HI`, else from `--bounds LO..HI`; and how many
+ * decimals its values have: as many as the bounds are typed with. Those of a registered dataset
+ * are rounded as it was registered, and no more: -1. */
 BRUME_MUST_USE brume_status brume_release_bounds(const brume_release *release, const char *name,
-                                                 double *lower, double *upper, brume_error *error);
+                                                 double *lower, double *upper, int *decimals,
+                                                 brume_error *error);
+
+/* `number` with so many decimals, halves away from zero; itself where decimals is -1. */
+double brume_release_round(double number, int decimals);
 
 /* A column by --column (or `name`); BRUME_EUNKNOWN with the nearest name. */
 BRUME_MUST_USE brume_status brume_release_find(const brume_release *release, const char *name,
@@ -81,6 +100,13 @@ BRUME_MUST_USE brume_status brume_release_smooth(
 /* Propose-test-release by --beta and --epsilon-test; *out in steps, where released. */
 BRUME_MUST_USE brume_status brume_release_tested(brume_release *release, const brume_tested *tested,
                                                  double step, int64_t *out, brume_error *error);
+
+/* The answer: as JSON (NULL: no memory), as text, and back from a recorded one, so that it is
+ * written like a fresh one. */
+json_t *brume_release_to_json(const brume_release *release);
+BRUME_MUST_USE brume_status brume_release_write(brume_call *call, const brume_release *release,
+                                                brume_error *error);
+void brume_release_recall(brume_release *release, const json_t *answer);
 
 /* The statistics, one group a file. */
 brume_status brume_release_count(brume_release *release, brume_error *error);

@@ -21,6 +21,18 @@ static uint64_t vertex(const brume_csv *csv, size_t column, uint64_t vertices)
     return (uint64_t)number == vertices ? 0 : (uint64_t)number;
 }
 
+/* The column of one end of the edges. */
+static brume_status find_end(const brume_release *release, const char *name, size_t *column,
+                             brume_error *error)
+{
+    *column = brume_csv_column(release->csv, name);
+    if (*column != SIZE_MAX)
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EUNKNOWN, "one edge a row, its two vertices as numbers",
+                      "triangles reads the columns 'source' and 'target', and there is no '%s'",
+                      name);
+}
+
 static brume_status read_graph(const brume_release *release, brume_graph **out, brume_error *error)
 {
     uint64_t vertices = brume_call_count(release->call, "vertices", 0);
@@ -28,8 +40,8 @@ static brume_status read_graph(const brume_release *release, brume_graph **out, 
         return brume_fail(error, BRUME_EARGUMENT, "it is public; for example --vertices 1000",
                           "triangles needs '--vertices'");
     size_t from, to, edges = 0, room = 0;
-    BRUME_TRY(brume_release_find(release, "source", &from, error));
-    BRUME_TRY(brume_release_find(release, "target", &to, error));
+    BRUME_TRY(find_end(release, "source", &from, error));
+    BRUME_TRY(find_end(release, "target", &to, error));
     uint64_t *source = NULL, *target = NULL;
     brume_status status;
     for (;;) {
@@ -104,8 +116,7 @@ static brume_status release_graph(brume_release *release, const brume_graph *gra
 
 brume_status brume_release_triangles(brume_release *release, brume_error *error)
 {
-    static const char *const methods[] = {"local-sensitivity", "smooth", "ptr", "global", NULL};
-    BRUME_TRY(brume_release_method(release, methods, "local-sensitivity", error));
+    BRUME_TRY(brume_release_method(release, NULL, error));
     if (brume_release_is(release, "local-sensitivity"))
         BRUME_TRY(brume_release_need_delta(release, error));
     brume_graph *graph = NULL;

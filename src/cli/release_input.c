@@ -11,26 +11,6 @@
 
 #include "number/rounding.h"
 
-brume_status brume_release_method(brume_release *release, const char *const *methods,
-                                  const char *standard, brume_error *error)
-{
-    const char *typed = brume_call_text(release->call, "method");
-    release->method = standard;
-    if (!typed)
-        return BRUME_OK;
-    char all[200] = "";
-    for (const char *const *method = methods; *method; method++) {
-        if (strcmp(*method, typed) == 0) {
-            release->method = *method;
-            return BRUME_OK;
-        }
-        strncat(all, method == methods ? "" : ", ", sizeof all - strlen(all) - 1);
-        strncat(all, *method, sizeof all - strlen(all) - 1);
-    }
-    return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "%s has no method '%s'; it has: %s",
-                      release->statistic, typed, all);
-}
-
 bool brume_release_is(const brume_release *release, const char *method)
 {
     return strcmp(release->method, method) == 0;
@@ -81,20 +61,50 @@ static brume_status read_bounds(const char *text, double *lower, double *upper, 
     return BRUME_OK;
 }
 
-brume_status brume_release_bounds(const brume_release *release, const char *name, double *lower,
-                                  double *upper, brume_error *error)
+/* How many decimals a number is typed with, up to `end`: 3 for 0.125, 12.500 and 1.5e-2. */
+static int decimals_of(const char *text, const char *end)
 {
-    const char *plain = NULL;
+    const char *point = memchr(text, '.', (size_t)(end - text)), *at = point ? point + 1 : end;
+    int decimals = 0;
+    for (; at < end && *at >= '0' && *at <= '9'; at++)
+        decimals++;
+    for (at = text; at < end && *at != 'e' && *at != 'E'; at++)
+        ;
+    decimals -= at < end ? atoi(at + 1) : 0;
+    return decimals > 0 ? decimals : 0;
+}
+
+double brume_release_round(double number, int decimals)
+{
+    double power = pow(10, decimals);
+    /* a double of 2^52 powers or more has no such decimals */
+    return decimals < 0 || !(fabs(number) * power < 0x1p52) ? number
+                                                            : round(number * power) / power;
+}
+
+brume_status brume_release_bounds(const brume_release *release, const char *name, double *lower,
+                                  double *upper, int *decimals, brume_error *error)
+{
+    const char *typed = NULL;
     size_t length = name ? strlen(name) : 0;
     for (size_t i = 0; i < brume_call_times(release->call, "bounds"); i++) {
         const char *text = brume_call_text_at(release->call, "bounds", i);
-        if (name && strncmp(text, name, length) == 0 && text[length] == '=')
-            return read_bounds(text + length + 1, lower, upper, error);
+        if (name && strncmp(text, name, length) == 0 && text[length] == '=') {
+            typed = text + length + 1;
+            break;
+        }
         if (!strchr(text, '='))
-            plain = text;
+            typed = text;
     }
-    if (plain)
-        return read_bounds(plain, lower, upper, error);
+    if (typed) {
+        BRUME_TRY(read_bounds(typed, lower, upper, error));
+        const char *dots = strstr(typed, "..");
+        int low = decimals_of(typed, dots), high = decimals_of(dots + 2, dots + strlen(dots));
+        *decimals = low > high ? low : high;
+        if (!brume_call_has(release->call, "no-ledger"))
+            *decimals = -1;
+        return BRUME_OK;
+    }
     return brume_fail(error, BRUME_EARGUMENT, "bounds must be known without looking at the data",
                       "%s needs '--bounds LO..HI'", release->statistic);
 }
@@ -128,6 +138,7 @@ static brume_status make_grid(const brume_release *release, int resolution, bool
 
 static int64_t to_grid(const brume_grid_column *column, double number)
 {
+    number = brume_release_round(number, column->decimals);
     number = number < column->lower ? column->lower : number;
     number = number > column->upper ? column->upper : number;
     int64_t steps = (int64_t)llrint((number - column->anchor) / column->step);
@@ -142,7 +153,8 @@ brume_status brume_release_column(const brume_release *release, const char *name
     if (!name)
         name = brume_call_text(release->call, "column");
     BRUME_TRY(brume_release_find(release, name, &index, error));
-    BRUME_TRY(brume_release_bounds(release, name, &column.lower, &column.upper, error));
+    BRUME_TRY(
+        brume_release_bounds(release, name, &column.lower, &column.upper, &column.decimals, error));
     BRUME_TRY(make_grid(release, resolution, from_zero, &column, error));
     for (;;) {
         bool more;

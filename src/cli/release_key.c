@@ -140,6 +140,9 @@ static brume_status histogram_of_any(brume_release *release, brume_key_count *ke
                                  .amount_per_key = 1,
                                  .adjacency = release->adjacency};
     const char *noise = brume_call_text(release->call, "noise");
+    if (noise && strcmp(noise, "gaussian") != 0 && strcmp(noise, "laplace") != 0)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                          "a histogram has no noise '%s'; it has: laplace, gaussian", noise);
     if (noise && strcmp(noise, "gaussian") == 0)
         rule.noise = BRUME_HISTOGRAM_GAUSSIAN;
     brume_histogram_plan plan;
@@ -234,7 +237,6 @@ static brume_status winners(brume_release *release, const brume_key_count *keys,
 
 brume_status brume_release_keys(brume_release *release, brume_error *error)
 {
-    static const char *const stable[] = {"stable", NULL}, *const laplace[] = {"laplace", NULL};
     bool histogram = strcmp(release->statistic, "histogram") == 0;
     char *storage;
     const char **domain;
@@ -242,8 +244,10 @@ brume_status brume_release_keys(brume_release *release, brume_error *error)
     brume_status status = read_domain(release, &storage, &domain, &domain_count, error);
     bool public_keys = histogram && domain;
     if (status == BRUME_OK)
-        status = brume_release_method(release, public_keys ? laplace : stable,
-                                      public_keys ? "laplace" : "stable", error);
+        status = brume_release_method(release, public_keys ? "laplace" : "stable", error);
+    if (status == BRUME_OK && !domain && brume_release_is(release, "laplace"))
+        status = brume_fail(error, BRUME_EARGUMENT, "for example --domain red,green",
+                            "histogram by the method 'laplace' needs '--domain'");
     if (status == BRUME_OK && !public_keys)
         status = brume_release_need_delta(release, error);
     brume_key_count *keys = NULL;

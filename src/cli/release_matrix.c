@@ -19,6 +19,7 @@ typedef struct table {
     const char *name[MOST]; /* within the words handed to read_columns */
     size_t column[MOST], count;
     double lower[MOST], centre[MOST], reach[MOST];
+    int decimals[MOST];
 } table;
 
 /* A copy of --columns to cut into words; free it after the table. */
@@ -39,8 +40,9 @@ static brume_status read_columns(const brume_release *release, char *words, tabl
         if (out->count == MOST - 1)
             return brume_fail(error, BRUME_EARGUMENT, NULL, "more than %d columns", MOST - 1);
         double lower, upper;
+        int *decimals = &out->decimals[out->count];
         BRUME_TRY(brume_release_find(release, word, &out->column[out->count], error));
-        BRUME_TRY(brume_release_bounds(release, word, &lower, &upper, error));
+        BRUME_TRY(brume_release_bounds(release, word, &lower, &upper, decimals, error));
         out->name[out->count] = word;
         out->lower[out->count] = lower;
         out->centre[out->count] = lower + (upper - lower) / 2;
@@ -76,6 +78,7 @@ static brume_status fill(const brume_release *release, const table *columns, boo
                                    : fmax(fabs(columns->centre[i] - columns->reach[i]),
                                           fabs(columns->centre[i] + columns->reach[i]));
             whole &= brume_csv_number(release->csv, columns->column[i], &number);
+            number = brume_release_round(number, columns->decimals[i]);
             double scaled = (number - centre) / (reach > 0 ? reach : 1);
             scaled = scaled > 1 ? 1 : scaled < -1 ? -1 : scaled;
             row[i] = (int64_t)llrint(scaled * shrink);
@@ -169,9 +172,7 @@ static brume_status release_moments(brume_release *release, const table *columns
 
 brume_status brume_release_covariance(brume_release *release, brume_error *error)
 {
-    static const char *const methods[] = {"laplace", "gaussian", NULL};
-    BRUME_TRY(
-        brume_release_method(release, methods, release->delta > 0 ? "gaussian" : "laplace", error));
+    BRUME_TRY(brume_release_method(release, release->delta > 0 ? "gaussian" : "laplace", error));
     if (brume_release_is(release, "gaussian"))
         BRUME_TRY(brume_release_need_delta(release, error));
     return with_gram(release, true, release_moments, error);
@@ -238,8 +239,7 @@ static brume_status release_prediction(brume_release *release, const table *colu
 
 brume_status brume_release_regression(brume_release *release, brume_error *error)
 {
-    static const char *const methods[] = {"ptr", NULL};
-    BRUME_TRY(brume_release_method(release, methods, "ptr", error));
+    BRUME_TRY(brume_release_method(release, NULL, error));
     BRUME_TRY(brume_release_need_delta(release, error));
     return with_gram(release, false, release_prediction, error);
 }

@@ -11,15 +11,13 @@
 
 __extension__ typedef __int128 wide;
 
-static const char *const laplace_only[] = {"laplace", NULL};
-
 static int64_t clamp_sum(wide sum)
 {
     const wide most = (wide)1 << 61;
     return (int64_t)(sum > most ? most : sum < -most ? -most : sum);
 }
 
-/* Rows, or rows whose --column is not missing (a number where --bounds is given too). */
+/* Rows, or rows whose --column is not missing. */
 static brume_status count_rows(const brume_release *release, uint64_t *out, brume_error *error)
 {
     size_t index = SIZE_MAX, length;
@@ -42,7 +40,7 @@ brume_status brume_release_count(brume_release *release, brume_error *error)
 {
     uint64_t count;
     int64_t noisy;
-    BRUME_TRY(brume_release_method(release, laplace_only, "laplace", error));
+    BRUME_TRY(brume_release_method(release, NULL, error));
     BRUME_TRY(count_rows(release, &count, error));
     BRUME_TRY(brume_release_noisy(release, (int64_t)count, 1, release->epsilon, &noisy,
                                   &release->error_95, error));
@@ -53,7 +51,7 @@ brume_status brume_release_count(brume_release *release, brume_error *error)
 brume_status brume_release_sum(brume_release *release, brume_error *error)
 {
     brume_grid_column column;
-    BRUME_TRY(brume_release_method(release, laplace_only, "laplace", error));
+    BRUME_TRY(brume_release_method(release, NULL, error));
     BRUME_TRY(brume_release_column(release, NULL, 32, true, &column, error));
     wide sum = 0;
     for (size_t i = 0; i < column.count; i++)
@@ -142,7 +140,7 @@ static double clamp(double x, double low, double high)
 brume_status brume_release_mean(brume_release *release, brume_error *error)
 {
     moments m;
-    BRUME_TRY(brume_release_method(release, laplace_only, "laplace", error));
+    BRUME_TRY(brume_release_method(release, NULL, error));
     BRUME_TRY(measure(release, false, &m, error));
     if (m.noisy.count < 1) /* nothing left after noise: no mean */
         return BRUME_OK;
@@ -163,7 +161,7 @@ brume_status brume_release_mean(brume_release *release, brume_error *error)
 brume_status brume_release_variance(brume_release *release, brume_error *error)
 {
     moments m;
-    BRUME_TRY(brume_release_method(release, laplace_only, "laplace", error));
+    BRUME_TRY(brume_release_method(release, NULL, error));
     BRUME_TRY(measure(release, true, &m, error));
     if (m.noisy.count < 1)
         return BRUME_OK;
@@ -183,9 +181,8 @@ brume_status brume_release_variance(brume_release *release, brume_error *error)
 
 brume_status brume_release_reciprocal(brume_release *release, brume_error *error)
 {
-    static const char *const methods[] = {"count", "global", "ptr", NULL};
     uint64_t count;
-    BRUME_TRY(brume_release_method(release, methods, "count", error));
+    BRUME_TRY(brume_release_method(release, NULL, error));
     if (brume_release_is(release, "ptr"))
         BRUME_TRY(brume_release_need_delta(release, error));
     BRUME_TRY(count_rows(release, &count, error));

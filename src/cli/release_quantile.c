@@ -16,10 +16,9 @@
 /* --noise and the plan for it: Laplace where a delta is given, else Cauchy. */
 static brume_status smooth_plan(brume_release *release, brume_smooth_plan *plan, brume_error *error)
 {
-    const char *noise = brume_call_text(release->call, "noise");
+    const char *noise = NULL;
     double t = brume_call_real(release->call, "smoothness", 0);
-    if (!noise)
-        noise = release->delta > 0 ? "laplace" : "cauchy";
+    BRUME_TRY(brume_release_noise(release, &noise, error));
     if (strcmp(noise, "laplace") == 0) {
         BRUME_TRY(brume_release_need_delta(release, error));
         BRUME_TRY(brume_smooth_plan_laplace(release->epsilon, release->delta, t, plan, error));
@@ -29,19 +28,15 @@ static brume_status smooth_plan(brume_release *release, brume_smooth_plan *plan,
     } else if (strcmp(noise, "student") == 0) {
         uint64_t degrees = brume_call_count(release->call, "degrees", 3);
         BRUME_TRY(brume_smooth_plan_student(release->epsilon, degrees, t, plan, error));
-    } else if (strcmp(noise, "lln") == 0) {
+    } else { /* lln */
         /* Concentrated: epsilon stands for rho = epsilon^2/2, as everywhere. */
-        double rho = brume_call_real(
-            release->call, "rho",
-            brume_multiply_down(brume_multiply_down(release->epsilon, release->epsilon), .5));
+        double rho;
+        BRUME_TRY(brume_release_price(release->call, "rho", &rho, error));
+        if (rho == 0)
+            rho = brume_multiply_down(brume_multiply_down(release->epsilon, release->epsilon), .5);
         BRUME_TRY(brume_smooth_plan_log_normal(rho, t, plan, error));
         release->cost_epsilon = NAN;
-        release->cost_rho = rho;
-    } else {
-        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
-                          "the method 'smooth' has no noise '%s'; it has: laplace, cauchy, "
-                          "student, lln",
-                          noise);
+        release->cost_rho = brume_call_real(release->call, "rho", rho);
     }
     return BRUME_OK;
 }
@@ -139,9 +134,8 @@ static brume_status release_quantile(brume_release *release, const brume_grid_co
 
 brume_status brume_release_quantile(brume_release *release, brume_error *error)
 {
-    static const char *const methods[] = {"smooth", "ptr", "exponential", "global", NULL};
     uint64_t numerator, denominator;
-    BRUME_TRY(brume_release_method(release, methods, "exponential", error));
+    BRUME_TRY(brume_release_method(release, NULL, error));
     BRUME_TRY(read_q(release, &numerator, &denominator, error));
     brume_grid_column column;
     BRUME_TRY(brume_release_column(release, NULL, 32, false, &column, error));
@@ -173,18 +167,24 @@ static brume_status smooth_of_range(const void *statistic, double t, double *out
 }
 
 /* The range up to a factor 1 + 1/ln n, exactly, where it is stable: two grids of bins, half a bin
- * apart, each for half the price; the first that is stable is shown.            [DL09, Sec. 4] */
+ * apart, each for half the price; the first that is stable is shown.            [DL09, Sec. 4]
+ * The bins rest on n alone, which is public under replace; so does that fewer than two rows have no
+ * range: then nothing is released, for the same price. */
 static brume_status release_bins(brume_release *release, const brume_grid_column *column,
                                  const brume_interquartile *range, size_t rows, brume_error *error)
 {
     enum { MOST_EDGES = 4096 };
-    if (release->adjacency != BRUME_REPLACE || rows < 2)
+    if (release->adjacency != BRUME_REPLACE)
         return brume_fail(error, BRUME_EARGUMENT, "add --adjacency replace, or use another method",
-                          "iqr by the method 'stable' needs a public number of rows, at least 2");
+                          "iqr by the method 'stable' needs a public number of rows");
     double base = 1 + 1 / fmax(1, log((double)rows));
     double epsilon = brume_release_part(release, 2);
     release->released = false;
     release->cost_delta = release->delta;
+    if (rows < 2) { /* a price that no test can be drawn with is refused here too */
+        bool unused;
+        return brume_stable_release(epsilon, release->delta / 2, release->bits, 0, &unused, error);
+    }
     for (int grid = 0; grid < 2; grid++) {
         uint64_t edges[MOST_EDGES] = {0};
         size_t count = 1, bin;
@@ -210,8 +210,7 @@ static brume_status release_bins(brume_release *release, const brume_grid_column
 
 brume_status brume_release_interquartile(brume_release *release, brume_error *error)
 {
-    static const char *const methods[] = {"smooth", "ptr", "stable", "global", NULL};
-    BRUME_TRY(brume_release_method(release, methods, "smooth", error));
+    BRUME_TRY(brume_release_method(release, NULL, error));
     if (brume_release_is(release, "stable"))
         BRUME_TRY(brume_release_need_delta(release, error));
     brume_grid_column column;

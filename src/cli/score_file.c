@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "base/csv.h"
 #include "base/error.h"
+#include "reader/csv_rows.h"
 
 static brume_status bad_row(size_t row, const char *what, const char *hint, brume_error *error)
 {
@@ -100,9 +101,6 @@ static brume_status check_different(const brume_score_file *file, brume_error *e
 static brume_status read_rows(brume_csv *csv, brume_score_file *file, brume_error *error)
 {
     size_t candidate, score, room = 0;
-    if (brume_csv_columns(csv) == 0)
-        return brume_fail(error, BRUME_EARGUMENT, "its first line is candidate,score",
-                          "the file of scores is empty");
     BRUME_TRY(brume_csv_find(csv, "candidate", &candidate, error));
     BRUME_TRY(brume_csv_find(csv, "score", &score, error));
     for (;;) {
@@ -122,8 +120,14 @@ static brume_status read_rows(brume_csv *csv, brume_score_file *file, brume_erro
 brume_status brume_score_file_read(const char *path, brume_score_file *out, brume_error *error)
 {
     brume_csv *csv = NULL;
+    struct stat info;
     *out = (brume_score_file){0};
-    BRUME_TRY(brume_csv_open(strcmp(path, "-") == 0 ? "/dev/stdin" : path, &csv, error));
+    if (strcmp(path, "-") == 0)
+        path = "/dev/stdin";
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0)
+        return brume_fail(error, BRUME_EARGUMENT, "its first line is candidate,score",
+                          "the file of scores is empty");
+    BRUME_TRY(brume_csv_open(path, NULL, &csv, error));
     brume_status status = read_rows(csv, out, error);
     brume_csv_close(csv);
     return status;

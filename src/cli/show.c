@@ -1,10 +1,10 @@
-/* brume show: the policy of one dataset, as it was registered. */
+/* brume show: the policy of one dataset, as its owner declared it. */
 #include "cli/command.h"
 
 #include <string.h>
 
+#include "cli/declare.h"
 #include "cli/open_ledger.h"
-#include "cli/table.h"
 #include "ledger/dataset.h"
 
 static json_t *budget_to_json(const brume_filter *filter)
@@ -20,42 +20,10 @@ static json_t *to_json(const brume_dataset *dataset)
                              brume_adjacency_word(dataset->adjacency), "data_version",
                              dataset->data_version, "cap", dataset->cap, "budget",
                              budget_to_json(&dataset->filter));
-    if (json)
+    const char *options = json_string_value(json_object_get(dataset->policy, "options"));
+    if (json && json_object_set_new(json, "format", brume_format_to_json(options)) == 0)
         json_object_update_missing(json, dataset->policy);
     return json;
-}
-
-static void write_domain(brume_table *table, const json_t *domain)
-{
-    char text[72] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < json_array_size(domain) && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "",
-                                 json_string_value(json_array_get(domain, i)));
-    brume_table_cell(table, "%s%s", text, used >= sizeof text ? "..." : "");
-}
-
-static brume_status write_columns(brume_call *call, const json_t *policy, brume_error *error)
-{
-    static const char *const heads[] = {"column", "type", "bounds", "domain", NULL};
-    brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(heads, &table, error));
-    size_t i = 0;
-    json_t *column = NULL;
-    json_array_foreach (json_object_get(policy, "columns"), i, column) {
-        const char *low = json_string_value(json_object_get(column, "low"));
-        const char *high = json_string_value(json_object_get(column, "high"));
-        brume_table_cell(table, "%s", json_string_value(json_object_get(column, "name")));
-        brume_table_cell(table, "%s", json_string_value(json_object_get(column, "type")));
-        if (low && high)
-            brume_table_cell(table, "%s..%s", low, high);
-        else
-            brume_table_cell(table, "%s", "");
-        write_domain(table, json_object_get(column, "domain"));
-    }
-    brume_status status = brume_table_write(table, call, error);
-    brume_table_close(table);
-    return status;
 }
 
 static brume_status write_text(brume_call *call, const brume_dataset *dataset, brume_error *error)
@@ -65,6 +33,7 @@ static brume_status write_text(brume_call *call, const brume_dataset *dataset, b
     const char *unit = json_string_value(json_object_get(policy, "unit"));
     fprintf(out, "%s%s%s\n", brume_bold(call), dataset->name, brume_plain(call));
     fprintf(out, "  source      %s\n", json_string_value(json_object_get(policy, "location")));
+    brume_write_format(call, json_string_value(json_object_get(policy, "options")));
     if (json_is_true(json_object_get(policy, "public"))) {
         fprintf(out, "  public\n");
     } else {
@@ -83,11 +52,14 @@ static brume_status write_text(brume_call *call, const brume_dataset *dataset, b
             fprintf(out, "  bias        %s of each price buys estimates of it\n", share);
         if (dataset->cap)
             fprintf(out, "  cap         epsilon %s a query\n", dataset->cap);
+        double timeout = json_number_value(json_object_get(policy, "timeout"));
+        if (timeout > 0)
+            fprintf(out, "  timeout     %s s a query\n", brume_shortest(timeout).text);
     }
     if (*dataset->data_version)
         fprintf(out, "  version     %s\n", dataset->data_version);
     fputc('\n', out);
-    return write_columns(call, policy, error);
+    return brume_write_columns(call, policy, error);
 }
 
 static brume_status run(brume_call *call, brume_error *error)
@@ -116,7 +88,9 @@ static const char *const examples[] = {
 const brume_command brume_command_show = {
     .name = "show",
     .summary = "show the policy of a dataset",
-    .description = "Unit, limits, bounds, domains and budget as the owner registered them.",
+    .description =
+        "Unit, limits, how lines are read, types, bounds, domains and budget as the owner "
+        "declared them.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

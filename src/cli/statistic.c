@@ -168,14 +168,21 @@ static brume_status write_text(brume_call *call, const brume_release *input, con
 static brume_status look_at_file(brume_release *input, size_t which, brume_look *look,
                                  brume_error *error)
 {
+    const brume_call *call = input->call;
+    const char *one = brume_call_text(call, "column"), *several = brume_call_text(call, "columns");
     brume_input file = {0};
-    brume_status status = brume_input_open(brume_call_operand(input->call, 1), &file, error);
+    char *names = NULL; /* of the columns to read, for a JSON file */
+    if (asprintf(&names, "%s,%s,%s", one ? one : "", several ? several : "",
+                 statistics[which].edges ? "source,target" : "") < 0)
+        return brume_no_memory(error, "the names");
+    brume_status status = brume_input_open(brume_call_operand(call, 1), names, &file, error);
     if (status == BRUME_OK)
-        status = brume_csv_open(file.path, &input->csv, error);
+        status = brume_csv_open(file.path, file.format, &input->csv, error);
     if (status == BRUME_OK)
         status = statistics[which].look(input, look, error);
     brume_csv_close(input->csv);
     brume_input_close(&file);
+    free(names);
     return status;
 }
 

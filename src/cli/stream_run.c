@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "cli/lines.h"
+#include "cli/line_input.h"
 
 bool brume_stream_goes_on(brume_status status)
 {
@@ -76,19 +76,19 @@ static brume_status answer_line(brume_call *call, const char *line, uint64_t ind
 brume_status brume_stream_run(brume_call *call, brume_stream_ask ask, void *context,
                               brume_error *error)
 {
-    brume_lines *lines = NULL;
-    BRUME_TRY(brume_lines_open(STDIN_FILENO, &lines, error));
+    brume_line_input *lines = NULL;
+    BRUME_TRY(brume_line_input_open(STDIN_FILENO, &lines, error));
     brume_status status = BRUME_OK;
     bool halted = false, any = true;
     for (uint64_t index = 1; status == BRUME_OK && any && !halted; index++) {
         char *line = NULL;
-        if (!brume_lines_ready(lines))
+        if (!brume_line_input_ready(lines))
             status = brume_call_flush(call, error);
         if (status == BRUME_OK)
-            status = brume_lines_next(lines, &line, &any, error);
+            status = brume_line_input_next(lines, &line, &any, error);
         if (status == BRUME_OK && any)
             status = answer_line(call, line, index, ask, context, &halted, error);
     }
-    brume_lines_close(lines);
+    brume_line_input_close(lines);
     return status == BRUME_OK ? brume_call_flush(call, error) : status;
 }

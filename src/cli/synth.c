@@ -226,24 +226,30 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_policy *policy = NULL;
     bool charged = !brume_call_has(call, "no-ledger");
     brume_status status = BRUME_OK;
+    BRUME_TRY(brume_interrupt_check(call, error));
     if (charged && brume_call_has(call, "exact-error"))
         return brume_fail(error, BRUME_EPOLICY, "it is for --no-ledger, to study the methods",
                           "the exact error is a function of the data and is not private");
     if (charged)
+        status = brume_interrupt_watch(call, &synth.watch, error);
+    if (status == BRUME_OK && charged)
         status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
     if (status == BRUME_OK && charged)
         status = brume_open_dataset(ledger, brume_call_operand(call, 0), &dataset, error);
     if (status == BRUME_OK && charged)
         status = brume_policy_from_json(dataset->policy, &policy, error);
     synth.policy = policy;
-    synth.watch = charged ? brume_interrupt_watch(call) : NULL;
     synth.options.adjacency = adjacency_of(call, dataset);
     synth.spends_rho = dataset && dataset->filter.rule == BRUME_RULE_CONCENTRATED;
     if (status == BRUME_OK)
         status = brume_synth_read(&synth, error);
     brume_input input = {0};
-    if (status == BRUME_OK && !charged)
-        status = brume_input_open(brume_call_operand(call, 0), &input, error);
+    synth.format = &brume_rows_format;
+    if (status == BRUME_OK && !charged) {
+        status = brume_input_open(brume_call_operand(call, 0), brume_call_text(call, "columns"),
+                                  &input, error);
+        synth.format = input.format;
+    }
     if (status == BRUME_OK && !charged)
         status = brume_synth_check_file(&synth, input.path, error);
     if (status == BRUME_OK)
@@ -367,6 +373,7 @@ static const brume_option options[] = {
     {.name = "no-ledger",
      .type = BRUME_OPTION_FLAG,
      .help = "SOURCE is a file, and nobody keeps account: a row is a unit"},
+    BRUME_TIMEOUT_OPTION,
     BRUME_LEDGER_OPTION,
 };
 

@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "query/policy.h"
+#include "reader/format.h"
 #include "query/spend.h"
 
 /* Rows are kept on the ledger, for a free re-read, as pairs of cell and count: at most so many. */
@@ -15,10 +16,11 @@ enum { BRUME_SYNTH_KEPT = 1 << 16, BRUME_SYNTH_ROWS = 1 << 27 };
 
 typedef struct brume_synth {
     const brume_call *call;
-    const char *method;         /* as typed */
-    const brume_policy *policy; /* NULL: without a ledger */
-    const brume_watch *watch;   /* says when Ctrl-C was pressed; NULL: without a ledger */
-    bool spends_rho;            /* the budget's rule is concentrated */
+    const char *method;              /* as typed */
+    const brume_policy *policy;      /* NULL: without a ledger */
+    const brume_text_format *format; /* of the CSV that is read; NULL: the defaults of its name */
+    const brume_watch *watch;        /* says when Ctrl-C was pressed; NULL: without a ledger */
+    bool spends_rho;                 /* the budget's rule is concentrated */
 
     /* what was asked, all public */
     brume_schema *schema;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/csv.h"
+#include "reader/csv_rows.h"
 #include "cli/progress.h"
 
 /* ---- reading ---- */
@@ -25,7 +25,7 @@ brume_status brume_synth_check_file(const brume_synth *synth, const char *path, 
 {
     brume_csv *csv = NULL;
     size_t places[BRUME_UNIVERSE_COLUMNS];
-    BRUME_TRY(brume_csv_open(path, &csv, error));
+    BRUME_TRY(brume_csv_open(path, synth->format, &csv, error));
     brume_status status = find_columns(synth, csv, places, error);
     brume_csv_close(csv);
     return status;
@@ -58,7 +58,7 @@ static brume_status read_counts(const brume_synth *synth, const char *path, doub
                                 brume_error *error)
 {
     brume_csv *csv = NULL;
-    BRUME_TRY(brume_csv_open(path, &csv, error));
+    BRUME_TRY(brume_csv_open(path, synth->format, &csv, error));
     brume_status status = count_rows(synth, csv, counts, error);
     brume_csv_close(csv);
     return status;
@@ -172,7 +172,7 @@ static bool show_progress(void *context, uint64_t round, uint64_t rounds)
     shown *all = context;
     const brume_watch *watch = all->synth->watch;
     brume_progress_update(&all->bar, round);
-    return !watch || !watch->interrupted(watch->context);
+    return !watch || !watch->stopped(watch->context);
 }
 
 static brume_status run_in(const brume_synth *synth, const char *path, bool exact, brume_bits *bits,

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/csv.h"
+#include "base/csv_write.h"
 #include "engine/parquet.h"
 
 static bool is_parquet(const char *path)

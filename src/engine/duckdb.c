@@ -1,10 +1,11 @@
 /* DuckDB in process: CSV, Parquet and JSON files.
  *
  * Lock-down, in this order: the database is in memory (so that no stored macro can shadow a
- * function); the settings that change the meaning of SQL are pinned; the source files alone are
- * allowed and external access is switched off; each source becomes a view; the configuration is
- * locked. After that only a prepared statement that DuckDB itself calls a SELECT is executed. How
- * files are read is in duckdb_source.c. */
+ * function); the settings that change the meaning of SQL are pinned; what does not fit into memory
+ * fails instead of going to disk; external access is switched off (files are read by brume); each
+ * source becomes a view; the configuration is locked.
+ * After that only a prepared statement that DuckDB itself calls a SELECT is executed. How files are
+ * read is in duckdb_source.c. */
 #include "engine/driver.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "base/error.h"
 #include "engine/duckdb_scan.h"
 #include "engine/duckdb_source.h"
+#include "engine/duckdb_text.h"
 
 typedef struct duckdb_state_of_engine {
     duckdb_database database;
@@ -54,6 +56,7 @@ static bool settle(engine_state *state)
         "SET enable_progress_bar = false",
         "SET errors_as_json = false",
         "SET scalar_subquery_error_on_multiple_rows = true",
+        "SET temp_directory = ''", /* rows are never written to disk */
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (!brume_duckdb_run(state->connection, settings[i]))
@@ -75,20 +78,10 @@ static brume_status duckdb_driver_open(brume_engine *engine, const brume_source 
     for (size_t i = 0; i < count; i++)
         BRUME_TRY(brume_files_find(sources[i].location, &state->sources[i].files, error));
     if (duckdb_open(NULL, &state->database) != DuckDBSuccess ||
-        duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state))
+        duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state) ||
+        !brume_duckdb_text_register(state->connection))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be started");
-    char *sql = NULL;
-    brume_sql_append(&sql, "SET allowed_paths = [");
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < state->sources[i].files.count; j++) {
-            brume_sql_append(&sql, i + j ? "," : "");
-            brume_sql_append_quoted(&sql, state->sources[i].files.paths[j]);
-        }
-    brume_sql_append(&sql, "]");
-    bool locked = sql && brume_duckdb_run(state->connection, sql) &&
-                  brume_duckdb_run(state->connection, "SET enable_external_access = false");
-    free(sql);
-    if (!locked)
+    if (!brume_duckdb_run(state->connection, "SET enable_external_access = false"))
         return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be locked down");
     for (size_t i = 0; i < count; i++)
         BRUME_TRY(brume_duckdb_open_source(state->connection, i, &sources[i], &state->sources[i],
@@ -108,10 +101,8 @@ static void duckdb_driver_close(brume_engine *engine)
     if (state->database)
         duckdb_close(&state->database);
     brume_duckdb_scan_close(state->scan);
-    for (size_t i = 0; i < state->source_count; i++) {
-        brume_files_clear(&state->sources[i].files);
-        free(state->sources[i].options);
-    }
+    for (size_t i = 0; i < state->source_count; i++)
+        brume_duckdb_source_clear(&state->sources[i]);
     free(state->sources);
     free(state);
     engine->state = NULL;
@@ -130,8 +121,7 @@ static brume_status duckdb_driver_describe(brume_engine *engine, size_t index,
                                            brume_description *description, brume_error *error)
 {
     const engine_state *state = engine->state;
-    return brume_duckdb_describe(state->connection, index, &state->sources[index], description,
-                                 error);
+    return brume_duckdb_describe(&state->sources[index], description, error);
 }
 
 /* ---- rows ---- */
@@ -139,13 +129,15 @@ static brume_status duckdb_driver_describe(brume_engine *engine, size_t index,
 static brume_status engine_failed(const engine_state *state, brume_error *error)
 {
     for (size_t i = 0; i < state->source_count; i++)
+        BRUME_TRY(brume_duckdb_table_failure(&state->sources[i].table, error));
+    for (size_t i = 0; i < state->source_count; i++)
         for (size_t j = 0; j < state->sources[i].files.count; j++)
             if (access(state->sources[i].files.paths[j], R_OK) != 0)
                 return brume_fail(error, BRUME_ESOURCE, "put the file back and ask again",
                                   "the file '%s' is gone or may not be read any more",
                                   state->sources[i].files.location);
     return brume_fail(error, BRUME_EENGINE,
-                      "check that the source is whole, and that there is memory and disk space",
+                      "check that the source is whole, and that there is memory",
                       "DuckDB failed while it ran the query");
 }
 

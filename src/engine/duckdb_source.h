@@ -4,32 +4,30 @@
 
 #include <duckdb.h>
 
+#include "engine/duckdb_reader.h"
 #include "engine/files.h"
 
 typedef struct brume_duckdb_source {
     brume_files files;
-    char *options; /* arguments of the reading function, to be recorded */
+    char *options; /* how the lines of text files are read, to be recorded */
+    brume_duckdb_table table;
 } brume_duckdb_source;
-
-/* Append to *text (owned, may be NULL); on failure frees it and leaves NULL. The second one appends
- * a string literal. */
-void brume_sql_append(char **text, const char *more);
-void brume_sql_append_quoted(char **text, const char *value);
 
 /* Run a statement of brume's own whose result does not matter. */
 bool brume_duckdb_run(duckdb_connection connection, const char *sql);
 
-/* Make the view main.source_INDEX over files that were found; *table is what follows FROM. Without
- * recorded columns (registration) find out how they are to be read, and refuse what would be read
- * as something else than it is; with them ESOURCE unless they still are what was recorded. */
+/* Make the view main.source_INDEX over files that were found; *table is what follows FROM. ESOURCE
+ * unless they still are what was recorded; EARGUMENT where the declared columns do not fit. *source
+ * stays where it is, and is cleared after the database is closed. */
 BRUME_MUST_USE brume_status brume_duckdb_open_source(duckdb_connection connection, size_t index,
                                                      const brume_source *recorded,
                                                      brume_duckdb_source *source, char **table,
                                                      brume_error *error);
 
+void brume_duckdb_source_clear(brume_duckdb_source *source);
+
 /* Columns, identity and options of an opened source. */
-BRUME_MUST_USE brume_status brume_duckdb_describe(duckdb_connection connection, size_t index,
-                                                  const brume_duckdb_source *source,
+BRUME_MUST_USE brume_status brume_duckdb_describe(const brume_duckdb_source *source,
                                                   brume_description *description,
                                                   brume_error *error);
 

@@ -20,8 +20,8 @@ bool brume_engine_ends_with(const char *text, const char *end)
 
 bool brume_engine_dialect_of(const char *location, brume_dialect *dialect)
 {
-    static const char *const endings[] = {".csv",  ".tsv",   ".csv.gz", ".parquet",
-                                          ".json", ".jsonl", ".ndjson"};
+    static const char *const endings[] = {".csv",     ".tsv",  ".csv.gz", ".tsv.gz",
+                                          ".parquet", ".json", ".jsonl",  ".ndjson"};
     if (strncmp(location, "postgresql://", 13) == 0 || strncmp(location, "postgres://", 11) == 0) {
         *dialect = BRUME_DIALECT_POSTGRESQL;
         return true;
@@ -339,7 +339,9 @@ brume_status brume_engine_check_columns(const brume_source *source, const brume_
         if (j == now->column_count)
             return brume_fail(error, BRUME_ESOURCE, hint, "the source has no column '%s' any more",
                               source->columns[i].name);
-        if (strcmp(now->columns[j].native, source->columns[i].native) != 0)
+        /* A column that cannot be read may be of any type: nothing is made of it. */
+        if (source->columns[i].type.kind != BRUME_TYPE_REFUSED &&
+            strcmp(now->columns[j].native, source->columns[i].native) != 0)
             return brume_fail(error, BRUME_ESOURCE, hint,
                               "column '%s' of the source is not of the recorded type any more",
                               source->columns[i].name);

@@ -1,14 +1,14 @@
 /* An engine runs a printed SELECT over one or more sources and streams its rows.
  *
- * 1. A source is a CSV, Parquet or JSON file or glob (read by DuckDB, in process), or a table of a
- *    PostgreSQL server. Several sources may be opened together (for joins); they must be of one
+ * 1. A source is a CSV, Parquet or JSON file or glob (queried by DuckDB, in process), or a table of
+ *    a PostgreSQL server. Several sources may be opened together (for joins); they must be of one
  *    kind, and on one server.
  * 2. An engine is opened locked down: files other than the sources cannot be read, nothing can be
  *    written, only one SELECT at a time runs, settings that change the meaning of SQL are pinned.
  * 3. No message carries the engine's own error text, because that text may quote rows.
- * 4. Rows arrive in no defined order. NULL is NULL; a CSV or JSON line whose shape, or whose
- *    value in a column that the query uses, does not fit the recorded columns is skipped: an error
- *    would tell that it is there.
+ * 4. Rows arrive in no defined order. Every line of a CSV or JSON file and every record of a
+ *    Parquet file is a row, and what cannot be read of it is NULL (reader/rows.h): an error, or a
+ *    row that is missing, would tell that it is there.
  * 5. Threads: one thread at a time uses an engine; brume_engine_cancel may be called from any
  *    thread and from a signal handler. The engine itself may use several: see brume_engine_scan. */
 #ifndef BRUME_ENGINE_ENGINE_H
@@ -71,19 +71,24 @@ typedef struct brume_description {
     char *options;  /* to be recorded and given back as brume_source.options */
     brume_column *columns;
     size_t column_count;
+    bool can_fail;  /* PostgreSQL: a view that computes (casts, functions, arithmetic) or a foreign
+                       table: a row of it can make a query fail, which tells that it is there */
+    bool is_opaque; /* PostgreSQL: it reads through a function or a foreign table, so that its marks
+                       do not know everything it reads */
 } brume_description;
 
 /* What a source is known by. Two sources that share a mark hold the same data, or part of it:
  *   path:PATH                a file's resolved path
  *   inode:MAJOR:MINOR:INODE:BIRTH   a file, whatever its name: hard links, renamed files
  *   contents:SIZE:HASH       a file's contents: copies
- *   table:SERVER:DATABASE:OID       a table; of a view also the tables it reads, of a partitioned
- *                            or inherited one also its parts
+ *   table:SERVER:DATABASE:OID       a table; of a partitioned or inherited one also its parts; of a
+ *                            view also the tables it reads, these last. What is behind a function
+ *                            or a foreign table is not seen.
  * They may say something about the data (names of files, contents): they are for the ledger, which
  * keeps them as keyed hashes, and for nobody's eyes. */
 typedef struct brume_marks {
     char **texts;
-    size_t count;
+    size_t count, read_count; /* the last `read_count` are of tables that a view reads */
 } brume_marks;
 
 typedef struct brume_engine brume_engine;

@@ -47,7 +47,9 @@ static brume_status run(const char *sql, brume_error *error)
     bool good = duckdb_open(NULL, &database) == DuckDBSuccess &&
                 duckdb_connect(database, &connection) == DuckDBSuccess;
     if (good) {
-        good = duckdb_query(connection, sql, &result) == DuckDBSuccess;
+        /* nothing of the rows goes to disk but the file itself */
+        good = duckdb_query(connection, "SET temp_directory = ''", NULL) == DuckDBSuccess &&
+               duckdb_query(connection, sql, &result) == DuckDBSuccess;
         duckdb_destroy_result(&result);
     }
     duckdb_disconnect(&connection);

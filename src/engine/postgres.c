@@ -75,6 +75,10 @@ static bool settle(brume_postgres *state)
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (!run(state, settings[i]))
             return false;
+    /* A server that can look whether its client is still there does so: a process that was ended at
+     * its deadline leaves no query running. Older servers, and some systems, cannot. */
+    if (PQserverVersion(state->connection) >= 140000)
+        (void)run(state, "SET client_connection_check_interval = '1s'");
     return true;
 }
 
@@ -188,7 +192,7 @@ static brume_status open_table(brume_engine *engine, size_t index, const brume_s
     if (!engine->tables[index])
         return brume_no_memory(error, NULL);
     brume_description now = {0};
-    brume_status status = brume_postgres_describe(engine, index, &now, error);
+    brume_status status = brume_postgres_columns(engine, index, &now, error);
     if (status == BRUME_OK)
         status = brume_engine_check_columns(source, &now, error);
     brume_description_clear(&now);

@@ -1,5 +1,6 @@
 /* An open connection to a PostgreSQL server. Shared by postgres.c (connecting, rows) and
- * postgres_catalog.c (columns and marks of tables). */
+ * postgres_catalog.c (columns of tables) and
+ * postgres_view.c (what a table or view reads). */
 #ifndef BRUME_ENGINE_POSTGRES_H
 #define BRUME_ENGINE_POSTGRES_H
 
@@ -21,9 +22,16 @@ typedef struct brume_postgres {
 /* BRUME_EENGINE, without the server's own words: they may quote rows. */
 brume_status brume_postgres_failed(brume_postgres *state, brume_error *error);
 
+/* The columns alone, which every opening compares with those that were recorded. */
+brume_status brume_postgres_columns(brume_engine *engine, size_t index,
+                                    brume_description *description, brume_error *error);
+
 /* The driver's functions of these names. */
 brume_status brume_postgres_describe(brume_engine *engine, size_t index,
                                      brume_description *description, brume_error *error);
+/* Sets can_fail and is_opaque of what is read here (postgres_view.c). */
+brume_status brume_postgres_look_through(brume_engine *engine, size_t index,
+                                         brume_description *description, brume_error *error);
 brume_status brume_postgres_marks(brume_engine *engine, size_t index, bool contents,
                                   brume_marks *marks, brume_error *error);
 

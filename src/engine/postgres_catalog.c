@@ -1,4 +1,4 @@
-/* What PostgreSQL's catalog says of a table: its columns with their types, and what it reads. */
+/* What PostgreSQL's catalog says of a table: its columns with their types. */
 #include "engine/postgres.h"
 
 #include <stdlib.h>
@@ -55,8 +55,8 @@ static void type_of_native(const char *schema, const char *name, const char *kin
     }
 }
 
-brume_status brume_postgres_describe(brume_engine *engine, size_t index,
-                                     brume_description *description, brume_error *error)
+brume_status brume_postgres_columns(brume_engine *engine, size_t index,
+                                    brume_description *description, brume_error *error)
 {
     brume_postgres *state = engine->state;
     if (!state->sources[index].oid)
@@ -89,35 +89,9 @@ brume_status brume_postgres_describe(brume_engine *engine, size_t index,
     return description->identity && description->options ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
-/* The table and whatever it reads: through the rules of views and materialised views, and parts. A
- * server that does not say who it is is known by host and port, as in the identity. */
-brume_status brume_postgres_marks(brume_engine *engine, size_t index, bool contents,
-                                  brume_marks *marks, brume_error *error)
+brume_status brume_postgres_describe(brume_engine *engine, size_t index,
+                                     brume_description *description, brume_error *error)
 {
-    (void)contents;
-    brume_postgres *state = engine->state;
-    if (!state->sources[index].oid)
-        return brume_fail(error, BRUME_EINTERNAL, NULL, "what is read here is no table");
-    const char *const parameters[] = {state->sources[index].oid};
-    PGresult *result = PQexecParams(
-        state->connection,
-        "WITH RECURSIVE reads(oid) AS (SELECT $1::pg_catalog.oid UNION SELECT x.oid FROM reads, "
-        "LATERAL (SELECT d.refobjid AS oid FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d "
-        "ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND "
-        "d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass WHERE r.ev_class = reads.oid "
-        "UNION ALL SELECT i.inhrelid FROM pg_catalog.pg_inherits i WHERE i.inhparent = reads.oid) "
-        "x) SELECT reads.oid::text, d.oid::text FROM reads, pg_catalog.pg_database d WHERE "
-        "d.datname = pg_catalog.current_database() ORDER BY reads.oid",
-        1, NULL, parameters, NULL, NULL, 0);
-    brume_status status = BRUME_OK;
-    if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        status = brume_postgres_failed(state, error);
-    for (int i = 0; status == BRUME_OK && i < PQntuples(result); i++)
-        status =
-            brume_marks_add(marks,
-                            brume_engine_format("table:%s:%s:%s", state->server,
-                                                PQgetvalue(result, i, 1), PQgetvalue(result, i, 0)),
-                            error);
-    PQclear(result);
-    return status;
+    BRUME_TRY(brume_postgres_columns(engine, index, description, error));
+    return brume_postgres_look_through(engine, index, description, error);
 }

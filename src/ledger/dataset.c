@@ -1,7 +1,8 @@
 /* Registered datasets: a policy, a budget and its filter's state.
  *
  * Promise: what brume_ledger_dataset returns is what the journal says: the policy is read from the
- * `register` row and the filter's state is compared with the row that set it. */
+ * row that states it (the newest `register` or `amend`) and the filter's state is compared with the
+ * row that set it. */
 #include "ledger/dataset.h"
 
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ledger/journal.h"
-#include "ledger/mark.h"
 #include "ledger/secret.h"
 
 static brume_status out_of_memory(brume_error *error)
@@ -43,114 +43,16 @@ bool brume_adjacency_parse(const char *word, brume_adjacency *out)
     return false;
 }
 
-enum { MOST_NAME = 255, PASSWORD_NAME = MOST_NAME + 32 };
-
-static void password_name(const char *dataset, char name[PASSWORD_NAME])
+void brume_password_name(const char *dataset, char name[BRUME_PASSWORD_NAME])
 {
-    snprintf(name, PASSWORD_NAME, "password of %s", dataset);
-}
-
-/* ---- registering ---- */
-
-static brume_status refuse_if_found(brume_ledger *ledger, const char *sql, const char *key,
-                                    const char *what, const char *hint, brume_error *error)
-{
-    sqlite3_stmt *statement = NULL;
-    bool found = false;
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, "t", key));
-    brume_status status = brume_store_step(ledger, statement, &found, error);
-    if (status == BRUME_OK && found)
-        status = brume_fail(error, BRUME_EPOLICY, hint, "%s, as '%s'", what,
-                            brume_store_text(statement, 0));
-    sqlite3_finalize(statement);
-    return status;
-}
-
-static brume_status write_registration(brume_ledger *ledger, const brume_registration *new,
-                                       brume_error *error)
-{
-    BRUME_TRY(brume_journal_check_head(ledger, error));
-    BRUME_TRY(refuse_if_found(ledger, "SELECT name FROM dataset WHERE name = ?1", new->name,
-                              "the name is registered already", "choose another name", error));
-    if (!new->new_budget)
-        BRUME_TRY(refuse_if_found(ledger, "SELECT name FROM dataset WHERE source = ?1", new->source,
-                                  "the same source is registered already",
-                                  "a second budget for the same people adds to the first; "
-                                  "--new-budget if you mean it",
-                                  error));
-    if (!new->new_budget)
-        BRUME_TRY(brume_mark_refuse_known(ledger, new->marks, new->mark_count, error));
-    if (new->password) {
-        char name[PASSWORD_NAME];
-        password_name(new->name, name);
-        BRUME_TRY(brume_secret_set(ledger, name, new->password, error));
-    }
-    for (size_t i = 0; i < new->mark_count; i++)
-        BRUME_TRY(brume_mark_add(ledger, new->name, new->marks[i], error));
-    char filter[BRUME_FILTER_TEXT];
-    BRUME_TRY(brume_filter_print(new->filter, filter, error));
-    json_t *body = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s?,s:O,s:b}", "dataset", new->name, "source",
-                             new->source, "data_version", new->data_version, "adjacency",
-                             brume_adjacency_word(new->adjacency), "filter", filter, "cap",
-                             new->cap, "policy", new->policy, "new_budget", new->new_budget);
-    uint64_t id = 0;
-    brume_status status = brume_journal_next(ledger, &id, error);
-    if (status == BRUME_OK)
-        status = brume_store_execute(ledger, error,
-                                     "INSERT INTO dataset(name, source, registered, data_version, "
-                                     "filter, last, queries) VALUES(?1,?2,?3,?4,?5,?3,0)",
-                                     "ttitt", new->name, new->source, (int64_t)id,
-                                     new->data_version, filter);
-    if (status == BRUME_OK)
-        return brume_journal_append(ledger, "register", body, error);
-    json_decref(body);
-    return status;
-}
-
-brume_status brume_ledger_register(brume_ledger *ledger, const brume_registration *registration,
-                                   brume_error *error)
-{
-    if (!registration->name || !*registration->name)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "a dataset needs a name");
-    if (strlen(registration->name) > MOST_NAME)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "a name has at most %d bytes", MOST_NAME);
-    BRUME_TRY(brume_store_begin(ledger, error));
-    brume_status status = write_registration(ledger, registration, error);
-    if (status == BRUME_OK)
-        return brume_store_commit(ledger, error);
-    brume_store_undo(ledger);
-    return status;
-}
-
-static brume_status write_data_version(brume_ledger *ledger, const char *name,
-                                       const char *data_version, brume_error *error)
-{
-    brume_dataset *dataset = NULL;
-    BRUME_TRY(brume_journal_check_head(ledger, error));
-    BRUME_TRY(brume_ledger_dataset(ledger, name, &dataset, error));
-    brume_dataset_close(dataset);
-    BRUME_TRY(brume_store_execute(ledger, error, "UPDATE dataset SET data_version=?2 WHERE name=?1",
-                                  "tt", name, data_version));
-    json_t *body = json_pack("{s:s,s:s}", "dataset", name, "data_version", data_version);
-    return brume_journal_append(ledger, "version", body, error);
-}
-
-brume_status brume_ledger_set_data_version(brume_ledger *ledger, const char *name,
-                                           const char *data_version, brume_error *error)
-{
-    BRUME_TRY(brume_store_begin(ledger, error));
-    brume_status status = write_data_version(ledger, name, data_version, error);
-    if (status == BRUME_OK)
-        return brume_store_commit(ledger, error);
-    brume_store_undo(ledger);
-    return status;
+    snprintf(name, BRUME_PASSWORD_NAME, "password of %s", dataset);
 }
 
 /* ---- loading ---- */
 
 typedef struct dataset_row {
     char *source, *data_version, *filter;
-    uint64_t registered, last, queries;
+    uint64_t stated, last, queries;
 } dataset_row;
 
 static void free_row(dataset_row *row)
@@ -194,7 +96,7 @@ static brume_status read_row(brume_ledger *ledger, const char *name, dataset_row
         row->source = strdup(brume_store_text(statement, 0));
         row->data_version = strdup(brume_store_text(statement, 1));
         row->filter = strdup(brume_store_text(statement, 2));
-        row->registered = (uint64_t)sqlite3_column_int64(statement, 3);
+        row->stated = (uint64_t)sqlite3_column_int64(statement, 3);
         row->last = (uint64_t)sqlite3_column_int64(statement, 4);
         row->queries = (uint64_t)sqlite3_column_int64(statement, 5);
         if (!row->source || !row->data_version || !row->filter)
@@ -241,7 +143,7 @@ static brume_status fill(brume_ledger *ledger, const char *name, dataset_row *ro
                          brume_dataset *dataset, brume_error *error)
 {
     json_t *body = NULL;
-    BRUME_TRY(brume_journal_body(ledger, row->registered, &body, error));
+    BRUME_TRY(brume_journal_body(ledger, row->stated, &body, error));
     const char *registered = json_string_value(json_object_get(body, "dataset"));
     const char *adjacency = json_string_value(json_object_get(body, "adjacency"));
     const char *source = json_string_value(json_object_get(body, "source"));
@@ -258,12 +160,13 @@ static brume_status fill(brume_ledger *ledger, const char *name, dataset_row *ro
         dataset->data_version = strdup(row->data_version);
         dataset->cap = cap ? strdup(cap) : NULL;
         dataset->queries = row->queries;
+        dataset->stated = row->stated;
         if (!dataset->name || !dataset->source || !dataset->data_version || (cap && !dataset->cap))
             status = out_of_memory(error);
     }
     json_decref(body);
-    char secret[PASSWORD_NAME];
-    password_name(name, secret);
+    char secret[BRUME_PASSWORD_NAME];
+    brume_password_name(name, secret);
     if (status == BRUME_OK)
         status = brume_secret_read(ledger, secret, &dataset->password, error);
     if (status != BRUME_OK)
@@ -289,6 +192,22 @@ brume_status brume_ledger_dataset(brume_ledger *ledger, const char *name, brume_
         return status;
     }
     *out = dataset;
+    return BRUME_OK;
+}
+
+brume_status brume_dataset_is_public(brume_ledger *ledger, const char *name, bool *is_public,
+                                     brume_error *error)
+{
+    dataset_row row = {0};
+    json_t *body = NULL;
+    brume_status status = read_row(ledger, name, &row, error);
+    if (status == BRUME_OK)
+        status = brume_journal_body(ledger, row.stated, &body, error);
+    free_row(&row);
+    if (status != BRUME_OK)
+        return status;
+    *is_public = json_is_true(json_object_get(json_object_get(body, "policy"), "public"));
+    json_decref(body);
     return BRUME_OK;
 }
 

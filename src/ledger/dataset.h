@@ -1,4 +1,5 @@
-/* Words for adjacencies, as the command line and the journal write them. */
+/* Words for adjacencies, as the command line and the journal write them, and what the files of
+ * src/ledger share about datasets. */
 #ifndef BRUME_LEDGER_DATASET_H
 #define BRUME_LEDGER_DATASET_H
 
@@ -9,5 +10,14 @@ const char *brume_adjacency_word(brume_adjacency adjacency);
 
 /* False if the word is none of them; *out is untouched then. */
 bool brume_adjacency_parse(const char *word, brume_adjacency *out);
+
+/* Is the dataset one that needs no protection, by the policy that the journal states? */
+BRUME_MUST_USE brume_status brume_dataset_is_public(brume_ledger *ledger, const char *name,
+                                                    bool *is_public, brume_error *error);
+
+enum { BRUME_MOST_DATASET_NAME = 255, BRUME_PASSWORD_NAME = BRUME_MOST_DATASET_NAME + 32 };
+
+/* Under which name the password of a dataset's server is kept (secret.h). */
+void brume_password_name(const char *dataset, char name[BRUME_PASSWORD_NAME]);
 
 #endif

@@ -97,11 +97,13 @@ static brume_status append_text(brume_ledger *ledger, const char *kind, const ch
         "itttt", (int64_t)row.id, time, kind, body, hash);
 }
 
-/* Where a body has the digest of the tables beside the journal. A program that knows schema 1 alone
- * and still has the file open finds no "states" after a migration, and refuses to write. */
+/* Where a body has the digest of the tables beside the journal. A program that knows an older
+ * schema alone and still has the file open does not find its word after a migration, and refuses to
+ * write. */
 static const char *digest_key(const brume_ledger *ledger)
 {
-    return ledger->schema == 1 ? "states" : "tables";
+    static const char *const words[] = {"states", "tables", "beside"};
+    return words[ledger->schema - 1];
 }
 
 /* Chain `digest` over the rows that `sql` gives. */

@@ -5,17 +5,20 @@
  *
  *   create    {}
  *   register  {"dataset","source","data_version","adjacency","filter","cap","policy","new_budget"}
- *   version   {"dataset","data_version"}
- *   reserve   {"charges":[{"dataset","price","filter"}],"sql","events","answer_key"}
+ *   refuse    {"dataset"}: a registration under this name that was refused
+ *   amend     as register, with "changes" and "moves_units" for "new_budget": the policy anew
+ *   version   {"dataset","data_version"}: until schema 3
+ *   reserve   {"charges":[{"dataset","price","filter"}],"sql","typed","events","answer_key"};
+ *             "typed" since schema 3
  *   commit    {"reservation","answer_hash"}
  *   fail      {"reservation","reason"}
  *   migrate   {"from","to"}: schemas
  *
  * `filter` is the state of the dataset's filter after the row, in its exact text form; `price` the
- * charge in its exact text form. Every body also has "tables": a digest of the tables of datasets
+ * charge in its exact text form. Every body also has "beside": a digest of the tables of datasets
  * and of marks after the row, so that the newest row vouches for the state of every dataset and for
- * all that is known of its source. (Rows of schema 1 have "states", of the datasets alone.) Bodies
- * are JSON with sorted keys and no spaces. */
+ * all that is known of its source. (Rows of schema 2 call it "tables"; those of schema 1 have
+ * "states", of the datasets alone.) Bodies are JSON with sorted keys and no spaces. */
 #ifndef BRUME_LEDGER_JOURNAL_H
 #define BRUME_LEDGER_JOURNAL_H
 

@@ -4,8 +4,8 @@
  *
  *   journal      append-only, hash-chained: every fact, in order. Row i carries
  *                hash_i = SHA-256(hash_{i-1} | id | time | kind | body); see journal.h.
- *   dataset      one row per registered dataset: policy and the filter's state, each a copy of what
- *                the journal row `last` says.
+ *   dataset      one row per registered dataset: which journal row states its policy, and the
+ *                filter's state, a copy of what the journal row `last` says.
  *   reservation  one row per reservation: its state, `reserved`, `committed` or `failed`.
  *   answer       recorded answers, for free re-reads; their hashes are in the journal.
  *   mark         by what each dataset's source is known, as keyed hashes; see mark.h.
@@ -21,7 +21,9 @@
  *  3. A reservation that touches several datasets charges all of them or none.
  *  4. Nothing is ever refunded. A crash, a failed engine, a closed pipe: what was reserved stays
  *     spent, because whether an answer was seen cannot be known.
- *  5. The filter's rule, its budget and the adjacency are fixed at registration.
+ *  5. The filter's rule and the adjacency are fixed at registration. The budget and the policy
+ *     change by the owner's amendment only, which is a row of the journal; what was spent stays
+ *     spent (brume_ledger_amend).
  *  6. Before it writes, the ledger checks that the newest row's hash is right and that the dataset
  *     table is the one this row vouches for, and a dataset's state against the row that set it;
  *     otherwise BRUME_EDAMAGED.
@@ -69,27 +71,65 @@ typedef struct brume_registration {
     const char *name;         /* unique, not empty */
     const char *source;       /* identity of the source; the same one twice is refused */
     const char *password;     /* that opens the source; kept, and never shown; NULL: none */
-    const char *const *marks; /* what else it is known by (mark.h); a known one is refused */
+    const char *const *marks; /* what else it is known by (mark.h) */
     size_t mark_count;
+    size_t read_mark_count;   /* the last so many of them are of tables that it, a view, reads */
     const char *data_version; /* the owner's public label; may be "" */
     brume_adjacency adjacency;
     const brume_filter *filter; /* fresh: the budget and its rule */
     const char *cap;            /* most epsilon of one query, as a decimal; NULL: no cap */
-    const json_t *policy;       /* everything else, opaque to the ledger */
+    const json_t *policy;       /* everything else; the ledger reads "public" of it alone */
     bool new_budget;            /* the owner insists: same source under another name */
 } brume_registration;
 
 /* Register a dataset. BRUME_EPOLICY if the name or the source is registered already, or if it
- * shares data with a registered one, by its marks. */
+ * shares data with a registered one, by its marks (mark.h says when): with one text whatever the
+ * reason, and recorded in the journal, where the name that was asked for is all that it says. */
 BRUME_MUST_USE brume_status brume_ledger_register(brume_ledger *ledger,
                                                   const brume_registration *registration,
                                                   brume_error *error);
 
-/* Give a dataset a new public version label. Recorded; recorded answers of the old label stay, but
- * are no longer found by queries on the new one. */
-BRUME_MUST_USE brume_status brume_ledger_set_data_version(brume_ledger *ledger, const char *name,
-                                                          const char *data_version,
-                                                          brume_error *error);
+/* ---- amendments ----
+ *
+ * The owner's correction of a registered dataset: a row of the journal that states the policy anew.
+ * Its source, its rule and its adjacency stay.
+ *
+ * 1. What was spent stays spent. With a new budget the filter's limits are those of a fresh filter
+ *    of that budget, its sums are kept, and sums above the limits are refused. Under concentrated
+ *    the share of delta for failures stays a tenth: an amendment cannot move delta from one share
+ *    to the other.
+ * 2. What that guarantees. If the owner's decision does not depend on answers, all releases
+ *    together meet the budget as it stands after its last amendment, because the sums are within
+ *    the limits of that budget whatever the answers were. If it does depend on them, they meet
+ *    (largest epsilon, largest delta) of the budgets that the owner would have given after any
+ *    answers, because every limit grows with both.
+ * 3. Charges are prices for one unit. An amendment after which rows may belong to other units than
+ *    before is refused once anything was charged: what was paid says nothing about other units.
+ * 4. Limits, bounds, domains and types of other columns may change at any time: a release was
+ *    priced for the policy of its time, and keeps that guarantee.
+ * 5. Amending and charging are transactions that exclude each other: a query that was planned under
+ *    another policy than the one in force is not charged (brume_ledger_charge.stated). */
+
+typedef struct brume_amendment {
+    const char *name;
+    uint64_t stated;          /* brume_dataset.stated of the policy that is amended */
+    const char *epsilon;      /* the new budget, as decimals; NULL: as it is */
+    const char *delta;        /* NULL: none */
+    const char *cap;          /* the new cap; "": none; NULL: as it is */
+    const char *data_version; /* NULL: as it is. Recorded answers of the old label stay, but are not
+                                 found by queries on the new one */
+    const json_t *policy;     /* NULL: as it is */
+    bool moves_units;         /* rows may belong to other units than under the old policy */
+    const json_t *changes;    /* words for what is amended, an array of texts, for the history */
+} brume_amendment;
+
+/* BRUME_EPOLICY: a budget below what was spent, clause 3, or somebody amended it meanwhile;
+ * BRUME_EARGUMENT: a budget that the rule does not take; BRUME_EUNKNOWN. */
+BRUME_MUST_USE brume_status brume_ledger_amend(brume_ledger *ledger,
+                                               const brume_amendment *amendment,
+                                               brume_error *error);
+
+/* ---- datasets as they are ---- */
 
 typedef struct brume_dataset {
     char *name, *source, *data_version;
@@ -98,6 +138,7 @@ typedef struct brume_dataset {
     brume_filter filter; /* the state now */
     json_t *policy;
     uint64_t queries; /* reservations so far; free re-reads do not count */
+    uint64_t stated;  /* the journal row that states the policy */
 } brume_dataset;
 
 /* Load one dataset; free with brume_dataset_close. BRUME_EUNKNOWN with the nearest name. */
@@ -114,21 +155,27 @@ BRUME_MUST_USE brume_status brume_ledger_names(brume_ledger *ledger, json_t **ou
 typedef struct brume_ledger_charge {
     const char *dataset;
     const brume_charge *price; /* in the currency of that dataset's rule */
+    uint64_t stated;           /* brume_dataset.stated of the policy it was planned under; 0: any */
     const char *const *marks;  /* of what will be read; new ones are recorded */
-    size_t mark_count;
+    size_t mark_count, read_mark_count;
 } brume_ledger_charge;
 
 typedef struct brume_reservation {
     const brume_ledger_charge *charges; /* one per dataset, all charged or none */
     size_t charge_count;
+    const brume_ledger_charge *public_tables; /* what is read beside them and needs no protection;
+                                                 without a price */
+    size_t public_count;
     const char *sql;      /* what was asked, normalised */
+    const char *typed;    /* as it was typed; NULL: nothing else than `sql` */
     const json_t *events; /* what will be released: mechanisms and parameters, for third parties */
     const char *answer_key; /* see brume_ledger_recall */
 } brume_reservation;
 
 /* Charge and record. *id names the reservation. On failure nothing is charged.
  * Errors: BRUME_EBUDGET does not fit; BRUME_EPOLICY over the cap, datasets of different adjacency,
- * or a source that has become another dataset's; BRUME_EUNKNOWN; BRUME_EDAMAGED; BRUME_EDISK. */
+ * a source that has become another dataset's, or a policy that was amended meanwhile;
+ * BRUME_EUNKNOWN; BRUME_EDAMAGED; BRUME_EDISK. */
 BRUME_MUST_USE brume_status brume_ledger_reserve(brume_ledger *ledger,
                                                  const brume_reservation *reservation, uint64_t *id,
                                                  brume_error *error);
@@ -147,8 +194,10 @@ BRUME_MUST_USE brume_status brume_ledger_fail(brume_ledger *ledger, uint64_t id,
 BRUME_MUST_USE brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key,
                                                 json_t **answer, brume_error *error);
 
-/* Reservations of one dataset (NULL: all), oldest first: {"events":[{"id","time","dataset","sql",
- * "cost","state"}]}. BRUME_EDAMAGED if a row is not what brume writes. */
+/* What happened to one dataset (NULL: all), oldest first: {"events":[{"id","time","dataset","sql",
+ * "cost","state"}]}. Reservations, with the SQL as it was typed and, where that is another text,
+ * "normal"; amendments (state "amended", "changes") and refused registrations under its name (state
+ * "refused"), both without SQL and cost. BRUME_EDAMAGED if a row is not what brume writes. */
 BRUME_MUST_USE brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,
                                                  json_t **out, brume_error *error);
 

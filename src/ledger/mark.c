@@ -1,14 +1,15 @@
-/* Marks: by what a dataset's source is known, so that the same people have one budget. */
+/* Marks: by what a dataset's source is known. The table `mark` has the hash of every mark of a
+ * dataset and, for the own marks of a public one, also "public " and the hash. */
 #include "ledger/mark.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "ledger/dataset.h"
 #include "ledger/digest.h"
 #include "ledger/secret.h"
-
-enum { NAME = 256 }; /* room for a dataset's */
 
 static const char key_name[] = "key of marks";
 
@@ -40,63 +41,107 @@ static brume_status hash_mark(brume_ledger *ledger, const char *mark, char out[B
     return brume_digest(parts, 2, out, error);
 }
 
-static brume_status add_hash(brume_ledger *ledger, const char *dataset, const char *hash,
-                             brume_error *error)
+static bool is_own(const brume_mark_list *marks, size_t index)
 {
+    return index + marks->read_count < marks->count;
+}
+
+static brume_status add_hash(brume_ledger *ledger, const char *dataset, const char *hash,
+                             bool public_mark, brume_error *error)
+{
+    BRUME_TRY(brume_store_execute(ledger, error,
+                                  "INSERT INTO mark(dataset, mark) VALUES(?1,?2) ON CONFLICT DO "
+                                  "NOTHING",
+                                  "tt", dataset, hash));
+    if (!public_mark)
+        return BRUME_OK;
     return brume_store_execute(ledger, error,
-                               "INSERT INTO mark(dataset, mark) VALUES(?1,?2) ON CONFLICT DO "
-                               "NOTHING",
+                               "INSERT INTO mark(dataset, mark) VALUES(?1,'public ' || ?2) ON "
+                               "CONFLICT DO NOTHING",
                                "tt", dataset, hash);
 }
 
-brume_status brume_mark_add(brume_ledger *ledger, const char *dataset, const char *mark,
-                            brume_error *error)
+brume_status brume_mark_add(brume_ledger *ledger, const char *dataset, bool is_public,
+                            const brume_mark_list *marks, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
-    BRUME_TRY(hash_mark(ledger, mark, hash, error));
-    return add_hash(ledger, dataset, hash, error);
+    for (size_t i = 0; i < marks->count; i++) {
+        BRUME_TRY(hash_mark(ledger, marks->texts[i], hash, error));
+        BRUME_TRY(add_hash(ledger, dataset, hash, is_public && is_own(marks, i), error));
+    }
+    return BRUME_OK;
 }
 
-/* ---- refusing ---- */
+/* ---- conflicts ---- */
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-static const char *said_of(const char *mark)
-{
-    return begins(mark, "contents:") ? "is a copy of a file that is registered already"
-           : begins(mark, "inode:")  ? "is another name of a file that is registered already"
-           : begins(mark, "table:")  ? "reads a table that is registered already"
-                                     : "reads a file that is registered already";
-}
-
-/* The name of one dataset that `sql` finds for ?1 (and ?2), copied into name; "" for none. */
-static brume_status find_name(brume_ledger *ledger, const char *sql, const char *first,
-                              const char *second, char *name, size_t size, brume_error *error)
+/* Does `sql` give a row for ?1 and ?2? */
+static brume_status finds(brume_ledger *ledger, const char *sql, const char *first,
+                          const char *second, bool *found, brume_error *error)
 {
     sqlite3_stmt *statement = NULL;
-    bool row = false;
-    BRUME_TRY(
-        brume_store_prepare(ledger, &statement, error, sql, second ? "tt" : "t", first, second));
-    brume_status status = brume_store_step(ledger, statement, &row, error);
-    if (status == BRUME_OK)
-        sqlite3_snprintf((int)size, name, "%s", row ? brume_store_text(statement, 0) : "");
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, "tt", first, second));
+    brume_status status = brume_store_step(ledger, statement, found, error);
     sqlite3_finalize(statement);
     return status;
 }
 
-static brume_status refuse(const char *mark, const char *name, brume_error *error)
+/* Did the owner let these two protected datasets share a source? They have the same one, or a mark
+ * that is not public. When their file is written anew they share the new one too. */
+static const char shared_by_will[] =
+    "SELECT 1 FROM dataset mine JOIN dataset theirs ON mine.source = theirs.source WHERE mine.name "
+    "= ?1 AND theirs.name = ?2 UNION ALL SELECT 1 FROM mark mine JOIN mark theirs ON mine.mark = "
+    "theirs.mark WHERE mine.dataset = ?1 AND theirs.dataset = ?2 AND NOT EXISTS (SELECT 1 FROM "
+    "mark open WHERE open.mark = 'public ' || mine.mark)";
+
+/* Does the mark of `dataset` conflict with that of `other`, which has it too? */
+static brume_status conflicts_with(brume_ledger *ledger, const char *dataset, bool is_public,
+                                   const char *other, bool *conflicts, brume_error *error)
 {
-    return brume_fail(error, BRUME_EPOLICY,
-                      "a second budget for the same people adds to the first; --new-budget if you "
-                      "mean it",
-                      "the source %s, as '%s'", said_of(mark), name);
+    bool other_public = false, shared = false;
+    BRUME_TRY(brume_dataset_is_public(ledger, other, &other_public, error));
+    if (dataset && !is_public && !other_public)
+        BRUME_TRY(finds(ledger, shared_by_will, dataset, other, &shared, error));
+    *conflicts = !(is_public && other_public) && !shared;
+    return BRUME_OK;
+}
+
+/* One mark against all datasets but `dataset` (NULL: a new one). */
+static brume_status mark_conflicts(brume_ledger *ledger, const char *dataset, bool is_public,
+                                   const char *hash, bool own, bool *conflicts, brume_error *error)
+{
+    bool open = false, row = true;
+    const char *name = dataset ? dataset : "";
+    BRUME_TRY(finds(ledger, "SELECT 1 FROM mark WHERE mark = 'public ' || ?2 AND dataset <> ?1",
+                    name, hash, &open, error));
+    if (open && (is_public || !own))
+        return BRUME_OK;
+    sqlite3_stmt *statement = NULL;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT dataset FROM mark WHERE mark = ?2 AND dataset <> ?1",
+                                  "tt", name, hash));
+    brume_status status = BRUME_OK;
+    while (status == BRUME_OK && row && !*conflicts) {
+        status = brume_store_step(ledger, statement, &row, error);
+        if (status == BRUME_OK && row)
+            status = conflicts_with(ledger, dataset, is_public, brume_store_text(statement, 0),
+                                    conflicts, error);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static bool matches_a_path(const char *pattern, const brume_mark_list *marks)
+{
+    for (size_t i = 0; i < marks->count; i++)
+        if (strncmp(marks->texts[i], "path:", 5) == 0 &&
+            fnmatch(pattern, marks->texts[i] + 5, FNM_PATHNAME | FNM_PERIOD) == 0)
+            return true;
+    return false;
 }
 
 /* Registered globs that match one of the paths. */
-static brume_status refuse_globbed(brume_ledger *ledger, const char *const *marks, size_t count,
+static brume_status glob_conflicts(brume_ledger *ledger, bool is_public,
+                                   const brume_mark_list *marks, bool *conflicts,
                                    brume_error *error)
 {
     sqlite3_stmt *statement = NULL;
@@ -106,60 +151,46 @@ static brume_status refuse_globbed(brume_ledger *ledger, const char *const *mark
                                   ""));
     bool row = true;
     brume_status status = BRUME_OK;
-    while (status == BRUME_OK && row) {
+    while (status == BRUME_OK && row && !*conflicts) {
         status = brume_store_step(ledger, statement, &row, error);
-        for (size_t i = 0; status == BRUME_OK && row && i < count; i++)
-            if (begins(marks[i], "path:") && fnmatch(brume_store_text(statement, 1), marks[i] + 5,
-                                                     FNM_PATHNAME | FNM_PERIOD) == 0)
-                status = refuse(marks[i], brume_store_text(statement, 0), error);
+        if (status == BRUME_OK && row && matches_a_path(brume_store_text(statement, 1), marks))
+            status = conflicts_with(ledger, NULL, is_public, brume_store_text(statement, 0),
+                                    conflicts, error);
     }
     sqlite3_finalize(statement);
     return status;
 }
 
-brume_status brume_mark_refuse_known(brume_ledger *ledger, const char *const *marks, size_t count,
-                                     brume_error *error)
+brume_status brume_mark_conflicts(brume_ledger *ledger, bool is_public,
+                                  const brume_mark_list *marks, bool *conflicts, brume_error *error)
 {
-    char hash[BRUME_DIGEST_TEXT], name[NAME];
-    for (size_t i = 0; i < count; i++) {
-        BRUME_TRY(hash_mark(ledger, marks[i], hash, error));
-        BRUME_TRY(find_name(ledger, "SELECT dataset FROM mark WHERE mark = ?1 ORDER BY dataset",
-                            hash, NULL, name, sizeof name, error));
-        if (*name)
-            return refuse(marks[i], name, error);
+    char hash[BRUME_DIGEST_TEXT];
+    bool found = false;
+    for (size_t i = 0; i < marks->count && !found; i++) {
+        BRUME_TRY(hash_mark(ledger, marks->texts[i], hash, error));
+        BRUME_TRY(mark_conflicts(ledger, NULL, is_public, hash, is_own(marks, i), &found, error));
     }
-    return refuse_globbed(ledger, marks, count, error);
+    if (!found)
+        BRUME_TRY(glob_conflicts(ledger, is_public, marks, &found, error));
+    *conflicts = found;
+    return BRUME_OK;
 }
 
-/* Add one mark that the dataset has now. Two datasets that already share a source or a mark do so
- * by the owner's --new-budget: when their file is written anew they share the new one too. */
-static brume_status see_one(brume_ledger *ledger, const char *dataset, const char *mark,
-                            brume_error *error)
+brume_status brume_mark_see(brume_ledger *ledger, const char *dataset, bool is_public,
+                            const brume_mark_list *marks, brume_error *error)
 {
-    char hash[BRUME_DIGEST_TEXT], mine[NAME], other[NAME];
-    BRUME_TRY(hash_mark(ledger, mark, hash, error));
-    BRUME_TRY(find_name(ledger, "SELECT dataset FROM mark WHERE dataset = ?1 AND mark = ?2",
-                        dataset, hash, mine, sizeof mine, error));
-    if (*mine)
-        return BRUME_OK;
-    BRUME_TRY(find_name(
-        ledger,
-        "SELECT other.dataset FROM mark other WHERE other.mark = ?2 AND other.dataset <> ?1 AND "
-        "NOT EXISTS (SELECT 1 FROM mark mine JOIN mark theirs ON mine.mark = theirs.mark WHERE "
-        "mine.dataset = ?1 AND theirs.dataset = other.dataset) AND NOT EXISTS (SELECT 1 FROM "
-        "dataset mine JOIN dataset theirs ON mine.source = theirs.source WHERE mine.name = ?1 AND "
-        "theirs.name = other.dataset) ORDER BY other.dataset",
-        dataset, hash, other, sizeof other, error));
-    if (*other)
-        return brume_fail(error, BRUME_EPOLICY, "take the file out of one of the two sources",
-                          "the source of '%s' now %s, as '%s'", dataset, said_of(mark), other);
-    return add_hash(ledger, dataset, hash, error);
-}
-
-brume_status brume_mark_see(brume_ledger *ledger, const char *dataset, const char *const *marks,
-                            size_t count, brume_error *error)
-{
-    for (size_t i = 0; i < count; i++)
-        BRUME_TRY(see_one(ledger, dataset, marks[i], error));
+    char hash[BRUME_DIGEST_TEXT];
+    for (size_t i = 0; i < marks->count; i++) {
+        bool mine = false, conflicts = false, own = is_own(marks, i);
+        BRUME_TRY(hash_mark(ledger, marks->texts[i], hash, error));
+        BRUME_TRY(finds(ledger, "SELECT 1 FROM mark WHERE dataset = ?1 AND mark = ?2", dataset,
+                        hash, &mine, error));
+        if (!mine)
+            BRUME_TRY(mark_conflicts(ledger, dataset, is_public, hash, own, &conflicts, error));
+        if (conflicts)
+            return brume_fail(error, BRUME_EPOLICY, "its owner takes it out of one of the two",
+                              "the source of '%s' now has data of another dataset", dataset);
+        BRUME_TRY(add_hash(ledger, dataset, hash, is_public && own, error));
+    }
     return BRUME_OK;
 }

@@ -1,31 +1,50 @@
-/* Marks: by what a dataset's source is known, so that the same people have one budget.
+/* Marks: by what a dataset's source is known, so that the same people have one budget, and so that
+ * what is protected is not public under another name.
  *
  * A mark is a text such as "path:/data/visits.csv" that two sources share only if they hold the
  * same data or part of it; what marks there are is the engine's business. The ledger keeps a keyed
  * hash of each, under a key of its own (secret.h): an export has neither, since a file's contents,
  * and even the names of the files behind a glob, may say who is in the data. What was ever read
- * under a budget stays marked. */
+ * under a budget stays marked.
+ *
+ * A source's own marks are those of itself and its parts; a view also has the marks of the tables
+ * that it reads. An own mark of a public dataset is a public mark. Two sources conflict
+ *
+ *   1. if both are protected and share a mark that is not public;
+ *   2. if one is protected, the other public, and they share a mark that is not public: a public
+ *      view of a protected table would give it away;
+ *   3. if one is protected and an own mark of it is public: it would be no secret.
+ *
+ * So a protected view may read public tables that were registered as such before it. */
 #ifndef BRUME_LEDGER_MARK_H
 #define BRUME_LEDGER_MARK_H
 
 #include "ledger/store.h"
 
+typedef struct brume_mark_list {
+    const char *const *texts;
+    size_t count, read_count; /* the last `read_count` are of tables that a view reads */
+} brume_mark_list;
+
 /* Draw the key of the marks, once. */
 BRUME_MUST_USE brume_status brume_mark_make_key(brume_ledger *ledger, brume_error *error);
 
-/* The dataset has this mark from now on. */
+/* The dataset has these marks from now on. */
 BRUME_MUST_USE brume_status brume_mark_add(brume_ledger *ledger, const char *dataset,
-                                           const char *mark, brume_error *error);
+                                           bool is_public, const brume_mark_list *marks,
+                                           brume_error *error);
 
-/* BRUME_EPOLICY if a registered dataset has one of these marks, or is a glob that matches a file of
- * these paths. */
-BRUME_MUST_USE brume_status brume_mark_refuse_known(brume_ledger *ledger, const char *const *marks,
-                                                    size_t count, brume_error *error);
+/* Does a new source with these marks conflict with a registered one, also with a glob that matches
+ * a file of these paths? */
+BRUME_MUST_USE brume_status brume_mark_conflicts(brume_ledger *ledger, bool is_public,
+                                                 const brume_mark_list *marks, bool *conflicts,
+                                                 brume_error *error);
 
-/* What a registered dataset reads now: add the marks that are new for it. BRUME_EPOLICY if another
- * dataset has one of those, unless the owner let these two share a source. */
+/* What a registered dataset reads now: add the marks that are new for it. BRUME_EPOLICY if one of
+ * those conflicts with another dataset, unless the owner let these two, both protected, share a
+ * source. */
 BRUME_MUST_USE brume_status brume_mark_see(brume_ledger *ledger, const char *dataset,
-                                           const char *const *marks, size_t count,
+                                           bool is_public, const brume_mark_list *marks,
                                            brume_error *error);
 
 #endif

@@ -45,6 +45,13 @@ static brume_status check_cap(const brume_dataset *dataset, const brume_charge *
                       concentrated ? "rho" : "epsilon", asked, dataset->cap, dataset->name);
 }
 
+static brume_status see_marks(brume_ledger *ledger, const brume_ledger_charge *charge,
+                              bool is_public, brume_error *error)
+{
+    brume_mark_list marks = {charge->marks, charge->mark_count, charge->read_mark_count};
+    return brume_mark_see(ledger, charge->dataset, is_public, &marks, error);
+}
+
 /* Charge one dataset in memory (its new marks go to the file); `charges` gets its entry, *adjacency
  * the dataset's. */
 static brume_status charge_one(brume_ledger *ledger, const brume_reservation *reservation, size_t i,
@@ -60,12 +67,16 @@ static brume_status charge_one(brume_ledger *ledger, const brume_reservation *re
                             "'%s' is registered under another adjacency than '%s'", charge->dataset,
                             reservation->charges[0].dataset);
     *adjacency = dataset->adjacency;
+    if (status == BRUME_OK && charge->stated && charge->stated != dataset->stated)
+        status = brume_fail(error, BRUME_EPOLICY, "ask again: it will be planned anew",
+                            "the policy of '%s' was amended while this was planned",
+                            charge->dataset);
     if (status == BRUME_OK)
         status = check_cap(dataset, charge->price, error);
     if (status == BRUME_OK)
         status = brume_filter_charge(&dataset->filter, charge->price, error);
     if (status == BRUME_OK)
-        status = brume_mark_see(ledger, charge->dataset, charge->marks, charge->mark_count, error);
+        status = see_marks(ledger, charge, false, error);
     if (status == BRUME_OK)
         status = brume_charge_print(charge->price, price, error);
     if (status == BRUME_OK)
@@ -89,6 +100,8 @@ static brume_status charge_all(brume_ledger *ledger, const brume_reservation *re
                                   reservation->charges[i].dataset);
         BRUME_TRY(charge_one(ledger, reservation, i, charges, &adjacency, error));
     }
+    for (size_t i = 0; i < reservation->public_count; i++)
+        BRUME_TRY(see_marks(ledger, &reservation->public_tables[i], true, error));
     return BRUME_OK;
 }
 
@@ -120,8 +133,9 @@ static brume_status write_reservation(brume_ledger *ledger, const brume_reservat
         ledger, error, "INSERT INTO reservation(id, answer_key, state) VALUES(?1,?2,'reserved')",
         "it", (int64_t)*id, reservation->answer_key));
     BRUME_TRY(store_charges(ledger, charges, *id, error));
-    json_t *body = json_pack("{s:O,s:s,s:O?,s:s}", "charges", charges, "sql", reservation->sql,
-                             "events", reservation->events, "answer_key", reservation->answer_key);
+    json_t *body = json_pack("{s:O,s:s,s:s?,s:O?,s:s}", "charges", charges, "sql", reservation->sql,
+                             "typed", reservation->typed, "events", reservation->events,
+                             "answer_key", reservation->answer_key);
     return brume_journal_append(ledger, "reserve", body, error);
 }
 
@@ -280,86 +294,4 @@ brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, j
     if (status == BRUME_OK)
         *answer = result;
     return status;
-}
-
-/* ---- history ---- */
-
-/* A charge as numbers, beside its exact text; NULL if it is none. */
-static json_t *cost_to_json(const char *price)
-{
-    brume_charge charge;
-    if (brume_charge_parse(price, &charge, NULL) != BRUME_OK)
-        return NULL;
-    double amount = brume_decimal_nearest(&charge.amount);
-    double delta = brume_decimal_nearest(&charge.delta);
-    if (charge.rule == BRUME_RULE_CONCENTRATED)
-        return json_pack("{s:n,s:f,s:f,s:s}", "epsilon", "delta", delta, "rho", amount, "exact",
-                         price);
-    return json_pack("{s:f,s:f,s:n,s:s}", "epsilon", amount, "delta", delta, "rho", "exact", price);
-}
-
-/* A row of the journal that is not what brume writes: said, not shown in part. */
-static brume_status damaged_history(brume_error *error)
-{
-    return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
-                      "a row of the journal cannot be read");
-}
-
-static brume_status history_entry(sqlite3_stmt *statement, json_t **out, brume_error *error)
-{
-    json_t *body = json_loads(brume_store_text(statement, 3), JSON_ALLOW_NUL, NULL);
-    const char *dataset = brume_store_text(statement, 2);
-    const char *price = NULL;
-    json_t *charge = NULL;
-    size_t i = 0;
-    json_array_foreach (json_object_get(body, "charges"), i, charge) {
-        const char *name = json_string_value(json_object_get(charge, "dataset"));
-        if (name && strcmp(name, dataset) == 0)
-            price = json_string_value(json_object_get(charge, "price"));
-    }
-    json_t *entry = NULL;
-    if (price)
-        entry = json_pack("{s:I,s:s,s:s,s:O?,s:o,s:s}", "id",
-                          (json_int_t)sqlite3_column_int64(statement, 0), "time",
-                          brume_store_text(statement, 1), "dataset", dataset, "sql",
-                          json_object_get(body, "sql"), "cost", cost_to_json(price), "state",
-                          brume_store_text(statement, 4));
-    json_decref(body);
-    if (!entry)
-        return damaged_history(error);
-    *out = entry;
-    return BRUME_OK;
-}
-
-brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset, json_t **out,
-                                  brume_error *error)
-{
-    sqlite3_stmt *statement = NULL;
-    BRUME_TRY(brume_store_prepare(
-        ledger, &statement, error,
-        "SELECT journal.id, journal.time, charge.dataset, journal.body, reservation.state "
-        "FROM charge JOIN journal ON journal.id = charge.reservation "
-        "JOIN reservation ON reservation.id = charge.reservation "
-        "WHERE ?1 IS NULL OR charge.dataset = ?1 ORDER BY journal.id, charge.dataset",
-        "t", dataset));
-    json_t *events = json_array();
-    brume_status status = events ? BRUME_OK : out_of_memory(error);
-    bool row = true;
-    while (status == BRUME_OK && row) {
-        json_t *entry = NULL;
-        status = brume_store_step(ledger, statement, &row, error);
-        if (status == BRUME_OK && row)
-            status = history_entry(statement, &entry, error);
-        if (status == BRUME_OK && row && json_array_append_new(events, entry) != 0)
-            status = out_of_memory(error);
-    }
-    sqlite3_finalize(statement);
-    json_t *result = status == BRUME_OK ? json_pack("{s:O}", "events", events) : NULL;
-    json_decref(events);
-    if (status != BRUME_OK)
-        return status;
-    if (!result)
-        return out_of_memory(error);
-    *out = result;
-    return BRUME_OK;
 }

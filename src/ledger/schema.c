@@ -2,6 +2,7 @@
  *
  *   schema 1   journal, dataset, reservation, charge, answer
  *   schema 2   also mark and secret: by what each source is known (mark.h), and what is not shown
+ *   schema 3   no new table: rows that amend and refuse, SQL as it was typed, public marks
  *
  * Promise of a migration: it is one transaction. A killed process leaves the old ledger or the new
  * one, whole. Every row of the journal stays as it was and gets one row after it that says so; the
@@ -90,7 +91,8 @@ static brume_status add_objects(brume_ledger *ledger, int from, const char *doin
     for (size_t i = 0; i < SCHEMA_OBJECTS; i++)
         if (schema[i].since > from)
             BRUME_TRY(brume_store_run(ledger, schema[i].sql, doing, error));
-    BRUME_TRY(brume_mark_make_key(ledger, error));
+    if (from < 2)
+        BRUME_TRY(brume_mark_make_key(ledger, error));
     char pragma[96];
     sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA application_id=%d; PRAGMA user_version=%d",
                      BRUME_LEDGER_APPLICATION, BRUME_LEDGER_SCHEMA);
@@ -102,6 +104,13 @@ brume_status brume_schema_create(brume_ledger *ledger, brume_error *error)
 {
     BRUME_TRY(add_objects(ledger, 0, "making the ledger", error));
     return brume_journal_append(ledger, "create", json_object(), error);
+}
+
+static brume_status mark_path(brume_ledger *ledger, const char *dataset, const char *path,
+                              brume_error *error)
+{
+    const brume_mark_list marks = {&path, 1, 0};
+    return brume_mark_add(ledger, dataset, false, &marks, error);
 }
 
 /* A file registered before there were marks is known by its path. */
@@ -117,11 +126,22 @@ static brume_status mark_old_sources(brume_ledger *ledger, brume_error *error)
     while (status == BRUME_OK && row) {
         status = brume_store_step(ledger, statement, &row, error);
         if (status == BRUME_OK && row)
-            status = brume_mark_add(ledger, brume_store_text(statement, 0),
-                                    brume_store_text(statement, 1), error);
+            status = mark_path(ledger, brume_store_text(statement, 0),
+                               brume_store_text(statement, 1), error);
     }
     sqlite3_finalize(statement);
     return status;
+}
+
+/* Before schema 3 public files had marks, all their own, and public tables none. */
+static brume_status mark_public_files(brume_ledger *ledger, brume_error *error)
+{
+    return brume_store_run(ledger,
+                           "INSERT INTO mark(dataset, mark) SELECT mark.dataset, 'public ' || "
+                           "mark.mark FROM mark JOIN dataset ON dataset.name = mark.dataset JOIN "
+                           "journal ON journal.id = dataset.registered WHERE "
+                           "json_extract(journal.body, '$.policy.public') = 1",
+                           "migrating the ledger", error);
 }
 
 brume_status brume_schema_migrate(brume_ledger *ledger, brume_error *error)
@@ -130,8 +150,10 @@ brume_status brume_schema_migrate(brume_ledger *ledger, brume_error *error)
     int from = ledger->schema;
     BRUME_TRY(brume_verify_now(ledger, &before, error));
     brume_status status = add_objects(ledger, from, "migrating the ledger", error);
-    if (status == BRUME_OK)
+    if (status == BRUME_OK && from < 2)
         status = mark_old_sources(ledger, error);
+    if (status == BRUME_OK)
+        status = mark_public_files(ledger, error);
     if (status == BRUME_OK)
         status = brume_journal_append(
             ledger, "migrate", json_pack("{s:i,s:i}", "from", from, "to", BRUME_LEDGER_SCHEMA),

@@ -19,7 +19,7 @@ struct brume_ledger {
 };
 
 /* The schema this build writes. */
-enum { BRUME_LEDGER_SCHEMA = 2, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
+enum { BRUME_LEDGER_SCHEMA = 3, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
 
 /* Turn SQLite's complaint into a status; `doing` says what was being done. */
 BRUME_MUST_USE brume_status brume_store_fail(brume_ledger *ledger, const char *doing,

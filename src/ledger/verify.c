@@ -10,14 +10,15 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ledger/amend.h"
 #include "ledger/dataset.h"
 #include "ledger/journal.h"
 #include "ledger/verify.h"
 
 /* What the journal says, built row by row. */
 typedef struct replay {
-    json_t *datasets;     /* name -> {"source","registered","data_version","filter","last",
-                             "queries"} */
+    json_t *datasets;     /* name -> {"source","adjacency","registered","data_version","filter",
+                             "last","queries"} */
     json_t *reservations; /* id -> {"answer_key","state"} */
     json_t *charges;      /* "id dataset" -> true */
     json_t *answers;      /* key -> {"committed","hash"} */
@@ -57,9 +58,10 @@ static brume_status replay_register(replay *all, uint64_t id, const json_t *body
         return broken(id, "not a registration", error);
     if (brume_filter_parse(state, &filter, NULL) != BRUME_OK || !brume_filter_is_fresh(&filter))
         return broken(id, "the budget does not begin unspent", error);
-    json_t *dataset = json_pack("{s:s,s:I,s:s,s:s,s:I,s:i}", "source", source, "registered",
-                                (json_int_t)id, "data_version", data_version, "filter", state,
-                                "last", (json_int_t)id, "queries", 0);
+    json_t *dataset = json_pack("{s:s,s:s,s:I,s:s,s:s,s:I,s:i}", "source", source, "adjacency",
+                                adjacency, "registered", (json_int_t)id, "data_version",
+                                data_version, "filter", state, "last", (json_int_t)id, "queries",
+                                0);
     return set(all->datasets, name, dataset) ? BRUME_OK : broken(id, "out of memory", error);
 }
 
@@ -136,6 +138,44 @@ static brume_status replay_version(replay *all, uint64_t id, const json_t *body,
     return BRUME_OK;
 }
 
+/* Is `after` what an amendment may make of the state `before`? */
+static bool is_amended(const char *before, const char *after)
+{
+    brume_filter old, new, expected;
+    char text[BRUME_FILTER_TEXT];
+    if (strcmp(before, after) == 0)
+        return true;
+    return brume_filter_parse(before, &old, NULL) == BRUME_OK &&
+           brume_filter_parse(after, &new, NULL) == BRUME_OK &&
+           new.rule ==
+               old.rule &&brume_amended_filter(&old, &new.epsilon,
+                                               new.rule == BRUME_RULE_PURE ? NULL : &new.delta,
+                                               &expected, NULL) ==
+               BRUME_OK &&brume_filter_print(&expected, text, NULL) ==
+               BRUME_OK &&strcmp(text, after) == 0;
+}
+
+static brume_status replay_amend(replay *all, uint64_t id, const json_t *body, brume_error *error)
+{
+    const char *name = text_of(body, "dataset"), *data_version = text_of(body, "data_version");
+    const char *state = text_of(body, "filter");
+    json_t *dataset = name ? json_object_get(all->datasets, name) : NULL;
+    if (!dataset || !data_version || !state ||
+        !json_equal(json_object_get(body, "source"), json_object_get(dataset, "source")) ||
+        !json_equal(json_object_get(body, "adjacency"), json_object_get(dataset, "adjacency")))
+        return broken(id, "not an amendment", error);
+    if (!is_amended(text_of(dataset, "filter"), state))
+        return broken(id, "an amendment that changes what was spent", error);
+    if (json_is_true(json_object_get(body, "moves_units")) &&
+        json_integer_value(json_object_get(dataset, "queries")) != 0)
+        return broken(id, "an amendment of the unit after something was spent", error);
+    bool good = set(dataset, "registered", json_integer((json_int_t)id)) &&
+                set(dataset, "last", json_integer((json_int_t)id)) &&
+                set(dataset, "data_version", json_string(data_version)) &&
+                set(dataset, "filter", json_string(state));
+    return good ? BRUME_OK : broken(id, "out of memory", error);
+}
+
 static brume_status replay_row(replay *all, const brume_journal_row *row, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
@@ -158,6 +198,10 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
         status = replay_end(all, row->id, body, row->kind[0] == 'c', error);
     else if (strcmp(row->kind, "version") == 0)
         status = replay_version(all, row->id, body, error);
+    else if (strcmp(row->kind, "amend") == 0)
+        status = replay_amend(all, row->id, body, error);
+    else if (strcmp(row->kind, "refuse") == 0)
+        status = text_of(body, "dataset") ? BRUME_OK : broken(row->id, "refuses nothing", error);
     else if (strcmp(row->kind, row->id == 1 ? "create" : "migrate") != 0)
         status = broken(row->id, "of an unknown kind", error);
     json_decref(body);

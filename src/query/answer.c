@@ -67,17 +67,50 @@ static brume_status open_engine(const brume_question *question, brume_engine **o
     return status;
 }
 
-/* The charge of one dataset, with the marks of what the engine will read of it. */
-static brume_status fill_charge(const brume_question *question, const brume_plan *plan,
-                                brume_engine *engine, size_t i, brume_marks *marks,
-                                brume_ledger_charge *charge, brume_error *error)
+/* What is read: the datasets to be charged, each at `price`, then the public ones (NULL), with the
+ * marks of what the engine will read of them. */
+typedef struct readings {
+    brume_marks *marks;
+    brume_ledger_charge *charges;
+    size_t count;
+} readings;
+
+static void clear_readings(readings *all)
 {
-    size_t source = question->query->tables[i].table;
+    for (size_t i = 0; all->marks && i < all->count; i++)
+        brume_marks_clear(&all->marks[i]);
+    free(all->marks);
+    free(all->charges);
+}
+
+static brume_status add_reading(readings *all, const brume_question *question, size_t source,
+                                const brume_charge *price, brume_engine *engine, brume_error *error)
+{
+    const brume_dataset *dataset = question->datasets[source];
+    brume_marks *marks = &all->marks[all->count];
     BRUME_TRY(brume_engine_marks(engine, source, false, marks, error));
-    *charge = (brume_ledger_charge){.dataset = question->datasets[source]->name,
-                                    .price = &plan->charge,
-                                    .marks = (const char *const *)marks->texts,
-                                    .mark_count = marks->count};
+    all->charges[all->count++] = (brume_ledger_charge){.dataset = dataset->name,
+                                                       .price = price,
+                                                       .stated = dataset->stated,
+                                                       .marks = (const char *const *)marks->texts,
+                                                       .mark_count = marks->count,
+                                                       .read_mark_count = marks->read_count};
+    return BRUME_OK;
+}
+
+static brume_status find_readings(const brume_question *question, const brume_charge *price,
+                                  brume_engine *engine, readings *all, brume_error *error)
+{
+    const brume_query *query = question->query;
+    size_t most = query->table_count + query->public_count;
+    all->marks = calloc(most + 1, sizeof *all->marks);
+    all->charges = calloc(most + 1, sizeof *all->charges);
+    if (!all->marks || !all->charges)
+        return brume_no_memory(error, "the answer");
+    for (size_t i = 0; i < query->table_count; i++)
+        BRUME_TRY(add_reading(all, question, query->tables[i].table, price, engine, error));
+    for (size_t i = 0; i < query->public_count; i++)
+        BRUME_TRY(add_reading(all, question, query->public_tables[i], NULL, engine, error));
     return BRUME_OK;
 }
 
@@ -154,27 +187,25 @@ static brume_status buy(brume_ledger *ledger, const brume_question *question,
     const brume_query *query = question->query;
     brume_engine *engine = NULL;
     BRUME_TRY(open_engine(question, &engine, error)); /* that a source is there is no secret */
-    brume_ledger_charge *charges = calloc(query->table_count + 1, sizeof *charges);
-    brume_marks *marks = calloc(query->table_count + 1, sizeof *marks);
+    readings read = {0};
     json_t *events = brume_plan_to_json(plan);
-    brume_status status = charges && marks && events ? BRUME_OK
-                                                     : brume_no_memory(error, "the answer");
-    for (size_t i = 0; status == BRUME_OK && i < query->table_count; i++)
-        status = fill_charge(question, plan, engine, i, &marks[i], &charges[i], error);
-    brume_reservation reservation = {.charges = charges,
-                                     .charge_count = query->table_count,
-                                     .sql = query->normal,
-                                     .events = events,
-                                     .answer_key = key};
+    brume_status status = events ? find_readings(question, &plan->charge, engine, &read, error)
+                                 : brume_no_memory(error, "the answer");
+    brume_reservation reservation = {
+        .charges = read.charges,
+        .charge_count = query->table_count,
+        .public_tables = read.charges ? &read.charges[query->table_count] : NULL,
+        .public_count = query->public_count,
+        .sql = query->normal,
+        .typed = question->typed,
+        .events = events,
+        .answer_key = key};
     asked what = {question, plan, bits};
     if (status == BRUME_OK)
         status =
             brume_spend(ledger, &reservation, engine, make_answer, &what, watch, answer, error);
     json_decref(events);
-    for (size_t i = 0; marks && i < query->table_count; i++)
-        brume_marks_clear(&marks[i]);
-    free(marks);
-    free(charges);
+    clear_readings(&read);
     brume_engine_close(engine);
     return status;
 }
@@ -185,6 +216,9 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
 {
     char key[65];
     json_t *made = NULL;
+    for (size_t i = 0; i < question->table_count; i++)
+        BRUME_TRY(brume_spend_limit(watch, question->policies[i]->timeout,
+                                    question->datasets[i]->name, error));
     BRUME_TRY(brume_question_key(question, plan, key, error));
     BRUME_TRY(brume_ledger_recall(ledger, key, &made, error));
     bool cached = made != NULL;

@@ -35,7 +35,7 @@ static brume_status prepare(brume_bounder *bounder, const brume_bound_plan *plan
                             brume_error *error)
 {
     if (plan->max_groups < 1 || plan->max_groups > UINT32_C(1) << 26 || plan->max_rows < 1 ||
-        plan->max_rows > UINT32_MAX || plan->value_count > VALUES_MOST)
+        plan->max_rows > UINT32_MAX || plan->value_count > BRUME_BOUND_VALUES)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "a plan that cannot be bounded");
     uint64_t words[4];
     BRUME_TRY(copy_plan(bounder, plan, error));
@@ -43,7 +43,8 @@ static brume_status prepare(brume_bounder *bounder, const brume_bound_plan *plan
     bounder->choice_key = (brume_hash_key){{words[0], words[1]}};
     bounder->table_key = (brume_hash_key){{words[2], words[3]}};
     brume_dictionary_make(&bounder->groups, &bounder->table_key, 0);
-    bounder->measured_size = (1 + plan->value_count) * sizeof(uint64_t);
+    bounder->presence = presence_words(plan->value_count);
+    bounder->measured_size = (bounder->presence + plan->value_count) * sizeof(uint64_t);
     bounder->waiting_size = sizeof(waiting_row) + bounder->measured_size;
     bounder->ranked_size = sizeof(ranked_row) + bounder->measured_size;
     if (plan->value_count > 0)
@@ -191,16 +192,16 @@ brume_status brume_bounder_flush(brume_bounder *bounder, brume_error *error)
 static void measure(const brume_bounder *bounder, const brume_chunk_column *columns, size_t at,
                     uint64_t *measured)
 {
-    measured[0] = 0;
+    memset(measured, 0, bounder->presence * sizeof *measured);
     for (size_t i = 0; i < bounder->plan.value_count; i++) {
         const brume_bound_value *bounds = &bounder->values[i];
         int64_t value = 0;
         if (!brume_chunk_is_null(&columns[i], at)) {
             value = columns[i].integers[at];
             value = value < bounds->low ? bounds->low : value > bounds->high ? bounds->high : value;
-            measured[0] |= UINT64_C(1) << i;
+            measured[i / 64] |= UINT64_C(1) << i % 64;
         }
-        measured[1 + i] = (uint64_t)value;
+        measured[bounder->presence + i] = (uint64_t)value;
     }
 }
 

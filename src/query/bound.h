@@ -40,12 +40,14 @@ typedef struct brume_bound_value {
     bool keep;         /* also list the kept values, for quantiles and modes */
 } brume_bound_value;
 
+enum { BRUME_BOUND_VALUES = 1024 }; /* of one row, at most */
+
 typedef struct brume_bound_plan {
     uint64_t max_groups; /* 1 .. 2^26 */
     uint64_t max_rows;   /* 1 .. 2^32 - 1 */
     size_t key_count;
     const brume_wire *key_wires;
-    size_t value_count;
+    size_t value_count; /* at most BRUME_BOUND_VALUES */
     const brume_bound_value *values;
     bool closed; /* only the groups given to brume_bounder_declare exist */
 } brume_bound_plan;

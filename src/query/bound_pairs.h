@@ -16,8 +16,7 @@
 #include "query/dictionary.h"
 
 enum {
-    CLASSES = 32, /* of block sizes */
-    VALUES_MOST = 64,
+    CLASSES = 32,   /* of block sizes */
     RECENT = 4096,  /* groups of single integer keys that a worker remembers */
     BATCH = 1024,   /* rows that are hashed together */
     SHARD_BITS = 6, /* units are spread over 2^SHARD_BITS shards by bits of their hash */
@@ -27,16 +26,16 @@ enum {
     NO_GROUP = UINT32_MAX,
 };
 
-/* What a row measures is words: first which values are there (bit i: value i is not NULL), then the
- * values, clamped, 0 where NULL. */
-static inline int64_t measured_value(const uint64_t *measured, size_t index)
+/* What a row measures is words: first which values are there (bit i % 64 of word i / 64: value i is
+ * not NULL; at least one word), then the values, clamped, 0 where NULL. */
+static inline size_t presence_words(size_t value_count)
 {
-    return (int64_t)measured[1 + index];
+    return value_count > 64 ? (value_count + 63) / 64 : 1;
 }
 
 static inline bool measured_has(const uint64_t *measured, size_t index)
 {
-    return measured[0] >> index & 1;
+    return measured[index / 64] >> index % 64 & 1;
 }
 
 /* A row on its way to a shard. */
@@ -131,6 +130,7 @@ struct brume_bounder {
     brume_bound_value *values;
     brume_hash_key choice_key; /* of ranks; the dictionaries have another */
     brume_hash_key table_key;
+    size_t presence; /* words in front of what a row measures */
     size_t measured_size, waiting_size, ranked_size;
     size_t name_size, data_size;  /* in a block: of the pointer to a name; of each pair's data */
     pthread_rwlock_t groups_lock; /* guards the two below */
@@ -150,6 +150,12 @@ struct brume_bounder {
     uint32_t **breakers;
     uint32_t result_groups;
 };
+
+static inline int64_t measured_value(const brume_bounder *bounder, const uint64_t *measured,
+                                     size_t index)
+{
+    return (int64_t)measured[bounder->presence + index];
+}
 
 static inline bool has_heap(const brume_bounder *bounder)
 {

@@ -32,7 +32,7 @@ static void add_row(const brume_bounder *bounder, brume_bounded_value *values, c
     for (size_t i = 0; i < bounder->plan.value_count; i++) {
         if (!measured_has(row, i))
             continue;
-        brume_i128 x = (brume_i128)measured_value(row, i) - bounder->values[i].centre;
+        brume_i128 x = (brume_i128)measured_value(bounder, row, i) - bounder->values[i].centre;
         values[i].count++;
         values[i].sum += x;
         if (bounder->values[i].squares)
@@ -89,7 +89,7 @@ static void list_row(brume_bounder *bounder, uint32_t group, uint64_t rank, cons
         if (!bounder->values[i].keep || !measured_has(row, i))
             continue;
         uint64_t place = bounder->result_values[at].count++;
-        bounder->kept[at][place] = measured_value(row, i);
+        bounder->kept[at][place] = measured_value(bounder, row, i);
         bounder->breakers[at][place] = breaker;
     }
 }

@@ -163,9 +163,10 @@ uint64_t brume_bound_row_rank(const brume_bounder *bounder, uint64_t rank_of_pai
 {
     brume_siphash s = brume_siphash_begin(&bounder->choice_key);
     brume_siphash_add(&s, rank_of_pair);
-    for (size_t i = 0; i < 1 + bounder->plan.value_count; i++)
+    size_t words = bounder->measured_size / sizeof *measured;
+    for (size_t i = 0; i < words; i++)
         brume_siphash_add(&s, measured[i]);
-    return brume_siphash_end(&s, (uint64_t)(2 + bounder->plan.value_count) * 8 << 56);
+    return brume_siphash_end(&s, (uint64_t)(1 + words) * 8 << 56);
 }
 
 /* Total order of rows: rank, then content; 0 only for rows with equal values. */
@@ -210,7 +211,8 @@ static brume_status keep_in_heap(const brume_bounder *bounder, unsigned char *da
 {
     union {
         ranked_row row;
-        unsigned char room[sizeof(ranked_row) + (1 + VALUES_MOST) * sizeof(uint64_t)];
+        unsigned char room[sizeof(ranked_row) +
+                           (BRUME_BOUND_VALUES / 64 + 1 + BRUME_BOUND_VALUES) * sizeof(uint64_t)];
     } new;
     new.row.rank = brume_bound_row_rank(bounder, rank, row);
     memcpy(new.row.measured, row, bounder->measured_size);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "query/literal.h"
+#include "query/text_work.h"
 #include "query/wide.h"
 
 static const double DOUBLE_LIMIT = 1e150;
@@ -55,13 +56,14 @@ brume_expression *brume_build_node(brume_builder *builder, brume_operation opera
     if (builder->status != BRUME_OK)
         return NULL;
     int depth = 0;
-    size_t size = 1;
+    size_t size = 1, work = 0;
     bool nullable = false, bounded = true, inexact = false;
     for (size_t i = 0; i < count; i++) {
         if (!arguments[i])
             return NULL;
         depth = arguments[i]->depth > depth ? arguments[i]->depth : depth;
         size += arguments[i]->size;
+        work += arguments[i]->work;
         nullable = nullable || arguments[i]->nullable;
         bounded = bounded && arguments[i]->bounded;
         inexact = inexact || arguments[i]->inexact_key;
@@ -70,6 +72,16 @@ brume_expression *brume_build_node(brume_builder *builder, brume_operation opera
         brume_build_fail(builder, BRUME_EUNSUPPORTED, "split it with a subquery",
                          "an expression is too large (at most %d deep and %d operations)",
                          BRUME_LIMIT_DEPTH, BRUME_LIMIT_NODES);
+        return NULL;
+    }
+    size_t own_work = brume_text_work(operation, arguments, count);
+    work += own_work;
+    builder->work += own_work;
+    if (work > BRUME_LIMIT_WORK || builder->work > BRUME_LIMIT_WORK) {
+        brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                         "shorten texts with left(x, n), or ask in several queries",
+                         "the expressions could work on more than %d MiB of text in one row",
+                         BRUME_LIMIT_WORK / (1024 * 1024));
         return NULL;
     }
     brume_expression *node = brume_arena_allocate(builder->arena, sizeof *node);
@@ -87,6 +99,7 @@ brume_expression *brume_build_node(brume_builder *builder, brume_operation opera
                                .inexact_key = inexact,
                                .depth = depth + 1,
                                .size = size,
+                               .work = work,
                                .argument_count = count,
                                .arguments = own};
     builder->nodes++;
@@ -176,7 +189,7 @@ brume_node brume_build_literal(brume_builder *builder, brume_type type, const ch
         break;
     case BRUME_TYPE_TEXT:
         node->max_length = strlen(text);
-        if (node->max_length > BRUME_LIMIT_COLUMN_TEXT)
+        if (node->max_length > BRUME_TEXT_BYTES_MOST)
             return brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL, "a text is too long");
         break;
     case BRUME_TYPE_REFUSED:
@@ -229,7 +242,7 @@ brume_node brume_build_column(brume_builder *builder, const struct brume_relatio
     node->column = column;
     node->nullable = nullable;
     node->bounded = false;
-    node->max_length = type.kind == BRUME_TYPE_TEXT ? BRUME_LIMIT_COLUMN_TEXT : 0;
+    node->max_length = type.kind == BRUME_TYPE_TEXT ? BRUME_TEXT_BYTES_MOST : 0;
     return node;
 }
 

@@ -17,14 +17,14 @@ typedef struct brume_builder {
     brume_error *error;
     brume_status status; /* of the first failure */
     size_t nodes;
+    size_t work; /* of all nodes: see text_work.h */
 } brume_builder;
 
 enum {
     BRUME_LIMIT_DEPTH = 64,
     BRUME_LIMIT_NODES = 2000,
     BRUME_LIMIT_LIST = 1000,
-    BRUME_LIMIT_TEXT = 1024 * 1024,  /* bytes that an expression's text may have */
-    BRUME_LIMIT_COLUMN_TEXT = 65536, /* bytes of a stored text; a longer one counts as NULL */
+    BRUME_LIMIT_TEXT = 1024 * 1024, /* bytes that an expression's text may have */
 };
 
 /* Record a failure (the first one counts) and return NULL. */

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "engine/like.h"
+#include "query/text_work.h"
+
 static const brume_type BOOLEAN = {BRUME_TYPE_BOOLEAN, 0, 0};
 static const brume_type TEXT = {BRUME_TYPE_TEXT, 0, 0};
 
@@ -139,6 +142,13 @@ brume_node brume_build_like(brume_builder *builder, brume_operation operation, b
     if (escapes % 2)
         return brume_build_fail(builder, BRUME_EARGUMENT, "double the last backslash",
                                 "a LIKE pattern ends in a lone escape");
+    if (length > BRUME_LIKE_MOST)
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "look for a part of it",
+                                "a LIKE pattern is longer than %d bytes", BRUME_LIKE_MOST);
+    if (brume_pattern_repeats(pattern) > BRUME_LIMIT_REPEATS)
+        return brume_build_fail(
+            builder, BRUME_EUNSUPPORTED, "shorten it; a part with _ counts as often as it is long",
+            "a part of a LIKE pattern repeats itself more than %d times", BRUME_LIMIT_REPEATS);
     brume_expression *node = brume_build_node(builder, operation, BOOLEAN, &a, 1);
     if (!node)
         return NULL;

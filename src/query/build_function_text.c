@@ -1,6 +1,8 @@
 /* Functions of texts: each knows how long its result can be. */
 #include "query/build_function.h"
 
+#include "query/text_work.h"
+
 static const brume_type INTEGER = {BRUME_TYPE_INTEGER, 0, 0};
 static const brume_type TEXT = {BRUME_TYPE_TEXT, 0, 0};
 static const brume_type BOOLEAN = {BRUME_TYPE_BOOLEAN, 0, 0};
@@ -33,14 +35,34 @@ static brume_node build_trim(brume_builder *builder, const char *name, brume_ope
     return node->text ? node : brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
 }
 
+/* What may be searched for: the engines try it at each place. */
+static bool is_searchable(brume_builder *builder, const char *name, brume_node node)
+{
+    const char *constant = brume_argument_constant(node);
+    if (constant && brume_text_repeats(constant) > BRUME_LIMIT_REPEATS)
+        brume_build_fail(builder, BRUME_EUNSUPPORTED, "search for a part of it",
+                         "the text that %s searches for repeats itself more than %d times", name,
+                         BRUME_LIMIT_REPEATS);
+    else if (!constant && !brume_build_is_null(node) && node->max_length > BRUME_LIMIT_REPEATS)
+        brume_build_fail(builder, BRUME_EUNSUPPORTED, "shorten it with left(y, 4)",
+                         "%s may search for a constant, or for at most %d bytes", name,
+                         BRUME_LIMIT_REPEATS);
+    else
+        return true;
+    return false;
+}
+
 static brume_node build_length(brume_builder *builder, const char *name, brume_operation operation,
                                const brume_node *arguments, size_t count)
 {
-    brume_node both[2];
+    brume_node both[2] = {NULL, NULL};
     for (size_t i = 0; i < count; i++)
         if (!(both[i] = brume_argument_text(builder, name, arguments[i])))
             return NULL;
     bool truth = operation == BRUME_OPERATION_STARTS_WITH;
+    if (operation == BRUME_OPERATION_POSITION && count == 2 &&
+        !is_searchable(builder, name, both[1]))
+        return NULL;
     brume_expression *node =
         brume_build_node(builder, operation, truth ? BOOLEAN : INTEGER, both, count);
     if (!node || truth)
@@ -62,7 +84,7 @@ static brume_node build_part(brume_builder *builder, const char *name, brume_ope
     brume_expression *node = brume_build_node(builder, operation, TEXT, all, count);
     if (!node)
         return NULL;
-    node->max_length = all[0]->max_length;
+    node->max_length = brume_text_part(operation, all, count);
     if (count == 3)
         node->nullable = true;
     return node;
@@ -76,8 +98,14 @@ static brume_node build_replace(brume_builder *builder, const char *name, brume_
     for (size_t i = 0; i < 3; i++)
         if (!(all[i] = brume_argument_text(builder, name, arguments[i])))
             return NULL;
-    size_t factor = all[2]->max_length > 1 ? all[2]->max_length : 1;
-    size_t length = all[0]->max_length * factor;
+    if (!is_searchable(builder, name, all[1]))
+        return NULL;
+    /* Each part of the text that is `taken` bytes long becomes `given` bytes. */
+    const char *constant = brume_argument_constant(all[1]);
+    size_t taken = constant && *constant ? all[1]->max_length : 1, given = all[2]->max_length;
+    size_t length = all[0]->max_length;
+    if (given > taken)
+        length = length / taken * given + length % taken;
     if (length > BRUME_LIMIT_TEXT)
         return brume_build_fail(builder, BRUME_EUNSUPPORTED, "shorten it with left(x, n)",
                                 "a text could grow beyond 1 MiB");

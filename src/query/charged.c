@@ -105,8 +105,10 @@ static brume_status buy(brume_ledger *ledger, const brume_charged *release,
                                      : json_pack("[{s:s}]", "release", release->what);
     brume_ledger_charge charges = {.dataset = question->datasets[0]->name,
                                    .price = charge,
+                                   .stated = question->datasets[0]->stated,
                                    .marks = (const char *const *)marks.texts,
-                                   .mark_count = marks.count};
+                                   .mark_count = marks.count,
+                                   .read_mark_count = marks.read_count};
     brume_reservation reservation = {.charges = &charges,
                                      .charge_count = 1,
                                      .sql = release->what,
@@ -130,6 +132,8 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
 {
     brume_charge charge;
     char price[BRUME_CHARGE_TEXT], key[BRUME_DIGEST_TEXT];
+    BRUME_TRY(brume_spend_limit(watch, question->policies[0]->timeout, question->datasets[0]->name,
+                                error));
     BRUME_TRY(check_adjacency(release, question, error));
     BRUME_TRY(make_charge(release, question->datasets[0], &charge, error));
     BRUME_TRY(brume_charge_print(&charge, price, error));

@@ -18,6 +18,18 @@ BRUME_MUST_USE brume_status brume_collect(const brume_plan *plan, brume_engine *
                                           brume_collected **out, brume_error *error);
 void brume_collected_close(brume_collected *collected);
 
+/* The statement that brume_collect gives to an engine of this dialect; `tables[i]` is what stands
+ * for catalog table i in FROM. *sql is the caller's, to free. */
+BRUME_MUST_USE brume_status brume_collect_statement(const brume_plan *plan, brume_dialect dialect,
+                                                    const char *const *tables, char **sql,
+                                                    brume_error *error);
+
+/* One group of the plan, as if it had `units` units and no value; nothing is read. For rehearsing
+ * what comes after. */
+BRUME_MUST_USE brume_status brume_collect_nothing(const brume_plan *plan, uint64_t units,
+                                                  brume_bits *bits, brume_collected **out,
+                                                  brume_error *error);
+
 /* The groups in the order of their keys; values are indexed as plan->values. */
 const brume_bounded_group *brume_collected_groups(const brume_collected *collected, size_t *count);
 

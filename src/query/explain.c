@@ -79,10 +79,11 @@ brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_pa
         brume_question_prepare(ledger, sql, payment, target, &question, &plan, error);
     json_t *made = NULL;
     if (status == BRUME_OK) {
-        made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:b}", "plan", brume_plan_to_json(plan), "cost",
-                         brume_plan_cost_to_json(plan), "error_95", errors_to_json(plan), "shape",
-                         shape_to_json(plan), "rule", brume_rule_word(plan->rule), "sql",
-                         question->query->normal, "delta_by_default", plan->delta_by_default);
+        made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:s,s:b}", "plan", brume_plan_to_json(plan),
+                         "cost", brume_plan_cost_to_json(plan), "error_95", errors_to_json(plan),
+                         "shape", shape_to_json(plan), "rule", brume_rule_word(plan->rule), "sql",
+                         question->typed, "normal", question->query->normal, "delta_by_default",
+                         plan->delta_by_default);
         if (!made || !add_columns(plan, json_object_get(made, "plan"))) {
             json_decref(made);
             status = brume_no_memory(error, "the explanation");

@@ -45,6 +45,7 @@ typedef struct brume_expression {
     bool inexact_key;  /* its last bit may depend on the machine (ln, exp, power): never a group key
                         */
     size_t max_length; /* TEXT: bytes at most */
+    size_t work;       /* of the tree: see text_work.h */
     int depth;         /* of the tree */
     size_t size;       /* nodes of the tree, shared ones counted each time */
     size_t argument_count;

@@ -36,19 +36,27 @@ static brume_status ask(brume_engine *engine, const char *location, brume_questi
     return status;
 }
 
-/* What the file is, by looking at it once. */
-static brume_status look(const char *location, brume_question **question, brume_error *error)
+/* What the file is, with the names declared as text. */
+static brume_status look(const char *location, const char *const *names, size_t name_count,
+                         brume_question **question, brume_error *error)
 {
-    brume_source source = {.location = location};
+    brume_column *declared = calloc(name_count + 1, sizeof *declared);
+    if (!declared)
+        return brume_no_memory(error, NULL);
+    for (size_t i = 0; i < name_count; i++)
+        declared[i] = (brume_column){.name = (char *)names[i], .type = {BRUME_TYPE_TEXT, 0, 0}};
+    brume_source source = {
+        .location = location, .declared = declared, .declared_count = name_count};
     brume_engine *engine = NULL;
-    BRUME_TRY(brume_engine_open(&source, 1, &engine, error));
-    brume_status status = ask(engine, location, question, error);
+    brume_status status = brume_engine_open(&source, 1, &engine, error);
+    if (status == BRUME_OK)
+        status = ask(engine, location, question, error);
     brume_engine_close(engine);
+    free(declared);
     return status;
 }
 
-/* Read with the columns that were found, as a registered file is: what does not fit them is
- * skipped. */
+/* Read with the columns that were found, as a registered file is. */
 static brume_status read_again(const brume_question *question, brume_bits *bits,
                                brume_rows_file *out, brume_error *error)
 {
@@ -64,11 +72,11 @@ static brume_status read_again(const brume_question *question, brume_bits *bits,
     return status;
 }
 
-brume_status brume_file_rows(const char *location, brume_bits *bits, brume_rows_file *out,
-                             brume_error *error)
+brume_status brume_file_rows(const char *location, const char *const *names, size_t name_count,
+                             brume_bits *bits, brume_rows_file *out, brume_error *error)
 {
     brume_question *question = NULL;
-    BRUME_TRY(look(location, &question, error));
+    BRUME_TRY(look(location, names, name_count, &question, error));
     brume_status status = read_again(question, bits, out, error);
     brume_question_close(question);
     return status;

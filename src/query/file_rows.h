@@ -8,9 +8,11 @@
 /* Does an engine have to read it: a Parquet or JSON file? Anything else is taken as CSV. */
 bool brume_file_needs_engine(const char *location);
 
-/* Read it. Close with brume_rows_file_close.
+/* Read it. Of a JSON file the named fields, as text; a Parquet file has its own columns. Close with
+ * brume_rows_file_close.
  * Errors: those of brume_engine_open; EARGUMENT if no column of it can be read. */
-BRUME_MUST_USE brume_status brume_file_rows(const char *location, brume_bits *bits,
+BRUME_MUST_USE brume_status brume_file_rows(const char *location, const char *const *names,
+                                            size_t name_count, brume_bits *bits,
                                             brume_rows_file *out, brume_error *error);
 
 #endif

@@ -1,8 +1,8 @@
 /* From SQL text to a checked query.
  *
- * The text must be UTF-8 and is cut into tokens first: more than 2,000 are refused, because long
- * chains of operators exhaust the parser's stack. The tree is read by protobuf: libpg_query's JSON
- * loses negative integers. */
+ * The text must be UTF-8 and is cut into tokens first: what may nest too deeply is refused, because
+ * long chains of operators exhaust the parser's stack. The tree is read by protobuf: libpg_query's
+ * JSON loses negative integers. */
 #include "query/query.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "query/normal.h"
 #include "query/walk.h"
 
-enum { MOST_TOKENS = 2000, MOST_BYTES = 1024 * 1024 };
+enum { MOST_TOKENS = 20000, MOST_DEPTH = 2000, MOST_BRACKETS = 200, MOST_BYTES = 1024 * 1024 };
 
 static bool is_utf8(const char *text)
 {
@@ -44,6 +44,35 @@ static brume_status syntax_error(const PgQueryError *fault, brume_error *error)
                       fault->message ? fault->message : "syntax error", fault->cursorpos);
 }
 
+/* An upper bound of how deep the tree of the tokens can be: a path from its root goes through one
+ * item of a list in each pair of brackets, and an item nests at most as deep as it has tokens.
+ * UNION and its like nest over all items. SIZE_MAX: too many brackets in one another. */
+static size_t deepest(const PgQuery__ScanResult *tokens)
+{
+    size_t item[MOST_BRACKETS] = {0}; /* tokens of the open item at each level of brackets */
+    size_t level = 0, sum = 0, most = 0, unions = 0;
+    for (size_t i = 0; i < tokens->n_tokens; i++) {
+        PgQuery__Token kind = tokens->tokens[i]->token;
+        unions += kind == PG_QUERY__TOKEN__UNION || kind == PG_QUERY__TOKEN__INTERSECT ||
+                  kind == PG_QUERY__TOKEN__EXCEPT;
+        item[level]++;
+        sum++;
+        most = sum > most ? sum : most;
+        if (kind == PG_QUERY__TOKEN__ASCII_40 || kind == PG_QUERY__TOKEN__ASCII_91) {
+            if (++level == MOST_BRACKETS)
+                return SIZE_MAX;
+        } else if ((kind == PG_QUERY__TOKEN__ASCII_41 || kind == PG_QUERY__TOKEN__ASCII_93) &&
+                   level > 0) {
+            sum -= item[level];
+            item[level--] = 0;
+        } else if (kind == PG_QUERY__TOKEN__ASCII_44) {
+            sum -= item[level];
+            item[level] = 0;
+        }
+    }
+    return most + unions;
+}
+
 static brume_status check_text(const char *sql, brume_error *error)
 {
     if (strlen(sql) > MOST_BYTES)
@@ -62,6 +91,11 @@ static brume_status check_text(const char *sql, brume_error *error)
         else if (tokens->n_tokens > MOST_TOKENS)
             status = brume_fail(error, BRUME_EUNSUPPORTED, "split the query",
                                 "the query has more than %d tokens", MOST_TOKENS);
+        else if (deepest(tokens) > MOST_DEPTH)
+            status = brume_fail(error, BRUME_EUNSUPPORTED, "split the query, or name parts of it",
+                                "one item of the query has more than %d tokens, or more than %d "
+                                "brackets in one another",
+                                MOST_DEPTH, MOST_BRACKETS);
         else if (tokens->n_tokens == 0)
             status = brume_fail(error, BRUME_ESYNTAX, NULL, "the query is empty");
         if (tokens)

@@ -319,7 +319,8 @@ static int compare_fractions(const void *left, const void *right)
 }
 
 /* All quantiles of one expression are one measure; equal ones are asked once. */
-static void measure_quantiles(brume_plan *plan, int value, int64_t (*fractions)[2])
+/* Returns how many of `fractions` it used. */
+static size_t measure_quantiles(brume_plan *plan, int value, int64_t (*fractions)[2])
 {
     const brume_query *query = plan->query;
     size_t count = 0;
@@ -330,7 +331,7 @@ static void measure_quantiles(brume_plan *plan, int value, int64_t (*fractions)[
             fractions[count++][1] = query->aggregates[i].fraction[1];
         }
     if (count == 0)
-        return;
+        return 0;
     qsort(fractions, count, sizeof *fractions, compare_fractions);
     size_t different = 1;
     for (size_t i = 1; i < count; i++)
@@ -348,6 +349,7 @@ static void measure_quantiles(brume_plan *plan, int value, int64_t (*fractions)[
             if (compare_fractions(fractions[j], query->aggregates[i].fraction) == 0)
                 plan->aggregates[i].fraction = (int)j;
     }
+    return different;
 }
 
 static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tables,
@@ -358,7 +360,7 @@ static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tabl
     plan->values = calloc(aggregates + 1, sizeof *plan->values);
     plan->modes = calloc(aggregates + 1, sizeof *plan->modes);
     plan->measures = calloc(3 * aggregates + 2, sizeof *plan->measures);
-    plan->fractions = calloc((aggregates + 1) * (aggregates + 1), sizeof *plan->fractions);
+    plan->fractions = calloc(aggregates + 1, sizeof *plan->fractions);
     if (!plan->aggregates || !plan->values || !plan->measures || !plan->fractions || !plan->modes)
         return brume_no_memory(error, "a plan");
     plan->units = BRUME_NOT_MEASURED;
@@ -370,8 +372,8 @@ static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tabl
         measure_aggregate(plan, i);
     for (size_t i = 0; i < aggregates; i++)
         measure_sum(plan, i);
-    for (size_t i = 0; i < plan->value_count; i++)
-        measure_quantiles(plan, (int)i, plan->fractions + i * (aggregates + 1));
+    for (size_t i = 0, at = 0; i < plan->value_count; i++)
+        at += measure_quantiles(plan, (int)i, plan->fractions + at);
     BRUME_TRY(measure_modes(plan, error));
     if (plan->measure_count == 0)
         return brume_fail(error, BRUME_EUNSUPPORTED, "ask for COUNT(*), SUM, AVG, MEDIAN ...",

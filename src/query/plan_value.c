@@ -80,6 +80,10 @@ static brume_status put_on_places(brume_plan *plan, brume_plan_value *value, bru
     value->step = 1;
     value->low = 0;
     value->high = (int64_t)column->domain_count - 1;
+    if (!value->grid && builder.status == BRUME_EUNSUPPORTED) /* too large an expression */
+        return brume_fail(error, BRUME_EUNSUPPORTED, "group by it, and order by COUNT(*) DESC",
+                          "MODE among %zu declared values: some hundred are possible",
+                          column->domain_count);
     return value->grid ? BRUME_OK : builder.status;
 }
 

@@ -368,12 +368,15 @@ json_t *brume_policy_to_json(const brume_policy *policy)
                              (json_int_t)policy->max_groups, "max_rows",
                              (json_int_t)policy->max_rows, "columns", columns);
     /* written only where it was said: a policy without it reads as it always did */
-    if (json && policy->bias_share &&
-        json_object_set_new(json, "bias_share", json_string(policy->bias_share)) != 0) {
-        json_decref(json);
-        return NULL;
-    }
-    return json;
+    bool whole = json != NULL;
+    if (whole && policy->bias_share)
+        whole = json_object_set_new(json, "bias_share", json_string(policy->bias_share)) == 0;
+    if (whole && policy->timeout > 0)
+        whole = json_object_set_new(json, "timeout", json_real(policy->timeout)) == 0;
+    if (whole)
+        return json;
+    json_decref(json);
+    return NULL;
 }
 
 static brume_status damaged(brume_error *error)
@@ -409,6 +412,13 @@ static bool column_from_json(const json_t *json, brume_policy_column *column)
         column->domain_count = i + 1;
     }
     return true;
+}
+
+/* Absent, or a number of seconds. */
+static bool timeout_from_json(const json_t *json, double *timeout)
+{
+    *timeout = json_number_value(json); /* 0 for none */
+    return !json || *timeout > 0;
 }
 
 /* What the owner may declare, and nothing else: the declarations decide what is charged. */
@@ -449,6 +459,8 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
                 copy(&policy->unit, text_of(json, "unit")) &&
                 copy(&policy->bias_share, text_of(json, "bias_share"));
     size_t count = json_array_size(columns);
+    if (good)
+        good = timeout_from_json(json_object_get(json, "timeout"), &policy->timeout);
     if (good)
         good = (policy->columns = calloc(count + 1, sizeof *policy->columns)) != NULL;
     for (size_t i = 0; good && i < count; i++) {

@@ -34,6 +34,7 @@ typedef struct brume_policy {
     uint64_t max_groups, max_rows;
     char *bias_share; /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
                          NULL: not allowed */
+    double timeout;   /* seconds that a query may take; 0: no cap */
     brume_policy_column *columns;
     size_t column_count;
 } brume_policy;
@@ -70,6 +71,13 @@ BRUME_MUST_USE brume_status brume_policy_set_domain(brume_policy *policy, const 
  * above 0 and at most 0.5. */
 BRUME_MUST_USE brume_status brume_policy_set_bias_share(brume_policy *policy, const char *share,
                                                         brume_error *error);
+
+/* Do the rows belong to the same units under both policies of one source? False wherever that is
+ * not certain: another unit or type of the unit's column, another place of it where no header names
+ * it, or lines that are read in another way (where the row is the unit: that are put together in
+ * another way). Policies from before formats were declared are taken to read lines as they are read
+ * now. */
+bool brume_policy_same_units(const brume_policy *before, const brume_policy *after);
 
 /* The column of that name (exactly, else without regard to case), or NULL. */
 brume_policy_column *brume_policy_find(const brume_policy *policy, const char *name);

@@ -35,20 +35,32 @@ static brume_interval multiply(brume_interval a, brume_interval b)
     return out;
 }
 
+/* Where the aggregates of one output are, each with the chance `beta` of being outside its
+ * interval.
+ */
+typedef struct interval_source {
+    brume_present_source source;
+    size_t group;
+    double beta;
+} interval_source;
+
 /* Interval arithmetic over the tree; false where there is no finite interval. */
-static bool interval_of(const brume_release *release, const brume_shown *aggregates,
+static bool interval_of(const brume_release *release, const interval_source *from,
                         brume_interval *out)
 {
     brume_interval part[2] = {{0, 0}, {0, 0}};
     if (release->argument_count > 2)
         return false;
     for (size_t i = 0; i < release->argument_count; i++)
-        if (!interval_of(release->arguments[i], aggregates, &part[i]))
+        if (!interval_of(release->arguments[i], from, &part[i]))
             return false;
     switch (release->kind) {
-    case BRUME_RELEASE_AGGREGATE:
-        *out = aggregates[release->index].interval;
-        return aggregates[release->index].has_interval;
+    case BRUME_RELEASE_AGGREGATE: {
+        brume_shown one =
+            brume_present_show(&from->source, release->index, from->group, from->beta);
+        *out = one.interval;
+        return one.has_interval;
+    }
     case BRUME_RELEASE_LITERAL:
         *out = (brume_interval){release->value.number, release->value.number};
         return release->value.kind == BRUME_VALUE_NUMBER;
@@ -124,26 +136,18 @@ static void free_row(answer_row *row)
 static double error_of(const presentation *all, const brume_release *release, size_t group,
                        const brume_value *value)
 {
-    const brume_query *query = all->plan->query;
     size_t used = count_aggregates(release);
     if (used == 0 || value->kind != BRUME_VALUE_NUMBER)
         return NAN;
-    brume_shown *aggregates = calloc(query->aggregate_count + 1, sizeof *aggregates);
-    if (!aggregates)
-        return NAN;
-    brume_present_source source = {all->plan, all->drawn, all->modes};
-    for (size_t i = 0; i < query->aggregate_count; i++)
-        aggregates[i] = brume_present_show(&source, i, group, whole_beta / (double)used);
+    interval_source from = {{all->plan, all->drawn, all->modes}, group, whole_beta / (double)used};
     brume_interval bar;
-    double error = NAN;
-    if (interval_of(release, aggregates, &bar)) {
-        double centre = value->number;
-        if (release->kind == BRUME_RELEASE_AGGREGATE && !varies(all->plan, release))
-            centre = aggregates[release->index].raw.number; /* the width does not see the clamp */
-        error = fmax(bar.upper - centre, centre - bar.lower);
-    }
-    free(aggregates);
-    return error;
+    if (!interval_of(release, &from, &bar))
+        return NAN;
+    double centre = value->number;
+    if (release->kind == BRUME_RELEASE_AGGREGATE &&
+        !varies(all->plan, release)) /* the width does not see the clamp */
+        centre = brume_present_show(&from.source, release->index, group, from.beta).raw.number;
+    return fmax(bar.upper - centre, centre - bar.lower);
 }
 
 /* A private key is shown because its noisy count was large: near the threshold, more often too

@@ -88,17 +88,27 @@ static const char *bind_steps(brume_printer *printer, const char *from)
     for (size_t i = 0; i < printer->step_count; i++)
         most = printer->steps[i].level > most ? printer->steps[i].level : most;
     for (; level <= most; level++) {
-        const char *list = "";
+        brume_print_list list = {0};
         for (size_t i = 0; i < printer->step_count; i++)
             if (printer->steps[i].level == level)
-                list = FORMAT("%s, %s AS \"v%zu\"", list, printer->steps[i].text,
-                              printer->steps[i].name);
-        if (*list)
-            from =
-                FORMAT("(SELECT *%s FROM %s OFFSET 0) AS \"s%zu\"", list, from, printer->names++);
+                brume_print_add(
+                    printer, &list, ", ",
+                    FORMAT("%s AS \"v%zu\"", printer->steps[i].text, printer->steps[i].name));
+        if (list.length)
+            from = FORMAT("(SELECT *, %s FROM %s OFFSET 0) AS \"s%zu\"", list.text, from,
+                          printer->names++);
     }
+    printer->width += printer->step_count;
     printer->step_count = 0;
     return from;
+}
+
+/* One more column of a relation. */
+static void add_column(brume_printer *printer, brume_print_list *list, const char *value,
+                       size_t relation, size_t column)
+{
+    brume_print_add(printer, list, ", ", FORMAT("%s AS \"c%zu_%zu\"", value, relation, column));
+    printer->width++;
 }
 
 static const char *filter(brume_printer *printer, const char *from,
@@ -114,7 +124,7 @@ static const char *filter(brume_printer *printer, const char *from,
 static const char *print_table(print_scope *scope, const brume_relation *relation)
 {
     brume_printer *printer = &scope->printer;
-    const char *list = "";
+    brume_print_list list = {0};
     bool guarded = false;
     for (size_t i = 0; i < relation->column_count; i++) {
         if (!scope->used[relation->number][i])
@@ -125,13 +135,12 @@ static const char *print_table(print_scope *scope, const brume_relation *relatio
         const char *value =
             brume_print_leaf(printer, quoted ? quoted : "", column->reference->type, leaf);
         printer->failed = printer->failed || !quoted;
-        list =
-            FORMAT("%s%s%s AS \"c%zu_%zu\"", list, *list ? ", " : "", value, relation->number, i);
+        add_column(printer, &list, value, relation->number, i);
         guarded = guarded || leaf != BRUME_LEAF_PLAIN ||
                   column->reference->type.kind == BRUME_TYPE_TEXT;
         free(quoted);
     }
-    return FORMAT("(SELECT %s FROM %s%s) AS \"s%zu\"", *list ? list : "1 AS \"c\"",
+    return FORMAT("(SELECT %s FROM %s%s) AS \"s%zu\"", list.length ? list.text : "1 AS \"c\"",
                   scope->tables[relation->table], guarded && printer->postgresql ? " OFFSET 0" : "",
                   printer->names++);
 }
@@ -140,14 +149,14 @@ static const char *print_select(print_scope *scope, const brume_relation *relati
 {
     brume_printer *printer = &scope->printer;
     const char *from = filter(printer, print_relation(scope, relation->left), relation->condition);
-    const char *list = "";
+    brume_print_list list = {0};
     for (size_t i = 0; i < relation->column_count; i++)
         if (scope->used[relation->number][i])
-            list = FORMAT("%s%s%s AS \"c%zu_%zu\"", list, *list ? ", " : "",
-                          brume_print_expression(printer, relation->columns[i].expression).text,
-                          relation->number, i);
+            add_column(printer, &list,
+                       brume_print_expression(printer, relation->columns[i].expression).text,
+                       relation->number, i);
     from = bind_steps(printer, from);
-    return FORMAT("(SELECT %s FROM %s%s) AS \"s%zu\"", *list ? list : "1 AS \"c\"", from,
+    return FORMAT("(SELECT %s FROM %s%s) AS \"s%zu\"", list.length ? list.text : "1 AS \"c\"", from,
                   printer->postgresql ? " OFFSET 0" : "", printer->names++);
 }
 
@@ -195,22 +204,22 @@ static const char *print_fold(brume_printer *printer, const brume_relation *rela
 static const char *print_group(print_scope *scope, const brume_relation *relation)
 {
     brume_printer *printer = &scope->printer;
-    const char *from = print_relation(scope, relation->left), *list = "", *keys = "";
+    const char *from = print_relation(scope, relation->left);
+    brume_print_list list = {0}, keys = {0};
     for (size_t i = 0; i < relation->column_count; i++) {
         if (!scope->used[relation->number][i])
             continue;
         const char *value;
         if (i < relation->key_count) {
             value = brume_print_expression(printer, relation->left->columns[i].reference).text;
-            keys = FORMAT("%s%s%s", keys, *keys ? ", " : "", value);
+            brume_print_add(printer, &keys, ", ", value);
         } else {
             value = print_fold(printer, relation, i);
         }
-        list =
-            FORMAT("%s%s%s AS \"c%zu_%zu\"", list, *list ? ", " : "", value, relation->number, i);
+        add_column(printer, &list, value, relation->number, i);
     }
-    return FORMAT("(SELECT %s FROM %s GROUP BY %s) AS \"s%zu\"", list, from, keys,
-                  printer->names++);
+    return FORMAT("(SELECT %s FROM %s GROUP BY %s) AS \"s%zu\"", list.length ? list.text : "", from,
+                  keys.length ? keys.text : "", printer->names++);
 }
 
 static const char *print_relation(print_scope *scope, const brume_relation *relation)
@@ -262,7 +271,7 @@ static brume_status open_scope(print_scope *scope, const brume_query *query, bru
     if (scope->used && use_relation(scope, query->from))
         return BRUME_OK;
     brume_arena_close(scope->printer.arena);
-    return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory, or too many subqueries");
+    return brume_fail(error, BRUME_EUNSUPPORTED, "split the query", "too many subqueries");
 }
 
 /* FROM and WHERE of the query; rows without a unit are nobody's and are dropped. */
@@ -284,13 +293,21 @@ static const char *print_source(print_scope *scope)
                   printer->names++);
 }
 
+enum { POSTGRESQL_COLUMNS = 1600 }; /* it takes 1664 */
+
 static brume_status close_scope(print_scope *scope, const char *text, char **sql,
                                 brume_error *error)
 {
-    char *copy = scope->printer.failed ? NULL : strdup(text);
+    bool failed = scope->printer.failed;
+    bool wide = scope->printer.postgresql && scope->printer.width > POSTGRESQL_COLUMNS;
+    char *copy = failed || wide ? NULL : strdup(text);
     brume_arena_close(scope->printer.arena);
+    if (failed || wide)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask in several queries",
+                          wide ? "the query needs more columns than PostgreSQL has"
+                               : "the query is too long for the engine");
     if (!copy)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        return brume_no_memory(error, "a statement");
     *sql = copy;
     return BRUME_OK;
 }
@@ -305,14 +322,40 @@ brume_status brume_query_print_rows(const brume_query *query, brume_dialect dial
     brume_printer *printer = &scope.printer;
     for (size_t i = 0; i < count; i++)
         use_expression(&scope, expressions[i]);
-    const char *from = print_source(&scope), *list = "";
+    const char *from = print_source(&scope);
+    brume_print_list list = {0};
     for (size_t i = 0; i < count; i++) {
         brume_piece piece = brume_print_expression(printer, expressions[i]);
         piece = brume_print_wire(printer, piece, expressions[i]->type);
-        list = FORMAT("%s%s%s AS \"r%zu\"", list, i ? ", " : "", piece.text, i);
+        brume_print_add(printer, &list, ", ", FORMAT("%s AS \"r%zu\"", piece.text, i));
     }
+    printer->width += count;
     from = bind_steps(printer, from);
-    return close_scope(&scope, FORMAT("SELECT %s FROM %s", list, from), sql, error);
+    return close_scope(&scope, FORMAT("SELECT %s FROM %s", list.length ? list.text : "", from), sql,
+                       error);
+}
+
+/* What is summed of one value: its count, its sum and perhaps its squares, as results. */
+static void print_sum(brume_printer *printer, const brume_group_sum *sum, size_t i,
+                      brume_print_list *outer)
+{
+    const char *text = printer->postgresql ? "text" : "VARCHAR";
+    const char *centred = FORMAT("\"x%zu\"", i);
+    if (sum->centre) {
+        char centre[32];
+        snprintf(centre, sizeof centre, "%lld", (long long)sum->centre);
+        centred =
+            FORMAT("(\"x%zu\" - %s)", i,
+                   brume_print_typed(printer, centre, printer->postgresql ? "int8" : "BIGINT"));
+    }
+    brume_print_add(printer, outer, ", ", FORMAT("count(\"x%zu\")", i));
+    brume_print_add(printer, outer, ", ",
+                    brume_print_cast(printer, FORMAT("coalesce(sum(%s), 0)", centred), text));
+    if (sum->squares)
+        brume_print_add(
+            printer, outer, ", ",
+            brume_print_cast(printer, FORMAT("coalesce(sum(%s * %s), 0)", centred, centred), text));
+    printer->width += 3;
 }
 
 brume_status brume_query_print_groups(const brume_query *query, brume_dialect dialect,
@@ -326,43 +369,32 @@ brume_status brume_query_print_groups(const brume_query *query, brume_dialect di
         use_expression(&scope, query->keys[i].expression);
     for (size_t i = 0; i < count; i++)
         use_expression(&scope, sums[i].value);
-    const char *from = print_source(&scope), *inner = "", *outer = "", *keys = "";
+    const char *from = print_source(&scope);
+    brume_print_list inner = {0}, outer = {0}, keys = {0};
     for (size_t i = 0; i < query->key_count; i++) {
         const brume_expression *key = query->keys[i].expression;
         brume_piece piece = brume_print_expression(printer, key);
         piece = brume_print_wire(printer, piece, key->type);
-        inner = FORMAT("%s%s%s AS \"k%zu\"", inner, i ? ", " : "", piece.text, i);
-        outer = FORMAT("%s\"k%zu\", ", outer, i);
-        keys = FORMAT("%s%s\"k%zu\"", keys, i ? ", " : " GROUP BY ", i);
+        brume_print_add(printer, &inner, ", ", FORMAT("%s AS \"k%zu\"", piece.text, i));
+        brume_print_add(printer, &outer, ", ", FORMAT("\"k%zu\"", i));
+        brume_print_add(printer, &keys, ", ", FORMAT("\"k%zu\"", i));
     }
-    outer = FORMAT("%scount(*)", outer);
-    const char *text = printer->postgresql ? "text" : "VARCHAR";
+    brume_print_add(printer, &outer, ", ", "count(*)");
     for (size_t i = 0; i < count; i++) {
         brume_piece piece = brume_print_expression(printer, sums[i].value);
-        inner = FORMAT("%s%s%s AS \"x%zu\"", inner, *inner ? ", " : "", piece.text, i);
-        const char *centred = FORMAT("\"x%zu\"", i);
-        if (sums[i].centre) {
-            char centre[32];
-            snprintf(centre, sizeof centre, "%lld", (long long)sums[i].centre);
-            centred =
-                FORMAT("(\"x%zu\" - %s)", i,
-                       brume_print_typed(printer, centre, printer->postgresql ? "int8" : "BIGINT"));
-        }
-        outer = FORMAT("%s, count(\"x%zu\"), %s", outer, i,
-                       brume_print_cast(printer, FORMAT("coalesce(sum(%s), 0)", centred), text));
-        if (sums[i].squares)
-            outer = FORMAT("%s, %s", outer,
-                           brume_print_cast(printer,
-                                            FORMAT("coalesce(sum(%s * %s), 0)", centred, centred),
-                                            text));
+        brume_print_add(printer, &inner, ", ", FORMAT("%s AS \"x%zu\"", piece.text, i));
+        print_sum(printer, &sums[i], i, &outer);
     }
     from = bind_steps(printer, from);
+    printer->width += query->key_count + 1;
     /* PostgreSQL copies what it pulls up into every sum, so long expressions are fenced off; short
      * ones are not, because a fence keeps its workers from sharing the sums. */
     enum { SHORT = 400 };
-    const char *fence = printer->postgresql && strlen(inner) > SHORT ? " OFFSET 0" : "";
+    const char *fence = printer->postgresql && inner.length > SHORT ? " OFFSET 0" : "";
     return close_scope(&scope,
-                       FORMAT("SELECT %s FROM (SELECT %s FROM %s%s) AS \"g\"%s", outer,
-                              *inner ? inner : "1 AS \"c\"", from, fence, keys),
+                       FORMAT("SELECT %s FROM (SELECT %s FROM %s%s) AS \"g\"%s%s",
+                              outer.length ? outer.text : "",
+                              inner.length ? inner.text : "1 AS \"c\"", from, fence,
+                              keys.length ? " GROUP BY " : "", keys.length ? keys.text : ""),
                        sql, error);
 }

@@ -33,7 +33,8 @@ typedef struct brume_printer {
     brume_step *steps;
     size_t step_count, step_capacity;
     size_t names; /* used so far */
-    bool failed;  /* out of memory */
+    size_t width; /* result columns of the statement and all its parts together, at most */
+    bool failed;  /* out of memory, or longer than an arena holds */
 } brume_printer;
 
 /* The text of `node`, adding to the printer's steps what must be bound before. */
@@ -50,6 +51,16 @@ const char *brume_print_leaf(brume_printer *printer, const char *name, brume_typ
 const char *brume_print_quoted(brume_printer *printer, const char *text);
 
 const char *brume_print_format(brume_printer *printer, const char *format, ...) BRUME_PRINTF(2, 3);
+
+/* A list that grows at its end, in time and memory linear in its length. Begins as {0}. */
+typedef struct brume_print_list {
+    char *text;
+    size_t length, room;
+} brume_print_list;
+
+/* Add `item`, after `separator` unless it is the first. */
+void brume_print_add(brume_printer *printer, brume_print_list *list, const char *separator,
+                     const char *item);
 
 /* RANGE(v, low, high): NULL unless low < v < high; `type` is v's, in the printer's dialect. */
 const char *brume_print_range(brume_printer *printer, const char *value, const char *low,

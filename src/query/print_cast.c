@@ -1,8 +1,8 @@
 /* Conversions that never fail and agree on both engines; stored columns as values; values as they
  * travel to C.
  *
- * Text is read through a regular expression that lets through exactly what both engines' casts take
- * alike. Narrowing goes by way of a wider type, RANGE, then a cast that cannot fail. */
+ * Text is read through a form (engine/plain_form.h) that lets through exactly what both engines'
+ * casts take alike. Narrowing goes by way of a wider type, RANGE, then a cast that cannot fail. */
 #include "query/print_cast.h"
 
 #include <stdio.h>
@@ -31,13 +31,15 @@ static const char *trimmed(brume_printer *printer, const char *text)
                         text);
 }
 
-/* The trimmed text if it matches as a whole, NULL otherwise. */
-static const char *matching(brume_printer *printer, const char *text, const char *pattern)
+/* The trimmed text if it is of that form (engine/plain_form.h), which PostgreSQL reads as a
+ * pattern; NULL otherwise. No text of more than `most` characters matches: what is longer is cut to
+ * one more, so that it need not be read to its end. */
+static const char *matching(brume_printer *printer, const char *text, const char *form,
+                            const char *pattern, int most)
 {
-    text = trimmed(printer, text);
-    return printer->postgresql
-               ? FORMAT("substring(%s from '^%s$')", text, pattern)
-               : FORMAT("NULLIF(regexp_extract(%s, '^(%s)$', 1), '')", text, pattern);
+    return printer->postgresql ? FORMAT("substring(left(%s, %d) from '^%s$')",
+                                        trimmed(printer, text), most + 1, pattern)
+                               : FORMAT("brume_plain(%s, '%s')", text, form);
 }
 
 /* 10^digits and its negative, as sentinels of RANGE. */
@@ -145,16 +147,17 @@ static const char *text_to_number(brume_printer *printer, const char *x, brume_t
     static const char integer[] = "[+-]?0{0,30}[0-9]{1,19}";
     bool pg = printer->postgresql, small = type.kind == BRUME_TYPE_INTEGER;
     if (type.kind == BRUME_TYPE_DOUBLE)
-        return brume_print_cast(printer, matching(printer, x, real), pg ? "float8" : "DOUBLE");
+        return brume_print_cast(printer, matching(printer, x, "real", real, 46),
+                                pg ? "float8" : "DOUBLE");
     if (type.kind == BRUME_TYPE_DECIMAL) {
         const char *match = matching(
-            printer, x,
-            FORMAT("[+-]?(?:[0-9]{1,%d}(?:[.][0-9]{0,30})?|[.][0-9]{1,30})", 36 - type.scale));
+            printer, x, FORMAT("decimal %d", 36 - type.scale),
+            FORMAT("[+-]?(?:[0-9]{1,%d}(?:[.][0-9]{0,30})?|[.][0-9]{1,30})", 36 - type.scale), 68);
         return pg ? postgresql_decimal(printer, FORMAT("(%s)::numeric", match), type)
                   : duckdb_decimal(printer, FORMAT("CAST(%s AS DECIMAL(37,%d))", match, type.scale),
                                    37, type.scale, type);
     }
-    const char *match = matching(printer, x, integer);
+    const char *match = matching(printer, x, "integer", integer, 50);
     const char *low = small ? "-2147483649" : "-9223372036854775809";
     const char *high = small ? "2147483648" : "9223372036854775808";
     if (pg)
@@ -228,14 +231,15 @@ brume_piece brume_print_conversion(brume_printer *printer, const brume_expressio
         return a;
     case BRUME_TYPE_DATE:
         a.text = source == BRUME_TYPE_TEXT
-                     ? brume_print_cast(printer, matching(printer, x, DATE), name)
+                     ? brume_print_cast(printer, matching(printer, x, "date", DATE, 10), name)
                      : brume_print_cast(printer, x, name);
         return a;
     case BRUME_TYPE_TIMESTAMP:
-        a.text =
-            source == BRUME_TYPE_TEXT
-                ? brume_print_cast(printer, matching(printer, x, DATE "(?:[ T]" TIME ")?"), name)
-                : brume_print_cast(printer, x, name);
+        a.text = source == BRUME_TYPE_TEXT
+                     ? brume_print_cast(
+                           printer, matching(printer, x, "timestamp", DATE "(?:[ T]" TIME ")?", 26),
+                           name)
+                     : brume_print_cast(printer, x, name);
         return a;
     case BRUME_TYPE_DOUBLE:
         if (source == BRUME_TYPE_TEXT)
@@ -281,7 +285,7 @@ const char *brume_print_leaf(brume_printer *printer, const char *x, brume_type t
                                : leaf == BRUME_LEAF_CAST ? FORMAT("CAST(%s AS VARCHAR)", x)
                                                          : x;
             return FORMAT("CASE WHEN %s(%s) <= %d THEN %s END", pg ? "octet_length" : "strlen",
-                          text, BRUME_LIMIT_COLUMN_TEXT, text);
+                          text, BRUME_TEXT_BYTES_MOST, text);
         }
         return leaf == BRUME_LEAF_PLAIN
                    ? x

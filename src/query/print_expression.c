@@ -61,6 +61,25 @@ const char *brume_print_lower(brume_printer *printer, const char *a, bool upper)
     return FORMAT("translate(%s, '%s', '%s')", a, upper ? small : large, upper ? large : small);
 }
 
+/* PostgreSQL's own LIKE gives up as soon as the text is at its end, so that its time is that of the
+ * text times the pattern at most; DuckDB's tries again and again (engine/duckdb_text.h). */
+static brume_piece like(brume_printer *printer, const brume_expression *node, brume_piece a)
+{
+    bool folds = node->operation == BRUME_OPERATION_ILIKE ||
+                 node->operation == BRUME_OPERATION_NOT_ILIKE;
+    bool negated = node->operation == BRUME_OPERATION_NOT_LIKE ||
+                   node->operation == BRUME_OPERATION_NOT_ILIKE;
+    const char *pattern = brume_print_quoted(printer, node->text), *not = negated ? "NOT " : "";
+    if (!printer->postgresql)
+        a.text =
+            FORMAT("(%s%s(%s, %s))", not, folds ? "brume_ilike" : "brume_like", a.text, pattern);
+    else
+        a.text = FORMAT("((%s) %sLIKE %s ESCAPE '\\')",
+                        folds ? brume_print_lower(printer, a.text, false) : a.text, not, pattern);
+    a.atom = false;
+    return a;
+}
+
 static brume_piece condition(brume_printer *printer, const brume_expression *node)
 {
     brume_piece a = brume_print_expression(printer, node->arguments[0]);
@@ -69,16 +88,8 @@ static brume_piece condition(brume_printer *printer, const brume_expression *nod
         brume_piece list = listed(printer, node, 1, ", ");
         return (brume_piece){FORMAT("((%s) %s (%s))", a.text, word, list.text), a.level, false};
     }
-    if (node->text) { /* LIKE */
-        bool folds = node->operation == BRUME_OPERATION_ILIKE ||
-                     node->operation == BRUME_OPERATION_NOT_ILIKE;
-        bool negated = node->operation == BRUME_OPERATION_NOT_LIKE ||
-                       node->operation == BRUME_OPERATION_NOT_ILIKE;
-        return (brume_piece){FORMAT("((%s) %sLIKE %s ESCAPE '\\')",
-                                    folds ? brume_print_lower(printer, a.text, false) : a.text,
-                                    negated ? "NOT " : "", brume_print_quoted(printer, node->text)),
-                             a.level, false};
-    }
+    if (node->text)
+        return like(printer, node, a);
     if (node->argument_count == 1)
         return (brume_piece){node->operation == BRUME_OPERATION_NOT
                                  ? FORMAT("(NOT (%s))", a.text)

@@ -28,6 +28,27 @@ const char *brume_print_format(brume_printer *printer, const char *format, ...)
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
 
+void brume_print_add(brume_printer *printer, brume_print_list *list, const char *separator,
+                     const char *item)
+{
+    size_t before = list->length ? strlen(separator) : 0, more = strlen(item);
+    size_t need = list->length + before + more + 1;
+    if (need > list->room) {
+        char *grown = brume_arena_allocate(printer->arena, 2 * need);
+        if (!grown) {
+            printer->failed = true;
+            return;
+        }
+        if (list->length)
+            memcpy(grown, list->text, list->length);
+        list->text = grown;
+        list->room = 2 * need;
+    }
+    memcpy(list->text + list->length, separator, before);
+    memcpy(list->text + list->length + before, item, more + 1);
+    list->length = need - 1;
+}
+
 const char *brume_print_quoted(brume_printer *printer, const char *text)
 {
     char *quoted = brume_arena_allocate(printer->arena, 2 * strlen(text) + 3), *end = quoted;

@@ -12,6 +12,7 @@ void brume_question_close(brume_question *question)
     if (!question)
         return;
     brume_query_free(question->query);
+    free(question->typed);
     for (size_t i = 0; i < question->table_count; i++) {
         if (question->catalog_columns)
             free(question->catalog_columns[i]);
@@ -131,6 +132,8 @@ brume_status brume_question_open(brume_ledger *ledger, const char *sql, brume_qu
     brume_status status = question ? load(question, ledger, names, count, error)
                                    : brume_no_memory(error, "a question");
     brume_query_names_free(names, count);
+    if (status == BRUME_OK && !(question->typed = strdup(sql)))
+        status = brume_no_memory(error, "a question");
     if (status == BRUME_OK)
         status = brume_query_parse(sql, &question->catalog, &question->query, error);
     if (status != BRUME_OK) {

@@ -14,6 +14,7 @@ typedef struct brume_question {
     brume_catalog_column **catalog_columns;
     brume_catalog catalog;
     brume_query *query;
+    char *typed; /* the SQL as it was typed */
 } brume_question;
 
 /* Load the datasets that `sql` names, and parse it. Reads no row and changes nothing.

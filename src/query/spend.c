@@ -1,6 +1,7 @@
 /* Spending: reserve, read and draw, record. */
 #include "query/spend.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -11,14 +12,31 @@ static void enter(const brume_watch *watch, brume_phase phase, brume_engine *eng
         watch->enter(watch->context, phase, engine);
 }
 
-static bool is_interrupted(const brume_watch *watch)
+static const char *why_stopped(const brume_watch *watch)
 {
-    return watch && watch->interrupted(watch->context);
+    return watch ? watch->stopped(watch->context) : NULL;
 }
 
-static brume_status cancelled(brume_error *error)
+static brume_status cancelled(const brume_watch *watch, brume_error *error)
 {
-    return brume_fail(error, BRUME_ECANCELLED, "'brume history' shows it", "interrupted");
+    const char *why = why_stopped(watch);
+    return brume_fail(error, BRUME_ECANCELLED, "'brume history' shows it", "%s",
+                      why ? why : "interrupted");
+}
+
+brume_status brume_spend_limit(const brume_watch *watch, double cap, const char *dataset,
+                               brume_error *error)
+{
+    if (!watch || !(cap > 0))
+        return BRUME_OK;
+    if (watch->timeout > cap) {
+        char hint[80];
+        snprintf(hint, sizeof hint, "the owner allows %g seconds", cap);
+        return brume_fail(error, BRUME_EPOLICY, hint,
+                          "'--timeout' is above the cap of the dataset '%s'", dataset);
+    }
+    watch->limit(watch->context, cap);
+    return BRUME_OK;
 }
 
 /* The same error, which also says what it cost. */
@@ -43,12 +61,12 @@ brume_status brume_spend(brume_ledger *ledger, const brume_reservation *reservat
         return status;
     }
     enter(watch, BRUME_PHASE_RUNNING, engine);
-    status = is_interrupted(watch) ? cancelled(error) : make(context, engine, &made, error);
+    status = why_stopped(watch) ? cancelled(watch, error) : make(context, engine, &made, error);
     enter(watch, BRUME_PHASE_SPENT, NULL);
-    if (status == BRUME_OK && is_interrupted(watch))
-        status = cancelled(error);
+    if (status == BRUME_OK && why_stopped(watch))
+        status = cancelled(watch, error);
     if (status == BRUME_ECANCELLED)
-        status = cancelled(error); /* an engine does not know of the ledger */
+        status = cancelled(watch, error); /* an engine does not know of the ledger */
     if (status == BRUME_OK) {
         status = brume_ledger_commit(ledger, id, made, error);
     } else {

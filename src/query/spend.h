@@ -20,13 +20,23 @@ typedef enum brume_phase {
     BRUME_PHASE_RECORDED,  /* the answer is recorded: asking again is free */
 } brume_phase;
 
-/* Told of each phase, so that a signal handler knows what to do and to say; asked whether somebody
- * wants to stop. `engine` is NULL but in RUNNING. */
+/* Told of each phase, so that whoever interrupts knows what to do and to say; asked whether it is
+ * to stop. `engine` is NULL but in RUNNING. */
 typedef struct brume_watch {
     void (*enter)(void *context, brume_phase phase, brume_engine *engine);
-    bool (*interrupted)(void *context);
+    const char *(*stopped)(void *context); /* why it is to stop ("interrupted"); NULL: it is not */
+    void (*limit)(void *context,
+                  double seconds); /* stop that long after the start, if not before */
+    double timeout;                /* the seconds that were typed; 0: none */
     void *context;
 } brume_watch;
+
+enum { BRUME_TIMEOUT_MOST = 31622400 }; /* seconds: a year */
+
+/* Put an owner's cap on the time (seconds; 0: none) into force; nothing without a watch. EPOLICY:
+ * more was typed than the owner of `dataset` allows. */
+BRUME_MUST_USE brume_status brume_spend_limit(const brume_watch *watch, double cap,
+                                              const char *dataset, brume_error *error);
 
 /* Make the answer from what the engine reads; true numbers may exist while it runs and not after.
  */

@@ -39,6 +39,9 @@ brume_status brume_rows_question(const brume_policy *policy, const char *dataset
 
 /* ---- writing rows ---- */
 
+const brume_text_format brume_rows_format = {
+    .delimiter = ',', .quote = '"', .header = true, .multiline = true};
+
 typedef struct row_text {
     char *text;
     size_t length, room;

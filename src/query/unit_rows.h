@@ -10,11 +10,15 @@
 #include <brume/bits.h>
 
 #include "query/question.h"
+#include "reader/format.h"
 
 /* SELECT COUNT("a"), COUNT("b") ... FROM "dataset": the question whose rows hold every column that
  * can be read, clamped as everywhere. The caller frees *out. */
 BRUME_MUST_USE brume_status brume_rows_question(const brume_policy *policy, const char *dataset,
                                                 char **out, brume_error *error);
+
+/* How the file is read: texts may hold line ends. */
+extern const brume_text_format brume_rows_format;
 
 typedef struct brume_rows_file {
     FILE *file;

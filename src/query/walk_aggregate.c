@@ -25,9 +25,11 @@ static brume_release_node add_aggregate(brume_walk_outer *o, brume_aggregate agg
             (!each->argument || brume_expression_equal(each->argument, aggregate.argument)))
             break;
     }
-    if (i == BRUME_WALK_AGGREGATES)
-        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "ask in several queries",
-                                     "too many aggregates");
+    if (i == BRUME_WALK_AGGREGATES) {
+        brume_build_fail(&o->walk->builder, BRUME_EUNSUPPORTED, "ask in several queries",
+                         "the query has more than %d aggregates", BRUME_WALK_AGGREGATES);
+        return NULL;
+    }
     if (i == o->aggregate_count)
         o->aggregates[o->aggregate_count++] = aggregate;
     brume_release *node = brume_walk_outer_make(o, BRUME_RELEASE_AGGREGATE, NULL, 0);

@@ -5,7 +5,7 @@
 
 #include "query/walk.h"
 
-enum { BRUME_WALK_KEYS = 16, BRUME_WALK_AGGREGATES = 200, BRUME_WALK_OUTPUTS = 400 };
+enum { BRUME_WALK_KEYS = 16, BRUME_WALK_AGGREGATES = 1000, BRUME_WALK_OUTPUTS = 1000 };
 
 typedef const brume_release *brume_release_node;
 

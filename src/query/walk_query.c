@@ -186,8 +186,14 @@ static bool walk_outputs(brume_walk_outer *o, const PgQuery__SelectStmt *select,
         empty = empty || more == 0;
         count += more > BRUME_WALK_OUTPUTS ? BRUME_WALK_OUTPUTS + 1 : more;
     }
-    if (count > BRUME_WALK_OUTPUTS || count == 0 || empty) {
-        brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, NULL, "no outputs, or too many");
+    if (count == 0 || empty) {
+        brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "ask for COUNT(*), SUM, AVG, MEDIAN ...",
+                              "the query has no outputs, or an array of none");
+        return false;
+    }
+    if (count > BRUME_WALK_OUTPUTS) {
+        brume_build_fail(&o->walk->builder, BRUME_EUNSUPPORTED, "ask in several queries",
+                         "the query has more than %d outputs", BRUME_WALK_OUTPUTS);
         return false;
     }
     brume_query_output *outputs =

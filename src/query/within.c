@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "query/error_bar.h"
+#include "query/rehearse.h"
 
 static const double steps_per_unit = 1e6; /* prices are searched in steps of 10^-6 */
 static const double largest_price = 1e6;
@@ -236,5 +237,6 @@ brume_status brume_question_prepare(brume_ledger *ledger, const char *sql,
         BRUME_TRY(brume_price_within(*question, target, payment->delta, epsilon, error));
         chosen = (brume_payment){epsilon, payment->delta, NULL};
     }
-    return brume_query_plan_make((*question)->query, (*question)->tables, &chosen, plan, error);
+    BRUME_TRY(brume_query_plan_make((*question)->query, (*question)->tables, &chosen, plan, error));
+    return brume_rehearse(*question, *plan, error);
 }

@@ -36,12 +36,11 @@ static void open_place(registered *all, where from, brume_adjacency adjacency)
     FILE *file = registered_begin(all);
     fputs("person,ward,age\np1,a,30\np2,b,40\n", file);
     registered_open(all, file, 20);
-    brume_source source = {.location = all->csv};
-    if (from == SERVER) {
+    const brume_source table = {.location = getenv("BRUME_TEST_POSTGRESQL"), .table = "visits"};
+    if (from == SERVER)
         execute("CREATE TABLE visits (person text, ward text, age bigint)");
-        source = (brume_source){.location = getenv("BRUME_TEST_POSTGRESQL"), .table = "visits"};
-    }
-    brume_policy *policy = registered_policy(&source);
+    brume_policy *policy = from == SERVER ? registered_policy(&table)
+                                          : registered_file(all->csv, "age bigint");
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     assert_ok(brume_policy_set_domain(policy, "ward", wards, 3, &error));

@@ -199,7 +199,7 @@ def a_disk_that_is_full_at_any_moment_gives_no_uncharged_answer(programs):
         check(outcomes[0] == (5,) and (5, "reserved") in outcomes and outcomes[-1] == (0, "committed"),
               f"{outcomes}: no test")
         reader.close()
-        check(place.spent() == 0.01 * len(place.states()), "a charge was lost")
+        check(abs(place.spent() - 0.01 * len(place.states())) < 1e-9, "a charge was lost")
     finally:
         place.close()
 
@@ -243,8 +243,8 @@ def a_file_that_is_no_whole_ledger_is_refused_and_left_alone(programs):
                      "CREATE TRIGGER refund AFTER INSERT ON charge BEGIN UPDATE dataset SET queries = "
                      "0; END"), 6),
                  ("one without marks", edited("DELETE FROM mark"), 6),
-                 ("a newer one", edited("PRAGMA user_version = 3"), 4),
-                 ("one that says it is older", edited("PRAGMA user_version = 1"), 6)]
+                 ("a newer one", edited("PRAGMA user_version = 4"), 4),
+                 ("one that says it is older", edited("PRAGMA user_version = 2"), 6)]
         for name, content, expected in files:
             for suffix in ("", "-wal", "-shm"):
                 if os.path.exists(place.ledger + suffix):

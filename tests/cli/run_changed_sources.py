@@ -39,8 +39,9 @@ class Place(Folder):
         subprocess.run([self.parquet, select, self.path(name)], check=True)
 
     def register(self, source):
+        declared = ["--columns", "who, age"] if source.endswith(".json") else []
         self.run("register", "visits", source, "--unit", "who", "--budget", "epsilon=1", "--bounds",
-                 "age=0..100")
+                 "age=0..100", *declared)
 
 
 def csv(people, header="who,age", line="{0},{1}"):
@@ -101,6 +102,8 @@ CHANGES = [
     ("an empty CSV", on_csv(lambda p, _: p.write("visits.csv", "")), 6, "other columns"),
     ("a CSV without its header", on_csv(lambda p, people: p.write(
         "visits.csv", csv(people).partition("\n")[2])), 6, "other columns"),
+    ("a CSV without its header, of lines that cannot be read", on_csv(lambda p, people: p.write(
+        "visits.csv", "".join(f'"{who},{age}\n' for who, age in people))), 6, "other columns"),
     ("a CSV with columns in another order", on_csv(lambda p, people: p.write(
         "visits.csv", csv(people, "age,who", "{1},{0}"))), 6, "other columns"),
     ("a CSV with a column more", on_csv(lambda p, people: p.write(
@@ -111,9 +114,9 @@ CHANGES = [
         "visits.csv", csv(people, "who;age", "{0};{1}"))), 6, "other columns"),
     ("a Parquet that vanished", on_parquet(lambda p, _: os.unlink(p.path("visits.parquet"))), 6,
      "no file"),
-    ("a Parquet that was cut", on_parquet(cut_parquet), 6, "cannot read"),
+    ("a Parquet that was cut", on_parquet(cut_parquet), 6, "is no Parquet file"),
     ("a Parquet that is a text", on_parquet(lambda p, people: p.write(
-        "visits.parquet", csv(people))), 6, "cannot read"),
+        "visits.parquet", csv(people))), 6, "is no Parquet file"),
     ("a Parquet with another type", on_parquet(lambda p, people: p.write_parquet(
         "visits.parquet", people, age="VARCHAR")), 6, "type"),
     ("a Parquet without a column", on_parquet(lambda p, people: p.write_parquet(

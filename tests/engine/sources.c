@@ -2,6 +2,7 @@
 #include "sources.h"
 
 #include "check.h"
+#include "columns.h"
 
 #include <stdlib.h>
 
@@ -45,6 +46,16 @@ const char *path_of(const char *name)
 brume_engine *open_one(const char *location, const char *table)
 {
     brume_source source = {.location = location, .table = table};
+    brume_engine *engine = NULL;
+    assert_ok(brume_engine_open(&source, 1, &engine, &error));
+    return engine;
+}
+
+brume_engine *open_declared(const char *location, const char *declared)
+{
+    declared_columns read;
+    columns_read(declared, &read);
+    brume_source source = columns_source(location, &read);
     brume_engine *engine = NULL;
     assert_ok(brume_engine_open(&source, 1, &engine, &error));
     return engine;

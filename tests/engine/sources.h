@@ -18,8 +18,10 @@ void write_parquet(const char *select, const char *path);
 /* The path of a file of the folder: good for four calls. */
 const char *path_of(const char *name);
 
-/* An engine over one source. */
+/* An engine over one source: a table of a server, or a file with these declared columns
+ * (columns.h; NULL: none). */
 brume_engine *open_one(const char *location, const char *table);
+brume_engine *open_declared(const char *location, const char *declared);
 
 /* Sum of the first column (integers) and number of rows. */
 brume_status sum(brume_engine *engine, const char *sql, int64_t *total, size_t *count);

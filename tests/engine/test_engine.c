@@ -28,7 +28,7 @@ static void a_file_engine_runs_one_select_and_nothing_else(void **state)
     (void)state;
     write_file("locked.csv", "a\n1\n");
     write_file("secret.csv", "a\n42\n");
-    brume_engine *engine = open_one(path_of("locked.csv"), NULL);
+    brume_engine *engine = open_declared(path_of("locked.csv"), "a bigint");
     const char *const refused[] = {
         "COPY (SELECT 1) TO '%s'",
         "SELECT a FROM read_csv('%s')",
@@ -65,7 +65,7 @@ static void an_engine_error_in_mid_stream_is_an_error_and_quotes_no_row(void **s
 {
     (void)state;
     write_file("late.csv", "a\n1\n");
-    brume_engine *engine = open_one(path_of("late.csv"), NULL);
+    brume_engine *engine = open_declared(path_of("late.csv"), "a bigint");
     int64_t total;
     size_t count;
     /* The failing row comes late: what streamed before must not pass for the answer. */
@@ -102,7 +102,7 @@ static void cancelled(brume_engine *engine, const char *sql, const char *after)
 static void a_cancelled_query_ends_and_the_engine_stays_usable(void **state)
 {
     (void)state;
-    brume_engine *engine = open_one(path_of("late.csv"), NULL);
+    brume_engine *engine = open_declared(path_of("late.csv"), "a bigint");
     cancelled(engine,
               "SELECT CAST(sum(hash(a.i + b.i) % 7) AS BIGINT) FROM range(3000000) a(i), "
               "range(100000) b(i)",

@@ -195,7 +195,19 @@ static void a_view_a_part_or_a_new_name_of_a_table_shares_a_mark_with_it(void **
     assert_int_equal(shared_tables("staff", "stored"), 0);
     assert_int_equal(shared_tables("years", "year1"), 1);
     assert_int_equal(shared_tables("year1", "year2"), 0);
+    /* Which of them are its own, and which are of tables that it reads. */
     const char *url = getenv("BRUME_TEST_POSTGRESQL");
+    static const struct {
+        const char *table;
+        size_t count, read;
+    } expected[] = {
+        {"visits", 1, 0}, {"young", 2, 1}, {"younger", 3, 2}, {"stored", 4, 3}, {"years", 3, 0}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        brume_marks marks = marks_of(url, expected[i].table, false);
+        assert_int_equal(marks.count, expected[i].count);
+        assert_int_equal(marks.read_count, expected[i].read);
+        brume_marks_clear(&marks);
+    }
     brume_marks before = marks_of(url, "visits", false);
     execute("ALTER TABLE visits RENAME TO renamed");
     brume_marks after = marks_of(url, "renamed", false);

@@ -1,6 +1,7 @@
 /* Scans: every row reaches the taker exactly once, on several threads, whatever its columns are
- * made of; errors, other columns and cancelling end it. */
+ * made of and whoever reads the file; errors, other columns and cancelling end it. */
 #include "check.h"
+#include "columns.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -27,19 +28,22 @@ static void run_duckdb(const char *sql)
     duckdb_close(&database);
 }
 
+static bool as_csv; /* the file is a CSV, of several parts; else Parquet */
+
 /* i = 0..ROWS-1; a constant column; a few words, which Parquet keeps as a dictionary; NULLs; long
  * text. */
 static void make_file(char *path, size_t room)
 {
     char sql[640];
-    snprintf(path, room, "%s/rows.parquet", folder);
+    const char *format = as_csv ? "csv" : "parquet";
+    snprintf(path, room, "%s/rows.%s", folder, format);
     snprintf(sql, sizeof sql,
              "COPY (SELECT CAST(i AS BIGINT) AS i, CAST(7 AS BIGINT) AS seven,"
              " ['ash', 'birch', 'a cedar of Lebanon'][1 + i %% 3] AS tree,"
              " CASE WHEN i %% 5 <> 0 THEN CAST(i AS DOUBLE) / 4 END AS quarter,"
              " repeat('x', CAST(i %% 40 AS BIGINT)) AS marks"
-             " FROM range(%d) AS r(i)) TO '%s' (FORMAT parquet)",
-             ROWS, path);
+             " FROM range(%d) AS r(i)) TO '%s' (FORMAT %s)",
+             ROWS, path, format);
     run_duckdb(sql);
 }
 
@@ -83,7 +87,9 @@ static brume_engine *open_file(void)
 {
     char path[160];
     make_file(path, sizeof path);
-    brume_source source = {.location = path};
+    declared_columns declared;
+    columns_read("i bigint, seven bigint, tree text, quarter double, marks text", &declared);
+    brume_source source = columns_source(path, &declared);
     brume_engine *engine = NULL;
     assert_ok(brume_engine_open(&source, 1, &engine, &error));
     return engine;
@@ -212,7 +218,7 @@ static int clean_up(void **state)
     return system(command);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_taken_exactly_once),
@@ -220,5 +226,6 @@ int main(void)
         cmocka_unit_test(a_cancelled_scan_ends),
         cmocka_unit_test(other_columns_other_statements_and_broken_queries_are_refused),
     };
+    as_csv = argc > 1 && strcmp(argv[1], "csv") == 0;
     return cmocka_run_group_tests_name("scans", tests, prepare, clean_up);
 }

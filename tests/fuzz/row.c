@@ -8,6 +8,7 @@
 
 #include "../query/clinic.h"
 #include "query/build.h"
+#include "query/text_work.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,7 +16,8 @@ static void check(const brume_expression *node)
 {
     brume_bounds whole = brume_type_bounds(node->type);
     if (node->type.kind == BRUME_TYPE_REFUSED || node->depth > BRUME_LIMIT_DEPTH ||
-        node->size > BRUME_LIMIT_NODES || node->max_length > BRUME_LIMIT_TEXT)
+        node->size > BRUME_LIMIT_NODES || node->max_length > BRUME_LIMIT_TEXT ||
+        node->work > BRUME_LIMIT_WORK)
         abort();
     if (node->type.kind == BRUME_TYPE_DOUBLE) {
         if (!(node->bounds.real_low <= node->bounds.real_high) ||

@@ -172,21 +172,6 @@ static void a_failed_query_stays_charged_and_is_in_the_history(void **state)
     json_decref(history);
 }
 
-static void a_new_data_version_is_recorded_and_verified(void **state)
-{
-    brume_ledger *ledger = fresh_ledger(state);
-    brume_error error = {0};
-    register_dataset(ledger, "visits", "1", NULL);
-    assert_ok(brume_ledger_set_data_version(ledger, "visits", "2026-03", &error));
-    assert_fails(brume_ledger_set_data_version(ledger, "nobody", "1", &error), BRUME_EUNKNOWN);
-    brume_dataset *dataset = NULL;
-    assert_ok(brume_ledger_dataset(ledger, "visits", &dataset, &error));
-    assert_string_equal(dataset->data_version, "2026-03");
-    brume_dataset_close(dataset);
-    brume_ledger_report report;
-    assert_ok(brume_ledger_verify(ledger, &report, &error));
-}
-
 static void an_export_is_continued_by_the_ledger_but_not_by_another(void **state)
 {
     (void)state;
@@ -224,7 +209,6 @@ int main(void)
         with_fresh_ledger(the_cap_the_rule_and_the_adjacency_are_the_owners),
         with_fresh_ledger(an_answer_is_recalled_by_its_key_and_the_first_one_stays),
         with_fresh_ledger(a_failed_query_stays_charged_and_is_in_the_history),
-        with_fresh_ledger(a_new_data_version_is_recorded_and_verified),
         cmocka_unit_test(an_export_is_continued_by_the_ledger_but_not_by_another),
     };
     return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* From schema 1 to schema 2: nothing is lost, the chain goes on, and no crash leaves a half. The
- * ledger of schema 1 is data/schema-1.db. */
+/* From an older schema to this one: nothing is lost, the chain goes on, and no crash leaves a half.
+ * The older ledgers are data/schema-1.db and data/schema-2.db. */
 #include "fixture.h"
 
 #include <signal.h>
@@ -12,12 +12,12 @@
 
 enum { OLD_ROWS = 97, OLD_DATASETS = 5, OLD_RESERVATIONS = 46, OLD_ANSWERS = 44, MOST = 512 };
 
-/* A copy of the old ledger in a place of its own. */
-static void copy_old(place *where)
+/* A copy of an old ledger in a place of its own. */
+static void copy_file(const char *name, place *where)
 {
     static char bytes[1 << 20];
     make_place(where);
-    FILE *from = fopen(BRUME_TEST_DATA "/schema-1.db", "rb"), *to = fopen(where->path, "wb");
+    FILE *from = fopen(name, "rb"), *to = fopen(where->path, "wb");
     assert_non_null(from);
     assert_non_null(to);
     size_t size = fread(bytes, 1, sizeof bytes, from);
@@ -25,6 +25,11 @@ static void copy_old(place *where)
     assert_int_equal(fwrite(bytes, 1, size, to), size);
     fclose(from);
     assert_int_equal(fclose(to), 0);
+}
+
+static void copy_old(place *where)
+{
+    copy_file(BRUME_TEST_DATA "/schema-1.db", where);
 }
 
 static brume_status open_as(const place *where, brume_ledger_mode mode, brume_error *error)
@@ -106,7 +111,7 @@ static void opening_for_writing_migrates_and_keeps_every_row(void **state)
     size_t count = old_contents(&where, before);
     assert_int_equal(count, OLD_ROWS + OLD_DATASETS + 2 * OLD_RESERVATIONS + OLD_ANSWERS);
     assert_ok(open_as(&where, BRUME_LEDGER_WRITE, &error));
-    assert_int_equal(schema_of(&where), 2);
+    assert_int_equal(schema_of(&where), 3);
     assert_int_equal(old_contents(&where, after), count);
     for (size_t i = 0; i < count; i++)
         assert_string_equal(before[i], after[i]);
@@ -184,6 +189,45 @@ static void old_sources_are_known_by_their_paths_and_globs(void **state)
     json_decref(policy);
     brume_dataset_close(dataset);
     brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
+/* In schema 2 'people' is a protected file of 0.25 spent, 'codes' a public one. */
+static void schema_2_goes_on_and_its_public_files_stay_public(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    brume_ledger *ledger = NULL;
+    brume_ledger_report report;
+    json_t *history = NULL;
+    uint64_t id = 0;
+    copy_file(BRUME_TEST_DATA "/schema-2.db", &where);
+    assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_READ, &ledger, &error));
+    assert_ok(brume_ledger_verify(ledger, &report, &error)); /* read as it is */
+    brume_ledger_close(ledger);
+    assert_int_equal(schema_of(&where), 2);
+    ledger = open_ledger(&where);
+    assert_int_equal(schema_of(&where), 3);
+    assert_ok(brume_ledger_verify(ledger, &report, &error));
+    assert_int_equal(report.rows, 6);
+    assert_fails(reserve(ledger, "people", "0.76", "key", &id, &error), BRUME_EBUDGET);
+    assert_ok(reserve(ledger, "people", "0.75", "key", &id, &error));
+    /* Rows from before the typed SQL was kept show what they have. */
+    assert_ok(brume_ledger_history(ledger, "people", &history, &error));
+    const json_t *first = json_array_get(json_object_get(history, "events"), 0);
+    assert_non_null(strstr(json_string_value(json_object_get(first, "sql")), "people"));
+    assert_null(json_object_get(first, "normal"));
+    json_decref(history);
+    brume_ledger_close(ledger);
+    char *marks = NULL;
+    assert_int_equal(read_texts(&where,
+                                "SELECT group_concat(DISTINCT dataset) FROM mark WHERE mark LIKE "
+                                "'public %'",
+                                &marks, 1),
+                     1);
+    assert_string_equal(marks, "codes");
+    free(marks);
     remove_place(&where);
 }
 
@@ -310,7 +354,7 @@ static void a_killed_migration_leaves_the_old_ledger_or_the_new_one(void **state
         assert_holds(WIFSIGNALED(status) || WEXITSTATUS(status) == BRUME_OK);
         int schema = schema_of(&where);
         old += schema == 1;
-        new += schema == 2;
+        new += schema == 3;
         check_report(&where, schema == 1 ? OLD_ROWS : OLD_ROWS + 1);
         assert_ok(open_as(&where, BRUME_LEDGER_WRITE, &error));
         check_report(&where, OLD_ROWS + 1);
@@ -349,6 +393,7 @@ int main(void)
         cmocka_unit_test(opening_for_writing_migrates_and_keeps_every_row),
         cmocka_unit_test(budgets_answers_and_exports_go_on_after_it),
         cmocka_unit_test(old_sources_are_known_by_their_paths_and_globs),
+        cmocka_unit_test(schema_2_goes_on_and_its_public_files_stay_public),
         cmocka_unit_test(an_older_ledger_that_does_not_hold_is_not_migrated),
         cmocka_unit_test(a_full_disk_or_a_read_only_file_leaves_the_old_ledger),
         cmocka_unit_test(a_killed_migration_leaves_the_old_ledger_or_the_new_one),

@@ -290,7 +290,7 @@ static void emit_text(emitter *e, int depth)
         put(e, ", ");
         emit(e, I, depth);
     } else if (how == 5) {
-        put(e, ", %s, %s", CHOOSE("'a'", "s1", "''", "'é'"), CHOOSE("'b'", "''", "'xyz'"));
+        put(e, ", %s, %s", CHOOSE("'a'", "left(s1, 4)", "''", "'é'"), CHOOSE("'b'", "''", "'xyz'"));
     }
     if (how == 7 || how == 8) {
         put(e, ", ");
@@ -339,9 +339,9 @@ static void emit_integer(emitter *e, kind wanted, int depth)
     case 3:
         put(e, "strpos(");
         emit(e, T, depth);
-        put(e, ", ");
+        put(e, ", left(");
         emit(e, T, depth);
-        put(e, ")");
+        put(e, ", 4))");
         return;
     case 4:
         emit_pair(e, DT, "-", DT, depth);

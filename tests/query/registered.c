@@ -2,6 +2,7 @@
 #include "registered.h"
 
 #include "check.h"
+#include "columns.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -58,6 +59,14 @@ brume_policy *registered_policy(const brume_source *source)
     assert_ok(brume_policy_make(source->location, source->table, &description, &policy, &error));
     brume_description_clear(&description);
     return policy;
+}
+
+brume_policy *registered_file(const char *location, const char *declared)
+{
+    declared_columns read;
+    columns_read(declared, &read);
+    brume_source source = columns_source(location, &read);
+    return registered_policy(&source);
 }
 
 void registered_enter(brume_ledger *ledger, brume_policy *policy, const registered_terms *terms)

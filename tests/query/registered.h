@@ -26,8 +26,10 @@ void registered_close(registered *all);
 /* Only the files of a ledger. */
 void registered_remove_ledger(const char *path);
 
-/* The policy of a source as an engine describes it; without unit, bounds and domains yet. */
+/* The policy of a source as an engine describes it; without unit, bounds and domains yet. And of a
+ * file with declared columns (columns.h). */
 brume_policy *registered_policy(const brume_source *source);
+brume_policy *registered_file(const char *location, const char *declared);
 
 typedef struct registered_terms {
     const char *name;

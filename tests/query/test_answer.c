@@ -28,7 +28,7 @@ static void open_clinic(registered *all, int without, uint64_t seed)
     FILE *file = registered_begin(all);
     write_visits(file, without);
     registered_open(all, file, seed);
-    brume_policy *policy = registered_policy(&(brume_source){.location = all->csv});
+    brume_policy *policy = registered_file(all->csv, "age bigint");
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     assert_ok(brume_policy_set_domain(policy, "ward", wards, 4, &error));
@@ -115,7 +115,11 @@ static void the_same_question_is_free_and_any_change_of_it_is_not(void **state)
         json_equal(json_object_get(first, "remaining"), json_object_get(again, "remaining")));
     json_t *dearer = ask(&all, sql, "2", NULL);
     assert_true(json_is_false(json_object_get(dearer, "cached")));
-    assert_ok(brume_ledger_set_data_version(all.ledger, "visits", "2", &error));
+    brume_dataset *before = NULL;
+    assert_ok(brume_ledger_dataset(all.ledger, "visits", &before, &error));
+    brume_amendment version = {.name = "visits", .stated = before->stated, .data_version = "2"};
+    assert_ok(brume_ledger_amend(all.ledger, &version, &error));
+    brume_dataset_close(before);
     json_t *newer = ask(&all, sql, "1", NULL);
     assert_true(json_is_false(json_object_get(newer, "cached")));
     brume_dataset *dataset = NULL;

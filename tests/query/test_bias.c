@@ -33,7 +33,7 @@ static void open_bench(registered *all, int without, int replaced, const char *s
     if (replaced >= 0)
         fprintf(file, "q%d,b,300\n", replaced);
     registered_open(all, file, 5);
-    brume_policy *policy = registered_policy(&(brume_source){.location = all->csv});
+    brume_policy *policy = registered_file(all->csv, "age bigint");
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     policy->max_groups = policy->max_rows = 2;

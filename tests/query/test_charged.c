@@ -14,7 +14,7 @@ static void open_place(registered *all, int rows, brume_adjacency adjacency)
     for (int i = 0; i < rows; i++)
         fprintf(file, "%d\n", 20 + i);
     registered_open(all, file, 1);
-    registered_enter(all->ledger, registered_policy(&(brume_source){.location = all->csv}), &terms);
+    registered_enter(all->ledger, registered_file(all->csv, "age bigint"), &terms);
 }
 
 /* How many rows the file has. */
@@ -91,11 +91,35 @@ static void the_number_of_rows_decides_nothing_under_add_remove(void **state)
     registered_close(&all);
 }
 
+/* Under replace the number of rows is public, so that no line may vanish. */
+static void every_line_is_a_row_of_the_release(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "30", "unknown", "", "\"", "\"4\"4", "1,2,3", "\xff", "\r", "99999999999999999999", "{"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        registered all;
+        registered_terms terms = {"t", BRUME_RULE_PURE, "1", NULL, BRUME_REPLACE};
+        brume_error error = {0};
+        int rows = 0;
+        FILE *file = registered_begin(&all);
+        fputs("age\n", file);
+        for (int line = 0; line < 50; line++)
+            fprintf(file, "%s\n", line == 20 ? lines[i] : "44");
+        registered_open(&all, file, 1);
+        registered_enter(all.ledger, registered_file(all.csv, "age bigint"), &terms);
+        assert_ok(release(&all, BRUME_REPLACE, 0, &rows, &error));
+        assert_int_equal(rows, 50);
+        registered_close(&all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(too_many_rows_are_refused_before_the_charge_under_replace),
         cmocka_unit_test(the_number_of_rows_decides_nothing_under_add_remove),
+        cmocka_unit_test(every_line_is_a_row_of_the_release),
     };
     return cmocka_run_group_tests_name("charged releases", tests, NULL, NULL);
 }

@@ -80,13 +80,13 @@ static brume_ledger *open_registered(int from, uint64_t max_groups, uint64_t max
 {
     brume_error error = {0};
     brume_ledger *ledger = NULL;
-    brume_source source = {.location = csv};
-    if (from == SERVER)
-        source = (brume_source){.location = getenv("BRUME_TEST_POSTGRESQL"), .table = "visits"};
+    const brume_source table = {.location = getenv("BRUME_TEST_POSTGRESQL"), .table = "visits"};
     static int made;
     snprintf(path, 96, "%s/%d.db", folder, made++);
     assert_ok(brume_ledger_open(path, BRUME_LEDGER_CREATE, &ledger, &error));
-    brume_policy *policy = registered_policy(&source);
+    brume_policy *policy = from == SERVER
+                               ? registered_policy(&table)
+                               : registered_file(csv, "age bigint, weight double, day date");
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     assert_ok(brume_policy_set_bounds(policy, "weight", "30", "150", &error));

@@ -202,6 +202,33 @@ static void everything_else_is_refused_by_name_with_a_hint(void **state)
         refused(cases[i].sql, cases[i].status, cases[i].message, cases[i].hint);
 }
 
+/* `count` times `part` between `begin` and `end`. */
+static const char *repeated(const char *begin, const char *part, int count, const char *end)
+{
+    static char sql[400000];
+    size_t length = (size_t)snprintf(sql, sizeof sql, "%s", begin);
+    for (int i = 0; i < count; i++)
+        length += (size_t)snprintf(sql + length, sizeof sql - length, "%s", part);
+    snprintf(sql + length, sizeof sql - length, "%s", end);
+    return sql;
+}
+
+/* What would nest deeply is refused before a tree is made of it; long lists are not. */
+static void depth_is_refused_and_length_is_not(void **state)
+{
+    (void)state;
+    static const char where[] = "SELECT COUNT(*) FROM visits WHERE ";
+    refused(repeated(where, "(", 900, "age"), BRUME_EUNSUPPORTED, "brackets", NULL);
+    refused(repeated(where, "abs(1,", 1500, "age"), BRUME_EUNSUPPORTED, "brackets", NULL);
+    refused(repeated(where, "ARRAY[1,", 1500, "age"), BRUME_EUNSUPPORTED, "brackets", NULL);
+    refused(repeated("SELECT 1, 2", " UNION SELECT 1, 2", 2500, ""), BRUME_EUNSUPPORTED, "tokens",
+            NULL);
+    refused(repeated(where, "age + 1, ", 10000, "age"), BRUME_EUNSUPPORTED, "tokens", NULL);
+    brume_query_free(parse(repeated("SELECT ", "COUNT(*), ", 999, "COUNT(*) FROM visits")));
+    refused(repeated("SELECT ", "COUNT(*), ", 1000, "COUNT(*) FROM visits"), BRUME_EUNSUPPORTED,
+            "more than 1000 outputs", "several queries");
+}
+
 static void hostile_sizes_end_in_a_refusal(void **state)
 {
     (void)state;
@@ -211,7 +238,7 @@ static void hostile_sizes_end_in_a_refusal(void **state)
         length += (size_t)snprintf(sql + length, sizeof sql - length, " + 1");
     refused(sql, BRUME_EUNSUPPORTED, "tokens", NULL);
     length = (size_t)snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM visits WHERE ");
-    for (int i = 0; i < 900; i++)
+    for (int i = 0; i < 150; i++)
         length += (size_t)snprintf(sql + length, sizeof sql - length, "(");
     snprintf(sql + length, sizeof sql - length, "age");
     refused(sql, BRUME_ESYNTAX, "syntax", NULL);
@@ -319,6 +346,7 @@ int main(void)
         cmocka_unit_test(conditions_see_columns_as_they_are_and_aggregates_clamped),
         cmocka_unit_test(everything_else_is_refused_by_name_with_a_hint),
         cmocka_unit_test(hostile_sizes_end_in_a_refusal),
+        cmocka_unit_test(depth_is_refused_and_length_is_not),
         cmocka_unit_test(the_normal_text_ignores_style_and_keeps_meaning),
         cmocka_unit_test(released_values_are_computed_ordered_and_filtered),
         cmocka_unit_test(the_names_of_tables_are_found_without_a_catalog),

@@ -1,6 +1,7 @@
 /* Joins, subqueries and WITH on both engines: the rows that stream out are those that SQL means,
  * with the right unit, and rows without a unit are gone. */
 #include "check.h"
+#include "columns.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -247,11 +248,16 @@ static void a_unit_taken_out_of_the_other_dataset_changes_its_own_rows_alone(voi
                 snprintf(text + used, sizeof text - used, "%s\n", lines[i]);
             }
         write_file("levels", text);
-        brume_source sources[3] = {
-            {.location = path[0]}, {.location = path[1]}, {.location = path[2]}};
+        brume_source sources[3];
         static const char *const names[] = {"visits", "levels", "clinics"};
-        for (int t = 0; t < 3; t++)
+        static declared_columns declared[3];
+        columns_read("patient bigint, age bigint, cost double, day date", &declared[0]);
+        columns_read("patient bigint, level bigint", &declared[1]);
+        columns_read(NULL, &declared[2]);
+        for (int t = 0; t < 3; t++) {
             snprintf(path[t], sizeof path[t], "%s/%s.csv", folder, names[t]);
+            sources[t] = columns_source(path[t], &declared[t]);
+        }
         brume_description described = {0};
         assert_ok(brume_engine_open(sources, 3, &engines[0], &error));
         assert_ok(brume_engine_describe(engines[0], 1, &described, &error));
@@ -323,14 +329,17 @@ static int prepare(void **state)
     static const char *const names[] = {"visits", "patients", "clinics"};
     static const brume_privacy privacy[] = {BRUME_PRIVACY_UNIT, BRUME_PRIVACY_UNIT,
                                             BRUME_PRIVACY_PUBLIC};
-    /* CSV knows no decimals: the owner's recorded columns say so. */
     static char path[3][128];
+    static declared_columns declared[3];
+    columns_read("patient bigint, age bigint, cost double, day date, Weight double", &declared[0]);
+    columns_read("patient bigint", &declared[1]);
+    columns_read(NULL, &declared[2]);
     for (int e = 0; e < 2; e++) {
         brume_source sources[3];
         for (int t = 0; t < 3; t++) {
             snprintf(path[t], sizeof path[t], "%s/%s.csv", folder, names[t]);
             sources[t] = e ? (brume_source){.location = url, .table = names[t]}
-                           : (brume_source){.location = path[t]};
+                           : columns_source(path[t], &declared[t]);
         }
         if (brume_engine_open(sources, 3, &engines[e], &error) != BRUME_OK)
             return 1;

@@ -1,0 +1,167 @@
+/* Reading a CSV: see the header. Both readers are asked the same query by the same DuckDB, with the
+ * same types, turn by turn; the answers must agree. */
+#include "reading.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <duckdb.h>
+
+#include "engine/duckdb_reader.h"
+#include "reader/text_files.h"
+
+static const brume_reader_column columns[] = {
+    {"id", {BRUME_TYPE_BIGINT, 0, 0}},     {"town", {BRUME_TYPE_TEXT, 0, 0}},
+    {"street", {BRUME_TYPE_TEXT, 0, 0}},   {"income", {BRUME_TYPE_INTEGER, 0, 0}},
+    {"weight", {BRUME_TYPE_DOUBLE, 0, 0}}, {"day", {BRUME_TYPE_DATE, 0, 0}},
+};
+static const char types[] = "{'id': 'BIGINT', 'town': 'VARCHAR', 'street': 'VARCHAR', 'income': "
+                            "'INTEGER', 'weight': 'DOUBLE', 'day': 'DATE'}";
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "query: %s\n", what);
+    exit(1);
+}
+
+static double now(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* The result of one row and column, in memory of its own. */
+static char *ask(duckdb_connection connection, const char *sql)
+{
+    duckdb_result result;
+    if (duckdb_query(connection, sql, &result) != DuckDBSuccess)
+        fail(duckdb_result_error(&result));
+    char *text = NULL;
+    if (duckdb_column_count(&result) == 1 && duckdb_row_count(&result) == 1)
+        text = duckdb_value_varchar(&result, 0, 0);
+    char *copy = strdup(text ? text : "");
+    duckdb_free(text);
+    duckdb_destroy_result(&result);
+    return copy;
+}
+
+static void write_csv(duckdb_connection connection, const char *path, unsigned long long rows,
+                      bool quoted)
+{
+    char sql[1200];
+    snprintf(
+        sql, sizeof sql,
+        "COPY (SELECT i AS id, ['Lyon', 'Lille', 'Paris', 'Saint-Denis'][1 + CAST(hash(i) %% 4 AS BIGINT)] AS "
+        "town, 'Rue %s ' || (hash(i + 7) %% 5000) || %s AS street, hash(i + 1) %% 100000 AS "
+        "income, round((hash(i + 2) %% 100000) / 1000.0, 2) AS weight, DATE '2000-01-01' + "
+        "CAST(hash(i + 3) %% 9000 AS INTEGER) AS day FROM range(%llu) AS r(i)) TO '%s' (FORMAT "
+        "csv, HEADER%s)",
+        quoted ? "de la \"République\"," : "de la Republique", quoted ? "', bis'" : "''", rows,
+        path, quoted ? ", FORCE_QUOTE (town, street)" : "");
+    free(ask(connection, sql));
+}
+
+typedef struct timing {
+    double wall, cpu;
+} timing;
+
+static timing least(timing a, timing b)
+{
+    return (timing){fmin(a.wall, b.wall), fmin(a.cpu, b.cpu)};
+}
+
+static timing measure(duckdb_connection connection, const char *select, const char *from,
+                      char **answer)
+{
+    char sql[1200];
+    snprintf(sql, sizeof sql, "SELECT CAST(ROW(%s) AS VARCHAR) FROM %s", select, from);
+    timing start = {now(CLOCK_MONOTONIC), now(CLOCK_PROCESS_CPUTIME_ID)};
+    *answer = ask(connection, sql);
+    return (timing){now(CLOCK_MONOTONIC) - start.wall, now(CLOCK_PROCESS_CPUTIME_ID) - start.cpu};
+}
+
+static void compare(duckdb_connection connection, const char *path, const char *named, int threads,
+                    int rounds)
+{
+    static const struct {
+        const char *name, *select;
+    } queries[] = {
+        {"all columns", "count(*), sum(id), max(town), max(street), sum(income), "
+                        "round(sum(weight)), max(day)"},
+        {"two columns", "count(*), sum(income), max(town)"},
+    };
+    char from[600], set[64];
+    snprintf(from, sizeof from,
+             "read_csv('%s', auto_detect = false, header = true, delim = ',', quote = '\"', escape "
+             "= '\"', columns = %s)",
+             path, types);
+    snprintf(set, sizeof set, "SET threads = %d", threads);
+    free(ask(connection, set));
+    for (size_t q = 0; q < sizeof queries / sizeof *queries; q++) {
+        timing ours = {INFINITY, INFINITY}, theirs = ours;
+        for (int round = 0; round < rounds; round++) {
+            char *answers[2];
+            char function[64];
+            snprintf(function, sizeof function, "%s()", named);
+            theirs = least(theirs, measure(connection, queries[q].select, from, &answers[0]));
+            ours = least(ours, measure(connection, queries[q].select, function, &answers[1]));
+            if (strcmp(answers[0], answers[1]) != 0)
+                fail("the two readers disagree");
+            free(answers[0]);
+            free(answers[1]);
+        }
+        printf("  %-10s %d thread%s  %-12s DuckDB %6.2f s  brume %6.2f s  ratio %.2f  (of "
+               "processor time %.2f)\n",
+               strstr(named, "quoted") ? "quoted" : "unquoted", threads, threads > 1 ? "s" : " ",
+               queries[q].name, theirs.wall, ours.wall, ours.wall / theirs.wall,
+               ours.cpu / theirs.cpu);
+    }
+}
+
+static void compare_file(duckdb_connection connection, const char *folder, bool quoted,
+                         unsigned long long rows, int rounds)
+{
+    char path[200];
+    brume_error error = {0};
+    const char *name = quoted ? "read_quoted" : "read_plain", *const paths[] = {path};
+    snprintf(path, sizeof path, "%s/%s.csv", folder, name);
+    write_csv(connection, path, rows, quoted);
+    brume_text_table text = {.paths = paths,
+                             .path_count = 1,
+                             .named = path,
+                             .format = brume_text_format_of(path),
+                             .columns = columns,
+                             .column_count = sizeof columns / sizeof *columns};
+    brume_duckdb_table table = {.format = &brume_text_rows,
+                                .columns = (brume_reader_column *)columns,
+                                .column_count = sizeof columns / sizeof *columns};
+    if (brume_text_files_open(&text, &table.files, &error) != BRUME_OK ||
+        brume_duckdb_table_make(connection, name, &table, &error) != BRUME_OK)
+        fail(error.message);
+    int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    compare(connection, path, name, 1, rounds);
+    if (cores > 1)
+        compare(connection, path, name, cores, rounds);
+    brume_text_rows.close(table.files);
+    unlink(path);
+}
+
+void measure_reading(const char *folder, unsigned long long rows, int rounds)
+{
+    duckdb_database database;
+    duckdb_connection connection;
+    if (duckdb_open(NULL, &database) != DuckDBSuccess ||
+        duckdb_connect(database, &connection) != DuckDBSuccess)
+        fail("DuckDB does not open");
+    printf("reading a CSV of %llu rows and 6 columns, best of %d\n", rows, rounds);
+    compare_file(connection, folder, false, rows, rounds);
+    compare_file(connection, folder, true, rows, rounds);
+    printf("\n");
+    duckdb_disconnect(&connection);
+    duckdb_close(&database);
+}

@@ -1,0 +1,98 @@
+/* Registering a dataset, once: its policy, its budget, and by what its source is known. */
+#include <string.h>
+
+#include "base/error.h"
+#include "ledger/dataset.h"
+#include "ledger/journal.h"
+#include "ledger/mark.h"
+#include "ledger/secret.h"
+
+static bool is_public(const brume_registration *new)
+{
+    return json_is_true(json_object_get(new->policy, "public"));
+}
+
+static brume_mark_list marks_of(const brume_registration *new)
+{
+    return (brume_mark_list){new->marks, new->mark_count, new->read_mark_count};
+}
+
+/* The budget of a public source is nobody's: the owner's word for a second one makes nothing
+ * public. */
+static brume_status is_known(brume_ledger *ledger, const brume_registration *new, bool *known,
+                             brume_error *error)
+{
+    bool insists = new->new_budget && !is_public(new);
+    sqlite3_stmt *statement = NULL;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT 1 FROM dataset WHERE name = ?1 OR source = ?2", "tt",
+                                  new->name, insists ? "" : new->source));
+    brume_status status = brume_store_step(ledger, statement, known, error);
+    sqlite3_finalize(statement);
+    brume_mark_list marks = marks_of(new);
+    if (status == BRUME_OK && !*known && !insists)
+        status = brume_mark_conflicts(ledger, is_public(new), &marks, known, error);
+    return status;
+}
+
+static brume_status refuse(brume_ledger *ledger, const brume_registration *new, brume_error *error)
+{
+    BRUME_TRY(
+        brume_journal_append(ledger, "refuse", json_pack("{s:s}", "dataset", new->name), error));
+    BRUME_TRY(brume_store_commit(ledger, error));
+    return brume_fail(error, BRUME_EPOLICY,
+                      "choose another name or source; a second budget for the same people adds to "
+                      "the first: --new-budget if you mean it",
+                      "the name or the source is registered already");
+}
+
+static brume_status write_registration(brume_ledger *ledger, const brume_registration *new,
+                                       brume_error *error)
+{
+    if (new->password) {
+        char name[BRUME_PASSWORD_NAME];
+        brume_password_name(new->name, name);
+        BRUME_TRY(brume_secret_set(ledger, name, new->password, error));
+    }
+    brume_mark_list marks = marks_of(new);
+    BRUME_TRY(brume_mark_add(ledger, new->name, is_public(new), &marks, error));
+    char filter[BRUME_FILTER_TEXT];
+    uint64_t id = 0;
+    BRUME_TRY(brume_filter_print(new->filter, filter, error));
+    BRUME_TRY(brume_journal_next(ledger, &id, error));
+    BRUME_TRY(brume_store_execute(ledger, error,
+                                  "INSERT INTO dataset(name, source, registered, data_version, "
+                                  "filter, last, queries) VALUES(?1,?2,?3,?4,?5,?3,0)",
+                                  "ttitt", new->name, new->source, (int64_t)id, new->data_version,
+                                  filter));
+    json_t *body = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s?,s:O,s:b}", "dataset", new->name, "source",
+                             new->source, "data_version", new->data_version, "adjacency",
+                             brume_adjacency_word(new->adjacency), "filter", filter, "cap",
+                             new->cap, "policy", new->policy, "new_budget", new->new_budget);
+    BRUME_TRY(brume_journal_append(ledger, "register", body, error));
+    return brume_store_commit(ledger, error);
+}
+
+static brume_status register_or_refuse(brume_ledger *ledger, const brume_registration *new,
+                                       brume_error *error)
+{
+    bool known = false;
+    BRUME_TRY(brume_journal_check_head(ledger, error));
+    BRUME_TRY(is_known(ledger, new, &known, error));
+    return known ? refuse(ledger, new, error) : write_registration(ledger, new, error);
+}
+
+brume_status brume_ledger_register(brume_ledger *ledger, const brume_registration *registration,
+                                   brume_error *error)
+{
+    if (!registration->name || !*registration->name)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "a dataset needs a name");
+    if (strlen(registration->name) > BRUME_MOST_DATASET_NAME)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "a name has at most %d bytes",
+                          BRUME_MOST_DATASET_NAME);
+    BRUME_TRY(brume_store_begin(ledger, error));
+    brume_status status = register_or_refuse(ledger, registration, error);
+    if (status != BRUME_OK)
+        brume_store_undo(ledger); /* nothing, if it was committed */
+    return status;
+}
