@@ -1,4 +1,4 @@
-/* Every operation of a row expression, as SQL over the columns that expression_time.c makes: x a
+/* Values made to be slow, and every operation of a row expression, as SQL over columns of them: x a
  * long text, y and z texts of half its length that are searched for in it, i integer, b bigint, d
  * numeric(18,4), w numeric(38,10), f double precision, t date, s timestamp. */
 #ifndef BRUME_BENCH_EXPRESSION_LIST_H
@@ -159,6 +159,62 @@ static const char *const number_conditions[] = {
     "w BETWEEN d AND 100",
     "greatest(w, d) > 1",
     "f IN (1, 2, 3)",
+};
+
+/* ---- values, in SQL that both engines take ---- */
+
+/* {n}, {h}, {t}, {q}: the length, its half, third and quarter. The row's number makes each value
+ * another one. */
+#define TAIL "lpad(CAST(n AS varchar), 6, '0')"
+#define WORDS(seed, length)                                                                        \
+    "left(repeat(md5(CAST(n + " seed " AS varchar)) || ' ', 4000), " length ")"
+
+static const struct {
+    const char *name, *x, *y, *z;
+} text_kinds[] = {
+    {"ordinary", WORDS("0", "{n}"), WORDS("7", "{h}"), WORDS("9", "{h}")},
+    {"aaaa", "repeat('a', {n} - 6) || " TAIL, "repeat('a', {h} - 1) || 'b'",
+     "'b' || repeat('a', {h} - 1)"},
+    {"aaab", "repeat('a', {n} - 7) || " TAIL " || 'b'", "repeat('a', {h} - 1) || 'b'",
+     "repeat('a', {h})"},
+    {"abab", "repeat('ab', {h} - 3) || " TAIL, "repeat('ab', {t}) || 'c'",
+     "'c' || repeat('ab', {t})"},
+    {"blanks", "repeat(' ', {h} - 3) || " TAIL " || repeat(' ', {h} - 3)", "repeat(' ', {h})",
+     "repeat(' ', {h} - 1) || 'b'"},
+    {"digits", TAIL " || repeat('9', {n} - 6)", "repeat('9', {h})", "repeat('9', {h} - 1) || '8'"},
+    {"zeros", "repeat('0', {n} - 6) || " TAIL, "repeat('0', {h})", "repeat('0', {h} - 1) || '1'"},
+    {"accents", "repeat('\xc3\xa9', {h} - 3) || " TAIL, "repeat('\xc3\xa9', {q})",
+     "'b' || repeat('\xc3\xa9', {q} - 1)"},
+    {"emoji", "repeat('\xf0\x9f\x98\x80', {q} - 2) || 'aa' || " TAIL,
+     "repeat('\xf0\x9f\x98\x80', {q})", "'b' || repeat('\xf0\x9f\x98\x80', {q} - 1)"},
+    {"capitals", "repeat('A', {n} - 6) || " TAIL, "repeat('A', {h} - 1) || 'B'",
+     "'B' || repeat('A', {h} - 1)"},
+};
+
+/* i integer, b bigint, d numeric(18,4), w numeric(38,10), f double, t date, s timestamp. */
+#define DOUBLE_OF(text) "CAST('" text "' AS double precision)"
+static const struct {
+    const char *name, *i, *b, *d, *w, *f, *t, *s;
+} number_kinds[] = {
+    {"ordinary", "n % 1000 + 3", "n % 777 + 5", "n % 999 + 0.25", "n % 888 + 0.125",
+     "n % 555 + " DOUBLE_OF("0.3"), "DATE '2001-02-03' + n % 5000",
+     "TIMESTAMP '2001-02-03 04:05:06' + n % 5000 * INTERVAL '1 day'"},
+    {"largest", "2147483647 - n % 3", "9223372036854775807 - n % 3", "99999999999999.9999 - n % 3",
+     "9999999999999999999999999999.9999999999 - n % 3", DOUBLE_OF("9.99e149") " - n % 3",
+     "DATE '9999-12-31' - n % 3",
+     "TIMESTAMP '9999-12-31 23:59:59.999999' - n % 3 * INTERVAL '1 day'"},
+    {"least", "-2147483647 - n % 2", "-9223372036854775807 - n % 2", "-99999999999999.9999 + n % 3",
+     "-9999999999999999999999999999.9999999999 + n % 3", DOUBLE_OF("-9.99e149") " + n % 3",
+     "DATE '0001-01-01' + n % 3", "TIMESTAMP '0001-01-01 00:00:00' + n % 3 * INTERVAL '1 day'"},
+    {"tiny", "n % 2", "n % 2 - 1", "0.0001", "0.0000000001 * (n % 3)",
+     DOUBLE_OF("5e-324") " * (n % 999)", "DATE '1970-01-01' + n % 2",
+     "TIMESTAMP '1969-12-31 23:59:59.999999' + n % 2 * INTERVAL '1 day'"},
+    {"small", "0", "1", "0", "1", DOUBLE_OF("1.0000001e-149") " * (n % 99)", "DATE '1900-02-28'",
+     "TIMESTAMP '1900-02-28 00:00:00.000001'"},
+    {"special", "1", "-1", "-0.0001", "-0.0000000001",
+     "CASE WHEN n % 3 = 0 THEN " DOUBLE_OF("NaN") " WHEN n % 3 = 1 THEN " DOUBLE_OF(
+         "Infinity") " ELSE " DOUBLE_OF("-Infinity") " END",
+     "DATE '2000-02-29'", "TIMESTAMP '2000-02-29 12:00:00'"},
 };
 
 #endif

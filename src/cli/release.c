@@ -172,9 +172,12 @@ static brume_status run_charged(brume_call *call, brume_release *release, statis
     if (status != BRUME_OK)
         return status;
     status = brume_open_dataset(ledger, charged.dataset, &dataset, error);
-    brume_dataset_close(dataset);
-    if (status == BRUME_OK)
+    if (status == BRUME_OK) {
+        release->policy = dataset->policy;
         status = brume_charged_release(ledger, &charged, bits, watch, answer, error);
+        release->policy = NULL;
+    }
+    brume_dataset_close(dataset);
     brume_ledger_close(ledger);
     return status;
 }
@@ -262,7 +265,8 @@ static const brume_option options[] = {
      .type = BRUME_OPTION_TEXT,
      .argument = "[NAME=]LO..HI",
      .repeated = true,
-     .help = "public bounds of the column; what lies outside is clamped"},
+     .help = "public bounds of the column, the registered ones unless typed; what lies outside is "
+             "clamped"},
     {.name = "step",
      .type = BRUME_OPTION_REAL,
      .argument = "S",

@@ -16,6 +16,7 @@ typedef struct brume_release {
     brume_bits *bits;
     brume_adjacency adjacency;
     double epsilon, delta; /* not above what was typed; delta is 0 where it was not */
+    const json_t *policy;  /* of a registered dataset, for bounds that are not typed; else NULL */
 
     /* The answer. `method` and the cost are set by the statistic; error_95 is NaN where the noise
      * depends on the data or there is no such number. */

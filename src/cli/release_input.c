@@ -82,6 +82,21 @@ double brume_release_round(double number, int decimals)
                                                             : round(number * power) / power;
 }
 
+/* What the owner registered for the column, as LO..HI; false where there is none. */
+static bool registered_bounds(const brume_release *release, const char *name, char *text,
+                              size_t size)
+{
+    const json_t *columns = json_object_get(release->policy, "columns");
+    for (size_t i = 0; name && i < json_array_size(columns); i++) {
+        const json_t *column = json_array_get(columns, i);
+        const char *low = json_string_value(json_object_get(column, "low"));
+        const char *high = json_string_value(json_object_get(column, "high"));
+        if (low && high && strcmp(json_string_value(json_object_get(column, "name")), name) == 0)
+            return snprintf(text, size, "%s..%s", low, high) < (int)size;
+    }
+    return false;
+}
+
 brume_status brume_release_bounds(const brume_release *release, const char *name, double *lower,
                                   double *upper, int *decimals, brume_error *error)
 {
@@ -96,6 +111,9 @@ brume_status brume_release_bounds(const brume_release *release, const char *name
         if (!strchr(text, '='))
             typed = text;
     }
+    char registered[128];
+    if (!typed && registered_bounds(release, name, registered, sizeof registered))
+        typed = registered;
     if (typed) {
         BRUME_TRY(read_bounds(typed, lower, upper, error));
         const char *dots = strstr(typed, "..");

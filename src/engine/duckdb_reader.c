@@ -231,10 +231,11 @@ static void put_validity(duckdb_vector vector, const uint64_t *valid, size_t cou
 static void put_column(duckdb_vector vector, brume_type type, const thread_state *thread,
                        size_t column, size_t count)
 {
-    if (type.kind == BRUME_TYPE_TEXT)
-        put_texts(vector, thread->copies[column], thread->valid[column], count);
-    else if (thread->copies[column]) /* others were read in place */
-        put_small_decimals(vector, type.precision, thread->copies[column], count);
+    void *copies = thread->copies[column]; /* NULL: read in place */
+    if (copies && type.kind == BRUME_TYPE_TEXT)
+        put_texts(vector, copies, thread->valid[column], count);
+    else if (copies)
+        put_small_decimals(vector, type.precision, copies, count);
     put_validity(vector, thread->valid[column], count);
 }
 

@@ -29,8 +29,8 @@ BRUME_MUST_USE brume_status brume_answer_draw(const brume_question *question,
                                               brume_bits *bits, json_t **answer,
                                               brume_error *error);
 
-/* The plan, the price and the expected errors; spends nothing and reads no row. "sql" is the text as
- * it was typed, "normal" what brume understood. */
+/* The plan, the price and the expected errors; spends nothing and reads no row. "sql" is the text
+ * as it was typed, "normal" what brume understood. */
 BRUME_MUST_USE brume_status brume_explain(brume_ledger *ledger, const char *sql,
                                           const brume_payment *payment, const brume_target *target,
                                           json_t **explanation, brume_error *error);

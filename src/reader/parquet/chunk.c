@@ -144,7 +144,7 @@ static brume_status fault_of_page(const brume_parquet_chunk *chunk, brume_parque
 static brume_status next_page(brume_parquet_chunk *chunk, brume_error *error)
 {
     while (chunk->left == 0) {
-        brume_parquet_page page;
+        brume_parquet_page page = {0};
         BRUME_TRY(brume_parquet_pages_next(&chunk->pages, &page, error));
         BRUME_TRY(fault_of_page(chunk, open_page(chunk, &page), error));
     }

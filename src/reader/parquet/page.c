@@ -196,7 +196,7 @@ brume_status brume_parquet_pages_next(brume_parquet_pages *pages, brume_parquet_
                                       brume_error *error)
 {
     while (pages->at < pages->end) {
-        page_header header;
+        page_header header = {0};
         BRUME_TRY(next_header(pages, &header, error));
         if (!is_sound(&header, pages->end - pages->at))
             break;

@@ -181,8 +181,8 @@ static reading read_leaf(const brume_parquet_element *element, brume_parquet_col
         return read_timestamp(element);
     case LOGICAL_INTEGER:
         return read_integer(element, column);
-    case LOGICAL_UNKNOWN:
-        return (reading){"\"NULL\"", REFUSED, PARQUET_MEANS_NOTHING};
+    case LOGICAL_UNKNOWN: /* a column of NULLs, of which no type was known */
+        return physical == PARQUET_INT32 ? read_plain(PARQUET_INT32) : UNREAD;
     case LOGICAL_UUID:
         return physical == PARQUET_FIXED && element->length == 16
                    ? (reading){"UUID", TEXT, PARQUET_MEANS_UUID}

@@ -252,8 +252,8 @@ def write_nested(folder):
     write_expected(folder, "nested", [
         ("a", "BIGINT", "bigint"), ("list", "NESTED", "refused"), ("b", "VARCHAR", "text"),
         ("struct", "NESTED", "refused"), ("map", "NESTED", "refused"), ("blob", "BLOB", "refused"),
-        ("time", "TIME", "refused"), ("nothing", '"NULL"', "refused"), ("c", "BOOLEAN", "boolean")],
-        [("1", "x", "true"), ("2", None, None), (None, "z", "false")])
+        ("time", "TIME", "refused"), ("nothing", "INTEGER", "integer"), ("c", "BOOLEAN", "boolean")],
+        [("1", "x", None, "true"), ("2", None, None, None), (None, "z", None, "false")])
 
 
 def write_statistics(folder):
