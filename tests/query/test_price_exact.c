@@ -59,12 +59,21 @@ static void add_quantiles(plan *p, size_t expression, int64_t low, int64_t high)
     p->measures[p->count - 1].fraction_count = counts[which];
 }
 
-static void add_expression(plan *p, size_t expression, bool selections)
+static void add_expression(plan *p, size_t expression, bool selections, bool wide)
 {
     int64_t low = (int64_t)below(40) - 20, high = low + 1 + (int64_t)below(30);
     if (below(2))
         add(p, BRUME_MEASURE_VALUES, expression, low, high);
     uint64_t sums = below(4);
+    if (wide) { /* beyond the integers that doubles have; squares only of what has 32 bits */
+        low = (int64_t)brume_tape_splitmix(&state_of_draws) >> (sums == 3 ? 33 : 2);
+        high = (int64_t)brume_tape_splitmix(&state_of_draws) >> (sums == 3 ? 33 : 2);
+        if (low > high) {
+            int64_t other = low;
+            low = high;
+            high = other;
+        }
+    }
     if (sums == 3)
         add(p, BRUME_MEASURE_SQUARES, expression, low, high);
     if (sums >= 2)
@@ -79,7 +88,7 @@ static void add_expression(plan *p, size_t expression, bool selections)
         add(p, BRUME_MEASURE_PRIVATE_MODE, expression, 0, 0);
 }
 
-static plan random_plan(bool selections)
+static plan random_plan(bool selections, bool wide)
 {
     plan p = {.shape = {.max_groups = 1 + below(5),
                         .max_rows = 1 + below(4),
@@ -95,7 +104,7 @@ static plan random_plan(bool selections)
         add(&p, BRUME_MEASURE_ROWS, 0, 0, 0);
     size_t expressions = below(EXPRESSIONS + 1);
     for (size_t i = 0; i < expressions; i++)
-        add_expression(&p, i, selections);
+        add_expression(&p, i, selections, wide);
     if (p.count == p.modes)
         add(&p, BRUME_MEASURE_ROWS, 0, 0, 0);
     return p;
@@ -104,11 +113,11 @@ static plan random_plan(bool selections)
 /* ---- its cost ---- */
 
 /* sum += |moved/scale|^p */
-static void add_moved(mpq_t sum, double moved, double scale, int p)
+static void add_moved(mpq_t sum, const mpz_t moved, double scale, int p)
 {
     mpq_t x, y;
     mpq_inits(x, y, NULL);
-    mpq_set_d(x, moved);
+    mpq_set_z(x, moved);
     mpq_set_d(y, scale);
     mpq_div(x, x, y);
     if (p == 2)
@@ -117,22 +126,33 @@ static void add_moved(mpq_t sum, double moved, double scale, int p)
     mpq_clears(x, y, NULL);
 }
 
-/* Most that R rows move a measure; whole numbers far below 2^53. */
-static double sensitivity(const brume_measure *m, double rows)
+static void add_moved_by(mpq_t sum, uint64_t moved, double scale, int p)
 {
-    double reach = (double)brume_measure_reach(m), half = (double)brume_measure_half_square(m);
-    switch (m->kind) {
-    case BRUME_MEASURE_UNITS:
-        return 1;
-    case BRUME_MEASURE_CENTRED:
-        return rows * reach;
-    case BRUME_MEASURE_SQUARES:
-        return rows * fmax(half, reach * reach - half);
-    case BRUME_MEASURE_DIRECT:
-        return rows * fmax(fabs((double)m->low), fabs((double)m->high));
-    default:
-        return rows;
-    }
+    mpz_t whole;
+    mpz_init_set_ui(whole, moved);
+    add_moved(sum, whole, scale, p);
+    mpz_clear(whole);
+}
+
+static uint64_t magnitude(int64_t x)
+{
+    return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+}
+
+/* Most that R rows move a measure. */
+static void sensitivity(mpz_t out, const brume_measure *m, uint64_t rows)
+{
+    uint64_t reach = brume_measure_reach(m), half = brume_measure_half_square(m);
+    uint64_t low = magnitude(m->low), high = magnitude(m->high);
+    mpz_set_ui(out, 1);
+    if (m->kind == BRUME_MEASURE_CENTRED)
+        mpz_set_ui(out, reach);
+    if (m->kind == BRUME_MEASURE_SQUARES) /* reach^2 - half, which is half or one more */
+        mpz_set_ui(out, reach * reach - half);
+    if (m->kind == BRUME_MEASURE_DIRECT)
+        mpz_set_ui(out, low > high ? low : high);
+    if (m->kind != BRUME_MEASURE_UNITS)
+        mpz_mul_ui(out, out, rows);
 }
 
 /* The fractions first .. last-1, between two others: at each level the worst relative place. */
@@ -226,43 +246,71 @@ static bool of_expression(const brume_measure *m, size_t expression)
            m->kind != BRUME_MEASURE_ROWS && m->expression == expression;
 }
 
-/* The noised numbers of one expression in a cell where a replaced unit stays: all of them come or
- * go, or every row moves by d and none becomes NULL. */
-static void expression_stays(const plan *all, size_t expression, int p, mpq_t stay)
+/* Every noised number of the expression comes or goes. */
+static void expression_goes(const plan *all, size_t expression, int p, mpq_t sum)
 {
-    double rows = (double)all->shape.max_rows;
-    mpq_t worst, sum;
-    mpq_inits(worst, sum, NULL);
-    for (int64_t d = -1; d <= 60; d++) { /* -1: come or go */
-        mpq_set_ui(sum, 0, 1);
-        for (size_t i = 0; i < all->count; i++) {
-            const brume_measure *m = &all->measures[i];
-            if (!of_expression(m, expression))
-                continue;
-            if (d < 0)
-                add_moved(sum, sensitivity(m, rows), m->scale, p);
-            if (d < 0 || d > m->high - m->low)
-                continue;
-            double h = (double)brume_measure_reach(m);
-            if (m->kind == BRUME_MEASURE_CENTRED || m->kind == BRUME_MEASURE_DIRECT)
-                add_moved(sum, rows * (double)d, m->scale, p);
-            if (m->kind == BRUME_MEASURE_SQUARES)
-                add_moved(sum, rows * (double)d * (2 * h - (double)d), m->scale, p);
-        }
-        if (mpq_cmp(sum, worst) > 0)
-            mpq_set(worst, sum);
-    }
-    /* a direct sum may also go from a bound to nothing at all: 0 lies between or beyond */
+    mpz_t moved;
+    mpz_init(moved);
     mpq_set_ui(sum, 0, 1);
     for (size_t i = 0; i < all->count; i++)
-        if (of_expression(&all->measures[i], expression) &&
-            all->measures[i].kind == BRUME_MEASURE_DIRECT)
-            add_moved(sum,
-                      rows * (fmax(0, (double)all->measures[i].high) -
-                              fmin(0, (double)all->measures[i].low)),
-                      all->measures[i].scale, p);
-    if (mpq_cmp(sum, worst) > 0)
-        mpq_set(worst, sum);
+        if (of_expression(&all->measures[i], expression)) {
+            sensitivity(moved, &all->measures[i], all->shape.max_rows);
+            add_moved(sum, moved, all->measures[i].scale, p);
+        }
+    mpz_clear(moved);
+}
+
+/* Every row moves by d, none becomes NULL: the sum by R d, the squares by R d (2h - d) at most; a
+ * direct sum may go from nothing to a bound as well. */
+static void expression_moves(const plan *all, size_t expression, int p, uint64_t d, mpq_t sum)
+{
+    mpz_t moved;
+    mpz_init(moved);
+    mpq_set_ui(sum, 0, 1);
+    for (size_t i = 0; i < all->count; i++) {
+        const brume_measure *m = &all->measures[i];
+        uint64_t width = (uint64_t)m->high - (uint64_t)m->low, by = d < width ? d : width;
+        if (!of_expression(m, expression) || m->kind == BRUME_MEASURE_VALUES)
+            continue;
+        if (m->kind == BRUME_MEASURE_DIRECT) {
+            mpz_set_ui(moved, m->high > 0 ? magnitude(m->high) : 0);
+            if (m->low < 0)
+                mpz_add_ui(moved, moved, magnitude(m->low));
+        } else {
+            mpz_set_ui(moved, by);
+        }
+        if (m->kind == BRUME_MEASURE_SQUARES)
+            mpz_mul_ui(moved, moved, 2 * brume_measure_reach(m) - by);
+        mpz_mul_ui(moved, moved, all->shape.max_rows);
+        add_moved(sum, moved, m->scale, p);
+    }
+    mpz_clear(moved);
+}
+
+/* The noised numbers of one expression in a cell where a replaced unit stays, at their worst. */
+static void expression_stays(const plan *all, size_t expression, int p, mpq_t stay)
+{
+    mpq_t worst, sum;
+    mpq_inits(worst, sum, NULL);
+    expression_goes(all, expression, p, worst);
+    for (size_t i = 0; i < all->count; i++) {
+        const brume_measure *m = &all->measures[i];
+        if (!of_expression(m, expression) || m->kind == BRUME_MEASURE_VALUES)
+            continue;
+        double reach = (double)brume_measure_reach(m);
+        for (uint64_t step = 0; step <= 60; step++) {
+            /* small numbers one by one; of large ones the end, and near the maximum: 5/4 of the
+             * reach (p = 1), (3 - sqrt(1/2))/2 of it (p = 2) */
+            uint64_t near = (uint64_t)(reach * (p == 1 ? 1.25 : (3 - sqrt(.5)) / 2));
+            const uint64_t places[] = {step, UINT64_MAX, near > 30 ? near - 30 + step : step};
+            for (size_t j = 0; j < 3; j++) {
+                expression_moves(all, expression, p, places[j], sum);
+                if (mpq_cmp(sum, worst) > 0)
+                    mpq_set(worst, sum);
+            }
+        }
+        break; /* the measures of an expression have one range */
+    }
     mpq_add(stay, stay, worst);
     mpq_clears(worst, sum, NULL);
 }
@@ -280,7 +328,7 @@ static void cell_costs(const plan *all, int p, bool noise, bool selections, mpq_
         if (m->kind == BRUME_MEASURE_PRIVATE_MODE) {
             mpq_t one, each;
             mpq_inits(one, each, NULL);
-            add_moved(one, 1, m->scale, p);
+            add_moved_by(one, 1, m->scale, p);
             mpq_set_d(each, rows); /* R pairs */
             mpq_mul(one, one, each);
             mpq_add(pairs, pairs, one);
@@ -290,9 +338,13 @@ static void cell_costs(const plan *all, int p, bool noise, bool selections, mpq_
         } else if (m->kind == BRUME_MEASURE_MODE) {
             mode_cost(m, rows, p, gain, stay);
         } else {
-            add_moved(gain, sensitivity(m, rows), m->scale, p);
+            mpz_t moved;
+            mpz_init(moved);
+            sensitivity(moved, m, all->shape.max_rows);
+            add_moved(gain, moved, m->scale, p);
             if (m->kind == BRUME_MEASURE_ROWS) /* one row at least is there before and after */
-                add_moved(stay, rows - 1, m->scale, p);
+                add_moved_by(stay, all->shape.max_rows - 1, m->scale, p);
+            mpz_clear(moved);
         }
     }
     for (size_t i = 0; noise && i < EXPRESSIONS; i++)
@@ -349,7 +401,7 @@ static void pure_plans_cost_no_more_than_epsilon_in_exact_rationals(void **state
     state_of_draws = 1;
     size_t tight = 0;
     for (size_t i = 0; i < PLANS; i++) {
-        plan p = random_plan(true);
+        plan p = random_plan(true, false);
         double epsilon = some_price(0x1p-6, 9);
         brume_price price;
         mpq_t cost;
@@ -372,7 +424,7 @@ static void concentrated_plans_cost_no_more_than_rho_in_exact_rationals(void **s
     state_of_draws = 2;
     size_t tight = 0;
     for (size_t i = 0; i < PLANS; i++) {
-        plan p = random_plan(true);
+        plan p = random_plan(true, false);
         double rho = some_price(0x1p-8, 10);
         brume_price price;
         mpq_t cost;
@@ -385,6 +437,37 @@ static void concentrated_plans_cost_no_more_than_rho_in_exact_rationals(void **s
         mpq_clear(cost);
     }
     assert_holds(tight > PLANS / 2);
+}
+
+/* Rejects: a sensitivity, a width or a total rounded down where its integers have more bits than a
+ * double. Such bounds need prices in the millions, so that the noise stays within 2^50 steps. */
+static void plans_of_wide_columns_cost_no_more_than_their_price(void **state)
+{
+    (void)state;
+    state_of_draws = 4;
+    size_t tight = 0, priced = 0;
+    for (size_t i = 0; i < PLANS; i++) {
+        plan p = random_plan(false, true);
+        double paid = some_price(0x1p16, 9);
+        brume_price price;
+        mpq_t cost;
+        mpq_init(cost);
+        if (brume_price_laplace(p.measures, p.count, &p.shape, paid, 1e-6, &price, &error) ==
+            BRUME_OK) {
+            plan_cost(&p, 1, true, true, cost);
+            within(cost, paid, i, &tight);
+            priced++;
+        }
+        paid *= paid;
+        if (brume_price_concentrated(p.measures, p.count, &p.shape, paid, 1e-6, &price, &error) ==
+            BRUME_OK) {
+            plan_cost(&p, 2, true, true, cost);
+            within(cost, 2 * paid, i, &tight);
+            priced++;
+        }
+        mpq_clear(cost);
+    }
+    assert_holds(priced > PLANS && tight > priced / 2);
 }
 
 /* P[one of `pairs` new pairs of a private mode shows]: the tail of discrete Laplace noise. */
@@ -402,7 +485,7 @@ static void gaussian_plans_with_modes_use_their_delta_once(void **state)
     state_of_draws = 3;
     size_t with_modes = 0, tight = 0;
     for (size_t i = 0; i < PLANS / 4; i++) {
-        plan p = random_plan(true);
+        plan p = random_plan(true, false);
         size_t selections = 0;
         for (size_t j = 0; j < p.count; j++)
             selections += brume_measure_is_selection(&p.measures[j]);
@@ -437,6 +520,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pure_plans_cost_no_more_than_epsilon_in_exact_rationals),
         cmocka_unit_test(concentrated_plans_cost_no_more_than_rho_in_exact_rationals),
+        cmocka_unit_test(plans_of_wide_columns_cost_no_more_than_their_price),
         cmocka_unit_test(gaussian_plans_with_modes_use_their_delta_once),
     };
     return cmocka_run_group_tests_name("exact prices", tests, NULL, NULL);
