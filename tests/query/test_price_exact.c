@@ -14,7 +14,7 @@
 #include "query/price.h"
 #include "random/tape.h"
 
-enum { MEASURES = 24, EXPRESSIONS = 3, PLANS = 3000, LEVELS = 8 };
+enum { MEASURES = 24, EXPRESSIONS = 3, PLANS = 2000, LEVELS = 8 };
 
 static brume_error error;
 
@@ -515,6 +515,34 @@ static void gaussian_plans_with_modes_use_their_delta_once(void **state)
     assert_holds(with_modes > 50);
 }
 
+/* Rejects: other limits than those of the header, by a step: delta below 1/2, scales up to 2^50. */
+static void prices_end_where_the_header_says(void **state)
+{
+    (void)state;
+    brume_measure units[] = {{.kind = BRUME_MEASURE_UNITS}};
+    brume_shape keys = {.max_groups = 1, .max_rows = 1, .private_keys = true};
+    brume_shape cell = {.max_groups = 1, .max_rows = 1, .cells = 1};
+    brume_price price;
+    double below_half = nextafter(.5, 0);
+    assert_fails(brume_price_laplace(units, 1, &keys, 1, .5, &price, &error), BRUME_EARGUMENT);
+    assert_fails(brume_price_gaussian(units, 1, &cell, 1, .5, &price, &error), BRUME_EARGUMENT);
+    assert_ok(brume_price_laplace(units, 1, &keys, 1, below_half, &price, &error));
+    assert_ok(brume_price_laplace(units, 1, &cell, 0x1p-50, 0, &price, &error));
+    assert_true(units[0].scale == 0x1p50);
+    assert_fails(brume_price_laplace(units, 1, &cell, nextafter(0x1p-50, 0), 0, &price, &error),
+                 BRUME_EOVERFLOW);
+    brume_shape bad[] = {keys, keys, keys, keys, keys};
+    bad[0].max_groups = 0;
+    bad[1].max_rows = 0;
+    bad[2].max_groups = UINT64_C(1) << 32;
+    bad[3].max_rows = UINT64_C(1) << 32;
+    bad[4].cells = 1; /* private keys are not counted */
+    for (size_t i = 0; i < 5; i++)
+        assert_fails(brume_price_laplace(units, 1, &bad[i], 1, .1, &price, &error),
+                     BRUME_EINTERNAL);
+    assert_fails(brume_price_laplace(units, 0, &keys, 1, .1, &price, &error), BRUME_EINTERNAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -522,6 +550,7 @@ int main(void)
         cmocka_unit_test(concentrated_plans_cost_no_more_than_rho_in_exact_rationals),
         cmocka_unit_test(plans_of_wide_columns_cost_no_more_than_their_price),
         cmocka_unit_test(gaussian_plans_with_modes_use_their_delta_once),
+        cmocka_unit_test(prices_end_where_the_header_says),
     };
     return cmocka_run_group_tests_name("exact prices", tests, NULL, NULL);
 }
