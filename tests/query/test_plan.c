@@ -15,6 +15,8 @@ static brume_error error;
 typedef struct terms {
     brume_adjacency adjacency;
     uint64_t groups[2], rows[2]; /* limits of visits and of patients */
+    brume_rule rule;             /* 0: approximate */
+    bool bias;                   /* a fifth of every price is for estimates of bias */
 } terms;
 
 typedef struct planned {
@@ -30,12 +32,14 @@ static void fill_table(planned *all, size_t t, const terms *of)
 {
     static char names[4][16] = {"visits", "patients", "clinics", "people"};
     static char female[] = "f", male[] = "m", *sexes[] = {female, male};
+    static char fifth[] = "0.2";
     size_t limits = t == 1;
     brume_decimal epsilon, delta;
     assert_ok(brume_decimal_parse("100", &epsilon, &error));
     assert_ok(brume_decimal_parse("0.1", &delta, &error));
     all->datasets[t] = (brume_dataset){.name = names[t], .adjacency = of->adjacency};
-    assert_ok(brume_filter_make(BRUME_RULE_APPROXIMATE, &epsilon, &delta, NULL,
+    assert_ok(brume_filter_make(of->rule ? of->rule : BRUME_RULE_APPROXIMATE, &epsilon,
+                                of->rule == BRUME_RULE_PURE ? NULL : &delta, NULL,
                                 &all->datasets[t].filter, &error));
     for (size_t i = 0; i < clinic_tables[t].column_count; i++)
         all->columns[t][i].type = clinic_tables[t].columns[i].type;
@@ -45,6 +49,7 @@ static void fill_table(planned *all, size_t t, const terms *of)
     }
     all->policies[t] = (brume_policy){.max_groups = of->groups[limits],
                                       .max_rows = of->rows[limits],
+                                      .bias_share = of->bias ? fifth : NULL,
                                       .columns = all->columns[t],
                                       .column_count = clinic_tables[t].column_count};
     all->tables[t] = (brume_plan_table){&all->datasets[t], &all->policies[t]};
@@ -88,8 +93,8 @@ static void the_nullable_side_of_an_outer_join_is_priced_as_a_replacement(void *
         COUNT_BY_SEX(""), COUNT_BY_SEX(""), COUNT_BY_SEX(""),
         "SELECT COUNT(*), SUM(age - 60) FROM visits v WHERE EXISTS (SELECT 1 FROM patients p WHERE "
         "v.patient = p.patient)"};
-    const terms add_remove = {BRUME_ADD_REMOVE, {1, 1}, {3, 3}};
-    const terms replace = {BRUME_REPLACE, {1, 1}, {3, 3}};
+    const terms add_remove = {BRUME_ADD_REMOVE, {1, 1}, {3, 3}, 0, false};
+    const terms replace = {BRUME_REPLACE, {1, 1}, {3, 3}, 0, false};
     planned joined, plain, replaced;
     for (size_t i = 0; i < 4; i++) {
         make(&joined, outer[i], &add_remove, "1", NULL);
@@ -128,10 +133,10 @@ static void every_dataset_of_a_join_limits_what_a_unit_has_in_it(void **state)
         "SELECT clinic, COUNT(*) FROM visits v WHERE patient IN (SELECT patient FROM patients) "
         "GROUP BY clinic"};
     static const terms limits[] = {
-        {BRUME_ADD_REMOVE, {5, 2}, {7, 3}}, /* patients are the stricter */
-        {BRUME_ADD_REMOVE, {2, 5}, {3, 7}}, /* visits are */
-        {BRUME_ADD_REMOVE, {2, 5}, {7, 3}}, /* each in one */
-        {BRUME_ADD_REMOVE, {5, 2}, {3, 7}},
+        {BRUME_ADD_REMOVE, {5, 2}, {7, 3}, 0, false}, /* patients are the stricter */
+        {BRUME_ADD_REMOVE, {2, 5}, {3, 7}, 0, false}, /* visits are */
+        {BRUME_ADD_REMOVE, {2, 5}, {7, 3}, 0, false}, /* each in one */
+        {BRUME_ADD_REMOVE, {5, 2}, {3, 7}, 0, false},
     };
     planned all;
     for (size_t q = 0; q < 3; q++)
@@ -180,7 +185,7 @@ static void keys_alone_cost_what_is_charged_under_either_adjacency(void **state)
     static const char *const prices[][2] = {{"1", "1e-3"}, {"3", "1e-4"}, {"2", "1e-5"}};
     for (size_t i = 0; i < 3; i++)
         for (int replace = 0; replace <= 1; replace++) {
-            const terms of = {replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, {1, 1}, {4, 4}};
+            const terms of = {replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, {1, 1}, {4, 4}, 0, false};
             planned all;
             make(&all, "SELECT DISTINCT clinic FROM visits", &of, prices[i][0], prices[i][1]);
             assert_non_null(all.plan->selection);
@@ -205,7 +210,7 @@ static void keys_alone_cost_what_is_charged_under_either_adjacency(void **state)
 static void keys_of_an_outer_join_alone_are_selected_as_under_replace(void **state)
 {
     (void)state;
-    const terms of = {BRUME_ADD_REMOVE, {1, 1}, {4, 4}};
+    const terms of = {BRUME_ADD_REMOVE, {1, 1}, {4, 4}, 0, false};
     planned all;
     make(&all,
          "SELECT DISTINCT clinic FROM visits v LEFT JOIN patients p ON v.patient = p.patient AND "
@@ -237,7 +242,8 @@ static void no_plan_charges_less_than_it_uses_or_more_than_was_typed(void **stat
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
         for (size_t d = 0; d < 3; d++)
             for (int replace = 0; replace <= 1; replace++) {
-                const terms of = {replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, {20, 20}, {3, 3}};
+                const terms of = {
+                    replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, {20, 20}, {3, 3}, 0, false};
                 planned all;
                 make(&all, queries[i], &of, "0.7", deltas[d]);
                 assert_ok(brume_decimal_parse("0.7", &typed_epsilon, &error));
@@ -253,6 +259,37 @@ static void no_plan_charges_less_than_it_uses_or_more_than_was_typed(void **stat
     assert_holds(gaussian > 4); /* both noises are among them */
 }
 
+/* Rejects: noise on the estimates of bias for another price than their share (a factor 2 of rho
+ * forgotten), and a share that the query spends as well. */
+static void estimates_of_bias_and_the_query_share_one_price(void **state)
+{
+    (void)state;
+    static const brume_rule rules[] = {BRUME_RULE_PURE, BRUME_RULE_APPROXIMATE,
+                                       BRUME_RULE_CONCENTRATED};
+    for (size_t r = 0; r < 3; r++)
+        for (int replace = 0; replace <= 1; replace++) {
+            const terms of = {
+                replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, {1, 1}, {3, 3}, rules[r], true};
+            planned all;
+            make(&all, "SELECT SUM(age), COUNT(*) FROM visits", &of, "0.7", NULL);
+            const brume_plan_bias *bias = all.plan->bias;
+            assert_non_null(bias);
+            assert_holds(bias->count >= 2);
+            double count = (double)bias->count, scale = bias->scale;
+            bool concentrated = rules[r] == BRUME_RULE_CONCENTRATED;
+            double paid = concentrated ? 0.7 * 0.7 / 2 : 0.7;
+            double part = concentrated ? count / (2 * scale * scale) : count / scale;
+            double rest = concentrated ? all.plan->price.rho : all.plan->price.epsilon;
+            assert_int_equal(bias->noise, concentrated ? BRUME_NOISE_DISCRETE_GAUSSIAN
+                                                       : BRUME_NOISE_DISCRETE_LAPLACE);
+            assert_close(part, paid / 5, 1e-12);
+            assert_close(rest, paid * 4 / 5, 1e-12);
+            assert_close(brume_decimal_nearest(&all.plan->charge.amount), paid, 1e-12);
+            assert_holds(part + rest <= paid * (1 + 1e-14));
+            clear(&all);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +297,7 @@ int main(void)
         cmocka_unit_test(every_dataset_of_a_join_limits_what_a_unit_has_in_it),
         cmocka_unit_test(keys_alone_cost_what_is_charged_under_either_adjacency),
         cmocka_unit_test(keys_of_an_outer_join_alone_are_selected_as_under_replace),
+        cmocka_unit_test(estimates_of_bias_and_the_query_share_one_price),
         cmocka_unit_test(no_plan_charges_less_than_it_uses_or_more_than_was_typed),
     };
     return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
