@@ -55,16 +55,21 @@ static void fill_table(planned *all, size_t t, const terms *of)
     all->tables[t] = (brume_plan_table){&all->datasets[t], &all->policies[t]};
 }
 
-static const brume_plan *make(planned *all, const char *sql, const terms *of, const char *epsilon,
-                              const char *delta)
+static brume_status try(planned *all, const char *sql, const terms *of, const char *epsilon,
+                        const char *delta)
 {
     brume_payment payment = {epsilon, delta, NULL};
     memset(all, 0, sizeof *all);
     for (size_t t = 0; t < 4; t++)
         fill_table(all, t, of);
     assert_ok(brume_query_parse(sql, &clinic_catalog, &all->query, &error));
-    assert_ok(brume_query_plan_make(all->query, all->tables, &payment, &all->plan, &error));
-    return all->plan;
+    return brume_query_plan_make(all->query, all->tables, &payment, &all->plan, &error);
+}
+
+static void make(planned *all, const char *sql, const terms *of, const char *epsilon,
+                 const char *delta)
+{
+    assert_ok(try(all, sql, of, epsilon, delta));
 }
 
 static void clear(planned *all)
@@ -223,6 +228,24 @@ static void keys_of_an_outer_join_alone_are_selected_as_under_replace(void **sta
 
 /* ---- what is charged ---- */
 
+/* Rejects: noise on the estimates of bias beyond what can be drawn, where the query's own can. */
+static void noise_on_estimates_of_bias_has_its_limit_too(void **state)
+{
+    (void)state;
+    const terms pure = {BRUME_ADD_REMOVE, {1, 1}, {1, 1}, BRUME_RULE_PURE, true};
+    const terms concentrated = {BRUME_ADD_REMOVE, {1, 1}, {1, 1}, BRUME_RULE_CONCENTRATED, true};
+    planned all;
+    const char *sql = "SELECT COUNT(*) FROM visits";
+    assert_fails(try(&all, sql, &pure, "5e-15", NULL), BRUME_EOVERFLOW);
+    assert_non_null(strstr(error.message, "bias"));
+    clear(&all);
+    assert_fails(try(&all, sql, &concentrated, "1.9e-15", NULL), BRUME_EOVERFLOW);
+    assert_non_null(strstr(error.message, "bias"));
+    clear(&all);
+    make(&all, sql, &pure, "2e-14", NULL);
+    clear(&all);
+}
+
 /* Rejects: a delta that is used and not charged, or charged beyond what was typed. */
 static void no_plan_charges_less_than_it_uses_or_more_than_was_typed(void **state)
 {
@@ -297,6 +320,7 @@ int main(void)
         cmocka_unit_test(every_dataset_of_a_join_limits_what_a_unit_has_in_it),
         cmocka_unit_test(keys_alone_cost_what_is_charged_under_either_adjacency),
         cmocka_unit_test(keys_of_an_outer_join_alone_are_selected_as_under_replace),
+        cmocka_unit_test(noise_on_estimates_of_bias_has_its_limit_too),
         cmocka_unit_test(estimates_of_bias_and_the_query_share_one_price),
         cmocka_unit_test(no_plan_charges_less_than_it_uses_or_more_than_was_typed),
     };
