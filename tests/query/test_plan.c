@@ -84,6 +84,18 @@ static void clear(planned *all)
     "SELECT sex, COUNT(*), SUM(age) FROM visits v " join                                           \
     " JOIN patients p ON v.patient = p.patient GROUP BY sex"
 
+/* Of the sum that is in all these queries, for a sensitivity of 1; what else they measure differs.
+ */
+static double scale_of_the_sum(const brume_plan *plan)
+{
+    for (size_t i = 0; i < plan->measure_count; i++)
+        if (plan->measures[i].kind == BRUME_MEASURE_CENTRED ||
+            plan->measures[i].kind == BRUME_MEASURE_DIRECT)
+            return plan->measures[i].scale / plan->measures[i].sensitivity;
+    fail_msg("no sum is measured");
+    return NAN;
+}
+
 /* Rejects: a nullable side that does not set shape.replace (an outer join priced as add-remove).
  * With as many cells as two units can touch, a replacement costs more than a unit more or less. */
 static void the_nullable_side_of_an_outer_join_is_priced_as_a_replacement(void **state)
@@ -106,19 +118,9 @@ static void the_nullable_side_of_an_outer_join_is_priced_as_a_replacement(void *
         make(&plain, inner[i], &add_remove, "1", NULL);
         make(&replaced, inner[i], &replace, "1", NULL);
         assert_true(joined.plan->shape.replace && !plain.plan->shape.replace);
-        /* what such a join measures may differ: the sum of the same ages is in all of them */
-        const brume_measure *sum[3] = {NULL, NULL, NULL};
-        const brume_plan *plans[] = {joined.plan, plain.plan, replaced.plan};
-        for (size_t p = 0; p < 3; p++)
-            for (size_t m = 0; m < plans[p]->measure_count; m++)
-                if (plans[p]->measures[m].kind == BRUME_MEASURE_CENTRED ||
-                    plans[p]->measures[m].kind == BRUME_MEASURE_DIRECT)
-                    sum[p] = &plans[p]->measures[m];
-        assert_true(sum[0] && sum[1] && sum[2]);
-        double dearer = sum[0]->scale / sum[0]->sensitivity;
-        double cheap = sum[1]->scale / sum[1]->sensitivity;
+        double dearer = scale_of_the_sum(joined.plan), cheap = scale_of_the_sum(plain.plan);
         if (i < 3) /* a cell left and another entered, or all rows changed: twice at most */
-            assert_close(sum[0]->scale, sum[2]->scale, 1e-12);
+            assert_close(dearer, scale_of_the_sum(replaced.plan), 1e-12);
         assert_holds(dearer >= cheap * (i < 3 ? 2 : 1.3));
         clear(&joined);
         clear(&plain);
@@ -255,8 +257,7 @@ static void no_plan_charges_less_than_it_uses_or_more_than_was_typed(void **stat
         "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic",
         "SELECT MODE() WITHIN GROUP (ORDER BY clinic) FROM visits",
         "SELECT MODE() WITHIN GROUP (ORDER BY clinic), COUNT(*), SUM(age) FROM visits",
-        "SELECT clinic, MODE() WITHIN GROUP (ORDER BY age), MODE() WITHIN GROUP (ORDER BY day), "
-        "SUM(age), AVG(cost), COUNT(*), MEDIAN(age) FROM visits GROUP BY clinic",
+        "SELECT day, MODE() WITHIN GROUP (ORDER BY age), SUM(age), MEDIAN(age) FROM visits GROUP BY 1",
         "SELECT DISTINCT clinic FROM visits",
     };
     static const char *const deltas[] = {"1e-6", "0.003", "0.1"};
