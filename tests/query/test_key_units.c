@@ -123,11 +123,48 @@ static void the_mode_of_a_declared_column_is_the_value_at_its_place(void **state
     registered_close(&all);
 }
 
+/* Where every row is another unit the engine sums by itself. Rejects: its rows not read, or read
+ * into the wrong group; a group that is not there, or not dropped, where values are declared. */
+static void sums_of_the_engine_reach_their_groups(void **state)
+{
+    (void)state;
+    static const registered_terms terms = {"rows", BRUME_RULE_APPROXIMATE, "100000", "0.1",
+                                           BRUME_ADD_REMOVE};
+    static const char *const wards[] = {"a", "b", "none"}; /* c is not declared */
+    registered all;
+    FILE *file = registered_begin(&all);
+    fputs("ward,age\n", file);
+    for (int i = 0; i < 200; i++)
+        fprintf(file, "%c,%d\n", "abcc"[i % 4], 10 * (i % 4));
+    registered_open(&all, file, 34);
+    brume_policy *policy = registered_policy(&(brume_source){.location = all.csv});
+    assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
+    assert_ok(brume_policy_set_domain(policy, "ward", wards, 3, &error));
+    registered_enter(all.ledger, policy, &terms);
+    brume_payment payment = {"5000", NULL, NULL};
+    json_t *answer = NULL;
+    assert_ok(brume_answer(all.ledger,
+                           "SELECT ward, COUNT(*), SUM(age), VAR_POP(age) FROM rows GROUP BY ward",
+                           &payment, NULL, all.bits, NULL, &answer, &error));
+    const json_t *rows = json_object_get(answer, "rows");
+    const double expected[][2] = {{50, 0}, {50, 500}, {0, 0}};
+    assert_int_equal(json_array_size(rows), 3);
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *row = json_array_get(rows, i);
+        assert_string_equal(json_string_value(json_array_get(row, 0)), wards[i]);
+        for (size_t j = 0; j < 2; j++)
+            assert_holds(fabs(json_number_value(json_array_get(row, 1 + j)) - expected[i][j]) < 5);
+    }
+    json_decref(answer);
+    registered_close(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_key_of_one_unit_stays_hidden_however_many_rows_it_has),
         cmocka_unit_test(the_mode_of_a_declared_column_is_the_value_at_its_place),
+        cmocka_unit_test(sums_of_the_engine_reach_their_groups),
         cmocka_unit_test(a_value_of_one_unit_is_no_mode_however_many_rows_it_has),
     };
     return cmocka_run_group_tests_name("units of keys", tests, NULL, NULL);
