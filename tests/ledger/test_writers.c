@@ -126,11 +126,34 @@ static void a_state_that_its_row_did_not_set_is_not_shown(void **state)
     }
 }
 
+/* Rejects: check_answer left out where an answer is read again. */
+static void an_answer_that_was_changed_is_not_read_again(void **state)
+{
+    (void)state;
+    place where;
+    json_t *answer = NULL;
+    make_ledger(&where);
+    brume_ledger *ledger = open_ledger(&where);
+    assert_ok(write_commit(ledger));
+    assert_ok(brume_ledger_recall(ledger, "open", &answer, &error));
+    assert_int_equal(json_integer_value(json_array_get(answer, 0)), 1);
+    json_decref(answer);
+    answer = NULL;
+    brume_ledger_close(ledger);
+    tamper(&where, "UPDATE answer SET body = '[2]'");
+    ledger = open_ledger(&where);
+    assert_fails(brume_ledger_recall(ledger, "open", &answer, &error), BRUME_EDAMAGED);
+    assert_null(answer);
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_writer_vouches_for_an_edited_table),
         cmocka_unit_test(a_state_that_its_row_did_not_set_is_not_shown),
+        cmocka_unit_test(an_answer_that_was_changed_is_not_read_again),
     };
     return cmocka_run_group_tests_name("ledger writers", tests, NULL, NULL);
 }
