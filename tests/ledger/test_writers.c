@@ -3,6 +3,8 @@
  * budget set back, then any harmless command, and nobody would know. */
 #include "fixture.h"
 
+#include <stdlib.h>
+
 static brume_error error;
 
 enum { OPEN_RESERVATION = 4 }; /* row 1 makes the ledger, 2 and 3 register */
@@ -148,12 +150,30 @@ static void an_answer_that_was_changed_is_not_read_again(void **state)
     remove_place(&where);
 }
 
+/* Rejects: check_identity left until after the file was switched to a log. */
+static void another_programs_database_is_left_as_it_is(void **state)
+{
+    (void)state;
+    place where;
+    brume_ledger *ledger = NULL;
+    char *mode = NULL;
+    make_place(&where);
+    tamper(&where, "CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1)");
+    assert_fails(brume_ledger_open(where.path, BRUME_LEDGER_CREATE, &ledger, &error),
+                 BRUME_EDAMAGED);
+    assert_int_equal(read_texts(&where, "PRAGMA journal_mode", &mode, 1), 1);
+    assert_string_equal(mode, "delete");
+    free(mode);
+    remove_place(&where);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_writer_vouches_for_an_edited_table),
         cmocka_unit_test(a_state_that_its_row_did_not_set_is_not_shown),
         cmocka_unit_test(an_answer_that_was_changed_is_not_read_again),
+        cmocka_unit_test(another_programs_database_is_left_as_it_is),
     };
     return cmocka_run_group_tests_name("ledger writers", tests, NULL, NULL);
 }
