@@ -515,6 +515,29 @@ static void gaussian_plans_with_modes_use_their_delta_once(void **state)
     assert_holds(with_modes > 50);
 }
 
+/* Rejects: the search for the rate of a mode ended too soon, or on another curve: more noise than
+ * is paid for. */
+static void a_mode_alone_spends_all_of_its_price(void **state)
+{
+    (void)state;
+    state_of_draws = 5;
+    enum { MODES = 200 };
+    size_t tight = 0;
+    for (size_t i = 0; i < MODES; i++) {
+        plan p = {.shape = {.max_groups = 1, .max_rows = 1 + below(3), .cells = 1}};
+        double rho = some_price(0x1p-10, 14);
+        brume_price price;
+        mpq_t cost;
+        mpq_init(cost);
+        add(&p, BRUME_MEASURE_MODE, 0, 0, 9);
+        assert_ok(brume_price_concentrated(p.measures, 1, &p.shape, rho, 0, &price, &error));
+        plan_cost(&p, 2, true, true, cost);
+        within(cost, 2 * rho, i, &tight);
+        mpq_clear(cost);
+    }
+    assert_int_equal(tight, MODES);
+}
+
 /* Rejects: other limits than those of the header, by a step: delta below 1/2, scales up to 2^50. */
 static void prices_end_where_the_header_says(void **state)
 {
@@ -550,6 +573,7 @@ int main(void)
         cmocka_unit_test(concentrated_plans_cost_no_more_than_rho_in_exact_rationals),
         cmocka_unit_test(plans_of_wide_columns_cost_no_more_than_their_price),
         cmocka_unit_test(gaussian_plans_with_modes_use_their_delta_once),
+        cmocka_unit_test(a_mode_alone_spends_all_of_its_price),
         cmocka_unit_test(prices_end_where_the_header_says),
     };
     return cmocka_run_group_tests_name("exact prices", tests, NULL, NULL);
