@@ -24,9 +24,17 @@ static brume_status write_registration(brume_ledger *ledger)
     return status;
 }
 
-static brume_status write_version(brume_ledger *ledger)
+static brume_status write_amendment(brume_ledger *ledger)
 {
-    return brume_ledger_set_data_version(ledger, "other", "2", &error);
+    brume_dataset *other = NULL;
+    assert_ok(brume_ledger_dataset(ledger, "other", &other, &error));
+    json_t *changes = json_pack("[s]", "data version");
+    brume_amendment amendment = {
+        .name = "other", .stated = other->stated, .data_version = "2", .changes = changes};
+    brume_status status = brume_ledger_amend(ledger, &amendment, &error);
+    json_decref(changes);
+    brume_dataset_close(other);
+    return status;
 }
 
 static brume_status write_reservation(brume_ledger *ledger)
@@ -49,7 +57,7 @@ static brume_status write_failure(brume_ledger *ledger)
 }
 
 static brume_status (*const writers[])(brume_ledger *) = {
-    write_registration, write_version, write_reservation, write_commit, write_failure};
+    write_registration, write_amendment, write_reservation, write_commit, write_failure};
 
 /* Two datasets; "visits" has paid, with its reservation open. */
 static void make_ledger(place *where)
