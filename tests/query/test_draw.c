@@ -70,7 +70,7 @@ static void open_wards(registered *all, brume_rule rule, uint64_t seed)
             fprintf(file, "w%02d,%d\n", i, i);
     }
     registered_open(all, file, seed);
-    brume_policy *policy = registered_policy(&(brume_source){.location = all->csv});
+    brume_policy *policy = registered_file(all->csv, "age bigint");
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     assert_ok(brume_policy_set_domain(policy, "ward", domain, WARDS, &error));
     registered_enter(all->ledger, policy, &terms);
@@ -140,7 +140,7 @@ static void the_mode_is_the_value_of_most_units_whatever_stands_first(void **sta
         for (int i = 0; i < units[value]; i++)
             fprintf(file, "p%d,%c\n", person++, "abcde"[value]);
     registered_open(&all, file, 50);
-    brume_policy *policy = registered_policy(&(brume_source){.location = all.csv});
+    brume_policy *policy = registered_file(all.csv, "drug text");
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     policy->max_rows = 1;
     registered_enter(all.ledger, policy, &terms);

@@ -27,7 +27,7 @@ static void open_table(registered *all, uint64_t seed)
         fprintf(file, "p%d,all,8,%d,%d\n", i, i, i % 3 ? 12 : i % 2);
     }
     registered_open(all, file, seed);
-    brume_policy *policy = registered_policy(&(brume_source){.location = all->csv});
+    brume_policy *policy = registered_file(all->csv, "room bigint, age bigint, floor bigint");
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "300", &error));
     static const char *const floors[] = {"0", "12", "1", "5"};
@@ -137,7 +137,7 @@ static void sums_of_the_engine_reach_their_groups(void **state)
     for (int i = 0; i < 200; i++)
         fprintf(file, "%c,%d\n", "abcc"[i % 4], 10 * (i % 4));
     registered_open(&all, file, 34);
-    brume_policy *policy = registered_policy(&(brume_source){.location = all.csv});
+    brume_policy *policy = registered_file(all.csv, "age bigint");
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     assert_ok(brume_policy_set_domain(policy, "ward", wards, 3, &error));
     registered_enter(all.ledger, policy, &terms);
