@@ -2,10 +2,10 @@
  *
  *   account_cases CASES SEED
  *
- * Each line: number, question, class, lower end, upper end, milliseconds of processor time, status,
- * expression. The same seed gives the same questions with every version of the library, because a
- * question never depends on an answer. Half of the cases have at most 10 releases of each kind, the
- * others up to a million.
+ * Each line: number, question, class, lower end, upper end, relative width, milliseconds of
+ * processor time, status, expression. The same seed gives the same questions with every version of
+ * the library, because a question never depends on an answer. Half of the cases have at most 10
+ * releases of each kind, the others up to a million.
  *
  *   epsilon  at a delta, delta at an epsilon: the certified interval
  *   value    of a calibration: the value found, twice
@@ -79,11 +79,28 @@ static brume_status account(const brume_term *terms, size_t count, bool of_delta
 }
 
 static void print(uint64_t index, const char *asked, const char *class_, brume_interval ends,
-                  double time, brume_status status, const question *q)
+                  double width, double time, brume_status status, const question *q)
 {
-    printf("%llu\t%s\t%s\t%.17g\t%.17g\t%.3f\t%d\t%s (epsilon %.6g, delta %.3g)\n",
-           (unsigned long long)index, asked, class_, ends.lower, ends.upper, time, (int)status,
-           q->text, q->epsilon, q->delta);
+    printf("%llu\t%s\t%s\t%.17g\t%.17g\t%.3g\t%.3f\t%d\t%s (epsilon %.6g, delta %.3g)\n",
+           (unsigned long long)index, asked, class_, ends.lower, ends.upper, width, time,
+           (int)status, q->text, q->epsilon, q->delta);
+}
+
+/* The width of an interval; that of a delta is `goal` if it amounts to no more in epsilon: if delta
+ * certainly leaves the interval when epsilon moves by so much to either side. */
+static double width_of(const brume_term *terms, size_t count, const brume_bound *bound,
+                       bool of_delta, double epsilon, double goal)
+{
+    if (bound->lower == bound->upper)
+        return 0;
+    double width = (bound->upper - bound->lower) / bound->upper;
+    brume_bound before, after;
+    if (!of_delta && width > goal &&
+        account(terms, count, false, epsilon * (1 - goal), &before, NULL) == BRUME_OK &&
+        account(terms, count, false, epsilon * (1 + goal), &after, NULL) == BRUME_OK &&
+        before.lower >= bound->upper * (1 - 1e-10) && after.upper <= bound->lower * (1 + 1e-10))
+        return goal;
+    return width;
 }
 
 /* The best of three runs where one takes more than a millisecond. */
@@ -96,7 +113,7 @@ static void ask_account(uint64_t index, const char *asked, const brume_expressio
     brume_status status =
         brume_account_terms(e->events, e->count, 1, BRUME_METHOD_AUTO, &terms, &error);
     if (status != BRUME_OK) {
-        print(index, asked, "refused", (brume_interval){0, 0}, 0, status, q);
+        print(index, asked, "refused", (brume_interval){0, 0}, 0, 0, status, q);
         return;
     }
     double best = INFINITY;
@@ -107,7 +124,9 @@ static void ask_account(uint64_t index, const char *asked, const brume_expressio
         best = fmin(best, processor() - start);
     }
     const char *class_ = !bound.has_lower ? "bound" : is_sharp(terms, e->count) ? "sharp" : "other";
-    print(index, asked, class_, (brume_interval){bound.lower, bound.upper}, best, status, q);
+    double width = width_of(terms, e->count, &bound, of_delta, q->epsilon,
+                            strcmp(class_, "sharp") == 0 ? 1e-9 : 1e-6);
+    print(index, asked, class_, (brume_interval){bound.lower, bound.upper}, width, best, status, q);
     free(terms);
 }
 
@@ -126,7 +145,7 @@ static void ask_calibration(uint64_t index, brume_expression *e, const question 
           status        ? "refused"
           : found.whole ? "whole"
                         : "real",
-          (brume_interval){found.value, found.value}, best, status, q);
+          (brume_interval){found.value, found.value}, 0, best, status, q);
     if (status == BRUME_OK)
         ask_account(index, "account", e, q, false);
 }
@@ -142,7 +161,7 @@ int main(int argc, char **argv)
         brume_error error;
         draw(seed, i, &q);
         if (brume_expression_parse(q.text, BRUME_ADD_REMOVE, &e, &error) != BRUME_OK) {
-            print(i, "parse", "refused", (brume_interval){0, 0}, 0, BRUME_EARGUMENT, &q);
+            print(i, "parse", "refused", (brume_interval){0, 0}, 0, 0, BRUME_EARGUMENT, &q);
             continue;
         }
         if (q.calibration)

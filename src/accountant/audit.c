@@ -7,7 +7,6 @@
 #include "accountant/audit_law.h"
 #include "accountant/closed.h"
 #include "accountant/lattice.h"
-#include "accountant/peaks.h"
 #include "accountant/sampled_balls.h"
 #include "number/ball.h"
 
@@ -245,31 +244,6 @@ static void ball_sum(arb_t sum, const brume_line *line, double epsilon, bool low
     arb_clear(y);
 }
 
-/* The line over all peaks against the sum over sign patterns, which is in balls. False if either
- * does not apply. */
-static bool audit_peaks(brume_law *law, double epsilon, brume_audit *out)
-{
-    brume_peaks *peaks = brume_peaks_open(law, epsilon);
-    brume_pattern *pattern = peaks ? brume_pattern_open(law, 1, epsilon, 1e6) : NULL;
-    if (pattern) {
-        brume_closed line = brume_peaks_form(peaks), balls = brume_pattern_form(pattern);
-        double upper = line.delta(line.context, epsilon, BRUME_UPPER_SIDE);
-        double lower = line.delta(line.context, epsilon, BRUME_LOWER_SIDE);
-        double ball_upper = balls.delta(balls.context, epsilon, BRUME_UPPER_SIDE);
-        double ball_lower = balls.delta(balls.context, epsilon, BRUME_LOWER_SIDE);
-        /* the line's ends hold for every parameter within 8 units, the balls' for one 9 away: what
-         * lies between the balls is inside */
-        double between = 0.5 * (ball_upper + ball_lower), half = 0.5 * (upper - lower);
-        out->agrees = lower <= between && between <= upper;
-        out->ratio = fabs(between - (lower + half)) / fmax(half, 1e-300);
-        out->nodes = (size_t)law->count + 1; /* the places of the patterns */
-    }
-    bool done = pattern != NULL;
-    brume_pattern_close(pattern);
-    brume_peaks_close(peaks);
-    return done;
-}
-
 static bool audit_laws(brume_law *laws, size_t count, double epsilon, brume_audit *out)
 {
     brume_line line = {.laws = laws, .law_count = count};
@@ -279,9 +253,6 @@ static bool audit_laws(brume_law *laws, size_t count, double epsilon, brume_audi
         alive = brume_law_settle(&laws[i], line.c);
     double goal = brume_line_size(&line, epsilon);
     if (alive && line.unit == 0 && !brume_line_decays(&line, epsilon, goal, BRUME_LINE_LONG)) {
-        if (count == 1 && audit_peaks(laws, epsilon, out))
-            return true;
-        alive = brume_law_settle(&laws[0], line.c);
         line.width = 0.2 / fmax(line.c, 0.5);
     }
     alive = alive && brume_line_lay(&line, epsilon, goal);

@@ -5,9 +5,8 @@
  * lie within its claimed error of the ball. Covers the plain, the folded and the banded contour
  * and every law, dense lines and the subsampled Gaussian with its quadrature included; and rays,
  * whose rules are compared with other rules, too.
- * The line over all peaks (peaks.h) is compared with the sum over sign patterns, which is in balls;
- * beyond 300 draws a banded line of the same laws is audited in its place. What was not summed is
- * bounded by envelopes, which are not redone: they are proved, and compared in the tests. */
+ * What was not summed is bounded by envelopes, which are not redone: they are proved, and compared
+ * in the tests. */
 #ifndef BRUME_ACCOUNTANT_AUDIT_H
 #define BRUME_ACCOUNTANT_AUDIT_H
 

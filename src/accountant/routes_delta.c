@@ -10,7 +10,6 @@
 #include "accountant/crowd.h"
 #include "accountant/jumps.h"
 #include "accountant/once.h"
-#include "accountant/peaks.h"
 #include "accountant/sampled_line.h"
 
 static const double unit = BRUME_UNIT;
@@ -156,8 +155,6 @@ bool brume_routes_delta(brume_law *laws, size_t count, double epsilon, double wi
         brume_answer_meet(&answer, &aside);
         closed = true;
     }
-    closed = closed || (alive && count == 1 && brume_peaks_delta(laws, epsilon, &answer) &&
-                        brume_answer_is_narrow(&answer, fmax(width_goal, own)));
     closed = closed ||
              (alive && width > 0 && try_atoms(laws, count, epsilon, exp(fmin(goal, 0)), &answer) &&
               brume_answer_is_narrow(&answer, width_goal));

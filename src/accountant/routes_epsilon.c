@@ -12,7 +12,6 @@
 #include "accountant/invert.h"
 #include "accountant/jumps.h"
 #include "accountant/once.h"
-#include "accountant/peaks.h"
 #include "accountant/sampled_line.h"
 #include "accountant/start.h"
 
@@ -169,10 +168,6 @@ bool brume_routes_epsilon(brume_law *laws, size_t count, double delta, double de
             break;
         if (alive && first && width > 0 &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, tiny_effort, &answer))
-            break;
-        if (alive && first && count == 1 &&
-            brume_peaks_epsilon(laws, delta, delta_error, epsilon, &answer) &&
-            brume_answer_is_narrow(&answer, width_goal))
             break;
         if (alive && first && width > 0 &&
             try_patterns_inverse(laws, count, delta, delta_error, epsilon, light_effort, &answer))
