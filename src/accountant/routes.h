@@ -11,8 +11,6 @@
 #define BRUME_PATTERN_EFFORT 4e4   /* patterns times draws, some 4 ms each time */
 #define BRUME_SOME_EFFORT    5e3   /* patterns before a line is laid finer */
 #define BRUME_LINE_WIDTH     1e-9  /* of subsampled Gaussians alone, by a line or in doubles */
-#define BRUME_CROWD_WORK     2e5   /* nodes times atoms, some 5 ms */
-#define BRUME_CROWD_WIDTH    1e-9  /* of a sum in balls that is next to a step */
 
 extern const char brume_route_plain[], brume_route_top[], brume_route_moments[];
 

@@ -7,14 +7,12 @@
 #include "accountant/atom_sum.h"
 #include "accountant/beside.h"
 #include "accountant/closed.h"
-#include "accountant/crowd.h"
 #include "accountant/jumps.h"
 #include "accountant/once.h"
 #include "accountant/sampled_line.h"
 
 static const double unit = BRUME_UNIT;
 static const double pattern_nodes = 8e3; /* of a line that is as dear as patterns */
-static const double tiny_delta = 1e-25;  /* what a crowd's sum leaves out is far below it */
 static const double coarse_width = 1e-7; /* a goal above it is for finding out where to look */
 static const double coarse_cut = 1e-8;   /* of such a goal: what a line may leave out */
 
@@ -101,13 +99,6 @@ bool brume_routes_delta(brume_law *laws, size_t count, double epsilon, double wi
         *out = answer;
         return true;
     }
-    brume_answer one = answer;
-    if (brume_crowd_is_one(laws, count) &&
-        brume_crowd_delta(laws, count, epsilon, tiny_delta, BRUME_CROWD_WORK, &one) &&
-        brume_answer_is_narrow(&one, fmax(width_goal, BRUME_CROWD_WIDTH))) {
-        *out = one;
-        return true;
-    }
     if (epsilon >= 0 && brume_sampled_line_delta(laws, count, epsilon,
                                                  fmax(width_goal, BRUME_LINE_WIDTH), &answer)) {
         *out = answer;
@@ -158,12 +149,6 @@ bool brume_routes_delta(brume_law *laws, size_t count, double epsilon, double wi
     closed = closed ||
              (alive && width > 0 && try_atoms(laws, count, epsilon, exp(fmin(goal, 0)), &answer) &&
               brume_answer_is_narrow(&answer, width_goal));
-    /* a banded line takes as long as one over the root of what is asked of it */
-    double work = fmin(BRUME_CROWD_WORK * sqrt(1e-8 / width_goal), BRUME_CROWD_WORK);
-    closed = closed ||
-             (alive && width > 0 &&
-              brume_crowd_delta(laws, count, epsilon, exp(fmin(goal, 0)), work, &answer) &&
-              brume_answer_is_narrow(&answer, fmax(width_goal, own)));
     closed = closed ||
              (alive && width > 0 && try_patterns(laws, count, epsilon, BRUME_SOME_EFFORT, &answer));
     bool patterns_tried = false;

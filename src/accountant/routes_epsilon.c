@@ -8,7 +8,6 @@
 #include "accountant/atom_sum.h"
 #include "accountant/beside.h"
 #include "accountant/closed.h"
-#include "accountant/crowd.h"
 #include "accountant/invert.h"
 #include "accountant/jumps.h"
 #include "accountant/once.h"
@@ -75,13 +74,6 @@ bool brume_routes_epsilon(brume_law *laws, size_t count, double delta, double de
     if (brume_alone_and_amplified(laws, count, &once)) {
         brume_closed_epsilon(&once, delta, delta_error, NAN, &answer);
         *out = answer;
-        return true;
-    }
-    brume_answer one = answer;
-    if (brume_crowd_is_one(laws, count) &&
-        brume_crowd_epsilon(laws, count, delta, delta_error, NAN, BRUME_CROWD_WORK, &one) &&
-        brume_answer_is_narrow(&one, fmax(width_goal, BRUME_CROWD_WIDTH))) {
-        *out = one;
         return true;
     }
     if (brume_alone_and_sampled(laws, count)) {
@@ -159,11 +151,6 @@ bool brume_routes_epsilon(brume_law *laws, size_t count, double delta, double de
             break;
         if (alive && first && width > 0 &&
             try_atoms_inverse(laws, count, delta, delta_error, epsilon, &answer) &&
-            brume_answer_is_narrow(&answer, width_goal))
-            break;
-        if (alive && first && width > 0 &&
-            brume_crowd_epsilon(laws, count, delta, delta_error, epsilon, 0.12 * BRUME_CROWD_WORK,
-                                &answer) &&
             brume_answer_is_narrow(&answer, width_goal))
             break;
         if (alive && first && width > 0 &&

@@ -3,14 +3,11 @@
 
 #include <math.h>
 
-#include "accountant/crowd.h"
 #include "accountant/lattice.h"
 #include "accountant/moved.h"
 #include "accountant/routes.h"
-#include "accountant/start.h"
 
 static const double worst_width = 1e-4; /* where this wide, a dominating law may be lower */
-static const double joined_work = 4e4;  /* nodes times atoms of a crowd, in place of a fold */
 
 static bool delta_of(brume_law *laws, size_t count, double epsilon, double width_goal,
                      bool upper_end, brume_answer *out)
@@ -30,45 +27,6 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
     return true;
 }
 
-/* Is the lattice that all laws were put on so fine that a sum over few atoms may be cheaper? */
-static bool fine_lattice(const brume_joined *joined)
-{
-    double most = 1;
-    for (size_t i = 0; i < joined->count; i++)
-        most = fmax(most, joined->upper[i].multiple);
-    return most > 24;
-}
-
-static bool delta_by_crowd(brume_law *laws, size_t count, double epsilon, double goal,
-                           brume_answer *out)
-{
-    brume_answer answer = {.value = {0, 1}};
-    double delta = fmin(fmax(brume_saddle_delta(laws, count, epsilon), 1e-100), 1);
-    if (!brume_crowd_delta(laws, count, epsilon, delta, joined_work, &answer) ||
-        !brume_answer_is_narrow(&answer, goal))
-        return false;
-    brume_answer_settle(&answer);
-    *out = answer;
-    return true;
-}
-
-static bool epsilon_by_crowd(brume_law *laws, size_t count, double delta, double delta_error,
-                             double goal, brume_answer *out)
-{
-    double moments, place;
-    double guess = brume_chernoff_epsilon(laws, count, delta, delta_error, &moments, &place);
-    double saddle = brume_saddle_epsilon(laws, count, log(delta), place);
-    brume_answer answer = {.value = {0, moments}, .route = brume_route_moments};
-    guess = saddle > 0 && saddle < guess ? saddle : guess;
-    if (!(guess > 0) || !(moments < INFINITY) ||
-        !brume_crowd_epsilon(laws, count, delta, delta_error, guess, 0.2 * joined_work, &answer) ||
-        !brume_answer_is_narrow(&answer, goal))
-        return false;
-    brume_answer_settle(&answer);
-    *out = answer;
-    return true;
-}
-
 static bool solve_delta(brume_law *laws, size_t count, double epsilon, double goal, bool upper_end,
                         brume_answer *out)
 {
@@ -78,9 +36,6 @@ static bool solve_delta(brume_law *laws, size_t count, double epsilon, double go
             return false;
     } else if (!brume_lattice_join(laws, count, &joined)) {
         return delta_of(laws, count, epsilon, goal, upper_end, out);
-    } else if (fine_lattice(&joined) && delta_by_crowd(laws, count, epsilon, goal, out)) {
-        brume_joined_close(&joined);
-        return true;
     }
     brume_answer upper, lower;
     bool alive = delta_of(joined.upper, count, epsilon, goal, upper_end, &upper);
@@ -131,10 +86,6 @@ bool brume_solve_epsilon(brume_law *laws, size_t count, double delta, double del
             return false;
     } else if (!brume_lattice_join(laws, count, &joined)) {
         return epsilon_of(laws, count, delta, delta_error, width_goal, out);
-    } else if (fine_lattice(&joined) &&
-               epsilon_by_crowd(laws, count, delta, delta_error, width_goal, out)) {
-        brume_joined_close(&joined);
-        return true;
     }
     brume_answer upper, lower;
     bool alive = epsilon_of(joined.upper, count, delta, delta_error, width_goal, &upper);
