@@ -22,8 +22,8 @@ struct brume_atom_sum {
     size_t count;
     double floor_; /* masses below count for nothing, and are missed */
     double missed, mass_error, place_error, reach;
-    brume_few few[2];
-    bool sampled; /* then one of these instead */
+    brume_few few[2]; /* the Laplace draws, their parameters moved to either side */
+    bool sampled;     /* then one draw of a subsampled Gaussian instead, likewise */
     brume_sampled_draw draws[2];
 };
 
@@ -66,19 +66,47 @@ static bool join(brume_atom_sum *sum, const brume_masses *c, double step, double
     return count <= most_atoms;
 }
 
+/* The subsampled Gaussian among the laws; NULL if there is none. */
+static const brume_law *sampled_law(const brume_law *laws, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (laws[i].kind == BRUME_LAW_SAMPLED)
+            return &laws[i];
+    return NULL;
+}
+
+/* Take one draw of a subsampled Gaussian in the place of the Laplaces; false if there are more
+ * draws, or Laplaces too. */
+static bool take_sampled(brume_atom_sum *sum, const brume_law *laws, size_t count,
+                         const brume_law *law)
+{
+    for (size_t i = 0; i < count; i++)
+        if (&laws[i] != law &&
+            (laws[i].kind == BRUME_LAW_SAMPLED || laws[i].kind == BRUME_LAW_LAPLACE))
+            return false;
+    sum->sampled = true;
+    sum->draws[0] = brume_sampled_draw_of(law, BRUME_LOWER_SIDE);
+    sum->draws[1] = brume_sampled_draw_of(law, BRUME_UPPER_SIDE);
+    return law->count == 1;
+}
+
 brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double least, double delta)
 {
     enum { MOST_LAWS = 12 };
+    const brume_law *sampled = sampled_law(laws, count);
     if (count > MOST_LAWS || !(delta > 1e-200) || !(delta <= 1))
         return NULL;
     brume_atom_sum *sum = calloc(1, sizeof *sum);
     if (!sum)
         return NULL;
+    if (sampled)
+        least = -INFINITY; /* its losses are not bounded: every atom counts */
     double depth = 46 - log(delta), above = 0, work = 0;
     sum->floor_ = exp(-depth);
     brume_masses combs[MOST_LAWS] = {{0}};
     bool alive = brume_few_open(laws, count, BRUME_LOWER_SIDE, &sum->few[0]) &&
-                 brume_few_open(laws, count, BRUME_UPPER_SIDE, &sum->few[1]);
+                 brume_few_open(laws, count, BRUME_UPPER_SIDE, &sum->few[1]) &&
+                 (!sampled || take_sampled(sum, laws, count, sampled));
     sum->place = calloc(2, sizeof *sum->place);
     alive = alive && sum->place;
     if (alive) {
@@ -88,7 +116,7 @@ brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double 
         above = sum->few[1].top;
     }
     for (size_t i = 0; i < count && alive; i++) {
-        if (laws[i].kind == BRUME_LAW_LAPLACE)
+        if (laws[i].kind == BRUME_LAW_LAPLACE || laws[i].kind == BRUME_LAW_SAMPLED)
             continue;
         alive = brume_masses_open(&laws[i], depth, most_products, &work, &combs[i]);
         if (alive) {
@@ -99,9 +127,9 @@ brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double 
         if (combs[i].mass) {
             above -= combs[i].centre + laws[i].unit * combs[i].half;
             /* rounding of all these places is far below the slack */
-            double slack = 1e-12 *
-                           (1 + fabs(above) + fabs(least) + sum->reach + fabs(combs[i].centre) +
-                            laws[i].unit * ((double)combs[i].count + fabs(combs[i].half)));
+            double slack = 1e-12 * (1 + fabs(above) + fabs(fmax(least, 0)) + sum->reach +
+                                    fabs(combs[i].centre) +
+                                    laws[i].unit * ((double)combs[i].count + fabs(combs[i].half)));
             alive = join(sum, &combs[i], laws[i].unit, above + slack, least);
         }
     for (size_t i = 0; i < count && i < MOST_LAWS; i++)
@@ -124,13 +152,6 @@ void brume_atom_sum_close(brume_atom_sum *sum)
 size_t brume_atom_sum_size(const brume_atom_sum *sum)
 {
     return sum->count;
-}
-
-void brume_atom_sum_beside(brume_atom_sum *sum, const brume_sampled_draw draws[2])
-{
-    sum->sampled = true;
-    sum->draws[0] = draws[0];
-    sum->draws[1] = draws[1];
 }
 
 enum { BLOCK = BRUME_WAVE_BLOCK, ROW = BRUME_WAVE_ROW };

@@ -1,7 +1,7 @@
-/* Few draws of laws on lattices of their own, beside few Laplace draws: the sum over the lattices'
- * atoms of the Laplaces' profile.
+/* Few draws of laws on lattices of their own, beside few Laplace draws or one draw of a subsampled
+ * Gaussian: the sum over the lattices' atoms of the other draws' profile.
  *
- * delta(eps) = sum over atoms a of p(a) delta_Laplace(eps - a). Every term is positive, so errors
+ * delta(eps) = sum over atoms a of p(a) delta_other(eps - a). Every term is positive, so errors
  * add up simply: places move epsilon, masses and rounding are relative, what is left out is
  * bounded by its mass. proofs/accountant.md, section 17. */
 #ifndef BRUME_ACCOUNTANT_ATOM_SUM_H
@@ -21,9 +21,6 @@ brume_closed brume_atom_sum_form(brume_atom_sum *sum);
 /* Its two sides, for any epsilon from `least` on. */
 double brume_atom_sum_delta(const brume_atom_sum *sum, double epsilon, brume_side side);
 
-/* One subsampled Gaussian beside the atoms, in the place of the Laplaces, of which there may be
- * none: its parameters moved to the lower and to the upper side. `least` must be -infinity. */
-void brume_atom_sum_beside(brume_atom_sum *sum, const brume_sampled_draw draws[2]);
 size_t brume_atom_sum_size(const brume_atom_sum *sum);
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef BRUME_ACCOUNTANT_CLOSED_H
 #define BRUME_ACCOUNTANT_CLOSED_H
 
+#include "accountant/audit.h"
 #include "accountant/law.h"
 #include "accountant/solve.h"
 
@@ -61,8 +62,9 @@ void brume_sampled_once_delta(brume_law *law, double epsilon, double width, brum
 void brume_sampled_once_epsilon(brume_law *law, double delta, double delta_error, double width,
                                 brume_answer *answer);
 
-/* Is the answer's upper end from doubles? */
+/* Is the answer's upper end from doubles? Do these agree with balls around epsilon? */
 bool brume_sampled_once_answered(const brume_answer *answer);
+void brume_sampled_once_audit(brume_law *law, double epsilon, brume_audit *out);
 
 /* --- one Laplace or discrete Laplace on a Poisson sample; false if it is not that --- */
 BRUME_MUST_USE bool brume_amplified_form(brume_law *law, brume_closed *out);

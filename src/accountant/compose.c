@@ -11,7 +11,6 @@
 #include "accountant/gather.h"
 #include "accountant/jumps.h"
 #include "accountant/moved.h"
-#include "accountant/once.h"
 #include "accountant/search.h"
 #include "accountant/solve.h"
 #include "accountant/start.h"
@@ -42,8 +41,8 @@ static brume_status audit_answer(brume_gathered *gathered, const brume_answer *a
     brume_audit audit;
     bool rays = brume_jumps_suit(gathered->laws, gathered->law_count) ||
                 brume_jumps_answered(answer);
-    if (brume_once_answered(answer) || brume_sampled_once_answered(answer))
-        brume_once_audit(gathered->laws, gathered->law_count, epsilon, &audit);
+    if (brume_sampled_once_answered(answer))
+        brume_sampled_once_audit(gathered->laws, epsilon, &audit);
     else if (!(rays && brume_jumps_audit(gathered->laws, gathered->law_count, epsilon, &audit)) &&
              !brume_audit_delta(gathered->laws, gathered->law_count, epsilon, &audit))
         return no_memory(error);

@@ -1,5 +1,5 @@
 /* The masses of a lattice law's draws together, in doubles with certified errors.
- * proofs/accountant.md, sections 17 and 22. */
+ * proofs/accountant.md, section 17. */
 #ifndef BRUME_ACCOUNTANT_MASSES_H
 #define BRUME_ACCOUNTANT_MASSES_H
 

@@ -113,34 +113,7 @@ double brume_route_band_part(const brume_line *line, double epsilon)
                 0);
 }
 
-double brume_once_goal(double width_goal)
-{
-    return fmax(width_goal, 0.5 * BRUME_RAY_WIDTH);
-}
-
 double brume_beside_goal(double width_goal)
 {
     return fmax(width_goal, 0.1 * BRUME_RAY_WIDTH);
-}
-
-double brume_once_width(const brume_law *laws, size_t count, double width_goal)
-{
-    for (size_t i = 0; i < count; i++)
-        if (laws[i].kind == BRUME_LAW_SAMPLED)
-            return fmax(width_goal, BRUME_RAY_WIDTH);
-    return width_goal;
-}
-
-void brume_answer_meet(brume_answer *answer, brume_answer *aside)
-{
-    if (aside->value.upper < answer->value.upper) {
-        answer->value.upper = aside->value.upper;
-        answer->route = aside->route;
-        answer->balls = false;
-        answer->excess = 0;
-    }
-    answer->value.lower = fmax(answer->value.lower, aside->value.lower);
-    answer->nodes += aside->nodes;
-    answer->rounds += aside->rounds;
-    aside->nodes = aside->rounds = 0;
 }

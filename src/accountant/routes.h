@@ -38,7 +38,7 @@ bool brume_alone_and_amplified(brume_law *laws, size_t count, brume_closed *clos
 
 bool brume_only_sampled(const brume_law *laws, size_t count);
 
-/* Cells of two draws are for where no line ends by itself. */
+/* How many draws of subsampled Gaussians there are. */
 double brume_sampled_draws(const brume_law *laws, size_t count);
 
 /* Is the interval as narrow as asked? */
@@ -53,17 +53,7 @@ double brume_route_next_width(const brume_line *line, double gap, double goal, b
 /* What the band leaves open at epsilon, without rounding. */
 double brume_route_band_part(const brume_line *line, double epsilon);
 
-/* Cells narrow with the square of their number: a goal between what is asked and what is enough. */
-double brume_once_goal(double width_goal);
-
 /* Rays narrow to what their rounding allows, at little cost. */
 double brume_beside_goal(double width_goal);
-
-/* Without a sampled draw, lines are sharper. */
-double brume_once_width(const brume_law *laws, size_t count, double width_goal);
-
-/* What both certify. Sums that are not narrow are kept aside until the lines are done: those stop
- * where they narrow nothing. */
-void brume_answer_meet(brume_answer *answer, brume_answer *aside);
 
 #endif

@@ -8,7 +8,6 @@
 #include "accountant/beside.h"
 #include "accountant/closed.h"
 #include "accountant/jumps.h"
-#include "accountant/once.h"
 #include "accountant/sampled_line.h"
 
 static const double unit = BRUME_UNIT;
@@ -112,15 +111,6 @@ bool brume_routes_delta(brume_law *laws, size_t count, double epsilon, double wi
         *out = answer;
         return true;
     }
-    brume_answer aside = {.value = {0, 1}};
-    if (brume_sampled_draws(laws, count) <= 1 &&
-        brume_once_delta(laws, count, epsilon, brume_once_goal(width_goal), BRUME_ONCE_QUICK,
-                         &aside) &&
-        brume_answer_is_narrow(&aside, fmax(width_goal, BRUME_RAY_WIDTH))) {
-        brume_answer_meet(&answer, &aside);
-        *out = answer;
-        return true;
-    }
     if (beside_lines(laws, count, epsilon) &&
         brume_beside_delta(laws, count, epsilon, brume_beside_goal(width_goal), &answer) &&
         brume_answer_is_narrow(&answer, fmax(width_goal, BRUME_RAY_WIDTH))) {
@@ -137,15 +127,6 @@ bool brume_routes_delta(brume_law *laws, size_t count, double epsilon, double wi
                   (answer.value.upper < 1 || !rays_first);
     /* no route is much sharper than what the parameters' own units do to delta */
     double own = 1024 * unit * line.c * fabs(epsilon);
-    if (alive && !closed && width > 0 &&
-        brume_once_delta(laws, count, epsilon, brume_once_goal(width_goal), BRUME_ONCE_LONG,
-                         &aside) &&
-        brume_answer_is_narrow(
-            &aside,
-            3 * brume_once_width(laws, count, width_goal))) { /* lines take 50 times as long */
-        brume_answer_meet(&answer, &aside);
-        closed = true;
-    }
     closed = closed ||
              (alive && width > 0 && try_atoms(laws, count, epsilon, exp(fmin(goal, 0)), &answer) &&
               brume_answer_is_narrow(&answer, width_goal));
@@ -211,16 +192,6 @@ bool brume_routes_delta(brume_law *laws, size_t count, double epsilon, double wi
     if (alive && width > 0 && !closed && !patterns_tried && !enough &&
         !brume_answer_is_narrow(&answer, 1e-8))
         try_patterns(laws, count, epsilon, BRUME_PATTERN_EFFORT, &answer);
-    if (alive && brume_sampled_draws(laws, count) > 1 && !enough &&
-        !brume_answer_is_narrow(&answer, BRUME_RAY_WIDTH)) {
-        double before = answer.value.upper;
-        brume_once_delta(laws, count, epsilon, brume_once_goal(width_goal), BRUME_ONCE_QUICK,
-                         &answer);
-        if (answer.value.upper < before)
-            answer.excess = 0; /* that was of the line */
-    }
-    if (alive)
-        brume_answer_meet(&answer, &aside);
     if (alive && epsilon >= 0 && !rays_first && !enough &&
         !brume_answer_is_narrow(&answer, BRUME_RAY_WIDTH)) {
         double before = answer.value.upper;

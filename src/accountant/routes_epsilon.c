@@ -10,7 +10,6 @@
 #include "accountant/closed.h"
 #include "accountant/invert.h"
 #include "accountant/jumps.h"
-#include "accountant/once.h"
 #include "accountant/sampled_line.h"
 #include "accountant/start.h"
 
@@ -94,16 +93,6 @@ bool brume_routes_epsilon(brume_law *laws, size_t count, double delta, double de
         *out = answer;
         return true;
     }
-    brume_answer aside = answer;
-    aside.nodes = aside.rounds = 0;
-    if (brume_sampled_draws(laws, count) <= 1 &&
-        brume_once_epsilon(laws, count, delta, delta_error, brume_once_goal(width_goal),
-                           BRUME_ONCE_QUICK, &aside) &&
-        brume_answer_is_narrow(&aside, fmax(width_goal, BRUME_RAY_WIDTH))) {
-        brume_answer_meet(&answer, &aside);
-        *out = answer;
-        return true;
-    }
     bool countless = false; /* so many draws that doubles cannot follow their waves */
     for (size_t i = 0; i < count; i++)
         countless |= laws[i].count > 0x1p53;
@@ -141,13 +130,6 @@ bool brume_routes_epsilon(brume_law *laws, size_t count, double delta, double de
             brume_beside_epsilon(laws, count, delta, delta_error, brume_beside_goal(width_goal),
                                  epsilon, &answer) &&
             brume_answer_is_narrow(&answer, fmax(width_goal, BRUME_RAY_WIDTH)))
-            break;
-        if (first) /* a place to start from */
-            aside.value.upper = fmin(aside.value.upper, answer.value.upper);
-        if (alive && first && width > 0 &&
-            brume_once_epsilon(laws, count, delta, delta_error, brume_once_goal(width_goal),
-                               BRUME_ONCE_LONG, &aside) &&
-            brume_answer_is_narrow(&aside, brume_once_width(laws, count, width_goal)))
             break;
         if (alive && first && width > 0 &&
             try_atoms_inverse(laws, count, delta, delta_error, epsilon, &answer) &&
@@ -194,15 +176,9 @@ bool brume_routes_epsilon(brume_law *laws, size_t count, double delta, double de
             break;
     }
     brume_line_close(&line);
-    if (alive)
-        brume_answer_meet(&answer, &aside);
     if (alive && banded && !brume_answer_is_narrow(&answer, 1e-9))
         try_patterns_inverse(laws, count, delta, delta_error, answer.value.upper,
                              BRUME_PATTERN_EFFORT, &answer);
-    if (alive && brume_sampled_draws(laws, count) > 1 &&
-        !brume_answer_is_narrow(&answer, BRUME_RAY_WIDTH))
-        brume_once_epsilon(laws, count, delta, delta_error, brume_once_goal(width_goal),
-                           BRUME_ONCE_QUICK, &answer);
     if (alive && !rays_first && !brume_answer_is_narrow(&answer, BRUME_RAY_WIDTH))
         brume_jumps_epsilon(laws, count, delta, delta_error, width_goal, &answer);
     if (alive && brume_alone_and_gaussian(laws, count) &&

@@ -97,6 +97,25 @@ bool brume_sampled_once_answered(const brume_answer *answer)
     return answer->route == route_doubles;
 }
 
+void brume_sampled_once_audit(brume_law *law, double epsilon, brume_audit *out)
+{
+    enum { PLACES = 64 };
+    brume_audit audit = {.agrees = true};
+    brume_closed balls = brume_sampled_form(law);
+    for (int j = 0; j < PLACES; j++) { /* moved to either side, as the sums take them */
+        brume_side side = j % 2 ? BRUME_UPPER_SIDE : BRUME_LOWER_SIDE;
+        brume_sampled_draw draw = brume_sampled_draw_of(law, side);
+        double error, at = epsilon * (j - PLACES / 4) * (2.0 / PLACES);
+        double value = brume_sampled_value(&draw, -at, &error);
+        double ball = balls.delta(balls.context, at, side);
+        double ratio = fabs(value - ball) / (error + 8 * BRUME_UNIT * ball + 1e-300);
+        audit.agrees = audit.agrees && ratio <= 1; /* not if it is not a number */
+        audit.ratio = ratio <= audit.ratio ? audit.ratio : ratio;
+        audit.nodes++;
+    }
+    *out = audit;
+}
+
 static bool settle_doubles(double width, brume_answer *answer)
 {
     answer->balls = false;
