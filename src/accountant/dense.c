@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "accountant/dense_fill.h"
-#include "accountant/sieve.h"
 
 #define EACH(j) for (int j = 0; j < BLOCK; j++)
 
@@ -307,32 +306,14 @@ bool brume_dense_lay(brume_line *line, double limit)
                                                                : BRUME_FILL_PLAIN;
     while (!(fill = brume_dense_filler(filling)))
         filling--;
-    brume_sieve sieve = {0};
     brume_band_turns turns;
     brume_band_turns_open(&line->band, line->h, &turns);
-    size_t after = 0;        /* the node after the last block, */
-    int turned = MOST_TURNS; /* and how often the waves were turned since they started afresh */
-    bool sieved = false, alive = true;
-    for (size_t start = 0, again = 2 * BLOCK; start < end && alive;) {
-        if (start >= again) { /* the higher, the more it leaves out, and the longer its cells */
-            brume_sieve_close(&sieve);
-            alive = brume_sieve_open(line, (double)start, BLOCK, allowed, wide(line), &sieve);
-            sieved = alive && sieve.useful;
-            again = (sieved ? 4 : 2) * start;
-        }
-        if (!alive)
-            break;
-        if (sieved) {
-            double next = (double)(again < end ? again : end);
-            start = (size_t)brume_sieve_next(line, &sieve, next, &line->skipped);
-            if (start >= end)
-                break;
-            if (start >= again)
-                continue;
-        }
+    int turned = 0; /* how often the waves were turned since they started afresh */
+    bool alive = true;
+    for (size_t start = 0; start < end && alive; start += BLOCK) {
         brume_dense_nodes b = {.tilt = line->c + 0.5, .h = line->h};
         double first = (double)start * line->h;
-        turned = start == after && turned < MOST_TURNS ? turned + 1 : 0;
+        turned = start > 0 && turned < MOST_TURNS ? turned + 1 : 0;
         double fixed = steady + turning * turned,
                most = fixed + growing * (first + BLOCK * line->h);
         brume_dense_waves_turn(waves, line->law_count, first, turned > 0);
@@ -344,13 +325,8 @@ bool brume_dense_lay(brume_line *line, double limit)
             if (alive)
                 finish_block(line, &turns, &b, start, end, fixed, growing);
         }
-        start += BLOCK;
-        after = start;
-        if (sieved)
-            brume_sieve_go(line, &sieve, (double)start);
     }
     brume_dense_waves_close(waves);
-    brume_sieve_close(&sieve);
     if (lost)
         dense->error = INFINITY;
     line->count = dense->count;

@@ -16,10 +16,6 @@
 /* Is there a band, and are all laws Laplace or pure? */
 bool brume_dense_able(const brume_line *line);
 
-/* The c at which a line of the given width is cheapest: dense_place.c. `share` of the aliases and
- * `goal` as in line.c; an able line, aimed. */
-double brume_dense_place(const brume_line *line, double epsilon, double share, double goal);
-
 /* What psi at a node costs, in nanoseconds or so. */
 double brume_dense_price(const brume_line *line);
 

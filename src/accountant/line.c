@@ -238,7 +238,7 @@ static long skip_band(brume_line *line, long index, double limit)
 /* For a band: a larger h, and a c that allows it. The aliases need not be smaller than a share of
  * what the band leaves open; and since exp(-cX) is theirs below eps, a c above the saddle point has
  * fewer nodes, while T's terms do not outgrow T too far. */
-static void spread(brume_line *line, double epsilon, double goal)
+static void spread(brume_line *line, double epsilon)
 {
     double c = line->saddle > 0 ? line->saddle : line->c;
     double open = c * (c + 1) * line->width * line->width / 8;
@@ -246,11 +246,6 @@ static void spread(brume_line *line, double epsilon, double goal)
     double least = INFINITY, place = c;
     double saddle = brume_cumulant_rough(line->laws, line->law_count, c, NULL) - c * epsilon;
     bool dear = 2 * M_PI / (line->width * line->h) > 4000;
-    if (brume_dense_able(line)) { /* where a sieve may pass over most nodes it is another matter */
-        c = brume_dense_place(line, epsilon, share, goal);
-        saddle = INFINITY;
-        dear = false;
-    }
     for (int i = 0; i < (dear ? 8 : 1); i++) {
         double other = (double)(float)(c * (1 + 0.1 * i));
         double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
@@ -310,7 +305,7 @@ bool brume_line_lay_all(brume_line *line, size_t last, double least)
 bool brume_line_lay(brume_line *line, double epsilon, double goal)
 {
     if (line->width > 0 && line->unit == 0)
-        spread(line, epsilon, goal);
+        spread(line, epsilon);
     if (!brume_line_ready(line))
         return false;
     /* in the scale of exp(cumulant - c eps): what may be cut */

@@ -96,10 +96,7 @@ double brume_route_next_width(const brume_line *line, double gap, double goal, b
             most = quick ? quick_work : lopsided_work; /* both orders, both sides */
     double cost = line->dense.count > 0 ? brume_dense_cost(line)
                                         : brume_line_node_cost(line) * (double)line->count;
-    /* what a sieve passes over counts, too */
-    double spare =
-        line->dense.count > 0 && line->dense.tried < 0.5 * line->band.end / line->h ? 1.2 : 1.08;
-    double factor = fmin(fmax(sqrt(spare * gap / goal), 1.5), near ? 256 : 16);
+    double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
     factor = fmin(factor, most / cost);
     if (factor < 1.5 || line->band.width < 1e-14)
         return 0;
