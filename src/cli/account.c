@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/pure.h"
-#include "accountant/renyi.h"
+#include "accountant/textbook/pure.h"
+#include "accountant/renyi/renyi.h"
 #include "cli/curves.h"
 #include "cli/table.h"
 #include "cli/wrap.h"

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "accountant/band.h"
-#include "accountant/line.h"
+#include "accountant/contour/band.h"
+#include "accountant/contour/line.h"
 #include "accountant/reference.h"
 
 static const struct {

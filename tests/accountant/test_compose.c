@@ -5,10 +5,10 @@
 #include <brume/filter.h>
 #include <brume/method.h>
 
-#include "accountant/audit.h"
+#include "accountant/check/audit.h"
 #include "accountant/random_mixture.h"
-#include "accountant/solve.h"
-#include "accountant/closed.h"
+#include "accountant/solve/solve.h"
+#include "accountant/exact/closed_form.h"
 #include "accountant/terms.h"
 
 static brume_composition epsilon_at(const brume_term *terms, size_t count, double delta)

@@ -1,7 +1,7 @@
 /* Expressions accounted by every method and for groups. */
 #include "accounted.h"
 
-#include "accountant/renyi.h"
+#include "accountant/renyi/renyi.h"
 
 static void every_method_is_above_the_certified_lower_end(void **state)
 {
