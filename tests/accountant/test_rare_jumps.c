@@ -200,7 +200,7 @@ static void wide_noise_and_frequent_jumps_are_left_to_lines(void **state)
     brume_law law;
     brume_error error;
     assert_ok(brume_law_open(&losses[1], 1, false, &law, &error));
-    brume_rare_jumps_jumps *rare = brume_rare_jumps_open(&law, 1e-6);
+    brume_rare_jumps *rare = brume_rare_jumps_open(&law, 1e-6);
     assert_non_null(rare);
     brume_rare_jumps_close(rare);
     brume_law_close(&law);

@@ -254,7 +254,7 @@ static void a_method_that_does_not_apply_is_refused_with_those_that_do(void **st
     assert_fails(brume_account_terms(e.events, e.count, 1, BRUME_METHOD_ADVANCED, &list, &error),
                  BRUME_EUNSUPPORTED);
     assert_non_null(strstr(error.message, "'advanced' does not apply to gaussian"));
-    assert_string_equal(error.hint, "methods that do: zcdp, rdp, pld");
+    assert_string_equal(error.hint, "methods that do: zcdp, zcdp-closed, rdp, pld");
     brume_expression_free(&e);
 }
 

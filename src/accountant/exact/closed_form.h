@@ -40,13 +40,13 @@ brume_closed brume_pattern_form(brume_pattern *pattern);
 brume_closed brume_gaussian_form(brume_law *law);
 
 /* --- discrete Gaussians so narrow that hardly a draw leaves the middle --- */
-typedef struct brume_rare_jumps_jumps brume_rare_jumps_jumps;
+typedef struct brume_rare_jumps brume_rare_jumps;
 
 /* For deltas from `least` on. NULL if `law` is of another kind, if draws leave the middle too
  * often, or if memory ran out. */
-brume_rare_jumps_jumps *brume_rare_jumps_open(const brume_law *law, double least);
-void brume_rare_jumps_close(brume_rare_jumps_jumps *rare);
-brume_closed brume_rare_jumps_form(brume_rare_jumps_jumps *rare);
+brume_rare_jumps *brume_rare_jumps_open(const brume_law *law, double least);
+void brume_rare_jumps_close(brume_rare_jumps *rare);
+brume_closed brume_rare_jumps_form(brume_rare_jumps *rare);
 
 /* Narrow the answer; false if brume_rare_jumps_open refuses. */
 bool brume_rare_jumps_delta(const brume_law *law, double epsilon, brume_answer *answer);

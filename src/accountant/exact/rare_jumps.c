@@ -16,7 +16,7 @@ static const double unit = BRUME_UNIT;
 static const double most_rare = 0.01; /* k rho */
 enum { MOST_JUMPS = 24, MOST_FAR = 8, MOST_WORK = 120000 };
 
-struct brume_rare_jumps_jumps {
+struct brume_rare_jumps {
     double first, step; /* the loss of j is first + j step */
     double rest;        /* the mass of all that is left out */
     long reach;         /* |j| <= reach */
@@ -57,7 +57,7 @@ static void jump_once(const brume_law *law, long reach, int far, const double *f
 }
 
 /* All P_j with at most `jumps` draws that are not 0, none of them beyond `far`. */
-static bool add_up(brume_rare_jumps_jumps *rare, const brume_law *law, int jumps, int far)
+static bool add_up(brume_rare_jumps *rare, const brume_law *law, int jumps, int far)
 {
     size_t width = 2 * (size_t)rare->reach + 1;
     double *memory = calloc(6 * width, sizeof *memory), k = law->count, choose = 1;
@@ -97,7 +97,7 @@ static bool add_up(brume_rare_jumps_jumps *rare, const brume_law *law, int jumps
     return true;
 }
 
-brume_rare_jumps_jumps *brume_rare_jumps_open(const brume_law *law, double least)
+brume_rare_jumps *brume_rare_jumps_open(const brume_law *law, double least)
 {
     double k = law->count;
     if (law->kind != BRUME_LAW_DISCRETE_GAUSSIAN || !(law->a < 0.5) || !(k <= 0x1p53) ||
@@ -113,7 +113,7 @@ brume_rare_jumps_jumps *brume_rare_jumps_open(const brume_law *law, double least
     double beyond = INFINITY; /* 2 k r_{far+1}, and faster than geometrically after it */
     while (far < MOST_FAR && beyond > limit)
         beyond = 2.1 * k * weight(law, ++far + 1, &exponent);
-    brume_rare_jumps_jumps *rare = calloc(1, sizeof *rare);
+    brume_rare_jumps *rare = calloc(1, sizeof *rare);
     if (!rare)
         return NULL;
     rare->reach = jumps > 0 ? (long)jumps * far : 1;
@@ -128,7 +128,7 @@ brume_rare_jumps_jumps *brume_rare_jumps_open(const brume_law *law, double least
     return rare;
 }
 
-void brume_rare_jumps_close(brume_rare_jumps_jumps *rare)
+void brume_rare_jumps_close(brume_rare_jumps *rare)
 {
     if (rare)
         free(rare->mass);
@@ -138,7 +138,7 @@ void brume_rare_jumps_close(brume_rare_jumps_jumps *rare)
 /* The sum over j of P_j (1 - e^{epsilon - l_j})_+, every part of it moved to the side. */
 static double rare_delta(void *context, double epsilon, brume_side side)
 {
-    const brume_rare_jumps_jumps *rare = context;
+    const brume_rare_jumps *rare = context;
     double sum = 0;
     for (long j = rare->reach; j >= -rare->reach; j--) { /* small ones first, mostly */
         /* 16 units of sigma twice, and 4 of rounding */
@@ -155,7 +155,7 @@ static double rare_delta(void *context, double epsilon, brume_side side)
     return side == BRUME_UPPER_SIDE ? fmin(sum + rare->rest, 1) : fmax(sum, 0);
 }
 
-brume_closed brume_rare_jumps_form(brume_rare_jumps_jumps *rare)
+brume_closed brume_rare_jumps_form(brume_rare_jumps *rare)
 {
     return (brume_closed){
         .delta = rare_delta, .context = rare, .route = "closed form of narrow discrete Gaussians"};
@@ -179,7 +179,7 @@ bool brume_rare_jumps_delta(const brume_law *law, double epsilon, brume_answer *
     double steps = floor((epsilon - 0.5 * law->count * law->shift * step) / step) + 2;
     if (!(steps < MOST_JUMPS))
         return false;
-    brume_rare_jumps_jumps *rare =
+    brume_rare_jumps *rare =
         brume_rare_jumps_open(law, fmax(mass_near(law, share, fmax(steps, 0)), 1e-279));
     if (!rare)
         return false;
@@ -193,7 +193,7 @@ bool brume_rare_jumps_delta(const brume_law *law, double epsilon, brume_answer *
 bool brume_rare_jumps_epsilon(const brume_law *law, double delta, double delta_error,
                               brume_answer *answer)
 {
-    brume_rare_jumps_jumps *rare = brume_rare_jumps_open(law, delta);
+    brume_rare_jumps *rare = brume_rare_jumps_open(law, delta);
     if (!rare)
         return false;
     brume_closed closed = brume_rare_jumps_form(rare);

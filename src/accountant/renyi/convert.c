@@ -177,6 +177,28 @@ double brume_concentrated_epsilon_closed_upper(double rho, double delta)
     return result;
 }
 
+/* The same solved for delta: exp(-(epsilon - rho)^2/(4 rho)), 1 where epsilon is below rho. */
+double brume_concentrated_delta_closed_upper(double rho, double epsilon)
+{
+    if (!(rho > 0))
+        return 0;
+    if (!(epsilon > rho))
+        return 1;
+    arb_t r, out;
+    arb_init(r), arb_init(out);
+    arb_set_d(r, rho);
+    arb_set_d(out, epsilon);
+    arb_sub(out, out, r, PRECISION);
+    arb_sqr(out, out, PRECISION);
+    arb_div(out, out, r, PRECISION);
+    arb_mul_2exp_si(out, out, -2);
+    arb_neg(out, out);
+    arb_exp(out, out, PRECISION);
+    double result = fmin(brume_ball_upper(out), 1);
+    arb_clear(r), arb_clear(out);
+    return result;
+}
+
 /* rho alpha, one step up: an upper bound of the exact product */
 static double line(const void *context, double alpha)
 {

@@ -58,6 +58,7 @@ double brume_renyi_epsilon_mironov_at_upper(double alpha, double divergence, dou
 /* rho-zCDP: the closed form rho + 2 sqrt(rho ln(1/delta)) [BS16, Prop 1.3], and the tight
  * conversions above applied to the line rho * alpha. */
 double brume_concentrated_epsilon_closed_upper(double rho, double delta);
+double brume_concentrated_delta_closed_upper(double rho, double epsilon);
 double brume_concentrated_epsilon_upper(double rho, double delta);
 double brume_concentrated_delta_upper(double rho, double epsilon);
 

@@ -19,9 +19,16 @@ static const brume_method_card cards[] = {
     {BRUME_METHOD_BASIC, "basic", "epsilons and deltas add", "a pure epsilon"},
     {BRUME_METHOD_ADVANCED, "advanced",
      "sqrt(2 ln(1/delta') sum eps^2) + sum eps tanh(eps/2), or basic if smaller", "a pure epsilon"},
+    {BRUME_METHOD_ADVANCED_HALF, "advanced-half", "advanced with mean term sum eps^2 / 2",
+     "a pure epsilon"},
+    {BRUME_METHOD_ADVANCED_EXP, "advanced-exp", "advanced with mean term sum eps (e^eps - 1)",
+     "a pure epsilon"},
+    {BRUME_METHOD_ADVANCED_2, "advanced-2", "advanced with mean term 2 sum eps^2",
+     "a pure epsilon"},
     {BRUME_METHOD_OPTIMAL, "optimal", "exact worst case of (epsilon, delta) guarantees",
      "a pure epsilon"},
     {BRUME_METHOD_ZCDP, "zcdp", "rhos add, tight conversion", "a rho"},
+    {BRUME_METHOD_ZCDP_CLOSED, "zcdp-closed", "rhos add, rho + 2 sqrt(rho ln(1/delta))", "a rho"},
     {BRUME_METHOD_RDP, "rdp", "Renyi curves add, tight conversion at the best order",
      "a Renyi curve"},
     {BRUME_METHOD_PLD, "pld", "certified composition of privacy-loss laws", "any stated guarantee"},
@@ -39,9 +46,13 @@ bool brume_method_applies(brume_method method, const brume_cost *cost)
     switch (method) {
     case BRUME_METHOD_BASIC:
     case BRUME_METHOD_ADVANCED:
+    case BRUME_METHOD_ADVANCED_HALF:
+    case BRUME_METHOD_ADVANCED_EXP:
+    case BRUME_METHOD_ADVANCED_2:
     case BRUME_METHOD_OPTIMAL:
         return cost->pure != BRUME_ABSENT && isfinite(cost->epsilon);
     case BRUME_METHOD_ZCDP:
+    case BRUME_METHOD_ZCDP_CLOSED:
         return isfinite(brume_rho_upper(cost));
     case BRUME_METHOD_RDP:
     case BRUME_METHOD_PLD:
@@ -85,11 +96,24 @@ static brume_status pure_steps(const brume_term *terms, size_t count, brume_pure
     return BRUME_OK;
 }
 
+/* The form of advanced composition that a method is; 0 if it is none of the textbooks'. */
+static brume_advanced_form textbook_form(brume_method method)
+{
+    return method == BRUME_METHOD_ADVANCED_HALF  ? BRUME_ADVANCED_HALF
+           : method == BRUME_METHOD_ADVANCED_EXP ? BRUME_ADVANCED_EXPONENTIAL
+           : method == BRUME_METHOD_ADVANCED_2   ? BRUME_ADVANCED_DOUBLE
+                                                 : 0;
+}
+
 static brume_status pure_epsilon(brume_method method, const brume_pure_step *steps, size_t count,
                                  double delta, double *epsilon, brume_error *error)
 {
     if (method == BRUME_METHOD_OPTIMAL)
         return brume_optimal_epsilon_upper(steps, count, delta, epsilon, error);
+    if (textbook_form(method)) { /* as printed, also where basic is smaller */
+        *epsilon = brume_advanced_epsilon_upper(textbook_form(method), steps, count, delta);
+        return BRUME_OK;
+    }
     /* basic: any delta not below the probability of failure, for which basic needs its sum */
     double basic = INFINITY;
     if (brume_pure_failure_upper(steps, count) <= delta)
@@ -108,6 +132,10 @@ static brume_status pure_delta(brume_method method, const brume_pure_step *steps
         brume_interval interval;
         BRUME_TRY(brume_optimal_delta(steps, count, epsilon, &interval, error));
         *delta = interval.upper;
+        return BRUME_OK;
+    }
+    if (textbook_form(method)) {
+        *delta = brume_advanced_delta_upper(textbook_form(method), steps, count, epsilon);
         return BRUME_OK;
     }
     double basic = 1;
@@ -183,6 +211,8 @@ static double renyi_epsilon(brume_method method, const brume_term *terms, size_t
         return pure;
     if (method == BRUME_METHOD_ZCDP)
         return brume_concentrated_epsilon_upper(rho_total(terms, count), rest);
+    if (method == BRUME_METHOD_ZCDP_CLOSED)
+        return brume_concentrated_epsilon_closed_upper(rho_total(terms, count), rest);
     brume_term_list all = {terms, count};
     brume_curve curve = brume_renyi_total(&all);
     return fmin(pure, brume_renyi_epsilon_upper(&curve, rest));
@@ -194,6 +224,8 @@ static double renyi_delta(brume_method method, const brume_term *terms, size_t c
     double failure = failure_upper(terms, count), finite;
     if (method == BRUME_METHOD_ZCDP) {
         finite = brume_concentrated_delta_upper(rho_total(terms, count), epsilon);
+    } else if (method == BRUME_METHOD_ZCDP_CLOSED) {
+        finite = brume_concentrated_delta_closed_upper(rho_total(terms, count), epsilon);
     } else {
         brume_term_list all = {terms, count};
         brume_curve curve = brume_renyi_total(&all);
@@ -273,7 +305,9 @@ static brume_status take_others(const brume_term *terms, size_t count, bool of_d
     bool curved = *found && !exact && brume_curves_answered(result->route);
     for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC; method--) {
         brume_bound other;
-        if (method == BRUME_METHOD_OPTIMAL || (curved && method >= BRUME_METHOD_ZCDP) ||
+        bool never_least = textbook_form((brume_method)method) ||
+                           method == BRUME_METHOD_ZCDP_CLOSED || method == BRUME_METHOD_OPTIMAL;
+        if (never_least || (curved && method >= BRUME_METHOD_ZCDP) ||
             check((brume_method)method, terms, count, NULL))
             continue; /* optimal equals pld on what it applies to; curves were asked */
         BRUME_TRY(one((brume_method)method, terms, count, of_delta, at, &other, error));

@@ -5,9 +5,11 @@
 
 #include "accountant/law/common_lattice.h"
 #include "accountant/law/shift_parameters.h"
+#include "accountant/solve/invert.h"
 #include "accountant/solve/routes.h"
 
-static const double worst_width = 1e-4; /* where this wide, a dominating law may be lower */
+static const double wide_epsilon = 1e-3; /* wider than this, delta is inverted point by point */
+static const double worst_width = 1e-4;  /* where this wide, a dominating law may be lower */
 
 static bool delta_of(brume_law *laws, size_t count, double epsilon, double width_goal,
                      bool upper_end, brume_answer *out)
@@ -24,6 +26,13 @@ static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta
     if (!brume_routes_epsilon(laws, count, delta, delta_error, width_goal, out))
         return false;
     brume_answer_settle(out);
+    bool wide = out->value.upper < INFINITY &&
+                !brume_answer_is_narrow(out, fmax(width_goal, wide_epsilon));
+    if (wide && !out->contradictory) {
+        if (!brume_invert_delta(laws, count, delta, delta_error, width_goal, out))
+            return false;
+        brume_answer_settle(out);
+    }
     return true;
 }
 

@@ -20,7 +20,8 @@ typedef struct brume_pure_step {
  * above the sum that basic composition adds up: for one step it is its delta.  [KOV15, Thm 3.3] */
 double brume_pure_failure_upper(const brume_pure_step *steps, size_t n);
 
-/* Sum of count * epsilon, rounded up. */
+/* Sum of count * epsilon, rounded up. Epsilons that are decimals of at most 12 digits, as typed,
+ * are added up as these decimals, all others as the doubles they are. */
 double brume_basic_epsilon_upper(const brume_pure_step *steps, size_t n);
 
 /* epsilon' = sqrt(2 ln(1/delta') sum eps^2) + a mean term, total delta 1 - (1-failure)(1-delta').
