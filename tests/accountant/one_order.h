@@ -11,13 +11,13 @@
 static inline brume_interval solved(const brume_term *terms, size_t count, double epsilon,
                                     bool added)
 {
-    brume_merged gathered;
+    brume_merged merged;
     brume_answer answer;
     brume_error error;
-    assert_ok(brume_merge_terms(terms, count, added, &gathered, &error));
-    assert_false(gathered.symmetric);
-    assert_true(brume_solve_delta(gathered.laws, gathered.law_count, epsilon, 1e-10, &answer));
-    brume_merged_close(&gathered);
+    assert_ok(brume_merge_terms(terms, count, added, &merged, &error));
+    assert_false(merged.symmetric);
+    assert_true(brume_solve_delta(merged.laws, merged.law_count, epsilon, 1e-10, &answer));
+    brume_merged_close(&merged);
     return answer.value;
 }
 

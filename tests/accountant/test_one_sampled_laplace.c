@@ -382,12 +382,12 @@ static void ball_arithmetic_agrees(void **state)
         while (count < 3 && cases[i][count].count > 0)
             count++;
         for (int added = 0; added < 2; added++) {
-            brume_merged gathered;
+            brume_merged merged;
             brume_error error;
-            assert_ok(brume_merge_terms(cases[i], count, added, &gathered, &error));
+            assert_ok(brume_merge_terms(cases[i], count, added, &merged, &error));
             brume_audit audit;
-            assert_true(brume_audit_delta(gathered.laws, gathered.law_count, 0.3, &audit));
-            brume_merged_close(&gathered);
+            assert_true(brume_audit_delta(merged.laws, merged.law_count, 0.3, &audit));
+            brume_merged_close(&merged);
             if (!audit.agrees)
                 fail_msg("case %zu, order %d: %.3g of the bound", i, added, audit.ratio);
             assert_true(audit.nodes > 3);

@@ -66,11 +66,12 @@ static long double with_pure(const draw *d, const double *a, int laplaces, doubl
 
 static brume_interval by_rays(const brume_term *terms, size_t count, double epsilon)
 {
-    brume_merged gathered;
+    brume_merged merged;
     brume_answer answer = {.value = {0, 1}};
-    assert_int_equal(brume_merge_terms(terms, count, false, &gathered, NULL), BRUME_OK);
-    assert_true(brume_ray_atoms_delta(gathered.laws, gathered.law_count, epsilon, 1e-10, &answer));
-    brume_merged_close(&gathered);
+    assert_int_equal(brume_merge_terms(terms, count, false, &merged, NULL), BRUME_OK);
+    assert_true(
+        brume_ray_atoms_delta(merged.laws, merged.law_count, epsilon, 1e-10, &answer, NULL));
+    brume_merged_close(&merged);
     return answer.value;
 }
 
@@ -106,16 +107,16 @@ static void one_draw_encloses_its_definition(void **state)
 /* --- several draws: a line laid by hand --- */
 static brume_interval by_line(const brume_term *terms, size_t count, double epsilon)
 {
-    brume_merged gathered;
-    assert_int_equal(brume_merge_terms(terms, count, false, &gathered, NULL), BRUME_OK);
-    brume_line line = {.laws = gathered.laws, .law_count = gathered.law_count};
+    brume_merged merged;
+    assert_int_equal(brume_merge_terms(terms, count, false, &merged, NULL), BRUME_OK);
+    brume_line line = {.laws = merged.laws, .law_count = merged.law_count};
     brume_interval ends;
     brume_line_aim(&line, epsilon);
     line.width = 0.02 / fmax(line.c, 0.5);
     assert_true(brume_line_lay(&line, epsilon, brume_line_size(&line, epsilon)));
     brume_line_certify(&line, epsilon, &ends.lower, &ends.upper);
     brume_line_close(&line);
-    brume_merged_close(&gathered);
+    brume_merged_close(&merged);
     return ends;
 }
 
@@ -176,11 +177,11 @@ static void other_laws_are_left_to_other_routes(void **state)
         {poisson_gaussian(0.01, 1, 3), laplace(0.1, 5000)}, /* too many */
     };
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
-        brume_merged gathered;
-        assert_int_equal(brume_merge_terms(no[i], 2, false, &gathered, NULL), BRUME_OK);
-        assert_false(brume_ray_atoms_suits(gathered.laws, gathered.law_count));
-        assert_null(brume_ray_atoms_open(gathered.laws, gathered.law_count, 1e-9));
-        brume_merged_close(&gathered);
+        brume_merged merged;
+        assert_int_equal(brume_merge_terms(no[i], 2, false, &merged, NULL), BRUME_OK);
+        assert_false(brume_ray_atoms_suits(merged.laws, merged.law_count));
+        assert_null(brume_ray_atoms_open(merged.laws, merged.law_count, 1e-9));
+        brume_merged_close(&merged);
     }
 }
 

@@ -255,13 +255,13 @@ static void ball_arithmetic_agrees(void **state)
                              {sampled_laplace(0.3, 2, 3)}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int added = 0; added < 2; added++) {
-            brume_merged gathered;
+            brume_merged merged;
             brume_error error;
             assert_ok(
-                brume_merge_terms(cases[i], cases[i][1].count ? 2 : 1, added, &gathered, &error));
+                brume_merge_terms(cases[i], cases[i][1].count ? 2 : 1, added, &merged, &error));
             brume_audit audit;
-            assert_true(brume_audit_delta(gathered.laws, gathered.law_count, 0.5, &audit));
-            brume_merged_close(&gathered);
+            assert_true(brume_audit_delta(merged.laws, merged.law_count, 0.5, &audit));
+            brume_merged_close(&merged);
             if (!audit.agrees)
                 fail_msg("case %zu, order %d: %.3g of the bound", i, added, audit.ratio);
             assert_true(audit.nodes > 3);

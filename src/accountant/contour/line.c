@@ -188,14 +188,14 @@ static bool push(brume_line *line, brume_node node)
     return true;
 }
 
-/* The log of a bound of |psi_total| over [low, high]; laws whose envelopes are dear are not asked
- * once it is below `enough`. */
+/* The log of a bound of |psi_total| over [low, high]; laws whose envelopes are expensive are not
+ * asked once it is below `enough`. */
 static double envelope(brume_line *line, double low, double high, double enough)
 {
     double sum = 0;
-    for (int dear = 0; dear < 2 && !(sum < enough); dear++)
+    for (int expensive = 0; expensive < 2 && !(sum < enough); expensive++)
         for (size_t i = 0; i < line->law_count; i++)
-            if (brume_law_is_dear(&line->laws[i]) == (dear == 1))
+            if (brume_law_is_expensive(&line->laws[i]) == (expensive == 1))
                 sum += line->laws[i].count * brume_law_envelope(&line->laws[i], low, high);
     return sum;
 }
@@ -246,8 +246,8 @@ static void spread(brume_line *line, double epsilon)
     double share = fmin(fmax(1e-3 * open, brume_line_tolerance(line)), 1e-3);
     double least = INFINITY, place = c;
     double saddle = brume_cumulant_rough(line->laws, line->law_count, c, NULL) - c * epsilon;
-    bool dear = 2 * M_PI / (line->width * line->h) > 4000;
-    for (int i = 0; i < (dear ? 8 : 1); i++) {
+    bool expensive = 2 * M_PI / (line->width * line->h) > 4000;
+    for (int i = 0; i < (expensive ? 8 : 1); i++) {
         double other = (double)(float)(c * (1 + 0.1 * i));
         double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
         if (!(k - other * epsilon <= saddle + 3))

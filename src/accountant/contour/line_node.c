@@ -28,13 +28,13 @@ typedef struct factors {
     bool usable;
 } factors;
 
-static void multiply(const brume_line *line, bool dear, long index, factors *f)
+static void multiply(const brume_line *line, bool expensive, long index, factors *f)
 {
     double y = (double)index * line->h;
     for (size_t i = 0; i < line->law_count; i++) {
         brume_law *law = &line->laws[i];
         double psi_re, psi_im, psi_error;
-        if (brume_law_is_dear(law) != dear)
+        if (brume_law_is_expensive(law) != expensive)
             continue;
         if (law->count == 1 && brume_law_factor(law, y, &psi_re, &psi_im, &psi_error)) {
             double old = f->product_re;
@@ -131,7 +131,7 @@ brume_node brume_line_node(const brume_line *line, long index, double least, dou
     double share = line->unit > 0 ? -expm1(-line->unit) : 1;
     multiply(line, false, index, &f);
     double product_size = known_size(&f), bound = fmin(0, f.ceiling);
-    if (bound + log(product_size * k.size) < least) { /* the dear laws are not asked */
+    if (bound + log(product_size * k.size) < least) { /* the expensive laws are not asked */
         *log_size = bound + log(fmax(product_size, 1e-300) * k.size * share);
         return bounded_node(y, &k, exp(bound) * product_size);
     }

@@ -17,6 +17,8 @@ typedef struct brume_closed {
     const char *route;
     double slope; /* how fast log delta falls near the guess, if known: else 0 */
     double known_epsilon, known_delta; /* about what delta is at another epsilon; 0: not known */
+    double least;                      /* it holds for epsilons from here on; 0: for all */
+    void (*close)(void *context);      /* NULL: there is nothing to free */
 } brume_closed;
 
 /* Narrow answer->value, which must contain the epsilon at delta, from a guess inside it. */
@@ -50,8 +52,6 @@ brume_closed brume_rare_jumps_form(brume_rare_jumps *rare);
 
 /* Narrow the answer; false if brume_rare_jumps_open refuses. */
 bool brume_rare_jumps_delta(const brume_law *law, double epsilon, brume_answer *answer);
-bool brume_rare_jumps_epsilon(const brume_law *law, double delta, double delta_error,
-                              brume_answer *answer);
 
 /* --- one subsampled Gaussian --- */
 brume_closed brume_sampled_form(brume_law *law);

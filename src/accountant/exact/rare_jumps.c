@@ -189,39 +189,3 @@ bool brume_rare_jumps_delta(const brume_law *law, double epsilon, brume_answer *
     brume_rare_jumps_close(rare);
     return true;
 }
-
-bool brume_rare_jumps_epsilon(const brume_law *law, double delta, double delta_error,
-                              brume_answer *answer)
-{
-    brume_rare_jumps *rare = brume_rare_jumps_open(law, delta);
-    if (!rare)
-        return false;
-    brume_closed closed = brume_rare_jumps_form(rare);
-    /* between which points of the lattice, and where, if it were all exact */
-    double above = 0, faded = 0, guess = 0;
-    long j = rare->reach;
-    for (; j >= -rare->reach; j--) {
-        double mass = rare->mass[j + rare->reach];
-        above += mass;
-        faded = faded * exp(-rare->step) + mass;
-        if (above - faded * exp(-rare->step) > delta) { /* at the next point below */
-            guess = rare->first + (double)j * rare->step + log((above - delta) / faded);
-            break;
-        }
-    }
-    double high = rare->first + ((double)j + 0.25) * rare->step;
-    double low = rare->first + ((double)j - 0.75) * rare->step;
-    brume_interval *value = &answer->value;
-    if (high > value->lower && high < value->upper &&
-        rare_delta(rare, high, BRUME_UPPER_SIDE) <= delta * (1 - delta_error) * (1 - 2 * unit)) {
-        value->upper = high;
-        answer->route = closed.route;
-    }
-    if (low < value->upper && low > value->lower &&
-        rare_delta(rare, low, BRUME_LOWER_SIDE) > delta * (1 + delta_error) * (1 + 2 * unit))
-        value->lower = low;
-    brume_closed_epsilon(&closed, delta, delta_error, guess, answer);
-    answer->balls = false;
-    brume_rare_jumps_close(rare);
-    return true;
-}

@@ -208,7 +208,7 @@ static inline bool brume_law_is_lopsided(const brume_law *law)
 }
 
 /* Does a node sum over a table? */
-static inline bool brume_law_is_dear(const brume_law *law)
+static inline bool brume_law_is_expensive(const brume_law *law)
 {
     return law->kind == BRUME_LAW_SAMPLED_GAUSSIAN || law->kind == BRUME_LAW_SAMPLED_LAPLACE;
 }

@@ -10,7 +10,7 @@
 
 static const char route[] = "contour integral of the loss transform";
 static const double most_time = 1.2e6;  /* nanoseconds or so: beyond, rays are tried first, */
-static const double most_added = 4e6;   /* which seldom serve a record added */
+static const double most_added = 4e6;   /* which rarely work for a record added */
 static const double most_points = 6000; /* of a table */
 static const double no_time = 2e5;      /* before the first look at the envelope */
 enum { MOST_MOVES = 4 };

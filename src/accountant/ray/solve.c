@@ -1,4 +1,4 @@
-/* Solving for epsilon and delta by plans of rays. See the header. */
+/* Epsilon and delta of subsampled Gaussians by rays. See the header. */
 #include "accountant/ray/solve.h"
 
 #include <math.h>
@@ -207,7 +207,7 @@ void brume_rays_epsilon(const brume_law *laws, size_t count, double delta, doubl
     for (int i = 0; i < 3; i++) {
         int way = ways[kind][i];
         if (i == 2 && count == 1 && narrow(&answer->value, 1e-6))
-            break; /* seldom of use, and dear */
+            break; /* rarely useful, and expensive */
         double epsilon = guess, before = INFINITY;
         if (narrow(&answer->value, 0.1))
             epsilon = 0.5 * (answer->value.lower + answer->value.upper);
@@ -238,7 +238,7 @@ void brume_rays_epsilon(const brume_law *laws, size_t count, double delta, doubl
     free(p);
 }
 
-/* The plan's ends of delta, and an end of the plan. */
+/* Take the certified bounds of delta, then free the split. */
 static void take_delta(brume_ray_split *p, double epsilon, brume_answer *answer)
 {
     double lower, upper;

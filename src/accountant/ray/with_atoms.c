@@ -19,10 +19,9 @@
 static const double unit = BRUME_UNIT;
 static const double least_mass = 1e-30; /* of an atom; what is left out counts whole */
 static const double least_depth = 69;   /* minus the log of that */
-static const double coarse_goal = 1e-2; /* where only the place is looked for */
 static const double most_products = 2e6;
 static const double most_draws = 1e5; /* of a lattice law */
-static const char route_beside[] = "rays of subsampled Gaussians, summed over the atoms of others";
+static const char route_atoms[] = "rays of subsampled Gaussians, summed over the atoms of others";
 
 /* MOST_TERMS: atoms times patterns, where epsilon is sought by many sums */
 enum { MOST_LAWS = 12, MOST_ATOMS = 2000, MOST_TERMS = 600, MOST_PRODUCTS = 100000 };
@@ -415,7 +414,7 @@ static void settle(brume_ray_atoms *b, double epsilon)
         add_plan(b, at, BRUME_RAY_WHOLE);
     }
     size_t open = sum_atoms(b, epsilon);
-    int most = b->goal < coarse_goal ? MOST_PLANS : 1;
+    int most = MOST_PLANS;
     for (int tries = 0; tries < most; tries++) {
         double gap = b->ends[1] - b->ends[0], next = epsilon - b->atoms[open].loss;
         if (gap <= b->goal * b->ends[1])
@@ -436,20 +435,25 @@ static void settle(brume_ray_atoms *b, double epsilon)
     }
 }
 
-static double beside_delta(void *context, double epsilon, brume_side side)
+static double atoms_delta(void *context, double epsilon, brume_side side)
 {
     brume_ray_atoms *b = context;
     settle(b, epsilon);
     return b->ends[side == BRUME_UPPER_SIDE];
 }
 
-static brume_closed form_of(brume_ray_atoms *beside)
+static brume_closed form_of(brume_ray_atoms *atoms)
 {
-    return (brume_closed){.delta = beside_delta, .context = beside, .route = route_beside};
+    return (brume_closed){.delta = atoms_delta, .context = atoms, .route = route_atoms};
+}
+
+static void close_form(void *context)
+{
+    brume_ray_atoms_close(context);
 }
 
 bool brume_ray_atoms_delta(const brume_law *laws, size_t count, double epsilon, double goal,
-                           brume_answer *answer)
+                           brume_answer *answer, brume_closed *keep)
 {
     brume_ray_atoms *b = brume_ray_atoms_open(laws, count, goal);
     if (!b)
@@ -458,49 +462,10 @@ bool brume_ray_atoms_delta(const brume_law *laws, size_t count, double epsilon, 
     brume_closed_delta(&closed, epsilon, answer);
     answer->balls = false;
     answer->nodes += b->nodes;
-    brume_ray_atoms_close(b);
-    return true;
-}
-
-/* The epsilon at delta, to some hundredths of its slope, by few coarse sums; a guess. */
-static double approach(brume_ray_atoms *b, double delta, double guess, const brume_interval *inside)
-{
-    double epsilon = guess, last = NAN, last_excess = NAN;
-    b->goal = coarse_goal;
-    for (int i = 0; i < 8; i++) {
-        double excess = log(beside_delta(b, epsilon, BRUME_UPPER_SIDE) / delta);
-        if (!isfinite(excess) || fabs(excess) < 0.03)
-            break;
-        double slope = brume_saddle(b->laws, b->law_count, epsilon);
-        double secant = (last_excess - excess) / (epsilon - last);
-        if (secant > 0.05 * slope && secant < 5 * slope)
-            slope = secant;
-        last = epsilon, last_excess = excess;
-        epsilon += fmin(fmax(excess / slope, -0.5 * epsilon), epsilon + 1);
-        epsilon = fmin(fmax(epsilon, inside->lower), inside->upper);
-        if (epsilon == last)
-            break;
-    }
-    return epsilon;
-}
-
-bool brume_ray_atoms_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
-                             double goal, double guess, brume_answer *answer)
-{
-    brume_ray_atoms *b = brume_ray_atoms_open(laws, count, goal);
-    if (!b)
-        return false;
-    brume_closed closed = form_of(b);
-    if (b->atom_count * b->pattern_count > MOST_TERMS) { /* many sums are needed */
+    closed.close = close_form;
+    if (keep && b->atom_count * b->pattern_count <= MOST_TERMS)
+        *keep = closed;
+    else
         brume_ray_atoms_close(b);
-        return false;
-    }
-    guess = approach(b, delta, guess, &answer->value);
-    b->goal = goal;
-    b->epsilon = NAN;
-    brume_closed_epsilon(&closed, delta, delta_error, guess, answer);
-    answer->balls = false;
-    answer->nodes += b->nodes;
-    brume_ray_atoms_close(b);
     return true;
 }

@@ -23,10 +23,9 @@ bool brume_ray_atoms_suits(const brume_law *laws, size_t count);
 brume_ray_atoms *brume_ray_atoms_open(const brume_law *laws, size_t count, double goal);
 void brume_ray_atoms_close(brume_ray_atoms *beside);
 
-/* Narrow the answer; false if brume_ray_atoms_open refuses. */
+/* Narrow the answer; false if brume_ray_atoms_open refuses. `keep`, if not NULL, is given the open
+ * sum for other epsilons, unless it has too many terms to be asked often. */
 bool brume_ray_atoms_delta(const brume_law *laws, size_t count, double epsilon, double goal,
-                           brume_answer *answer);
-bool brume_ray_atoms_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
-                             double goal, double guess, brume_answer *answer);
+                           brume_answer *answer, brume_closed *keep);
 
 #endif

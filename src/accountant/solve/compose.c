@@ -30,20 +30,20 @@ static brume_status no_memory(brume_error *error)
 
 /* Redo the sum behind an answer in balls. A disagreement would be a fault of brume or of libm: the
  * answer is withheld. */
-static brume_status audit_answer(brume_merged *gathered, const brume_answer *answer, double epsilon,
+static brume_status audit_answer(brume_merged *merged, const brume_answer *answer, double epsilon,
                                  brume_error *error)
 {
     if (answer->contradictory)
         return brume_fail(error, BRUME_EINTERNAL, "please report this, with the terms",
                           "two certified bounds contradict each other");
-    if (answer->balls || gathered->law_count == 0 || !(epsilon < INFINITY) || answer->nodes == 0)
+    if (answer->balls || merged->law_count == 0 || !(epsilon < INFINITY) || answer->nodes == 0)
         return BRUME_OK;
     brume_audit audit;
-    bool rays = brume_rays_suit(gathered->laws, gathered->law_count) || brume_rays_answered(answer);
+    bool rays = brume_rays_suit(merged->laws, merged->law_count) || brume_rays_answered(answer);
     if (brume_sampled_once_answered(answer))
-        brume_sampled_once_audit(gathered->laws, epsilon, &audit);
-    else if (!(rays && brume_rays_audit(gathered->laws, gathered->law_count, epsilon, &audit)) &&
-             !brume_audit_delta(gathered->laws, gathered->law_count, epsilon, &audit))
+        brume_sampled_once_audit(merged->laws, epsilon, &audit);
+    else if (!(rays && brume_rays_audit(merged->laws, merged->law_count, epsilon, &audit)) &&
+             !brume_audit_delta(merged->laws, merged->law_count, epsilon, &audit))
         return no_memory(error);
     if (!audit.agrees)
         return brume_fail(error, BRUME_EINTERNAL, "please report this, with the terms",
@@ -53,9 +53,9 @@ static brume_status audit_answer(brume_merged *gathered, const brume_answer *ans
 }
 
 /* delta without the atom at infinity: (delta - failure)/(1 - failure), and its relative error. */
-static double finite_delta(const brume_merged *gathered, double delta, double *error)
+static double finite_delta(const brume_merged *merged, double delta, double *error)
 {
-    double failure = gathered->failure;
+    double failure = merged->failure;
     if (failure == 0) {
         *error = BRUME_UNIT;
         return delta;
@@ -65,15 +65,14 @@ static double finite_delta(const brume_merged *gathered, double delta, double *e
     return excess / (1 - failure);
 }
 
-static brume_status epsilon_of_order(brume_merged *gathered, double delta, double delta_error,
+static brume_status epsilon_of_order(brume_merged *merged, double delta, double delta_error,
                                      double width, brume_answer *answer, brume_error *error)
 {
-    if (gathered->law_count == 0) {
+    if (merged->law_count == 0) {
         *answer = (brume_answer){.value = {0, 0}, .route = "nothing but failure"};
         return BRUME_OK;
     }
-    if (!brume_solve_epsilon(gathered->laws, gathered->law_count, delta, delta_error, width,
-                             answer))
+    if (!brume_solve_epsilon(merged->laws, merged->law_count, delta, delta_error, width, answer))
         return no_memory(error);
     return BRUME_OK;
 }
@@ -101,18 +100,18 @@ static double end_to_beat(const brume_answer *answer)
 }
 
 /* Is the second order's delta(epsilon) certainly at most `delta`? By what is cheap for its laws. */
-static bool certainly_below(brume_merged *gathered, double epsilon, double delta)
+static bool certainly_below(brume_merged *merged, double epsilon, double delta)
 {
-    bool sampled = brume_rays_apply(gathered->laws, gathered->law_count);
-    return (sampled ? brume_rays_below : brume_moments_below)(gathered->laws, gathered->law_count,
+    bool sampled = brume_rays_apply(merged->laws, merged->law_count);
+    return (sampled ? brume_rays_below : brume_moments_below)(merged->laws, merged->law_count,
                                                               epsilon, delta);
 }
 
-static void fill(const brume_merged *gathered, const brume_answer *answer, brume_composition *out)
+static void fill(const brume_merged *merged, const brume_answer *answer, brume_composition *out)
 {
     out->value = answer->value;
-    out->has_lower = gathered->has_lower;
-    out->failure = gathered->failure_ends;
+    out->has_lower = merged->has_lower;
+    out->failure = merged->failure_ends;
     out->route = answer->route;
     out->nodes = answer->nodes;
     out->rounds = answer->rounds;
@@ -127,60 +126,59 @@ static brume_status epsilon_of_delta(const brume_term *terms, size_t count, doub
     brume_composition result = {0};
     brume_answer answer = {.value = {0, 0}};
     for (int order = 0; order < 2; order++) {
-        brume_merged gathered;
-        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &gathered, error));
-        if (gathered.curve_count > 0) {
-            brume_merged_close(&gathered);
+        brume_merged merged;
+        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &merged, error));
+        if (merged.curve_count > 0) {
+            brume_merged_close(&merged);
             return brume_curves_epsilon(terms, count, delta, out, error);
         }
-        bool at_failure = gathered.failure_error == 0 && delta == gathered.failure;
-        if (gathered.infinite || (delta <= gathered.failure_ends.lower && !at_failure) ||
-            (at_failure && !gathered.bounded)) {
+        bool at_failure = merged.failure_error == 0 && delta == merged.failure;
+        if (merged.infinite || (delta <= merged.failure_ends.lower && !at_failure) ||
+            (at_failure && !merged.bounded)) {
             result.infinite = true;
             answer = (brume_answer){.value = {INFINITY, INFINITY},
                                     .route = "delta is not above the probability of failure"};
-            if (!(gathered.failure_ends.lower > 0) && !gathered.infinite)
+            if (!(merged.failure_ends.lower > 0) && !merged.infinite)
                 answer.route = "the loss is unbounded and delta is 0";
-            fill(&gathered, &answer, &result);
-            brume_merged_close(&gathered);
+            fill(&merged, &answer, &result);
+            brume_merged_close(&merged);
             break;
         }
         brume_answer one;
         brume_status status = BRUME_OK;
-        double delta_error, finite = finite_delta(&gathered, delta, &delta_error);
+        double delta_error, finite = finite_delta(&merged, delta, &delta_error);
         if (at_failure) { /* nothing may be left to the finite losses: all must be below epsilon */
             one = (brume_answer){.route = "largest possible loss"};
-            if (!brume_shifted_top(gathered.laws, gathered.law_count, &one.value))
+            if (!brume_shifted_top(merged.laws, merged.law_count, &one.value))
                 status = no_memory(error);
         } else if (!(finite > 0) || !(delta_error < 0.5)) {
             one = (brume_answer){.value = {0, INFINITY},
                                  .route = "delta is at the probability of failure"};
             brume_interval top;
-            if (gathered.failure_ends.upper <= delta &&
-                brume_shifted_top(gathered.laws, gathered.law_count, &top))
+            if (merged.failure_ends.upper <= delta &&
+                brume_shifted_top(merged.laws, merged.law_count, &top))
                 one.value.upper = top.upper;
         } else if (order == 1 && answer.value.upper == 0 &&
-                   brume_rays_apply(gathered.laws, gathered.law_count)) {
+                   brume_rays_apply(merged.laws, merged.law_count)) {
             one = (brume_answer){.value = {0, 0}}; /* delta(0) is the total variation of both */
         } else if (order == 1 && end_to_beat(&answer) > 0 &&
-                   certainly_below(&gathered, end_to_beat(&answer),
-                                   finite * (1 - 2 * delta_error))) {
+                   certainly_below(&merged, end_to_beat(&answer), finite * (1 - 2 * delta_error))) {
             one = (brume_answer){.value = {0, end_to_beat(&answer)}}; /* the first's counts */
         } else if (order == 1 && answer.value.upper > 0 &&
-                   brume_solve_below(gathered.laws, gathered.law_count, answer.value.upper,
+                   brume_solve_below(merged.laws, merged.law_count, answer.value.upper,
                                      finite * (1 - 2 * delta_error))) {
             one = (brume_answer){.value = {0, answer.value.upper}};
         } else {
-            status = epsilon_of_order(&gathered, finite, delta_error, width, &one, error);
+            status = epsilon_of_order(&merged, finite, delta_error, width, &one, error);
             if (audit && status == BRUME_OK)
-                status = audit_answer(&gathered, &one, one.value.upper, error);
+                status = audit_answer(&merged, &one, one.value.upper, error);
         }
         if (status == BRUME_OK) {
             take_larger(&answer, &one);
-            fill(&gathered, &answer, &result);
+            fill(&merged, &answer, &result);
         }
-        bool symmetric = gathered.symmetric;
-        brume_merged_close(&gathered);
+        bool symmetric = merged.symmetric;
+        brume_merged_close(&merged);
         BRUME_TRY(status);
         if (symmetric)
             break;
@@ -198,30 +196,29 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
     brume_composition result = {0};
     brume_answer answer = {.value = {0, 0}};
     for (int order = 0; order < 2; order++) {
-        brume_merged gathered;
-        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &gathered, error));
-        if (gathered.curve_count > 0) {
-            brume_merged_close(&gathered);
+        brume_merged merged;
+        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &merged, error));
+        if (merged.curve_count > 0) {
+            brume_merged_close(&merged);
             return brume_curves_delta(terms, count, epsilon, out, error);
         }
         brume_answer one = {.value = {0, 0}, .route = "nothing but failure"};
         brume_status status = BRUME_OK;
-        double room = (answer.value.upper - gathered.failure_ends.upper) * (1 - 1e-9);
-        double sure = (end_to_beat(&answer) - gathered.failure_ends.upper) * (1 - 1e-9);
-        if (order == 1 && epsilon == 0 && brume_rays_apply(gathered.laws, gathered.law_count))
+        double room = (answer.value.upper - merged.failure_ends.upper) * (1 - 1e-9);
+        double sure = (end_to_beat(&answer) - merged.failure_ends.upper) * (1 - 1e-9);
+        if (order == 1 && epsilon == 0 && brume_rays_apply(merged.laws, merged.law_count))
             one.value.upper = 0; /* delta(0) is the total variation of both */
-        else if (order == 1 && sure > 0 && certainly_below(&gathered, epsilon, sure))
+        else if (order == 1 && sure > 0 && certainly_below(&merged, epsilon, sure))
             one.value.upper = 0; /* not above the first order's end */
         else if (order == 1 && room > 0 &&
-                 brume_solve_below(gathered.laws, gathered.law_count, epsilon, room))
+                 brume_solve_below(merged.laws, merged.law_count, epsilon, room))
             one.value.upper = 0; /* not above the first order's upper end */
-        else if (gathered.law_count > 0 &&
-                 !(upper_end ? brume_solve_delta_upper : brume_solve_delta)(
-                     gathered.laws, gathered.law_count, epsilon, width, &one))
+        else if (merged.law_count > 0 && !(upper_end ? brume_solve_delta_upper : brume_solve_delta)(
+                                             merged.laws, merged.law_count, epsilon, width, &one))
             status = no_memory(error);
         if (audit && status == BRUME_OK)
-            status = audit_answer(&gathered, &one, epsilon, error);
-        double failure = gathered.failure;
+            status = audit_answer(&merged, &one, epsilon, error);
+        double failure = merged.failure;
         if (failure > 0) { /* dinf + (1 - dinf) delta, 16 units each way */
             one.value.lower = (failure + (1 - failure) * one.value.lower) * (1 - 16 * BRUME_UNIT);
             one.value.upper = (failure + (1 - failure) * one.value.upper) * (1 + 16 * BRUME_UNIT);
@@ -230,10 +227,10 @@ static brume_status delta_of_epsilon(const brume_term *terms, size_t count, doub
         one.value.upper = fmin(one.value.upper, 1);
         if (status == BRUME_OK) {
             take_larger(&answer, &one);
-            fill(&gathered, &answer, &result);
+            fill(&merged, &answer, &result);
         }
-        bool symmetric = gathered.symmetric;
-        brume_merged_close(&gathered);
+        bool symmetric = merged.symmetric;
+        brume_merged_close(&merged);
         BRUME_TRY(status);
         if (symmetric)
             break;
@@ -288,15 +285,15 @@ brume_status brume_compose_delta(const brume_term *terms, size_t count, double e
 bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, double *delta)
 {
     /* the order of a record removed, which is nearly always the larger */
-    brume_merged gathered;
-    if (brume_merge_terms(terms, count, false, &gathered, NULL) != BRUME_OK)
+    brume_merged merged;
+    if (brume_merge_terms(terms, count, false, &merged, NULL) != BRUME_OK)
         return false;
-    bool known = gathered.curve_count == 0;
-    double finite = 0, failure = gathered.failure;
-    if (known && gathered.law_count > 0)
-        finite = brume_saddle_delta(gathered.laws, gathered.law_count, epsilon);
+    bool known = merged.curve_count == 0;
+    double finite = 0, failure = merged.failure;
+    if (known && merged.law_count > 0)
+        finite = brume_saddle_delta(merged.laws, merged.law_count, epsilon);
     known = known && isfinite(finite);
-    brume_merged_close(&gathered);
+    brume_merged_close(&merged);
     if (known)
         *delta = failure + (1 - failure) * finite;
     return known;

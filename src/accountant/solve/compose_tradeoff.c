@@ -21,7 +21,7 @@ typedef struct profile_point {
 } profile_point;
 
 typedef struct profile {
-    brume_merged *gathered;
+    brume_merged *merged;
     brume_composition *work; /* its counters grow */
     bool dear;               /* the upper end alone costs half and less */
     bool alive;
@@ -30,15 +30,15 @@ typedef struct profile {
 static profile_point evaluate(profile *p, double epsilon, double width, bool upper_end)
 {
     brume_answer answer = {.value = {0, 0}, .route = "nothing but failure"};
-    if (p->gathered->law_count > 0)
+    if (p->merged->law_count > 0)
         p->alive &= (upper_end && p->dear ? brume_solve_delta_upper : brume_solve_delta)(
-            p->gathered->laws, p->gathered->law_count, epsilon, width, &answer);
+            p->merged->laws, p->merged->law_count, epsilon, width, &answer);
     else
         answer.value.lower = answer.value.upper = fmax(0, -expm1(epsilon));
     p->work->nodes += answer.nodes;
     p->work->rounds += answer.rounds;
     p->work->contradictory |= answer.contradictory;
-    double failure = p->gathered->failure, slack = 16 * BRUME_UNIT;
+    double failure = p->merged->failure, slack = 16 * BRUME_UNIT;
     profile_point point = {.u = exp(epsilon)};
     point.lower = (failure + (1 - failure) * answer.value.lower) * (1 - slack);
     point.upper = fmin(1, (failure + (1 - failure) * answer.value.upper) * (1 + slack));
@@ -130,7 +130,7 @@ static void order_ends(profile *p, double type_one, double width, brume_interval
      * grid[1] and to the right of the last but one. Those of the cells outside would not: g might
      * have its top in them. */
     bool closed = rise + type_one * (1 - 1e-12) <= 0 && fall + type_one * (1 + 1e-12) >= 0;
-    double roof = fmin(1 - type_one + 4 * BRUME_UNIT, 1 - p->gathered->failure_ends.lower);
+    double roof = fmin(1 - type_one + 4 * BRUME_UNIT, 1 - p->merged->failure_ends.lower);
     ends->lower = fmin(ends->lower, lower);
     ends->upper =
         fmin(ends->upper, closed ? fmin(roof, upper + 1e-15 * (4 + 4 * last->u * type_one)) : roof);
@@ -150,23 +150,23 @@ brume_status brume_compose_tradeoff(const brume_term *terms, size_t count, doubl
     double width = options && options->tolerance > 0 ? options->tolerance : 1e-12;
     brume_composition result = {.value = {1, 1}, .route = "tangents of the certified profile"};
     for (int order = 0; order < 2; order++) {
-        brume_merged gathered;
-        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &gathered, error));
-        bool symmetric = gathered.symmetric, alive = true, curves = gathered.curve_count > 0;
-        result.has_lower = gathered.has_lower;
-        result.failure = gathered.failure_ends;
+        brume_merged merged;
+        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &merged, error));
+        bool symmetric = merged.symmetric, alive = true, curves = merged.curve_count > 0;
+        result.has_lower = merged.has_lower;
+        result.failure = merged.failure_ends;
         if (type_one == 1) {
             result.value = (brume_interval){0, 0};
         } else if (type_one == 0 && !curves) { /* never wrong: only what fails is told apart */
-            result.value.lower = brume_subtract_down(1, gathered.failure_ends.upper);
-            result.value.upper = brume_subtract_up(1, gathered.failure_ends.lower);
+            result.value.lower = brume_subtract_down(1, merged.failure_ends.upper);
+            result.value.upper = brume_subtract_up(1, merged.failure_ends.lower);
         } else if (!curves) {
-            profile p = {.gathered = &gathered, .work = &result, .alive = true};
-            p.dear = brume_shifted_needed(gathered.laws, gathered.law_count);
+            profile p = {.merged = &merged, .work = &result, .alive = true};
+            p.dear = brume_shifted_needed(merged.laws, merged.law_count);
             order_ends(&p, type_one, width, &result.value);
             alive = p.alive;
         }
-        brume_merged_close(&gathered);
+        brume_merged_close(&merged);
         if (curves)
             return brume_fail(error, BRUME_EUNSUPPORTED, "its Renyi curve bounds epsilon and delta",
                               "a term is known by its moments only: no trade-off function");

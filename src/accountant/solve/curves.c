@@ -17,7 +17,7 @@ bool brume_curves_answered(const char *route)
     return route == route_moments || route == route_pairs;
 }
 
-bool brume_curves_guess(const brume_term *terms, size_t count, brume_merged *gathered)
+bool brume_curves_guess(const brume_term *terms, size_t count, brume_merged *merged)
 {
     brume_curve_sum curves;
     if (!brume_curve_sum_open(terms, count, &curves))
@@ -26,9 +26,9 @@ bool brume_curves_guess(const brume_term *terms, size_t count, brume_merged *gat
     brume_curve_sum_close(&curves);
     brume_loss loss = {.kind = BRUME_LOSS_GAUSSIAN, .a = sqrt(square)};
     /* there is room: what has only a curve has no law of its own */
-    if (brume_law_open(&loss, 1, false, &gathered->laws[gathered->law_count], NULL) != BRUME_OK)
+    if (brume_law_open(&loss, 1, false, &merged->laws[merged->law_count], NULL) != BRUME_OK)
         return false;
-    gathered->law_count++;
+    merged->law_count++;
     return true;
 }
 
@@ -132,22 +132,22 @@ bool brume_curves_help(const brume_term *terms, size_t count)
 bool brume_curves_suffice(const brume_term *terms, size_t count, brume_curve_question q,
                           double upper)
 {
-    brume_merged gathered;
-    if (brume_merge_terms(terms, count, false, &gathered, NULL) != BRUME_OK)
+    brume_merged merged;
+    if (brume_merge_terms(terms, count, false, &merged, NULL) != BRUME_OK)
         return false;
-    bool yes = gathered.curve_count > 0; /* there is nothing else to ask */
-    double factor = 3;                   /* what the saddle point may be wrong by */
-    for (size_t i = 0; i < gathered.law_count; i++)
-        if (gathered.laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN &&
-            gathered.laws[i].count * gathered.laws[i].rate < 20)
+    bool yes = merged.curve_count > 0; /* there is nothing else to ask */
+    double factor = 3;                 /* what the saddle point may be wrong by */
+    for (size_t i = 0; i < merged.law_count; i++)
+        if (merged.laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN &&
+            merged.laws[i].count * merged.laws[i].rate < 20)
             factor = 100; /* few draws that count */
-    if (!yes && gathered.law_count > 0 && isfinite(upper)) {
-        double epsilon = q.of_delta ? upper : q.at, failure = gathered.failure;
+    if (!yes && merged.law_count > 0 && isfinite(upper)) {
+        double epsilon = q.of_delta ? upper : q.at, failure = merged.failure;
         double target = q.of_delta ? q.at : upper;
-        double guess = brume_saddle_delta(gathered.laws, gathered.law_count, epsilon);
+        double guess = brume_saddle_delta(merged.laws, merged.law_count, epsilon);
         yes = failure + (1 - failure) * guess > failure + factor * (target - failure);
     }
-    brume_merged_close(&gathered);
+    brume_merged_close(&merged);
     return yes;
 }
 
@@ -192,13 +192,13 @@ static brume_status by_both(const brume_term *terms, size_t count, brume_curve_q
 static brume_status look(const brume_term *terms, size_t count, double delta, double *finite,
                          brume_composition *out, brume_error *error)
 {
-    brume_merged gathered;
-    BRUME_TRY(brume_merge_terms(terms, count, false, &gathered, error));
-    brume_merged_close(&gathered);
-    *out = (brume_composition){.failure = gathered.failure_ends, .route = route_moments};
-    double excess = delta - gathered.failure_ends.upper;
-    *finite = excess > 0 ? excess / (1 - gathered.failure_ends.lower) * (1 - 8 * BRUME_UNIT) : 0;
-    out->infinite = gathered.infinite || delta <= gathered.failure_ends.lower;
+    brume_merged merged;
+    BRUME_TRY(brume_merge_terms(terms, count, false, &merged, error));
+    brume_merged_close(&merged);
+    *out = (brume_composition){.failure = merged.failure_ends, .route = route_moments};
+    double excess = delta - merged.failure_ends.upper;
+    *finite = excess > 0 ? excess / (1 - merged.failure_ends.lower) * (1 - 8 * BRUME_UNIT) : 0;
+    out->infinite = merged.infinite || delta <= merged.failure_ends.lower;
     return BRUME_OK;
 }
 

@@ -74,7 +74,7 @@ BRUME_MUST_USE brume_status brume_curves_delta(const brume_term *terms, size_t c
                                                brume_error *error);
 
 /* Add a Gaussian that has about their curve to the laws: a place to start, not a bound. */
-bool brume_curves_guess(const brume_term *terms, size_t count, brume_merged *gathered);
+bool brume_curves_guess(const brume_term *terms, size_t count, brume_merged *merged);
 
 /* Does this route say that they answered? Then no moments of all terms are below. */
 bool brume_curves_answered(const char *route);

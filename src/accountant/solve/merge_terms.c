@@ -134,11 +134,11 @@ brume_status brume_merge_terms(const brume_term *terms, size_t count, bool rever
 {
     if (count == 0)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "nothing to compose: no term");
-    brume_merged gathered = {.symmetric = true, .bounded = true, .has_lower = true};
+    brume_merged merged = {.symmetric = true, .bounded = true, .has_lower = true};
     item *items = calloc(count, sizeof *items);
-    gathered.laws = calloc(count, sizeof *gathered.laws);
+    merged.laws = calloc(count, sizeof *merged.laws);
     brume_status status = BRUME_OK;
-    if (!items || !gathered.laws)
+    if (!items || !merged.laws)
         status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for %zu terms", count);
     size_t used = 0;
     long_sum log_survival = {0, 0};
@@ -157,7 +157,7 @@ brume_status brume_merge_terms(const brume_term *terms, size_t count, bool rever
             status = loss_of(&term->cost, &loss, &exact, error);
         if (status != BRUME_OK)
             break;
-        gathered.has_lower &= exact;
+        merged.has_lower &= exact;
         if (term->cost.delta_failure > 0) {
             only = term->cost.delta_failure;
             can_fail += (long double)term->count;
@@ -167,34 +167,34 @@ brume_status brume_merge_terms(const brume_term *terms, size_t count, bool rever
                 add(&log_survival, (long double)term->count * log1pl(-(long double)only));
         }
         if (loss.kind == BRUME_LOSS_NONE)
-            gathered.curve_count++;
+            merged.curve_count++;
         else if (loss.kind != BRUME_LOSS_PURE || loss.a != 0)
             items[used++] = (item){.loss = loss, .count = (long double)term->count};
     }
     if (status == BRUME_OK)
-        status = merge(items, used, reversed, &gathered, error);
+        status = merge(items, used, reversed, &merged, error);
     free(items);
     if (certain) { /* whatever else is released */
-        gathered.failure = gathered.failure_ends.lower = gathered.failure_ends.upper = 1;
-        gathered.infinite = true;
+        merged.failure = merged.failure_ends.lower = merged.failure_ends.upper = 1;
+        merged.infinite = true;
     } else {
-        settle_failure(&log_survival, can_fail, only, &gathered);
+        settle_failure(&log_survival, can_fail, only, &merged);
     }
     if (status != BRUME_OK) {
-        brume_merged_close(&gathered);
+        brume_merged_close(&merged);
         return status;
     }
-    if (gathered.curve_count > 0)
-        gathered.bounded = false;
-    *out = gathered;
+    if (merged.curve_count > 0)
+        merged.bounded = false;
+    *out = merged;
     return BRUME_OK;
 }
 
-void brume_merged_close(brume_merged *gathered)
+void brume_merged_close(brume_merged *merged)
 {
-    for (size_t i = 0; i < gathered->law_count; i++)
-        brume_law_close(&gathered->laws[i]);
-    free(gathered->laws);
-    gathered->laws = NULL;
-    gathered->law_count = 0;
+    for (size_t i = 0; i < merged->law_count; i++)
+        brume_law_close(&merged->laws[i]);
+    free(merged->laws);
+    merged->laws = NULL;
+    merged->law_count = 0;
 }

@@ -1,4 +1,4 @@
-/* Terms gathered into laws: equal ones merged, Gaussians added up, failures multiplied out. */
+/* Terms merged into laws: equal ones merged, Gaussians added up, failures multiplied out. */
 #ifndef BRUME_ACCOUNTANT_SOLVE_MERGE_TERMS_H
 #define BRUME_ACCOUNTANT_SOLVE_MERGE_TERMS_H
 
@@ -21,6 +21,6 @@ typedef struct brume_merged {
 
 BRUME_MUST_USE brume_status brume_merge_terms(const brume_term *terms, size_t count, bool reversed,
                                               brume_merged *out, brume_error *error);
-void brume_merged_close(brume_merged *gathered);
+void brume_merged_close(brume_merged *merged);
 
 #endif

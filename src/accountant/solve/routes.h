@@ -16,13 +16,11 @@
 extern const char brume_route_plain[], brume_route_top[], brume_route_moments[];
 
 /* delta of laws as they are; `upper_end`: the goal is of the estimated excess of the upper end.
- * False if memory ran out. */
+ * `keep`, if not NULL, is given the route that was sharp, still open, if it serves other epsilons
+ * too: close it with keep->close(keep->context). False if memory ran out. */
 BRUME_MUST_USE bool brume_routes_delta(brume_law *laws, size_t count, double epsilon,
-                                       double width_goal, bool upper_end, brume_answer *out);
-
-/* epsilon of laws as they are. False if memory ran out. */
-BRUME_MUST_USE bool brume_routes_epsilon(brume_law *laws, size_t count, double delta,
-                                         double delta_error, double width_goal, brume_answer *out);
+                                       double width_goal, bool upper_end, brume_answer *out,
+                                       brume_closed *keep);
 
 const char *brume_route_name(const brume_line *line);
 

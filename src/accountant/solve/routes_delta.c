@@ -3,6 +3,7 @@
 #include "accountant/solve/routes.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "accountant/exact/atom_sum.h"
 #include "accountant/ray/with_atoms.h"
@@ -15,32 +16,96 @@ static const double pattern_nodes = 8e3; /* of a line that is as dear as pattern
 static const double coarse_width = 1e-7; /* a goal above it is for finding out where to look */
 static const double coarse_cut = 1e-8;   /* of such a goal: what a line may leave out */
 
+/* Room below epsilon for a route that is kept open while epsilon is sought. */
+static const double kept_room = 0.97;
+
+static void close_pattern(void *context)
+{
+    brume_pattern_close(context);
+}
+
+static void close_atoms(void *context)
+{
+    brume_atom_sum_close(context);
+}
+
+/* Hand an open route over, or close it. */
+static void keep_or_close(brume_closed closed, bool kept, brume_closed *keep)
+{
+    if (kept && keep && !keep->delta)
+        *keep = closed;
+    else
+        closed.close(closed.context);
+}
+
 /* Narrow the answer by the sum over sign patterns, if that is quick. */
 static bool try_patterns(const brume_law *laws, size_t count, double epsilon, double effort,
-                         brume_answer *answer)
+                         brume_answer *answer, brume_closed *keep)
 {
-    brume_pattern *pattern = brume_pattern_open(laws, count, epsilon, effort);
+    double least = keep ? kept_room * epsilon : epsilon;
+    brume_pattern *pattern = brume_pattern_open(laws, count, least, effort);
+    if (!pattern && least != epsilon) {
+        least = epsilon;
+        pattern = brume_pattern_open(laws, count, least, effort);
+    }
     if (!pattern)
         return false;
     brume_closed closed = brume_pattern_form(pattern);
+    closed.least = least;
+    closed.close = close_pattern;
     brume_closed_delta(&closed, epsilon, answer);
-    brume_pattern_close(pattern);
+    keep_or_close(closed, true, keep);
     return true;
 }
 
 /* Narrow the answer by the sum over the atoms of lattice laws, if there are few. */
 static bool try_atoms(const brume_law *laws, size_t count, double epsilon, double delta,
-                      brume_answer *answer)
+                      double width_goal, brume_answer *answer, brume_closed *keep)
 {
-    brume_atom_sum *sum = brume_atom_sum_open(laws, count, epsilon, delta);
+    double least = keep ? kept_room * epsilon : epsilon;
+    brume_atom_sum *sum = brume_atom_sum_open(laws, count, least, delta);
     if (!sum)
         return false;
     brume_closed closed = brume_atom_sum_form(sum);
+    closed.least = least;
+    closed.close = close_atoms;
     brume_closed_delta(&closed, epsilon, answer);
     answer->balls = false;
     answer->nodes += brume_atom_sum_size(sum);
-    brume_atom_sum_close(sum);
-    return true;
+    bool narrow = brume_answer_is_narrow(answer, width_goal);
+    keep_or_close(closed, narrow, keep);
+    return narrow;
+}
+
+/* A line that is kept open. */
+static double kept_line_delta(void *context, double epsilon, brume_side side)
+{
+    double lower, upper;
+    brume_line_certify(context, epsilon, side == BRUME_LOWER_SIDE ? &lower : NULL,
+                       side == BRUME_UPPER_SIDE ? &upper : NULL);
+    return side == BRUME_UPPER_SIDE ? fmin(upper, 1) : fmax(lower, 0);
+}
+
+static void close_kept_line(void *context)
+{
+    brume_line_close(context);
+    free(context);
+}
+
+/* Close the line, unless it can be kept. */
+static void keep_line(brume_line *line, bool kept, brume_closed *keep)
+{
+    brume_line *own = kept && keep && !keep->delta ? malloc(sizeof *own) : NULL;
+    if (!own) {
+        brume_line_close(line);
+        return;
+    }
+    *own = *line;
+    *keep = (brume_closed){.delta = kept_line_delta,
+                           .context = own,
+                           .route = brume_route_name(line),
+                           .slope = line->saddle > 0 ? line->saddle : line->c,
+                           .close = close_kept_line};
 }
 
 /* Subsampled Gaussians beside atoms, where no short line ends by itself? */
@@ -66,7 +131,7 @@ static bool short_line(brume_law *laws, size_t count, double epsilon)
 }
 
 bool brume_routes_delta(brume_law *laws, size_t count, double epsilon, double width_goal,
-                        bool upper_end, brume_answer *out)
+                        bool upper_end, brume_answer *out, brume_closed *keep)
 {
     brume_answer answer = {.value = {0, 1}, .route = brume_route_plain};
     double top, log_mass, slack = (20 + 2 * (double)count) * unit;
@@ -112,10 +177,15 @@ bool brume_routes_delta(brume_law *laws, size_t count, double epsilon, double wi
         return true;
     }
     if (beside_lines(laws, count, epsilon) &&
-        brume_ray_atoms_delta(laws, count, epsilon, brume_ray_atoms_goal(width_goal), &answer) &&
+        brume_ray_atoms_delta(laws, count, epsilon, brume_ray_atoms_goal(width_goal), &answer,
+                              keep) &&
         brume_answer_is_narrow(&answer, fmax(width_goal, BRUME_RAY_WIDTH))) {
         *out = answer;
         return true;
+    }
+    if (keep && keep->delta) { /* not sharp: others are asked */
+        keep->close(keep->context);
+        *keep = (brume_closed){0};
     }
     brume_line line = {.laws = laws, .law_count = count};
     if (width_goal > coarse_width) /* some digits are enough: fewer nodes */
@@ -128,10 +198,10 @@ bool brume_routes_delta(brume_law *laws, size_t count, double epsilon, double wi
     /* no route is much sharper than what the parameters' own units do to delta */
     double own = 1024 * unit * line.c * fabs(epsilon);
     closed = closed ||
-             (alive && width > 0 && try_atoms(laws, count, epsilon, exp(fmin(goal, 0)), &answer) &&
-              brume_answer_is_narrow(&answer, width_goal));
-    closed = closed ||
-             (alive && width > 0 && try_patterns(laws, count, epsilon, BRUME_SOME_EFFORT, &answer));
+             (alive && width > 0 &&
+              try_atoms(laws, count, epsilon, exp(fmin(goal, 0)), width_goal, &answer, keep));
+    closed = closed || (alive && width > 0 &&
+                        try_patterns(laws, count, epsilon, BRUME_SOME_EFFORT, &answer, keep));
     bool patterns_tried = false;
     while (alive && !closed) {
         line.width = width;
@@ -168,7 +238,7 @@ bool brume_routes_delta(brume_law *laws, size_t count, double epsilon, double wi
             continue;
         }
         if (width == 0 && wide)
-            try_patterns(laws, count, epsilon, BRUME_PATTERN_EFFORT, &answer);
+            try_patterns(laws, count, epsilon, BRUME_PATTERN_EFFORT, &answer, keep);
         /* rounding, which no band narrows? */
         bool rounded = band < 0.2 * (answer.value.upper - answer.value.lower);
         if (width == 0 || !wide || line.cut || (answer.rounds > 3 && gap > 0.8 * before) ||
@@ -180,18 +250,18 @@ bool brume_routes_delta(brume_law *laws, size_t count, double epsilon, double wi
         double nodes = width > 0 ? (double)line.count * line.width / width : INFINITY;
         if (!patterns_tried && nodes > pattern_nodes) {
             patterns_tried = true;
-            closed = try_patterns(laws, count, epsilon, BRUME_PATTERN_EFFORT, &answer) &&
+            closed = try_patterns(laws, count, epsilon, BRUME_PATTERN_EFFORT, &answer, keep) &&
                      brume_answer_is_narrow(&answer, fmax(narrowest, own));
         }
         if (width == 0)
             break;
     }
-    brume_line_close(&line);
+    keep_line(&line, alive && line.count > 0 && !line.cut, keep);
     bool enough = upper_end && answer.excess > 0 &&
                   answer.excess <= 1.15 * width_goal * answer.value.upper;
     if (alive && width > 0 && !closed && !patterns_tried && !enough &&
         !brume_answer_is_narrow(&answer, 1e-8))
-        try_patterns(laws, count, epsilon, BRUME_PATTERN_EFFORT, &answer);
+        try_patterns(laws, count, epsilon, BRUME_PATTERN_EFFORT, &answer, keep);
     if (alive && epsilon >= 0 && !rays_first && !enough &&
         !brume_answer_is_narrow(&answer, BRUME_RAY_WIDTH)) {
         double before = answer.value.upper;

@@ -8,13 +8,12 @@
 #include "accountant/solve/invert.h"
 #include "accountant/solve/routes.h"
 
-static const double wide_epsilon = 1e-3; /* wider than this, delta is inverted point by point */
-static const double worst_width = 1e-4;  /* where this wide, a dominating law may be lower */
+static const double worst_width = 1e-4; /* where this wide, a dominating law may be lower */
 
 static bool delta_of(brume_law *laws, size_t count, double epsilon, double width_goal,
                      bool upper_end, brume_answer *out)
 {
-    if (!brume_routes_delta(laws, count, epsilon, width_goal, upper_end, out))
+    if (!brume_routes_delta(laws, count, epsilon, width_goal, upper_end, out, NULL))
         return false;
     brume_answer_settle(out);
     return true;
@@ -23,16 +22,9 @@ static bool delta_of(brume_law *laws, size_t count, double epsilon, double width
 static bool epsilon_of(brume_law *laws, size_t count, double delta, double delta_error,
                        double width_goal, brume_answer *out)
 {
-    if (!brume_routes_epsilon(laws, count, delta, delta_error, width_goal, out))
+    if (!brume_invert_delta(laws, count, delta, delta_error, width_goal, out))
         return false;
     brume_answer_settle(out);
-    bool wide = out->value.upper < INFINITY &&
-                !brume_answer_is_narrow(out, fmax(width_goal, wide_epsilon));
-    if (wide && !out->contradictory) {
-        if (!brume_invert_delta(laws, count, delta, delta_error, width_goal, out))
-            return false;
-        brume_answer_settle(out);
-    }
     return true;
 }
 
@@ -55,7 +47,7 @@ static bool solve_delta(brume_law *laws, size_t count, double epsilon, double go
         brume_answer_take_upper(&upper, &lower);
     brume_shifted_close(worst, count);
     if (alive && upper_end && brume_shifted_needed(laws, count))
-        upper.value.lower = 0; /* that was of laws moved up, and is of no use */
+        upper.value.lower = 0; /* for the shifted laws only: it does not hold for the originals */
     if (alive && joined.lower != joined.upper) {
         alive = delta_of(joined.lower, count, epsilon, goal, upper_end, &lower);
         if (alive)

@@ -36,26 +36,26 @@ static void mixture_close(mixture *mix)
 static brume_status mixture_open(const brume_term *terms, size_t count, bool reversed, mixture *out,
                                  brume_error *error)
 {
-    brume_merged gathered;
-    BRUME_TRY(brume_merge_terms(terms, count, reversed, &gathered, error));
-    mixture mix = {.laws = calloc(gathered.law_count + 2, sizeof *mix.laws),
-                   .failure = gathered.failure_ends.upper,
-                   .symmetric = gathered.symmetric};
+    brume_merged merged;
+    BRUME_TRY(brume_merge_terms(terms, count, reversed, &merged, error));
+    mixture mix = {.laws = calloc(merged.law_count + 2, sizeof *mix.laws),
+                   .failure = merged.failure_ends.upper,
+                   .symmetric = merged.symmetric};
     brume_joined joined = {0};
-    bool moved = mix.laws && brume_shifted_needed(gathered.laws, gathered.law_count);
+    bool moved = mix.laws && brume_shifted_needed(merged.laws, merged.law_count);
     bool alive = mix.laws != NULL;
     if (moved)
-        alive = brume_shifted_open(gathered.laws, gathered.law_count, true, &joined);
-    if (alive && gathered.law_count > 0) { /* the laws themselves move over */
-        brume_law *from = moved ? joined.upper : gathered.laws;
-        memcpy(mix.laws, from, gathered.law_count * sizeof *from);
-        mix.count = gathered.law_count;
+        alive = brume_shifted_open(merged.laws, merged.law_count, true, &joined);
+    if (alive && merged.law_count > 0) { /* the laws themselves move over */
+        brume_law *from = moved ? joined.upper : merged.laws;
+        memcpy(mix.laws, from, merged.law_count * sizeof *from);
+        mix.count = merged.law_count;
         if (moved)
             free(joined.upper);
         else
-            gathered.law_count = 0;
+            merged.law_count = 0;
     }
-    brume_merged_close(&gathered);
+    brume_merged_close(&merged);
     if (!alive) {
         mixture_close(&mix);
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
