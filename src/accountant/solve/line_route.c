@@ -10,7 +10,7 @@ static const double pattern_nodes = 8e3; /* of a line that is as expensive as pa
 /* A line that is kept open. */
 static double kept_line_delta(void *context, double epsilon, brume_side side)
 {
-    double lower, upper;
+    double lower = 0, upper = 1;
     brume_line_certify(context, epsilon, side == BRUME_LOWER_SIDE ? &lower : NULL,
                        side == BRUME_UPPER_SIDE ? &upper : NULL);
     return side == BRUME_UPPER_SIDE ? fmin(upper, 1) : fmax(lower, 0);
