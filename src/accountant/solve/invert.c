@@ -117,6 +117,18 @@ static bool sampled_alone(brume_law *laws, size_t count, double delta, double de
     return answer->rounds > 0 && brume_answer_is_narrow(answer, fmax(width_goal, BRUME_RAY_WIDTH));
 }
 
+/* Would points of subsampled Gaussians alone add nothing to what their own searches found? Only a
+ * band would end a line there, which takes seconds and is not sharper than rays. */
+static bool sampled_is_exhausted(brume_law *laws, size_t count, double guess,
+                                 const brume_answer *answer)
+{
+    brume_line line = {.laws = laws, .law_count = count};
+    double width = -1, size;
+    return brume_rays_apply(laws, count) && answer->value.upper < INFINITY &&
+           brume_route_aim(&line, fmin(guess, answer->value.upper), INFINITY, &size, &width) &&
+           width > 0;
+}
+
 /* Ask for delta at one epsilon after another, from a guess on. */
 static bool search(profile *p, double delta, double delta_error, double guess, brume_answer *answer)
 {
@@ -140,7 +152,8 @@ bool brume_invert_delta(brume_law *laws, size_t count, double delta, double delt
         !sampled_alone(laws, count, delta, delta_error, width_goal, &answer)) {
         profile p = {.laws = laws, .count = count, .goal = width_goal, .epsilon = NAN};
         double guess = take_moments(laws, count, delta, delta_error, &answer);
-        if (!search(&p, delta, delta_error, guess, &answer))
+        if (!sampled_is_exhausted(laws, count, guess, &answer) &&
+            !search(&p, delta, delta_error, guess, &answer))
             return false;
     }
     *out = answer;
