@@ -1,4 +1,4 @@
-/* How much bounding and clamping may have bent an answer.
+/* How much bounding and clamping may have biased an answer.
  *
  * Promise: everything counted is 0 or 1 for each unit, and a function of that unit's rows alone. */
 #include "query/plan/bias.h"

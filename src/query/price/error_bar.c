@@ -8,28 +8,28 @@
 
 #include <math.h>
 
-#include "query/price/tail.h"
+#include "query/price/noise_tail.h"
 
 enum { STEPS = 100, PIECES = 32 };
 
 /* ---- one number ---- */
 
-static brume_tail_upper tail_of(brume_noise_kind noise)
+static brume_noise_tail_upper tail_of(brume_noise_kind noise)
 {
     switch (noise) {
     case BRUME_NOISE_DISCRETE_LAPLACE:
-        return brume_tail_laplace_upper;
+        return brume_noise_tail_laplace_upper;
     case BRUME_NOISE_ROUNDED_GAUSSIAN:
-        return brume_tail_rounded_gaussian_upper;
+        return brume_noise_tail_rounded_gaussian_upper;
     case BRUME_NOISE_DISCRETE_GAUSSIAN:
         break;
     }
-    return brume_tail_discrete_gaussian_upper;
+    return brume_noise_tail_discrete_gaussian_upper;
 }
 
 static double find_width(brume_noise_kind noise, double scale, double beta)
 {
-    brume_tail_upper tail = tail_of(noise);
+    brume_noise_tail_upper tail = tail_of(noise);
     double high = 1; /* P[|noise| > w] = 2 P[noise >= w+1] */
     if (2 * tail(scale, 1) <= beta)
         return 0;

@@ -6,7 +6,7 @@
 #include "accountant/exact/profile.h"
 #include "base/error.h"
 #include "number/rounding.h"
-#include "query/price/tail.h"
+#include "query/price/noise_tail.h"
 
 static const uint64_t largest_m = UINT64_C(1) << 61;
 
@@ -32,7 +32,7 @@ static brume_status no_threshold(brume_error *error)
 
 /* Least m >= 1 for which any_of(tail(m), groups) <= delta: tails fall, so bisection finds it; what
  * is returned was evaluated. */
-static brume_status least_threshold(brume_tail_upper tail, double scale, uint64_t groups,
+static brume_status least_threshold(brume_noise_tail_upper tail, double scale, uint64_t groups,
                                     double delta, uint64_t *m, double *delta_upper,
                                     brume_error *error)
 {
@@ -59,15 +59,16 @@ static brume_status least_threshold(brume_tail_upper tail, double scale, uint64_
 brume_status brume_key_threshold_laplace(double scale, uint64_t groups, double delta, uint64_t *m,
                                          double *delta_upper, brume_error *error)
 {
-    return least_threshold(brume_tail_laplace_upper, scale, groups, delta, m, delta_upper, error);
+    return least_threshold(brume_noise_tail_laplace_upper, scale, groups, delta, m, delta_upper,
+                           error);
 }
 
 brume_status brume_key_threshold_discrete_gaussian(double sigma, uint64_t groups, double delta,
                                                    uint64_t *m, double *delta_upper,
                                                    brume_error *error)
 {
-    return least_threshold(brume_tail_discrete_gaussian_upper, sigma, groups, delta, m, delta_upper,
-                           error);
+    return least_threshold(brume_noise_tail_discrete_gaussian_upper, sigma, groups, delta, m,
+                           delta_upper, error);
 }
 
 /* ---- rounded Gaussian ---- */
@@ -135,7 +136,7 @@ static double replace_upper(const gaussian_query *query)
 static double whole_query_upper(gaussian_query *query, double sigma, uint64_t m)
 {
     enum { ADD_REMOVE_EXACT = 256, REPLACE_EXACT = 8 }; /* more cells: the coarse bound is close */
-    double tail = brume_tail_rounded_gaussian_upper(sigma, count_down(m));
+    double tail = brume_noise_tail_rounded_gaussian_upper(sigma, count_down(m));
     if (tail >= 1)
         return 1;
     query->all_hidden_log = brume_log1p_down(-tail);

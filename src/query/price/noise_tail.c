@@ -1,11 +1,11 @@
 /* Tails of the noises a query uses. */
-#include "query/price/tail.h"
+#include "query/price/noise_tail.h"
 
 #include <math.h>
 
 #include "number/rounding.h"
 
-double brume_tail_laplace_upper(double scale, double m)
+double brume_noise_tail_laplace_upper(double scale, double m)
 {
     double a_down = brume_exp_down(-brume_divide_up(1, scale));
     double power_up = brume_exp_up(-brume_divide_down(m, scale));
@@ -21,7 +21,7 @@ static double gaussian_upper(double sigma, double t)
     return brume_multiply_up(0.5, brume_erfc_up(brume_divide_down(t, divisor)));
 }
 
-double brume_tail_rounded_gaussian_upper(double sigma, double m)
+double brume_noise_tail_rounded_gaussian_upper(double sigma, double m)
 {
     return gaussian_upper(sigma, brume_subtract_down(m, 0.5));
 }
@@ -30,7 +30,7 @@ double brume_tail_rounded_gaussian_upper(double sigma, double m)
  *  - f(m+j) <= f(m) exp(-jm/sigma^2) and Theta >= 1: f(m) / (1 - exp(-m/sigma^2));
  *  - where m - 1/2 >= sigma f is convex from m - 1/2 on, so f(x) <= integral of f over x -+ 1/2,
  * and Theta >= sigma sqrt(2 pi): P[N >= m - 1/2]. */
-double brume_tail_discrete_gaussian_upper(double sigma, double m)
+double brume_noise_tail_discrete_gaussian_upper(double sigma, double m)
 {
     double variance_up = brume_multiply_up(sigma, sigma);
     double exponent_down =
