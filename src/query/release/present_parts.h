@@ -25,4 +25,36 @@ typedef struct brume_shown {
 brume_shown brume_present_show(const brume_present_source *source, size_t aggregate, size_t group,
                                double beta);
 
+/* The rows of an answer, and what they are computed from. */
+typedef struct brume_answer_row {
+    brume_value *keys, *shown, *raw;
+    brume_value *outputs;
+    double *errors; /* NaN: none */
+    bool near;      /* its units were hardly enough to be shown */
+    char (*texts)[BRUME_KEY_TEXT];
+} brume_answer_row;
+
+typedef struct brume_answer_table {
+    const brume_plan *plan;
+    const brume_drawn *drawn;
+    brume_value *modes;
+    char (*mode_texts)[BRUME_KEY_TEXT];
+    brume_answer_row *rows;
+    size_t count;
+} brume_answer_table;
+
+/* How many aggregates an output uses. */
+size_t brume_count_aggregates(const brume_formula *formula);
+
+/* Does the half-width differ from row to row? Counts and sums have one for all. */
+bool brume_error_varies(const brume_plan *plan, const brume_formula *formula);
+
+/* A private key is shown because its noisy count was large: near the threshold, more often too
+ * large than too small. */
+bool brume_flags_near(const brume_plan *plan);
+
+/* {"columns","rows","row_error_95"} and, with private keys, "near_threshold". */
+BRUME_MUST_USE brume_status brume_answer_table_to_json(const brume_answer_table *all, json_t **out,
+                                                       brume_error *error);
+
 #endif
