@@ -5,7 +5,7 @@
 
 #include <brume/filter.h>
 
-#include "accountant/renyi.h"
+#include "accountant/renyi/renyi.h"
 #include "random/tape.h"
 
 static brume_error error;

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "accountant/profile.h"
+#include "accountant/exact/profile.h"
 #include "query/key_threshold.h"
 
 static brume_error error;

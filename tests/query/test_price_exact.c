@@ -10,7 +10,7 @@
 #include <gmp.h>
 #include <mpfr.h>
 
-#include "accountant/profile.h"
+#include "accountant/exact/profile.h"
 #include "query/price.h"
 #include "random/tape.h"
 
