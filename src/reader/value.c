@@ -156,7 +156,7 @@ static inline bool small_decimal(brume_text text, int64_t *digits, int *behind)
     at += negative;
     if (end - at < 1 || end - at > 19)
         return false;
-    uint64_t value = 0; /* of 19 digits it may wrap: then it is not taken */
+    uint64_t value = 0; /* holds 19 digits, which are then refused */
     const char *begin = at;
     for (; at < end; at++) {
         unsigned digit = (unsigned)(*at - '0');
