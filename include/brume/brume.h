@@ -24,6 +24,7 @@
 #include <brume/gaussian.h>
 #include <brume/gram.h>
 #include <brume/grid_noise.h>
+#include <brume/instability.h>
 #include <brume/interquartile.h>
 #include <brume/interval.h>
 #include <brume/key_count.h>

@@ -54,6 +54,17 @@ BRUME_API BRUME_MUST_USE brume_status brume_decimal_multiply(const brume_decimal
                                                              brume_decimal *out,
                                                              brume_error *error);
 
+/* A decimal with a sign; 0 is not negative. */
+typedef struct brume_signed_decimal {
+    brume_decimal size;
+    bool negative;
+} brume_signed_decimal;
+
+/* As brume_decimal_parse, with an optional + or - before the digits. */
+BRUME_API BRUME_MUST_USE brume_status brume_signed_decimal_parse(const char *text,
+                                                                 brume_signed_decimal *out,
+                                                                 brume_error *error);
+
 /* The double next to x in the named direction; x itself where it is a double. */
 BRUME_API double brume_decimal_lower(const brume_decimal *x);
 BRUME_API double brume_decimal_nearest(const brume_decimal *x);

@@ -83,6 +83,10 @@ typedef struct brume_card {
     /* Enclosure of P[noise = step * k]. Drives the tests of `noise`. */
     brume_status (*mass)(const brume_event *event, int64_t k, brume_interval *mass,
                          brume_error *error);
+
+    /* NULL; or why the mechanism is NOT private, in words. Such a card is for teaching: it has no
+     * cost, so that it cannot be charged, and an audit convicts it of its parameter epsilon. */
+    const char *broken;
 } brume_card;
 
 /* Every card, in the order of lists; *count of them, then NULL. */

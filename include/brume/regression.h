@@ -32,6 +32,12 @@ BRUME_API BRUME_MUST_USE brume_status brume_regression_log(const brume_gram *gra
                                                            const double *point, double step,
                                                            int64_t *out, brume_error *error);
 
+/* q itself, to about 15 digits where the matrix is not nearly singular; infinite where it is
+ * singular. The point as above. */
+BRUME_API BRUME_MUST_USE brume_status brume_regression_value(const brume_gram *gram,
+                                                             const double *point, double *out,
+                                                             brume_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,7 @@
 #include <brume/stability.h>
 #include <brume/stable_histogram.h>
 
+#include "audit/broken_median.h"
 #include "base/error.h"
 
 enum { MOST_REPEATED = 10000, QUERIES = 8, GRID = 1024 };
@@ -370,6 +371,22 @@ static brume_status draw_smooth(const brume_subject *subject, bool second, brume
     return BRUME_OK;
 }
 
+/* ------------------------------------------------------------------ what is broken */
+
+static brume_status prepare_broken(brume_subject *subject, brume_error *error)
+{
+    (void)subject;
+    (void)error;
+    return BRUME_OK;
+}
+
+static brume_status draw_broken(const brume_subject *subject, bool second, brume_bits *bits,
+                                int64_t *out, size_t n, brume_error *error)
+{
+    return brume_broken_median_draw(parameter(subject, "epsilon"), subject->event.adjacency, second,
+                                    bits, out, n, error);
+}
+
 /* ------------------------------------------------------------------ the table */
 
 static const char two_numbers[] = "a number, and one that differs by the sensitivity";
@@ -407,6 +424,9 @@ static const kind kinds[] = {
      noisy_number, 1. / GRID, true, prepare_smooth, draw_smooth},
     {"smooth_lln", "a value and its bound, and both as much larger as they may be", noisy_number,
      1. / GRID, true, prepare_smooth, draw_smooth},
+    {"local_sensitivity_laplace",
+     "a few numbers of which just more than half are 0 and the others 1000000, and with one 0 less",
+     "the noisy median", 1, false, prepare_broken, draw_broken},
 };
 
 brume_status brume_subject_open(const brume_event *event, brume_subject **out, brume_error *error)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <brume/account.h>
+#include <brume/mechanism.h>
 
 #include "audit/subject.h"
 #include "cli/progress.h"
@@ -100,6 +101,12 @@ brume_status brume_audit_claim(const brume_event *event, double delta, double *c
 {
     brume_term *terms = NULL;
     brume_bound bound;
+    const brume_card *card = brume_card_by_id(event->mechanism);
+    if (card->broken) { /* the accountant claims nothing; whoever uses it claims this */
+        size_t epsilon = brume_card_parameter(card, "epsilon");
+        *claimed = event->parameter[epsilon] * (double)event->count;
+        return BRUME_OK;
+    }
     BRUME_TRY(brume_account_terms(event, 1, 1, BRUME_METHOD_AUTO, &terms, error));
     brume_status status = brume_account_epsilon(BRUME_METHOD_AUTO, terms, 1, delta, &bound, error);
     free(terms);
@@ -268,8 +275,9 @@ const brume_command brume_command_audit = {
         "is the witness. The reverse is no proof: a fault that few draws meet is not found.\n\n"
         "It can audit randomized_response, laplace, gaussian and their discrete forms, "
         "exponential, noisy_max, permute_and_flip, above_threshold, sparse_vector, "
-        "propose_test_release, stable_release, stable_histogram and the smooth mechanisms. A "
-        "mechanism that is repeated is audited by the sum of its outcomes.\n\n"
+        "propose_test_release, stable_release, stable_histogram and the smooth mechanisms; and "
+        "local_sensitivity_laplace, which is broken, and convicted. A mechanism that "
+        "is repeated is audited by the sum of its outcomes.\n\n"
         "With --query the whole path of a SQL query is audited, from the printed SQL to the table that "
         "an analyst sees, at the claimed price. The neighbours are small tables, made from the policies "
         "of the datasets and the literals of the query: the data is not read and nothing is spent; a "

@@ -114,7 +114,7 @@ static brume_status write_json(brume_call *call, const brume_command *only, cons
 
 brume_status brume_write_overview(brume_call *call, brume_error *error)
 {
-    static const char *const columns[] = {"", "", NULL};
+    static const char *const columns[] = {"", "~", NULL};
     if (call->json)
         return write_json(call, NULL, NULL, error);
     fprintf(call->out,

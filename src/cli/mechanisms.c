@@ -55,11 +55,13 @@ static json_t *card_json(const brume_card *card)
             json_array_append_new(adjacencies, json_string(adjacency_names[i].name));
     for (size_t i = 0; card->examples && card->examples[i]; i++)
         json_array_append_new(examples, json_sprintf("brume %s", card->examples[i]));
-    return json_pack("{s:i, s:s, s:s, s:o, s:s, s:o, s:s, s:s?, s:b, s:s?, s:o}", "id",
+    json_t *broken = card->broken ? json_string(card->broken) : json_false();
+    return json_pack("{s:i, s:s, s:s, s:o, s:s, s:o, s:s, s:s?, s:b, s:s?, s:o, s:o}", "id",
                      (int)card->id, "name", card->name, "summary", card->summary, "parameters",
                      parameters, "guarantee", card->guarantee, "adjacencies", adjacencies,
                      "sensitivity", card->sensitivity, "accuracy", card->accuracy, "noise",
-                     card->noise != NULL, "proof", card->proof, "examples", examples);
+                     card->noise != NULL, "proof", card->proof, "examples", examples, "broken",
+                     broken);
 }
 
 static brume_status write_json(brume_call *call, const brume_card *only, brume_error *error)

@@ -1,5 +1,6 @@
 /* triangles of a graph under edge privacy. */
 #include "cli/release.h"
+#include "cli/statistic.h"
 
 #include <stdlib.h>
 
@@ -125,5 +126,21 @@ brume_status brume_release_triangles(brume_release *release, brume_error *error)
     brume_graph_close(graph);
     if (status == BRUME_OK && release->released)
         release->value = json_integer(out > 0 ? out : 0);
+    return status;
+}
+
+/* Without privacy, for `brume statistic`. */
+brume_status brume_look_triangles(const brume_release *input, brume_look *look, brume_error *error)
+{
+    brume_graph *graph = NULL;
+    uint64_t count = 0;
+    BRUME_TRY(read_graph(input, &graph, error));
+    brume_status status = brume_triangle_count(graph, &count, error);
+    if (status == BRUME_OK)
+        status = brume_triangle_instability(graph, look->smoothness, brume_look_bound(look),
+                                            &look->found, error);
+    if (status == BRUME_OK)
+        look->value = json_integer((json_int_t)count);
+    brume_graph_close(graph);
     return status;
 }

@@ -1,5 +1,6 @@
 /* histogram, mode and top-k of a column's texts. */
 #include "cli/release.h"
+#include "cli/statistic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -263,6 +264,68 @@ brume_status brume_release_keys(brume_release *release, brume_error *error)
         status = histogram_of_any(release, keys, error);
     else if (status == BRUME_OK)
         status = winners(release, keys, domain, domain_count, rows, error);
+    brume_key_count_close(keys);
+    free(domain);
+    free(storage);
+    return status;
+}
+
+/* ---- without privacy, for `brume statistic` ---- */
+
+/* The mode, its number among the keys, and how many changes surely leave it; SIZE_MAX for none. */
+static brume_status find_mode(const brume_release *input, const brume_key_count *keys,
+                              const char **domain, size_t domain_count, uint64_t rows, size_t *mode,
+                              uint64_t *distance, brume_error *error)
+{
+    size_t n = domain ? domain_count : brume_key_count_size(keys), winner = 0, found = 0, length;
+    brume_top_k_rule rule = {.k = 1, .open_domain = !domain, .adjacency = input->adjacency};
+    const char *key;
+    int64_t *counts = calloc(n + 1, sizeof *counts);
+    if (!counts)
+        return brume_no_memory(error, "the keys");
+    uint64_t units = rows;
+    if (domain)
+        count_domain(keys, domain, domain_count, counts, &units);
+    for (size_t i = 0; !domain && i < n; i++)
+        counts[i] = (int64_t)brume_key_count_at(keys, i, &key, &length);
+    /* Under replace rows outside of a declared domain are there too and may get a key. */
+    bool fixed = input->adjacency == BRUME_REPLACE && rows == 0;
+    brume_status status = brume_top_k(&rule, (const uint64_t *)counts, n,
+                                      fixed       ? 0
+                                      : units > 0 ? units
+                                                  : 1,
+                                      &winner, &found, distance, error);
+    if (domain && found > 0 && *distance > units - 1)
+        *distance = units - 1;
+    *mode = found > 0 ? winner : SIZE_MAX;
+    free(counts);
+    return status;
+}
+
+brume_status brume_look_mode(const brume_release *input, brume_look *look, brume_error *error)
+{
+    char *storage;
+    const char **domain;
+    size_t domain_count, mode = SIZE_MAX;
+    uint64_t rows = 0, distance = 0;
+    brume_key_count *keys = NULL;
+    brume_status status = read_domain(input, &storage, &domain, &domain_count, error);
+    if (status == BRUME_OK)
+        status = count_keys(input, &keys, &rows, error);
+    if (status == BRUME_OK)
+        status = brume_key_count_sort(keys, NULL, error);
+    if (status == BRUME_OK)
+        status = find_mode(input, keys, domain, domain_count, rows, &mode, &distance, error);
+    if (status == BRUME_OK)
+        status = brume_answer_instability(distance, look->smoothness, brume_look_bound(look),
+                                          &look->found, error);
+    if (status == BRUME_OK && mode != SIZE_MAX) {
+        const char *key = domain ? domain[mode] : NULL;
+        size_t length = key ? strlen(key) : 0;
+        if (!key)
+            (void)brume_key_count_at(keys, mode, &key, &length);
+        look->value = key_json(key, length);
+    }
     brume_key_count_close(keys);
     free(domain);
     free(storage);

@@ -1,5 +1,6 @@
 /* covariance and regression: what needs a Gram matrix. */
 #include "cli/release.h"
+#include "cli/statistic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -241,4 +242,40 @@ brume_status brume_release_regression(brume_release *release, brume_error *error
     BRUME_TRY(brume_release_method(release, NULL, error));
     BRUME_TRY(brume_release_need_delta(release, error));
     return with_gram(release, false, release_prediction, error);
+}
+
+/* ---- without privacy, for `brume statistic` ---- */
+
+static brume_status look_at_gram(const brume_release *input, const table *columns,
+                                 const brume_gram *gram, brume_look *look, brume_error *error)
+{
+    double point[MOST] = {0}, value;
+    BRUME_TRY(read_point(input, columns, point, error));
+    BRUME_TRY(brume_regression_value(gram, point, &value, error));
+    if (look->beta > 2)
+        return brume_fail(error, BRUME_EARGUMENT, "it bounds the change of the logarithm",
+                          "regression takes a '--beta' of at most 2");
+    look->value = brume_json_real(value);
+    look->of = "its logarithm";
+    return brume_regression_instability(gram, look->beta, &look->found, error);
+}
+
+brume_status brume_look_regression(const brume_release *input, brume_look *look, brume_error *error)
+{
+    table columns = {0};
+    brume_gram *gram = NULL;
+    char *words = NULL;
+    brume_status status = copy_columns(input, &words, error);
+    char *rest = words;
+    if (status == BRUME_OK)
+        status = read_columns(input, rest, &columns, error);
+    if (status == BRUME_OK)
+        status = brume_gram_open(columns.count, NORM, &gram, error);
+    if (status == BRUME_OK)
+        status = fill(input, &columns, false, gram, error);
+    if (status == BRUME_OK)
+        status = look_at_gram(input, &columns, gram, look, error);
+    brume_gram_close(gram);
+    free(words);
+    return status;
 }

@@ -1,6 +1,7 @@
 /* quantile, median and interquartile range: by global sensitivity, the exponential mechanism,
  * smooth sensitivity, propose-test-release, or stable bins. */
 #include "cli/release.h"
+#include "cli/statistic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -238,5 +239,55 @@ brume_status brume_release_interquartile(brume_release *release, brume_error *er
     if (status == BRUME_OK && release->released && !release->value)
         release->value =
             brume_json_real(fmin(fmax(column.step * (double)out, 0), column.upper - column.lower));
+    return status;
+}
+
+/* ---- without privacy, for `brume statistic` ---- */
+
+enum { LOOK_RESOLUTION = 40 }; /* as fine as the grid can be */
+
+brume_status brume_look_quantile(const brume_release *input, brume_look *look, brume_error *error)
+{
+    uint64_t numerator, denominator;
+    BRUME_TRY(read_q(input, &numerator, &denominator, error));
+    brume_grid_column column;
+    BRUME_TRY(brume_release_column(input, NULL, LOOK_RESOLUTION, false, &column, error));
+    brume_quantile_rule rule = {.numerator = numerator,
+                                .denominator = denominator,
+                                .values_per_unit = 1,
+                                .adjacency = input->adjacency,
+                                .lower = column.low,
+                                .upper = column.high};
+    brume_quantile *quantile = NULL;
+    brume_status status = brume_quantile_open(&rule, column.values, column.count, &quantile, error);
+    brume_release_column_free(&column);
+    look->step = column.step;
+    if (status == BRUME_OK)
+        status = brume_quantile_instability(quantile, look->smoothness, brume_look_bound(look),
+                                            &look->found, error);
+    if (status == BRUME_OK)
+        look->value = brume_look_number(
+            brume_release_number(&column, (double)brume_quantile_value(quantile)), column.step / 2);
+    brume_quantile_close(quantile);
+    return status;
+}
+
+brume_status brume_look_interquartile(const brume_release *input, brume_look *look,
+                                      brume_error *error)
+{
+    brume_grid_column column;
+    BRUME_TRY(brume_release_column(input, NULL, LOOK_RESOLUTION, false, &column, error));
+    brume_interquartile *range = NULL;
+    brume_status status = brume_interquartile_open(column.low, column.high, 1, input->adjacency,
+                                                   column.values, column.count, &range, error);
+    brume_release_column_free(&column);
+    look->step = column.step;
+    if (status == BRUME_OK)
+        status = brume_interquartile_instability(range, look->smoothness, brume_look_bound(look),
+                                                 &look->found, error);
+    if (status == BRUME_OK)
+        look->value = brume_look_number(column.step * (double)brume_interquartile_value(range),
+                                        column.step < 1 ? column.step / 2 : 0);
+    brume_interquartile_close(range);
     return status;
 }

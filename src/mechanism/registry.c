@@ -177,6 +177,9 @@ brume_status brume_event_cost(const brume_event *event, brume_cost *cost, brume_
 {
     BRUME_TRY(brume_event_check(event, error));
     const brume_card *card = brume_card_by_id(event->mechanism);
+    if (card->broken)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "'brume audit' shows it",
+                          "%s is broken and has no cost: %s", card->name, card->broken);
     if (!card->cost)
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "%s has no stated cost", card->name);
     brume_cost result = {0};

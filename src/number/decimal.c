@@ -221,6 +221,19 @@ brume_status brume_decimal_parse(const char *text, brume_decimal *out, brume_err
     return finish(&x, out, error);
 }
 
+brume_status brume_signed_decimal_parse(const char *text, brume_signed_decimal *out,
+                                        brume_error *error)
+{
+    brume_decimal size;
+    bool sign = text[0] == '-' || text[0] == '+';
+    if (sign && (text[1] == '-' || text[1] == '+'))
+        return fault(text, 1, error);
+    BRUME_TRY(brume_decimal_parse(text + sign, &size, error));
+    out->size = size;
+    out->negative = text[0] == '-' && !limbs_zero(size.digits);
+    return BRUME_OK;
+}
+
 void brume_decimal_print(const brume_decimal *x, char *text, size_t size)
 {
     char digits[MOST_DIGITS + 1], full[BRUME_DECIMAL_TEXT];

@@ -1,16 +1,10 @@
 /* Interquartile range: two quantiles of one data, and the distances between its bins. */
-#include <brume/interquartile.h>
+#include "statistic/interquartile.h"
 
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "statistic/quantile.h"
 #include "statistic/smooth.h"
-
-struct brume_interquartile {
-    brume_quantile *low, *high; /* the quartiles */
-    bool one_value_per_unit;
-};
 
 brume_status brume_interquartile_open(int64_t lower, int64_t upper, uint64_t values_per_unit,
                                       brume_adjacency adjacency, const int64_t *values, size_t n,

@@ -59,13 +59,10 @@ static long double quadratic(long double *matrix, size_t d, const double *point)
     return sum;
 }
 
-brume_status brume_regression_log(const brume_gram *gram, const double *point, double step,
-                                  int64_t *out, brume_error *error)
+/* z^T A^-1 z for a point that is in range and not 0. */
+static brume_status form_at(const brume_gram *gram, const double *point, long double *out,
+                            brume_error *error)
 {
-    int exponent;
-    if (!(step >= 0x1p-20 && step <= 1) || frexp(step, &exponent) != 0.5)
-        return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "'step' is %.17g, must be a power of two in [2^-20, 1]", step);
     size_t d = gram->columns;
     bool nonzero = false;
     for (size_t i = 0; i < d; i++) {
@@ -80,10 +77,32 @@ brume_status brume_regression_log(const brume_gram *gram, const double *point, d
     if (!matrix)
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory");
     brume_gram_matrix(gram, matrix);
+    *out = quadratic(matrix, d, point);
+    free(matrix);
+    return BRUME_OK;
+}
+
+brume_status brume_regression_value(const brume_gram *gram, const double *point, double *out,
+                                    brume_error *error)
+{
+    long double form;
+    BRUME_TRY(form_at(gram, point, &form, error));
+    *out = (double)sqrtl(form);
+    return BRUME_OK;
+}
+
+brume_status brume_regression_log(const brume_gram *gram, const double *point, double step,
+                                  int64_t *out, brume_error *error)
+{
+    int exponent;
+    if (!(step >= 0x1p-20 && step <= 1) || frexp(step, &exponent) != 0.5)
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'step' is %.17g, must be a power of two in [2^-20, 1]", step);
+    long double form;
+    BRUME_TRY(form_at(gram, point, &form, error));
     /* The condition number is at most rows/(l* - 1) < 2^36 for a neighbour of data with l >= l*, so
      * ln q errs by less than 2^-21: half a step at most. */
-    long double log_q = logl(quadratic(matrix, d, point)) / 2;
-    free(matrix);
+    long double log_q = logl(form) / 2;
     log_q = log_q > 64 ? 64 : log_q < -64 ? -64 : log_q;
     *out = (int64_t)floorl(log_q / step);
     return BRUME_OK;

@@ -7,6 +7,7 @@
 #include <gmp.h>
 
 #include "number/decimal.h"
+#include "number/decimal_grid.h"
 
 static uint64_t state_of_noise = 0x9e3779b97f4a7c15u;
 
@@ -273,6 +274,50 @@ static void a_quantum_rounds_prices_up_and_budgets_down(void **unused)
     assert_prints(&out, "1");
 }
 
+static int64_t steps_of(const char *text, const char *unit, unsigned k, int64_t limit)
+{
+    brume_error error;
+    brume_signed_decimal x;
+    brume_decimal u = read_decimal(unit);
+    assert_ok(brume_signed_decimal_parse(text, &x, &error));
+    return brume_decimal_clamped_steps(&x, &u, k, limit);
+}
+
+static void a_grid_rounds_down_and_is_exact(void **unused)
+{
+    (void)unused;
+    const int64_t most = (int64_t)1 << 61;
+    assert_true(steps_of("0.3", "0.1", 0, most) == 3); /* as doubles 0.3/0.1 is below 3 */
+    assert_true(steps_of("-0.3", "0.1", 0, most) == -3);
+    assert_true(steps_of("0.29999999999999999999999999", "0.1", 0, most) == 2);
+    assert_true(steps_of("-0.30000000000000000000000001", "0.1", 0, most) == -4);
+    assert_true(steps_of("1", "3", 10, most) == 341);
+    assert_true(steps_of("-1", "3", 10, most) == -342);
+    assert_true(steps_of("+2e3", "5e2", 1, most) == 8);
+    assert_true(steps_of("-0", "7", 3, most) == 0);
+    assert_true(steps_of("1e900", "1e-90", 40, most) == most);
+    assert_true(steps_of("-1e900", "1e-90", 40, most) == -most);
+    assert_true(steps_of("-1e-900", "1", 0, most) == -1);
+    assert_true(steps_of("1e-900", "1", 0, most) == 0);
+}
+
+static void signs_are_read_once(void **unused)
+{
+    (void)unused;
+    static const char *const bad[] = {"--1", "+-1", "-+1", "-",   "+",
+                                      "",    "- 1", "-e5", "nan", "-inf"};
+    brume_error error;
+    brume_signed_decimal x = {.negative = true};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_true(brume_signed_decimal_parse(bad[i], &x, &error) != BRUME_OK);
+    assert_true(x.negative);
+    assert_ok(brume_signed_decimal_parse("-0.0", &x, &error));
+    assert_false(x.negative);
+    assert_ok(brume_signed_decimal_parse("-2.50", &x, &error));
+    assert_true(x.negative);
+    assert_prints(&x.size, "2.5");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +328,8 @@ int main(void)
         cmocka_unit_test(numbers_too_far_apart_compare_but_do_not_add),
         cmocka_unit_test(doubles_convert_in_the_named_direction),
         cmocka_unit_test(a_quantum_rounds_prices_up_and_budgets_down),
+        cmocka_unit_test(a_grid_rounds_down_and_is_exact),
+        cmocka_unit_test(signs_are_read_once),
     };
     return cmocka_run_group_tests_name("decimal", tests, NULL, NULL);
 }

@@ -1,0 +1,280 @@
+/* Local sensitivity, smooth sensitivity and distance against their definitions, on all small data.
+ */
+#include "check.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <brume/instability.h>
+
+#include "multisets.h"
+
+static brume_error error;
+enum { DOMAIN = 4, LARGEST = 9, START = 4, REACH = 4 };
+static const int64_t number[DOMAIN] = {0, 1, 4, 9}; /* uneven gaps; the bounds are 0 and 9 */
+
+/* All multisets of up to LARGEST values, of each the value of a statistic and its local
+ * sensitivity. Those of LARGEST values have neighbours that are not here. */
+static multiset *all;
+static int count, first_of_size[LARGEST + 2];
+static int64_t *value;
+static uint64_t *local;
+
+static void make_multisets(void)
+{
+    int total = 0;
+    for (int size = 0; size <= LARGEST; size++)
+        total = multisets_of_size(size, DOMAIN, NULL, total);
+    all = calloc((size_t)total, sizeof *all);
+    value = calloc((size_t)total, sizeof *value);
+    local = calloc((size_t)total, sizeof *local);
+    assert_true(all && value && local);
+    for (int size = 0; size <= LARGEST; size++) {
+        first_of_size[size] = count;
+        count = multisets_of_size(size, DOMAIN, all, count);
+    }
+    first_of_size[LARGEST + 1] = count;
+}
+
+static bool comparable(const multiset *a, const multiset *b, bool replace)
+{
+    return !replace || a->size == b->size;
+}
+
+static int distance_of(const multiset *a, const multiset *b, bool replace)
+{
+    return replace ? multiset_distance(a, b) / 2 : multiset_distance(a, b);
+}
+
+/* The local sensitivity of everything, from `value`. */
+static void find_local(bool replace)
+{
+    for (int i = 0; i < count; i++) {
+        local[i] = 0;
+        for (int j = 0; j < count; j++)
+            if (comparable(&all[i], &all[j], replace) &&
+                distance_of(&all[i], &all[j], replace) == 1) {
+                uint64_t change = (uint64_t)llabs(value[i] - value[j]);
+                local[i] = change > local[i] ? change : local[i];
+            }
+    }
+}
+
+/* LS_k of multiset number i. */
+static uint64_t largest_within(int i, int k, bool replace)
+{
+    uint64_t largest = 0;
+    for (int j = 0; j < first_of_size[LARGEST]; j++)
+        if (comparable(&all[i], &all[j], replace) && distance_of(&all[i], &all[j], replace) <= k)
+            largest = local[j] > largest ? local[j] : largest;
+    return largest;
+}
+
+static void values_of(const multiset *set, int64_t *out)
+{
+    for (int i = 0; i < set->size; i++)
+        out[i] = number[set->value[i]];
+}
+
+static brume_quantile *quantile_of(const multiset *set, uint64_t p, uint64_t q, bool replace)
+{
+    brume_quantile_rule rule = {.numerator = p,
+                                .denominator = q,
+                                .values_per_unit = 1,
+                                .adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE,
+                                .lower = 0,
+                                .upper = 9};
+    int64_t values[LARGEST];
+    brume_quantile *quantile = NULL;
+    values_of(set, values);
+    assert_ok(brume_quantile_open(&rule, values, (size_t)set->size, &quantile, &error));
+    return quantile;
+}
+
+/* Smooth sensitivity and distances from LS_0 .. LS_REACH, where they decide. */
+static void check_against(const brume_instability *got, int i, double t, uint64_t bound,
+                          bool replace, bool exact)
+{
+    double smooth = 0;
+    uint64_t distance = UINT64_MAX;
+    for (int k = REACH; k >= 0; k--) {
+        uint64_t here = largest_within(i, k, replace);
+        smooth = fmax(smooth, exp(-t * k) * (double)here);
+        distance = here > bound ? (uint64_t)k : distance;
+    }
+    assert_true(got->local == (double)local[i]);
+    assert_true(got->local_exact);
+    bool decided = 9 * exp(-t * (REACH + 1)) <= smooth;
+    if (exact && decided)
+        assert_close(got->smooth, smooth, 1e-14);
+    assert_holds(got->smooth >= smooth * (1 - 1e-14));
+    if (exact && distance != UINT64_MAX)
+        assert_true(got->distance == distance);
+    assert_true(got->distance <= distance);
+    assert_true(got->smooth_exact == exact);
+}
+
+static const struct {
+    uint64_t p, q;
+} shares[] = {{0, 1}, {1, 10}, {1, 4}, {1, 3}, {1, 2}, {3, 5}, {3, 4}, {9, 10}, {1, 1}};
+
+static void quantiles_have_the_sensitivities_of_their_definition(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sizeof shares / sizeof *shares; s++)
+        for (int replace = 0; replace < 2; replace++) {
+            for (int i = 0; i < count; i++) {
+                brume_quantile *quantile = quantile_of(&all[i], shares[s].p, shares[s].q, replace);
+                value[i] = brume_quantile_value(quantile);
+                brume_quantile_close(quantile);
+            }
+            find_local(replace);
+            for (int i = 0; i < first_of_size[START + 1]; i++) {
+                brume_quantile *quantile = quantile_of(&all[i], shares[s].p, shares[s].q, replace);
+                brume_instability got;
+                uint64_t reach[REACH + 1];
+                if (!replace) {
+                    assert_ok(brume_quantile_reach(quantile, REACH, reach, &error));
+                    for (int k = 0; k <= REACH; k++)
+                        assert_true(reach[k] == largest_within(i, k, false));
+                    assert_ok(brume_quantile_reach(quantile, 0, reach, &error));
+                    assert_true(reach[0] == local[i]);
+                }
+                for (uint64_t bound = 0; bound < 9; bound += 4) {
+                    assert_ok(brume_quantile_instability(quantile, .7, bound, &got, &error));
+                    check_against(&got, i, .7, bound, replace, true);
+                }
+                brume_quantile_close(quantile);
+            }
+        }
+}
+
+static brume_interquartile *range_of(const multiset *set, bool replace)
+{
+    int64_t values[LARGEST];
+    brume_interquartile *range = NULL;
+    values_of(set, values);
+    assert_ok(brume_interquartile_open(0, 9, 1, replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, values,
+                                       (size_t)set->size, &range, &error));
+    return range;
+}
+
+static void interquartile_ranges_do_and_say_where_they_are_bounds(void **state)
+{
+    (void)state;
+    for (int replace = 0; replace < 2; replace++) {
+        for (int i = 0; i < count; i++) {
+            brume_interquartile *range = range_of(&all[i], replace);
+            value[i] = (int64_t)brume_interquartile_value(range);
+            brume_interquartile_close(range);
+        }
+        find_local(replace);
+        for (int i = 0; i < first_of_size[START + 1]; i++) {
+            brume_interquartile *range = range_of(&all[i], replace);
+            brume_instability got;
+            assert_ok(brume_interquartile_instability(range, .7, 3, &got, &error));
+            check_against(&got, i, .7, 3, replace, replace);
+            brume_interquartile_close(range);
+        }
+    }
+}
+
+static void the_lecture_s_medians(void **state)
+{
+    (void)state;
+    /* n = 10: six zeros among ten values, and five: replace, bounds 0 and 10^6 */
+    for (int zeros = 5; zeros <= 6; zeros++) {
+        int64_t values[10];
+        for (int i = 0; i < 10; i++)
+            values[i] = i < zeros ? 0 : 1000000;
+        brume_quantile_rule rule = {1, 2, 1, BRUME_REPLACE, 0, 1000000};
+        brume_quantile *quantile = NULL;
+        brume_instability got;
+        assert_ok(brume_quantile_open(&rule, values, 10, &quantile, &error));
+        assert_ok(brume_quantile_instability(quantile, .5, 0, &got, &error));
+        assert_true(got.local == (zeros == 6 ? 0 : 1e6));
+        assert_true(got.distance == (zeros == 6 ? 1u : 0u));
+        assert_close(got.smooth, zeros == 6 ? 1e6 * exp(-.5) : 1e6, 1e-15);
+        brume_quantile_close(quantile);
+    }
+    int64_t five[] = {1, 2, 3, 4, 5};
+    brume_quantile_rule rule = {1, 2, 1, BRUME_REPLACE, 0, 10};
+    brume_quantile *quantile = NULL;
+    brume_instability got;
+    assert_ok(brume_quantile_open(&rule, five, 5, &quantile, &error));
+    assert_ok(brume_quantile_instability(quantile, .5, 6, &got, &error));
+    assert_close(got.smooth, 2.5751560882000963, 1e-15);
+    assert_true(got.local == 1 && got.distance == 2); /* LS_k = 1, 2, 7, 8, 9, 10 */
+    assert_fails(brume_quantile_instability(quantile, 0, 6, &got, &error), BRUME_EARGUMENT);
+    brume_quantile_close(quantile);
+}
+
+static void graphs_and_names(void **state)
+{
+    (void)state;
+    uint64_t source[] = {0, 0, 0, 1, 1, 2}, target[] = {1, 2, 3, 2, 3, 3};
+    brume_graph *graph = NULL;
+    brume_instability got;
+    assert_ok(brume_graph_open(10, source, target, 6, &graph, &error)); /* K4 in 10 vertices */
+    assert_ok(brume_triangle_instability(graph, .1, 2, &got, &error));
+    assert_close(got.smooth, 2.744058180470132, 1e-14);
+    assert_true(got.local == 2 && got.distance == 2 && got.smooth_exact);
+    assert_ok(brume_triangle_instability(graph, .5, 8, &got, &error));
+    assert_true(got.smooth == 2 && got.distance == UINT64_MAX);
+    brume_graph_close(graph);
+    assert_ok(brume_answer_instability(0, .5, 0, &got, &error));
+    assert_true(got.local == 1 && got.smooth == 1 && got.distance == 0);
+    assert_ok(brume_answer_instability(3, .5, 0, &got, &error));
+    assert_true(got.local == 0 && got.smooth == exp(-1.5) && got.distance == 3);
+    assert_ok(brume_answer_instability(UINT64_MAX, .5, 0, &got, &error));
+    assert_true(got.local == 0 && got.smooth == 0 && got.distance == UINT64_MAX);
+}
+
+static void regressions_are_bounded_by_their_least_eigenvalue(void **state)
+{
+    (void)state;
+    /* A = 4 I, z = e1: q = 1/2; without one row 1/sqrt(3): ln q moves by ln(4/3)/2, the bound */
+    brume_gram *gram = NULL, *less = NULL;
+    assert_ok(brume_gram_open(2, 1000, &gram, &error));
+    assert_ok(brume_gram_open(2, 1000, &less, &error));
+    for (int i = 0; i < 8; i++) {
+        int64_t row[2] = {i % 2 ? 1000 : 0, i % 2 ? 0 : 1000};
+        brume_gram_add(gram, row);
+        if (i != 1)
+            brume_gram_add(less, row);
+    }
+    const double point[2] = {1, 0}, nowhere[2] = {0, 0};
+    double q, q_less;
+    brume_instability got;
+    assert_ok(brume_regression_value(gram, point, &q, &error));
+    assert_ok(brume_regression_value(less, point, &q_less, &error));
+    assert_close(q, .5, 1e-12);
+    assert_close(q_less, 1 / sqrt(3), 1e-12);
+    assert_fails(brume_regression_value(gram, nowhere, &q, &error), BRUME_EARGUMENT);
+    assert_ok(brume_regression_instability(gram, .5, &got, &error));
+    assert_close(got.local, .14384103622589045, 1e-4); /* the eigenvalue is known to 2^-16 */
+    assert_holds(got.local >= log(q_less / q));
+    assert_true(isinf(got.smooth) && !got.local_exact && !got.smooth_exact);
+    assert_true(got.distance == 2); /* from 4 to 1.58 */
+    assert_ok(brume_regression_instability(gram, 0, &got, &error));
+    assert_true(got.distance == 0);
+    brume_gram_close(gram);
+    brume_gram_close(less);
+}
+
+int main(void)
+{
+    make_multisets();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantiles_have_the_sensitivities_of_their_definition),
+        cmocka_unit_test(interquartile_ranges_do_and_say_where_they_are_bounds),
+        cmocka_unit_test(the_lecture_s_medians),
+        cmocka_unit_test(graphs_and_names),
+        cmocka_unit_test(regressions_are_bounded_by_their_least_eigenvalue),
+    };
+    int failed = cmocka_run_group_tests_name("instability", tests, NULL, NULL);
+    free(all);
+    free(value);
+    free(local);
+    return failed;
+}
