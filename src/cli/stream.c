@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "mechanism/decimal_stream.h"
+#include "mechanism/threshold/decimal_stream.h"
 
 typedef struct numbers {
     brume_bits *bits;

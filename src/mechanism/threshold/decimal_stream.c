@@ -1,5 +1,5 @@
-/* The sparse vector over decimals. Promises: mechanism/decimal_stream.h. */
-#include "mechanism/decimal_stream.h"
+/* The sparse vector over decimals. Promises: decimal_stream.h. */
+#include "mechanism/threshold/decimal_stream.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Promises nothing: the noise itself tells how sensitive the data is. It is here for lectures, to
  * be convicted by `brume audit`; it has no cost, so nothing can charge it. What works instead:
  * smooth sensitivity, propose-test-release, private_sensitivity. proofs/local_sensitivity.md. */
-#include "mechanism/broken.h"
+#include "mechanism/broken/broken.h"
 
 #include "base/error.h"
 #include "mechanism/card.h"
