@@ -22,27 +22,9 @@
 
 #include <brume/brume.h>
 
-enum { TEXT = 600, MOST_UNKNOWNS = 400, DEAR_ACCOUNT = 100 };
+#include "random_expression.h"
 
-static uint64_t state;
-
-static double uniform(void)
-{
-    uint64_t z = state += 0x9e3779b97f4a7c15U;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static double between(double low, double high) /* uniform in logarithms */
-{
-    return low * pow(high / low, uniform());
-}
-
-static double whole_between(double low, double high)
-{
-    return fmin(floor(between(low, high + 1)), high);
-}
+enum { DEAR_ACCOUNT = 100 };
 
 /* The processor time of this process, in milliseconds. */
 static double processor(void)
@@ -52,153 +34,12 @@ static double processor(void)
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-/* --- random expressions --- */
-
-/* A number of some card: slot BRUME_SLOT_SENSITIVITY or BRUME_SLOT_COUNT, or an index of its
- * parameters. */
-typedef struct number {
-    const brume_card *card;
-    int slot;
-} number;
-
-/* A term: as text with its `?`, if it has one, and with a number in its place. */
-typedef struct term {
-    char asked[TEXT], solved[TEXT];
-} term;
-
-static void append(term *t, bool unknown, const char *name, double value)
-{
-    char digits[40];
-    snprintf(digits, sizeof digits, "%.3g", value);
-    if (value == floor(value) && value < 1e15)
-        snprintf(digits, sizeof digits, "%.0f", value);
-    size_t asked = strlen(t->asked), solved = strlen(t->solved);
-    snprintf(t->asked + asked, TEXT - asked, "%s%s", name, unknown ? "?" : digits);
-    snprintf(t->solved + solved, TEXT - solved, "%s%s", name, digits);
-}
-
-static void append_text(term *t, const char *text)
-{
-    size_t asked = strlen(t->asked), solved = strlen(t->solved);
-    snprintf(t->asked + asked, TEXT - asked, "%s", text);
-    snprintf(t->solved + solved, TEXT - solved, "%s", text);
-}
-
-/* A value of a parameter such that one release is about as far from private as Gaussian noise of
- * 1/size deviations. */
-static double draw_value(const brume_parameter *parameter, double size, double sensitivity,
-                         double delta)
-{
-    const char *name = parameter->name;
-    double least = fmax(parameter->least, 1e-3), most = fmin(parameter->most, 1e3);
-    if (strncmp(name, "epsilon", 7) == 0)
-        return size;
-    if (strcmp(name, "scale") == 0 || strcmp(name, "sigma") == 0)
-        return sensitivity / size;
-    if (strcmp(name, "rho") == 0)
-        return size * size / 2;
-    if (strcmp(name, "delta") == 0)
-        return delta;
-    if (strcmp(name, "rate") == 0)
-        return between(1e-3, 1);
-    if (parameter->type == BRUME_PARAMETER_FLAG)
-        return uniform() < 0.5;
-    if (parameter->type == BRUME_PARAMETER_INTEGER)
-        return whole_between(fmax(ceil(least), 1), most);
-    return fmin(between(least, most), 0.9 * parameter->most);
-}
-
-static bool has_sensitivity(const brume_card *card)
-{
-    return strcmp(card->sensitivity, "none") != 0 && strcmp(card->sensitivity, "base") != 0;
-}
-
-static const brume_card *draw_card(void);
-
-static void draw_call(term *t, const brume_card *card, int unknown, double size, double delta)
-{
-    bool sampled = strcmp(card->name, "poisson") == 0, first = true;
-    bool whole = strncmp(card->name, "discrete", 8) == 0;
-    double sensitivity = 1;
-    if (has_sensitivity(card) && (unknown == BRUME_SLOT_SENSITIVITY || uniform() < 0.3))
-        sensitivity = whole ? whole_between(1, 10) : between(0.1, 10);
-    append_text(t, card->name);
-    append_text(t, "(");
-    for (size_t i = 0; i < card->parameter_count; i++) {
-        const brume_parameter *parameter = &card->parameters[i];
-        bool asked = unknown == (int)i;
-        if (parameter->optional && !asked && uniform() < 0.6)
-            continue;
-        if (!first)
-            append_text(t, ", ");
-        first = false;
-        if (parameter->type == BRUME_PARAMETER_MECHANISM) {
-            const brume_card *inner = brume_card_by_name("gaussian");
-            while (uniform() < 0.3 || strcmp(inner->name, "poisson") == 0)
-                inner = draw_card();
-            draw_call(t, inner, BRUME_SLOT_COUNT, fmin(size, 2), delta);
-            continue;
-        }
-        double value = draw_value(parameter, size, sensitivity, delta);
-        if (sampled && strcmp(parameter->name, "rate") == 0)
-            size /= value;
-        append_text(t, parameter->name);
-        if (parameter->type == BRUME_PARAMETER_FLAG)
-            append_text(t, value > 0 ? "=true" : "=false");
-        else
-            append(t, asked, "=", value);
-    }
-    if (sensitivity != 1 || unknown == BRUME_SLOT_SENSITIVITY)
-        append(t, unknown == BRUME_SLOT_SENSITIVITY, ", sensitivity=", sensitivity);
-    append_text(t, ")");
-}
-
-/* One term that uses up about `share` of epsilon. */
-static void draw_term(term *t, number unknown, bool asked, double share, double delta)
-{
-    double count = uniform() < 0.25 ? 1 : whole_between(1, 1e6);
-    double size = fmin(share, share * 3 / sqrt(2 * count * log(1 / delta)));
-    draw_call(t, unknown.card, asked ? unknown.slot : BRUME_SLOT_COUNT, size, delta / 8 / count);
-    if (count > 1 || (asked && unknown.slot == BRUME_SLOT_COUNT))
-        append(t, asked && unknown.slot == BRUME_SLOT_COUNT, "*", count);
-}
-
-/* Noise, most of the time; anything else at times. */
-static const brume_card *draw_card(void)
-{
-    static const char *const noises[] = {"laplace",
-                                         "gaussian",
-                                         "discrete_laplace",
-                                         "discrete_gaussian",
-                                         "poisson",
-                                         "randomized_response",
-                                         "pure"};
-    size_t count;
-    const brume_card *const *cards = brume_cards(&count);
-    if (uniform() < 0.2)
-        return cards[(size_t)(uniform() * (double)count)];
-    return brume_card_by_name(
-        noises[(size_t)(uniform() * (double)(sizeof noises / sizeof *noises))]);
-}
-
-static size_t list_numbers(const brume_card *card, number *out)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < card->parameter_count; i++)
-        if (card->parameters[i].direction != BRUME_NOT_MONOTONE)
-            out[count++] = (number){card, (int)i};
-    if (has_sensitivity(card))
-        out[count++] = (number){card, BRUME_SLOT_SENSITIVITY};
-    out[count++] = (number){card, BRUME_SLOT_COUNT};
-    return count;
-}
-
 /* --- one case --- */
 
 typedef enum verdict { RIGHT, SKIPPED, REFUSED, TOO_LITTLE, TOO_MUCH, DEAR, INDEPENDENT } verdict;
 
 typedef struct question {
-    char text[4 * TEXT], solved[4 * TEXT];
+    char text[4 * TERM_TEXT], solved[4 * TERM_TEXT];
     bool accuracy;
     double epsilon, delta; /* or alpha, beta */
 } question;
@@ -360,25 +201,27 @@ static void draw_question(const number *numbers, size_t count, size_t index, que
     number unknown = numbers[index % count];
     if (index % 2 == 1) { /* every other case is of the common mechanisms */
         number own[MOST_UNKNOWNS];
-        size_t some = list_numbers(draw_card(), own);
-        unknown = own[(size_t)(uniform() * (double)some)];
+        size_t some = random_list_numbers(random_card(), own);
+        unknown = own[(size_t)(random_uniform() * (double)some)];
     }
-    int others = (int)(uniform() * 4);
-    double epsilon = between(0.1, 10), delta = pow(10, -3 - floor(uniform() * 10));
+    int others = (int)(random_uniform() * 4);
+    double epsilon = random_between(0.1, 10), delta = pow(10, -3 - floor(random_uniform() * 10));
     if (index % 8 == 5)
         delta = pow(10, -13 - (double)(index / 8 % 18));
-    int place = (int)(uniform() * (others + 1));
+    int place = (int)(random_uniform() * (others + 1));
     memset(q, 0, sizeof *q);
     for (int i = 0; i <= others; i++) {
         term t = {{0}, {0}};
-        number one = i == place ? unknown : (number){draw_card(), 0};
-        draw_term(&t, one, i == place, epsilon * (0.2 + 0.8 * uniform()) / (1 + others), delta);
+        number one = i == place ? unknown : (number){random_card(), 0};
+        random_term(&t, one, i == place, epsilon * (0.2 + 0.8 * random_uniform()) / (1 + others),
+                    delta, 1e6);
         size_t asked = strlen(q->text), solved = strlen(q->solved);
         snprintf(q->text + asked, sizeof q->text - asked, "%s%s", i ? " + " : "", t.asked);
         snprintf(q->solved + solved, sizeof q->solved - solved, "%s%s", i ? " + " : "", t.solved);
     }
-    q->accuracy = unknown.card->alpha_upper && unknown.slot != BRUME_SLOT_COUNT && uniform() < 0.1;
-    q->delta = q->accuracy ? pow(10, -1 - floor(uniform() * 3)) : delta;
+    q->accuracy = unknown.card->alpha_upper && unknown.slot != BRUME_SLOT_COUNT &&
+                  random_uniform() < 0.1;
+    q->delta = q->accuracy ? pow(10, -1 - floor(random_uniform() * 3)) : delta;
 }
 
 static int ascending(const void *a, const void *b)
@@ -400,7 +243,7 @@ int main(int argc, char **argv)
     const brume_card *const *cards = brume_cards(&cards_count);
     number numbers[MOST_UNKNOWNS];
     for (size_t i = 0; i < cards_count; i++)
-        numbers_count += list_numbers(cards[i], numbers + numbers_count);
+        numbers_count += random_list_numbers(cards[i], numbers + numbers_count);
     if (cases == 0 || numbers_count == 0)
         return 1;
     double *times = calloc(cases, sizeof *times);
@@ -412,8 +255,7 @@ int main(int argc, char **argv)
         question q;
         brume_error error = {0};
         double least = 0, value = 0, once = 0;
-        state = seed * 0x100000001b3U + i * 0xd1342543de82ef95U; /* each case by itself */
-        state = (uint64_t)(uniform() * 0x1p53) * 0x2545f4914f6cdd1dU;
+        random_start(seed, i);
         draw_question(numbers, numbers_count, i, &q);
         double start = processor();
         verdict v = set_target(&q) ? RIGHT : SKIPPED;

@@ -46,9 +46,8 @@ typedef struct brume_compose_options {
                          the sum it stops at 8e-10 of epsilon, whatever less is asked */
     bool audit; /* redo the sum behind the upper end in ball arithmetic, without trust in libm, and
                    withhold the answer (BRUME_EINTERNAL) if it disagrees; far slower. Where the
-                   route is banded, over all peaks, or by rays of subsampled Gaussians summed over
-                   atoms of others, a first banded line is redone in its place;
-                   of few subsampled Gaussians beside others, only their closed forms */
+                   route is banded, or by rays of subsampled Gaussians summed over
+                   atoms of others, a first banded line is redone in its place */
     bool upper_end; /* of a delta: only the upper end is of use. The tolerance is then of how far it
                        is believed to lie above the truth, and the lower end may be further off */
 } brume_compose_options;

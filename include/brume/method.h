@@ -18,13 +18,17 @@ extern "C" {
 #endif
 
 typedef enum brume_method {
-    BRUME_METHOD_AUTO = 0, /* the tightest sound one that applies */
-    BRUME_METHOD_BASIC,    /* epsilons and deltas add */
-    BRUME_METHOD_ADVANCED, /* martingale bound with the exact worst mean, or basic if smaller */
-    BRUME_METHOD_OPTIMAL,  /* exact worst case of (epsilon, delta) guarantees, rounded up */
-    BRUME_METHOD_ZCDP,     /* rhos add; tight conversion */
-    BRUME_METHOD_RDP,      /* Renyi curves add; tight conversion at the best order */
-    BRUME_METHOD_PLD,      /* certified composition of the laws of the privacy loss */
+    BRUME_METHOD_AUTO = 0,      /* the tightest sound one that applies */
+    BRUME_METHOD_BASIC,         /* epsilons and deltas add */
+    BRUME_METHOD_ADVANCED,      /* martingale bound with the exact worst mean; basic if smaller */
+    BRUME_METHOD_ADVANCED_HALF, /* the textbooks' forms of it, never smaller: sum eps^2 / 2, */
+    BRUME_METHOD_ADVANCED_EXP,  /* ... sum eps (e^eps - 1), */
+    BRUME_METHOD_ADVANCED_2,    /* ... 2 sum eps^2 as the mean */
+    BRUME_METHOD_OPTIMAL,       /* exact worst case of (epsilon, delta) guarantees, rounded up */
+    BRUME_METHOD_ZCDP,          /* rhos add; tight conversion */
+    BRUME_METHOD_ZCDP_CLOSED,   /* rhos add; rho + 2 sqrt(rho ln(1/delta)) */
+    BRUME_METHOD_RDP,           /* Renyi curves add; tight conversion at the best order */
+    BRUME_METHOD_PLD,           /* certified composition of the laws of the privacy loss */
 } brume_method;
 
 typedef struct brume_method_card {

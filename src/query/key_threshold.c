@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "accountant/profile.h"
+#include "accountant/exact/profile.h"
 #include "base/error.h"
 #include "number/rounding.h"
 #include "query/tail.h"

@@ -5,19 +5,19 @@
 
 #include "check.h"
 
-#include "accountant/gather.h"
-#include "accountant/solve.h"
+#include "accountant/solve/merge_terms.h"
+#include "accountant/solve/solve.h"
 
 static inline brume_interval solved(const brume_term *terms, size_t count, double epsilon,
                                     bool added)
 {
-    brume_gathered gathered;
+    brume_merged merged;
     brume_answer answer;
     brume_error error;
-    assert_ok(brume_gather(terms, count, added, &gathered, &error));
-    assert_false(gathered.symmetric);
-    assert_true(brume_solve_delta(gathered.laws, gathered.law_count, epsilon, 1e-10, &answer));
-    brume_gathered_close(&gathered);
+    assert_ok(brume_merge_terms(terms, count, added, &merged, &error));
+    assert_false(merged.symmetric);
+    assert_true(brume_solve_delta(merged.laws, merged.law_count, epsilon, 1e-10, &answer));
+    brume_merged_close(&merged);
     return answer.value;
 }
 

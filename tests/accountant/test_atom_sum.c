@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/atom_sum.h"
+#include "accountant/exact/atom_sum.h"
 #include "accountant/draws.h"
-#include "accountant/few.h"
+#include "accountant/exact/few_laplace.h"
 #include "accountant/reference.h"
 #include "accountant/terms.h"
 

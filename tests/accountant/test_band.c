@@ -1,13 +1,12 @@
-/* The band-limited functions that end a line, and the sieve that passes over most of it: against
+/* The band-limited functions that end a line: against
  * their definitions, against exact sums in MPFR, and with mutants that must fail. */
 #include "check.h"
 
 #include <math.h>
 
-#include "accountant/band.h"
-#include "accountant/line.h"
+#include "accountant/contour/band.h"
+#include "accountant/contour/line.h"
 #include "accountant/reference.h"
-#include "accountant/sieve.h"
 
 static const struct {
     double c, width;
@@ -215,64 +214,6 @@ static void banded_lines_contain_exact_sums(void **state)
     assert_true(checked >= 400);
 }
 
-/* Every node that is passed over is as small as claimed, and most are passed over. */
-static void the_sieve_passes_over_nothing_that_counts(void **state)
-{
-    (void)state;
-    double all = 0, all_over = 0;
-    unsigned grouped = 0, apart = 0, long_cells = 0;
-    for (unsigned trial = 0; trial < 18; trial++) {
-        brume_law laws[100];
-        size_t count = trial % 3 == 0 ? 3 : trial % 3 == 1 ? 20 + 3 * trial : 40 + 3 * trial;
-        double draws = trial % 3 == 0 ? 30 : 1 + trial % 4, spread = 0;
-        for (size_t i = 0; i < count; i++) {
-            brume_loss loss = {.kind = (i + trial) % 4 ? BRUME_LOSS_LAPLACE : BRUME_LOSS_PURE};
-            loss.a = 0.04 * (1 + trial % 5) * (1 + fraction((unsigned)i, 0.6180339887));
-            laws[i] = open_law(loss, draws);
-            spread += draws * loss.a * loss.a;
-        }
-        brume_line line = {.laws = laws, .law_count = count};
-        double epsilon = 0.5 * spread + 3 * sqrt(spread);
-        brume_line_aim(&line, epsilon);
-        line.unit = 0;
-        line.width = 2e-3 / fmax(line.c, 0.5);
-        assert_true(brume_line_lay(&line, epsilon, brume_line_size(&line, epsilon)));
-        brume_sieve sieve;
-        double allowed = 1e-8, end = fmin(floor(line.band.end / line.h), 40064), passed = 0;
-        assert_true(brume_sieve_open(&line, 64, 32, allowed, trial % 2, &sieve));
-        grouped += sieve.useful && sieve.group_count > 0;
-        apart += sieve.useful && sieve.group_count == 0;
-        long_cells += sieve.useful && sieve.nodes > 32;
-        double over = 0, weight = 0;
-        for (double at = 64; at < end && sieve.useful;) {
-            double next = brume_sieve_next(&line, &sieve, end, &passed);
-            for (; at < next; at++, over++) {
-                double y = at * line.h, re, im, error, size = 0;
-                for (size_t i = 0; i < count; i++) {
-                    assert_true(brume_law_factor(&laws[i], y, &re, &im, &error));
-                    size += laws[i].count * log(hypot(re, im));
-                }
-                if (!(exp(size) <= allowed * y * (1 + 1e-6)))
-                    fail_msg("trial %u: |psi| is %g at %g", trial, exp(size), y);
-                brume_band_pair k = brume_band_at(&line.band, y);
-                weight += exp(size) * hypot(k.lower_re, k.lower_im) * line.h / M_PI;
-            }
-            at = next + 32;
-            if (at < end)
-                brume_sieve_go(&line, &sieve, at);
-        }
-        assert_true(weight <= passed);
-        all += end;
-        all_over += over;
-        brume_sieve_close(&sieve);
-        brume_line_close(&line);
-        for (size_t i = 0; i < count; i++)
-            brume_law_close(&laws[i]);
-    }
-    assert_true(all_over > 0.3 * all);
-    assert_true(grouped > 2 && apart > 2 && long_cells > 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,7 +222,6 @@ int main(void)
         cmocka_unit_test(blocks_are_the_same_transforms),
         cmocka_unit_test(weights_bound_the_moduli),
         cmocka_unit_test(banded_lines_contain_exact_sums),
-        cmocka_unit_test(the_sieve_passes_over_nothing_that_counts),
     };
     return cmocka_run_group_tests_name("accountant band", tests, NULL, NULL);
 }

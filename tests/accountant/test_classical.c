@@ -2,10 +2,10 @@
  * bound of the stated formula and not above it by more than the last places. */
 #include "check.h"
 
-#include "accountant/profile.h"
-#include "accountant/pure.h"
-#include "accountant/renyi.h"
-#include "accountant/tradeoff.h"
+#include "accountant/exact/profile.h"
+#include "accountant/textbook/pure.h"
+#include "accountant/renyi/renyi.h"
+#include "accountant/exact/tradeoff.h"
 
 /* `value` is the truth cut after at least 11 digits: above it less one unit of 1e-11, close to it.
  */

@@ -5,10 +5,10 @@
 #include <brume/filter.h>
 #include <brume/method.h>
 
-#include "accountant/audit.h"
+#include "accountant/check/audit.h"
 #include "accountant/random_mixture.h"
-#include "accountant/solve.h"
-#include "accountant/closed.h"
+#include "accountant/solve/solve.h"
+#include "accountant/exact/closed_form.h"
 #include "accountant/terms.h"
 
 static brume_composition epsilon_at(const brume_term *terms, size_t count, double delta)
@@ -405,7 +405,7 @@ static void ball_arithmetic_agrees_with_the_double_sums(void **state)
         {{.kind = BRUME_LOSS_LAPLACE, .a = 0.1}, 1000, 15},
         {{.kind = BRUME_LOSS_LAPLACE, .a = 0.01}, 100000, 20},
         {{.kind = BRUME_LOSS_LAPLACE, .a = 0.8}, 3, 1.1},  /* smoothed */
-        {{.kind = BRUME_LOSS_LAPLACE, .a = 0.1}, 40, 2.2}, /* over all peaks */
+        {{.kind = BRUME_LOSS_LAPLACE, .a = 0.1}, 40, 2.2}, /* few draws, many patterns */
         {{.kind = BRUME_LOSS_LAPLACE, .a = 0.02}, 9, 0.05},
         {{.kind = BRUME_LOSS_PURE, .a = 0.3}, 50, 4.4}, /* folded */
         {{.kind = BRUME_LOSS_PURE, .a = 0.001}, 1000000, 5},

@@ -5,7 +5,7 @@
 
 #include <brume/compose.h>
 
-#include "accountant/law.h"
+#include "accountant/law/law.h"
 #include "accountant/terms.h"
 
 #if __has_include(<flint/arb.h>)

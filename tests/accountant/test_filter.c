@@ -3,8 +3,8 @@
 
 #include <brume/filter.h>
 
-#include "accountant/profile.h"
-#include "accountant/renyi.h"
+#include "accountant/exact/profile.h"
+#include "accountant/renyi/renyi.h"
 #include "number/decimal.h"
 
 static uint64_t state_of_noise = 0x853c49e6748fea9bu;

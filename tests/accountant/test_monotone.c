@@ -1,5 +1,6 @@
 /* More noise never costs more, a smaller delta never less: up to the widths that are certified, and
- * for parameters as near to each other as doubles are. proofs/accountant.md, section 10. */
+ * for parameters as near to each other as doubles are. proofs/accountant/solve.md, section solve.4.
+ */
 #include "check.h"
 
 #include <math.h>

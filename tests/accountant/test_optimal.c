@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "accountant/pure.h"
+#include "accountant/textbook/pure.h"
 #include "reference.h"
 
 /* A fixed splitmix64, so that a failure can be repeated. */

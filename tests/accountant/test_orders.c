@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "accountant/gather.h"
-#include "accountant/solve.h"
-#include "accountant/start.h"
+#include "accountant/solve/merge_terms.h"
+#include "accountant/solve/solve.h"
+#include "accountant/contour/saddle.h"
 #include "accountant/terms.h"
 
 typedef struct mixture {
@@ -33,20 +33,20 @@ static size_t mixtures(mixture *out)
 
 static brume_answer solved(const mixture *m, bool reversed)
 {
-    brume_gathered gathered;
+    brume_merged merged;
     brume_answer answer;
-    assert_int_equal(brume_gather(m->terms, m->count, reversed, &gathered, NULL), BRUME_OK);
-    assert_true(brume_solve_delta(gathered.laws, gathered.law_count, m->epsilon, 1e-10, &answer));
-    brume_gathered_close(&gathered);
+    assert_int_equal(brume_merge_terms(m->terms, m->count, reversed, &merged, NULL), BRUME_OK);
+    assert_true(brume_solve_delta(merged.laws, merged.law_count, m->epsilon, 1e-10, &answer));
+    brume_merged_close(&merged);
     return answer;
 }
 
 static bool below(const mixture *m, bool reversed, double epsilon, double target)
 {
-    brume_gathered gathered;
-    assert_int_equal(brume_gather(m->terms, m->count, reversed, &gathered, NULL), BRUME_OK);
-    bool yes = brume_moments_below(gathered.laws, gathered.law_count, epsilon, target);
-    brume_gathered_close(&gathered);
+    brume_merged merged;
+    assert_int_equal(brume_merge_terms(m->terms, m->count, reversed, &merged, NULL), BRUME_OK);
+    bool yes = brume_moments_below(merged.laws, merged.law_count, epsilon, target);
+    brume_merged_close(&merged);
     return yes;
 }
 

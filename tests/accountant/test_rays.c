@@ -5,8 +5,11 @@
 
 #include <brume/compose.h>
 
-#include "accountant/jumps.h"
-#include "accountant/line.h"
+#include "accountant/check/audit.h"
+#include "accountant/ray/ray.h"
+#include "accountant/ray/transform.h"
+#include "accountant/ray/solve.h"
+#include "accountant/contour/line.h"
 #include "solved.h"
 #include "terms.h"
 
@@ -115,7 +118,7 @@ static void audit_small_rates(void)
         brume_ray *ray = brume_ray_open(&parts, &aim);
         if (!ray)
             fail_msg("case %zu: no ray", i);
-        assert_true(brume_contour_offset(brume_ray_contour(ray, 0)) == 1);
+        assert_true(brume_transform_offset(brume_ray_contour(ray, 0)) == 1);
         brume_audit audit = {.agrees = true};
         brume_audit_ray(ray, &parts, 24, &audit);
         if (!audit.agrees || !(audit.ratio > 1e-3))

@@ -1,8 +1,8 @@
 /* Renyi curves three ways: in balls, in doubles with a bound, in doubles without. */
 #include "check.h"
 
-#include "accountant/renyi.h"
-#include "accountant/renyi_curves.h"
+#include "accountant/renyi/renyi.h"
+#include "accountant/renyi/known_curves.h"
 
 static uint64_t seed;
 

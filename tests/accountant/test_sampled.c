@@ -20,9 +20,9 @@
 
 #include <brume/compose.h>
 
-#include "accountant/closed.h"
-#include "accountant/jumps.h"
-#include "accountant/solve.h"
+#include "accountant/exact/closed_form.h"
+#include "accountant/ray/solve.h"
+#include "accountant/solve/solve.h"
 #include "solved.h"
 #include "terms.h"
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "accountant/draws.h"
-#include "accountant/law.h"
+#include "accountant/law/law.h"
 
 /* psi(y) - 1 by the definition, at 0.7 of the height and 0.45 of the step of the law's own rule. */
 static long double complex reference(const brume_law *law, double y)

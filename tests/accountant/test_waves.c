@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "accountant/law.h"
-#include "accountant/waves.h"
+#include "accountant/law/law.h"
+#include "accountant/law/waves.h"
 #include "number/paths.h"
 
 static const double unit = 0x1p-53;

@@ -4,7 +4,7 @@
 #include <brume/expression.h>
 #include <brume/gaussian.h>
 
-#include "accountant/renyi_curves.h"
+#include "accountant/renyi/known_curves.h"
 
 static brume_error error;
 

@@ -4,7 +4,7 @@
 #include <brume/compose.h>
 #include <brume/gaussian.h>
 
-#include "accountant/profile.h"
+#include "accountant/exact/profile.h"
 
 static brume_error error;
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/pure.h"
-#include "accountant/renyi.h"
 #include "cli/account/curves.h"
 #include "cli/frame/table.h"
 #include "cli/frame/wrap.h"
@@ -85,49 +83,7 @@ typedef struct row {
     char why[480]; /* if it does not apply */
 } row;
 
-enum { EXTRA_ROWS = 4, MOST_ROWS = 16 };
-
-/* The textbook forms that a method has replaced by a better one. */
-static brume_status textbook(const question *q, row *rows, size_t *count, brume_error *error)
-{
-    bool pure = true, concentrated = true;
-    double rho = 0;
-    brume_pure_step *steps = malloc(q->count * sizeof *steps);
-    if (!steps)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    for (size_t i = 0; i < q->count; i++) {
-        const brume_cost *cost = &q->terms[i].cost;
-        pure &= brume_method_applies(BRUME_METHOD_BASIC, cost);
-        concentrated &= brume_method_applies(BRUME_METHOD_ZCDP, cost) && cost->delta_failure == 0;
-        steps[i] = (brume_pure_step){cost->epsilon, cost->delta_failure, q->terms[i].count};
-        /* rounded up at each step: an error of a few last places */
-        rho = nextafter(
-            rho + nextafter((double)q->terms[i].count * brume_rho_upper(cost), INFINITY), INFINITY);
-    }
-    const struct {
-        brume_advanced_form form;
-        const char *name, *how;
-    } forms[] = {
-        {BRUME_ADVANCED_DOUBLE, "advanced-2", "the same with mean term 2 sum eps^2"},
-        {BRUME_ADVANCED_EXPONENTIAL, "advanced-exp", "the same with sum eps (e^eps - 1)"},
-        {BRUME_ADVANCED_HALF, "advanced-half", "the same with sum eps^2 / 2"},
-    };
-    for (size_t i = 0; pure && i < 3; i++)
-        rows[(*count)++] =
-            (row){.name = forms[i].name,
-                  .how = forms[i].how,
-                  .applies = true,
-                  .upper = q->of_delta
-                               ? brume_advanced_epsilon_upper(forms[i].form, steps, q->count, q->at)
-                               : brume_advanced_delta_upper(forms[i].form, steps, q->count, q->at)};
-    if (concentrated && q->of_delta)
-        rows[(*count)++] = (row){.name = "zcdp-closed",
-                                 .how = "rhos add, rho + 2 sqrt(rho ln(1/delta))",
-                                 .applies = true,
-                                 .upper = brume_concentrated_epsilon_closed_upper(rho, q->at)};
-    free(steps);
-    return BRUME_OK;
-}
+enum { MOST_ROWS = 16 };
 
 static brume_status all_rows(const question *q, row *rows, size_t *count, brume_error *error)
 {
@@ -153,7 +109,7 @@ static brume_status all_rows(const question *q, row *rows, size_t *count, brume_
             snprintf(r->why, sizeof r->why, "%s", why.message);
         }
     }
-    return textbook(q, rows, count, error);
+    return BRUME_OK;
 }
 
 static int by_tightness(const void *a, const void *b)

@@ -4,8 +4,10 @@
 #include <string.h>
 
 const char *const brume_adjacency_choices[] = {"add-remove", "replace", NULL};
-const char *const brume_method_choices[] = {"auto", "basic", "advanced", "optimal",
-                                            "zcdp", "rdp",   "pld",      NULL};
+/* in the order of brume_method */
+const char *const brume_method_choices[] = {
+    "auto",    "basic", "advanced",    "advanced-half", "advanced-exp", "advanced-2",
+    "optimal", "zcdp",  "zcdp-closed", "rdp",           "pld",          NULL};
 
 const char *brume_call_adjacency_word(const brume_call *call)
 {

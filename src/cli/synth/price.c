@@ -10,7 +10,7 @@
 #include <brume/account.h>
 #include <brume/decimal.h>
 
-#include "accountant/renyi.h"
+#include "accountant/renyi/renyi.h"
 
 static brume_status read_decimal(const char *text, const char *option, double most, double *lower,
                                  brume_error *error)

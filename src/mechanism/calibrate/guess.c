@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/renyi.h"
+#include "accountant/renyi/renyi.h"
 #include "accountant/search.h"
 #include "mechanism/calibrate/calibrate.h"
 

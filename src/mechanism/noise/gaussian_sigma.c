@@ -8,7 +8,7 @@
 
 #include <brume/compose.h>
 
-#include "accountant/profile.h"
+#include "accountant/exact/profile.h"
 #include "base/error.h"
 #include "mechanism/ball.h"
 #include "mechanism/formula.h"

@@ -9,7 +9,7 @@
 
 #include <brume/noise.h>
 
-#include "accountant/profile.h"
+#include "accountant/exact/profile.h"
 #include "base/error.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"

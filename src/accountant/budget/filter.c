@@ -1,0 +1,247 @@
+/* The filter: exact sums against limits that were fixed when it was made.
+ *
+ * Promise: whatever sequence of charges brume_filter_charge accepted, their sums are within the
+ * limits, and releases with those guarantees are together (epsilon, delta)-DP, however the charges
+ * were chosen (proofs/filters.md). A concentrated filter tests rho and failure separately, each
+ * against its own limit: one joint test is unsound. */
+#include "accountant/budget/filter.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "accountant/renyi/renyi.h"
+#include "accountant/search.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "number/decimal.h"
+#include "number/rounding.h"
+
+static const brume_decimal zero = {{0}, 0};
+
+static const char *const rule_words[] = {"pure", "approximate", "concentrated"};
+
+const char *brume_rule_word(brume_rule rule)
+{
+    return rule >= BRUME_RULE_PURE && rule <= BRUME_RULE_CONCENTRATED ? rule_words[rule - 1] : NULL;
+}
+
+brume_status brume_rule_parse(const char *word, brume_rule *out, brume_error *error)
+{
+    for (int i = 0; i < 3; i++)
+        if (strcmp(word, rule_words[i]) == 0) {
+            *out = (brume_rule)(i + 1);
+            return BRUME_OK;
+        }
+    const char *nearest = brume_text_nearest(word, rule_words, 3);
+    return brume_fail(error, BRUME_EUNKNOWN, nearest ? nearest : "pure, approximate, concentrated",
+                      "no rule is called '%.60s'", word);
+}
+
+/* Has it no more than the decimal places that sums keep? */
+static bool is_coarse(const brume_decimal *x)
+{
+    brume_decimal coarse;
+    brume_decimal_quantise_down(x, BRUME_FILTER_PLACES, &coarse);
+    return brume_decimal_compare(x, &coarse) == 0;
+}
+
+static int compare_text(const brume_decimal *x, const char *text)
+{
+    brume_decimal bound;
+    if (brume_decimal_parse(text, &bound, NULL) != BRUME_OK)
+        return 1;
+    return brume_decimal_compare(x, &bound);
+}
+
+/* ------------------------------------------------------------------------------ limits */
+
+/* Upper bound of the delta that rho leaves at epsilon: rho is read up, epsilon down. */
+static double conversion_upper(const brume_decimal *rho, const brume_decimal *epsilon)
+{
+    return brume_concentrated_delta_upper(brume_decimal_upper(rho), brume_decimal_lower(epsilon));
+}
+
+/* (delta - failure)/(1 - failure), rounded down: what is left for the conversion. */
+static double conversion_share_lower(const brume_decimal *delta, const brume_decimal *failure)
+{
+    brume_decimal difference;
+    if (brume_decimal_compare(delta, failure) <= 0 ||
+        brume_decimal_subtract(delta, failure, &difference, NULL) != BRUME_OK)
+        return 0;
+    /* the denominator is at most 1, rounded up: the quotient is rounded down */
+    double rest = brume_subtract_up(1, brume_decimal_lower(failure));
+    return brume_divide_down(brume_decimal_lower(&difference), rest);
+}
+
+static brume_status check_budget(brume_rule rule, const brume_decimal *epsilon,
+                                 const brume_decimal *delta, brume_error *error)
+{
+    if (!brume_rule_word(rule))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "no such rule");
+    if (!is_coarse(epsilon) || brume_decimal_is_zero(epsilon) || compare_text(epsilon, "1e12") > 0)
+        return brume_fail(error, BRUME_EARGUMENT, "at most 60 decimal places",
+                          "a budget's epsilon must be above 0 and at most 1e12");
+    if (rule == BRUME_RULE_PURE && !brume_decimal_is_zero(delta))
+        return brume_fail(error, BRUME_EARGUMENT, "use the rule approximate or concentrated",
+                          "a pure budget has no delta");
+    if (rule != BRUME_RULE_PURE &&
+        (!is_coarse(delta) || brume_decimal_is_zero(delta) || compare_text(delta, "1") >= 0))
+        return brume_fail(error, BRUME_EARGUMENT, "at most 60 decimal places",
+                          "a budget's delta must be above 0 and below 1 under the rule %s",
+                          brume_rule_word(rule));
+    return BRUME_OK;
+}
+
+brume_status brume_filter_limits_check(const brume_filter *filter, brume_error *error)
+{
+    BRUME_TRY(check_budget(filter->rule, &filter->epsilon, &filter->delta, error));
+    bool good = false;
+    switch (filter->rule) {
+    case BRUME_RULE_PURE:
+        good = brume_decimal_is_zero(&filter->delta) &&
+               brume_decimal_is_zero(&filter->limit_delta) &&
+               brume_decimal_compare(&filter->limit, &filter->epsilon) == 0;
+        break;
+    case BRUME_RULE_APPROXIMATE:
+        good = brume_decimal_compare(&filter->limit_delta, &filter->delta) == 0 &&
+               brume_decimal_compare(&filter->limit, &filter->epsilon) == 0;
+        break;
+    case BRUME_RULE_CONCENTRATED:
+        good = is_coarse(&filter->limit_delta) &&
+               conversion_upper(&filter->limit, &filter->epsilon) <=
+                   conversion_share_lower(&filter->delta, &filter->limit_delta);
+        break;
+    }
+    /* no charge adds anything finer */
+    good = good && is_coarse(&filter->spent) && is_coarse(&filter->spent_delta);
+    if (!good)
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "the limits of a filter are not justified by its budget");
+    return BRUME_OK;
+}
+
+typedef struct split {
+    double epsilon; /* rounded down */
+} split;
+
+/* x = 1/rho: the delta of the conversion does not grow with it */
+static brume_status delta_of_inverse_rho(void *context, double x, double *delta, brume_error *error)
+{
+    (void)error;
+    const split *s = context;
+    *delta = brume_concentrated_delta_upper(brume_divide_up(1, x), s->epsilon);
+    return BRUME_OK;
+}
+
+/* The largest rho whose conversion fits its share, rounded down to 15 digits. */
+static brume_status find_rho(const brume_filter *filter, brume_decimal *rho, brume_error *error)
+{
+    split s = {brume_decimal_lower(&filter->epsilon)};
+    double share = conversion_share_lower(&filter->delta, &filter->limit_delta);
+    if (!(share > 0))
+        return brume_fail(error, BRUME_EARGUMENT, "it must be below delta",
+                          "the share of delta for failures leaves nothing for the rest");
+    brume_search search = {delta_of_inverse_rho, &s, share, 1e-30, 1e60, 1e-13, 0};
+    double guess = 4 * log(1 / share) / (s.epsilon * s.epsilon), inverse;
+    BRUME_TRY(brume_search_least(&search, guess, &inverse, error));
+    return brume_decimal_from_double_down(brume_divide_down(1, inverse), 15, rho, error);
+}
+
+brume_status brume_filter_make(brume_rule rule, const brume_decimal *epsilon,
+                               const brume_decimal *delta, const brume_decimal *failure,
+                               brume_filter *out, brume_error *error)
+{
+    brume_filter filter = {rule, *epsilon, delta ? *delta : zero, .charges = 0};
+    BRUME_TRY(check_budget(rule, &filter.epsilon, &filter.delta, error));
+    if (rule != BRUME_RULE_CONCENTRATED) {
+        if (failure)
+            return brume_fail(error, BRUME_EARGUMENT, NULL,
+                              "only a concentrated budget splits off a share for failures");
+        filter.limit = filter.epsilon;
+        filter.limit_delta = filter.delta;
+    } else {
+        brume_decimal tenth = filter.delta;
+        tenth.exponent -= 1; /* exactly */
+        filter.limit_delta = failure ? *failure : tenth;
+        if (!is_coarse(&filter.limit_delta))
+            return brume_fail(error, BRUME_EARGUMENT, "at most 60 decimal places",
+                              "the share of delta for failures is too fine");
+        BRUME_TRY(find_rho(&filter, &filter.limit, error));
+    }
+    BRUME_TRY(brume_filter_limits_check(&filter, error));
+    *out = filter;
+    return BRUME_OK;
+}
+
+/* ----------------------------------------------------------------------------- charging */
+
+bool brume_filter_is_fresh(const brume_filter *filter)
+{
+    return filter->charges == 0 && brume_decimal_is_zero(&filter->spent) &&
+           brume_decimal_is_zero(&filter->spent_delta);
+}
+
+static brume_status does_not_fit(const brume_filter *filter, const char *what,
+                                 const brume_decimal *asked, const brume_decimal *limit,
+                                 const brume_decimal *spent, brume_error *error)
+{
+    char asked_text[BRUME_DECIMAL_TEXT], left_text[BRUME_DECIMAL_TEXT] = "0";
+    brume_decimal left;
+    brume_decimal_print(asked, asked_text, sizeof asked_text);
+    if (brume_decimal_subtract(limit, spent, &left, NULL) == BRUME_OK)
+        brume_decimal_print(&left, left_text, sizeof left_text);
+    return brume_fail(error, BRUME_EBUDGET, "ask for less, or stop here",
+                      "the budget (rule %s) does not carry this: it asks %s %s, %s is left",
+                      brume_rule_word(filter->rule), what, asked_text, left_text);
+}
+
+/* sum = spent + price (rounded up to the places) if that is within the limit. */
+static bool add_within(const brume_decimal *spent, const brume_decimal *price,
+                       const brume_decimal *limit, brume_decimal *sum)
+{
+    brume_decimal rounded;
+    return brume_decimal_quantise_up(price, BRUME_FILTER_PLACES, &rounded, NULL) == BRUME_OK &&
+           brume_decimal_compare(&rounded, limit) <= 0 && /* so that the sum fits its digits */
+           brume_decimal_add(spent, &rounded, sum, NULL) == BRUME_OK &&
+           brume_decimal_compare(sum, limit) <= 0;
+}
+
+brume_status brume_filter_charge(brume_filter *filter, const brume_charge *charge,
+                                 brume_error *error)
+{
+    if (charge->rule != filter->rule)
+        return brume_fail(
+            error, BRUME_EPOLICY, NULL, "a %s charge against a %s budget",
+            brume_rule_word(charge->rule) ? brume_rule_word(charge->rule) : "nameless",
+            brume_rule_word(filter->rule) ? brume_rule_word(filter->rule) : "nameless");
+    brume_filter after = *filter;
+    if (!add_within(&filter->spent, &charge->amount, &filter->limit, &after.spent))
+        return does_not_fit(filter, filter->rule == BRUME_RULE_CONCENTRATED ? "rho" : "epsilon",
+                            &charge->amount, &filter->limit, &filter->spent, error);
+    if (!add_within(&filter->spent_delta, &charge->delta, &filter->limit_delta, &after.spent_delta))
+        return does_not_fit(filter, "delta", &charge->delta, &filter->limit_delta,
+                            &filter->spent_delta, error);
+    if (filter->charges == UINT64_MAX)
+        return brume_fail(error, BRUME_EBUDGET, NULL, "the budget has been charged too often");
+    after.charges++;
+    *filter = after;
+    return BRUME_OK;
+}
+
+brume_status brume_filter_check(const brume_filter *filter, const brume_charge *charge,
+                                brume_error *error)
+{
+    brume_filter copy = *filter;
+    return brume_filter_charge(&copy, charge, error);
+}
+
+brume_status brume_filter_left(const brume_filter *filter, brume_charge *left, brume_error *error)
+{
+    brume_charge result = {.rule = filter->rule};
+    BRUME_TRY(brume_decimal_subtract(&filter->limit, &filter->spent, &result.amount, error));
+    BRUME_TRY(
+        brume_decimal_subtract(&filter->limit_delta, &filter->spent_delta, &result.delta, error));
+    *left = result;
+    return BRUME_OK;
+}

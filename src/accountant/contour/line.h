@@ -1,0 +1,151 @@
+/* A line Re s = c through the transform of the composed loss, cut into nodes, and what it
+ * certifies.
+ *
+ * delta(eps) = (1/2 pi) int exp(-s eps) phi(s)/(s(s+1)) dy. The trapezoid rule of step h gives
+ * T = sum over n of exp(2 pi n c/h) delta(eps + 2 pi n/h) >= delta(eps): it never under-reports.
+ * If all losses lie in one lattice the infinite sum folds exactly onto the M nodes of one period;
+ * if nothing ends it, two band-limited functions around the kernel do (band.h). c, h, M and the
+ * band's width are free: a bad choice widens the interval, never falsifies it. */
+#ifndef BRUME_ACCOUNTANT_CONTOUR_LINE_H
+#define BRUME_ACCOUNTANT_CONTOUR_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <brume/interval.h>
+
+#include "accountant/contour/band.h"
+#include "accountant/law/law.h"
+
+#define BRUME_LINE_TOLERANCE 1e-16 /* of what is cut away, relative to the goal */
+
+typedef struct brume_node {
+    double y;
+    double first_re, first_im;   /* psi/(s(s+1)); folded: psi/((1-e^{-sa})(1-e^{-(s+1)a})); banded:
+                                    psi M^ */
+    double second_re, second_im; /* folded: the same times e^{-(s+1)a}; banded: psi m^ */
+    double lever;                /* folded: a bound of |psi/(1-e^{-(s+1)a})| */
+    double error; /* bound of the error of first, absolute; for a node that is not summed: a bound
+                     of |first| */
+    double second_error; /* the same of second */
+} brume_node;
+
+/* The nodes of a dense line (dense.h): psi M^ and psi m^ without the phase of `top`, the first
+ * halved, in blocks of consecutive nodes, and sums over all of them. */
+enum { BRUME_VECTOR_LINE_BLOCK = 32 };
+typedef struct brume_vector_line {
+    double *re, *im;             /* with M^ */
+    double *lower_re, *lower_im; /* with m^ */
+    size_t *start;               /* of each block: the index of its first node */
+    size_t count, capacity;      /* count 0: the line is not dense */
+    double tried;                /* nodes at which psi was computed: most may be nothing */
+    double top;                  /* the largest loss */
+    double error;                /* bounds of the nodes' errors */
+    double size, lever;          /* their sizes, and their sizes times y */
+} brume_vector_line;
+
+/* How nodes are laid and summed; tests compare the ways. */
+typedef enum brume_laying {
+    BRUME_LAY_QUICKEST, /* dense where that suits, by the widest instructions there are */
+    BRUME_LAY_PORTABLE, /* dense where that suits, by plain instructions */
+    BRUME_LAY_SINGLY,   /* never dense */
+} brume_laying;
+
+typedef struct brume_line {
+    brume_law *laws;
+    size_t law_count;
+    double c, h;
+    double tolerance;            /* of what is cut away; 0: BRUME_LINE_TOLERANCE */
+    double lead, saddle;         /* about log T, and c, as aimed */
+    double width;                /* of the band, as asked for; 0: none */
+    brume_band band;             /* as laid */
+    double unit;                 /* of the lattice; 0: not folded */
+    bool half;                   /* losses lie in unit * (Z + 1/2) */
+    double fold;                 /* M, odd */
+    double centre, centre_error; /* sum of the laws' centres, whose phase the nodes leave out */
+    long double cumulant;        /* log phi(c) of all draws */
+    double cumulant_error;
+    brume_node *nodes;
+    size_t count, capacity;
+    brume_vector_line dense;
+    brume_laying laying;
+    double skipped; /* bound of all that was not summed, over exp(cumulant - c x) */
+    double jump;    /* how many nodes were last passed over at once */
+    bool cut;       /* the node cap ended the line */
+} brume_line;
+
+static inline double brume_line_tolerance(const brume_line *line)
+{
+    return line->tolerance > 0 ? line->tolerance : BRUME_LINE_TOLERANCE;
+}
+
+/* A point on the profile: value = T, error = rounding and truncation, slope = dT/d eps. */
+typedef struct brume_line_sum {
+    double value, error, slope;
+} brume_line_sum;
+
+/* log phi(c) of all draws; slope and error as brume_law_cumulant. */
+long double brume_cumulant(brume_law *laws, size_t count, double c, double *slope, double *error);
+
+/* The same in doubles, for choosing; see brume_law_cumulant_rough. */
+double brume_cumulant_rough(brume_law *laws, size_t count, double c, double *slope);
+
+/* c near the root of K'(c) = eps + 1/c + 1/(c+1), rounded to 24 bits. */
+double brume_saddle(brume_law *laws, size_t count, double epsilon);
+
+/* Choose c and h for eps, and fold if the laws share a lattice. */
+void brume_line_aim(brume_line *line, double epsilon);
+
+/* X = 2 pi/h such that the aliases of the line at c are below e^{-3} `share` of T, which is near
+ * e^lead: exp(-cX) for those below eps, moments for those above. k is log phi(c). */
+double brume_line_spacing(const brume_line *line, double epsilon, double c, double k, double share);
+
+/* Nanoseconds or so of one node: a sampled law sums its whole table. */
+double brume_line_node_cost(const brume_line *line);
+
+/* Lay nodes until what is left is below `goal` (a log, of T's size) times the line's tolerance.
+ * Call with `width` set. False if memory ran out. */
+BRUME_MUST_USE bool brume_line_lay(brume_line *line, double epsilon, double goal);
+
+/* The node at `index`; *log_size is the log of its modulus, or of a bound of it. One whose log size
+ * is certainly below `least` by its cheap laws alone is bounded, not summed. */
+brume_node brume_line_node(const brume_line *line, long index, double least, double *log_size);
+
+/* Laying in parts, for a caller that sets c, h and `width` itself (24 bits each) and folds nothing:
+ * ready the laws and open the band; then lay all nodes from 0 to `last`, with `least` as above.
+ * What lies beyond the caller must bound, and add to `skipped`. False if memory ran out. */
+BRUME_MUST_USE bool brume_line_ready(brume_line *line);
+BRUME_MUST_USE bool brume_line_lay_all(brume_line *line, size_t last, double least);
+
+/* log of the size of T at eps: what `goal` should be at least. */
+double brume_line_size(const brume_line *line, double epsilon);
+
+/* Would the laws' own decay end the line, without a band, within so many nodes? */
+bool brume_line_decays(brume_line *line, double epsilon, double goal, double most);
+enum { BRUME_LINE_LONG = 32000, BRUME_LINE_SHORT = 8000 };
+
+/* Folded lines: the place on the lattice, in units from the centre, at which the sum over losses
+ * above eps starts. All losses before it are below eps, for every parameter within 8 units. */
+double brume_line_place(const brume_line *line, double epsilon);
+
+/* With M^ where there is a band. */
+brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon);
+
+/* With m^ where there is a band, else the same; no slope. */
+brume_line_sum brume_line_evaluate_lower(const brume_line *line, double epsilon);
+
+/* Certified ends of delta(eps), finite losses only. Either may be NULL. */
+void brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper);
+
+/* A bound of the alias terms, all non-negative, that T has above what it samples at eps. */
+double brume_line_aliases(brume_line *line, double epsilon);
+
+/* Some c2 > c at which the aliases above epsilon are bounded by moments; i < BRUME_CHERNOFF_POINTS.
+ */
+enum { BRUME_CHERNOFF_POINTS = 7 };
+double brume_chernoff_point(double c, int i);
+
+void brume_line_close(brume_line *line);
+
+#endif

@@ -1,0 +1,260 @@
+/* Sums over the atoms of lattice laws. See the header and proofs/accountant/exact.md, section
+ * exact.2.
+ *
+ * Promise: the two sides bound delta for every parameter within its 8 units. */
+#include "accountant/exact/atom_sum.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "accountant/exact/few_laplace.h"
+#include "accountant/exact/atom_masses.h"
+#include "accountant/law/waves.h"
+#include "number/elementary.h"
+#include "number/elementary_body.h"
+
+static const double unit = BRUME_UNIT;
+static const double most_products = 2e6; /* of all convolutions, a millisecond or so */
+static const size_t most_atoms = 30000;
+static const char route_atoms[] = "sum over the atoms of lattice laws";
+
+struct brume_atom_sum {
+    double *place, *mass;
+    size_t count;
+    double floor_; /* masses below count for nothing, and are missed */
+    double missed, mass_error, place_error, reach;
+    brume_few few[2]; /* the Laplace draws, their parameters moved to either side */
+    bool sampled;     /* then one draw of a subsampled Gaussian instead, likewise */
+    brume_sampled_draw draws[2];
+};
+
+/* Every atom so far beside every atom of `c`, of lattice `step`. `above`: the largest loss of all
+ * that is still to come. */
+static bool join(brume_atom_sum *sum, const brume_masses *c, double step, double above,
+                 double least)
+{
+    size_t capacity = sum->count * c->count, count = 0;
+    if (capacity > 4 * most_atoms)
+        return false;
+    double *place = malloc(2 * capacity * sizeof *place);
+    if (!place)
+        return false;
+    double *mass = place + capacity;
+    double floor_ = sum->floor_ / (double)capacity, lost = 0;
+    for (size_t i = 0; i < sum->count; i++)
+        for (size_t j = 0; j < c->count; j++) {
+            double at = sum->place[i] + (c->centre + step * (c->half - (double)j));
+            double p = sum->mass[i] * c->mass[j];
+            if (at + above <= least) /* never above epsilon: counts for nothing */
+                break;
+            if (p < floor_) {
+                lost += p;
+                continue;
+            }
+            place[count] = at;
+            mass[count++] = p;
+        }
+    free(sum->place);
+    sum->place = place;
+    sum->mass = mass;
+    sum->count = count;
+    sum->missed += (c->missed + lost) * 1.001;
+    sum->mass_error += c->error + 2 * unit;
+    double farthest = fabs(c->centre) +
+                      step * fmax(fabs(c->half), fabs(c->half - (double)c->count));
+    sum->reach += farthest;
+    sum->place_error += 22 * unit * farthest; /* the unit by 16 and a product */
+    return count <= most_atoms;
+}
+
+/* The subsampled Gaussian among the laws; NULL if there is none. */
+static const brume_law *sampled_law(const brume_law *laws, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN)
+            return &laws[i];
+    return NULL;
+}
+
+/* Take one draw of a subsampled Gaussian in the place of the Laplaces; false if there are more
+ * draws, or Laplaces too. */
+static bool take_sampled(brume_atom_sum *sum, const brume_law *laws, size_t count,
+                         const brume_law *law)
+{
+    for (size_t i = 0; i < count; i++)
+        if (&laws[i] != law &&
+            (laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN || laws[i].kind == BRUME_LAW_LAPLACE))
+            return false;
+    sum->sampled = true;
+    sum->draws[0] = brume_sampled_draw_of(law, BRUME_LOWER_SIDE);
+    sum->draws[1] = brume_sampled_draw_of(law, BRUME_UPPER_SIDE);
+    return law->count == 1;
+}
+
+brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double least, double delta)
+{
+    enum { MOST_LAWS = 12 };
+    const brume_law *sampled = sampled_law(laws, count);
+    if (count > MOST_LAWS || !(delta > 1e-200) || !(delta <= 1))
+        return NULL;
+    brume_atom_sum *sum = calloc(1, sizeof *sum);
+    if (!sum)
+        return NULL;
+    if (sampled)
+        least = -INFINITY; /* its losses are not bounded: every atom counts */
+    double depth = 46 - log(delta), above = 0, work = 0;
+    sum->floor_ = exp(-depth);
+    brume_masses combs[MOST_LAWS] = {{0}};
+    bool alive = brume_few_open(laws, count, BRUME_LOWER_SIDE, &sum->few[0]) &&
+                 brume_few_open(laws, count, BRUME_UPPER_SIDE, &sum->few[1]) &&
+                 (!sampled || take_sampled(sum, laws, count, sampled));
+    sum->place = calloc(2, sizeof *sum->place);
+    alive = alive && sum->place;
+    if (alive) {
+        sum->mass = sum->place + 1;
+        sum->mass[0] = 1;
+        sum->count = 1;
+        above = sum->few[1].top;
+    }
+    for (size_t i = 0; i < count && alive; i++) {
+        if (laws[i].kind == BRUME_LAW_LAPLACE || laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN)
+            continue;
+        alive = brume_masses_open(&laws[i], depth, most_products, &work, &combs[i]);
+        if (alive) {
+            above += combs[i].centre + laws[i].unit * combs[i].half;
+        }
+    }
+    for (size_t i = 0; i < count && alive; i++)
+        if (combs[i].mass) {
+            above -= combs[i].centre + laws[i].unit * combs[i].half;
+            /* rounding of all these places is far below the slack */
+            double slack = 1e-12 * (1 + fabs(above) + fabs(fmax(least, 0)) + sum->reach +
+                                    fabs(combs[i].centre) +
+                                    laws[i].unit * ((double)combs[i].count + fabs(combs[i].half)));
+            alive = join(sum, &combs[i], laws[i].unit, above + slack, least);
+        }
+    for (size_t i = 0; i < count && i < MOST_LAWS; i++)
+        brume_masses_close(&combs[i]);
+    if (!alive) {
+        brume_atom_sum_close(sum);
+        return NULL;
+    }
+    return sum;
+}
+
+void brume_atom_sum_close(brume_atom_sum *sum)
+{
+    if (!sum)
+        return;
+    free(sum->place);
+    free(sum);
+}
+
+size_t brume_atom_sum_size(const brume_atom_sum *sum)
+{
+    return sum->count;
+}
+
+enum { BLOCK = BRUME_WAVE_BLOCK, ROW = BRUME_WAVE_ROW };
+
+/* at - place, 0 where that is above 0; and where the places lie. */
+BRUME_BODY void differences_body(const double *restrict place, size_t count, double at,
+                                 double *restrict out, double *restrict least,
+                                 double *restrict most)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t j = 0; j < count; j++) {
+        double x = place[j] - at;
+        low = x < low ? x : low;
+        high = x > high ? x : high;
+        out[j] = brume_choose(brume_mask(x > 0), -x, 0);
+    }
+    *least = low;
+    *most = high;
+}
+BRUME_PATHS(static, differences,
+            (const double *place, size_t count, double at, double *out, double *least,
+             double *most),
+            (place, count, at, out, least, most))
+
+/* The sum of -mass (e^{-x} - 1) over a block, in lanes: 4 rows, 16 lanes. */
+BRUME_BODY void far_sum_body(const double *restrict mass, const double *restrict less, size_t count,
+                             double *restrict out)
+{
+    double lanes[ROW] = {0}, sum = 0;
+    size_t from = 0;
+    for (; from + ROW <= count; from += ROW)
+        for (size_t j = 0; j < ROW; j++)
+            lanes[j] -= mass[from + j] * less[from + j];
+    for (size_t j = 0; j < ROW; j++)
+        sum += lanes[j];
+    for (; from < count; from++)
+        sum -= mass[from] * less[from];
+    *out = sum;
+}
+BRUME_PATHS(static, far_sum, (const double *mass, const double *less, size_t count, double *out),
+            (mass, less, count, out))
+
+/* The atoms beside Laplaces: those of one block that are not all far above or far below epsilon. */
+static void add_near(const brume_atom_sum *sum, const brume_few *few, size_t from, size_t count,
+                     double at, const double *less, long double *value, long double *error)
+{
+    for (size_t j = 0; j < count; j++) {
+        double x = sum->place[from + j] - at, one = 0;
+        double term = x >= few->top ? (x > 0 ? -less[j] : 0) : brume_few_value(few, x, &one);
+        *value += sum->mass[from + j] * term;
+        *error += sum->mass[from + j] * one;
+    }
+}
+
+static void add_atoms(const brume_atom_sum *sum, const brume_few *few, double at,
+                      long double *value, long double *error)
+{
+    double minus[BLOCK], less[BLOCK], least, most, part;
+    for (size_t from = 0; from < sum->count; from += BLOCK) {
+        size_t count = sum->count - from < BLOCK ? sum->count - from : BLOCK;
+        differences(sum->place + from, count, at, minus, &least, &most);
+        if (most <= -few->top && most < 0)
+            continue; /* no loss is above epsilon */
+        brume_vector_expm1(minus, less, count);
+        if (least >= few->top) { /* all losses count, and E e^{-L} = 1 */
+            far_sum(sum->mass + from, less, count, &part);
+            *value += part;
+        } else {
+            add_near(sum, few, from, count, at, less, value, error);
+        }
+    }
+}
+
+double brume_atom_sum_delta(const brume_atom_sum *sum, double epsilon, brume_side side)
+{
+    const brume_few *few = &sum->few[side == BRUME_UPPER_SIDE];
+    /* places are off by place_error, their sums and x by a unit each: all move epsilon, which
+     * delta falls with */
+    double moved = 1.01 * (sum->place_error + 4 * unit * (sum->reach + few->top + fabs(epsilon)));
+    double at = side == BRUME_UPPER_SIDE ? epsilon - moved : epsilon + moved;
+    long double value = 0, error = 0;
+    if (!sum->sampled)
+        add_atoms(sum, few, at, &value, &error);
+    for (size_t i = 0; sum->sampled && i < sum->count; i++) {
+        double one, x = sum->place[i] - at;
+        value += sum->mass[i] * brume_sampled_value(&sum->draws[side == BRUME_UPPER_SIDE], x, &one);
+        error += sum->mass[i] * one;
+    }
+    /* relative: the masses; the Laplaces' normaliser; products, expm1, sums of a block (20) and, in
+     * long doubles, of blocks */
+    double relative = 1.01 * (sum->mass_error + (8 * (double)few->draws + 32) * unit);
+    if (side == BRUME_UPPER_SIDE)
+        return fmin((double)(value + error) * (1 + relative) * (1 + 4 * unit) + sum->missed, 1);
+    return fmax((double)(value - error) * (1 - relative) * (1 - 4 * unit), 0);
+}
+
+static double atom_sum_delta(void *context, double epsilon, brume_side side)
+{
+    return brume_atom_sum_delta(context, epsilon, side);
+}
+
+brume_closed brume_atom_sum_form(brume_atom_sum *sum)
+{
+    return (brume_closed){.delta = atom_sum_delta, .context = sum, .route = route_atoms};
+}

@@ -1,0 +1,26 @@
+/* Few draws of laws on lattices of their own, beside few Laplace draws or one draw of a subsampled
+ * Gaussian: the sum over the lattices' atoms of the other draws' profile.
+ *
+ * delta(eps) = sum over atoms a of p(a) delta_other(eps - a). Every term is positive, so errors
+ * add up simply: places move epsilon, masses and rounding are relative, what is left out is
+ * bounded by its mass. proofs/accountant/exact.md, section exact.2. */
+#ifndef BRUME_ACCOUNTANT_EXACT_ATOM_SUM_H
+#define BRUME_ACCOUNTANT_EXACT_ATOM_SUM_H
+
+#include "accountant/exact/closed_form.h"
+#include "accountant/exact/sampled_draw.h"
+
+typedef struct brume_atom_sum brume_atom_sum;
+
+/* For epsilons from `least` on, deltas of the size of `delta` or more. NULL if a law is of another
+ * kind, if the atoms are too many, or if memory ran out: other routes remain. */
+brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double least,
+                                    double delta);
+void brume_atom_sum_close(brume_atom_sum *sum);
+brume_closed brume_atom_sum_form(brume_atom_sum *sum);
+/* Its two sides, for any epsilon from `least` on. */
+double brume_atom_sum_delta(const brume_atom_sum *sum, double epsilon, brume_side side);
+
+size_t brume_atom_sum_size(const brume_atom_sum *sum);
+
+#endif

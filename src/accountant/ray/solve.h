@@ -1,0 +1,38 @@
+/* Compositions of Poisson-subsampled Gaussians alone, by rays.
+ *
+ * A record removed: delta may come from the one draw in which the record was in the sample and the
+ * noise was small, T far out, while z large enough for the rest would blow up its transform. So the
+ * draws are split at a T: delta = sum over j of C(n, j) [part in which j draws lie above it], each
+ * with a path of its own, and the parts beyond the last j together at most C(n, j+1) P(T
+ * above)^{j+1}. proofs/accountant/ray.md, section ray.1. */
+#ifndef BRUME_ACCOUNTANT_RAY_SOLVE_H
+#define BRUME_ACCOUNTANT_RAY_SOLVE_H
+
+#include "accountant/answer.h"
+#include "accountant/law/law.h"
+
+/* Are all laws subsampled Gaussians? Then the two orders are those of one pair. */
+bool brume_rays_apply(const brume_law *laws, size_t count);
+
+/* Rays before lines? Not where many draws make the transform fall off by itself: a line needs few
+ * nodes there. */
+bool brume_rays_suit(const brume_law *laws, size_t count);
+
+/* Is the answer's upper end a ray's? */
+bool brume_rays_answered(const brume_answer *answer);
+
+/* Narrow answer->value, which must contain the epsilon at delta; `width` is how narrow, relative,
+ * is enough. Nothing happens if a law is of another kind, or if memory ran out. */
+void brume_rays_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
+                        double width, brume_answer *answer);
+
+/* Narrow answer->value around delta(epsilon), epsilon >= 0. True if that is now as narrow as
+ * `enough`, or as `enough` of epsilon makes it. */
+bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, double width,
+                      double enough, brume_answer *answer);
+
+/* Is delta(epsilon) certainly at most `delta`? By one moment, one line or one ray; no, if a law is
+ * of another kind. */
+bool brume_rays_below(brume_law *laws, size_t count, double epsilon, double delta);
+
+#endif

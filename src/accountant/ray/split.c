@@ -1,0 +1,275 @@
+/* Plans: the terms of delta, each with a ray or a bound. See the header. */
+#include "accountant/ray/split.h"
+
+#include <math.h>
+
+#include "accountant/ray/fallback_bounds.h"
+#include "accountant/ray/transform.h"
+
+static const double unit = BRUME_UNIT;
+static const double split_gain = 0.2;
+static const double most_lost = 20; /* in units, a log: then another way is tried first */
+
+/* log C(n, j), an upper bound to 1e-9 relative. */
+static double log_choose(double n, double j)
+{
+    double sum = 0;
+    for (double i = 0; i < j; i++)
+        sum += log((n - i) / (i + 1));
+    return sum;
+}
+
+void brume_ray_split_close(brume_ray_split *p)
+{
+    for (size_t i = 0; i < p->term_count; i++)
+        brume_ray_close(p->rays[i]);
+    p->term_count = 0;
+}
+
+static brume_ray *open_ray(const brume_parts *parts, const brume_ray_aim *aim)
+{
+    brume_ray_aim first = *aim, second = *aim;
+    brume_ray_lower(parts, &first, false);
+    brume_ray *ray = brume_ray_open(parts, &first);
+    if (ray)
+        return ray;
+    brume_ray_lower(parts, &second, true);
+    return second.start == first.start ? NULL : brume_ray_open(parts, &second);
+}
+
+static bool add_term(brume_ray_split *p, double epsilon, double delta, double most)
+{
+    size_t i = p->term_count;
+    brume_ray_aim aim = brume_ray_aim_for(&p->parts[i], epsilon, 0);
+    aim.target = log(delta);
+    brume_ray_aim lower = aim;
+    brume_ray_lower(&p->parts[i], &lower, false);
+    if (!(brume_ray_lost(&p->parts[i], &lower) < most))
+        return false;
+    p->rays[i] = open_ray(&p->parts[i], &aim);
+    if (!p->rays[i])
+        return false;
+    p->nodes += brume_ray_nodes(p->rays[i]);
+    p->term_count++;
+    return true;
+}
+
+/* Confine every T to where what is beyond has some share of delta. */
+void brume_ray_split_confine(brume_parts *parts, double delta, double share)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        brume_part *part = &parts->part[i];
+        double mean, sigma, mass = delta * share / (double)parts->count / part->count;
+        brume_transform_normal(part->law, &mean, &sigma);
+        part->cut = mean + (1 / sigma + sqrt(-2 * log(mass))) / sigma;
+    }
+}
+
+/* The saddle at epsilon if single draws beyond a tenth of exp(log_delta) are left out. */
+static brume_ray_aim calm_aim(const brume_parts *whole, double epsilon, double log_delta)
+{
+    brume_parts calm = *whole;
+    if (!whole->reversed)
+        brume_ray_split_confine(&calm, exp(log_delta), 0.1);
+    return brume_ray_aim_for(&calm, epsilon, 0);
+}
+
+brume_ray_aim brume_ray_split_aim(const brume_parts *whole, double epsilon, double *delta)
+{
+    double least = 1e-280;
+    for (size_t i = 0; i < whole->count && !whole->reversed; i++)
+        least = fmax(least, brume_one_jump(whole->part[i].law, epsilon));
+    /* what the saddle says falls as more is left out: its own delta is between */
+    double low = log(least), high = 0;
+    brume_ray_aim aim = calm_aim(whole, epsilon, low);
+    high = fmin(aim.log_delta, high);
+    double at = high;
+    for (int tries = 0; tries < 10 && high - low > 1 && !whole->reversed; tries++) {
+        aim = calm_aim(whole, epsilon, at);
+        *(aim.log_delta > at ? &low : &high) = at;
+        if (fabs(aim.log_delta - at) < 0.5)
+            break;
+        at = 0.5 * (low + high);
+    }
+    *delta = exp(fmax(at, log(least)));
+    return aim;
+}
+
+/* All draws in one term. */
+static bool plan_one(brume_ray_split *p, double epsilon, double delta, bool cut)
+{
+    p->parts[0] = p->whole;
+    p->log_weight[0] = 0;
+    if (cut)
+        brume_ray_split_confine(&p->parts[0], delta, BRUME_RAY_SPLIT_NEGLIGIBLE);
+    for (size_t i = 0; cut && i < p->whole.count; i++) {
+        const brume_part *part = &p->parts[0].part[i];
+        p->beyond += part->count * exp(brume_fallback_log_mass(part->law, part->cut));
+    }
+    return add_term(p, epsilon, delta, cut || p->whole.reversed ? INFINITY : most_lost);
+}
+
+/* How many draws of `part` may lie above `at` before the rest has no weight. */
+static double jumps_needed(const brume_part *part, double at, double delta)
+{
+    double log_mass = brume_fallback_log_mass(part->law, at),
+           goal = log(delta * BRUME_RAY_SPLIT_NEGLIGIBLE);
+    for (double j = 0; j < BRUME_RAY_SPLIT_TERMS; j++)
+        if (j + 1 > part->count || log_choose(part->count, j + 1) + (j + 1) * log_mass < goal)
+            return j;
+    return BRUME_RAY_SPLIT_TERMS;
+}
+
+/* One law, split at `at`. */
+static bool plan_split(brume_ray_split *p, double epsilon, double delta, double at)
+{
+    const brume_part *part = &p->whole.part[0];
+    double most = jumps_needed(part, at, delta), total = 0;
+    if (most >= BRUME_RAY_SPLIT_TERMS)
+        return false;
+    if (most + 1 <= part->count)
+        p->beyond = exp(log_choose(part->count, most + 1) * (1 + 1e-9) + 1e-9 +
+                        (most + 1) * brume_fallback_log_mass(part->law, at));
+    p->ceiling_epsilon = epsilon;
+    for (double j = 0; j <= most; j++) {
+        size_t i = p->term_count;
+        brume_parts *parts = &p->parts[i];
+        *parts = p->whole;
+        parts->count = 0;
+        if (j < part->count)
+            parts->part[parts->count++] = (brume_part){part->law, -INFINITY, at, part->count - j};
+        if (j > 0)
+            parts->part[parts->count++] = (brume_part){part->law, at, INFINITY, j};
+        p->log_weight[i] = log_choose(part->count, j);
+        double top = part->count * log1p(exp(at)) * (1 + 1e-9);
+        if (j == 0 && top < parts->origin - parts->origin_error + epsilon) {
+            p->ceiling[i] = -INFINITY; /* no loss is above epsilon, nor above a larger one */
+            p->moment[i] = top - (parts->origin - parts->origin_error);
+            p->rays[i] = NULL;
+            p->term_count++;
+            continue;
+        }
+        brume_ray_aim aim = brume_ray_aim_for(parts, epsilon, 0);
+        p->rays[i] = NULL;
+        p->moment[i] = aim.start;
+        if (aim.log_delta + p->log_weight[i] <
+            log(fmax(total, delta) * BRUME_RAY_SPLIT_NEGLIGIBLE)) {
+            p->ceiling[i] = brume_ray_ceiling(parts, aim.start, epsilon);
+            p->term_count++;
+            continue;
+        }
+        aim.target = log(delta) - p->log_weight[i];
+        p->rays[i] = open_ray(parts, &aim);
+        if (!p->rays[i])
+            return false;
+        p->nodes += brume_ray_nodes(p->rays[i]);
+        p->term_count++;
+        total += exp(aim.log_delta + p->log_weight[i]);
+    }
+    return true;
+}
+
+/* Where to split the draws of one law for this epsilon; NaN if there is no good place: the part
+ * without jumps must fall off towards it, and few jumps must do. */
+static double split_point(const brume_parts *whole, double epsilon, double delta)
+{
+    const brume_part *part = &whole->part[0];
+    double mean, sigma, best = NAN, best_score = 1e9;
+    if (whole->count > 1 || whole->reversed)
+        return NAN;
+    brume_transform_normal(part->law, &mean, &sigma);
+    for (double y = 1; y < 13; y += 0.6) {
+        double at = mean + y / sigma, loss = log1p(exp(at));
+        double jumps = jumps_needed(part, at, delta);
+        if (jumps >= BRUME_RAY_SPLIT_TERMS)
+            continue;
+        brume_parts parts = *whole;
+        parts.part[0].cut = at;
+        bool none = part->count * loss < whole->origin + epsilon;
+        brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
+        double end = -0.5 * y * y + log(sigma / 2.5) + aim.start * loss;
+        double falls = none ? 30 : brume_ray_log_sum(&parts.part[0], aim.start) - end;
+        double need = none ? 0 : 4 + 25 * loss / aim.x;
+        /* the nearer to what one jump must be, the less cancels */
+        double score = jumps + fmax(need - falls, 0) - (none ? 1 + split_gain * y : 0);
+        if (score < best_score)
+            best_score = score, best = at;
+    }
+    return best;
+}
+
+/* A plan near epsilon, where delta is about `delta`; each way that can be is tried in turn. */
+bool brume_ray_split_make(brume_ray_split *p, double epsilon, double delta, int way)
+{
+    p->term_count = 0;
+    p->beyond = 0;
+    bool good = false;
+    if (way == BRUME_RAY_WHOLE) {
+        good = plan_one(p, epsilon, delta, false);
+    } else if (way == BRUME_RAY_CONFINED) {
+        good = plan_one(p, epsilon, delta, true);
+    } else if (way == BRUME_RAY_BY_JUMPS) {
+        double at = split_point(&p->whole, epsilon, delta);
+        good = !isnan(at) && plan_split(p, epsilon, delta, at);
+    }
+    if (!good)
+        brume_ray_split_close(p);
+    return good;
+}
+
+bool brume_ray_split_above(const brume_ray_split *p, double epsilon, double *above)
+{
+    *above = p->beyond * (1 + 1e-9);
+    for (size_t i = 0; i < p->term_count; i++) {
+        if (p->rays[i])
+            continue;
+        /* a smaller epsilon moves the moment bound by e^{c (old - new)} */
+        double moved = (p->moment[i] - 1) * (p->ceiling_epsilon - epsilon);
+        if (moved > 0)
+            moved *= 1 + 1e-9;
+        if (p->ceiling[i] == -INFINITY && !(epsilon > p->moment[i]))
+            return false;
+        *above += exp(p->ceiling[i] + p->log_weight[i] + moved) * (1 + 1e-9);
+    }
+    return isfinite(*above);
+}
+
+bool brume_ray_split_evaluate(const brume_ray_split *p, double epsilon, double *value,
+                              double *slope, double *error, double *above)
+{
+    *value = *slope = *error = 0;
+    if (!brume_ray_split_above(p, epsilon, above))
+        return false;
+    for (size_t i = 0; i < p->term_count; i++) {
+        double weight = exp(p->log_weight[i]), v, s, e;
+        if (!p->rays[i])
+            continue;
+        if (!brume_ray_evaluate(p->rays[i], epsilon, &v, &s, &e))
+            return false;
+        *value += weight * v;
+        *slope += weight * s;
+        *error += weight * (e * (1 + 1e-9) + (100 + 16 * p->log_weight[i]) * unit * fabs(v));
+    }
+    /* delta is not below 0: a sum that says so is a fault, and nothing else of it is believed */
+    return isfinite(*value) && isfinite(*error) && *value + *error + *above >= 0;
+}
+
+void brume_ray_split_certify(const brume_ray_split *p, double epsilon, double *lower, double *upper)
+{
+    double value, slope, error, above;
+    *lower = 0;
+    *upper = 1;
+    if (!brume_ray_split_evaluate(p, epsilon, &value, &slope, &error, &above))
+        return;
+    *lower = fmax(0, value - error);
+    *upper = fmin(1, value + error + above);
+}
+
+/* Where the first path starts. */
+double brume_ray_split_start(const brume_ray_split *p)
+{
+    for (size_t i = 0; i < p->term_count; i++)
+        if (p->rays[i])
+            return brume_ray_start(p->rays[i]);
+    return INFINITY;
+}

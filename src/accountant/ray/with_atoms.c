@@ -1,0 +1,471 @@
+/* Sums over the atoms of lattice and Laplace losses of rays of subsampled Gaussians. See the header
+ * and proofs/accountant/ray.md, section ray.2.
+ *
+ * Promise: the two sides bound delta for every parameter within its 8 units. Which rays are laid,
+ * and for which epsilon, is free. */
+#include "accountant/ray/with_atoms.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accountant/ray/solve.h"
+#include "accountant/contour/line.h"
+#include "accountant/contour/saddle.h"
+#include "accountant/exact/atom_masses.h"
+#include "accountant/ray/split.h"
+#include "accountant/ray/laplace_factors.h"
+
+static const double unit = BRUME_UNIT;
+static const double least_mass = 1e-30; /* of an atom; what is left out counts whole */
+static const double least_depth = 69;   /* minus the log of that */
+static const double most_products = 2e6;
+static const double most_draws = 1e5; /* of a lattice law */
+static const char route_atoms[] = "rays of subsampled Gaussians, summed over the atoms of others";
+
+/* MOST_TERMS: atoms times patterns, where epsilon is sought by many sums */
+enum { MOST_LAWS = 12, MOST_ATOMS = 2000, MOST_TERMS = 600, MOST_PRODUCTS = 100000 };
+enum { MOST_PATTERNS = 24, MOST_PLANS = 6, MOST_ATTEMPTS = 24 };
+
+typedef struct atom {
+    double loss, mass;
+} atom;
+
+/* A term of the product of all Laplace transforms. */
+typedef struct pattern {
+    double loss, weight;
+    unsigned first, second; /* factors, see ray_beside.h */
+} pattern;
+
+/* A plan, and its rays with the factors of each pattern. */
+typedef struct layout {
+    brume_ray_split plan;
+    double aimed;
+    brume_ray_factors *rays[BRUME_RAY_SPLIT_TERMS][MOST_PATTERNS];
+} layout;
+
+struct brume_ray_atoms {
+    brume_law laws[MOST_LAWS]; /* the subsampled ones own their tables, the others only read */
+    size_t law_count, sampled;
+    brume_parts parts;
+    atom *atoms; /* of the lattice laws, the largest loss first */
+    size_t atom_count;
+    pattern patterns[MOST_PATTERNS];
+    size_t pattern_count;
+    double top;                     /* of the Laplace losses */
+    double mass_error, place_error; /* relative, and of every loss */
+    double reach;                   /* how far from 0 they may be */
+    double left_out;
+    double variation; /* a bound of the total variation of all but the lattice laws */
+    layout *plans[MOST_PLANS];
+    size_t plan_count, next_plan;
+    struct {
+        double at;
+        int way;
+    } attempts[MOST_ATTEMPTS];
+    size_t attempt_count;
+    double *lower, *upper; /* of each atom */
+    double *rest;          /* the mass of each atom and all after it */
+    double scale;          /* about what delta is; for choosing */
+    double goal;
+    double epsilon, ends[2]; /* the last answer */
+    size_t nodes;
+};
+
+static void close_layout(layout *l)
+{
+    for (size_t i = 0; i < BRUME_RAY_SPLIT_TERMS; i++)
+        for (size_t j = 0; j < MOST_PATTERNS; j++)
+            brume_ray_factors_close(l->rays[i][j]);
+    brume_ray_split_close(&l->plan);
+    free(l);
+}
+
+void brume_ray_atoms_close(brume_ray_atoms *b)
+{
+    if (!b)
+        return;
+    for (size_t i = 0; i < b->plan_count; i++)
+        close_layout(b->plans[i]);
+    for (size_t i = 0; i < b->sampled; i++)
+        brume_law_close(&b->laws[i]);
+    free(b->atoms);
+    free(b->lower);
+    free(b->upper);
+    free(b->rest);
+    free(b);
+}
+
+static int by_loss(const void *left, const void *right)
+{
+    double a = ((const atom *)left)->loss, c = ((const atom *)right)->loss;
+    return a < c ? 1 : a > c ? -1 : 0;
+}
+
+/* The atoms so far, each with those of all draws of a lattice law. */
+static bool add_lattice(brume_ray_atoms *b, const brume_law *law, double *work)
+{
+    brume_masses masses;
+    if (!brume_masses_open(law, least_depth, most_products, work, &masses))
+        return false;
+    double top = masses.centre + law->unit * masses.half;
+    double farthest = fmax(fabs(top), fabs(top - law->unit * (double)masses.count));
+    atom *all = b->atom_count * masses.count <= MOST_PRODUCTS
+                    ? malloc(b->atom_count * masses.count * sizeof *all)
+                    : NULL;
+    size_t made = 0;
+    for (size_t i = 0; all && i < b->atom_count; i++)
+        for (size_t j = 0; j < masses.count; j++) {
+            double product = b->atoms[i].mass * masses.mass[j];
+            double loss = masses.centre + law->unit * (masses.half - (double)j);
+            if (product >= least_mass)
+                all[made++] = (atom){b->atoms[i].loss + loss, product};
+            else
+                b->left_out += product;
+        }
+    b->left_out += masses.missed;
+    b->mass_error += masses.error + 4 * unit;
+    b->place_error += 22 * unit * farthest; /* the unit by 16, a product, the centre */
+    b->reach += farthest;
+    brume_masses_close(&masses);
+    if (!all)
+        return false;
+    free(b->atoms);
+    b->atoms = all;
+    b->atom_count = made;
+    return made > 0 && made <= MOST_ATOMS;
+}
+
+/* The patterns so far, each with those of m draws of a Laplace loss. */
+static bool add_laplace(brume_ray_atoms *b, const brume_law *law)
+{
+    size_t before = b->pattern_count;
+    pattern old[MOST_PATTERNS];
+    double draws = law->count, a = law->a;
+    if (!((double)before * (draws + 1) <= MOST_PATTERNS))
+        return false;
+    memcpy(old, b->patterns, before * sizeof *old);
+    b->pattern_count = 0;
+    for (size_t i = 0; i < before; i++) {
+        double choose = 1;
+        for (unsigned down = 0; down <= (unsigned)draws; down++) {
+            pattern p = old[i];
+            unsigned up = (unsigned)draws - down;
+            p.loss += ((double)up - (double)down) * a;
+            p.weight *= choose * exp(-a * down);
+            p.first += up;
+            p.second += down;
+            b->patterns[b->pattern_count++] = p;
+            choose *= (draws - down) / (down + 1);
+        }
+    }
+    b->top += draws * a;
+    b->reach += draws * a;
+    b->place_error += 12 * unit * draws * a; /* the parameter, a product and a sum */
+    b->mass_error += unit * (10 * a * draws + 8 * draws + 8);
+    return true;
+}
+
+bool brume_ray_atoms_suits(const brume_law *laws, size_t count)
+{
+    double sampled = 0, patterns = 1;
+    bool laplace = false;
+    for (size_t i = 0; i < count; i++) {
+        const brume_law *law = &laws[i];
+        if (law->kind == BRUME_LAW_SAMPLED_GAUSSIAN && law->reversed)
+            return false; /* such losses end, and with Laplace factors the path cannot be closed */
+        if (law->kind == BRUME_LAW_SAMPLED_GAUSSIAN)
+            sampled += law->count;
+        else if (law->kind == BRUME_LAW_LAPLACE)
+            patterns *= law->count + 1;
+        else if (!(law->unit > 0) || law->count > most_draws)
+            return false;
+        laplace |= law->kind == BRUME_LAW_LAPLACE;
+    }
+    return count <= MOST_LAWS && sampled > 0 && (sampled > 1 || laplace) &&
+           !brume_rays_apply(laws, count) && patterns <= MOST_PATTERNS;
+}
+
+brume_ray_atoms *brume_ray_atoms_open(const brume_law *laws, size_t count, double goal)
+{
+    brume_ray_atoms *b = brume_ray_atoms_suits(laws, count) ? calloc(1, sizeof *b) : NULL;
+    if (!b)
+        return NULL;
+    b->goal = goal;
+    b->epsilon = NAN;
+    b->law_count = count;
+    for (size_t i = 0; i < count; i++) /* the subsampled ones first, with tables of their own */
+        if (laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN) {
+            brume_law *own = &b->laws[b->sampled++];
+            *own = laws[i];
+            own->points = own->shifted = (brume_points){0};
+        }
+    size_t at = b->sampled;
+    for (size_t i = 0; i < count; i++)
+        if (laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+            b->laws[at++] = laws[i];
+    b->atoms = malloc(sizeof *b->atoms);
+    double work = 0;
+    bool alive = b->atoms && brume_parts_gather(b->laws, b->sampled, &b->parts);
+    if (alive) {
+        b->atoms[0] = (atom){0, 1};
+        b->atom_count = b->pattern_count = 1;
+        b->patterns[0] = (pattern){.weight = 1};
+    }
+    for (size_t i = b->sampled; alive && i < count; i++)
+        alive = b->laws[i].kind == BRUME_LAW_LAPLACE ? add_laplace(b, &b->laws[i])
+                                                     : add_lattice(b, &b->laws[i], &work);
+    alive = alive && b->atom_count * b->pattern_count <= MOST_ATOMS;
+    if (alive) {
+        qsort(b->atoms, b->atom_count, sizeof *b->atoms, by_loss);
+        b->lower = malloc(b->atom_count * sizeof *b->lower);
+        b->upper = malloc(b->atom_count * sizeof *b->upper);
+        b->rest = malloc(b->atom_count * sizeof *b->rest);
+        for (size_t i = 0; i < count; i++) {
+            const brume_law *law = &b->laws[i];
+            if (law->kind == BRUME_LAW_SAMPLED_GAUSSIAN)
+                b->variation += law->count * law->rate * erf(M_SQRT1_2 / (2 * law->a));
+            else if (law->kind == BRUME_LAW_LAPLACE)
+                b->variation += law->count * -expm1(-law->a / 2);
+        }
+        b->variation = fmin(1, b->variation * (1 + 1e-12)); /* up: the parameters' 8 units */
+        b->left_out *= 1 + 1e-6;
+    }
+    if (!alive || !b->lower || !b->upper || !b->rest) {
+        brume_ray_atoms_close(b);
+        return NULL;
+    }
+    double rest = 0; /* from the end: a sum of positive terms */
+    for (size_t k = b->atom_count; k-- > 0;)
+        b->rest[k] = rest += b->atoms[k].mass;
+    return b;
+}
+
+/* The ends of delta at `epsilon`, known up to `off`, of all but the lattice laws, by one plan. */
+static bool ends_by(const brume_ray_atoms *b, const layout *l, double epsilon, double off,
+                    double *lower, double *upper)
+{
+    double sum = 0, error = 0, above, off_weight = b->mass_error + 100 * unit;
+    if (!brume_ray_split_above(&l->plan, epsilon - b->top - off, &above))
+        return false;
+    for (size_t j = 0; j < b->pattern_count; j++) {
+        const pattern *p = &b->patterns[j];
+        double at = epsilon - p->loss;
+        for (size_t i = 0; i < l->plan.term_count; i++) {
+            double value, wrong, log_weight = l->plan.log_weight[i];
+            double weight = p->weight * exp(log_weight);
+            if (!l->plan.rays[i])
+                continue; /* it is in what comes on top */
+            if (!brume_ray_factors_evaluate(l->rays[i][j], at, off, &value, &wrong))
+                return false;
+            sum += weight * value;
+            error += weight * (wrong + (off_weight + 16 * unit * log_weight) * fabs(value));
+        }
+    }
+    error *= 1 + 1e-9;
+    *lower = fmax(0, sum - error);
+    *upper = fmin(1, sum + error + above);
+    return *upper >= 0; /* else a fault, and nothing of it is believed */
+}
+
+/* The ends of one atom's delta, by what is known without rays, and by the plans, until they leave
+ * no more than `enough` of its mass open; `most` is an upper end. */
+static void bound_atom(brume_ray_atoms *b, size_t k, double at, double off, double most,
+                       double enough)
+{
+    b->lower[k] = 0;
+    b->upper[k] = most;
+    if (at + off < 0) { /* 1 - u and 1 - u + u delta'(1/u), which is at most the variation */
+        b->lower[k] = -expm1(at + off) * (1 - 4 * unit);
+        b->upper[k] = fmin(most, 1 - exp(at - off) * (1 - b->variation) * (1 - 8 * unit));
+        return;
+    }
+    bool asked[MOST_PLANS] = {false};
+    for (size_t tries = 0; tries < b->plan_count; tries++) {
+        size_t next = 0; /* the plan aimed nearest first */
+        double nearest = INFINITY;
+        for (size_t i = 0; i < b->plan_count; i++) {
+            double away = fabs(b->plans[i]->aimed - at);
+            if (!asked[i] && away < nearest)
+                nearest = away, next = i;
+        }
+        double low, high;
+        asked[next] = true;
+        if (!ends_by(b, b->plans[next], at, off, &low, &high))
+            continue;
+        b->lower[k] = fmax(b->lower[k], low);
+        b->upper[k] = fmin(b->upper[k], high);
+        double gap = high - low; /* sharp enough, for itself or for all? */
+        if (gap <= 0.1 * b->goal * high || b->atoms[k].mass * gap <= enough)
+            break;
+    }
+}
+
+/* What the plans say of all atoms, and of delta; the atom that leaves most open. */
+static size_t sum_atoms(brume_ray_atoms *b, double epsilon)
+{
+    long double lower = 0, upper = 0;
+    double worst = -1, least = 1, skipped = 0;
+    size_t open = 0, sure = 0, first = 0, count = b->atom_count;
+    /* places are off, and their sums with epsilon are rounded */
+    double off = 1.01 * (b->place_error + 6 * unit * (b->reach + fabs(epsilon)));
+    /* the largest losses, where they are too rare to matter, count whole */
+    double negligible = 1e-3 * b->goal * b->scale;
+    while (first < count && skipped + b->atoms[first].mass <= negligible) {
+        b->upper[first] = 1;
+        skipped += b->atoms[first++].mass;
+    }
+    upper = skipped * (1 + 1e-9);
+    for (size_t k = first; k < count; k++) {
+        const atom *a = &b->atoms[k];
+        double at = epsilon - a->loss;
+        /* delta falls with epsilon, which grows from atom to atom, if they are not too near */
+        for (; b->atoms[sure].loss - a->loss > 4 * off; sure++)
+            least = fmin(least, b->upper[sure]);
+        if (b->rest[k] * least <= 1e-3 * b->goal * (double)lower) {
+            upper += b->rest[k] * least * (1 + 1e-9); /* all that are left */
+            break;
+        }
+        bound_atom(b, k, at, off, least, 0.1 * b->goal * b->scale / (double)count);
+        double gap = a->mass * (b->upper[k] - b->lower[k]);
+        if (gap > worst && at > 0)
+            worst = gap, open = k;
+        lower += (long double)a->mass * b->lower[k];
+        upper += (long double)a->mass * b->upper[k];
+    }
+    /* masses by their error, down and up; the atoms left out */
+    double share = b->mass_error + 16 * unit;
+    b->ends[0] = fmax(0, (double)lower * (1 - share));
+    b->ends[1] = fmin(1, (double)upper * (1 + share) + b->left_out);
+    b->epsilon = epsilon;
+    if (b->ends[0] > 0)
+        b->scale = b->ends[0];
+    return open;
+}
+
+/* One plan more, aimed at the subsampled Gaussians' own epsilon; false if there is none. */
+static bool add_plan(brume_ray_atoms *b, double epsilon, int way)
+{
+    if (!(epsilon > 0) || b->attempt_count == MOST_ATTEMPTS)
+        return false;
+    b->attempts[b->attempt_count].at = epsilon;
+    b->attempts[b->attempt_count++].way = way;
+    layout *l = calloc(1, sizeof *l);
+    if (!l)
+        return false;
+    double delta;
+    l->plan.whole = b->parts;
+    l->aimed = epsilon;
+    brume_ray_split_aim(&b->parts, epsilon, &delta);
+    bool alive = brume_ray_split_make(&l->plan, epsilon, delta, way);
+    for (size_t i = 0; alive && i < l->plan.term_count; i++)
+        for (size_t j = 0; alive && l->plan.rays[i] && j < b->pattern_count; j++) {
+            const pattern *p = &b->patterns[j];
+            l->rays[i][j] = brume_ray_factors_open(l->plan.rays[i], p->first, p->second);
+            alive = l->rays[i][j] != NULL;
+        }
+    if (!alive) {
+        close_layout(l);
+        return false;
+    }
+    b->nodes += l->plan.nodes;
+    if (b->plan_count < MOST_PLANS) {
+        b->plans[b->plan_count++] = l;
+    } else {
+        close_layout(b->plans[b->next_plan]);
+        b->plans[b->next_plan++] = l;
+        b->next_plan %= MOST_PLANS;
+    }
+    return true;
+}
+
+/* Where delta comes from: the others' mean under the tilt of the saddle point. */
+static double usual_loss(brume_ray_atoms *b, double epsilon)
+{
+    double slope, c = brume_saddle(b->laws, b->law_count, epsilon);
+    brume_cumulant_rough(b->laws + b->sampled, b->law_count - b->sampled, c, &slope);
+    return slope;
+}
+
+/* The first way that was not tried near this place; -1: none. */
+static int next_way(brume_ray_atoms *b, double at)
+{
+    static const int ways[] = {BRUME_RAY_WHOLE, BRUME_RAY_BY_JUMPS, BRUME_RAY_CONFINED};
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        bool tried = false;
+        for (size_t i = 0; i < b->attempt_count && !tried; i++)
+            tried = b->attempts[i].way == ways[w] &&
+                    fabs(b->attempts[i].at - at) <= 0.02 * (fabs(at) + b->parts.origin);
+        if (!tried)
+            return ways[w];
+    }
+    return -1;
+}
+
+static void settle(brume_ray_atoms *b, double epsilon)
+{
+    if (b->epsilon == epsilon)
+        return;
+    double at = epsilon - usual_loss(b, epsilon), before = INFINITY;
+    if (b->plan_count == 0) {
+        b->scale = 1e-3 * brume_saddle_delta(b->laws, b->law_count, epsilon);
+        if (!(b->scale > 0)) /* nor a number */
+            b->scale = 0;
+        add_plan(b, at, BRUME_RAY_WHOLE);
+    }
+    size_t open = sum_atoms(b, epsilon);
+    int most = MOST_PLANS;
+    for (int tries = 0; tries < most; tries++) {
+        double gap = b->ends[1] - b->ends[0], next = epsilon - b->atoms[open].loss;
+        if (gap <= b->goal * b->ends[1])
+            break;
+        bool blind = most > 1 && b->plan_count == 0; /* nothing says where it is open */
+        if (!blind && tries > 1 && (gap > 1e-2 * b->ends[1] || gap > 0.5 * before))
+            break; /* other routes know more */
+        before = gap;
+        /* where delta comes from, or elsewhere if that is where it is open */
+        int way = next_way(b, at);
+        if (way < 0 || (!blind && way != BRUME_RAY_WHOLE &&
+                        fabs(next - at) > 0.02 * (fabs(at) + b->parts.origin)))
+            at = next, way = next_way(b, at);
+        if (way < 0)
+            break;
+        if (add_plan(b, at, way))
+            open = sum_atoms(b, epsilon);
+    }
+}
+
+static double atoms_delta(void *context, double epsilon, brume_side side)
+{
+    brume_ray_atoms *b = context;
+    settle(b, epsilon);
+    return b->ends[side == BRUME_UPPER_SIDE];
+}
+
+static brume_closed form_of(brume_ray_atoms *atoms)
+{
+    return (brume_closed){.delta = atoms_delta, .context = atoms, .route = route_atoms};
+}
+
+static void close_form(void *context)
+{
+    brume_ray_atoms_close(context);
+}
+
+bool brume_ray_atoms_delta(const brume_law *laws, size_t count, double epsilon, double goal,
+                           brume_answer *answer, brume_closed *keep)
+{
+    brume_ray_atoms *b = brume_ray_atoms_open(laws, count, goal);
+    if (!b)
+        return false;
+    brume_closed closed = form_of(b);
+    brume_closed_delta(&closed, epsilon, answer);
+    answer->balls = false;
+    answer->nodes += b->nodes;
+    closed.close = close_form;
+    if (keep && b->atom_count * b->pattern_count <= MOST_TERMS)
+        *keep = closed;
+    else
+        brume_ray_atoms_close(b);
+    return true;
+}

@@ -1,0 +1,26 @@
+/* Terms merged into laws: equal ones merged, Gaussians added up, failures multiplied out. */
+#ifndef BRUME_ACCOUNTANT_SOLVE_MERGE_TERMS_H
+#define BRUME_ACCOUNTANT_SOLVE_MERGE_TERMS_H
+
+#include <brume/compose.h>
+
+#include "accountant/law/law.h"
+
+typedef struct brume_merged {
+    brume_law *laws;
+    size_t law_count;
+    double failure;              /* mass at +infinity */
+    double failure_error;        /* its relative error; 0: exact */
+    brume_interval failure_ends; /* certified */
+    bool infinite;               /* a term fails for certain */
+    bool symmetric;              /* both orders are the same */
+    bool bounded;                /* every finite loss has a largest value */
+    bool has_lower;              /* every law is attained */
+    size_t curve_count;          /* terms with a Renyi curve or rho only, not in `laws` */
+} brume_merged;
+
+BRUME_MUST_USE brume_status brume_merge_terms(const brume_term *terms, size_t count, bool reversed,
+                                              brume_merged *out, brume_error *error);
+void brume_merged_close(brume_merged *merged);
+
+#endif

@@ -1,0 +1,264 @@
+/* Basic and advanced composition, group privacy and subsampling of (epsilon, delta) guarantees.
+ * Promise: the exact value of the named formula, rounded up. In balls of 128 bits, from which the
+ * upper end is taken. */
+#include "accountant/textbook/pure.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "number/ball.h"
+#include "number/decimal.h"
+
+enum { PRECISION = 128 };
+
+/* out = sum count * log(1 - delta): the logarithm of the probability that no step fails. */
+static void log_survival(arb_t out, const brume_pure_step *steps, size_t n)
+{
+    arb_t term;
+    arb_init(term);
+    arb_zero(out);
+    for (size_t i = 0; i < n; i++) {
+        arb_set_d(term, -steps[i].delta);
+        arb_log1p(term, term, PRECISION);
+        arb_addmul_ui(out, term, steps[i].count, PRECISION);
+    }
+    arb_clear(term);
+}
+
+double brume_pure_failure_upper(const brume_pure_step *steps, size_t n)
+{
+    arb_t failure;
+    arb_init(failure);
+    log_survival(failure, steps, n);
+    arb_expm1(failure, failure, PRECISION);
+    arb_neg(failure, failure);
+    double result = fmin(brume_ball_upper(failure), 1);
+    /* The union bound: larger, but exact where a release is accounted at its own delta. */
+    arb_t term;
+    arb_init(term);
+    arb_zero(failure);
+    for (size_t i = 0; i < n; i++) {
+        arb_set_d(term, steps[i].delta);
+        arb_addmul_ui(failure, term, steps[i].count, PRECISION);
+    }
+    result = fmin(result, brume_ball_upper(failure));
+    arb_clear(term);
+    arb_clear(failure);
+    return result;
+}
+
+/* The sum in exact decimals, rounded up; false unless every epsilon is a decimal of at most 12
+ * digits, as a person types them: 100 times 0.1 is 10, although the double next to 0.1 is above it.
+ * What is computed has more digits. */
+static bool decimal_sum(const brume_pure_step *steps, size_t n, double *out)
+{
+    brume_decimal sum = {{0}, 0}, term;
+    for (size_t i = 0; i < n; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%.12g", steps[i].epsilon);
+        if (strtod(text, NULL) != steps[i].epsilon ||
+            brume_decimal_from_double_shortest(steps[i].epsilon, &term, NULL) != BRUME_OK ||
+            brume_decimal_multiply(&term, steps[i].count, &term, NULL) != BRUME_OK ||
+            brume_decimal_add(&sum, &term, &sum, NULL) != BRUME_OK)
+            return false;
+    }
+    *out = brume_decimal_upper(&sum);
+    return true;
+}
+
+double brume_basic_epsilon_upper(const brume_pure_step *steps, size_t n)
+{
+    double exact;
+    if (decimal_sum(steps, n, &exact))
+        return exact;
+    arb_t sum, term;
+    arb_init(sum), arb_init(term);
+    for (size_t i = 0; i < n; i++) {
+        arb_set_d(term, steps[i].epsilon);
+        arb_addmul_ui(sum, term, steps[i].count, PRECISION);
+    }
+    double result = brume_ball_upper(sum);
+    arb_clear(sum), arb_clear(term);
+    return result;
+}
+
+/* mean = the form's bound on the sum of expected losses, spread = sum count eps^2. */
+static void moments(arb_t mean, arb_t spread, brume_advanced_form form,
+                    const brume_pure_step *steps, size_t n)
+{
+    arb_t epsilon, term;
+    arb_init(epsilon), arb_init(term);
+    arb_zero(mean);
+    arb_zero(spread);
+    for (size_t i = 0; i < n; i++) {
+        arb_set_d(epsilon, steps[i].epsilon);
+        arb_sqr(term, epsilon, PRECISION);
+        arb_addmul_ui(spread, term, steps[i].count, PRECISION);
+        switch (form) {
+        case BRUME_ADVANCED_DOUBLE:
+            arb_mul_2exp_si(term, term, 1);
+            break;
+        case BRUME_ADVANCED_HALF:
+            arb_mul_2exp_si(term, term, -1);
+            break;
+        case BRUME_ADVANCED_EXPONENTIAL:
+            arb_expm1(term, epsilon, PRECISION);
+            arb_mul(term, term, epsilon, PRECISION);
+            break;
+        case BRUME_ADVANCED_TANH:
+            arb_mul_2exp_si(term, epsilon, -1);
+            arb_tanh(term, term, PRECISION);
+            arb_mul(term, term, epsilon, PRECISION);
+            break;
+        }
+        arb_addmul_ui(mean, term, steps[i].count, PRECISION);
+    }
+    arb_clear(epsilon), arb_clear(term);
+}
+
+double brume_advanced_epsilon_upper(brume_advanced_form form, const brume_pure_step *steps,
+                                    size_t n, double delta)
+{
+    if (!(delta > 0))
+        return INFINITY;
+    if (delta >= 1)
+        return 0;
+    arb_t mean, spread, survival, slack;
+    arb_init(mean), arb_init(spread), arb_init(survival), arb_init(slack);
+    /* 1 - delta' = (1 - delta)/survival, so delta' = 1 - exp(log1p(-delta) - log survival) */
+    log_survival(survival, steps, n);
+    arb_set_d(slack, -delta);
+    arb_log1p(slack, slack, PRECISION);
+    arb_sub(slack, slack, survival, PRECISION);
+    arb_expm1(slack, slack, PRECISION);
+    arb_neg(slack, slack);
+    double result = INFINITY;
+    if (arb_is_positive(slack)) {
+        moments(mean, spread, form, steps, n);
+        arb_log(slack, slack, PRECISION);
+        arb_neg(slack, slack);
+        arb_mul(spread, spread, slack, PRECISION);
+        arb_mul_2exp_si(spread, spread, 1);
+        arb_sqrt(spread, spread, PRECISION);
+        arb_add(mean, mean, spread, PRECISION);
+        result = brume_ball_upper(mean);
+    }
+    arb_clear(mean), arb_clear(spread), arb_clear(survival), arb_clear(slack);
+    return result;
+}
+
+double brume_advanced_delta_upper(brume_advanced_form form, const brume_pure_step *steps, size_t n,
+                                  double epsilon)
+{
+    arb_t mean, spread, survival, excess;
+    arb_init(mean), arb_init(spread), arb_init(survival), arb_init(excess);
+    moments(mean, spread, form, steps, n);
+    arb_set_d(excess, epsilon);
+    arb_sub(excess, excess, mean, PRECISION);
+    double result = 1;
+    if (arb_is_positive(excess) && arb_is_positive(spread)) {
+        /* delta' = exp(-excess^2 / (2 spread)) */
+        arb_sqr(excess, excess, PRECISION);
+        arb_div(excess, excess, spread, PRECISION);
+        arb_mul_2exp_si(excess, excess, -1);
+        arb_neg(excess, excess);
+        arb_exp(excess, excess, PRECISION);
+        /* 1 - (1 - delta') survival */
+        log_survival(survival, steps, n);
+        arb_neg(excess, excess);
+        arb_log1p(excess, excess, PRECISION);
+        arb_add(excess, excess, survival, PRECISION);
+        arb_expm1(excess, excess, PRECISION);
+        arb_neg(excess, excess);
+        result = fmin(brume_ball_upper(excess), 1);
+    }
+    arb_clear(mean), arb_clear(spread), arb_clear(survival), arb_clear(excess);
+    return result;
+}
+
+brume_status brume_advanced_share_lower(double epsilon, double delta, uint64_t k, double *epsilon0,
+                                        brume_error *error)
+{
+    if (!(epsilon > 0) || !isfinite(epsilon) || !(delta > 0 && delta < 1) || k == 0)
+        return brume_fail(
+            error, BRUME_EARGUMENT, NULL,
+            "the corollary needs epsilon > 0, 0 < delta < 1 and a count of at least 1");
+    arb_t log_inverse, share;
+    arb_init(log_inverse), arb_init(share);
+    arb_set_d(log_inverse, delta);
+    arb_log(log_inverse, log_inverse, PRECISION);
+    arb_mul_si(log_inverse, log_inverse, -8, PRECISION); /* 8 ln(1/delta) */
+    arb_set_d(share, epsilon);
+    bool valid = arb_le(share, log_inverse);
+    arb_mul_ui(log_inverse, log_inverse, k, PRECISION);
+    arb_sqrt(log_inverse, log_inverse, PRECISION);
+    arb_div(share, share, log_inverse, PRECISION);
+    double result = brume_ball_lower(share); /* a smaller share is safe */
+    arb_clear(log_inverse), arb_clear(share);
+    if (!valid)
+        return brume_fail(error, BRUME_EARGUMENT, "use the optimal composition instead",
+                          "the corollary is false for epsilon above 8 ln(1/delta)");
+    *epsilon0 = result;
+    return BRUME_OK;
+}
+
+void brume_group_upper(double epsilon, double delta, uint64_t k, double *group_epsilon,
+                       double *group_delta)
+{
+    arb_t x, y;
+    arb_init(x), arb_init(y);
+    arb_set_d(x, epsilon);
+    arb_mul_ui(y, x, k, PRECISION);
+    *group_epsilon = brume_ball_upper(y);
+    if (delta > 0) {
+        if (epsilon > 0) {
+            arb_expm1(y, y, PRECISION);
+            arb_expm1(x, x, PRECISION);
+            arb_div(y, y, x, PRECISION);
+        } else {
+            arb_set_ui(y, k); /* the limit */
+        }
+        arb_set_d(x, delta);
+        arb_mul(y, y, x, PRECISION);
+        delta = fmin(brume_ball_upper(y), 1);
+    }
+    *group_delta = delta;
+    arb_clear(x), arb_clear(y);
+}
+
+double brume_group_delta_textbook_upper(double epsilon, double delta, uint64_t k)
+{
+    arb_t x;
+    arb_init(x);
+    arb_set_d(x, epsilon);
+    arb_mul_ui(x, x, k - 1, PRECISION);
+    arb_exp(x, x, PRECISION);
+    arb_mul_ui(x, x, k, PRECISION);
+    arb_t y;
+    arb_init(y);
+    arb_set_d(y, delta);
+    arb_mul(x, x, y, PRECISION);
+    double result = fmin(brume_ball_upper(x), 1);
+    arb_clear(x), arb_clear(y);
+    return result;
+}
+
+void brume_subsample_upper(double epsilon, double delta, double rate, double *sampled_epsilon,
+                           double *sampled_delta)
+{
+    arb_t x, q;
+    arb_init(x), arb_init(q);
+    arb_set_d(x, epsilon);
+    arb_set_d(q, rate);
+    arb_expm1(x, x, PRECISION);
+    arb_mul(x, x, q, PRECISION);
+    arb_log1p(x, x, PRECISION);
+    *sampled_epsilon = fmin(brume_ball_upper(x), epsilon);
+    arb_set_d(x, delta);
+    arb_mul(x, x, q, PRECISION);
+    *sampled_delta = fmin(brume_ball_upper(x), delta);
+    arb_clear(x), arb_clear(q);
+}

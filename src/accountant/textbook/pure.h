@@ -1,0 +1,88 @@
+/* Compositions of steps known by (epsilon, delta) alone: basic, advanced, optimal.
+ *
+ * Every result is an upper bound, rounded up; every formula holds for adaptively chosen mechanisms
+ * with these guarantees fixed in advance. A step is `count` releases of the same guarantee. */
+#ifndef BRUME_ACCOUNTANT_TEXTBOOK_PURE_H
+#define BRUME_ACCOUNTANT_TEXTBOOK_PURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <brume/interval.h>
+#include <brume/status.h>
+
+typedef struct brume_pure_step {
+    double epsilon, delta; /* >= 0; delta < 1 */
+    uint64_t count;        /* >= 1 */
+} brume_pure_step;
+
+/* 1 - prod (1 - delta_i)^count_i: the probability that any step fails, rounded up, and never
+ * above the sum that basic composition adds up: for one step it is its delta.  [KOV15, Thm 3.3] */
+double brume_pure_failure_upper(const brume_pure_step *steps, size_t n);
+
+/* Sum of count * epsilon, rounded up. Epsilons that are decimals of at most 12 digits, as typed,
+ * are added up as these decimals, all others as the doubles they are. */
+double brume_basic_epsilon_upper(const brume_pure_step *steps, size_t n);
+
+/* epsilon' = sqrt(2 ln(1/delta') sum eps^2) + a mean term, total delta 1 - (1-failure)(1-delta').
+ * With V = sum eps^2 and in the order of looseness for small epsilon: */
+typedef enum brume_advanced_form {
+    BRUME_ADVANCED_DOUBLE = 1,  /* 2 V:                    a lecture note's */
+    BRUME_ADVANCED_EXPONENTIAL, /* sum eps (e^eps - 1):   [DRV10, Thm III.3] */
+    BRUME_ADVANCED_HALF,        /* V / 2:                 [BS16, Prop 1.4] */
+    BRUME_ADVANCED_TANH,        /* sum eps tanh(eps/2):   the exact worst mean, the best of these */
+} brume_advanced_form;
+
+/* The formula at a total delta, and at an epsilon. No comparison with basic composition is made
+ * here: the formula may be larger. Infinite where delta does not exceed the failure probability;
+ * 1 where epsilon does not exceed the mean term. */
+double brume_advanced_epsilon_upper(brume_advanced_form form, const brume_pure_step *steps,
+                                    size_t n, double delta);
+double brume_advanced_delta_upper(brume_advanced_form form, const brume_pure_step *steps, size_t n,
+                                  double epsilon);
+
+/* The largest epsilon0 of the corollary, rounded down: k pure epsilon0-DP steps with
+ * epsilon0 = epsilon / sqrt(8 k ln(1/delta)) are together (epsilon, delta)-DP.
+ * Requires 0 < delta < 1, 0 < epsilon <= 8 ln(1/delta), k >= 1, else BRUME_EARGUMENT: above that
+ * the corollary is false. */
+BRUME_MUST_USE brume_status brume_advanced_share_lower(double epsilon, double delta, uint64_t k,
+                                                       double *epsilon0, brume_error *error);
+
+/* The exact profile of the worst mechanisms with these guarantees, by the textbook's sum, and the
+ * least epsilon >= 0 with that delta <= delta, rounded up; infinite if there is none.
+ *                                                                             [KOV15, Thm 3.3]
+ * One distinct epsilon: at most 10^7 releases. Several: at most 2^20 sign patterns.
+ * Errors: BRUME_EUNSUPPORTED beyond that. */
+BRUME_MUST_USE brume_status brume_optimal_sum_delta(const brume_pure_step *steps, size_t n,
+                                                    double epsilon, brume_interval *delta,
+                                                    brume_error *error);
+BRUME_MUST_USE brume_status brume_optimal_sum_epsilon_upper(const brume_pure_step *steps, size_t n,
+                                                            double delta, double *epsilon,
+                                                            brume_error *error);
+
+/* How many terms that sum has. */
+double brume_optimal_sum_terms(const brume_pure_step *steps, size_t n);
+
+/* The same for any count: by the sum where it is short, else by the certified composition of the
+ * randomized responses, whose interval is then less than 1e-5 of delta, 1e-8 of epsilon wide.
+ * Errors: BRUME_EUNSUPPORTED where it is wider and the sum too long; BRUME_EMEMORY. */
+BRUME_MUST_USE brume_status brume_optimal_delta(const brume_pure_step *steps, size_t n,
+                                                double epsilon, brume_interval *delta,
+                                                brume_error *error);
+BRUME_MUST_USE brume_status brume_optimal_epsilon_upper(const brume_pure_step *steps, size_t n,
+                                                        double delta, double *epsilon,
+                                                        brume_error *error);
+
+/* A group of k: (k eps, delta (e^{k eps} - 1)/(e^eps - 1)), rounded up; delta is cut to 1. */
+void brume_group_upper(double epsilon, double delta, uint64_t k, double *group_epsilon,
+                       double *group_delta);
+
+/* The looser textbook factor k e^{(k-1) eps} on delta, for comparison. */
+double brume_group_delta_textbook_upper(double epsilon, double delta, uint64_t k);
+
+/* Poisson subsampling at a rate, add-remove: (ln(1 + rate (e^eps - 1)), rate delta), rounded up.
+ *                                                                             [BBG18, Thm 8] */
+void brume_subsample_upper(double epsilon, double delta, double rate, double *sampled_epsilon,
+                           double *sampled_delta);
+
+#endif

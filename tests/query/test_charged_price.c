@@ -1,0 +1,164 @@
+/* Charged releases that are not SQL: only under the owner's adjacency, at the price that was typed,
+ * in the currency of the budget, and the same one again for free. */
+#include "check.h"
+
+#include "query/charged.h"
+#include "registered.h"
+
+static brume_error error;
+static int draws; /* from rows, not rehearsals */
+
+static brume_status draw(void *context, const char *path, brume_bits *bits, json_t **answer,
+                         brume_error *why)
+{
+    (void)context;
+    (void)bits;
+    (void)why;
+    char line[64];
+    int lines = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        lines++;
+    fclose(file);
+    draws += lines > 1;
+    *answer = json_pack("{s:i}", "value", lines);
+    return BRUME_OK;
+}
+
+static void open_place(registered *all, brume_rule rule, brume_adjacency adjacency,
+                       const char *unit)
+{
+    registered_terms terms = {"t", rule, "10", rule == BRUME_RULE_PURE ? NULL : "0.01", adjacency};
+    FILE *file = registered_begin(all);
+    fputs("person,age\n1,20\n2,30\n3,40\n", file);
+    registered_open(all, file, 1);
+    brume_policy *policy = registered_policy(&(brume_source){.location = all->csv});
+    if (unit)
+        assert_ok(brume_policy_set_unit(policy, unit, &error));
+    registered_enter(all->ledger, policy, &terms);
+    draws = 0;
+}
+
+static brume_status release(const registered *all, const brume_charged *asked, bool *cached)
+{
+    json_t *answer = NULL;
+    brume_charged charged = *asked;
+    charged.dataset = "t";
+    charged.what = "a number";
+    charged.draw = draw;
+    brume_status status =
+        brume_charged_release(all->ledger, &charged, all->bits, NULL, &answer, &error);
+    *cached = json_is_true(json_object_get(answer, "cached"));
+    json_decref(answer);
+    return status;
+}
+
+static brume_filter filter_of(const registered *all)
+{
+    brume_dataset *dataset = NULL;
+    assert_ok(brume_ledger_dataset(all->ledger, "t", &dataset, &error));
+    brume_filter filter = dataset->filter;
+    brume_dataset_close(dataset);
+    return filter;
+}
+
+/* Rejects: check_adjacency left out: noise for a unit more or less, on data whose units are
+ * replaced. */
+static void only_the_adjacency_of_the_owner_is_released_under(void **state)
+{
+    (void)state;
+    static const struct {
+        brume_adjacency registered, asked;
+        const char *unit;
+        brume_status expected;
+    } cases[] = {
+        {BRUME_REPLACE, BRUME_ADD_REMOVE, NULL, BRUME_EPOLICY},
+        {BRUME_ADD_REMOVE, BRUME_REPLACE, NULL, BRUME_EPOLICY},
+        {BRUME_REPLACE, BRUME_REPLACE, "person", BRUME_EUNSUPPORTED},
+        {BRUME_ADD_REMOVE, BRUME_ADD_REMOVE, NULL, BRUME_OK},
+        {BRUME_REPLACE, BRUME_REPLACE, NULL, BRUME_OK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        registered all;
+        bool cached = false;
+        open_place(&all, BRUME_RULE_PURE, cases[i].registered, cases[i].unit);
+        brume_charged asked = {.adjacency = cases[i].asked, .epsilon = "0.5"};
+        assert_fails(release(&all, &asked, &cached), cases[i].expected);
+        bool charged = cases[i].expected == BRUME_OK;
+        brume_filter filter = filter_of(&all);
+        assert_int_equal(filter.charges, charged);
+        assert_int_equal(draws, charged);
+        registered_close(&all);
+    }
+}
+
+/* Rejects: a price that is not in the key of the answer, so that what was bought cheaply comes back
+ * for another price; and a fresh release that is kept. */
+static void the_same_release_is_free_and_another_price_is_another_release(void **state)
+{
+    (void)state;
+    registered all;
+    bool cached = true;
+    open_place(&all, BRUME_RULE_APPROXIMATE, BRUME_ADD_REMOVE, NULL);
+    brume_charged asked = {.adjacency = BRUME_ADD_REMOVE, .epsilon = "0.5", .delta = "1e-6"};
+    assert_ok(release(&all, &asked, &cached));
+    assert_false(cached);
+    assert_ok(release(&all, &asked, &cached));
+    assert_true(cached);
+    asked.epsilon = "0.25";
+    assert_ok(release(&all, &asked, &cached));
+    assert_false(cached);
+    asked.delta = "1e-7";
+    assert_ok(release(&all, &asked, &cached));
+    assert_false(cached);
+    asked.fresh = true;
+    for (int i = 0; i < 2; i++) {
+        assert_ok(release(&all, &asked, &cached));
+        assert_false(cached);
+    }
+    brume_filter filter = filter_of(&all);
+    assert_int_equal(filter.charges, 5);
+    assert_int_equal(draws, 5);
+    assert_close(brume_decimal_nearest(&filter.spent), 0.5 + 4 * 0.25, 1e-15);
+    assert_close(brume_decimal_nearest(&filter.spent_delta), 2e-6 + 3e-7, 1e-12);
+    registered_close(&all);
+}
+
+/* Rejects: an epsilon charged as a rho, or a rho to a budget of epsilon. */
+static void the_price_is_in_the_currency_of_the_budget(void **state)
+{
+    (void)state;
+    registered all;
+    bool cached = false;
+    open_place(&all, BRUME_RULE_CONCENTRATED, BRUME_ADD_REMOVE, NULL);
+    brume_charged asked = {.adjacency = BRUME_ADD_REMOVE, .epsilon = "0.5"};
+    assert_ok(release(&all, &asked, &cached)); /* any guarantee: epsilon tanh(epsilon/2) */
+    double spent = 0.5 * tanh(0.25);
+    brume_filter filter = filter_of(&all);
+    assert_close(brume_decimal_nearest(&filter.spent), spent, 1e-12);
+    asked.rho_upper = 0.01; /* what this one is known to cost */
+    asked.epsilon = "0.6";
+    assert_ok(release(&all, &asked, &cached));
+    filter = filter_of(&all);
+    assert_close(brume_decimal_nearest(&filter.spent), spent += 0.01, 1e-12);
+    asked.rho = "0.02";
+    assert_ok(release(&all, &asked, &cached));
+    filter = filter_of(&all);
+    assert_close(brume_decimal_nearest(&filter.spent), spent + 0.02, 1e-12);
+    registered_close(&all);
+    open_place(&all, BRUME_RULE_PURE, BRUME_ADD_REMOVE, NULL);
+    assert_fails(release(&all, &asked, &cached), BRUME_EPOLICY);
+    assert_int_equal(draws, 0);
+    registered_close(&all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_adjacency_of_the_owner_is_released_under),
+        cmocka_unit_test(the_same_release_is_free_and_another_price_is_another_release),
+        cmocka_unit_test(the_price_is_in_the_currency_of_the_budget),
+    };
+    return cmocka_run_group_tests_name("prices of charged releases", tests, NULL, NULL);
+}

@@ -1,0 +1,329 @@
+/* The plan of a query that reads several datasets, or keys alone, is priced for what one unit may
+ * change in it. Each test names the one-line fault that it rejects. */
+#include "check.h"
+
+#include <stdlib.h>
+
+#include <brume/stable_histogram.h>
+
+#include "clinic.h"
+#include "query/plan.h"
+
+static brume_error error;
+
+/* What a test varies of the clinic's datasets. */
+typedef struct terms {
+    brume_adjacency adjacency;
+    uint64_t groups[2], rows[2]; /* limits of visits and of patients */
+    brume_rule rule;             /* 0: approximate */
+    bool bias;                   /* a fifth of every price is for estimates of bias */
+} terms;
+
+typedef struct planned {
+    brume_dataset datasets[4];
+    brume_policy policies[4];
+    brume_policy_column columns[4][7];
+    brume_plan_table tables[4];
+    brume_query *query;
+    brume_plan *plan;
+} planned;
+
+static void fill_table(planned *all, size_t t, const terms *of)
+{
+    static char names[4][16] = {"visits", "patients", "clinics", "people"};
+    static char female[] = "f", male[] = "m", *sexes[] = {female, male};
+    static char fifth[] = "0.2";
+    size_t limits = t == 1;
+    brume_decimal epsilon, delta;
+    assert_ok(brume_decimal_parse("100", &epsilon, &error));
+    assert_ok(brume_decimal_parse("0.1", &delta, &error));
+    all->datasets[t] = (brume_dataset){.name = names[t], .adjacency = of->adjacency};
+    assert_ok(brume_filter_make(of->rule ? of->rule : BRUME_RULE_APPROXIMATE, &epsilon,
+                                of->rule == BRUME_RULE_PURE ? NULL : &delta, NULL,
+                                &all->datasets[t].filter, &error));
+    for (size_t i = 0; i < clinic_tables[t].column_count; i++)
+        all->columns[t][i].type = clinic_tables[t].columns[i].type;
+    if (t == 1) { /* sex is declared */
+        all->columns[t][1].domain = sexes;
+        all->columns[t][1].domain_count = 2;
+    }
+    all->policies[t] = (brume_policy){.max_groups = of->groups[limits],
+                                      .max_rows = of->rows[limits],
+                                      .bias_share = of->bias ? fifth : NULL,
+                                      .columns = all->columns[t],
+                                      .column_count = clinic_tables[t].column_count};
+    all->tables[t] = (brume_plan_table){&all->datasets[t], &all->policies[t]};
+}
+
+static brume_status try(planned *all, const char *sql, const terms *of, const char *epsilon,
+                        const char *delta)
+{
+    brume_payment payment = {epsilon, delta, NULL};
+    memset(all, 0, sizeof *all);
+    for (size_t t = 0; t < 4; t++)
+        fill_table(all, t, of);
+    assert_ok(brume_query_parse(sql, &clinic_catalog, &all->query, &error));
+    return brume_query_plan_make(all->query, all->tables, &payment, &all->plan, &error);
+}
+
+static void make(planned *all, const char *sql, const terms *of, const char *epsilon,
+                 const char *delta)
+{
+    assert_ok(try(all, sql, of, epsilon, delta));
+}
+
+static void clear(planned *all)
+{
+    brume_query_plan_close(all->plan);
+    brume_query_free(all->query);
+}
+
+/* ---- joins ---- */
+
+#define COUNT_BY_SEX(join)                                                                         \
+    "SELECT sex, COUNT(*), SUM(age) FROM visits v " join                                           \
+    " JOIN patients p ON v.patient = p.patient GROUP BY sex"
+
+/* Of the sum that is in all these queries, for a sensitivity of 1; what else they measure differs.
+ */
+static double scale_of_the_sum(const brume_plan *plan)
+{
+    for (size_t i = 0; i < plan->measure_count; i++)
+        if (plan->measures[i].kind == BRUME_MEASURE_CENTRED ||
+            plan->measures[i].kind == BRUME_MEASURE_DIRECT)
+            return plan->measures[i].scale / plan->measures[i].sensitivity;
+    fail_msg("no sum is measured");
+    return NAN;
+}
+
+/* Rejects: a nullable side that does not set shape.replace (an outer join priced as add-remove).
+ * With as many cells as two units can touch, a replacement costs more than a unit more or less. */
+static void the_nullable_side_of_an_outer_join_is_priced_as_a_replacement(void **state)
+{
+    (void)state;
+    static const char *const outer[] = {
+        COUNT_BY_SEX("LEFT"), COUNT_BY_SEX("RIGHT"), COUNT_BY_SEX("FULL"),
+        "SELECT COUNT(*), SUM(age - 60) FROM visits v WHERE NOT EXISTS (SELECT 1 FROM visits w WHERE "
+        "w.patient = v.patient AND w.age > v.age AND NOT EXISTS (SELECT 1 FROM patients p WHERE "
+        "p.patient = w.patient AND p.sex = w.clinic))"};
+    static const char *const inner[] = {
+        COUNT_BY_SEX(""), COUNT_BY_SEX(""), COUNT_BY_SEX(""),
+        "SELECT COUNT(*), SUM(age - 60) FROM visits v WHERE EXISTS (SELECT 1 FROM patients p WHERE "
+        "v.patient = p.patient)"};
+    const terms add_remove = {BRUME_ADD_REMOVE, {1, 1}, {3, 3}, 0, false};
+    const terms replace = {BRUME_REPLACE, {1, 1}, {3, 3}, 0, false};
+    planned joined, plain, replaced;
+    for (size_t i = 0; i < 4; i++) {
+        make(&joined, outer[i], &add_remove, "1", NULL);
+        make(&plain, inner[i], &add_remove, "1", NULL);
+        make(&replaced, inner[i], &replace, "1", NULL);
+        assert_true(joined.plan->shape.replace && !plain.plan->shape.replace);
+        double dearer = scale_of_the_sum(joined.plan), cheap = scale_of_the_sum(plain.plan);
+        if (i < 3) /* a cell left and another entered, or all rows changed: twice at most */
+            assert_close(dearer, scale_of_the_sum(replaced.plan), 1e-12);
+        assert_holds(dearer >= cheap * (i < 3 ? 2 : 1.3));
+        clear(&joined);
+        clear(&plain);
+        clear(&replaced);
+    }
+}
+
+/* Rejects: limits read from the first dataset of a join alone, or from the last. */
+static void every_dataset_of_a_join_limits_what_a_unit_has_in_it(void **state)
+{
+    (void)state;
+    static const char *const queries[] = {
+        "SELECT clinic, COUNT(*) FROM visits v JOIN patients p ON v.patient = p.patient GROUP BY "
+        "clinic",
+        "SELECT clinic, COUNT(*) FROM patients p JOIN visits v ON v.patient = p.patient GROUP BY "
+        "clinic",
+        "SELECT clinic, COUNT(*) FROM visits v WHERE patient IN (SELECT patient FROM patients) "
+        "GROUP BY clinic"};
+    static const terms limits[] = {
+        {BRUME_ADD_REMOVE, {5, 2}, {7, 3}, 0, false}, /* patients are the stricter */
+        {BRUME_ADD_REMOVE, {2, 5}, {3, 7}, 0, false}, /* visits are */
+        {BRUME_ADD_REMOVE, {2, 5}, {7, 3}, 0, false}, /* each in one */
+        {BRUME_ADD_REMOVE, {5, 2}, {3, 7}, 0, false},
+    };
+    planned all;
+    for (size_t q = 0; q < 3; q++)
+        for (size_t i = 0; i < 4; i++) {
+            make(&all, queries[q], &limits[i], "1", "1e-6");
+            assert_int_equal(all.plan->shape.max_groups, 2);
+            assert_int_equal(all.plan->shape.max_rows, 3);
+            clear(&all);
+        }
+}
+
+/* ---- keys alone ---- */
+
+/* Largest P(S) - e^epsilon Q(S) where one key goes from n+1 units to n and, if `two`, another from
+ * m to m+1: each is shown or not, independently. */
+static double worst_of_keys(const brume_key_selection *selection, bool two, double epsilon)
+{
+    enum { MOST = 60 };
+    double worst = 0;
+    for (uint64_t n = 0; n < MOST; n++)
+        for (uint64_t m = 0; m < (two ? MOST : 1); m++)
+            for (int direction = 0; direction < 2; direction++) {
+                double p[2] = {brume_key_selection_probability(selection, n + 1),
+                               two ? brume_key_selection_probability(selection, m) : 0};
+                double q[2] = {brume_key_selection_probability(selection, n),
+                               two ? brume_key_selection_probability(selection, m + 1) : 0};
+                double sum = 0;
+                for (int shown = 0; shown < 4; shown++) {
+                    double a = 1, b = 1;
+                    for (int key = 0; key < 2; key++) {
+                        a *= shown >> key & 1 ? p[key] : 1 - p[key];
+                        b *= shown >> key & 1 ? q[key] : 1 - q[key];
+                    }
+                    sum += fmax(0, direction ? a - exp(epsilon) * b : b - exp(epsilon) * a);
+                }
+                worst = fmax(worst, sum);
+            }
+    return worst;
+}
+
+/* Rejects: the selection of keys opened as add-remove for data whose units are replaced. Then a
+ * unit that leaves one key and enters another would cost twice what is charged. */
+static void keys_alone_cost_what_is_charged_under_either_adjacency(void **state)
+{
+    (void)state;
+    static const char *const prices[][2] = {{"1", "1e-3"}, {"3", "1e-4"}, {"2", "1e-5"}};
+    for (size_t i = 0; i < 3; i++)
+        for (int replace = 0; replace <= 1; replace++) {
+            const terms of = {replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, {1, 1}, {4, 4}, 0, false};
+            planned all;
+            make(&all, "SELECT DISTINCT clinic FROM visits", &of, prices[i][0], prices[i][1]);
+            assert_non_null(all.plan->selection);
+            double epsilon = strtod(prices[i][0], NULL), delta = strtod(prices[i][1], NULL);
+            double worst = worst_of_keys(all.plan->selection, replace, epsilon);
+            assert_holds(worst <= delta * (1 + 1e-9));
+            assert_holds(worst >= delta * (replace ? 0.5 : 0.99)); /* not loose */
+            assert_holds(brume_decimal_lower(&all.plan->charge.delta) >= delta * (1 - 1e-12));
+            /* the fault, and that this search finds it */
+            if (replace) {
+                brume_key_selection *fault = NULL;
+                assert_ok(
+                    brume_key_selection_open(epsilon, delta, 1, BRUME_ADD_REMOVE, &fault, &error));
+                assert_holds(worst_of_keys(fault, true, epsilon) > delta * 1.5);
+                brume_key_selection_close(fault);
+            }
+            clear(&all);
+        }
+}
+
+/* Rejects: the same fault where an outer join makes a unit that goes a replacement. */
+static void keys_of_an_outer_join_alone_are_selected_as_under_replace(void **state)
+{
+    (void)state;
+    const terms of = {BRUME_ADD_REMOVE, {1, 1}, {4, 4}, 0, false};
+    planned all;
+    make(&all,
+         "SELECT DISTINCT clinic FROM visits v LEFT JOIN patients p ON v.patient = p.patient AND "
+         "age = 30",
+         &of, "1", "1e-3");
+    assert_non_null(all.plan->selection);
+    assert_holds(worst_of_keys(all.plan->selection, true, 1) <= 1e-3 * (1 + 1e-9));
+    clear(&all);
+}
+
+/* ---- what is charged ---- */
+
+/* Rejects: noise on the estimates of bias beyond what can be drawn, where the query's own can. */
+static void noise_on_estimates_of_bias_has_its_limit_too(void **state)
+{
+    (void)state;
+    const terms pure = {BRUME_ADD_REMOVE, {1, 1}, {1, 1}, BRUME_RULE_PURE, true};
+    const terms concentrated = {BRUME_ADD_REMOVE, {1, 1}, {1, 1}, BRUME_RULE_CONCENTRATED, true};
+    planned all;
+    const char *sql = "SELECT COUNT(*) FROM visits";
+    assert_fails(try(&all, sql, &pure, "5e-15", NULL), BRUME_EOVERFLOW);
+    assert_non_null(strstr(error.message, "bias"));
+    clear(&all);
+    assert_fails(try(&all, sql, &concentrated, "1.9e-15", NULL), BRUME_EOVERFLOW);
+    assert_non_null(strstr(error.message, "bias"));
+    clear(&all);
+    make(&all, sql, &pure, "2e-14", NULL);
+    clear(&all);
+}
+
+/* Rejects: a delta that is used and not charged, or charged beyond what was typed. */
+static void no_plan_charges_less_than_it_uses_or_more_than_was_typed(void **state)
+{
+    (void)state;
+    static const char *const queries[] = {
+        "SELECT COUNT(*), SUM(age) FROM visits",
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic",
+        "SELECT MODE() WITHIN GROUP (ORDER BY clinic) FROM visits",
+        "SELECT MODE() WITHIN GROUP (ORDER BY clinic), COUNT(*), SUM(age) FROM visits",
+        "SELECT day, MODE() WITHIN GROUP (ORDER BY age), SUM(age), MEDIAN(age) FROM visits GROUP BY 1",
+        "SELECT DISTINCT clinic FROM visits",
+    };
+    static const char *const deltas[] = {"1e-6", "0.003", "0.1"};
+    brume_decimal typed_epsilon, typed_delta;
+    size_t gaussian = 0;
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+        for (size_t d = 0; d < 3; d++)
+            for (int replace = 0; replace <= 1; replace++) {
+                const terms of = {
+                    replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, {20, 20}, {3, 3}, 0, false};
+                planned all;
+                make(&all, queries[i], &of, "0.7", deltas[d]);
+                assert_ok(brume_decimal_parse("0.7", &typed_epsilon, &error));
+                assert_ok(brume_decimal_parse(deltas[d], &typed_delta, &error));
+                const brume_charge *charge = &all.plan->charge;
+                assert_int_equal(brume_decimal_compare(&charge->amount, &typed_epsilon), 0);
+                assert_holds(brume_decimal_compare(&charge->delta, &typed_delta) <= 0);
+                assert_holds(all.plan->price.delta <= brume_decimal_upper(&charge->delta));
+                assert_holds(all.plan->price.epsilon <= 0.7);
+                gaussian += all.plan->price.noise == BRUME_NOISE_ROUNDED_GAUSSIAN;
+                clear(&all);
+            }
+    assert_holds(gaussian > 4); /* both noises are among them */
+}
+
+/* Rejects: noise on the estimates of bias for another price than their share (a factor 2 of rho
+ * forgotten), and a share that the query spends as well. */
+static void estimates_of_bias_and_the_query_share_one_price(void **state)
+{
+    (void)state;
+    static const brume_rule rules[] = {BRUME_RULE_PURE, BRUME_RULE_APPROXIMATE,
+                                       BRUME_RULE_CONCENTRATED};
+    for (size_t r = 0; r < 3; r++)
+        for (int replace = 0; replace <= 1; replace++) {
+            const terms of = {
+                replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, {1, 1}, {3, 3}, rules[r], true};
+            planned all;
+            make(&all, "SELECT SUM(age), COUNT(*) FROM visits", &of, "0.7", NULL);
+            const brume_plan_bias *bias = all.plan->bias;
+            assert_non_null(bias);
+            assert_holds(bias->count >= 2);
+            double count = (double)bias->count, scale = bias->scale;
+            bool concentrated = rules[r] == BRUME_RULE_CONCENTRATED;
+            double paid = concentrated ? 0.7 * 0.7 / 2 : 0.7;
+            double part = concentrated ? count / (2 * scale * scale) : count / scale;
+            double rest = concentrated ? all.plan->price.rho : all.plan->price.epsilon;
+            assert_int_equal(bias->noise, concentrated ? BRUME_NOISE_DISCRETE_GAUSSIAN
+                                                       : BRUME_NOISE_DISCRETE_LAPLACE);
+            assert_close(part, paid / 5, 1e-12);
+            assert_close(rest, paid * 4 / 5, 1e-12);
+            assert_close(brume_decimal_nearest(&all.plan->charge.amount), paid, 1e-12);
+            assert_holds(part + rest <= paid * (1 + 1e-14));
+            clear(&all);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nullable_side_of_an_outer_join_is_priced_as_a_replacement),
+        cmocka_unit_test(every_dataset_of_a_join_limits_what_a_unit_has_in_it),
+        cmocka_unit_test(keys_alone_cost_what_is_charged_under_either_adjacency),
+        cmocka_unit_test(keys_of_an_outer_join_alone_are_selected_as_under_replace),
+        cmocka_unit_test(noise_on_estimates_of_bias_has_its_limit_too),
+        cmocka_unit_test(estimates_of_bias_and_the_query_share_one_price),
+        cmocka_unit_test(no_plan_charges_less_than_it_uses_or_more_than_was_typed),
+    };
+    return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
+}

@@ -1,0 +1,97 @@
+/* The sensitivities of a Gram matrix are those of the worst rows, met exactly: neither too little
+ * noise nor twice as much as is needed. */
+#include "check.h"
+
+#include <stdbool.h>
+
+#include <brume/gram.h>
+
+static brume_error error;
+
+enum { MOST_COLUMNS = 4, MOST_ENTRIES = MOST_COLUMNS * (MOST_COLUMNS + 1) / 2 };
+
+/* Entries of the matrix of one row; all 0 for none. */
+static void entries_of(size_t columns, int64_t norm, const int64_t *row, double *out)
+{
+    brume_gram *gram = NULL;
+    assert_ok(brume_gram_open(columns, norm, &gram, &error));
+    if (row)
+        brume_gram_add(gram, row);
+    for (size_t i = 0; i < brume_gram_size(gram); i++)
+        out[i] = (double)brume_gram_entry(gram, i);
+    brume_gram_close(gram);
+}
+
+typedef struct distances {
+    double l1, l2;
+} distances;
+
+/* The largest distances of two rows from the integers of [-reach, reach]; add-remove: of one from
+ * none. */
+static distances worst(size_t columns, int64_t norm, int reach, bool replace)
+{
+    enum { ROWS = 1000 };
+    static double all[ROWS][MOST_ENTRIES];
+    size_t count = 0, entries = columns * (columns + 1) / 2;
+    int64_t row[MOST_COLUMNS];
+    for (size_t i = 0; i < columns; i++)
+        row[i] = -reach;
+    for (bool done = false; !done;) {
+        assert_true(count < ROWS);
+        entries_of(columns, norm, row, all[count++]);
+        size_t at = 0;
+        while (at < columns && ++row[at] > reach)
+            row[at++] = -reach;
+        done = at == columns;
+    }
+    distances most = {0, 0};
+    const double nothing[MOST_ENTRIES] = {0};
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < (replace ? i : 1); j++) {
+            const double *other = replace ? all[j] : nothing;
+            double l1 = 0, l2 = 0;
+            for (size_t e = 0; e < entries; e++) {
+                l1 += fabs(all[i][e] - other[e]);
+                l2 += (all[i][e] - other[e]) * (all[i][e] - other[e]);
+            }
+            most.l1 = fmax(most.l1, l1);
+            most.l2 = fmax(most.l2, sqrt(l2));
+        }
+    return most;
+}
+
+/* Rejects: a factor 2 too much or too little, under either adjacency. */
+static void sensitivities_are_met_by_the_worst_rows(void **state)
+{
+    (void)state;
+    /* of the norm 2, so that (1, 1, 1, 1) and (2, 0, ..) are among the rows; and one column */
+    static const struct {
+        size_t columns;
+        double l1, l1_replace, l2, l2_replace;
+    } cases[] = {{1, 4, 4, 4, 4}, {4, 10, 20, 4, 5.6568542494923806}};
+    for (size_t i = 0; i < 2; i++)
+        for (int replace = 0; replace <= 1; replace++) {
+            brume_gram *gram = NULL;
+            double l1 = 0, l2 = 0;
+            brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
+            assert_ok(brume_gram_open(cases[i].columns, 2, &gram, &error));
+            assert_ok(brume_gram_sensitivity_l1_upper(gram, adjacency, &l1, &error));
+            assert_ok(brume_gram_sensitivity_l2_upper(gram, adjacency, &l2, &error));
+            brume_gram_close(gram);
+            assert_true(l1 == (replace ? cases[i].l1_replace : cases[i].l1));
+            assert_close(l2, replace ? cases[i].l2_replace : cases[i].l2, 1e-15);
+            distances met = worst(cases[i].columns, 2, 2, replace);
+            assert_holds(met.l1 <= l1 && met.l2 <= l2 * (1 + 1e-15));
+            assert_holds(met.l2 >= l2 * (1 - 1e-15));
+            if (!replace || cases[i].columns == 1) /* the bound of two rows is not met by many */
+                assert_holds(met.l1 == l1);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sensitivities_are_met_by_the_worst_rows),
+    };
+    return cmocka_run_group_tests_name("gram_sensitivity", tests, NULL, NULL);
+}
