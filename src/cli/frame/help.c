@@ -41,6 +41,15 @@ void brume_usage(const brume_command *command, char *out, size_t room)
     }
 }
 
+/* Are the choices short enough to stand on one line of help, beside the options' names? */
+static bool fit_a_line(const char *const *choices)
+{
+    size_t length = 0;
+    for (size_t i = 0; choices[i]; i++)
+        length += strlen(choices[i]) + 1;
+    return length <= 50;
+}
+
 /* " (one|other)"; the spaces of `between` are where a long list may be broken. */
 static void append_choices(char *out, size_t room, const char *const *choices, const char *between)
 {
@@ -59,7 +68,7 @@ void brume_option_help(const brume_option *option, char *out, size_t room)
 {
     snprintf(out, room, "%s", option->help);
     if (option->type == BRUME_OPTION_CHOICE)
-        append_choices(out, room, option->choices, "|");
+        append_choices(out, room, option->choices, fit_a_line(option->choices) ? "|" : ", ");
     else if ((option->least != 0 || option->most != 0) && !isinf(option->most)) {
         append(out, room, option->least_open ? " (above " : " (",
                brume_shortest(option->least).text,
