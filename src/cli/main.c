@@ -9,9 +9,9 @@
 
 #include <brume/version.h>
 
-#include "cli/call.h"
-#include "cli/help.h"
-#include "cli/output.h"
+#include "cli/frame/call.h"
+#include "cli/frame/help.h"
+#include "cli/frame/output.h"
 
 static brume_status write_version(brume_call *call, brume_error *error)
 {
