@@ -25,7 +25,8 @@ typedef struct brume_files {
     glob_t owner; /* of the paths */
 } brume_files;
 
-/* Find them, each once, however many names it has. ESOURCE if there is none or one may not be read. Clear also after a failure. */
+/* Find them, each once, however many names it has. ESOURCE if there is none or one may not be read.
+ * Clear also after a failure. */
 BRUME_MUST_USE brume_status brume_files_find(const char *location, brume_files *files,
                                              brume_error *error);
 void brume_files_clear(brume_files *files);
