@@ -15,7 +15,7 @@
 #include <brume/smooth.h>
 #include <brume/tested.h>
 
-#include "cli/svg.h"
+#include "cli/frame/svg.h"
 
 enum { ROWS = 1001, DRAWS = 301, EPSILONS = 9, SHAPES = 3, METHODS = 4, STEPS = 1 << 20 };
 

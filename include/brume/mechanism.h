@@ -1,8 +1,9 @@
 /* Mechanisms by their cards: what each one is, what it costs, how accurate it is, what it draws.
  *
- * A card is read-only data, described once in src/mechanism/<name>.c; lists, help, expressions,
- * accounting and reference pages all read it. A NULL function means "refused with a clear error",
- * never "approximated by something near": call through the functions below, which check first.
+ * A card is read-only data, described once in src/mechanism/<family>/<name>.c; lists, help,
+ * expressions, accounting and reference pages all read it. A NULL function means "refused with a
+ * clear error", never "approximated by something near": call through the functions below, which
+ * check first.
  *
  * Threads: everything here is read-only; safe as long as a bit source is not shared. */
 #ifndef BRUME_MECHANISM_H

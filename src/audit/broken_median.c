@@ -4,7 +4,7 @@
 #include <brume/quantile.h>
 
 #include "base/error.h"
-#include "mechanism/broken.h"
+#include "mechanism/broken/broken.h"
 
 enum { RANGE = 1000000 };
 

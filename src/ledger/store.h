@@ -1,4 +1,4 @@
-/* The SQLite file under the ledger: opening, transactions, statements.
+/* The SQLite file under the ledger: transactions and statements (open.c opens it).
  *
  * Nothing outside src/ledger includes this. */
 #ifndef BRUME_LEDGER_STORE_H
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include "ledger/ledger.h"
 
@@ -21,6 +22,9 @@ struct brume_ledger {
 /* The schema this build writes. */
 enum { BRUME_LEDGER_SCHEMA = 3, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
 
+/* How long a process waits for another one that holds the ledger. */
+enum { BRUME_STORE_BUSY_MILLISECONDS = 30000 };
+
 /* Turn SQLite's complaint into a status; `doing` says what was being done. */
 BRUME_MUST_USE brume_status brume_store_fail(brume_ledger *ledger, const char *doing,
                                              brume_error *error);
@@ -28,6 +32,10 @@ BRUME_MUST_USE brume_status brume_store_fail(brume_ledger *ledger, const char *d
 /* Run SQL without results. */
 BRUME_MUST_USE brume_status brume_store_run(brume_ledger *ledger, const char *sql,
                                             const char *doing, brume_error *error);
+
+/* Has the file one name only? SQLite names the log after the file: under two names there would be
+ * two logs and two locks, and charges that do not see each other. Else BRUME_EDAMAGED. */
+BRUME_MUST_USE brume_status brume_store_check_names(const struct stat *file, brume_error *error);
 
 /* Take the write lock and begin; commit durably; or undo. Undo never fails visibly: what it undoes
  * is undone by the file's recovery at the latest. */

@@ -1,7 +1,7 @@
 /* The card of a mechanism, for those who write one: everything anybody needs to know of it, said
  * once. The struct itself is public (brume/mechanism.h).
  *
- * src/mechanism/<name>.c exports one const card, registry.def has one line for it. */
+ * src/mechanism/<family>/<name>.c exports one const card, registry.def has one line for it. */
 #ifndef BRUME_MECHANISM_CARD_H
 #define BRUME_MECHANISM_CARD_H
 

@@ -21,7 +21,7 @@
 
 #include "base/error.h"
 #include "mechanism/formula.h"
-#include "mechanism/threshold.h"
+#include "mechanism/threshold/threshold.h"
 #include "number/rounding.h"
 #include "synthetic/exact.h"
 #include "synthetic/weights.h"

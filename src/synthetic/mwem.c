@@ -5,7 +5,7 @@
  * post-processing. Rounds adapt to each other, so costs add up: pure epsilon, or rho.
  *
  * Differs from [HLM12]: the average is over all histograms, the last one and the uniform one
- * included: T rounds paid give T+1. The steps are eight times longer (BRUME_MWEM_STEP), which is
+ * included: T rounds paid give T+1. The steps are eight times longer (BRUME_WEIGHTS_STEP), which is
  * best for the bound. Measured answers are clamped to [0, n], which only brings them nearer.
  * proofs/many_queries.md has the bound for all three. */
 #include "synthetic/mwem.h"
@@ -103,11 +103,6 @@ static brume_status open_noise(const brume_mwem_options *options, const brume_ev
     return brume_noise_open_discrete_gaussian(event->parameter[0], noise, error);
 }
 
-double brume_mwem_rate(double wanted, double answer, double records, double step)
-{
-    return step * (wanted - answer) / records;
-}
-
 double brume_mwem_public(double answer)
 {
     return brume_weights_public(answer);
@@ -119,7 +114,7 @@ brume_status brume_mwem_step(const brume_workload *workload, size_t query, doubl
     brume_weights histogram = {workload, weights, 1, records};
     double answer, wanted = fmin(fmax(measured, 0), records);
     BRUME_TRY(brume_weights_answer_one(&histogram, query, &answer, error));
-    double rate = brume_mwem_rate(wanted, answer, records, BRUME_MWEM_STEP);
+    double rate = brume_weights_rate(wanted, answer, records, BRUME_WEIGHTS_STEP);
     BRUME_TRY(brume_weights_step(&histogram, query, rate, error));
     brume_weights_settle(&histogram);
     return BRUME_OK;
@@ -203,8 +198,8 @@ static brume_status one_round(run *all, brume_bits *bits, brume_error *error)
     BRUME_TRY(choose(all, bits, &query, error));
     double answer = all->answers[query];
     BRUME_TRY(measure(all, query, bits, &now, error));
-    double rate = brume_mwem_rate(now.answers[query - now.first], answer, all->weights.records,
-                                  BRUME_MWEM_STEP);
+    double rate = brume_weights_rate(now.answers[query - now.first], answer, all->weights.records,
+                                     BRUME_WEIGHTS_STEP);
     keep(all, &now);
     BRUME_TRY(brume_weights_step(&all->weights, query, rate, error));
     for (uint64_t sweep = 0; sweep < all->options->replays; sweep++)

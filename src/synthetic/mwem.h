@@ -9,15 +9,8 @@
 /* Places in the array of events. */
 enum { BRUME_MWEM_CHOICES, BRUME_MWEM_ANSWERS, BRUME_MWEM_COUNTED };
 
-/* The rate of a step is BRUME_MWEM_STEP (measured - f(A))/n: the entropy then falls by at least
- * 2 d^2 - 2 nu^2, and no other factor is as good. [HLM12] has 1/2. */
-#define BRUME_MWEM_STEP 4.0
-
 /* The coefficient of the scores in a choice that costs `epsilon`: at most epsilon/2. */
 double brume_mwem_coefficient(double epsilon);
-
-/* The rate that moves `answer` towards `wanted`. */
-double brume_mwem_rate(double wanted, double answer, double records, double step);
 
 /* What a round does with its answer: clamp `measured` to [0, records], multiply by exp(rate f),
  * scale to a sum of `records`. */

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "synthetic/mwem.h"
 
 #define MOST_RATE 30.0 /* a part of a long way */
 
@@ -59,7 +58,7 @@ static bool plan_one(const brume_weights *weights, const brume_measured *measure
     const brume_group *group = brume_workload_group(weights->workload, measured->query);
     double logarithm;
     if (group->kind == BRUME_GROUP_DENSE || !(share > 0 && share < 1)) {
-        *rate = brume_mwem_rate(wanted, answer, records, BRUME_MWEM_STEP);
+        *rate = brume_weights_rate(wanted, answer, records, BRUME_WEIGHTS_STEP);
         logarithm = *rate * share + *rate * *rate / 8;
     } else {
         *rate = brume_replay_rate(share, fmin(fmax(wanted / records, 0x1p-40), 1 - 0x1p-40));

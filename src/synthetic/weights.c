@@ -63,6 +63,11 @@ brume_status brume_weights_answer(const brume_weights *weights, double *answers,
     return BRUME_OK;
 }
 
+double brume_weights_rate(double wanted, double answer, double records, double step)
+{
+    return step * (wanted - answer) / records;
+}
+
 brume_status brume_weights_step(brume_weights *weights, size_t query, double rate,
                                 brume_error *error)
 {

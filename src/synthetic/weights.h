@@ -30,6 +30,13 @@ BRUME_MUST_USE brume_status brume_weights_answer_one(const brume_weights *weight
 BRUME_MUST_USE brume_status brume_weights_answer(const brume_weights *weights, double *answers,
                                                  brume_error *error);
 
+/* The rate of a step is BRUME_WEIGHTS_STEP (measured - f(A))/n: the entropy then falls by at least
+ * 2 d^2 - 2 nu^2, and no other factor is as good. [HLM12] has 1/2. */
+#define BRUME_WEIGHTS_STEP 4.0
+
+/* The rate that moves `answer` towards `wanted`. */
+double brume_weights_rate(double wanted, double answer, double records, double step);
+
 /* Multiply by exp(rate f), |rate| <= 700, then scale to a sum of `records`. */
 BRUME_MUST_USE brume_status brume_weights_step(brume_weights *weights, size_t query, double rate,
                                                brume_error *error);

@@ -13,8 +13,8 @@
 #include <brume/smooth.h>
 #include <brume/triangle.h>
 
-#include "cli/call.h"
-#include "cli/output.h"
+#include "cli/frame/call.h"
+#include "cli/frame/output.h"
 
 static brume_error error;
 

@@ -4,7 +4,7 @@
 
 #include <brume/sparse_vector.h>
 
-#include "mechanism/decimal_stream.h"
+#include "mechanism/threshold/decimal_stream.h"
 #include "random/tape.h"
 
 static brume_error error;

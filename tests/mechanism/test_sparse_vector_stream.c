@@ -4,7 +4,7 @@
 #include <brume/sparse_vector.h>
 
 #include "chance.h"
-#include "mechanism/threshold.h"
+#include "mechanism/threshold/threshold.h"
 #include "random/tape.h"
 #include "stream_law.h"
 

@@ -6,7 +6,7 @@
 #include <brume/stability.h>
 #include <brume/stable_histogram.h>
 
-#include "mechanism/release.h"
+#include "mechanism/noise/release.h"
 #include "random/tape.h"
 
 static brume_error error;

@@ -5,7 +5,7 @@
 
 #include <brume/mechanism.h>
 
-#include "mechanism/threshold.h"
+#include "mechanism/threshold/threshold.h"
 #include "random/tape.h"
 #include "small_world.h"
 #include "synthetic/exact.h"

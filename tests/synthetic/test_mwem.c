@@ -21,7 +21,7 @@ static void a_step_gives_the_reference_weights(void **state)
     double weights[SMALL_CELLS] = {25, 25, 25, 25};
     brume_weights histogram = {workload, weights, 1, 100};
     /* the textbook's step of 1/2, towards cells 0 and 1 */
-    assert_ok(brume_weights_step(&histogram, 0, brume_mwem_rate(70, 50, 100, 0.5), &error));
+    assert_ok(brume_weights_step(&histogram, 0, brume_weights_rate(70, 50, 100, 0.5), &error));
     brume_weights_settle(&histogram);
     for (int i = 0; i < SMALL_CELLS; i++)
         assert_close(weights[i], 100 * (i < 2 ? .26248959373946999 : .23751040626053001), 1e-14);

@@ -1,0 +1,58 @@
+/* What `query` and `explain` share: the options of a payment, and readable numbers. */
+#include "cli/query/ask.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+brume_payment brume_call_payment(const brume_call *call)
+{
+    return (brume_payment){brume_call_text(call, "epsilon"), brume_call_text(call, "delta"),
+                           brume_call_text(call, "rho")};
+}
+
+bool brume_call_target(const brume_call *call, brume_target *target)
+{
+    *target =
+        (brume_target){brume_call_real(call, "within", 0), brume_call_real(call, "within-rank", 0),
+                       brume_call_real(call, "confidence", 0.95), brume_call_has(call, "joint"),
+                       (double)brume_call_count(call, "at-least", 0)};
+    return target->within > 0 || target->rank > 0;
+}
+
+brume_status brume_call_check_price(const brume_call *call, brume_error *error)
+{
+    brume_target target;
+    bool typed = brume_call_has(call, "epsilon") || brume_call_has(call, "rho");
+    if (typed == brume_call_target(call, &target))
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "give --epsilon E (or --rho R), or --within A; there is no default",
+                          typed ? "a price and an accuracy are both given"
+                                : "neither a price nor an accuracy is given");
+    return BRUME_OK;
+}
+
+brume_number_text brume_rounded_up(double value)
+{
+    brume_number_text out;
+    if ((value < 1000 && value != floor(value)) || !(value < 1e15))
+        return brume_digits_up(value, 4);
+    snprintf(out.text, sizeof out.text, "%.0f", ceil(value));
+    return out;
+}
+
+char *brume_json_text(const json_t *value)
+{
+    if (!value || json_is_null(value))
+        return strdup("NULL");
+    if (json_is_string(value))
+        return strdup(json_string_value(value));
+    if (json_is_boolean(value))
+        return strdup(json_is_true(value) ? "true" : "false");
+    char text[64];
+    if (json_is_integer(value))
+        snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
+    else
+        snprintf(text, sizeof text, "%.6g", json_real_value(value));
+    return strdup(text);
+}

@@ -1,0 +1,205 @@
+/* brume explain: what a query would measure, at what price, with what error. Spends nothing. */
+#include "cli/query/ask.h"
+
+#include <string.h>
+
+#include "cli/ledger/open_ledger.h"
+#include "cli/frame/table.h"
+#include "cli/frame/wrap.h"
+#include "query/release/explain.h"
+
+/* The normalised query, a clause a line: it is broken at "; " outside of quotes. */
+static void write_query(FILE *out, const char *text)
+{
+    while (*text) {
+        bool quoted = false;
+        size_t length = 0;
+        for (; text[length] && (quoted || strncmp(text + length, "; ", 2) != 0); length++)
+            quoted ^= text[length] == '\'';
+        brume_write_sentence(out, "%.*s", (int)length, text);
+        text += length;
+        text += *text ? 2 : 0;
+    }
+}
+
+/* "centred sum in 0..100000, for mean_income" */
+static void write_meaning(brume_table *table, const json_t *one, bool private_keys)
+{
+    const json_t *bounds = json_object_get(one, "bounds"),
+                 *columns = json_object_get(one, "columns");
+    char within[80] = "", names[400] = "";
+    if (bounds)
+        snprintf(within, sizeof within, " in %s..%s",
+                 brume_shortest(json_number_value(json_array_get(bounds, 0))).text,
+                 brume_shortest(json_number_value(json_array_get(bounds, 1))).text);
+    for (size_t i = 0, used = 0; i < json_array_size(columns) && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : ", for ",
+                                 json_string_value(json_array_get(columns, i)));
+    const char *measure = json_string_value(json_object_get(one, "measure"));
+    if (private_keys && strcmp(measure, "units") == 0) /* the first of all measures */
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s which groups show",
+                 *names ? " and for" : ", for");
+    brume_table_cell(table, "%s%s%s", measure, within, names);
+}
+
+static void write_measure(brume_table *table, const json_t *one, bool private_keys)
+{
+    const json_t *scale = json_object_get(one, "scale"), *width = json_object_get(one, "error_95");
+    const json_t *rank = json_object_get(one, "rank_error_95");
+    scale = scale ? scale : json_object_get(one, "sigma");
+    scale = scale ? scale : json_object_get(one, "rate");
+    brume_table_cell(table, "%s",
+                     brume_rounded_up(json_number_value(json_object_get(one, "sensitivity"))).text);
+    brume_table_cell(table, "%s", json_string_value(json_object_get(one, "mechanism")));
+    brume_table_cell(table, "%s", scale ? brume_rounded_up(json_number_value(scale)).text : "");
+    if (rank)
+        brume_table_cell(table, "rank %s", brume_rounded_up(json_number_value(rank)).text);
+    else
+        brume_table_cell(table, "%s", width ? brume_rounded_up(json_number_value(width)).text : "");
+    write_meaning(table, one, private_keys);
+}
+
+/* Shares of the price: equal ones, or those of the measures and of the estimates of bias. */
+static void write_shares(FILE *out, const json_t *plan)
+{
+    size_t count = json_array_size(plan);
+    double first = json_number_value(json_object_get(json_array_get(plan, 0), "share"));
+    double last = json_number_value(json_object_get(json_array_get(plan, count - 1), "share"));
+    if (count > 1 && first == last)
+        brume_write_sentence(out, "each of the %zu takes an equal share of the price", count);
+    else if (count > 1)
+        brume_write_sentence(out, "each takes %.3g %% of the price, each estimate of bias %.3g %%",
+                             100 * first, 100 * last);
+}
+
+static brume_status write_measures(brume_call *call, const json_t *plan, bool private_keys,
+                                   brume_error *error)
+{
+    static const char *const heads[] = {">sensitivity", "noise",     ">scale",
+                                        ">± 95 %",      "~measured", NULL};
+    brume_table *table = NULL;
+    BRUME_TRY(brume_table_open(heads, &table, error));
+    for (size_t i = 0; i < json_array_size(plan); i++)
+        write_measure(table, json_array_get(plan, i), private_keys);
+    brume_status status = brume_table_write(table, call, error);
+    brume_table_close(table);
+    return status;
+}
+
+/* What can be said of modes before anything is drawn. */
+static void write_modes(FILE *out, const json_t *plan)
+{
+    for (size_t i = 0; i < json_array_size(plan); i++) {
+        const json_t *one = json_array_get(plan, i), *gap = json_object_get(one, "gap_95");
+        const json_t *rows = json_object_get(one, "count_error_95");
+        if (gap)
+            brume_write_sentence(
+                out,
+                "a value may be the mode if its noisy number of units is at least %lld; of two "
+                "values %s units or more apart the rarer one wins in 5 %% of draws at most",
+                (long long)json_integer_value(json_object_get(one, "threshold")),
+                brume_rounded_up(json_number_value(gap)).text);
+        if (rows)
+            brume_write_sentence(
+                out,
+                "the mode that is shown has at most %s rows fewer than the true one, in 95 %% "
+                "of draws",
+                brume_rounded_up(json_number_value(rows)).text);
+    }
+}
+
+static brume_status write_text(brume_call *call, const json_t *explanation, brume_error *error)
+{
+    FILE *out = call->out;
+    const json_t *shape = json_object_get(explanation, "shape");
+    const json_t *cost = json_object_get(explanation, "cost");
+    const json_t *rho = json_object_get(cost, "rho"), *groups = json_object_get(shape, "groups");
+    brume_write_sentence(out, "%s", json_string_value(json_object_get(explanation, "sql")));
+    if (brume_call_has(call, "verbose"))
+        write_query(out, json_string_value(json_object_get(explanation, "normal")));
+    fputc('\n', out);
+    BRUME_TRY(write_measures(call, json_object_get(explanation, "plan"),
+                             json_is_true(json_object_get(shape, "private_keys")), error));
+    fputc('\n', out);
+    write_shares(out, json_object_get(explanation, "plan"));
+    brume_write_sentence(
+        out, "one unit counts in at most %lld %s, with at most %lld %s in each",
+        (long long)json_integer_value(json_object_get(shape, "max_groups")),
+        json_integer_value(json_object_get(shape, "max_groups")) == 1 ? "group" : "groups",
+        (long long)json_integer_value(json_object_get(shape, "max_rows")),
+        json_integer_value(json_object_get(shape, "max_rows")) == 1 ? "row" : "rows");
+    const json_t *plan = json_object_get(explanation, "plan");
+    if (json_object_get(json_array_get(plan, 0), "half_shown_at"))
+        brume_write_sentence(
+            out,
+            "groups are private: one of %lld units is shown in half of the draws at least, a "
+            "larger one more often",
+            (long long)json_integer_value(json_object_get(shape, "threshold")));
+    else if (json_is_true(json_object_get(shape, "private_keys")))
+        brume_write_sentence(
+            out,
+            "groups are private: one is shown if its noisy number of units is at least "
+            "%lld",
+            (long long)json_integer_value(json_object_get(shape, "threshold")));
+    else
+        brume_write_sentence(out, "groups are public: all %lld are answered",
+                             (long long)json_integer_value(groups));
+    write_modes(out, plan);
+    const char *unit = json_is_number(rho) ? "rho" : "epsilon";
+    brume_write_sentence(
+        out, "price: %s %s, delta %s%s (rule %s); nothing was spent", unit,
+        brume_shortest(json_number_value(json_object_get(cost, unit))).text,
+        brume_rounded_up(json_number_value(json_object_get(cost, "delta"))).text,
+        json_is_true(json_object_get(explanation, "delta_by_default")) ? " (by default)" : "",
+        json_string_value(json_object_get(explanation, "rule")));
+    return BRUME_OK;
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    json_t *explanation = NULL;
+    brume_payment payment = brume_call_payment(call);
+    brume_target target;
+    const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
+    BRUME_TRY(brume_call_check_price(call, error));
+    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
+    if (status == BRUME_OK)
+        status = brume_explain(ledger, brume_call_operand(call, 0), &payment, asked, &explanation,
+                               error);
+    if (status == BRUME_OK && !brume_call_has(call, "verbose"))
+        json_object_del(explanation, "normal");
+    if (status == BRUME_OK)
+        status = call->json ? brume_call_write_json(call, json_incref(explanation), error)
+                            : write_text(call, explanation, error);
+    json_decref(explanation);
+    brume_ledger_close(ledger);
+    return status;
+}
+
+static const brume_operand operands[] = {
+    {.name = "SQL", .help = "one SELECT over registered datasets"}};
+static const brume_option options[] = {
+    BRUME_PAYMENT_OPTIONS,
+    BRUME_TARGET_OPTIONS,
+    {.name = "verbose",
+     .type = BRUME_OPTION_FLAG,
+     .help = "also what brume understood, which free re-reads are found by"},
+    BRUME_LEDGER_OPTION};
+
+static const char *const examples[] = {
+    "explain 'SELECT ward, MEDIAN(age) FROM visits GROUP BY ward' --epsilon 0.5",
+    NULL,
+};
+
+const brume_command brume_command_explain = {
+    .name = "explain",
+    .summary = "show the plan, the price and the error of a query",
+    .description = "Parses, plans and prices a query as 'query' would, reads no row and spends "
+                   "nothing. Every number comes from the policy and the price.",
+    .usage = "SQL (--epsilon E [--delta D] | --rho R | --within A) [OPTION...]",
+    .operands = BRUME_LIST(operands),
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,218 @@
+/* The bound that a calibration brings down to its target, at one value of the unknown.
+ *
+ * Promise: a certified bound is one of the whole expression with that value, rounded up. A trial
+ * whose cost is that of an earlier one is not made again: many values of a sensitivity of integers
+ * cost the same. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "accountant/search.h"
+#include "base/error.h"
+#include "mechanism/calibrate/calibrate.h"
+
+bool brume_calibrate_same_cost(const brume_cost *a, const brume_cost *b)
+{
+    return a->pure == b->pure && a->epsilon == b->epsilon && a->concentrated == b->concentrated &&
+           a->rho == b->rho && a->renyi == b->renyi && a->renyi_upper == b->renyi_upper &&
+           a->loss == b->loss && a->law.kind == b->law.kind && a->law.a == b->law.a &&
+           a->law.rate == b->law.rate && a->law.shift == b->law.shift &&
+           a->delta_failure == b->delta_failure;
+}
+
+double brume_calibrate_number(const brume_search_for *c, double log_x)
+{
+    double x = exp(log_x), number = c->inverted ? 1 / x : x;
+    if (c->whole)
+        number = floor(number * (1 + 1e-12));
+    return fmin(fmax(number, c->low), c->high);
+}
+
+double brume_calibrate_value_of(const brume_search_for *c, double number)
+{
+    return c->squared ? sqrt(number) : number;
+}
+
+bool brume_calibrate_undecided(const brume_finding *f)
+{
+    return f->known && f->upper > 0 && f->lower <= 0;
+}
+
+bool brume_calibrate_is_curved(const brume_search_for *c)
+{
+    for (size_t i = 0; i < c->expression->count; i++) {
+        const brume_cost *cost = &c->terms[i].cost;
+        if (cost->loss == BRUME_ABSENT && cost->pure == BRUME_ABSENT)
+            return true;
+    }
+    return false;
+}
+
+/* Is a term a sample of something other than a Gaussian? Of its upper end alone nothing is known
+ * but that it is one. */
+static bool is_thinned(const brume_search_for *c)
+{
+    for (size_t i = 0; i < c->expression->count; i++)
+        if (c->terms[i].cost.law.rate > 0 &&
+            c->terms[i].cost.law.kind != BRUME_LOSS_POISSON_GAUSSIAN)
+            return true;
+    return false;
+}
+
+/* log(bound/target): above 0 just where the bound is above the target. What counts is the
+ * comparison, not its logarithm, which may be 0 for a bound a unit above. */
+static double excess_of(double bound, double target)
+{
+    double excess = log(bound / target);
+    return bound <= target ? fmin(excess, 0) : fmax(excess, 1e-300);
+}
+
+static brume_finding read_composition(const brume_composition *near, double target)
+{
+    double bound = near->value.upper;
+    brume_finding f = {
+        .upper = excess_of(bound, target), .lower = -INFINITY, .by_laws = near->has_lower};
+    f.truth = f.upper;
+    if (!(bound > 0 && bound < INFINITY))
+        return f;
+    f.lower = log(near->value.lower / target);
+    double gap = 1 - near->value.lower / bound, excess = near->excess / bound;
+    bool banded = excess > 0 && excess <= gap; /* else it is of another bound than this */
+    if (!banded && gap > 0.5)
+        return f; /* nothing is known of the other end: the bound itself decides */
+    f.known = true;
+    f.banded = banded;
+    excess = banded ? fmin(excess, 0.5) : gap / 3; /* a third, of a smooth delta */
+    f.truth += log1p(-excess);
+    f.gap = banded ? f.upper - f.truth : -log1p(-gap);
+    f.doubt = banded ? 0.1 * excess : 0.1 * gap;
+    return f;
+}
+
+/* By the certified composition, as near as asked. */
+static brume_status certify(const brume_search_for *c, const brume_term *terms, size_t count,
+                            double tolerance, brume_finding *out, brume_error *error)
+{
+    brume_composition near;
+    brume_compose_options options = {.tolerance = tolerance, .upper_end = !c->both_ends};
+    BRUME_TRY(brume_account_delta_near(terms, count, c->epsilon, &options, &near, error));
+    *out = read_composition(&near, c->delta);
+    return BRUME_OK;
+}
+
+brume_status brume_calibrate_delta(const brume_search_for *c, double tolerance,
+                                   brume_interval *delta, bool *by_laws, brume_error *error)
+{
+    brume_composition near;
+    brume_compose_options options = {.tolerance = tolerance, .upper_end = !is_thinned(c)};
+    BRUME_TRY(brume_account_delta_near(c->terms, c->expression->count, c->epsilon, &options, &near,
+                                       error));
+    *delta = near.value;
+    *by_laws = near.has_lower && !brume_calibrate_is_curved(c);
+    if (near.excess > 0 && near.value.upper - near.excess > near.value.lower)
+        delta->lower = near.value.upper - near.excess;
+    return BRUME_OK;
+}
+
+/* A delta of 0: the sum of the pure epsilons, exact to the last place. */
+static brume_status add_epsilons(const brume_search_for *c, const brume_term *terms, size_t count,
+                                 brume_finding *out, brume_error *error)
+{
+    brume_bound sum = {.upper = INFINITY};
+    bool applies = true;
+    for (size_t i = 0; i < count; i++)
+        applies &= brume_method_applies(BRUME_METHOD_BASIC, &terms[i].cost);
+    if (applies)
+        BRUME_TRY(brume_account_epsilon(BRUME_METHOD_BASIC, terms, count, 0, &sum, error));
+    *out = (brume_finding){.upper = excess_of(sum.upper, c->epsilon), .lower = -INFINITY};
+    out->truth = out->upper;
+    return BRUME_OK;
+}
+
+static const brume_finding *recall(const brume_search_for *c, const brume_term *term,
+                                   double tolerance)
+{
+    size_t kept = c->tried_count < BRUME_TRIED ? c->tried_count : BRUME_TRIED;
+    for (size_t i = 0; i < kept; i++) {
+        const brume_tried *tried = &c->tried[i];
+        bool near = tried->tolerance <= tolerance ||
+                    (tried->finding.known && tried->finding.gap <= tolerance);
+        if (near && tried->both_ends >= c->both_ends && tried->count == term->count &&
+            brume_calibrate_same_cost(&tried->cost, &term->cost))
+            return &tried->finding;
+    }
+    return NULL;
+}
+
+/* The chance of an error of alpha or more, over beta. */
+static brume_status try_error(const brume_search_for *c, const brume_event *event,
+                              brume_finding *out, brume_error *error)
+{
+    double beta;
+    BRUME_TRY(brume_event_beta(event, c->epsilon, &beta, error));
+    *out = (brume_finding){.upper = excess_of(beta, c->delta), .lower = -INFINITY};
+    out->truth = out->upper;
+    return BRUME_OK;
+}
+
+brume_status brume_calibrate_try(brume_search_for *c, double value, double tolerance,
+                                 brume_finding *out, brume_error *error)
+{
+    const brume_unknown *unknown = &c->expression->unknown;
+    BRUME_TRY(brume_expression_solve(c->expression, value, error));
+    const brume_event *event = &c->expression->events[unknown->event];
+    if (c->accuracy)
+        return try_error(c, event, out, error);
+    brume_term *term = &c->terms[unknown->event];
+    BRUME_TRY(brume_event_cost(event, &term->cost, error));
+    term->count = event->count;
+    c->both_ends |= c->whole || is_thinned(c);
+    tolerance = fmin(tolerance, c->coarsest);
+    const brume_finding *known = recall(c, term, tolerance);
+    if (known) {
+        *out = *known;
+        return BRUME_OK;
+    }
+    size_t count = c->expression->count;
+    brume_finding finding = {.upper = INFINITY, .lower = -INFINITY, .truth = INFINITY};
+    if (!(c->delta > 0))
+        BRUME_TRY(add_epsilons(c, c->terms, count, &finding, error));
+    else if (brume_method_applies(BRUME_METHOD_AUTO, &term->cost)) /* else: too little noise */
+        BRUME_TRY(certify(c, c->terms, count, tolerance, &finding, error));
+    c->tried[c->tried_count++ % BRUME_TRIED] = (brume_tried){.cost = term->cost,
+                                                             .count = term->count,
+                                                             .tolerance = tolerance,
+                                                             .both_ends = c->both_ends,
+                                                             .finding = finding};
+    if (!finding.known && !brume_calibrate_is_curved(c))
+        c->coarsest = 1e-6; /* so coarse that no law was looked at? */
+    *out = finding;
+    return BRUME_OK;
+}
+
+brume_status brume_calibrate_try_others(brume_search_for *c, double tolerance, brume_finding *out,
+                                        brume_error *error)
+{
+    size_t count = c->expression->count, others = 0;
+    brume_term *terms = calloc(count, sizeof *terms);
+    if (!terms)
+        return brume_no_memory(error, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (i != c->expression->unknown.event)
+            terms[others++] = c->terms[i];
+    *out = (brume_finding){.upper = -INFINITY, .lower = -INFINITY, .truth = -INFINITY};
+    brume_status status = BRUME_OK;
+    if (others > 0 && !c->accuracy)
+        status = c->delta > 0 ? certify(c, terms, others, tolerance, out, error)
+                              : add_epsilons(c, terms, others, out, error);
+    free(terms);
+    return status;
+}
+
+brume_status brume_calibrate_no_value(const brume_search_for *c, brume_error *error)
+{
+    const char *hint = c->accuracy || c->delta > 0
+                           ? "the other terms alone may cost more than that"
+                           : "at delta = 0 every release needs a pure epsilon: give a delta";
+    return brume_fail(error, BRUME_EUNSUPPORTED, hint, "no value of '%s' meets the target",
+                      c->expression->unknown.parameter->name);
+}

@@ -1,0 +1,158 @@
+/* Calibration from the inside: what is searched, by which bound, and with what in hand. */
+#ifndef BRUME_MECHANISM_CALIBRATE_H
+#define BRUME_MECHANISM_CALIBRATE_H
+
+#include <brume/account.h>
+
+/* What a certificate says at a value of the unknown, in logarithms over the target. */
+typedef struct brume_finding {
+    double upper; /* of the bound: at most 0 just where the target is met */
+    double lower; /* of the certified lower end; -infinity where there is none */
+    double truth; /* where the truth is believed to be; the bound, where nothing is known of it */
+    double gap;   /* how far the bound lies above what is known of the truth; 0: nothing is */
+    double doubt; /* how far the truth may be from where it is believed */
+    bool known;   /* something is known of the truth, by a lower end or an estimated excess */
+    bool banded;  /* it is known by an estimate of what a band added */
+    bool by_laws; /* of loss laws alone: it does not jump between neighbours */
+} brume_finding;
+
+/* A trial that need not be made again. */
+typedef struct brume_tried {
+    brume_cost cost;
+    uint64_t count;
+    double tolerance;
+    bool both_ends;
+    brume_finding finding;
+} brume_tried;
+
+enum { BRUME_TRIED = 4 };
+
+typedef struct brume_search_for {
+    brume_expression *expression;
+    brume_term *terms;
+    bool inverted;         /* the search variable is 1/value */
+    bool whole;            /* only whole values are tried, */
+    bool squared;          /* or values with whole squares */
+    bool both_ends;        /* ask for the whole interval, not its upper end alone; */
+    bool both_useless;     /* that was no sharper, */
+    bool stuck;            /* nor is what is asked for more */
+    bool accuracy;         /* the bound is an error's probability, not a delta or epsilon */
+    double epsilon, delta; /* the target; or alpha, beta */
+    double low, high;      /* the range of the value */
+    double power;          /* lines are laid along the search variable to minus this power */
+
+    double
+        coarsest; /* the tolerance never is above this: it falls where no lower end came of more */
+    brume_tried tried[BRUME_TRIED];
+    size_t tried_count;
+    double hint;     /* log x of the search variable, where it is nearly known; 0: it is not */
+    int saddle_held; /* how often the saddle point's guess was not above moments */
+    bool by_moments; /* the cheap bound is that of moments: the saddle point says nothing */
+    bool tight;      /* the answer lies where the bound crosses the target */
+    bool everywhere; /* the target is met at every value: the answer is the end of the range */
+} brume_search_for;
+
+/* --- the bound (bound.c) --- */
+
+bool brume_calibrate_same_cost(const brume_cost *a, const brume_cost *b);
+
+/* The certified bound at a value of the unknown, as near as `tolerance` or as it can be. */
+BRUME_MUST_USE brume_status brume_calibrate_try(brume_search_for *c, double value, double tolerance,
+                                                brume_finding *out, brume_error *error);
+
+/* The same of the other terms alone: what no value can undo. */
+BRUME_MUST_USE brume_status brume_calibrate_try_others(brume_search_for *c, double tolerance,
+                                                       brume_finding *out, brume_error *error);
+
+/* The delta of c->terms as they are, as near as `tolerance` above the truth; the lower end is
+ * lifted to the estimate of the truth where there is one. *by_laws: it is one of loss laws alone,
+ * the same whatever else may fail. */
+BRUME_MUST_USE brume_status brume_calibrate_delta(const brume_search_for *c, double tolerance,
+                                                  brume_interval *delta, bool *by_laws,
+                                                  brume_error *error);
+
+/* Is a term known by a curve of moments only? Then its bounds have no lower end, and are no nearer
+ * than a thousandth whatever is asked. Known once a value was tried. */
+bool brume_calibrate_is_curved(const brume_search_for *c);
+
+/* Is the interval on neither side of the target, for all that is known? */
+bool brume_calibrate_undecided(const brume_finding *f);
+
+/* The value at log x of the search variable, where that is the value or a whole number; and the
+ * value of a whole number, which is itself or its root. */
+double brume_calibrate_number(const brume_search_for *c, double log_x);
+double brume_calibrate_value_of(const brume_search_for *c, double number);
+
+/* --- a cheap bound that says where to look (guess.c) --- */
+
+typedef enum brume_looked {
+    BRUME_LOOKED_NOWHERE, /* nothing is known */
+    BRUME_LOOKED_FOUND,
+    BRUME_LOOKED_ABOVE, /* above the target at every value */
+    BRUME_LOOKED_BELOW  /* below it at every value */
+} brume_looked;
+
+/* Where to look, in logarithms of the search variable, and what was seen there. */
+typedef struct brume_place {
+    double least, most; /* the range */
+    double at;
+    double excess; /* log(guess/target) there, unshifted */
+    double slope;  /* how fast that falls */
+} brume_place;
+
+/* About where the unknown's term alone, or what the others leave of it, costs the target: by its
+ * size, without a bound. */
+double brume_calibrate_start(brume_search_for *c, double least, double most);
+
+/* From place->at to where the guess times e^shift comes down to the target. */
+brume_looked brume_calibrate_look(brume_search_for *c, double shift, brume_place *place);
+
+/* What certificates have said of the guess: where it was so much over the target, they were. */
+typedef struct brume_told {
+    double guessed, truth;           /* at the newest place, */
+    double good_guessed, good_truth; /* at the newest that meets the target, */
+    double bad_guessed, bad_truth;   /* and at the newest that does not */
+    int count, good_count, bad_count;
+} brume_told;
+
+/* A certificate has found `truth` at a place far from the target: to where the guess, corrected by
+ * all that it was told, comes down to it. False, and nothing changed, if that says nothing. */
+bool brume_calibrate_look_again(brume_search_for *c, brume_told *told, double truth,
+                                brume_place *place);
+
+/* The guess of the other terms alone, as log(guess/target); NAN: not known. */
+double brume_calibrate_guess_others(brume_search_for *c);
+
+/* --- the searches --- */
+
+/* The value, to a billionth; or the best whole number. */
+BRUME_MUST_USE brume_status brume_calibrate_real(brume_search_for *c, double *value,
+                                                 brume_error *error);
+BRUME_MUST_USE brume_status brume_calibrate_whole(brume_search_for *c, double *value,
+                                                  brume_error *error);
+
+/* If the unknown moves nothing but a probability of failure, beside loss laws alone: the value, by
+ * a certificate of all that it does not move. *applies is false, and no value found, if it moves
+ * more or stands beside others; but c->hint may be. */
+BRUME_MUST_USE brume_status brume_calibrate_failure(brume_search_for *c, bool *applies,
+                                                    double *value, brume_error *error);
+
+/* From a place near the answer to one that is certified and within a billionth of it; *found is
+ * false where that does not settle, and place->at then a place to go on from. */
+BRUME_MUST_USE brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place,
+                                                     bool *found, brume_error *error);
+
+/* --- what is shown beside the answer (epsilon.c) --- */
+
+/* A certified epsilon of the solved expression at delta. */
+BRUME_MUST_USE brume_status brume_calibrate_epsilon_at(const brume_expression *expression,
+                                                       double delta, double *epsilon,
+                                                       brume_error *error);
+
+/* The same of an answer that stops short of the target, not above it. */
+BRUME_MUST_USE brume_status brume_calibrate_epsilon(brume_search_for *c, double value,
+                                                    double *epsilon, brume_error *error);
+
+brume_status brume_calibrate_no_value(const brume_search_for *c, brume_error *error);
+
+#endif

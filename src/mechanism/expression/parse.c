@@ -1,0 +1,336 @@
+/* Expressions: text to events.
+ *
+ * A recursive-descent parser over a cursor that never moves backwards past a token; nothing is
+ * allocated but the array of events. It promises that an accepted expression has every parameter of
+ * every term present and in the range of its card, the one unknown excepted. */
+#include <brume/expression.h>
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "mechanism/card.h"
+#include "mechanism/expression/cursor.h"
+
+enum { MOST_TERMS = 100000, MOST_NAMES = 64 };
+
+typedef struct parser {
+    brume_cursor cursor;
+    brume_adjacency adjacency;
+    brume_expression *result;
+    size_t capacity; /* of result->events */
+} parser;
+
+/* What is being filled in by the arguments of one call. */
+typedef struct call {
+    const brume_card *card;
+    size_t first; /* slot of the card's first parameter */
+    bool given[BRUME_EVENT_PARAMETERS];
+    bool sensitivity_given;
+    bool inner_given;
+} call;
+
+/* "did you mean 'laplace'?", or what there is. */
+static brume_status unknown_name(parser *p, const char *what, const char *name, size_t start,
+                                 const char *const *candidates, size_t count, const char *where)
+{
+    char hint[sizeof p->cursor.error->hint];
+    const char *nearest = brume_text_nearest(name, candidates, count);
+    if (nearest) {
+        snprintf(hint, sizeof hint, "did you mean '%s'?", nearest);
+    } else {
+        size_t used = (size_t)snprintf(hint, sizeof hint, "there %s", count == 1 ? "is" : "are");
+        for (size_t i = 0; i < count && used < sizeof hint; i++)
+            used += (size_t)snprintf(hint + used, sizeof hint - used, "%s %s", i ? "," : "",
+                                     candidates[i]);
+    }
+    return brume_fail(p->cursor.error, BRUME_EUNKNOWN, hint, "unknown %s '%s' at position %zu%s",
+                      what, name, start + 1, where);
+}
+
+static brume_status unknown_mechanism(parser *p, const char *name, size_t start)
+{
+    const char *names[MOST_NAMES];
+    size_t count, used = 0;
+    const brume_card *const *cards = brume_cards(&count);
+    for (; used < count && used < MOST_NAMES; used++)
+        names[used] = cards[used]->name;
+    return unknown_name(p, "mechanism", name, start, names, used, "");
+}
+
+static brume_status unknown_parameter(parser *p, const brume_card *card, const char *name,
+                                      size_t start)
+{
+    const char *names[BRUME_EVENT_PARAMETERS + 1];
+    size_t count = brume_card_slots(card);
+    for (size_t i = 0; i < count; i++)
+        names[i] = card->parameters[i].name;
+    if (brume_card_has_sensitivity(card))
+        names[count++] = brume_parameter_sensitivity.name;
+    char where[BRUME_NAME_BYTES + 8];
+    snprintf(where, sizeof where, " of %s", card->name);
+    return unknown_name(p, "parameter", name, start, names, count, where);
+}
+
+static brume_status take_unknown(parser *p, const brume_parameter *parameter, int slot)
+{
+    if (p->result->has_unknown)
+        return brume_fail(p->cursor.error, BRUME_ESYNTAX, "leave one unknown",
+                          "a second '?' at position %zu", brume_cursor_position(&p->cursor) - 1);
+    if (parameter->type != BRUME_PARAMETER_REAL && parameter->type != BRUME_PARAMETER_INTEGER)
+        return brume_fail(p->cursor.error, BRUME_EUNSUPPORTED, "only a number can be unknown",
+                          "'%s' cannot be '?', at position %zu", parameter->name,
+                          brume_cursor_position(&p->cursor) - 1);
+    p->result->has_unknown = true;
+    p->result->unknown =
+        (brume_unknown){.event = p->result->count, .slot = slot, .parameter = parameter};
+    return BRUME_OK;
+}
+
+static brume_status take_value(parser *p, const call *into, const brume_parameter *parameter,
+                               int slot, double *value)
+{
+    size_t start = brume_cursor_start(&p->cursor);
+    if (brume_cursor_take(&p->cursor, '?')) {
+        *value = NAN;
+        return take_unknown(p, parameter, slot);
+    }
+    bool flag = parameter->type == BRUME_PARAMETER_FLAG;
+    if (!brume_is_letter(brume_cursor_peek(&p->cursor)) && !flag)
+        return brume_cursor_number(&p->cursor, value);
+    char word[BRUME_NAME_BYTES];
+    if (!brume_is_letter(brume_cursor_peek(&p->cursor)))
+        return brume_cursor_unexpected(&p->cursor, "true or false", NULL);
+    BRUME_TRY(brume_cursor_name(&p->cursor, "a value", NULL, word));
+    if (flag && (strcmp(word, "true") == 0 || strcmp(word, "false") == 0)) {
+        *value = word[0] == 't';
+        return BRUME_OK;
+    }
+    return brume_fail(p->cursor.error, flag ? BRUME_ESYNTAX : BRUME_EARGUMENT, parameter->help,
+                      "%s: '%s' is '%s' at position %zu, must be %s", into->card->name,
+                      parameter->name, word, start + 1, flag ? "true or false" : "a number");
+}
+
+static brume_status take_call(parser *p, brume_event *event, size_t first);
+
+static brume_status take_parameter(parser *p, brume_event *event, call *into, const char *name,
+                                   size_t start)
+{
+    size_t index = brume_card_parameter(into->card, name);
+    bool is_sensitivity = strcmp(name, brume_parameter_sensitivity.name) == 0;
+    if (is_sensitivity && brume_card_has_sensitivity(into->card)) {
+        if (into->sensitivity_given)
+            return brume_fail(p->cursor.error, BRUME_ESYNTAX, NULL,
+                              "'%s' is given twice, at position %zu", name, start + 1);
+        into->sensitivity_given = true;
+        return take_value(p, into, &brume_parameter_sensitivity, BRUME_SLOT_SENSITIVITY,
+                          &event->sensitivity);
+    }
+    if (index >= brume_card_slots(into->card))
+        return unknown_parameter(p, into->card, name, start);
+    if (into->given[index])
+        return brume_fail(p->cursor.error, BRUME_ESYNTAX, NULL,
+                          "'%s' is given twice, at position %zu", name, start + 1);
+    into->given[index] = true;
+    size_t slot = into->first + index;
+    return take_value(p, into, &into->card->parameters[index], (int)slot, &event->parameter[slot]);
+}
+
+static brume_status take_inner(parser *p, brume_event *event, call *into, size_t start)
+{
+    size_t slots = brume_card_slots(into->card);
+    if (slots == into->card->parameter_count)
+        return brume_fail(p->cursor.error, BRUME_ESYNTAX, "parameters are written name=value",
+                          "%s takes no inner mechanism, at position %zu", into->card->name,
+                          start + 1);
+    if (into->inner_given)
+        return brume_fail(p->cursor.error, BRUME_ESYNTAX, NULL,
+                          "a second inner mechanism at position %zu", start + 1);
+    into->inner_given = true;
+    p->cursor.at = start;
+    return take_call(p, event, slots);
+}
+
+static brume_status take_argument(parser *p, brume_event *event, call *into)
+{
+    char name[BRUME_NAME_BYTES];
+    size_t start = brume_cursor_start(&p->cursor);
+    BRUME_TRY(
+        brume_cursor_name(&p->cursor, "a parameter", "parameters are written name=value", name));
+    if (brume_cursor_peek(&p->cursor) == '(')
+        return take_inner(p, event, into, start);
+    if (!brume_cursor_take(&p->cursor, '='))
+        return brume_cursor_unexpected(&p->cursor, "'='", "parameters are written name=value");
+    return take_parameter(p, event, into, name, start);
+}
+
+/* Fill in what was not given; refuse if it has no standard. */
+static brume_status complete(parser *p, brume_event *event, const call *into, size_t start)
+{
+    size_t slots = brume_card_slots(into->card);
+    for (size_t i = 0; i < slots; i++) {
+        const brume_parameter *parameter = &into->card->parameters[i];
+        if (into->given[i])
+            continue;
+        if (!parameter->optional)
+            return brume_fail(p->cursor.error, BRUME_EARGUMENT, parameter->help,
+                              "%s at position %zu needs '%s'", into->card->name, start + 1,
+                              parameter->name);
+        event->parameter[into->first + i] = parameter->standard;
+    }
+    if (slots < into->card->parameter_count && !into->inner_given)
+        return brume_fail(p->cursor.error, BRUME_EARGUMENT, into->card->parameters[slots].help,
+                          "%s at position %zu needs an inner mechanism", into->card->name,
+                          start + 1);
+    return BRUME_OK;
+}
+
+/* `first` is 0 for a term, and the first free slot for an inner mechanism. */
+static brume_status take_call(parser *p, brume_event *event, size_t first)
+{
+    char name[BRUME_NAME_BYTES];
+    size_t start = brume_cursor_start(&p->cursor);
+    BRUME_TRY(brume_cursor_name(&p->cursor, "a mechanism",
+                                "the count follows its term: laplace(scale=1)*5", name));
+    call into = {.card = brume_card_by_name(name), .first = first};
+    if (!into.card)
+        return unknown_mechanism(p, name, start);
+    if (first + brume_card_slots(into.card) > BRUME_EVENT_PARAMETERS ||
+        (first > 0 && brume_card_slots(into.card) < into.card->parameter_count))
+        return brume_fail(p->cursor.error, BRUME_EUNSUPPORTED, NULL,
+                          "%s cannot stand inside another mechanism, at position %zu", name,
+                          start + 1);
+    if (first > 0)
+        event->base = into.card->id;
+    else
+        event->mechanism = into.card->id;
+    if (!brume_cursor_take(&p->cursor, '('))
+        return brume_cursor_unexpected(&p->cursor, "'('",
+                                       "a mechanism is written name(parameter=value, ...)");
+    if (!brume_cursor_take(&p->cursor, ')')) {
+        do
+            BRUME_TRY(take_argument(p, event, &into));
+        while (brume_cursor_take(&p->cursor, ','));
+        if (!brume_cursor_take(&p->cursor, ')'))
+            return brume_cursor_unexpected(&p->cursor, "',' or ')'", NULL);
+    }
+    return complete(p, event, &into, start);
+}
+
+/* How often a term is released, where that is asked for. */
+static const brume_parameter parameter_count = {
+    .name = "count",
+    .type = BRUME_PARAMETER_INTEGER,
+    .least = 1,
+    .most = 0x1p53,
+    .direction = BRUME_LESS_NOISE,
+    .unit = "",
+    .help = "how many such releases there are",
+};
+
+static brume_status take_count(parser *p, uint64_t *count)
+{
+    if (brume_cursor_take(&p->cursor, '?'))
+        return take_unknown(p, &parameter_count, BRUME_SLOT_COUNT);
+    return brume_cursor_count(&p->cursor, count);
+}
+
+static brume_status grow(parser *p)
+{
+    brume_expression *result = p->result;
+    if (result->count >= MOST_TERMS)
+        return brume_fail(p->cursor.error, BRUME_EARGUMENT, "merge equal terms with * COUNT",
+                          "more than %d terms", MOST_TERMS);
+    if (result->count < p->capacity)
+        return BRUME_OK;
+    size_t capacity = p->capacity ? 2 * p->capacity : 4;
+    brume_event *events = realloc(result->events, capacity * sizeof *events);
+    if (!events)
+        return brume_fail(p->cursor.error, BRUME_EMEMORY, NULL, "no memory for %zu terms",
+                          capacity);
+    result->events = events;
+    p->capacity = capacity;
+    return BRUME_OK;
+}
+
+static brume_status take_term(parser *p)
+{
+    BRUME_TRY(grow(p));
+    size_t start = brume_cursor_start(&p->cursor), index = p->result->count;
+    brume_event event = {.adjacency = p->adjacency, .sensitivity = 1, .count = 1};
+    BRUME_TRY(take_call(p, &event, 0));
+    if (brume_cursor_take(&p->cursor, '*'))
+        BRUME_TRY(take_count(p, &event.count));
+    bool unknown = p->result->has_unknown && p->result->unknown.event == index;
+    brume_error inner;
+    brume_status status = brume_event_check_except(
+        &event, unknown ? p->result->unknown.slot : BRUME_SLOT_NONE, &inner);
+    if (status != BRUME_OK)
+        return brume_fail(p->cursor.error, status, inner.hint,
+                          "%.400s, in the term at position %zu", inner.message, start + 1);
+    p->result->events[p->result->count++] = event;
+    return BRUME_OK;
+}
+
+static brume_status take_terms(parser *p)
+{
+    do
+        BRUME_TRY(take_term(p));
+    while (brume_cursor_take(&p->cursor, '+'));
+    if (brume_cursor_peek(&p->cursor))
+        return brume_cursor_unexpected(&p->cursor, "'+', '*' or the end", NULL);
+    return BRUME_OK;
+}
+
+brume_status brume_expression_parse(const char *text, brume_adjacency adjacency,
+                                    brume_expression *out, brume_error *error)
+{
+    if (!text || !out)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "no expression");
+    locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!locale)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for an expression");
+    brume_expression result = {0};
+    brume_error ignored;
+    parser p = {.cursor = {.text = text, .locale = locale, .error = error ? error : &ignored},
+                .adjacency = adjacency,
+                .result = &result};
+    brume_status status = take_terms(&p);
+    freelocale(locale);
+    if (status != BRUME_OK) {
+        brume_expression_free(&result);
+        return status;
+    }
+    *out = result;
+    return BRUME_OK;
+}
+
+void brume_expression_free(brume_expression *expression)
+{
+    if (!expression)
+        return;
+    free(expression->events);
+    *expression = (brume_expression){0};
+}
+
+brume_status brume_expression_solve(brume_expression *expression, double value, brume_error *error)
+{
+    if (!expression->has_unknown)
+        return brume_fail(error, BRUME_EARGUMENT, "write one parameter as '?'",
+                          "the expression has no unknown");
+    const brume_unknown *unknown = &expression->unknown;
+    brume_event *event = &expression->events[unknown->event], changed = *event;
+    if (unknown->slot == BRUME_SLOT_SENSITIVITY)
+        changed.sensitivity = value;
+    else if (unknown->slot == BRUME_SLOT_COUNT)
+        changed.count = value >= 1 && value <= 0x1p53 ? (uint64_t)value : 0;
+    else
+        changed.parameter[unknown->slot] = value;
+    BRUME_TRY(brume_event_check(&changed, error));
+    *event = changed;
+    return BRUME_OK;
+}

@@ -1,0 +1,68 @@
+/* AboveThreshold: the card. The stream itself is sparse_vector with one hit.
+ *
+ * Promises: threshold noise Lap(2D/eps) once, query noise Lap(4D/eps) fresh for each query
+ * (Lap(2D/eps) for monotone queries), halting at the first hit: pure eps-DP however many queries
+ * are asked. proofs/sparse_vector.md. */
+#include "mechanism/card.h"
+#include "mechanism/formula.h"
+#include "mechanism/threshold/threshold.h"
+
+enum { EPSILON, MONOTONE, QUERIES };
+
+static const brume_parameter parameters[] = {
+    BRUME_PARAMETER_EPSILON_("the cost of the whole stream up to its hit"),
+    BRUME_PARAMETER_MONOTONE_,
+    BRUME_PARAMETER_QUERIES_,
+};
+
+static const char *const examples[] = {
+    "account 'above_threshold(epsilon=0.5)*10' --delta 1e-6",
+    "accuracy 'above_threshold(epsilon=1, queries=100)' --beta 0.05",
+    NULL,
+};
+
+static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
+{
+    (void)error;
+    brume_cost_of_pure(event->parameter[EPSILON], BRUME_UPPER, cost);
+    return BRUME_OK;
+}
+
+static brume_split split_of(const brume_event *event)
+{
+    return (brume_split){.hits = 1, .monotone = event->parameter[MONOTONE] != 0, .even = true};
+}
+
+static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
+                                brume_error *error)
+{
+    brume_split split = split_of(event);
+    return brume_split_alpha_upper(&split, event->parameter[EPSILON], event->sensitivity,
+                                   event->parameter[QUERIES], beta, alpha, error);
+}
+
+static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
+                               brume_error *error)
+{
+    brume_split split = split_of(event);
+    return brume_split_beta_upper(&split, event->parameter[EPSILON], event->sensitivity,
+                                  event->parameter[QUERIES], alpha, beta, error);
+}
+
+const brume_card brume_card_above_threshold = {
+    .id = 9,
+    .name = "above_threshold",
+    .summary = "which of a stream of queries is the first above a threshold",
+    .guarantee = "pure epsilon, however many queries are asked",
+    .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE | BRUME_EDGE,
+    .sensitivity = "score",
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+    .proof = "sparse_vector.md",
+    .examples = examples,
+    .cost = cost,
+    .accuracy = "how far a query called above lies below the threshold, or one called below lies "
+                "above it; integer noise adds two units of its grid",
+    .alpha_upper = alpha_upper,
+    .beta_upper = beta_upper,
+};
