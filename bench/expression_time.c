@@ -18,8 +18,10 @@
 #include <libpq-fe.h>
 
 #include "expression_list.h"
-#include "query/build_function.h"
-#include "query/query.h"
+#include "query/expression/build_function.h"
+#include "query/expression/query.h"
+#include "query/sql/parse.h"
+#include "query/print/statement.h"
 
 #define COUNT_OF(list) (sizeof(list) / sizeof *(list))
 

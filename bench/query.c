@@ -28,7 +28,7 @@
 #include <duckdb.h>
 #include <libpq-fe.h>
 
-#include "query/answer.h"
+#include "query/release/answer.h"
 #include "reading.h"
 
 enum { GROUPS = 1000, MOST_ROUNDS = 20 };

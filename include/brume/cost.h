@@ -43,6 +43,8 @@ typedef struct brume_loss {
 typedef struct brume_cost {
     brume_quality pure; /* epsilon, with failure probability delta_failure */
     double epsilon;
+    bool epsilon_is_decimal; /* it is exactly the shortest decimal that reads as this double: as it
+                                was typed; else an upper bound as it is */
     brume_quality concentrated; /* rho-zCDP, given no failure */
     double rho;
     brume_quality renyi; /* Renyi curve, given no failure; BRUME_ABSENT or renyi_upper != NULL */

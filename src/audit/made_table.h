@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "query/policy.h"
+#include "query/plan/policy.h"
 
 enum { BRUME_MADE_PATH = 3100 }; /* the longest name of a file, with its end */
 

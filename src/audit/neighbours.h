@@ -9,7 +9,7 @@
 #ifndef BRUME_AUDIT_NEIGHBOURS_H
 #define BRUME_AUDIT_NEIGHBOURS_H
 
-#include "query/question.h"
+#include "query/plan/question.h"
 
 typedef struct brume_neighbours brume_neighbours;
 

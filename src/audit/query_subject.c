@@ -6,7 +6,7 @@
 #include "audit/neighbours.h"
 #include "audit/score.h"
 #include "base/error.h"
-#include "query/answer.h"
+#include "query/release/answer.h"
 
 /* Pairs that are tried; examples of each database of a pair, with little noise and as audited. */
 enum { PAIRS = 6, SHARP = 6, EXAMPLES = 24 };

@@ -9,8 +9,8 @@
 #define BRUME_AUDIT_QUERY_SUBJECT_H
 
 #include "audit/epsilon.h"
-#include "query/question.h"
-#include "query/spend.h"
+#include "query/plan/question.h"
+#include "query/release/spend.h"
 
 typedef struct brume_query_subject brume_query_subject;
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/literal.h"
+#include "query/expression/literal.h"
 
 void brume_values_clear(brume_values *values)
 {

@@ -3,7 +3,7 @@
 #ifndef BRUME_AUDIT_VALUES_H
 #define BRUME_AUDIT_VALUES_H
 
-#include "query/policy.h"
+#include "query/plan/policy.h"
 
 enum { BRUME_VALUES = 48 };
 

@@ -5,6 +5,7 @@
  * the kernel's. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <brume/version.h>
 
@@ -51,8 +52,16 @@ static brume_status run_words(int count, char **words, brume_call *call, const c
     return found->run(call, error);
 }
 
+/* A process that is killed or fails leaves no image of its memory behind: rows are in it. */
+static void leave_no_core(void)
+{
+    const struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none); /* to lower it is always allowed */
+}
+
 int main(int argc, char **argv)
 {
+    leave_no_core();
     brume_call call = {0};
     brume_error error = {0};
     const char *command = NULL;

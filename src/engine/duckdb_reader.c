@@ -1,8 +1,9 @@
 /* Rows of brume's readers as a table of DuckDB: see the header. Values are read straight into
  * DuckDB's vectors where both store them alike; decimals of few digits are copied. The bytes of
  * texts stay where the reader has them, which is until its next call: DuckDB is done with a chunk
- * before it asks for the next, and what keeps a text copies it (CSV files are read so by DuckDB
- * too).
+ * before it asks for the next, and what keeps a text copies it (buffered results, cached chunks,
+ * hash tables, aggregates, sorts: tests/engine/test_lifetime.c tries them all, and must pass with
+ * another version of DuckDB before it is used).
  *
  * The function's first column is nobody's: where no column is wanted, as for COUNT(*), DuckDB asks
  * for the first, and nothing is read. */
@@ -186,9 +187,9 @@ static void put_texts(duckdb_vector vector, const brume_text *texts, uint64_t *v
     duckdb_string_t *strings = duckdb_vector_get_data(vector);
     for (size_t i = 0; i < count; i++) {
         size_t length = texts[i].length;
+        memset(&strings[i], 0, sizeof strings[i]); /* what is NULL points nowhere */
         if (!(valid[i / 64] >> (i % 64) & 1))
             continue;
-        memset(&strings[i], 0, sizeof strings[i]);
         strings[i].value.inlined.length = (uint32_t)length;
         if (length <= sizeof strings->value.inlined.inlined) {
             memcpy(strings[i].value.inlined.inlined, texts[i].data, length);

@@ -75,6 +75,8 @@ typedef struct brume_description {
                        table: a row of it can make a query fail, which tells that it is there */
     bool is_opaque; /* PostgreSQL: it reads through a function or a foreign table, so that its marks
                        do not know everything it reads */
+    bool mixes_rows; /* PostgreSQL: a view whose row may depend on rows of other units: aggregates,
+                        DISTINCT, LIMIT, subqueries ... */
 } brume_description;
 
 /* What a source is known by. Two sources that share a mark hold the same data, or part of it:
@@ -89,6 +91,8 @@ typedef struct brume_description {
 typedef struct brume_marks {
     char **texts;
     size_t count, read_count; /* the last `read_count` are of tables that a view reads */
+    size_t whole_count; /* the first so many, at registration only, are of tables that it is a part
+                           of: to be compared with those of others, not kept */
 } brume_marks;
 
 typedef struct brume_engine brume_engine;

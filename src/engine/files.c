@@ -79,6 +79,58 @@ brume_file_format brume_file_format_of(const char *location)
                : BRUME_FILE_CSV;
 }
 
+typedef struct file_place {
+    dev_t device;
+    ino_t inode;
+    size_t index;
+} file_place;
+
+static int compare_places(const void *left, const void *right)
+{
+    const file_place *a = left, *b = right;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->inode != b->inode)
+        return a->inode < b->inode ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static bool is_same_file(const file_place *a, const file_place *b)
+{
+    return a->device == b->device && a->inode == b->inode;
+}
+
+/* A file with several names, by links, is read once: else a row would count for each of them. */
+static brume_status drop_other_names(brume_files *files, brume_error *error)
+{
+    file_place *places = calloc(files->count + 1, sizeof *places);
+    if (!places)
+        return brume_no_memory(error, NULL);
+    for (size_t i = 0; i < files->count; i++) {
+        struct stat found;
+        if (stat(files->paths[i], &found) != 0) {
+            free(places);
+            return brume_fail(error, BRUME_ESOURCE, "put the file back and ask again",
+                              "the file '%s' is gone or may not be read any more", files->location);
+        }
+        places[i] = (file_place){found.st_dev, found.st_ino, i};
+    }
+    qsort(places, files->count, sizeof *places, compare_places);
+    for (size_t i = 1; i < files->count; i++)
+        if (is_same_file(&places[i - 1], &places[i])) {
+            free(files->paths[places[i].index]);
+            files->paths[places[i].index] = NULL;
+        }
+    free(places);
+    size_t kept = 0;
+    for (size_t i = 0; i < files->count; i++)
+        if (files->paths[i])
+            files->paths[kept++] = files->paths[i];
+    files->paths[kept] = NULL;
+    files->owner.gl_pathc = files->count = kept;
+    return BRUME_OK;
+}
+
 brume_status brume_files_find(const char *location, brume_files *files, brume_error *error)
 {
     *files = (brume_files){.format = brume_file_format_of(location), .location = strdup(location)};
@@ -116,6 +168,7 @@ brume_status brume_files_find(const char *location, brume_files *files, brume_er
         free(files->paths[i]);
         files->paths[i] = resolved;
     }
+    BRUME_TRY(drop_other_names(files, error));
     files->identity = identity_of(location, files->paths[0]);
     return files->identity ? BRUME_OK : brume_no_memory(error, NULL);
 }

@@ -20,12 +20,13 @@ typedef struct brume_files {
     char *location; /* as it was given. Messages at a query name this: the names of files behind a
                        glob may tell who is in the data */
     char *identity; /* "file:PATH" or "glob:PATTERN", absolute */
-    char **paths;   /* resolved: no link among them */
+    char **paths;   /* resolved: no link among them, and no file twice */
     size_t count;
     glob_t owner; /* of the paths */
 } brume_files;
 
-/* Find them. ESOURCE if there is none or one may not be read. Clear also after a failure. */
+/* Find them, each once, however many names it has. ESOURCE if there is none or one may not be read.
+ * Clear also after a failure. */
 BRUME_MUST_USE brume_status brume_files_find(const char *location, brume_files *files,
                                              brume_error *error);
 void brume_files_clear(brume_files *files);

@@ -7,7 +7,10 @@
  * A view cannot fail because of a row if its rule is made of the nodes below alone: columns,
  * constants, joins, conditions, and comparisons of plain types. Everything else counts as able to:
  * casts, functions, arithmetic, aggregates, subqueries in expressions. The names of nodes are read
- * off the text of the rule; a column whose name looks like one can only add a warning. */
+ * off the text of the rule; a column whose name looks like one can only add a warning.
+ *
+ * A view mixes rows if a row of it may depend on other rows than those it is joined of: aggregates,
+ * windows, DISTINCT, LIMIT, subqueries in expressions, set operations but UNION ALL. */
 #include "engine/postgres.h"
 
 #include <stdlib.h>
@@ -40,26 +43,58 @@ static PGresult *ask(brume_engine *engine, size_t index, const char *sql, brume_
     return result;
 }
 
+#define DATABASE "pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database() "
+
+/* Marks of rows (table, database, level). */
+static brume_status add_marks(const brume_postgres *state, const PGresult *result,
+                              brume_marks *marks, brume_error *error)
+{
+    for (int i = 0; i < PQntuples(result); i++) {
+        BRUME_TRY(
+            brume_marks_add(marks,
+                            brume_engine_format("table:%s:%s:%s", state->server,
+                                                PQgetvalue(result, i, 1), PQgetvalue(result, i, 0)),
+                            error));
+        marks->read_count += *PQgetvalue(result, i, 2) != '0';
+    }
+    return BRUME_OK;
+}
+
+/* Tables that something it reads is a part of: a part that came after its table was registered is
+ * in no mark of it yet. */
+static brume_status mark_wholes(brume_engine *engine, size_t index, brume_marks *marks,
+                                brume_error *error)
+{
+    brume_status status;
+    PGresult *result =
+        ask(engine, index,
+            READS ", wholes(oid) AS (SELECT i.inhparent FROM reads JOIN pg_catalog.pg_inherits i "
+                  "ON i.inhrelid = reads.oid UNION SELECT i.inhparent FROM wholes JOIN "
+                  "pg_catalog.pg_inherits i ON i.inhrelid = wholes.oid) SELECT wholes.oid::text, "
+                  "d.oid::text, 0 FROM wholes, " DATABASE
+                  "AND wholes.oid NOT IN (SELECT oid FROM reads) ORDER BY 1",
+            &status, error);
+    if (status == BRUME_OK)
+        status = add_marks(engine->state, result, marks, error);
+    marks->whole_count = marks->count;
+    PQclear(result);
+    return status;
+}
+
 /* A server that does not say who it is is known by host and port, as in the identity. */
 brume_status brume_postgres_marks(brume_engine *engine, size_t index, bool contents,
                                   brume_marks *marks, brume_error *error)
 {
-    (void)contents;
-    brume_postgres *state = engine->state;
     brume_status status;
+    if (contents)
+        BRUME_TRY(mark_wholes(engine, index, marks, error));
     PGresult *result = ask(engine, index,
-                           READS "SELECT reads.oid::text, d.oid::text, min(level) FROM reads, "
-                                 "pg_catalog.pg_database d WHERE d.datname = "
-                                 "pg_catalog.current_database() GROUP BY 1, 2 ORDER BY 3, 1",
+                           READS
+                           "SELECT reads.oid::text, d.oid::text, min(level) FROM reads, " DATABASE
+                           "GROUP BY 1, 2 ORDER BY 3, 1",
                            &status, error);
-    for (int i = 0; status == BRUME_OK && i < PQntuples(result); i++) {
-        status =
-            brume_marks_add(marks,
-                            brume_engine_format("table:%s:%s:%s", state->server,
-                                                PQgetvalue(result, i, 1), PQgetvalue(result, i, 0)),
-                            error);
-        marks->read_count += *PQgetvalue(result, i, 2) != '0';
-    }
+    if (status == BRUME_OK)
+        status = add_marks(engine->state, result, marks, error);
     PQclear(result);
     return status;
 }
@@ -92,7 +127,13 @@ static const char look[] = READS
     "'RANGETBLREF', 'FROMEXPR', 'JOINEXPR', 'TARGETENTRY', 'VAR', 'CONST', 'BOOLEXPR', 'NULLTEST', "
     "'BOOLEANTEST', 'RELABELTYPE', 'COALESCE', 'COALESCEEXPR', 'CASE', 'CASEEXPR', 'WHEN', "
     "'CASEWHEN', 'SETOPERATIONSTMT', 'SORTGROUPCLAUSE', 'COMMONTABLEEXPR', 'ARRAY', 'ARRAYEXPR') "
-    "END), EXISTS (SELECT 1 FROM foreigners) OR EXISTS (SELECT 1 FROM made)";
+    "END), EXISTS (SELECT 1 FROM foreigners) OR EXISTS (SELECT 1 FROM made), EXISTS (SELECT 1 FROM "
+    "reads JOIN pg_catalog.pg_rewrite r ON r.ev_class = reads.oid AND r.ev_type = '1' WHERE "
+    "r.ev_action::text ~ "
+    "':(hasAggs|hasWindowFuncs|hasSubLinks|hasTargetSRFs|hasRecursive) true' OR "
+    "r.ev_action::text ~ "
+    "':(groupClause|groupingSets|havingQual|distinctClause|limitOffset|limitCount) [({]' OR "
+    "r.ev_action::text ~ ':op [1-3] :all false' OR r.ev_action::text ~ ':op [23] :all true')";
 
 brume_status brume_postgres_look_through(brume_engine *engine, size_t index,
                                          brume_description *description, brume_error *error)
@@ -102,6 +143,7 @@ brume_status brume_postgres_look_through(brume_engine *engine, size_t index,
     if (status == BRUME_OK && PQntuples(result) == 1) {
         description->can_fail = *PQgetvalue(result, 0, 0) == 't';
         description->is_opaque = *PQgetvalue(result, 0, 1) == 't';
+        description->mixes_rows = *PQgetvalue(result, 0, 2) == 't';
     }
     PQclear(result);
     return status;

@@ -74,6 +74,7 @@ typedef struct brume_registration {
     const char *const *marks; /* what else it is known by (mark.h) */
     size_t mark_count;
     size_t read_mark_count;   /* the last so many of them are of tables that it, a view, reads */
+    size_t whole_mark_count;  /* the first so many are of tables it is a part of: not kept */
     const char *data_version; /* the owner's public label; may be "" */
     brume_adjacency adjacency;
     const brume_filter *filter; /* fresh: the budget and its rule */

@@ -12,9 +12,11 @@ static bool is_public(const brume_registration *new)
     return json_is_true(json_object_get(new->policy, "public"));
 }
 
+/* Its marks: what is kept. */
 static brume_mark_list marks_of(const brume_registration *new)
 {
-    return (brume_mark_list){new->marks, new->mark_count, new->read_mark_count};
+    size_t wholes = new->whole_mark_count;
+    return (brume_mark_list){new->marks + wholes, new->mark_count - wholes, new->read_mark_count};
 }
 
 /* The budget of a public source is nobody's: the owner's word for a second one makes nothing
@@ -29,7 +31,7 @@ static brume_status is_known(brume_ledger *ledger, const brume_registration *new
                                   new->name, insists ? "" : new->source));
     brume_status status = brume_store_step(ledger, statement, known, error);
     sqlite3_finalize(statement);
-    brume_mark_list marks = marks_of(new);
+    brume_mark_list marks = {new->marks, new->mark_count, new->read_mark_count};
     if (status == BRUME_OK && !*known && !insists)
         status = brume_mark_conflicts(ledger, is_public(new), &marks, known, error);
     return status;

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -173,6 +175,54 @@ brume_status brume_event_check(const brume_event *event, brume_error *error)
     return brume_event_check_except(event, BRUME_SLOT_NONE, error);
 }
 
+/* A double as digits times a power of ten; false unless 12 digits say it. */
+static bool take_digits(double number, int64_t *digits, int *power)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.11e", number);
+    if (strtod(text, NULL) != number)
+        return false;
+    *power = atoi(strchr(text, 'e') + 1) - 11;
+    *digits = 0;
+    for (const char *at = text; *at != 'e'; at++)
+        if (*at >= '0' && *at <= '9')
+            *digits = 10 * *digits + (*at - '0');
+    return true;
+}
+
+/* Is epsilon * scale = sensitivity, as decimals? */
+static bool is_decimal_quotient(double epsilon, double scale, double sensitivity)
+{
+    int64_t a, b, c;
+    int of_a, of_b, of_c;
+    if (!take_digits(epsilon, &a, &of_a) || !take_digits(scale, &b, &of_b) ||
+        !take_digits(sensitivity, &c, &of_c))
+        return false;
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * (wide)b, other = (wide)c; /* below 10^24 */
+    int power = of_a + of_b - of_c;
+    for (; power > 0 && product < (wide)1 << 120; power--)
+        product *= 10;
+    for (; power < 0 && other < (wide)1 << 120; power++)
+        other *= 10;
+    return power == 0 && product == other;
+}
+
+/* Was this epsilon typed: as a parameter, or as sensitivity and scale with a short quotient? What
+ * is computed otherwise is an upper bound, and no decimal below it may stand for it. */
+static bool is_typed(const brume_card *card, const brume_event *event, double epsilon)
+{
+    for (size_t i = 0; !event->base && i < card->parameter_count; i++) {
+        const char *name = card->parameters[i].name;
+        if (strcmp(name, "epsilon") == 0 && event->parameter[i] == epsilon)
+            return true;
+        if (strcmp(name, "scale") == 0 &&
+            is_decimal_quotient(epsilon, event->parameter[i], event->sensitivity))
+            return true;
+    }
+    return false;
+}
+
 brume_status brume_event_cost(const brume_event *event, brume_cost *cost, brume_error *error)
 {
     BRUME_TRY(brume_event_check(event, error));
@@ -184,6 +234,7 @@ brume_status brume_event_cost(const brume_event *event, brume_cost *cost, brume_
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "%s has no stated cost", card->name);
     brume_cost result = {0};
     BRUME_TRY(card->cost(event, &result, error));
+    result.epsilon_is_decimal = is_typed(card, event, result.epsilon);
     *cost = result;
     return BRUME_OK;
 }

@@ -156,7 +156,7 @@ static inline bool small_decimal(brume_text text, int64_t *digits, int *behind)
     at += negative;
     if (end - at < 1 || end - at > 19)
         return false;
-    int64_t value = 0;
+    uint64_t value = 0; /* holds 19 digits, which are then refused */
     const char *begin = at;
     for (; at < end; at++) {
         unsigned digit = (unsigned)(*at - '0');
@@ -169,7 +169,7 @@ static inline bool small_decimal(brume_text text, int64_t *digits, int *behind)
     }
     if (end - begin - (point != NULL) < 1 || end - begin - (point != NULL) > 18)
         return false;
-    *digits = negative ? -value : value;
+    *digits = negative ? -(int64_t)value : (int64_t)value;
     *behind = point ? (int)(end - point - 1) : 0;
     return true;
 }

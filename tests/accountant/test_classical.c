@@ -123,6 +123,8 @@ static void basic_and_advanced_composition_give_the_published_numbers(void **sta
     (void)state;
     const brume_pure_step a = {0.1, 0, 100}, b = {0.01, 0, 1000}, c = {0.2, 0, 30};
     assert_upper(brume_basic_epsilon_upper(&a, 1), 10);
+    assert_true(brume_basic_epsilon_upper(&a, 1) > 10); /* the double next to 0.1 is above it */
+    assert_true(brume_basic_decimal_upper(&a, 1) == 10);
     assert_upper(brume_advanced_epsilon_upper(BRUME_ADVANCED_EXPONENTIAL, &a, 1, 1e-6),
                  6.3082309505134082);
     assert_upper(brume_advanced_epsilon_upper(BRUME_ADVANCED_DOUBLE, &a, 1, 1e-6),

@@ -10,7 +10,8 @@
 #include "audit/neighbours.h"
 #include "audit/query_subject.h"
 #include "chance.h"
-#include "query/answer.h"
+#include "query/release/answer.h"
+#include "query/plan/make_plan.h"
 #include "registered.h"
 
 static void execute(const char *sql)

@@ -118,15 +118,25 @@ def what_is_protected_does_not_become_public_by_a_view(programs):
              "CREATE VIEW open AS SELECT who, 0 AS age FROM codes")
         place.register("stays", "stays")
         place.register("child", "child")
-        for table in ("visits", "seen", "seen_again", "stored", "stays1", "of_part", "base"):
+        # Parts that came later are parts too.
+        psql("CREATE TABLE stays2 PARTITION OF stays FOR VALUES IN (2);"
+             "CREATE VIEW of_later AS SELECT who FROM stays2")
+        for table in ("visits", "seen", "seen_again", "stored", "stays1", "of_part", "base", "stays2",
+                      "of_later"):
             for more in ([], ["--new-budget"]):
                 code, out, err = place.brume("register", "shown", URL, "--table", table, "--public", *more)
                 check((code, out) == ((2, "") if more else (3, "")), (table, code, err))
         events = place.json("history", "visits")["events"]
         check(events == [], events)  # they were asked for under another name
         events = place.json("history")["events"]
-        check([(e["dataset"], e["state"], e["sql"]) for e in events] == [("shown", "refused", None)] * 7,
+        check([(e["dataset"], e["state"], e["sql"]) for e in events] == [("shown", "refused", None)] * 9,
               events)
+        # Two parts of a table that is no dataset have nothing in common.
+        psql("CREATE TABLE halves(who int, year int) PARTITION BY LIST (year);"
+             "CREATE TABLE half1 PARTITION OF halves FOR VALUES IN (1);"
+             "CREATE TABLE half2 PARTITION OF halves FOR VALUES IN (2)")
+        place.register("half1", "half1")
+        place.register("half2", "half2")
         # What is public when it is registered must stay so.
         code, out, err = place.brume("register", "open", URL, "--table", "open", "--public")
         check(code == 0, err)
@@ -138,8 +148,8 @@ def what_is_protected_does_not_become_public_by_a_view(programs):
         check(code == 3 and out == "" and "now has data of another dataset" in err, (code, err))
         check(json.loads(place.brume("budget", "visits", "--json")[1])["queries"] == 1, "it was charged")
         check(place.brume("ledger", "verify")[0] == 0, "the ledger does not hold")
-        psql("DROP VIEW open, of_part, seen_again, seen; DROP MATERIALIZED VIEW stored;"
-             "DROP TABLE stays, child, base, codes")
+        psql("DROP VIEW open, of_part, of_later, seen_again, seen; DROP MATERIALIZED VIEW stored;"
+             "DROP TABLE stays, child, base, codes, halves")
     finally:
         place.close()
 
@@ -148,6 +158,7 @@ def a_view_that_can_fail_is_said_to(programs):
     """Views that compute are warned of, plain ones are not; what is behind a function is unknown."""
     place = Place(programs)
     computes, hides = "computes with its rows", "reads through a function or a foreign table"
+    mixes = "depends on the rows of several units"
     views = {
         "SELECT who, age FROM visits": [],
         "SELECT v.who, v.age FROM visits v JOIN staff s ON s.who = v.who WHERE v.age > 3 AND v.age IN "
@@ -159,8 +170,14 @@ def a_view_that_can_fail_is_said_to(programs):
         "SELECT who, age::text AS x FROM visits": [computes],
         "SELECT who, age::smallint AS x FROM visits": [computes],
         "SELECT who FROM visits WHERE age + 1 > 2": [computes],
-        "SELECT who, (SELECT s.who FROM staff s WHERE s.who > v.who) AS x FROM visits v": [computes],
-        "SELECT who, sum(age) AS x FROM visits GROUP BY who": [computes],
+        "SELECT who, (SELECT s.who FROM staff s WHERE s.who > v.who) AS x FROM visits v": [computes, mixes],
+        "SELECT who, sum(age) AS x FROM visits GROUP BY who": [computes, mixes],
+        "SELECT DISTINCT ON (age) who, age FROM visits": [mixes],
+        "SELECT DISTINCT who, age FROM visits": [mixes],
+        "SELECT who, age FROM visits ORDER BY age LIMIT 3": [computes, mixes],
+        "SELECT who, row_number() OVER () AS x FROM visits": [computes, mixes],
+        "SELECT who FROM visits UNION SELECT who FROM staff": [mixes],
+        "SELECT who FROM visits EXCEPT ALL SELECT who FROM staff": [mixes],
         "SELECT who, made(age) AS x FROM visits": [computes, hides],
         "SELECT who FROM rows_of()": [computes, hides],
         "SELECT who FROM inner_view": [computes],
@@ -182,6 +199,11 @@ def a_view_that_can_fail_is_said_to(programs):
         said = place.json("register", "stored", URL, "--table", "stored", "--unit", "who", "--budget",
                           "epsilon=1", "--new-budget")["warnings"]
         check(said == [], said)  # it was computed when it was stored
+        psql("DROP MATERIALIZED VIEW stored; CREATE MATERIALIZED VIEW stored AS SELECT DISTINCT ON (age) who,"
+             " age FROM visits")
+        said = place.json("register", "few", URL, "--table", "stored", "--unit", "who", "--budget",
+                          "epsilon=1", "--new-budget")["warnings"]
+        check(len(said) == 1 and mixes in said[0], said)
         code, _, err = place.brume("register", "typed", URL, "--table", "staff", "--unit", "who", "--budget",
                                    "epsilon=1", "--columns", "who integer")
         check(code == 2 and "does not apply to a PostgreSQL table" in err, (code, err))

@@ -1,5 +1,5 @@
-/* write_parquet SELECT PATH [OPTION]: a Parquet file for the tests of the command line. OPTION is one of
- * DuckDB's, for instance "COMPRESSION uncompressed". */
+/* write_parquet SELECT PATH [OPTION]: a Parquet file for the tests of the command line. OPTION is
+ * one of DuckDB's, for instance "COMPRESSION uncompressed". */
 #include <stdio.h>
 
 #include <duckdb.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/policy.h"
+#include "query/plan/policy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "../query/clinic.h"
-#include "query/build.h"
-#include "query/text_work.h"
+#include "query/expression/build.h"
+#include "query/expression/text_work.h"
+#include "query/sql/parse.h"
+#include "query/print/statement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "../query/clinic.h"
-#include "query/release.h"
+#include "query/sql/formula.h"
+#include "query/sql/parse.h"
+#include "query/print/statement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -45,9 +47,9 @@ static void use(brume_query *query)
     }
     brume_value keys[16] = {{0}}, values[200] = {{0}};
     for (size_t i = 0; i < query->output_count; i++)
-        (void)brume_release_evaluate(query->outputs[i].value, keys, values);
+        (void)brume_formula_evaluate(query->outputs[i].value, keys, values);
     if (query->having)
-        (void)brume_release_is_true(query->having, keys, values);
+        (void)brume_formula_is_true(query->having, keys, values);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -68,8 +70,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     char **names = NULL;
     size_t count = 0;
-    if (brume_query_names(sql, &names, &count, &error) == BRUME_OK)
-        brume_query_names_free(names, count);
+    brume_sql *parsed = NULL;
+    if (brume_sql_parse(sql, &parsed, &error) == BRUME_OK &&
+        brume_sql_names(parsed, &names, &count, &error) == BRUME_OK)
+        brume_sql_names_free(names, count);
+    brume_sql_close(parsed);
     free(sql);
     return 0;
 }

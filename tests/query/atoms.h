@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/price.h"
+#include "query/price/price.h"
 
 typedef struct atom {
     double loss, p, q;

@@ -3,7 +3,7 @@
 #ifndef BRUME_TESTS_CLINIC_H
 #define BRUME_TESTS_CLINIC_H
 
-#include "query/query.h"
+#include "query/expression/query.h"
 
 #define CLINIC_COLUMN(name, kind, leaf, low, high)                                                 \
     {                                                                                              \

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "query/query.h"
+#include "query/expression/query.h"
 
 enum { NASTY_ROWS = 300 };
 

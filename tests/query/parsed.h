@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include "clinic.h"
+#include "query/sql/parse.h"
 
 static brume_error error;
 

@@ -7,7 +7,7 @@
 #include <brume/bits.h>
 
 #include "ledger/ledger.h"
-#include "query/policy.h"
+#include "query/plan/policy.h"
 
 /* A folder with a CSV file and a ledger, and a seeded tape. */
 typedef struct registered {

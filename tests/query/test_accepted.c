@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "nasty_query.h"
-#include "query/answer.h"
+#include "query/release/answer.h"
+#include "query/release/explain.h"
 #include "random/tape.h"
 #include "registered.h"
 

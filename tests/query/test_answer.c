@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "query/answer.h"
+#include "query/release/answer.h"
+#include "query/release/explain.h"
 #include "registered.h"
 
 /* 300 people with two visits each; ages 0..99 twice three times over, wards a, b, c in turn. The

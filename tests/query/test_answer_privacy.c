@@ -3,8 +3,8 @@
 #include "check.h"
 
 #include "atoms.h"
-#include "query/present_parts.h"
-#include "query/price.h"
+#include "query/release/present_parts.h"
+#include "query/price/price.h"
 
 enum { POINTS = 5, VALUES = 8, LISTS = 400 };
 

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "query/answer.h"
-#include "query/bias.h"
+#include "query/release/answer.h"
+#include "query/release/explain.h"
+#include "query/plan/bias.h"
 #include "registered.h"
 
 enum { PEOPLE = 6, ROWS = 12 };

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "query/bound.h"
-#include "query/siphash.h"
+#include "query/collect/bound.h"
+#include "query/collect/siphash.h"
 #include "random/tape.h"
 
 enum { ROWS = 400, GROUPS_MOST = 64 };

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "query/bound_pairs.h"
-#include "query/siphash_batch.h"
+#include "query/collect/bound_pairs.h"
+#include "query/collect/siphash_batch.h"
 #include "random/tape.h"
 
 enum { ROWS = 60000, THREADS = 4, PIECE = 777 };

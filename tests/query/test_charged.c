@@ -2,7 +2,7 @@
  * anything is charged. */
 #include "check.h"
 
-#include "query/charged.h"
+#include "query/release/charged.h"
 #include "registered.h"
 
 /* A registered table of `rows` rows, each of them a unit. */

@@ -2,7 +2,7 @@
  * in the currency of the budget, and the same one again for free. */
 #include "check.h"
 
-#include "query/charged.h"
+#include "query/release/charged.h"
 #include "registered.h"
 
 static brume_error error;

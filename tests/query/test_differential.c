@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "nasty.h"
-#include "query/wide.h"
+#include "query/expression/wide.h"
+#include "query/sql/parse.h"
+#include "query/print/statement.h"
 
 enum { BATCH = 8, TEXT = 60000 };
 

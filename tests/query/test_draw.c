@@ -6,8 +6,8 @@
 
 #include <brume/noise.h>
 
-#include "query/answer.h"
-#include "query/draw.h"
+#include "query/release/answer.h"
+#include "query/release/draw.h"
 #include "random/tape.h"
 #include "registered.h"
 

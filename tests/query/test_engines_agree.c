@@ -9,7 +9,7 @@
 
 #include <libpq-fe.h>
 
-#include "query/answer.h"
+#include "query/release/answer.h"
 #include "random/tape.h"
 #include "registered.h"
 

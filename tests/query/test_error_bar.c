@@ -5,7 +5,7 @@
  * ln 1e12), and a mutant with widths shrunk by a third must exceed it. */
 #include "check.h"
 
-#include "query/error_bar.h"
+#include "query/price/error_bar.h"
 
 enum { DRAWS = 3000, LIMIT = 246 }; /* 3000 * KL(0.082 || 0.05) = 27.8 > 27.6 */
 

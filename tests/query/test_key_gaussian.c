@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "accountant/exact/profile.h"
-#include "query/key_threshold.h"
+#include "query/price/key_threshold.h"
 
 static brume_error error;
 

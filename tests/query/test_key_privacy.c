@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "query/price.h"
+#include "query/price/price.h"
 
 enum { KEYS = 4 };
 

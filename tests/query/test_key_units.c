@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "query/answer.h"
+#include "query/release/answer.h"
 #include "registered.h"
 
 enum { ROWS = 300 };

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "atoms.h"
-#include "query/price.h"
+#include "query/price/price.h"
 
 static const double bin = 1e-9;
 

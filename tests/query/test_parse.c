@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "query/release.h"
+#include "query/sql/formula.h"
 
 static void aggregates_keys_and_outputs_stand_once_each(void **state)
 {
@@ -16,7 +16,7 @@ static void aggregates_keys_and_outputs_stand_once_each(void **state)
     assert_int_equal(query->aggregate_count, 3);
     assert_int_equal(query->output_count, 5);
     assert_string_equal(query->outputs[1].name, "n");
-    assert_int_equal(query->outputs[0].value->kind, BRUME_RELEASE_KEY);
+    assert_int_equal(query->outputs[0].value->kind, BRUME_FORMULA_KEY);
     assert_int_equal(query->aggregates[1].kind, BRUME_AGGREGATE_AVG);
     assert_true(query->aggregates[1].argument->bounded);
     assert_true(query->aggregates[1].argument->bounds.real_high == 500);
@@ -61,8 +61,8 @@ static void an_array_of_percentiles_is_one_output_for_each(void **state)
     for (size_t i = 0; i < 6; i++)
         assert_string_equal(query->outputs[i].name, names[i]);
     /* the median is the array's second element; positions count items of the SELECT list */
-    assert_true(brume_release_equal(query->outputs[2].value, query->outputs[5].value));
-    assert_true(brume_release_equal(query->order[0].value, query->outputs[4].value));
+    assert_true(brume_formula_equal(query->outputs[2].value, query->outputs[5].value));
+    assert_true(brume_formula_equal(query->order[0].value, query->outputs[4].value));
     brume_query_free(query);
     query = parse("SELECT PERCENTILE_DISC(ARRAY[0.1,0.9]::float8[]) WITHIN GROUP (ORDER BY age "
                   "DESC) FROM visits");
@@ -304,17 +304,17 @@ static void released_values_are_computed_ordered_and_filtered(void **state)
     brume_value values[2] = {{.kind = BRUME_VALUE_NUMBER, .number = 10},
                              {.kind = BRUME_VALUE_NUMBER, .number = 4}};
     assert_int_equal(query->aggregates[0].kind, BRUME_AGGREGATE_SUM);
-    brume_value mean = brume_release_evaluate(query->outputs[1].value, &key, values);
+    brume_value mean = brume_formula_evaluate(query->outputs[1].value, &key, values);
     assert_int_equal(mean.kind, BRUME_VALUE_NUMBER);
     assert_true(mean.number == 2.5);
-    assert_true(brume_release_is_true(query->having, &key, values));
+    assert_true(brume_formula_is_true(query->having, &key, values));
     values[1].number = 0;
-    mean = brume_release_evaluate(query->outputs[1].value, &key, values);
+    mean = brume_formula_evaluate(query->outputs[1].value, &key, values);
     assert_int_equal(mean.kind, BRUME_VALUE_NULL);
-    assert_false(brume_release_is_true(query->having, &key, values));
+    assert_false(brume_formula_is_true(query->having, &key, values));
     values[1].number = 3;
     key.text = "z";
-    assert_false(brume_release_is_true(query->having, &key, values));
+    assert_false(brume_formula_is_true(query->having, &key, values));
     assert_true(query->order[0].descending && query->order[0].nulls_first);
     brume_query_free(query);
 }
@@ -324,16 +324,18 @@ static void the_names_of_tables_are_found_without_a_catalog(void **state)
     (void)state;
     char **names = NULL;
     size_t count = 0;
-    assert_ok(
-        brume_query_names("WITH w AS (SELECT * FROM inner_table) SELECT COUNT(*) FROM w JOIN b "
-                          "ON true, (SELECT 1 FROM c, b) q",
-                          &names, &count, &error));
+    brume_sql *sql = NULL;
+    assert_ok(brume_sql_parse("WITH w AS (SELECT * FROM inner_table) SELECT COUNT(*) FROM w JOIN b "
+                              "ON true, (SELECT 1 FROM c, b) q",
+                              &sql, &error));
+    assert_ok(brume_sql_names(sql, &names, &count, &error));
     assert_int_equal(count, 3);
     assert_string_equal(names[0], "inner_table");
     assert_string_equal(names[1], "b");
     assert_string_equal(names[2], "c");
-    brume_query_names_free(names, count);
-    assert_fails(brume_query_names("SELEC", &names, &count, &error), BRUME_ESYNTAX);
+    brume_sql_names_free(names, count);
+    brume_sql_close(sql);
+    assert_fails(brume_sql_parse("SELEC", &sql, &error), BRUME_ESYNTAX);
 }
 
 int main(void)

@@ -36,9 +36,12 @@ static void semi_joins_compare_units_and_say_what_they_charge(void **state)
         brume_query_free(query);
         char **names = NULL;
         size_t count = 0;
-        assert_ok(brume_query_names(sql, &names, &count, &error));
+        brume_sql *parsed = NULL;
+        assert_ok(brume_sql_parse(sql, &parsed, &error));
+        assert_ok(brume_sql_names(parsed, &names, &count, &error));
         assert_int_equal(count, 2);
-        brume_query_names_free(names, count);
+        brume_sql_names_free(names, count);
+        brume_sql_close(parsed);
     }
     const char *const start = "SELECT COUNT(*) FROM ";
     static const struct {

@@ -7,7 +7,8 @@
 #include <brume/stable_histogram.h>
 
 #include "clinic.h"
-#include "query/plan.h"
+#include "query/plan/make_plan.h"
+#include "query/sql/parse.h"
 
 static brume_error error;
 
@@ -296,8 +297,9 @@ static void estimates_of_bias_and_the_query_share_one_price(void **state)
                 replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, {1, 1}, {3, 3}, rules[r], true};
             planned all;
             make(&all, "SELECT SUM(age), COUNT(*) FROM visits", &of, "0.7", NULL);
-            const brume_plan_bias *bias = all.plan->bias;
-            assert_non_null(bias);
+            const brume_measurement *bias =
+                &all.plan->measurements[all.plan->measurement_count - 1];
+            assert_int_equal(bias->kind, BRUME_MEASUREMENT_BIAS);
             assert_holds(bias->count >= 2);
             double count = (double)bias->count, scale = bias->scale;
             bool concentrated = rules[r] == BRUME_RULE_CONCENTRATED;

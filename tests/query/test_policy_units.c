@@ -1,7 +1,7 @@
 /* Whether an amended policy leaves every row with the unit it had. */
 #include "check.h"
 
-#include "query/policy.h"
+#include "query/plan/policy.h"
 
 #define FORMAT(delimiter, quote, header, multiline)                                                \
     "{\"delimiter\":\"" delimiter "\",\"quote\":\"" quote "\",\"header\":" header                  \

@@ -1,8 +1,8 @@
 /* Prices of plans: known vectors, and the constant C against its definition by enumeration. */
 #include "check.h"
 
-#include "query/key_threshold.h"
-#include "query/price.h"
+#include "query/price/key_threshold.h"
+#include "query/price/price.h"
 
 static const brume_shape one_cell = {.max_groups = 1, .max_rows = 1, .cells = 1};
 

@@ -11,7 +11,7 @@
 #include <mpfr.h>
 
 #include "accountant/exact/profile.h"
-#include "query/price.h"
+#include "query/price/price.h"
 #include "random/tape.h"
 
 enum { MEASURES = 24, EXPRESSIONS = 3, PLANS = 2000, LEVELS = 8 };

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "query/rank.h"
+#include "query/release/rank.h"
 #include "random/tape.h"
 
 enum { LOW = 0, HIGH = 4, POINTS = HIGH - LOW + 1 };

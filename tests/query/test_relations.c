@@ -8,7 +8,9 @@
 
 #include <libpq-fe.h>
 
-#include "query/query.h"
+#include "query/expression/query.h"
+#include "query/sql/parse.h"
+#include "query/print/statement.h"
 
 static brume_engine *engines[2];
 static brume_catalog catalogs[2];

@@ -9,7 +9,7 @@
 #include "check.h"
 
 #include "atoms.h"
-#include "query/price.h"
+#include "query/price/price.h"
 
 enum { STATISTICS = 3, FULL = 5, LOW = 0, HIGH = 2 };
 

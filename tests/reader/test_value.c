@@ -216,7 +216,13 @@ static void doubles_are_the_nearest(void **state)
     double found = 1;
     assert_true(brume_value_double(text_of("-0"), &found) && found == 0 && !signbit(found));
     assert_true(brume_value_double(text_of("0e9999"), &found) && found == 0);
+    /* 19 digits: more than fit into 63 bits */
+    assert_true(brume_value_double(text_of("9999999999999999999"), &found) && found == 1e19);
+    assert_true(brume_value_double(text_of("-9223372036854775808"), &found) && found == -0x1p63);
     assert_true(brume_value_double(text_of("1e-9999"), &found) && found == 0);
+    /* As many digits as 64 bits do not hold. */
+    assert_true(brume_value_double(text_of("9999999999999999999"), &found) && found == 1e19);
+    assert_true(brume_value_double(text_of("-9999999999999999999"), &found) && found == -1e19);
     /* The middle of two doubles, and a hair above it behind a thousand digits. */
     char text[1200] = "9007199254740993.";
     assert_true(brume_value_double(text_of("9007199254740993"), &found));

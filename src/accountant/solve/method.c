@@ -105,8 +105,18 @@ static brume_advanced_form textbook_form(brume_method method)
                                                  : 0;
 }
 
-static brume_status pure_epsilon(brume_method method, const brume_pure_step *steps, size_t count,
-                                 double delta, double *epsilon, brume_error *error)
+/* Basic composition: of typed decimals as decimals. */
+static double basic_epsilon(const brume_term *terms, const brume_pure_step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!terms[i].cost.epsilon_is_decimal)
+            return brume_basic_epsilon_upper(steps, count);
+    return brume_basic_decimal_upper(steps, count);
+}
+
+static brume_status pure_epsilon(brume_method method, const brume_term *terms,
+                                 const brume_pure_step *steps, size_t count, double delta,
+                                 double *epsilon, brume_error *error)
 {
     if (method == BRUME_METHOD_OPTIMAL)
         return brume_optimal_epsilon_upper(steps, count, delta, epsilon, error);
@@ -117,7 +127,7 @@ static brume_status pure_epsilon(brume_method method, const brume_pure_step *ste
     /* basic: any delta not below the probability of failure, for which basic needs its sum */
     double basic = INFINITY;
     if (brume_pure_failure_upper(steps, count) <= delta)
-        basic = brume_basic_epsilon_upper(steps, count);
+        basic = basic_epsilon(terms, steps, count);
     *epsilon = basic;
     if (method == BRUME_METHOD_ADVANCED)
         *epsilon =
@@ -125,8 +135,9 @@ static brume_status pure_epsilon(brume_method method, const brume_pure_step *ste
     return BRUME_OK;
 }
 
-static brume_status pure_delta(brume_method method, const brume_pure_step *steps, size_t count,
-                               double epsilon, double *delta, brume_error *error)
+static brume_status pure_delta(brume_method method, const brume_term *terms,
+                               const brume_pure_step *steps, size_t count, double epsilon,
+                               double *delta, brume_error *error)
 {
     if (method == BRUME_METHOD_OPTIMAL) {
         brume_interval interval;
@@ -139,7 +150,7 @@ static brume_status pure_delta(brume_method method, const brume_pure_step *steps
         return BRUME_OK;
     }
     double basic = 1;
-    if (brume_basic_epsilon_upper(steps, count) <= epsilon)
+    if (basic_epsilon(terms, steps, count) <= epsilon)
         basic = brume_pure_failure_upper(steps, count);
     *delta = basic;
     if (method == BRUME_METHOD_ADVANCED)
@@ -258,8 +269,9 @@ static brume_status one(brume_method method, const brume_term *terms, size_t cou
     } else if (method <= BRUME_METHOD_OPTIMAL) {
         brume_pure_step *steps = NULL;
         BRUME_TRY(pure_steps(terms, count, &steps, error));
-        brume_status status = of_delta ? pure_epsilon(method, steps, count, at, &bound.upper, error)
-                                       : pure_delta(method, steps, count, at, &bound.upper, error);
+        brume_status status =
+            of_delta ? pure_epsilon(method, terms, steps, count, at, &bound.upper, error)
+                     : pure_delta(method, terms, steps, count, at, &bound.upper, error);
         free(steps);
         BRUME_TRY(status);
     } else {

@@ -5,8 +5,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "number/ball.h"
@@ -50,30 +48,8 @@ double brume_pure_failure_upper(const brume_pure_step *steps, size_t n)
     return result;
 }
 
-/* The sum in exact decimals, rounded up; false unless every epsilon is a decimal of at most 12
- * digits, as a person types them: 100 times 0.1 is 10, although the double next to 0.1 is above it.
- * What is computed has more digits. */
-static bool decimal_sum(const brume_pure_step *steps, size_t n, double *out)
-{
-    brume_decimal sum = {{0}, 0}, term;
-    for (size_t i = 0; i < n; i++) {
-        char text[32];
-        snprintf(text, sizeof text, "%.12g", steps[i].epsilon);
-        if (strtod(text, NULL) != steps[i].epsilon ||
-            brume_decimal_from_double_shortest(steps[i].epsilon, &term, NULL) != BRUME_OK ||
-            brume_decimal_multiply(&term, steps[i].count, &term, NULL) != BRUME_OK ||
-            brume_decimal_add(&sum, &term, &sum, NULL) != BRUME_OK)
-            return false;
-    }
-    *out = brume_decimal_upper(&sum);
-    return true;
-}
-
 double brume_basic_epsilon_upper(const brume_pure_step *steps, size_t n)
 {
-    double exact;
-    if (decimal_sum(steps, n, &exact))
-        return exact;
     arb_t sum, term;
     arb_init(sum), arb_init(term);
     for (size_t i = 0; i < n; i++) {
@@ -83,6 +59,17 @@ double brume_basic_epsilon_upper(const brume_pure_step *steps, size_t n)
     double result = brume_ball_upper(sum);
     arb_clear(sum), arb_clear(term);
     return result;
+}
+
+double brume_basic_decimal_upper(const brume_pure_step *steps, size_t n)
+{
+    brume_decimal sum = {{0}, 0}, term;
+    for (size_t i = 0; i < n; i++)
+        if (brume_decimal_from_double_shortest(steps[i].epsilon, &term, NULL) != BRUME_OK ||
+            brume_decimal_multiply(&term, steps[i].count, &term, NULL) != BRUME_OK ||
+            brume_decimal_add(&sum, &term, &sum, NULL) != BRUME_OK)
+            return brume_basic_epsilon_upper(steps, n); /* too many digits */
+    return brume_decimal_upper(&sum);
 }
 
 /* mean = the form's bound on the sum of expected losses, spread = sum count eps^2. */

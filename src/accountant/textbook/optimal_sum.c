@@ -159,7 +159,7 @@ static double gather(const brume_pure_step *steps, size_t n, composition *out)
         if (j == MOST_STEPS)
             return INFINITY;
         if (j == out->n)
-            out->steps[out->n++] = (brume_pure_step){steps[i].epsilon, 0, 0};
+            out->steps[out->n++] = (brume_pure_step){.epsilon = steps[i].epsilon};
         if (out->steps[j].count > UINT64_MAX / 2 - steps[i].count)
             return INFINITY;
         out->steps[j].count += steps[i].count;

@@ -20,9 +20,12 @@ typedef struct brume_pure_step {
  * above the sum that basic composition adds up: for one step it is its delta.  [KOV15, Thm 3.3] */
 double brume_pure_failure_upper(const brume_pure_step *steps, size_t n);
 
-/* Sum of count * epsilon, rounded up. Epsilons that are decimals of at most 12 digits, as typed,
- * are added up as these decimals, all others as the doubles they are. */
+/* Sum of count * epsilon, rounded up. */
 double brume_basic_epsilon_upper(const brume_pure_step *steps, size_t n);
+
+/* The same where every epsilon is exactly the shortest decimal that reads as it: 100 times 0.1 is
+ * 10, although the double next to 0.1 is above it. */
+double brume_basic_decimal_upper(const brume_pure_step *steps, size_t n);
 
 /* epsilon' = sqrt(2 ln(1/delta') sum eps^2) + a mean term, total delta 1 - (1-failure)(1-delta').
  * With V = sum eps^2 and in the order of looseness for small epsilon: */

@@ -10,6 +10,7 @@
 #include "cli/query/ask.h"
 #include "cli/frame/interrupt.h"
 #include "cli/ledger/open_ledger.h"
+#include "query/plan/make_plan.h"
 
 /* Under the rule concentrated: the delta at which the claim is read. */
 static const double CONCENTRATED_DELTA = 0.01;

@@ -2,7 +2,7 @@
 #ifndef BRUME_CLI_INPUT_H
 #define BRUME_CLI_INPUT_H
 
-#include "query/file_rows.h"
+#include "query/collect/file_rows.h"
 
 typedef struct brume_input {
     const char *path;                /* of the CSV to read */

@@ -9,7 +9,7 @@
 #define BRUME_CLI_INTERRUPT_H
 
 #include "cli/command.h"
-#include "query/spend.h"
+#include "query/release/spend.h"
 
 enum { BRUME_GRACE_SECONDS = 2 };
 

@@ -3,7 +3,7 @@
 
 #include "cli/ledger/open_ledger.h"
 #include "ledger/dataset.h"
-#include "query/answer.h"
+#include "query/release/spend.h"
 
 static json_t *spent_to_json(const brume_filter *filter)
 {

@@ -13,8 +13,8 @@
 
 #include "cli/command.h"
 #include "engine/engine.h"
-#include "query/policy.h"
-#include "query/spend.h"
+#include "query/plan/policy.h"
+#include "query/release/spend.h"
 #include "reader/format.h"
 
 /* Where the options stand in the tables of both commands. */

@@ -90,6 +90,13 @@ json_t *brume_source_warnings(const brume_description *description, bool is_publ
                    list, json_string("this source reads through a function or a foreign table: "
                                      "brume cannot see what is behind it, and whether that has a "
                                      "budget already")) == 0;
+    if (good && description->mixes_rows && !is_public)
+        good =
+            json_array_append_new(
+                list, json_string("this view aggregates, ranks, limits or compares rows: where a "
+                                  "row of it depends on the rows of several units, one of them "
+                                  "changes more than a price covers. Let every row depend on "
+                                  "rows of its own unit alone")) == 0;
     if (good)
         return list;
     json_decref(list);

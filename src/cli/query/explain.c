@@ -6,6 +6,7 @@
 #include "cli/ledger/open_ledger.h"
 #include "cli/frame/table.h"
 #include "cli/frame/wrap.h"
+#include "query/release/explain.h"
 
 /* The normalised query, a clause a line: it is broken at "; " outside of quotes. */
 static void write_query(FILE *out, const char *text)

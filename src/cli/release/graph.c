@@ -8,7 +8,7 @@
 #include <brume/tested.h>
 #include <brume/triangle.h>
 
-#include "query/error_bar.h"
+#include "query/price/error_bar.h"
 
 /* A vertex label: 0 .. N-1, and N for 0, so that files that count from 1 read as well. Anything
  * else drops its edge. */

@@ -12,7 +12,7 @@
 #include <brume/top_k.h>
 
 #include "number/rounding.h"
-#include "query/error_bar.h"
+#include "query/price/error_bar.h"
 
 /* A text for JSON: bytes that are not UTF-8 become question marks, a function of that key alone. */
 static json_t *key_json(const char *key, size_t length)

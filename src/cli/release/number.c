@@ -7,7 +7,7 @@
 #include <brume/tested.h>
 
 #include "number/rounding.h"
-#include "query/error_bar.h"
+#include "query/price/error_bar.h"
 
 __extension__ typedef __int128 wide;
 

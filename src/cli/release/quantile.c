@@ -11,7 +11,7 @@
 #include <brume/tested.h>
 
 #include "number/rounding.h"
-#include "query/error_bar.h"
+#include "query/price/error_bar.h"
 
 /* --noise and the plan for it: Laplace where a delta is given, else Cauchy. */
 static brume_status smooth_plan(brume_release *release, brume_smooth_plan *plan, brume_error *error)

@@ -8,7 +8,7 @@
 #include "cli/frame/interrupt.h"
 #include "cli/ledger/open_ledger.h"
 #include "ledger/dataset.h"
-#include "query/charged.h"
+#include "query/release/charged.h"
 
 #include <stdlib.h>
 #include <string.h>

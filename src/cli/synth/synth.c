@@ -15,7 +15,7 @@
 #include "cli/frame/interrupt.h"
 #include "cli/ledger/open_ledger.h"
 #include "ledger/ledger.h"
-#include "query/charged.h"
+#include "query/release/charged.h"
 
 /* ---- the report as text ---- */
 

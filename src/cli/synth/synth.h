@@ -7,9 +7,9 @@
 #include <brume/workload_text.h>
 
 #include "cli/command.h"
-#include "query/policy.h"
+#include "query/plan/policy.h"
 #include "reader/format.h"
-#include "query/spend.h"
+#include "query/release/spend.h"
 
 /* Rows are kept on the ledger, for a free re-read, as pairs of cell and count: at most so many. */
 enum { BRUME_SYNTH_KEPT = 1 << 16, BRUME_SYNTH_ROWS = 1 << 27 };

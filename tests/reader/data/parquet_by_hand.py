@@ -181,18 +181,21 @@ def constants(count, value):
 
 
 def write_old_long(folder, write_expected):
-    """Levels as plain bits for more rows than two batches have, beside texts that need memory of their own."""
+    """Levels as plain bits for more rows than two batches have, beside texts that need memory of their own: the
+    second column of them takes whatever the first batch left."""
     rows = 4200
     bits = [0 if i % 7 == 3 else 1 for i in range(rows)]
     levels = bytes(sum(b << 7 - k for k, b in enumerate(bits[i:i + 8])) for i in range(0, rows, 8))
     plain = b"".join(struct.pack("<i", i) for i in range(rows) if bits[i])
     texts_by_delta = constants(rows, 0) + constants(rows, 1) + bytes(97 + i % 26 for i in range(rows))
     columns = [({1: INT32, 3: 1}, b"bits", [data_page(levels + plain, rows, levels=4)], 0),
-               ({1: BYTE_ARRAY, 3: 0, 6: 0}, b"t", [data_page(texts_by_delta, rows, encoding=7)], 0)]
+               *[({1: BYTE_ARRAY, 3: 0, 6: 0}, name, [data_page(texts_by_delta, rows, encoding=7)], 0)
+                 for name in (b"t", b"u")]]
     with open(os.path.join(folder, "old_long.parquet"), "wb") as out:
         out.write(file_of(columns, rows))
-    write_expected(folder, "old_long", [("bits", "INTEGER", "integer"), ("t", "VARCHAR", "text")],
-                   [(str(i) if bits[i] else None, chr(97 + i % 26)) for i in range(rows)])
+    write_expected(folder, "old_long",
+                   [("bits", "INTEGER", "integer"), ("t", "VARCHAR", "text"), ("u", "VARCHAR", "text")],
+                   [(str(i) if bits[i] else None, *[chr(97 + i % 26)] * 2) for i in range(rows)])
 
 
 def write_one_bad_row(folder, write_expected):

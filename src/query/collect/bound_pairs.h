@@ -1,0 +1,230 @@
+/* Inside the bounding: what its files share.
+ *
+ *   bound.c         opening, closing; rows come in and wait in the buffers of a worker
+ *   bound_groups.c  keys of groups to numbers and back
+ *   bound_shard.c   the units of one shard, their pairs and rows
+ *   bound_result.c  exact sums of what was kept
+ *
+ * Locks, in the order in which they may be taken: a shard's, then the groups'. A worker belongs to
+ * one thread while it is taken out of the list of idle ones. */
+#ifndef BRUME_QUERY_BOUND_PAIRS_H
+#define BRUME_QUERY_BOUND_PAIRS_H
+
+#include <pthread.h>
+
+#include "query/collect/bound.h"
+#include "query/collect/dictionary.h"
+
+enum {
+    CLASSES = 32,   /* of block sizes */
+    RECENT = 4096,  /* groups of single integer keys that a worker remembers */
+    BATCH = 1024,   /* rows that are hashed together */
+    SHARD_BITS = 6, /* units are spread over 2^SHARD_BITS shards by bits of their hash */
+    SHARDS = 1 << SHARD_BITS,
+    WAITING_MOST = 128, /* rows that wait for one shard in one worker */
+    TEXT_ROOM = 4096,   /* bytes of their units' names, where units are text */
+    NO_GROUP = UINT32_MAX,
+};
+
+/* What a row measures is words: first which values are there (bit i % 64 of word i / 64: value i is
+ * not NULL; at least one word), then the values, clamped, 0 where NULL. */
+static inline size_t presence_words(size_t value_count)
+{
+    return value_count > 64 ? (value_count + 63) / 64 : 1;
+}
+
+static inline bool measured_has(const uint64_t *measured, size_t index)
+{
+    return measured[index / 64] >> index % 64 & 1;
+}
+
+/* A row on its way to a shard. */
+typedef struct waiting_row {
+    uint64_t unit_hash;
+    uint64_t rank; /* keyed hash of (unit, group) */
+    union {
+        uint64_t number;
+        const char *text;
+    } unit;
+    uint32_t text_length, group;
+    uint64_t measured[];
+} waiting_row;
+
+/* A kept row where max_rows > 1: its rank, and what it measures. */
+typedef struct ranked_row {
+    uint64_t rank;
+    uint64_t measured[];
+} ranked_row;
+
+/* Kept rows of a pair where max_rows > 1: a heap with the largest rank first. */
+typedef struct row_heap {
+    uint32_t count, room;
+    unsigned char rows[];
+} row_heap;
+
+/* A unit and where its kept pairs are. A block has room for some pairs, sorted by rank, and is four
+ * parts one after the other: for text units a pointer to the unit's name; the ranks; group and
+ * number of kept rows of each pair; and what their rows measure: in place where max_rows is 1, a
+ * pointer to a row_heap where it is more, nothing where nothing is measured. So what decides
+ * whether a row stays is in one or two cache lines. */
+typedef struct unit_slot {
+    uint64_t unit;  /* its 8 bytes, or the hash of its name */
+    uint64_t worst; /* the largest kept rank once there are max_groups pairs; before, UINT64_MAX */
+    unsigned char *block; /* NULL: no unit is here */
+    uint32_t count;
+    uint32_t room; /* in the block: a power of two, or max_groups */
+} unit_slot;
+
+typedef struct pair {
+    uint32_t group, rows;
+} pair;
+
+/* Blocks of pairs come from slabs; given-back ones wait in a list for each size. */
+typedef struct slab {
+    struct slab *next;
+    size_t used, room;
+    unsigned char padding[40];
+    unsigned char bytes[];
+} slab;
+
+typedef struct spare_block {
+    struct spare_block *next;
+} spare_block;
+
+typedef struct shard {
+    pthread_mutex_t lock;
+    unit_slot *slots; /* open addressing by the low bits of the unit's hash */
+    size_t slot_room; /* a power of two */
+    size_t unit_count;
+    slab *slabs;
+    size_t slab_bytes; /* in all slabs */
+    slab *names;       /* of text units: length (4 bytes) and bytes */
+    spare_block *spare[CLASSES];
+} shard;
+
+/* Rows that wait for one shard. */
+typedef struct waiting {
+    uint32_t count, text_used;
+} waiting;
+
+typedef struct worker {
+    struct worker *next_idle, *next;
+    unsigned char *scratch; /* one key, encoded */
+    size_t scratch_room;
+    struct {
+        int64_t key;
+        uint64_t token;
+        uint32_t group; /* + 1; 0: nothing is kept here */
+    } recent[RECENT];   /* groups of single integer keys, by their low bits */
+    uint64_t units[BATCH], hashes[BATCH], tokens[BATCH], ranks[BATCH];
+    uint32_t groups[BATCH];
+    uint32_t unknown[BATCH]; /* rows whose group is to be looked up */
+    waiting waiting[SHARDS];
+    unsigned char *rows; /* WAITING_MOST of them for each shard */
+    char *texts;         /* TEXT_ROOM for each shard; NULL where units are numbers */
+} worker;
+
+struct brume_bounder {
+    brume_bound_plan plan;
+    brume_wire *key_wires;
+    brume_bound_value *values;
+    brume_hash_key choice_key; /* of ranks; the dictionaries have another */
+    brume_hash_key table_key;
+    size_t presence; /* words in front of what a row measures */
+    size_t measured_size, waiting_size, ranked_size;
+    size_t name_size, data_size;  /* in a block: of the pointer to a name; of each pair's data */
+    pthread_rwlock_t groups_lock; /* guards the two below */
+    brume_dictionary groups;
+    uint64_t *group_tokens; /* keyed hash of each group's key */
+    size_t token_room;
+    shard shards[SHARDS];
+    pthread_mutex_t workers_lock; /* guards the four below */
+    worker *workers, *idle;
+    bool started;
+    bool text_units; /* known from the first rows */
+    /* the result */
+    brume_bounded_group *result;
+    brume_key_value *result_keys;
+    brume_bounded_value *result_values;
+    int64_t **kept;
+    uint32_t **breakers;
+    uint32_t result_groups;
+};
+
+static inline int64_t measured_value(const brume_bounder *bounder, const uint64_t *measured,
+                                     size_t index)
+{
+    return (int64_t)measured[bounder->presence + index];
+}
+
+static inline bool has_heap(const brume_bounder *bounder)
+{
+    return bounder->plan.value_count > 0 && bounder->plan.max_rows > 1;
+}
+
+static inline uint64_t *ranks_of(const brume_bounder *bounder, const unit_slot *slot)
+{
+    return (uint64_t *)(void *)(slot->block + bounder->name_size);
+}
+
+static inline pair *pairs_of(const brume_bounder *bounder, const unit_slot *slot)
+{
+    return (pair *)(void *)(ranks_of(bounder, slot) + slot->room);
+}
+
+/* What the rows of a pair measure. */
+static inline unsigned char *data_of(const brume_bounder *bounder, const unit_slot *slot,
+                                     size_t index)
+{
+    return (unsigned char *)(pairs_of(bounder, slot) + slot->room) + index * bounder->data_size;
+}
+
+static inline row_heap *heap_of(const brume_bounder *bounder, const unit_slot *slot, size_t index)
+{
+    row_heap *heap;
+    memcpy(&heap, data_of(bounder, slot, index), sizeof heap);
+    return heap;
+}
+
+static inline ranked_row *row_in(const brume_bounder *bounder, const row_heap *heap, size_t index)
+{
+    return (ranked_row *)(void *)(heap->rows + index * bounder->ranked_size);
+}
+
+/* Keyed hash of what a row measures, in its pair: the row's rank. */
+uint64_t brume_bound_row_rank(const brume_bounder *bounder, uint64_t rank_of_pair,
+                              const uint64_t *measured);
+
+/* bound.c: hand every row that still waits to its shard. One thread, after the last row. */
+BRUME_MUST_USE brume_status brume_bounder_flush(brume_bounder *bounder, brume_error *error);
+
+/* bound_units.c: make room for `more` units, so that none of the slots moves; the slot of a unit,
+ * new (with no block) if *added. */
+BRUME_MUST_USE brume_status brume_units_reserve(shard *own, const brume_bounder *bounder,
+                                                size_t more, brume_error *error);
+unit_slot *brume_units_find(shard *own, const brume_bounder *bounder, const waiting_row *row,
+                            bool *added);
+
+/* Keep a text unit's name; NULL: no memory. */
+const unsigned char *brume_units_keep_name(shard *own, const char *text, uint32_t length);
+
+/* Room in the newest slab of a list, beginning a new one if need be; NULL: no memory. */
+unsigned char *brume_slab_take(slab **slabs, size_t *all_bytes, size_t need);
+void brume_slab_free(slab *slabs);
+
+/* bound_shard.c: free what it holds; take `count` <= WAITING_MOST rows, under its lock. */
+void brume_shard_clear(shard *own, const brume_bounder *bounder);
+BRUME_MUST_USE brume_status brume_shard_take(shard *own, brume_bounder *bounder,
+                                             const unsigned char *rows, size_t count,
+                                             brume_error *error);
+
+/* bound_groups.c: number and token of each row's group, from row `first` on, into the worker;
+ * NO_GROUP for a row outside a closed domain. */
+BRUME_MUST_USE brume_status brume_bound_groups(brume_bounder *bounder, worker *own,
+                                               const brume_chunk *chunk, size_t first, size_t count,
+                                               brume_error *error);
+
+/* Does the key of `a` come before that of `b` in the order of their encodings? */
+bool brume_bound_key_before(brume_bounder *bounder, uint32_t a, uint32_t b);
+
+#endif

@@ -1,0 +1,364 @@
+/* A shard of the bounding: some of the units, their kept pairs and rows.
+ *
+ * All rows of a unit come to its shard. Each unit has a block of pairs, one per kept group, of a
+ * capacity that doubles up to max_groups. A pair has a rank (the keyed hash that decides which
+ * groups stay), its group, its number of kept rows and, where values are measured, the rows
+ * themselves. To find a pair costs a binary search; to add one moves those after it. */
+#include "query/collect/bound_pairs.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+static void set_heap(unsigned char *data, row_heap *heap)
+{
+    memcpy(data, &heap, sizeof heap);
+}
+
+void brume_shard_clear(shard *own, const brume_bounder *bounder)
+{
+    for (size_t i = 0; i < own->slot_room && has_heap(bounder); i++)
+        for (size_t j = 0; own->slots[i].block && j < own->slots[i].count; j++)
+            free(heap_of(bounder, &own->slots[i], j));
+    brume_slab_free(own->slabs);
+    brume_slab_free(own->names);
+    free(own->slots);
+}
+
+/* ---- blocks ---- */
+
+static unsigned class_of(uint32_t room)
+{
+    return room <= 1 ? 0 : 32 - (unsigned)__builtin_clz(room - 1);
+}
+
+static brume_status new_block(shard *own, const brume_bounder *bounder, uint32_t room,
+                              unsigned char **block, brume_error *error)
+{
+    spare_block **spare = &own->spare[class_of(room)];
+    if (*spare) {
+        *block = (unsigned char *)*spare;
+        *spare = (*spare)->next;
+        return BRUME_OK;
+    }
+    size_t need = bounder->name_size +
+                  room * (sizeof(uint64_t) + sizeof(pair) + bounder->data_size);
+    unsigned char *made = brume_slab_take(&own->slabs, &own->slab_bytes, need);
+    if (!made)
+        return brume_no_memory(error, "the units and groups");
+    *block = made;
+    return BRUME_OK;
+}
+
+static brume_status grow_block(shard *own, const brume_bounder *bounder, unit_slot *slot,
+                               brume_error *error)
+{
+    unit_slot wider = *slot;
+    uint64_t room = 2 * (uint64_t)slot->room;
+    wider.room = (uint32_t)(room < bounder->plan.max_groups ? room : bounder->plan.max_groups);
+    BRUME_TRY(new_block(own, bounder, wider.room, &wider.block, error));
+    memcpy(wider.block, slot->block, bounder->name_size + slot->count * sizeof(uint64_t));
+    memcpy(pairs_of(bounder, &wider), pairs_of(bounder, slot), slot->count * sizeof(pair));
+    if (bounder->data_size)
+        memcpy(data_of(bounder, &wider, 0), data_of(bounder, slot, 0),
+               slot->count * bounder->data_size);
+    spare_block *given_back = (spare_block *)(void *)slot->block;
+    given_back->next = own->spare[class_of(slot->room)];
+    own->spare[class_of(slot->room)] = given_back;
+    *slot = wider;
+    return BRUME_OK;
+}
+
+/* ---- pairs ---- */
+
+/* Where the row's pair is or would be: after those of smaller rank. Should two groups of a unit
+ * ever have equal ranks, their keys decide. */
+static size_t find_place(brume_bounder *bounder, const unit_slot *slot, const waiting_row *row)
+{
+    enum { FEW = 16 };
+    const uint64_t *ranks = ranks_of(bounder, slot);
+    size_t low = 0, high = slot->count;
+    while (high - low > FEW) {
+        size_t middle = low + (high - low) / 2;
+        if (ranks[middle] < row->rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t place = low;
+    for (size_t i = low; i < high; i++)
+        place += ranks[i] < row->rank;
+    const pair *pairs = pairs_of(bounder, slot);
+    while (place < slot->count && ranks[place] == row->rank && pairs[place].group != row->group &&
+           brume_bound_key_before(bounder, pairs[place].group, row->group))
+        place++;
+    return place;
+}
+
+/* Short moves are shorter than a call; the empty statement keeps the compiler from making it one.
+ */
+static void move_up(uint64_t *words, size_t from, size_t to)
+{
+    enum { FEW = 16 };
+    if (to - from > FEW) {
+        memmove(words + from + 1, words + from, (to - from) * sizeof *words);
+        return;
+    }
+    for (size_t i = to; i > from; i--) {
+        words[i] = words[i - 1];
+        __asm__ volatile("" : "+m"(words[i]));
+    }
+}
+
+static void insert_pair(const brume_bounder *bounder, unit_slot *slot, size_t place,
+                        const waiting_row *row)
+{
+    size_t last = slot->count - 1;
+    uint64_t *ranks = ranks_of(bounder, slot);
+    pair *pairs = pairs_of(bounder, slot);
+    _Static_assert(sizeof(pair) == sizeof(uint64_t), "a pair moves as a word");
+    if (place < last) {
+        move_up(ranks, place, last);
+        memmove(pairs + place + 1, pairs + place, (last - place) * sizeof *pairs);
+        if (bounder->data_size)
+            memmove(data_of(bounder, slot, place + 1), data_of(bounder, slot, place),
+                    (last - place) * bounder->data_size);
+    }
+    ranks[place] = row->rank;
+    pairs[place] = (pair){row->group, 0};
+    if (has_heap(bounder))
+        set_heap(data_of(bounder, slot, place), NULL);
+    if (slot->count == bounder->plan.max_groups)
+        slot->worst = ranks[last];
+}
+
+/* *place: the pair of the row's unit and group, if the unit keeps that group so far; else SIZE_MAX.
+ */
+static brume_status keep_pair(shard *own, brume_bounder *bounder, unit_slot *slot,
+                              const waiting_row *row, size_t *place, brume_error *error)
+{
+    size_t at = find_place(bounder, slot, row);
+    *place = at;
+    if (at < slot->count && ranks_of(bounder, slot)[at] == row->rank &&
+        pairs_of(bounder, slot)[at].group == row->group)
+        return BRUME_OK;
+    if (slot->count < bounder->plan.max_groups) {
+        if (slot->count == slot->room)
+            BRUME_TRY(grow_block(own, bounder, slot, error));
+        slot->count++;
+    } else if (at == slot->count) {
+        *place = SIZE_MAX;
+        return BRUME_OK;
+    } else if (has_heap(bounder)) {
+        free(heap_of(bounder, slot, slot->count - 1));
+    }
+    insert_pair(bounder, slot, at, row);
+    return BRUME_OK;
+}
+
+/* ---- rows ---- */
+
+uint64_t brume_bound_row_rank(const brume_bounder *bounder, uint64_t rank_of_pair,
+                              const uint64_t *measured)
+{
+    brume_siphash s = brume_siphash_begin(&bounder->choice_key);
+    brume_siphash_add(&s, rank_of_pair);
+    size_t words = bounder->measured_size / sizeof *measured;
+    for (size_t i = 0; i < words; i++)
+        brume_siphash_add(&s, measured[i]);
+    return brume_siphash_end(&s, (uint64_t)(1 + words) * 8 << 56);
+}
+
+/* Total order of rows: rank, then content; 0 only for rows with equal values. */
+static int compare_rows(const brume_bounder *bounder, const ranked_row *a, const ranked_row *b)
+{
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return memcmp(a->measured, b->measured, bounder->measured_size);
+}
+
+static void sift_down(const brume_bounder *bounder, row_heap *heap, const ranked_row *new)
+{
+    size_t at = 0;
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= heap->count)
+            break;
+        if (child + 1 < heap->count && compare_rows(bounder, row_in(bounder, heap, child),
+                                                    row_in(bounder, heap, child + 1)) < 0)
+            child++;
+        if (compare_rows(bounder, row_in(bounder, heap, child), new) <= 0)
+            break;
+        memcpy(row_in(bounder, heap, at), row_in(bounder, heap, child), bounder->ranked_size);
+        at = child;
+    }
+    memcpy(row_in(bounder, heap, at), new, bounder->ranked_size);
+}
+
+static void sift_up(const brume_bounder *bounder, row_heap *heap, const ranked_row *new)
+{
+    size_t at = heap->count++;
+    while (at > 0 && compare_rows(bounder, row_in(bounder, heap, (at - 1) / 2), new) < 0) {
+        memcpy(row_in(bounder, heap, at), row_in(bounder, heap, (at - 1) / 2),
+               bounder->ranked_size);
+        at = (at - 1) / 2;
+    }
+    memcpy(row_in(bounder, heap, at), new, bounder->ranked_size);
+}
+
+static brume_status keep_in_heap(const brume_bounder *bounder, unsigned char *data, uint64_t rank,
+                                 const uint64_t *row, brume_error *error)
+{
+    union {
+        ranked_row row;
+        unsigned char room[sizeof(ranked_row) +
+                           (BRUME_BOUND_VALUES / 64 + 1 + BRUME_BOUND_VALUES) * sizeof(uint64_t)];
+    } new;
+    new.row.rank = brume_bound_row_rank(bounder, rank, row);
+    memcpy(new.row.measured, row, bounder->measured_size);
+    row_heap *heap;
+    memcpy(&heap, data, sizeof heap);
+    if (heap && heap->count == bounder->plan.max_rows) {
+        if (compare_rows(bounder, &new.row, row_in(bounder, heap, 0)) < 0)
+            sift_down(bounder, heap, &new.row);
+        return BRUME_OK;
+    }
+    if (!heap || heap->count == heap->room) {
+        uint64_t room = heap ? 2 * (uint64_t)heap->room : 2;
+        if (room > bounder->plan.max_rows)
+            room = bounder->plan.max_rows;
+        row_heap *grown = realloc(heap, sizeof *heap + (size_t)room * bounder->ranked_size);
+        if (!grown)
+            return brume_no_memory(error, "the units and groups");
+        if (!heap)
+            grown->count = 0;
+        grown->room = (uint32_t)room;
+        heap = grown;
+        set_heap(data, heap);
+    }
+    sift_up(bounder, heap, &new.row);
+    return BRUME_OK;
+}
+
+/* One row stays. Its rank is a function of its content, so it is worked out only where two rows
+ * compete. */
+static void keep_in_place(const brume_bounder *bounder, unsigned char *data, uint64_t rank,
+                          const uint64_t *row)
+{
+    uint64_t *kept = (uint64_t *)(void *)data;
+    int order = memcmp(row, kept, bounder->measured_size);
+    if (order == 0)
+        return;
+    uint64_t rank_new = brume_bound_row_rank(bounder, rank, row);
+    uint64_t rank_kept = brume_bound_row_rank(bounder, rank, kept);
+    if (rank_new != rank_kept ? rank_new < rank_kept : order < 0)
+        memcpy(kept, row, bounder->measured_size);
+}
+
+static brume_status keep_row(const brume_bounder *bounder, unit_slot *slot, size_t place,
+                             const waiting_row *row, brume_error *error)
+{
+    pair *one = &pairs_of(bounder, slot)[place];
+    bool first = one->rows == 0;
+    if (one->rows < bounder->plan.max_rows)
+        one->rows++;
+    if (bounder->plan.value_count == 0)
+        return BRUME_OK;
+    unsigned char *data = data_of(bounder, slot, place);
+    if (has_heap(bounder))
+        return keep_in_heap(bounder, data, row->rank, row->measured, error);
+    if (first)
+        memcpy(data, row->measured, bounder->measured_size);
+    else
+        keep_in_place(bounder, data, row->rank, row->measured);
+    return BRUME_OK;
+}
+
+/* ---- taking rows ---- */
+
+static brume_status begin_unit(shard *own, const brume_bounder *bounder, unit_slot *slot,
+                               const waiting_row *row, brume_error *error)
+{
+    uint32_t room = bounder->plan.max_groups > 1 ? 2 : 1;
+    unsigned char *block = NULL;
+    BRUME_TRY(new_block(own, bounder, room, &block, error));
+    if (bounder->text_units) {
+        const unsigned char *name = brume_units_keep_name(own, row->unit.text, row->text_length);
+        if (!name)
+            return brume_no_memory(error, "the units and groups");
+        memcpy(block, &name, sizeof name);
+    }
+    *slot = (unit_slot){.unit = bounder->text_units ? row->unit_hash : row->unit.number,
+                        .worst = UINT64_MAX,
+                        .block = block,
+                        .room = room};
+    own->unit_count++;
+    return BRUME_OK;
+}
+
+static const waiting_row *row_at(const brume_bounder *bounder, const unsigned char *rows, size_t i)
+{
+    return (const waiting_row *)(const void *)(rows + i * bounder->waiting_size);
+}
+
+/* Memory is far away: fetch what the rows will need in steps, each before the next asks for it. GCC
+ * takes a function that only fetches for one without effect and drops its calls; the empty
+ * statement at its end is an effect. */
+static void fetch_slots(const shard *own, const brume_bounder *bounder, const unsigned char *rows,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(&own->slots[row_at(bounder, rows, i)->unit_hash & (own->slot_room - 1)]);
+    for (size_t i = 0; bounder->text_units && i < count; i++)
+        __builtin_prefetch(
+            own->slots[row_at(bounder, rows, i)->unit_hash & (own->slot_room - 1)].block);
+    __asm__ volatile("" ::: "memory");
+}
+
+/* The slots of all rows; the blocks of those that may change are on their way. */
+static brume_status find_slots(shard *own, const brume_bounder *bounder, const unsigned char *rows,
+                               size_t count, unit_slot **slots, brume_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool added = false;
+        const waiting_row *row = row_at(bounder, rows, i);
+        slots[i] = brume_units_find(own, bounder, row, &added);
+        if (added)
+            BRUME_TRY(begin_unit(own, bounder, slots[i], row, error));
+        if (row->rank > slots[i]->worst)
+            continue;
+        __builtin_prefetch(slots[i]->block, 1);
+        __builtin_prefetch(slots[i]->block + 64, 1);
+    }
+    return BRUME_OK;
+}
+
+static brume_status take_rows(shard *own, brume_bounder *bounder, const unsigned char *rows,
+                              size_t count, brume_error *error)
+{
+    unit_slot *slots[WAITING_MOST];
+    BRUME_TRY(brume_units_reserve(own, bounder, count, error));
+    fetch_slots(own, bounder, rows, count);
+    BRUME_TRY(find_slots(own, bounder, rows, count, slots, error));
+    for (size_t i = 0; i < count; i++) {
+        const waiting_row *row = row_at(bounder, rows, i);
+        size_t place = 0;
+        if (row->rank > slots[i]->worst)
+            continue;
+        BRUME_TRY(keep_pair(own, bounder, slots[i], row, &place, error));
+        if (place != SIZE_MAX)
+            BRUME_TRY(keep_row(bounder, slots[i], place, row, error));
+    }
+    return BRUME_OK;
+}
+
+brume_status brume_shard_take(shard *own, brume_bounder *bounder, const unsigned char *rows,
+                              size_t count, brume_error *error)
+{
+    if (count == 0)
+        return BRUME_OK;
+    pthread_mutex_lock(&own->lock);
+    brume_status status = take_rows(own, bounder, rows, count, error);
+    pthread_mutex_unlock(&own->lock);
+    return status;
+}

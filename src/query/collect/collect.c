@@ -1,0 +1,254 @@
+/* Collect: read the rows through the engine and get exact, bounded sums for every group.
+ *
+ * Two ways. Where a unit may have several rows, rows are streamed and bounded here (bound.h). Where
+ * every row is another unit's, the engine sums by itself, and only one row per group crosses over;
+ * quantiles need the values, so they stream all the same, each row as its own unit. */
+#include "query/collect/collect_parts.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "query/price/price.h"
+#include "query/print/statement.h"
+
+void brume_collected_close(brume_collected *collected)
+{
+    if (!collected)
+        return;
+    if (!collected->bounder)
+        free(collected->groups);
+    brume_bounder_close(collected->bounder);
+    free(collected->keys);
+    free(collected->values);
+    for (size_t i = 0; i < collected->text_count; i++)
+        free(collected->texts[i]);
+    free(collected->texts);
+    free(collected);
+}
+
+const brume_bounded_group *brume_collected_groups(const brume_collected *collected, size_t *count)
+{
+    *count = collected->count;
+    return collected->groups;
+}
+
+static brume_status table_names(brume_engine *engine, size_t count, const char ***out,
+                                brume_error *error)
+{
+    const char **names = calloc(count + 1, sizeof *names);
+    if (!names)
+        return brume_no_memory(error, "the groups");
+    for (size_t i = 0; i < count; i++)
+        names[i] = brume_engine_table(engine, i);
+    *out = names;
+    return BRUME_OK;
+}
+
+/* ---- streamed ---- */
+
+typedef struct stream {
+    const brume_collection *collection;
+    brume_engine *engine;
+    const char **tables;
+    brume_bounder *bounder;
+    bool numbered;                 /* there is no unit: number the rows */
+    atomic_uint_fast64_t next_row; /* the next number */
+} stream;
+
+static brume_status declare_cell(void *context, const brume_key_value *cell, brume_error *error)
+{
+    return brume_bounder_declare(context, cell, error);
+}
+
+static brume_status open_bounder(const brume_collection *collection, brume_bits *bits,
+                                 brume_bounder **out, brume_error *error)
+{
+    const brume_query *query = collection->query;
+    brume_wire *wires = calloc(query->key_count + 1, sizeof *wires);
+    brume_bound_value *values = calloc(collection->value_count + 1, sizeof *values);
+    brume_status status = wires && values ? BRUME_OK : brume_no_memory(error, "the groups");
+    for (size_t i = 0; status == BRUME_OK && i < query->key_count; i++)
+        wires[i] = brume_type_wire(query->keys[i].expression->type);
+    for (size_t i = 0; status == BRUME_OK && i < collection->value_count; i++) {
+        brume_measure measure = {.low = collection->values[i].low,
+                                 .high = collection->values[i].high};
+        values[i] = (brume_bound_value){measure.low, measure.high, brume_measure_centre(&measure),
+                                        collection->values[i].squares, collection->values[i].keep};
+    }
+    brume_bound_plan bounds = {collection->max_groups,  collection->max_rows,
+                               query->key_count,        wires,
+                               collection->value_count, values,
+                               collection->cells > 0};
+    if (status == BRUME_OK)
+        status = brume_bounder_open(&bounds, bits, out, error);
+    free(wires);
+    free(values);
+    return status;
+}
+
+/* Rows without a unit get their number as the unit, in front of the engine's columns. Several
+ * threads at once. */
+static brume_status take_chunk(void *context, const brume_chunk *chunk, brume_error *error)
+{
+    stream *rows = context;
+    if (!rows->numbered)
+        return brume_bounder_take(rows->bounder, chunk, error);
+    brume_chunk_column *columns = calloc(chunk->column_count + 1, sizeof *columns);
+    int64_t *numbers = calloc(chunk->row_count + 1, sizeof *numbers);
+    brume_status status = columns && numbers ? BRUME_OK : brume_no_memory(error, "the groups");
+    if (status == BRUME_OK) {
+        uint64_t first = atomic_fetch_add(&rows->next_row, chunk->row_count);
+        for (size_t i = 0; i < chunk->row_count; i++)
+            numbers[i] = (int64_t)(first + i);
+        columns[0] = (brume_chunk_column){.wire = BRUME_WIRE_INTEGER, .integers = numbers};
+        memcpy(columns + 1, chunk->columns, chunk->column_count * sizeof *columns);
+        brume_chunk wider = {chunk->row_count, chunk->column_count + 1, columns};
+        status = brume_bounder_take(rows->bounder, &wider, error);
+    }
+    free(columns);
+    free(numbers);
+    return status;
+}
+
+/* The columns of a stream: the unit if there is one, the keys, the values. At most
+ * 1 + keys + values; returns how many. */
+static size_t stream_columns(const brume_collection *collection, const brume_expression **columns)
+{
+    const brume_query *query = collection->query;
+    size_t count = 0;
+    if (query->unit)
+        columns[count++] = query->unit;
+    for (size_t i = 0; i < query->key_count; i++)
+        columns[count++] = query->keys[i].expression;
+    for (size_t i = 0; i < collection->value_count; i++)
+        columns[count++] = collection->values[i].grid;
+    return count;
+}
+
+static brume_status print_stream(const brume_collection *collection, brume_dialect dialect,
+                                 const char *const *tables, char **sql, brume_error *error)
+{
+    const brume_expression **columns =
+        calloc(1 + collection->query->key_count + collection->value_count, sizeof *columns);
+    if (!columns)
+        return brume_no_memory(error, "the groups");
+    brume_status status = brume_query_print_rows(collection->query, dialect, tables, columns,
+                                                 stream_columns(collection, columns), sql, error);
+    free(columns);
+    return status;
+}
+
+static brume_status stream_rows(stream *rows, brume_error *error)
+{
+    const brume_collection *collection = rows->collection;
+    size_t most = 1 + collection->query->key_count + collection->value_count, count = 0;
+    const brume_expression **columns = calloc(most, sizeof *columns);
+    brume_wire *wires = calloc(most, sizeof *wires);
+    brume_status status = columns && wires ? BRUME_OK : brume_no_memory(error, "the groups");
+    if (status == BRUME_OK) {
+        char *sql = NULL;
+        count = stream_columns(collection, columns);
+        for (size_t i = 0; i < count; i++)
+            wires[i] = brume_type_wire(columns[i]->type);
+        status =
+            print_stream(collection, brume_engine_dialect(rows->engine), rows->tables, &sql, error);
+        if (status == BRUME_OK)
+            status = brume_engine_scan(rows->engine, sql, wires, count, take_chunk, rows, error);
+        free(sql);
+    }
+    free(columns);
+    free(wires);
+    return status;
+}
+
+static brume_status collect_rows(const brume_collection *collection, brume_engine *engine,
+                                 const char **tables, brume_bits *bits, brume_collected *collected,
+                                 brume_error *error)
+{
+    stream rows = {.collection = collection, .engine = engine, .tables = tables};
+    rows.numbered = !collection->query->unit;
+    brume_status status = open_bounder(collection, bits, &rows.bounder, error);
+    if (status == BRUME_OK && collection->cells > 0)
+        status = brume_collect_visit(collection, declare_cell, rows.bounder, error);
+    if (status == BRUME_OK)
+        status = stream_rows(&rows, error);
+    collected->bounder = rows.bounder;
+    if (status != BRUME_OK)
+        return status;
+    const brume_bounded_group *groups = NULL;
+    BRUME_TRY(brume_bounder_finish(rows.bounder, &groups, &collected->count, error));
+    collected->groups = (brume_bounded_group *)groups;
+    return BRUME_OK;
+}
+
+/* ---- either way ---- */
+
+static bool must_stream(const brume_collection *collection)
+{
+    bool keep = collection->bounded;
+    for (size_t i = 0; i < collection->value_count; i++)
+        keep = keep || collection->values[i].keep;
+    return keep;
+}
+
+brume_status brume_collect_statement(const brume_collection *collection, brume_dialect dialect,
+                                     const char *const *tables, char **sql, brume_error *error)
+{
+    return must_stream(collection)
+               ? print_stream(collection, dialect, tables, sql, error)
+               : brume_collect_print_groups(collection, dialect, tables, sql, error);
+}
+
+brume_status brume_collect_nothing(const brume_collection *collection, uint64_t units,
+                                   brume_bits *bits, brume_collected **out, brume_error *error)
+{
+    brume_bounder *bounder = NULL;
+    if (must_stream(collection)) /* that it opens is all that is asked of it */
+        BRUME_TRY(open_bounder(collection, bits, &bounder, error));
+    brume_bounder_close(bounder);
+    brume_collected *made = calloc(1, sizeof *made);
+    brume_status status = made ? brume_collect_grow(made, collection, error)
+                               : brume_no_memory(error, "the groups");
+    if (status != BRUME_OK) {
+        brume_collected_close(made);
+        return status;
+    }
+    for (size_t i = 0, at = 0; i < collection->query->key_count; i++) {
+        made->keys[i] = (brume_key_value){.null = true};
+        if (collection->domain) {
+            made->keys[i] = collection->domain[at];
+            at += collection->domain_size[i];
+        }
+    }
+    for (size_t i = 0; i < collection->value_count; i++)
+        made->values[i] = (brume_bounded_value){0};
+    made->groups[0] = (brume_bounded_group){.units = units, .rows = units};
+    made->count = 1;
+    brume_collect_point(made, collection);
+    *out = made;
+    return BRUME_OK;
+}
+
+brume_status brume_collect(const brume_collection *collection, brume_engine *engine,
+                           size_t table_count, brume_bits *bits, brume_collected **out,
+                           brume_error *error)
+{
+    const char **tables = NULL;
+    brume_collected *collected = calloc(1, sizeof *collected);
+    if (!collected)
+        return brume_no_memory(error, "the groups");
+    brume_status status = table_names(engine, table_count, &tables, error);
+    if (status == BRUME_OK)
+        status = must_stream(collection)
+                     ? collect_rows(collection, engine, tables, bits, collected, error)
+                     : brume_collect_groups(collection, engine, tables, collected, error);
+    free(tables);
+    if (status != BRUME_OK) {
+        brume_collected_close(collected);
+        return status;
+    }
+    *out = collected;
+    return BRUME_OK;
+}

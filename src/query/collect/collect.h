@@ -1,0 +1,37 @@
+/* Collect: read the rows through the engine and get exact, bounded sums for every group. The last
+ * place where true numbers exist; what leaves here goes to draw.h and nowhere else. */
+#ifndef BRUME_QUERY_COLLECT_H
+#define BRUME_QUERY_COLLECT_H
+
+#include <brume/bits.h>
+
+#include "query/collect/bound.h"
+#include "query/plan/collection.h"
+
+typedef struct brume_collected brume_collected;
+
+/* Read the rows of a collection. `engine` has the sources in the order of the catalog. A
+ * closed domain has every declared group; an open one those that some unit keeps.
+ * Errors: ESOURCE, EENGINE, ECANCELLED, EMEMORY, EOVERFLOW: none says anything about a row. */
+BRUME_MUST_USE brume_status brume_collect(const brume_collection *collection, brume_engine *engine,
+                                          size_t table_count, brume_bits *bits,
+                                          brume_collected **out, brume_error *error);
+void brume_collected_close(brume_collected *collected);
+
+/* The statement that brume_collect gives to an engine of this dialect; `tables[i]` is what stands
+ * for catalog table i in FROM. *sql is the caller's, to free. */
+BRUME_MUST_USE brume_status brume_collect_statement(const brume_collection *collection,
+                                                    brume_dialect dialect,
+                                                    const char *const *tables, char **sql,
+                                                    brume_error *error);
+
+/* One group of the collection, as if it had `units` units and no value; nothing is read. For
+ * rehearsing what comes after. */
+BRUME_MUST_USE brume_status brume_collect_nothing(const brume_collection *collection,
+                                                  uint64_t units, brume_bits *bits,
+                                                  brume_collected **out, brume_error *error);
+
+/* The groups in the order of their keys; values are indexed as collection->values. */
+const brume_bounded_group *brume_collected_groups(const brume_collected *collected, size_t *count);
+
+#endif

@@ -1,0 +1,343 @@
+/* The rows of a question as a CSV file in memory, one row a unit. */
+#include "query/collect/unit_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "query/collect/dictionary.h"
+#include "query/plan/key_value.h"
+#include "query/collect/siphash.h"
+#include "query/print/statement.h"
+
+/* ---- which rows ---- */
+
+brume_status brume_rows_question(const brume_policy *policy, const char *dataset, char **out,
+                                 brume_error *error)
+{
+    size_t size = 64 + 2 * strlen(dataset);
+    for (size_t i = 0; i < policy->column_count; i++)
+        size += 16 + 2 * strlen(policy->columns[i].name);
+    char *sql = malloc(size);
+    FILE *text = sql ? fmemopen(sql, size, "w") : NULL;
+    if (!text) {
+        free(sql);
+        return brume_no_memory(error, "the rows");
+    }
+    size_t used = 0;
+    fputs("SELECT ", text);
+    for (size_t i = 0; i < policy->column_count; i++)
+        if (policy->columns[i].type.kind != BRUME_TYPE_REFUSED &&
+            !strchr(policy->columns[i].name, '"'))
+            fprintf(text, "%sCOUNT(\"%s\")", used++ ? ", " : "", policy->columns[i].name);
+    fprintf(text, " FROM \"%s\"", dataset);
+    fclose(text);
+    *out = sql;
+    return BRUME_OK;
+}
+
+/* ---- writing rows ---- */
+
+const brume_text_format brume_rows_format = {
+    .delimiter = ',', .quote = '"', .header = true, .multiline = true};
+
+typedef struct row_text {
+    char *text;
+    size_t length, room;
+} row_text;
+
+static bool append(row_text *row, const char *bytes, size_t length)
+{
+    if (row->length + length + 1 > row->room) {
+        size_t room = 2 * (row->length + length) + 64;
+        char *text = realloc(row->text, room);
+        if (!text)
+            return false;
+        row->text = text;
+        row->room = room;
+    }
+    memcpy(row->text + row->length, bytes, length);
+    row->length += length;
+    row->text[row->length] = 0;
+    return true;
+}
+
+/* A row is kept as a C string: a NUL byte would end it within its quotes, which then would swallow
+ * the rows of other units. It becomes the replacement character. */
+static bool append_quoted(row_text *row, const char *bytes, size_t length)
+{
+    bool good = append(row, "\"", 1);
+    for (size_t i = 0; good && i < length; i++)
+        if (bytes[i] == 0)
+            good = append(row, "\xef\xbf\xbd", 3);
+        else
+            good = append(row, bytes[i] == '"' ? "\"\"" : &bytes[i], bytes[i] == '"' ? 2 : 1);
+    return good && append(row, "\"", 1);
+}
+
+/* One row of CSV from columns `first` on; NULL is an empty field without quotes. */
+static bool write_row(const brume_query *query, const brume_chunk *chunk, size_t first, size_t at,
+                      row_text *row)
+{
+    bool good = true;
+    row->length = 0;
+    for (size_t i = 0; good && i < query->aggregate_count; i++) {
+        const brume_chunk_column *column = &chunk->columns[first + i];
+        char room[48];
+        if (i > 0)
+            good = append(row, ",", 1);
+        if (!good || brume_chunk_is_null(column, at))
+            continue;
+        brume_type type = query->aggregates[i].argument->type;
+        if (column->wire == BRUME_WIRE_TEXT) {
+            good = append_quoted(row, column->texts[at].data, column->texts[at].length);
+            continue;
+        }
+        if (column->wire == BRUME_WIRE_REAL)
+            snprintf(room, sizeof room, "%.17g", column->reals[at]);
+        else
+            brume_integer_text(type, column->integers[at], room, sizeof room);
+        good = append(row, room, strlen(room));
+    }
+    return good && append(row, "\n", 1);
+}
+
+/* ---- one row a unit ---- */
+
+typedef struct keeper {
+    brume_hash_key key;
+    brume_dictionary units;
+    char **texts; /* the kept row of each unit */
+    uint64_t *ranks;
+    size_t room;
+} keeper;
+
+static void free_keeper(keeper *all)
+{
+    for (uint32_t i = 0; i < all->units.count; i++)
+        free(all->texts[i]);
+    free(all->texts);
+    free(all->ranks);
+    brume_dictionary_clear(&all->units);
+}
+
+static brume_status keep_row(keeper *all, const brume_chunk_column *unit, size_t at,
+                             const row_text *row, brume_error *error)
+{
+    const void *bytes = unit->wire == BRUME_WIRE_TEXT   ? (const void *)unit->texts[at].data
+                        : unit->wire == BRUME_WIRE_REAL ? (const void *)&unit->reals[at]
+                                                        : (const void *)&unit->integers[at];
+    size_t length = unit->wire == BRUME_WIRE_TEXT ? unit->texts[at].length : 8;
+    uint64_t hash = brume_dictionary_hash(&all->units, bytes, length);
+    const uint64_t words[] = {hash, brume_siphash_bytes(&all->key, row->text, row->length)};
+    uint64_t rank = brume_siphash_words(&all->key, words, 2);
+    uint32_t number = 0;
+    bool added = false;
+    if (all->units.count + 1 > all->room) {
+        size_t room = 2 * all->room + 1024;
+        char **texts = realloc(all->texts, room * sizeof *texts);
+        if (texts)
+            all->texts = texts;
+        uint64_t *ranks = realloc(all->ranks, room * sizeof *ranks);
+        if (ranks)
+            all->ranks = ranks;
+        if (!texts || !ranks)
+            return brume_no_memory(error, "the rows");
+        all->room = room;
+    }
+    BRUME_TRY(brume_dictionary_add(&all->units, hash, bytes, length, &number, &added, error));
+    if (added)
+        all->texts[number] = NULL;
+    else if (rank > all->ranks[number] ||
+             (rank == all->ranks[number] && strcmp(row->text, all->texts[number]) >= 0))
+        return BRUME_OK;
+    char *copy = strdup(row->text);
+    if (!copy)
+        return brume_no_memory(error, "the rows");
+    free(all->texts[number]);
+    all->texts[number] = copy;
+    all->ranks[number] = rank;
+    return BRUME_OK;
+}
+
+typedef struct reader {
+    const brume_question *question;
+    brume_engine *engine;
+    FILE *out;
+    keeper kept;
+    uint64_t most; /* rows that may be; 0: any number */
+} reader;
+
+static brume_status take_chunk(reader *all, const brume_chunk *chunk, row_text *row,
+                               brume_error *error)
+{
+    const brume_query *query = all->question->query;
+    size_t first = query->unit ? 1 : 0;
+    for (size_t at = 0; at < chunk->row_count; at++) {
+        if (first && brume_chunk_is_null(&chunk->columns[0], at))
+            continue;
+        if (!write_row(query, chunk, first, at, row))
+            return brume_no_memory(error, "the rows");
+        if (first)
+            BRUME_TRY(keep_row(&all->kept, &chunk->columns[0], at, row, error));
+        else if (fwrite(row->text, 1, row->length, all->out) != row->length)
+            return brume_no_memory(error, "the rows");
+    }
+    return BRUME_OK;
+}
+
+/* Are there rows, and not more than may be? */
+static brume_status look_for_rows(reader *all, const char *sql, const brume_wire *wires,
+                                  size_t count, brume_error *error)
+{
+    brume_rows *rows = NULL;
+    const brume_chunk *chunk = NULL;
+    uint64_t found = 0, enough = all->most ? all->most + 1 : 1;
+    BRUME_TRY(brume_engine_select(all->engine, sql, wires, count, &rows, error));
+    brume_status status = BRUME_OK;
+    while (found < enough && (status = brume_rows_next(rows, &chunk, error)) == BRUME_OK && chunk)
+        found += chunk->row_count;
+    brume_rows_close(rows);
+    if (status != BRUME_OK)
+        return status;
+    const char *name = all->question->datasets[0]->name;
+    if (found == 0)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is empty: nothing was charged", name);
+    if (all->most && found > all->most)
+        return brume_fail(error, BRUME_EARGUMENT, "take another method",
+                          "'%s' has more than %llu rows: nothing was charged", name,
+                          (unsigned long long)all->most);
+    return BRUME_OK;
+}
+
+static brume_status select_rows(reader *all, const char *sql, const brume_wire *wires, size_t count,
+                                brume_error *error)
+{
+    brume_rows *rows = NULL;
+    row_text row = {0};
+    BRUME_TRY(brume_engine_select(all->engine, sql, wires, count, &rows, error));
+    brume_status status = BRUME_OK;
+    const brume_chunk *chunk = NULL;
+    while ((status = brume_rows_next(rows, &chunk, error)) == BRUME_OK && chunk &&
+           (status = take_chunk(all, chunk, &row, error)) == BRUME_OK)
+        continue;
+    brume_rows_close(rows);
+    free(row.text);
+    return status;
+}
+
+static void write_header(const brume_query *query, FILE *out)
+{
+    for (size_t i = 0; i < query->aggregate_count; i++) {
+        const brume_expression *column = query->aggregates[i].argument;
+        while (column->operation != BRUME_OPERATION_COLUMN)
+            column = column->arguments[0]; /* the clamp around it */
+        fprintf(out, "%s\"%s\"", i ? "," : "", column->relation->columns[column->column].name);
+    }
+    fputc('\n', out);
+}
+
+typedef brume_status use_rows(reader *all, const char *sql, const brume_wire *wires, size_t count,
+                              brume_error *error);
+
+/* Print the SELECT of the rows, the unit first, and use it. */
+static brume_status with_rows(reader *all, use_rows *use, brume_error *error)
+{
+    const brume_query *query = all->question->query;
+    size_t count = 0, most = query->aggregate_count + 1;
+    const brume_expression **columns = calloc(most, sizeof *columns);
+    brume_wire *wires = calloc(most, sizeof *wires);
+    char *sql = NULL;
+    const char *table = brume_engine_table(all->engine, 0);
+    brume_status status = columns && wires ? BRUME_OK : brume_no_memory(error, "the rows");
+    if (status == BRUME_OK) {
+        if (query->unit)
+            columns[count++] = query->unit;
+        for (size_t i = 0; i < query->aggregate_count; i++)
+            columns[count++] = query->aggregates[i].argument;
+        for (size_t i = 0; i < count; i++)
+            wires[i] = brume_type_wire(columns[i]->type);
+        status = brume_query_print_rows(query, brume_engine_dialect(all->engine), &table, columns,
+                                        count, &sql, error);
+    }
+    if (status == BRUME_OK)
+        status = use(all, sql, wires, count, error);
+    free(sql);
+    free(columns);
+    free(wires);
+    return status;
+}
+
+/* ---- the file ---- */
+
+static brume_status open_file(const brume_query *query, brume_rows_file *out, brume_error *error)
+{
+    int descriptor = memfd_create("rows", MFD_CLOEXEC);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w+");
+    if (!file) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return brume_no_memory(error, "the rows");
+    }
+    write_header(query, file);
+    out->file = file;
+    snprintf(out->path, sizeof out->path, "/proc/self/fd/%d", descriptor);
+    return BRUME_OK;
+}
+
+void brume_rows_file_close(brume_rows_file *file)
+{
+    if (file->file)
+        fclose(file->file);
+    *file = (brume_rows_file){0};
+}
+
+/* What was written is in the file; on error there is none. */
+static brume_status finish(brume_status status, brume_rows_file *file, brume_error *error)
+{
+    if (status == BRUME_OK && fflush(file->file) != 0)
+        status = brume_no_memory(error, "the rows");
+    if (status != BRUME_OK)
+        brume_rows_file_close(file);
+    return status;
+}
+
+brume_status brume_rows_none(const brume_question *question, brume_rows_file *out,
+                             brume_error *error)
+{
+    brume_rows_file made = {0};
+    BRUME_TRY(open_file(question->query, &made, error));
+    BRUME_TRY(finish(BRUME_OK, &made, error));
+    *out = made;
+    return BRUME_OK;
+}
+
+brume_status brume_rows_read(const brume_question *question, brume_engine *engine, brume_bits *bits,
+                             brume_rows_file *out, brume_error *error)
+{
+    uint64_t words[4];
+    brume_rows_file made = {0};
+    BRUME_TRY(brume_bits_words(bits, words, 4, error));
+    BRUME_TRY(open_file(question->query, &made, error));
+    reader all = {.question = question, .engine = engine, .out = made.file};
+    brume_hash_key table_key = {{words[2], words[3]}};
+    all.kept.key = (brume_hash_key){{words[0], words[1]}};
+    brume_dictionary_make(&all.kept.units, &table_key, 0);
+    brume_status status = with_rows(&all, select_rows, error);
+    for (uint32_t i = 0; status == BRUME_OK && i < all.kept.units.count; i++)
+        fputs(all.kept.texts[i], all.out);
+    free_keeper(&all.kept);
+    status = finish(status, &made, error);
+    if (status == BRUME_OK)
+        *out = made;
+    return status;
+}
+
+brume_status brume_rows_check(const brume_question *question, brume_engine *engine, uint64_t most,
+                              brume_error *error)
+{
+    reader all = {.question = question, .engine = engine, .most = most};
+    return with_rows(&all, look_for_rows, error);
+}

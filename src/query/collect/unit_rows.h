@@ -1,0 +1,42 @@
+/* The rows of a question as a CSV file in memory: what a statistic that is not SQL reads.
+ *
+ * Of each unit one row counts, the one with the smallest keyed hash; where a row is a unit, all do.
+ * Rows never touch a disk. */
+#ifndef BRUME_QUERY_UNIT_ROWS_H
+#define BRUME_QUERY_UNIT_ROWS_H
+
+#include <stdio.h>
+
+#include <brume/bits.h>
+
+#include "query/plan/question.h"
+#include "reader/format.h"
+
+/* SELECT COUNT("a"), COUNT("b") ... FROM "dataset": the question whose rows hold every column that
+ * can be read, clamped as everywhere. The caller frees *out. */
+BRUME_MUST_USE brume_status brume_rows_question(const brume_policy *policy, const char *dataset,
+                                                char **out, brume_error *error);
+
+/* How the file is read: texts may hold line ends. */
+extern const brume_text_format brume_rows_format;
+
+typedef struct brume_rows_file {
+    FILE *file;
+    char path[48]; /* to be opened while `file` is open */
+} brume_rows_file;
+
+/* A header line with the names of the columns, then the rows: none of them, or those that the
+ * engine finds. Close with brume_rows_file_close. */
+BRUME_MUST_USE brume_status brume_rows_none(const brume_question *question, brume_rows_file *out,
+                                            brume_error *error);
+BRUME_MUST_USE brume_status brume_rows_read(const brume_question *question, brume_engine *engine,
+                                            brume_bits *bits, brume_rows_file *out,
+                                            brume_error *error);
+void brume_rows_file_close(brume_rows_file *file);
+
+/* BRUME_EARGUMENT if there is no row, or more than `most` of them (0: any number). Only for where
+ * the number of rows is public. */
+BRUME_MUST_USE brume_status brume_rows_check(const brume_question *question, brume_engine *engine,
+                                             uint64_t most, brume_error *error);
+
+#endif

@@ -1,0 +1,201 @@
+/* A checked query: brume's own small representation of the SQL it accepts.
+ *
+ * 1. What is measured: rows (`from` where `where`), each with a unit, grouped by `keys`, summarised
+ *    by `aggregates`. Equal keys and equal aggregates stand there once.
+ * 2. What is shown: `outputs`, HAVING, ORDER BY, LIMIT: trees over keys and released aggregates
+ *    (formula.h), post-processing that reads no data.
+ * 3. Everything not represented here was refused by name.
+ * 4. Inside the argument of an aggregate a column with declared bounds counts as its clamped value;
+ *    conditions and group keys see it as it is. */
+#ifndef BRUME_QUERY_QUERY_H
+#define BRUME_QUERY_QUERY_H
+
+#include <brume/status.h>
+
+#include "engine/engine.h"
+#include "query/expression/expression.h"
+
+/* ---- what the query may name ---- */
+
+typedef enum brume_privacy {
+    BRUME_PRIVACY_UNIT,   /* a column says whose row it is */
+    BRUME_PRIVACY_ROW,    /* every row is somebody else's */
+    BRUME_PRIVACY_PUBLIC, /* a table that needs no protection */
+} brume_privacy;
+
+typedef struct brume_catalog_column {
+    const char *name;
+    brume_type type; /* BRUME_TYPE_REFUSED: known, but may not be used */
+    brume_leaf leaf;
+    const char *native;
+    bool not_null;
+    const char *low, *high; /* declared bounds, exact decimals; NULL: none */
+} brume_catalog_column;
+
+typedef struct brume_catalog_table {
+    const char *name;
+    brume_privacy privacy;
+    size_t unit; /* index of the unit column where privacy is UNIT */
+    const brume_catalog_column *columns;
+    size_t column_count;
+} brume_catalog_table;
+
+typedef struct brume_catalog {
+    const brume_catalog_table *tables;
+    size_t table_count;
+} brume_catalog;
+
+/* ---- where rows come from ---- */
+
+typedef enum brume_relation_kind {
+    BRUME_RELATION_TABLE,  /* a table of the catalog */
+    BRUME_RELATION_SELECT, /* expressions of the rows of `left` that satisfy `condition` */
+    BRUME_RELATION_GROUP,  /* per unit: `left` grouped by its first `key_count` columns */
+    BRUME_RELATION_JOIN,   /* `left` and `right` on `condition` */
+} brume_relation_kind;
+
+typedef enum brume_join {
+    BRUME_JOIN_INNER,
+    BRUME_JOIN_LEFT,
+    BRUME_JOIN_RIGHT,
+    BRUME_JOIN_FULL,
+    BRUME_JOIN_SEMI, /* the rows of `left` that have a match in `right` */
+    BRUME_JOIN_ANTI, /* those that have none */
+} brume_join;
+
+/* Exact aggregates of one unit's rows, inside a per-unit subquery. */
+typedef enum brume_fold {
+    BRUME_FOLD_COUNT_ROWS,
+    BRUME_FOLD_COUNT,
+    BRUME_FOLD_COUNT_DISTINCT,
+    BRUME_FOLD_SUM,
+    BRUME_FOLD_MIN,
+    BRUME_FOLD_MAX,
+} brume_fold;
+
+typedef struct brume_relation_column {
+    const char *name;                   /* as the query calls it; NULL: not nameable */
+    const brume_expression *reference;  /* the COLUMN node that stands for it */
+    const brume_expression *expression; /* SELECT: what it is */
+    brume_fold fold;                    /* GROUP, after the keys: the aggregate ... */
+    size_t argument;                    /* ... of this column of `left` */
+    const brume_expression *inside;     /* what stands for it inside an aggregate's argument */
+    size_t table_column;                /* TABLE: the catalog's column, */
+    const char *stored;                 /* its name there, */
+    brume_leaf leaf;                    /* and how it is read */
+} brume_relation_column;
+
+typedef struct brume_relation {
+    brume_relation_kind kind;
+    size_t number; /* unique in the query */
+    brume_privacy privacy;
+    size_t unit; /* column that holds the unit, where privacy is UNIT */
+    /* At most one row for each unit and value of the grain columns; `grain_known` false: no
+     * promise. A known grain without columns: one row per unit. */
+    bool grain_known;
+    size_t grain_count;
+    const size_t *grain;
+    size_t column_count;
+    const brume_relation_column *columns;
+    size_t table;     /* TABLE: index in the catalog */
+    size_t key_count; /* GROUP */
+    brume_join join;
+    const struct brume_relation *left, *right;
+    const brume_expression *condition;       /* SELECT, JOIN; NULL: none */
+    const brume_expression *right_condition; /* SEMI, ANTI: which rows of `right` count; or NULL */
+} brume_relation;
+
+/* ---- what is measured ---- */
+
+typedef enum brume_aggregate_kind {
+    BRUME_AGGREGATE_COUNT_ROWS,  /* COUNT(*) */
+    BRUME_AGGREGATE_COUNT,       /* COUNT(x) */
+    BRUME_AGGREGATE_COUNT_UNITS, /* COUNT(DISTINCT unit) */
+    BRUME_AGGREGATE_SUM,
+    BRUME_AGGREGATE_AVG,
+    BRUME_AGGREGATE_VAR_POP,
+    BRUME_AGGREGATE_VAR_SAMP,
+    BRUME_AGGREGATE_STDDEV_POP,
+    BRUME_AGGREGATE_STDDEV_SAMP,
+    BRUME_AGGREGATE_QUANTILE, /* MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC */
+    BRUME_AGGREGATE_MODE,
+} brume_aggregate_kind;
+
+typedef struct brume_aggregate {
+    brume_aggregate_kind kind;
+    const brume_expression *argument; /* NULL: COUNT_ROWS, COUNT_UNITS; a number and bounded for SUM
+                                         to QUANTILE */
+    int64_t fraction[2]; /* QUANTILE: numerator and denominator, 0 <= q <= 1, reduced */
+} brume_aggregate;
+
+const char *brume_aggregate_word(brume_aggregate_kind kind);
+
+typedef struct brume_key {
+    const brume_expression *expression;
+    /* The plain column of the catalog that it is, if it is one (for declared domains). */
+    bool is_column;
+    size_t table, column;
+} brume_key;
+
+/* A table that the query reads. `nullable_side`: it is on the nullable side of an outer join, or in
+ * a NOT EXISTS that compares more than the unit, where removing a unit turns rows into other rows:
+ * charge it as under replacement. */
+typedef struct brume_query_table {
+    size_t table;
+    bool nullable_side;
+} brume_query_table;
+
+/* ---- what is shown ---- */
+
+struct brume_formula;
+
+typedef struct brume_query_output {
+    const char *name;
+    const struct brume_formula *value;
+} brume_query_output;
+
+typedef struct brume_query_order {
+    const struct brume_formula *value;
+    bool descending, nulls_first;
+} brume_query_order;
+
+typedef struct brume_query {
+    const brume_relation *from;
+    const brume_expression *where; /* NULL: all rows */
+    const brume_expression *unit;  /* NULL: the row */
+    size_t table_count;            /* those that need protection, each once; at least one */
+    const brume_query_table *tables;
+    size_t public_count;
+    const size_t *public_tables;
+    size_t key_count;
+    const brume_key *keys;
+    size_t aggregate_count;
+    const brume_aggregate *aggregates;
+    /* One row per unit at most, so max_groups = max_rows = 1 whatever was registered (per-unit
+     * subquery, or the row is the unit). */
+    bool one_row_per_unit;
+    /* One row per unit in each group at most, so max_rows = 1. */
+    bool one_row_per_group;
+    size_t output_count;
+    const brume_query_output *outputs;
+    const struct brume_formula *having; /* NULL: all groups */
+    size_t order_count;
+    const brume_query_order *order; /* then by key */
+    int64_t limit, offset;          /* limit -1: none */
+    const char *normal;             /* normalised text: equal for queries that mean the same by
+                                       construction; names as in the catalog, for the ledger */
+    struct brume_arena *arena;      /* owns everything above */
+} brume_query;
+
+/* Free a query with all that is in its arena; NULL is allowed. */
+void brume_query_free(brume_query *query);
+
+/* A node that the planner may add in a query's arena: `value` clamped to `bounds` (in its type's
+ * units) and put on a grid, as a BIGINT. binary_digits 0 on an integer or decimal: in units of
+ * 10^-scale, exact. Otherwise the value is first a double, and the step is 2^-binary_digits, halves
+ * to even. EOVERFLOW if it does not fit 63 bits. */
+BRUME_MUST_USE brume_status brume_query_grid(brume_query *query, const brume_expression *value,
+                                             const brume_bounds *bounds, int binary_digits,
+                                             const brume_expression **grid, brume_error *error);
+
+#endif

@@ -1,0 +1,31 @@
+/* What is collected from the rows for one measurement: which rows, under which keys, which values
+ * of them, and how much of each unit is kept. A plain description that owns nothing. */
+#ifndef BRUME_QUERY_COLLECTION_H
+#define BRUME_QUERY_COLLECTION_H
+
+#include "query/plan/policy.h"
+#include "query/expression/query.h"
+
+/* An expression whose values are summed, squared or ranked. */
+typedef struct brume_plan_value {
+    const brume_expression *argument; /* as asked */
+    const brume_expression *grid;     /* as a grid integer */
+    int64_t low, high;                /* bounds on the grid */
+    double step;                      /* value = step * grid integer */
+    bool squares, keep;
+    const brume_policy_column
+        *declared; /* for modes: the grid integer is the place in its domain */
+} brume_plan_value;
+
+typedef struct brume_collection {
+    const brume_query *query; /* its FROM, WHERE, unit and keys */
+    uint64_t max_groups, max_rows;
+    bool bounded;   /* max_groups or max_rows may cut what a unit has */
+    uint64_t cells; /* declared groups: all combinations of `domain`; 0: those that some unit has */
+    const brume_key_value *domain; /* domain_size[k] values for each key in turn */
+    const size_t *domain_size;
+    size_t value_count;
+    const brume_plan_value *values;
+} brume_collection;
+
+#endif

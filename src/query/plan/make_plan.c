@@ -1,0 +1,413 @@
+/* Making the plan of a query: what is measured, with how much noise, at what price. */
+#include "query/plan/make_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "query/plan/bias.h"
+#include "query/plan/plan_parts.h"
+#include "query/plan/private_mode.h"
+
+enum { DOMAIN_CELLS = 1000000 };
+
+/* ---- whose data, under which rule, in which shape ---- */
+
+static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_table *tables,
+                                            brume_error *error)
+{
+    const brume_query *query = plan->query;
+    const brume_dataset *first = tables[query->tables[0].table].dataset;
+    plan->rule = first->filter.rule;
+    plan->adjacency = first->adjacency;
+    plan->shape.max_groups = plan->shape.max_rows = UINT64_MAX;
+    for (size_t i = 0; i < query->table_count; i++) {
+        const brume_plan_table *table = &tables[query->tables[i].table];
+        if (table->dataset->filter.rule != plan->rule)
+            return brume_fail(error, BRUME_EPOLICY, "register them under one rule",
+                              "'%s' and '%s' have budgets of different rules", first->name,
+                              table->dataset->name);
+        if (table->dataset->adjacency != plan->adjacency)
+            return brume_fail(error, BRUME_EPOLICY, "register them under one adjacency",
+                              "'%s' and '%s' are registered under different adjacencies",
+                              first->name, table->dataset->name);
+        if (table->policy->max_groups < plan->shape.max_groups)
+            plan->shape.max_groups = table->policy->max_groups;
+        if (table->policy->max_rows < plan->shape.max_rows)
+            plan->shape.max_rows = table->policy->max_rows;
+        /* On the nullable side of an outer join a unit that goes turns rows of another table into
+         * others: charged as a replacement. Where units are replaced two units' rows would change,
+         * which no price here covers. */
+        if (query->tables[i].nullable_side && plan->adjacency == BRUME_REPLACE)
+            return brume_fail(error, BRUME_EPOLICY, "use an inner join, or register add-remove",
+                              "an outer join, or NOT EXISTS that compares more than the unit, is "
+                              "not answered under the adjacency replace");
+        plan->shape.replace = plan->shape.replace || query->tables[i].nullable_side;
+    }
+    plan->shape.replace = plan->shape.replace || plan->adjacency == BRUME_REPLACE;
+    if (query->one_row_per_unit || !query->unit)
+        plan->shape.max_groups = plan->shape.max_rows = 1;
+    if (query->one_row_per_group)
+        plan->shape.max_rows = 1;
+    plan->bounded = query->unit && !query->one_row_per_unit;
+    return BRUME_OK;
+}
+
+/* ---- keys ---- */
+
+static const brume_policy_column *declared(const brume_plan_table *tables, const brume_key *key)
+{
+    if (!key->is_column)
+        return NULL;
+    const brume_policy_column *column = &tables[key->table].policy->columns[key->column];
+    return column->domain_count ? column : NULL;
+}
+
+static brume_status plan_keys(brume_plan *plan, const brume_plan_table *tables, brume_error *error)
+{
+    const brume_query *query = plan->query;
+    size_t values = 0;
+    double cells = 1;
+    for (size_t i = 0; i < query->key_count; i++) {
+        const brume_policy_column *column = declared(tables, &query->keys[i]);
+        plan->shape.private_keys = plan->shape.private_keys || !column;
+        values += column ? column->domain_count : 0;
+        cells *= column ? (double)column->domain_count : 1;
+    }
+    if (plan->shape.private_keys)
+        return BRUME_OK;
+    if (cells > DOMAIN_CELLS)
+        return brume_fail(error, BRUME_EOVERFLOW, "group by fewer columns",
+                          "the declared domains have %.6g combinations, at most %d are answered",
+                          cells, DOMAIN_CELLS);
+    plan->shape.cells = (uint64_t)cells;
+    plan->domain = calloc(values + 1, sizeof *plan->domain);
+    plan->domain_size = calloc(query->key_count + 1, sizeof *plan->domain_size);
+    plan->domain_columns = calloc(query->key_count + 1, sizeof *plan->domain_columns);
+    if (!plan->domain || !plan->domain_size || !plan->domain_columns)
+        return brume_no_memory(error, "a plan");
+    size_t at = 0;
+    for (size_t i = 0; i < query->key_count; i++) {
+        const brume_policy_column *column = declared(tables, &query->keys[i]);
+        plan->domain_size[i] = column->domain_count;
+        plan->domain_columns[i] = column;
+        for (size_t j = 0; j < column->domain_count; j++)
+            BRUME_TRY(brume_policy_domain_value(column->type, column->domain[j],
+                                                &plan->domain[at++], error));
+    }
+    return BRUME_OK;
+}
+
+/* ---- values ---- */
+
+static int find_value(const brume_plan *plan, const brume_expression *argument, bool places)
+{
+    for (size_t i = 0; i < plan->value_count; i++)
+        if ((plan->values[i].declared != NULL) == places &&
+            brume_expression_equal(plan->values[i].argument, argument))
+            return (int)i;
+    return BRUME_NOT_MEASURED;
+}
+
+/* The declared column that an expression plainly is, or NULL. */
+static const brume_policy_column *declared_column(const brume_plan_table *tables,
+                                                  const brume_expression *x)
+{
+    if (x->operation != BRUME_OPERATION_COLUMN || x->relation->kind != BRUME_RELATION_TABLE)
+        return NULL;
+    size_t column = x->relation->columns[x->column].table_column;
+    const brume_policy_column *found = &tables[x->relation->table].policy->columns[column];
+    return found->domain_count ? found : NULL;
+}
+
+static bool ranks(brume_aggregate_kind kind)
+{
+    return kind == BRUME_AGGREGATE_QUANTILE || kind == BRUME_AGGREGATE_MODE;
+}
+
+static bool is_variance(brume_aggregate_kind kind)
+{
+    return kind == BRUME_AGGREGATE_VAR_POP || kind == BRUME_AGGREGATE_VAR_SAMP ||
+           kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
+}
+
+/* The measurement of the mode of `argument`, the same for all aggregates that ask for it. */
+static int add_mode(brume_plan *plan, const brume_expression *argument)
+{
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_MODE &&
+            brume_expression_equal(plan->measurements[i].mode.argument, argument))
+            return (int)i;
+    plan->measurements[plan->measurement_count] =
+        (brume_measurement){.kind = BRUME_MEASUREMENT_MODE, .mode = {.argument = argument}};
+    return (int)plan->measurement_count++;
+}
+
+static void collect_values(brume_plan *plan, const brume_plan_table *tables)
+{
+    const brume_query *query = plan->query;
+    for (size_t i = 0; i < query->aggregate_count; i++) {
+        const brume_aggregate *aggregate = &query->aggregates[i];
+        plan->aggregates[i] = (brume_plan_aggregate){BRUME_NOT_MEASURED,
+                                                     BRUME_NOT_MEASURED,
+                                                     BRUME_NOT_MEASURED,
+                                                     BRUME_NOT_MEASURED,
+                                                     BRUME_NOT_MEASURED,
+                                                     BRUME_NOT_MEASURED,
+                                                     0,
+                                                     false};
+        if (!aggregate->argument ||
+            (aggregate->kind == BRUME_AGGREGATE_COUNT && !aggregate->argument->nullable))
+            continue;
+        bool places = aggregate->kind == BRUME_AGGREGATE_MODE;
+        const brume_policy_column *column = places ? declared_column(tables, aggregate->argument)
+                                                   : NULL;
+        if (places && !column) {
+            plan->aggregates[i].value = add_mode(plan, aggregate->argument);
+            plan->aggregates[i].private_mode = true;
+            continue;
+        }
+        int value = find_value(plan, aggregate->argument, places);
+        if (value == BRUME_NOT_MEASURED) {
+            value = (int)plan->value_count++;
+            plan->values[value] =
+                (brume_plan_value){.argument = aggregate->argument, .declared = column};
+        }
+        plan->aggregates[i].value = value;
+        plan->values[value].squares = plan->values[value].squares || is_variance(aggregate->kind);
+        plan->values[value].keep = plan->values[value].keep || ranks(aggregate->kind);
+    }
+}
+
+/* ---- measures ---- */
+
+/* The modes of undeclared values: one measure each. */
+static brume_status measure_modes(brume_plan *plan, brume_error *error)
+{
+    for (size_t i = 0; i < plan->measurement_count; i++) {
+        if (plan->measurements[i].kind != BRUME_MEASUREMENT_MODE)
+            continue;
+        plan->measurements[i].mode.measure = plan->measure_count;
+        plan->measures[plan->measure_count++] = (brume_measure){.kind = BRUME_MEASURE_PRIVATE_MODE};
+        BRUME_TRY(brume_private_mode_plan(plan, i, error));
+    }
+    for (size_t i = 0; i < plan->query->aggregate_count; i++) {
+        brume_plan_aggregate *to = &plan->aggregates[i];
+        if (to->private_mode)
+            to->selection = (int)plan->measurements[to->value].mode.measure;
+    }
+    return BRUME_OK;
+}
+
+static int add_measure(brume_plan *plan, brume_measure_kind kind, int value)
+{
+    size_t expression = value < 0 ? 0 : (size_t)value;
+    for (size_t i = 0; i < plan->measure_count; i++)
+        if (plan->measures[i].kind == kind && plan->measures[i].expression == expression)
+            return (int)i;
+    brume_measure *measure = &plan->measures[plan->measure_count];
+    *measure = (brume_measure){.kind = kind, .expression = expression};
+    if (value >= 0) {
+        measure->low = plan->values[value].low;
+        measure->high = plan->values[value].high;
+    }
+    return (int)plan->measure_count++;
+}
+
+/* The number of rows: of units where each has at most one row. */
+static int measure_rows(brume_plan *plan)
+{
+    if (plan->shape.max_rows > 1)
+        return add_measure(plan, BRUME_MEASURE_ROWS, BRUME_NOT_MEASURED);
+    return plan->units = add_measure(plan, BRUME_MEASURE_UNITS, BRUME_NOT_MEASURED);
+}
+
+/* The number of values of an expression: of rows where it is never NULL. */
+static int measure_count(brume_plan *plan, int value)
+{
+    if (value < 0 || !plan->values[value].argument->nullable)
+        return measure_rows(plan);
+    return add_measure(plan, BRUME_MEASURE_VALUES, value);
+}
+
+static bool has_measure(const brume_plan *plan, brume_measure_kind kind, int value)
+{
+    for (size_t i = 0; i < plan->measure_count; i++)
+        if (plan->measures[i].kind == kind &&
+            (value < 0 || plan->measures[i].expression == (size_t)value))
+            return true;
+    return false;
+}
+
+/* Is the count that belongs to an expression measured for another reason? */
+static bool count_is_measured(const brume_plan *plan, int value)
+{
+    if (plan->values[value].argument->nullable)
+        return has_measure(plan, BRUME_MEASURE_VALUES, value);
+    return has_measure(plan, plan->shape.max_rows > 1 ? BRUME_MEASURE_ROWS : BRUME_MEASURE_UNITS,
+                       BRUME_NOT_MEASURED);
+}
+
+static void measure_aggregate(brume_plan *plan, size_t index)
+{
+    brume_plan_aggregate *to = &plan->aggregates[index];
+    switch (plan->query->aggregates[index].kind) {
+    case BRUME_AGGREGATE_COUNT_UNITS:
+        to->count = plan->units = add_measure(plan, BRUME_MEASURE_UNITS, BRUME_NOT_MEASURED);
+        break;
+    case BRUME_AGGREGATE_COUNT_ROWS:
+        to->count = measure_rows(plan);
+        break;
+    case BRUME_AGGREGATE_COUNT:
+        to->count = measure_count(plan, to->value);
+        break;
+    case BRUME_AGGREGATE_VAR_POP:
+    case BRUME_AGGREGATE_VAR_SAMP:
+    case BRUME_AGGREGATE_STDDEV_POP:
+    case BRUME_AGGREGATE_STDDEV_SAMP:
+        to->squares = add_measure(plan, BRUME_MEASURE_SQUARES, to->value);
+        to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
+        to->count = measure_count(plan, to->value);
+        break;
+    case BRUME_AGGREGATE_AVG:
+        to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
+        to->count = measure_count(plan, to->value);
+        break;
+    case BRUME_AGGREGATE_MODE:
+        if (!to->private_mode)
+            to->selection = add_measure(plan, BRUME_MEASURE_MODE, to->value);
+        break;
+    case BRUME_AGGREGATE_SUM:
+    case BRUME_AGGREGATE_QUANTILE:
+        break; /* when the counts are known */
+    }
+}
+
+/* SUM: centre times count plus the centred sum where the count is there anyway, else directly. */
+static void measure_sum(brume_plan *plan, size_t index)
+{
+    brume_plan_aggregate *to = &plan->aggregates[index];
+    if (plan->query->aggregates[index].kind != BRUME_AGGREGATE_SUM)
+        return;
+    if (count_is_measured(plan, to->value)) {
+        to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
+        to->count = measure_count(plan, to->value);
+    } else {
+        to->direct = add_measure(plan, BRUME_MEASURE_DIRECT, to->value);
+    }
+}
+
+static int compare_fractions(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    brume_wide x = (brume_wide)a[0] * b[1], y = (brume_wide)b[0] * a[1];
+    return (x > y) - (x < y);
+}
+
+/* All quantiles of one expression are one measure; equal ones are asked once. Returns how many of
+ * `fractions` it used. */
+static size_t measure_quantiles(brume_plan *plan, int value, int64_t (*fractions)[2])
+{
+    const brume_query *query = plan->query;
+    size_t count = 0;
+    for (size_t i = 0; i < query->aggregate_count; i++)
+        if (query->aggregates[i].kind == BRUME_AGGREGATE_QUANTILE &&
+            plan->aggregates[i].value == value) {
+            fractions[count][0] = query->aggregates[i].fraction[0];
+            fractions[count++][1] = query->aggregates[i].fraction[1];
+        }
+    if (count == 0)
+        return 0;
+    qsort(fractions, count, sizeof *fractions, compare_fractions);
+    size_t different = 1;
+    for (size_t i = 1; i < count; i++)
+        if (compare_fractions(fractions[i], fractions[different - 1]) != 0)
+            memcpy(fractions[different++], fractions[i], sizeof *fractions);
+    int measure = add_measure(plan, BRUME_MEASURE_QUANTILES, value);
+    plan->measures[measure].fractions = (const int64_t(*)[2])fractions;
+    plan->measures[measure].fraction_count = different;
+    for (size_t i = 0; i < query->aggregate_count; i++) {
+        if (query->aggregates[i].kind != BRUME_AGGREGATE_QUANTILE ||
+            plan->aggregates[i].value != value)
+            continue;
+        plan->aggregates[i].selection = measure;
+        for (size_t j = 0; j < different; j++)
+            if (compare_fractions(fractions[j], query->aggregates[i].fraction) == 0)
+                plan->aggregates[i].fraction = (int)j;
+    }
+    return different;
+}
+
+static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tables,
+                                  brume_error *error)
+{
+    size_t aggregates = plan->query->aggregate_count;
+    plan->aggregates = calloc(aggregates + 1, sizeof *plan->aggregates);
+    plan->values = calloc(aggregates + 1, sizeof *plan->values);
+    plan->measurements = calloc(aggregates + 2, sizeof *plan->measurements);
+    plan->measures = calloc(3 * aggregates + 2, sizeof *plan->measures);
+    plan->fractions = calloc(aggregates + 1, sizeof *plan->fractions);
+    if (!plan->aggregates || !plan->values || !plan->measures || !plan->fractions ||
+        !plan->measurements)
+        return brume_no_memory(error, "a plan");
+    plan->units = BRUME_NOT_MEASURED;
+    plan->measurements[plan->measurement_count++] =
+        (brume_measurement){.kind = BRUME_MEASUREMENT_GROUPS};
+    collect_values(plan, tables);
+    BRUME_TRY(brume_plan_grid_values(plan, error));
+    if (plan->shape.private_keys) /* the test of keys comes first: measures[0] */
+        plan->units = add_measure(plan, BRUME_MEASURE_UNITS, BRUME_NOT_MEASURED);
+    for (size_t i = 0; i < aggregates; i++)
+        measure_aggregate(plan, i);
+    for (size_t i = 0; i < aggregates; i++)
+        measure_sum(plan, i);
+    for (size_t i = 0, at = 0; i < plan->value_count; i++)
+        at += measure_quantiles(plan, (int)i, plan->fractions + at);
+    BRUME_TRY(measure_modes(plan, error));
+    if (plan->measure_count == 0)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask for COUNT(*), SUM, AVG, MEDIAN ...",
+                          "a query that measures nothing");
+    return BRUME_OK;
+}
+
+/* What is collected for the groups of the query; everything it points to is the plan's. */
+static brume_collection collect_groups(const brume_plan *plan)
+{
+    return (brume_collection){.query = plan->query,
+                              .max_groups = plan->shape.max_groups,
+                              .max_rows = plan->shape.max_rows,
+                              .bounded = plan->bounded,
+                              .cells = plan->shape.cells,
+                              .domain = plan->domain,
+                              .domain_size = plan->domain_size,
+                              .value_count = plan->value_count,
+                              .values = plan->values};
+}
+
+static brume_status make(brume_plan *plan, const brume_plan_table *tables,
+                         const brume_payment *payment, brume_error *error)
+{
+    BRUME_TRY(check_tables_compatible(plan, tables, error));
+    BRUME_TRY(plan_keys(plan, tables, error));
+    BRUME_TRY(plan_measures(plan, tables, error));
+    plan->measurements[0].collection = collect_groups(plan);
+    BRUME_TRY(brume_bias_plan(plan, tables, error));
+    return brume_plan_pay(plan, tables, payment, error);
+}
+
+brume_status brume_query_plan_make(brume_query *query, const brume_plan_table *tables,
+                                   const brume_payment *payment, brume_plan **out,
+                                   brume_error *error)
+{
+    brume_plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return brume_no_memory(error, "a plan");
+    plan->query = query;
+    brume_status status = make(plan, tables, payment, error);
+    if (status != BRUME_OK) {
+        brume_query_plan_close(plan);
+        return status;
+    }
+    *out = plan;
+    return BRUME_OK;
+}

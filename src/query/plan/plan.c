@@ -1,0 +1,100 @@
+/* The plan of a query: its parts in words and numbers, and its end. */
+#include "query/plan/plan.h"
+
+#include <stdlib.h>
+
+#include <brume/stable_histogram.h>
+
+#include "query/price/error_bar.h"
+
+void brume_query_plan_close(brume_plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->measures);
+    free(plan->values);
+    free(plan->aggregates);
+    free(plan->domain);
+    free(plan->domain_size);
+    free(plan->domain_columns);
+    free(plan->measurements);
+    brume_key_selection_close(plan->selection);
+    free(plan->fractions);
+    free(plan);
+}
+
+double brume_plan_joint_share(const brume_plan *plan)
+{
+    double share = 1;
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        share -= plan->measurements[i].share;
+    return share;
+}
+
+const char *brume_measure_word(brume_measure_kind kind)
+{
+    switch (kind) {
+    case BRUME_MEASURE_UNITS:
+        return "units";
+    case BRUME_MEASURE_ROWS:
+        return "rows";
+    case BRUME_MEASURE_VALUES:
+        return "values";
+    case BRUME_MEASURE_CENTRED:
+        return "centred sum";
+    case BRUME_MEASURE_SQUARES:
+        return "centred squares";
+    case BRUME_MEASURE_DIRECT:
+        return "sum";
+    case BRUME_MEASURE_QUANTILES:
+        return "quantiles";
+    case BRUME_MEASURE_MODE:
+        return "mode";
+    case BRUME_MEASURE_PRIVATE_MODE:
+        return "units of each value";
+    }
+    return "";
+}
+
+const char *brume_plan_mechanism(const brume_plan *plan, size_t measure)
+{
+    if (plan->measures[measure].kind == BRUME_MEASURE_QUANTILES)
+        return "exponential";
+    if (plan->measures[measure].kind == BRUME_MEASURE_MODE)
+        return "permute_and_flip";
+    switch (brume_measure_noise(&plan->measures[measure], plan->price.noise)) {
+    case BRUME_NOISE_DISCRETE_LAPLACE:
+        return "discrete_laplace";
+    case BRUME_NOISE_ROUNDED_GAUSSIAN:
+        return "gaussian";
+    case BRUME_NOISE_DISCRETE_GAUSSIAN:
+        break;
+    }
+    return "discrete_gaussian";
+}
+
+double brume_plan_step(const brume_plan *plan, const brume_measure *measure)
+{
+    switch (measure->kind) {
+    case BRUME_MEASURE_CENTRED:
+    case BRUME_MEASURE_DIRECT:
+        return plan->values[measure->expression].step;
+    case BRUME_MEASURE_SQUARES:
+        return plan->values[measure->expression].step * plan->values[measure->expression].step;
+    case BRUME_MEASURE_UNITS:
+    case BRUME_MEASURE_ROWS:
+    case BRUME_MEASURE_VALUES:
+    case BRUME_MEASURE_QUANTILES:
+    case BRUME_MEASURE_MODE:
+    case BRUME_MEASURE_PRIVATE_MODE:
+        break;
+    }
+    return 1;
+}
+
+double brume_plan_width(const brume_plan *plan, size_t measure, double beta)
+{
+    const brume_measure *one = &plan->measures[measure];
+    return brume_plan_step(plan, one) *
+           brume_error_width(brume_measure_noise(one, plan->price.noise), one->scale, beta);
+}

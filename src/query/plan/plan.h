@@ -1,0 +1,126 @@
+/* The plan of a query: what is measured, with how much noise, at what price. It is made from the
+ * query, the policies and the payment (make_plan.h); it reads no row, so everything in it may be
+ * shown.
+ *
+ * A plan is a list of measurements. Each says what is collected for it and what its price buys; how
+ * each kind is drawn and shown is one row of the table in measurement.c.
+ *
+ * 1. A count or a sum that several aggregates need is measured once. All measures get equal shares.
+ * 2. Laplace or Gaussian noise, whichever has the smaller error for this plan under the dataset's
+ *    rule; both are priced, neither is guessed.
+ * 3. Keys whose columns all have declared domains are public: every combination is answered, also
+ *    the empty ones. Otherwise keys are private: a key is shown only if enough units are in it.
+ * 4. What is charged is what was typed (and the delta used), to every dataset of the query. */
+#ifndef BRUME_QUERY_PLAN_H
+#define BRUME_QUERY_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <brume/filter.h>
+#include <brume/status.h>
+
+#include "ledger/ledger.h"
+#include "query/plan/collection.h"
+#include "query/plan/policy.h"
+#include "query/price/price.h"
+#include "query/expression/query.h"
+
+/* What the analyst pays, as typed; NULL: not typed. Exactly one of epsilon and rho. */
+typedef struct brume_payment {
+    const char *epsilon, *delta, *rho;
+} brume_payment;
+
+/* A table of the catalog, with what the ledger says of it. */
+typedef struct brume_plan_table {
+    const brume_dataset *dataset;
+    const brume_policy *policy;
+} brume_plan_table;
+
+enum { BRUME_NOT_MEASURED = -1 };
+
+/* Where the numbers of an aggregate are: indices of measures, or BRUME_NOT_MEASURED. `count` is the
+ * number of values (or rows, or units) that belongs to it. */
+typedef struct brume_plan_aggregate {
+    int value; /* index of its brume_plan_value; of a private mode, of its measurement */
+    int count, centred, squares, direct, selection;
+    int fraction; /* which of the selection's quantiles */
+    bool private_mode;
+} brume_plan_aggregate;
+
+typedef enum brume_measurement_kind {
+    BRUME_MEASUREMENT_GROUPS, /* the measures of every group, and which private keys are shown */
+    BRUME_MEASUREMENT_MODE,   /* the mode of an expression whose values nobody declared */
+    BRUME_MEASUREMENT_BIAS,   /* how many units bounding and clamping concern */
+} brume_measurement_kind;
+
+enum { BRUME_BIAS_VALUES = 16 };
+
+/* One reading of the rows, and what is released of it. */
+typedef struct brume_measurement {
+    brume_measurement_kind kind;
+    brume_collection collection; /* what is collected */
+    /* The price. A measurement with a share of its own buys `count` numbers with it, each of which
+     * a unit moves by at most 1. Without one (0) it has its measures in plan->measures, which are
+     * priced together. */
+    double share;
+    size_t count;
+    brume_noise_kind noise;
+    double scale;
+    union {
+        struct {
+            const brume_expression *argument;
+            size_t measure; /* of the kind PRIVATE_MODE */
+        } mode;
+        struct {
+            bool cut;                       /* number 1 is the units that bounding cuts */
+            int clamped[BRUME_BIAS_VALUES]; /* which number belongs to a value of the plan */
+        } bias;                             /* number 0 is all units */
+    };
+} brume_measurement;
+
+typedef struct brume_plan {
+    brume_query *query; /* not owned */
+    brume_rule rule;
+    brume_adjacency adjacency;
+    brume_shape shape;
+    brume_price price;
+    brume_measure *measures;
+    size_t measure_count;
+    brume_plan_value *values;
+    size_t value_count;
+    brume_plan_aggregate *aggregates; /* one per aggregate of the query */
+    brume_measurement *measurements;  /* the groups first, then modes, then estimates of bias */
+    size_t measurement_count;
+    /* Keys alone are asked for, and a test without noise shows them more often (NULL: it does not);
+     * owned. Then price.threshold is the least number of units that shows a key in half of the
+     * draws at least. */
+    struct brume_key_selection *selection;
+    int units;               /* measure of the units present, or BRUME_NOT_MEASURED */
+    brume_key_value *domain; /* public keys: domain_size[k] values for each key in turn */
+    size_t *domain_size;
+    const brume_policy_column **domain_columns; /* public keys: whose domains */
+    brume_charge charge;                        /* in the currency of the rule, for every dataset */
+    char delta[128];                            /* what was allowed: typed, or by default */
+    bool delta_by_default;                      /* nobody typed it */
+    bool bounded;                               /* max_groups or max_rows may cut what a unit has */
+    int64_t (*fractions)[2];                    /* of all quantiles */
+} brume_plan;
+
+void brume_query_plan_close(brume_plan *plan);
+
+/* How much of the price the measures have together. */
+double brume_plan_joint_share(const brume_plan *plan);
+
+/* What one step of a measure's integers is in the units of the query. */
+double brume_plan_step(const brume_plan *plan, const brume_measure *measure);
+
+/* Half-width at 1 - beta of a measure's own noise, in the units of the query. */
+double brume_plan_width(const brume_plan *plan, size_t measure, double beta);
+
+/* "discrete laplace", "rounded gaussian", ... of a measure. */
+const char *brume_plan_mechanism(const brume_plan *plan, size_t measure);
+const char *brume_measure_word(brume_measure_kind kind);
+
+#endif

@@ -1,0 +1,19 @@
+/* The parts that brume_query_plan_make is made of. */
+#ifndef BRUME_QUERY_PLAN_PARTS_H
+#define BRUME_QUERY_PLAN_PARTS_H
+
+#include "query/expression/build.h"
+#include "query/plan/plan.h"
+
+/* A grid for each of the plan's values, from their bounds or declared domains. */
+BRUME_MUST_USE brume_status brume_plan_grid_values(brume_plan *plan, brume_error *error);
+
+/* Scales, thresholds and the charge, from what was typed. */
+BRUME_MUST_USE brume_status brume_plan_pay(brume_plan *plan, const brume_plan_table *tables,
+                                           const brume_payment *payment, brume_error *error);
+
+/* WHERE of the query and, where keys are public, that the row's group is one that is answered:
+ * lists too long for an expression are left out. NULL: no condition, or the builder failed. */
+brume_node brume_plan_answered_rows(const brume_plan *plan, brume_builder *builder);
+
+#endif

@@ -1,0 +1,246 @@
+/* The payment of a plan: what was typed becomes scales, thresholds and a charge.
+ *
+ * Promise: no more is bought than what was typed pays for, and what is charged is not less than
+ * what was typed and used. */
+#include "query/plan/plan_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <brume/stable_histogram.h>
+
+#include "base/error.h"
+#include "number/rounding.h"
+#include "query/price/error_bar.h"
+
+static brume_status read_price(const char *text, const char *name, brume_decimal *out,
+                               brume_error *error)
+{
+    BRUME_TRY(brume_decimal_parse(text, out, error));
+    if (brume_decimal_is_zero(out) || !(brume_decimal_lower(out) > 0) ||
+        !isfinite(brume_decimal_upper(out)))
+        return brume_fail(error, BRUME_EARGUMENT, "a price is a positive number such as 0.5",
+                          "'%s' is %s, must be above 0", name, text);
+    return BRUME_OK;
+}
+
+/* A decimal that is not below the double. */
+static brume_status decimal_up(double x, brume_decimal *out, brume_error *error)
+{
+    char text[48];
+    for (double at = x;; at = brume_up(at)) {
+        snprintf(text, sizeof text, "%.17g", at);
+        BRUME_TRY(brume_decimal_parse(text, out, error));
+        if (brume_decimal_lower(out) >= x)
+            return BRUME_OK;
+    }
+}
+
+/* The delta that is charged: not below what is used. A double has no decimal of its own, so that
+ * the next one above could be more than was typed; what was typed is then enough. */
+static brume_status charged_delta(double used, const brume_payment *payment, brume_decimal *out,
+                                  brume_error *error)
+{
+    brume_decimal typed;
+    BRUME_TRY(decimal_up(used, out, error));
+    if (!payment->delta)
+        return BRUME_OK;
+    BRUME_TRY(brume_decimal_parse(payment->delta, &typed, error));
+    if (used <= brume_decimal_lower(&typed) && brume_decimal_compare(out, &typed) > 0)
+        *out = typed;
+    return BRUME_OK;
+}
+
+/* Keys, or values of a mode, that nobody declared show only where a test lets them. */
+static bool needs_delta(const brume_plan *plan)
+{
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_MODE)
+            return true;
+    return plan->shape.private_keys;
+}
+
+/* delta: typed; else, where it is needed, the share of the budget's that epsilon is of its. */
+static brume_status read_delta(brume_plan *plan, const brume_plan_table *tables,
+                               const brume_payment *payment, double amount, double *delta,
+                               brume_error *error)
+{
+    brume_decimal typed = {0};
+    *delta = 0;
+    if (payment->delta) {
+        BRUME_TRY(brume_decimal_parse(payment->delta, &typed, error));
+        *delta = brume_decimal_lower(&typed);
+        if (plan->rule == BRUME_RULE_PURE && *delta > 0)
+            return brume_fail(error, BRUME_EPOLICY, "leave --delta out",
+                              "the budget is of the rule pure, which has no delta");
+        if (*delta >= 0.5)
+            return brume_fail(error, BRUME_EARGUMENT, "much less than 1/(number of units)",
+                              "'delta' is %s, must be below 0.5", payment->delta);
+        brume_decimal_print(&typed, plan->delta, sizeof plan->delta);
+        return BRUME_OK;
+    }
+    if (!needs_delta(plan) || plan->rule == BRUME_RULE_PURE)
+        return BRUME_OK;
+    double least = INFINITY;
+    for (size_t i = 0; i < plan->query->table_count; i++) {
+        const brume_filter *filter = &tables[plan->query->tables[i].table].dataset->filter;
+        double share = brume_divide_down(amount, brume_decimal_upper(&filter->limit));
+        least = fmin(
+            least, brume_multiply_down(fmin(share, 1), brume_decimal_lower(&filter->limit_delta)));
+    }
+    /* less by more than decimal_up may add, so that all shares of a budget fit into it */
+    *delta = fmin(brume_multiply_down(least, 1 - 0x1p-50), 0.49);
+    plan->delta_by_default = true;
+    snprintf(plan->delta, sizeof plan->delta, "%.17g", *delta);
+    return BRUME_OK;
+}
+
+/* Largest half-width in units of the sensitivity: what the choice of the noise goes by. */
+static double worst_error(const brume_measure *measures, size_t count, brume_noise_kind noise)
+{
+    double worst = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!brume_measure_is_selection(&measures[i]))
+            worst = fmax(worst, brume_error_width(noise, measures[i].scale, 0.05) /
+                                    measures[i].sensitivity);
+    return worst;
+}
+
+/* Price both noises and keep the better one. */
+static brume_status choose_noise(brume_plan *plan, double epsilon, double delta, brume_error *error)
+{
+    BRUME_TRY(brume_price_laplace(plan->measures, plan->measure_count, &plan->shape, epsilon, delta,
+                                  &plan->price, error));
+    double laplace = worst_error(plan->measures, plan->measure_count, plan->price.noise);
+    if (plan->rule == BRUME_RULE_PURE || !(delta > 0) || laplace == 0)
+        return BRUME_OK;
+    brume_measure *other = malloc(plan->measure_count * sizeof *other);
+    if (!other)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a plan");
+    memcpy(other, plan->measures, plan->measure_count * sizeof *other);
+    brume_price price;
+    brume_status status = brume_price_gaussian(other, plan->measure_count, &plan->shape, epsilon,
+                                               delta, &price, NULL);
+    if (status == BRUME_OK && worst_error(other, plan->measure_count, price.noise) < laplace) {
+        memcpy(plan->measures, other, plan->measure_count * sizeof *other);
+        plan->price = price;
+    }
+    free(other);
+    return BRUME_OK; /* a Gaussian plan that cannot be is no reason to refuse */
+}
+
+/* The least number of units that shows a key in half of the draws at least; 0: none up to `most`.
+ */
+static uint64_t half_shown(const brume_key_selection *selection, uint64_t most)
+{
+    uint64_t low = 0, high = most; /* chances rise with the units */
+    if (brume_key_selection_probability(selection, most) < 0.5)
+        return 0;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (brume_key_selection_probability(selection, middle) >= 0.5)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+/* Keys alone: shown as often as privacy allows, where that is more often than by noisy counts. */
+static void choose_key_test(brume_plan *plan, double epsilon, double delta)
+{
+    brume_key_selection *selection = NULL;
+    if (plan->query->aggregate_count || !plan->shape.private_keys)
+        return;
+    if (brume_key_selection_open(epsilon, delta, plan->shape.max_groups,
+                                 plan->shape.replace ? BRUME_REPLACE : BRUME_ADD_REMOVE, &selection,
+                                 NULL) != BRUME_OK)
+        return; /* counts with noise do it too */
+    uint64_t half = half_shown(selection, plan->price.threshold);
+    bool laplace = plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE;
+    if (half == 0 || (half == plan->price.threshold && !laplace)) {
+        brume_key_selection_close(selection);
+        return;
+    }
+    plan->selection = selection;
+    plan->price.threshold = half;
+    plan->price.delta = delta; /* all of it is used */
+}
+
+/* Buy the numbers of the measurements that have a share of their own: each moves by at most 1. What
+ * is left of the price is for the others. */
+static brume_status pay_own_shares(brume_plan *plan, int p, double *price, brume_error *error)
+{
+    for (size_t i = 0; i < plan->measurement_count; i++) {
+        brume_measurement *one = &plan->measurements[i];
+        if (!(one->share > 0))
+            continue;
+        double part = brume_multiply_down(*price, one->share), count = (double)one->count;
+        if (p == 1) { /* count/b <= part */
+            one->noise = BRUME_NOISE_DISCRETE_LAPLACE;
+            one->scale = brume_divide_up(count, part);
+        } else { /* count/(2 sigma^2) <= part */
+            one->noise = BRUME_NOISE_DISCRETE_GAUSSIAN;
+            one->scale = brume_sqrt_up(brume_divide_up(count, brume_multiply_down(2, part)));
+        }
+        if (!(one->scale <= 0x1p50))
+            return brume_fail(error, BRUME_EOVERFLOW, "pay more",
+                              "the noise on the estimates of bias would have scale %.3g",
+                              one->scale);
+        *price = brume_subtract_down(*price, part); /* the parts add up to no more than the price */
+    }
+    return BRUME_OK;
+}
+
+static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *tables,
+                                     const brume_payment *payment, brume_error *error)
+{
+    brume_decimal amount, delta;
+    if (payment->rho) {
+        BRUME_TRY(read_price(payment->rho, "rho", &amount, error));
+    } else { /* epsilon E stands for rho = E^2/2 */
+        BRUME_TRY(read_price(payment->epsilon, "epsilon", &amount, error));
+        double epsilon = brume_decimal_upper(&amount);
+        BRUME_TRY(
+            decimal_up(brume_divide_up(brume_multiply_up(epsilon, epsilon), 2), &amount, error));
+    }
+    double rho = brume_decimal_lower(&amount), allowed = 0;
+    BRUME_TRY(read_delta(plan, tables, payment, rho, &allowed, error));
+    BRUME_TRY(pay_own_shares(plan, 2, &rho, error));
+    BRUME_TRY(brume_price_concentrated(plan->measures, plan->measure_count, &plan->shape, rho,
+                                       allowed, &plan->price, error));
+    BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));
+    return brume_charge_make(plan->rule, &amount, &delta, &plan->charge, error);
+}
+
+brume_status brume_plan_pay(brume_plan *plan, const brume_plan_table *tables,
+                            const brume_payment *payment, brume_error *error)
+{
+    if (!payment->epsilon == !payment->rho)
+        return brume_fail(error, BRUME_EARGUMENT, "give --epsilon, or --rho under concentrated",
+                          "a query needs exactly one price");
+    if (plan->rule == BRUME_RULE_CONCENTRATED)
+        return pay_concentrated(plan, tables, payment, error);
+    if (payment->rho)
+        return brume_fail(error, BRUME_EPOLICY, "pay with --epsilon",
+                          "the budget is of the rule %s, not concentrated",
+                          brume_rule_word(plan->rule));
+    if (plan->rule == BRUME_RULE_PURE && needs_delta(plan))
+        return brume_fail(error, BRUME_EPOLICY,
+                          "ask the owner to declare the values with --domain, or for a budget with "
+                          "delta",
+                          "%s undeclared values need a delta, and the budget is pure",
+                          plan->shape.private_keys ? "groups with" : "modes of");
+    brume_decimal amount, delta;
+    double allowed = 0;
+    BRUME_TRY(read_price(payment->epsilon, "epsilon", &amount, error));
+    double epsilon = brume_decimal_lower(&amount); /* not more than was typed */
+    BRUME_TRY(read_delta(plan, tables, payment, epsilon, &allowed, error));
+    BRUME_TRY(pay_own_shares(plan, 1, &epsilon, error));
+    BRUME_TRY(choose_noise(plan, epsilon, allowed, error));
+    choose_key_test(plan, epsilon, allowed);
+    BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));
+    return brume_charge_make(plan->rule, &amount, &delta, &plan->charge, error);
+}

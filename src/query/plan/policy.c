@@ -1,0 +1,478 @@
+/* The owner's policy of a dataset. */
+#include "query/plan/policy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <brume/decimal.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* ---- making and freeing ---- */
+
+static void clear_column(brume_policy_column *column)
+{
+    free(column->name);
+    free(column->native);
+    free(column->low);
+    free(column->high);
+    for (size_t i = 0; i < column->domain_count; i++)
+        free(column->domain[i]);
+    free(column->domain);
+}
+
+void brume_policy_close(brume_policy *policy)
+{
+    if (!policy)
+        return;
+    for (size_t i = 0; i < policy->column_count; i++)
+        clear_column(&policy->columns[i]);
+    free(policy->columns);
+    free(policy->location);
+    free(policy->table);
+    free(policy->options);
+    free(policy->unit);
+    free(policy->bias_share);
+    free(policy);
+}
+
+/* Copy a text that may be NULL; false if memory is out. */
+static bool copy(char **to, const char *from)
+{
+    free(*to);
+    *to = from ? strdup(from) : NULL;
+    return !from || *to;
+}
+
+static brume_status fill(brume_policy *policy, const char *location, const char *table,
+                         const brume_description *description, brume_error *error)
+{
+    policy->columns = calloc(description->column_count + 1, sizeof *policy->columns);
+    if (!policy->columns || !copy(&policy->location, location) || !copy(&policy->table, table) ||
+        !copy(&policy->options, description->options))
+        return brume_no_memory(error, "a policy");
+    policy->column_count = description->column_count;
+    for (size_t i = 0; i < policy->column_count; i++) {
+        const brume_column *from = &description->columns[i];
+        brume_policy_column *to = &policy->columns[i];
+        to->type = from->type;
+        to->leaf = from->leaf;
+        to->not_null = from->not_null;
+        if (!copy(&to->name, from->name) || !copy(&to->native, from->native))
+            return brume_no_memory(error, "a policy");
+    }
+    return BRUME_OK;
+}
+
+brume_status brume_policy_make(const char *location, const char *table,
+                               const brume_description *description, brume_policy **out,
+                               brume_error *error)
+{
+    brume_policy *policy = calloc(1, sizeof *policy);
+    if (!policy)
+        return brume_no_memory(error, "a policy");
+    policy->max_groups = policy->max_rows = 1;
+    brume_status status = fill(policy, location, table, description, error);
+    if (status != BRUME_OK) {
+        brume_policy_close(policy);
+        return status;
+    }
+    *out = policy;
+    return BRUME_OK;
+}
+
+/* ---- declarations ---- */
+
+brume_policy_column *brume_policy_find(const brume_policy *policy, const char *name)
+{
+    for (size_t i = 0; i < policy->column_count; i++)
+        if (strcmp(policy->columns[i].name, name) == 0)
+            return &policy->columns[i];
+    for (size_t i = 0; i < policy->column_count; i++)
+        if (strcasecmp(policy->columns[i].name, name) == 0)
+            return &policy->columns[i];
+    return NULL;
+}
+
+static brume_status find_column(const brume_policy *policy, const char *name,
+                                brume_policy_column **out, brume_error *error)
+{
+    *out = brume_policy_find(policy, name);
+    if (*out)
+        return BRUME_OK;
+    char hint[160] = "";
+    const char **names = calloc(policy->column_count + 1, sizeof *names);
+    for (size_t i = 0; names && i < policy->column_count; i++)
+        names[i] = policy->columns[i].name;
+    const char *nearest = names ? brume_text_nearest(name, names, policy->column_count) : NULL;
+    if (nearest)
+        snprintf(hint, sizeof hint, "did you mean '%.100s'?", nearest);
+    free(names);
+    return brume_fail(error, BRUME_EUNKNOWN, hint, "the source has no column '%s'", name);
+}
+
+brume_status brume_policy_set_unit(brume_policy *policy, const char *column, brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    BRUME_TRY(find_column(policy, column, &found, error));
+    if (found->type.kind == BRUME_TYPE_REFUSED)
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "column '%s' has the type %s, which brume does not read", found->name,
+                          found->native);
+    return copy(&policy->unit, found->name) ? BRUME_OK : brume_no_memory(error, "a policy");
+}
+
+/* A decimal with an optional sign: digits brume_decimal reads after it. */
+static brume_status read_bound(const char *text, const char *column, double *out,
+                               brume_error *error)
+{
+    brume_decimal magnitude;
+    bool negative = *text == '-';
+    if (brume_decimal_parse(text + negative, &magnitude, NULL) != BRUME_OK)
+        return brume_fail(error, BRUME_EARGUMENT, "bounds are written COLUMN=LO..HI, two numbers",
+                          "bound '%s' of column '%s' is not a number", text, column);
+    *out = brume_decimal_nearest(&magnitude) * (negative ? -1 : 1);
+    return BRUME_OK;
+}
+
+brume_status brume_policy_set_bounds(brume_policy *policy, const char *column, const char *low,
+                                     const char *high, brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    double least = 0, most = 0;
+    BRUME_TRY(find_column(policy, column, &found, error));
+    if (!brume_type_is_number(found->type))
+        return brume_fail(error, BRUME_EARGUMENT, "only columns of numbers have bounds",
+                          "column '%s' is of type %s", found->name, found->native);
+    BRUME_TRY(read_bound(low, column, &least, error));
+    BRUME_TRY(read_bound(high, column, &most, error));
+    if (!(least < most))
+        return brume_fail(error, BRUME_EARGUMENT, "the lower bound comes first",
+                          "bounds %s..%s of column '%s' are empty", low, high, found->name);
+    return copy(&found->low, low) && copy(&found->high, high) ? BRUME_OK
+                                                              : brume_no_memory(error, "a policy");
+}
+
+/* Above 0 and at most 1/2: most of a price is for what was asked. */
+static bool is_share(const char *text)
+{
+    brume_decimal share;
+    return brume_decimal_parse(text, &share, NULL) == BRUME_OK && brume_decimal_lower(&share) > 0 &&
+           brume_decimal_upper(&share) <= 0.5;
+}
+
+brume_status brume_policy_set_bias_share(brume_policy *policy, const char *share,
+                                         brume_error *error)
+{
+    if (!is_share(share))
+        return brume_fail(error, BRUME_EARGUMENT, "a share of each price, such as 0.1",
+                          "'%s' is no share above 0 and at most 0.5", share);
+    return copy(&policy->bias_share, share) ? BRUME_OK : brume_no_memory(error, "a policy");
+}
+
+static brume_status check_utf8(const char *text, const char *column, brume_error *error)
+{
+    json_t *taken = json_string(text); /* NULL if it is not UTF-8 */
+    bool good = taken != NULL;
+    json_decref(taken);
+    return good ? BRUME_OK
+                : brume_fail(error, BRUME_EARGUMENT, "write it in UTF-8",
+                             "a value in the domain of column '%s' is not UTF-8", column);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static brume_status check_different(const char *const *values, size_t count, const char *column,
+                                    brume_error *error)
+{
+    const char **sorted = calloc(count + 1, sizeof *sorted);
+    if (!sorted)
+        return brume_no_memory(error, "a policy");
+    memcpy(sorted, values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_texts);
+    brume_status status = BRUME_OK;
+    for (size_t i = 1; status == BRUME_OK && i < count; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            status = brume_fail(error, BRUME_EARGUMENT, NULL,
+                                "'%s' is twice in the domain of column '%s'", sorted[i], column);
+    free(sorted);
+    return status;
+}
+
+brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
+                                     const char *const *values, size_t count, brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    brume_key_value cell;
+    BRUME_TRY(find_column(policy, column, &found, error));
+    if (count == 0)
+        return brume_fail(error, BRUME_EARGUMENT, "write --domain COLUMN=V1,V2,...",
+                          "the domain of column '%s' is empty", found->name);
+    for (size_t i = 0; i < count; i++) {
+        BRUME_TRY(brume_policy_domain_value(found->type, values[i], &cell, error));
+        BRUME_TRY(check_utf8(values[i], found->name, error));
+    }
+    BRUME_TRY(check_different(values, count, found->name, error));
+    char **domain = calloc(count, sizeof *domain);
+    bool good = domain != NULL;
+    for (size_t i = 0; good && i < count; i++)
+        good = copy(&domain[i], values[i]);
+    if (!good) {
+        for (size_t i = 0; domain && i < count; i++)
+            free(domain[i]);
+        free(domain);
+        return brume_no_memory(error, "a policy");
+    }
+    for (size_t i = 0; i < found->domain_count; i++)
+        free(found->domain[i]);
+    free(found->domain);
+    found->domain = domain;
+    found->domain_count = count;
+    return BRUME_OK;
+}
+
+/* ---- values of domains ---- */
+
+static bool read_integer(const char *text, int64_t *out)
+{
+    char *end = NULL;
+    long long value = strtoll(text, &end, 10);
+    char again[24];
+    snprintf(again, sizeof again, "%lld", value);
+    *out = value;
+    return *text && !*end && strcmp(again, text) == 0; /* the canonical writing only */
+}
+
+/* Days from 1970-01-01 to a date of the proleptic Gregorian calendar. */
+static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
+{
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
+    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static bool read_date(const char *text, int64_t *out)
+{
+    static const int lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int year = 0, month = 0, day = 0;
+    /* Digits alone: sscanf takes signs and spaces, and one date must not be two values. */
+    for (size_t i = 0; i < 10; i++)
+        if (i == 4 || i == 7 ? text[i] != '-' : text[i] < '0' || text[i] > '9')
+            return false;
+    if (text[10] || sscanf(text, "%4d-%2d-%2d", &year, &month, &day) != 3 || year < 1 ||
+        month < 1 || month > 12 || day < 1 || day > lengths[month - 1])
+        return false;
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    if (month == 2 && day == 29 && !leap)
+        return false;
+    *out = days_from_date(year, month, day);
+    return true;
+}
+
+brume_status brume_policy_domain_value(brume_type type, const char *text, brume_key_value *out,
+                                       brume_error *error)
+{
+    brume_key_value cell = {.wire = BRUME_WIRE_INTEGER};
+    bool good = false;
+    switch (type.kind) {
+    case BRUME_TYPE_TEXT:
+        cell.wire = BRUME_WIRE_TEXT;
+        cell.text = (brume_text){text, strlen(text)};
+        good = true;
+        break;
+    case BRUME_TYPE_BOOLEAN:
+        cell.integer = strcmp(text, "true") == 0;
+        good = cell.integer || strcmp(text, "false") == 0;
+        break;
+    case BRUME_TYPE_INTEGER:
+    case BRUME_TYPE_BIGINT:
+        good = read_integer(text, &cell.integer);
+        break;
+    case BRUME_TYPE_DATE:
+        good = read_date(text, &cell.integer);
+        break;
+    case BRUME_TYPE_REFUSED:
+    case BRUME_TYPE_DECIMAL:
+    case BRUME_TYPE_DOUBLE:
+    case BRUME_TYPE_TIMESTAMP:
+        break;
+    }
+    char name[BRUME_TYPE_NAME_SIZE];
+    if (!good)
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "domains are declared for text, whole numbers, dates and booleans",
+                          "'%s' is not a value of type %s for a domain", text,
+                          brume_type_name(type, name));
+    *out = cell;
+    return BRUME_OK;
+}
+
+/* ---- the source ---- */
+
+brume_status brume_policy_source(const brume_policy *policy, brume_source *out,
+                                 brume_column **columns, brume_error *error)
+{
+    brume_column *list = calloc(policy->column_count + 1, sizeof *list);
+    if (!list)
+        return brume_no_memory(error, "a policy");
+    for (size_t i = 0; i < policy->column_count; i++) {
+        const brume_policy_column *from = &policy->columns[i];
+        list[i] = (brume_column){from->name, from->type, from->leaf, from->native, from->not_null};
+    }
+    *columns = list;
+    *out = (brume_source){.location = policy->location,
+                          .table = policy->table,
+                          .options = policy->options,
+                          .columns = list,
+                          .column_count = policy->column_count};
+    return BRUME_OK;
+}
+
+/* ---- JSON ---- */
+
+static json_t *column_to_json(const brume_policy_column *column)
+{
+    char type[BRUME_TYPE_NAME_SIZE];
+    json_t *domain = column->domain_count ? json_array() : json_null();
+    for (size_t i = 0; i < column->domain_count; i++)
+        if (json_array_append_new(domain, json_string(column->domain[i])) != 0) {
+            json_decref(domain);
+            return NULL;
+        }
+    return json_pack("{s:s,s:s,s:i,s:s?,s:b,s:s?,s:s?,s:o}", "name", column->name, "type",
+                     brume_type_name(column->type, type), "leaf", (int)column->leaf, "native",
+                     column->native, "not_null", column->not_null, "low", column->low, "high",
+                     column->high, "domain", domain);
+}
+
+json_t *brume_policy_to_json(const brume_policy *policy)
+{
+    json_t *columns = json_array();
+    for (size_t i = 0; columns && i < policy->column_count; i++)
+        if (json_array_append_new(columns, column_to_json(&policy->columns[i])) != 0) {
+            json_decref(columns);
+            return NULL;
+        }
+    json_t *json = json_pack("{s:s,s:s?,s:s?,s:b,s:s?,s:I,s:I,s:o}", "location", policy->location,
+                             "table", policy->table, "options", policy->options, "public",
+                             policy->is_public, "unit", policy->unit, "max_groups",
+                             (json_int_t)policy->max_groups, "max_rows",
+                             (json_int_t)policy->max_rows, "columns", columns);
+    /* written only where it was said: a policy without it reads as it always did */
+    bool whole = json != NULL;
+    if (whole && policy->bias_share)
+        whole = json_object_set_new(json, "bias_share", json_string(policy->bias_share)) == 0;
+    if (whole && policy->timeout > 0)
+        whole = json_object_set_new(json, "timeout", json_real(policy->timeout)) == 0;
+    if (whole)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+static brume_status damaged(brume_error *error)
+{
+    return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                      "a recorded policy cannot be read");
+}
+
+static const char *text_of(const json_t *json, const char *key)
+{
+    return json_string_value(json_object_get(json, key)); /* NULL for null */
+}
+
+static bool column_from_json(const json_t *json, brume_policy_column *column)
+{
+    const char *name = text_of(json, "name"), *type = text_of(json, "type");
+    const json_t *domain = json_object_get(json, "domain"), *place = json_object_get(json, "leaf");
+    json_int_t leaf = json_integer_value(place);
+    if (!name || !type || !text_of(json, "native") || !json_is_integer(place))
+        return false;
+    if (leaf < 0 || leaf > BRUME_LEAF_ZONED || !brume_type_parse(type, &column->type) ||
+        !copy(&column->name, name) || !copy(&column->native, text_of(json, "native")) ||
+        !copy(&column->low, text_of(json, "low")) || !copy(&column->high, text_of(json, "high")))
+        return false;
+    column->leaf = (brume_leaf)leaf;
+    column->not_null = json_is_true(json_object_get(json, "not_null"));
+    size_t count = json_array_size(domain);
+    column->domain = count ? calloc(count, sizeof *column->domain) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *value = json_string_value(json_array_get(domain, i));
+        if (!column->domain || !value || !copy(&column->domain[i], value))
+            return false;
+        column->domain_count = i + 1;
+    }
+    return true;
+}
+
+/* Absent, or a number of seconds. */
+static bool timeout_from_json(const json_t *json, double *timeout)
+{
+    *timeout = json_number_value(json); /* 0 for none */
+    return !json || *timeout > 0;
+}
+
+/* What the owner may declare, and nothing else: the declarations decide what is charged. */
+static bool is_sound(const brume_policy *policy)
+{
+    for (size_t i = 0; i < policy->column_count; i++) {
+        const brume_policy_column *column = &policy->columns[i];
+        brume_key_value cell;
+        double least = 0, most = 0;
+        if (!column->low != !column->high)
+            return false;
+        if (column->low && (read_bound(column->low, "", &least, NULL) != BRUME_OK ||
+                            read_bound(column->high, "", &most, NULL) != BRUME_OK ||
+                            !(least < most) || !brume_type_is_number(column->type)))
+            return false;
+        const char *const *domain = (const char *const *)column->domain;
+        for (size_t j = 0; domain && j < column->domain_count; j++)
+            if (brume_policy_domain_value(column->type, domain[j], &cell, NULL) != BRUME_OK)
+                return false;
+    }
+    if (policy->bias_share && !is_share(policy->bias_share))
+        return false;
+    return !policy->unit || brume_policy_find(policy, policy->unit);
+}
+
+brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brume_error *error)
+{
+    const char *location = text_of(json, "location");
+    json_int_t max_groups = json_integer_value(json_object_get(json, "max_groups"));
+    json_int_t max_rows = json_integer_value(json_object_get(json, "max_rows"));
+    const json_t *columns = json_object_get(json, "columns");
+    if (!location || max_groups < 1 || max_rows < 1)
+        return damaged(error);
+    brume_policy *policy = calloc(1, sizeof *policy);
+    bool good = policy && copy(&policy->location, location) &&
+                copy(&policy->table, text_of(json, "table")) &&
+                copy(&policy->options, text_of(json, "options")) &&
+                copy(&policy->unit, text_of(json, "unit")) &&
+                copy(&policy->bias_share, text_of(json, "bias_share"));
+    size_t count = json_array_size(columns);
+    if (good)
+        good = timeout_from_json(json_object_get(json, "timeout"), &policy->timeout);
+    if (good)
+        good = (policy->columns = calloc(count + 1, sizeof *policy->columns)) != NULL;
+    for (size_t i = 0; good && i < count; i++) {
+        policy->column_count = i + 1;
+        good = column_from_json(json_array_get(columns, i), &policy->columns[i]);
+    }
+    if (!good || !is_sound(policy)) {
+        brume_policy_close(policy);
+        return damaged(error);
+    }
+    policy->is_public = json_is_true(json_object_get(json, "public"));
+    policy->max_groups = (uint64_t)max_groups;
+    policy->max_rows = (uint64_t)max_rows;
+    *out = policy;
+    return BRUME_OK;
+}

@@ -1,0 +1,95 @@
+/* The owner's policy of a dataset: where the data is, whose it is, what one unit may contribute,
+ * and what is publicly known of its columns. Written once at registration, kept by the ledger as
+ * JSON. */
+#ifndef BRUME_QUERY_POLICY_H
+#define BRUME_QUERY_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include <brume/status.h>
+
+#include "engine/engine.h"
+#include "query/plan/key_value.h"
+
+typedef struct brume_policy_column {
+    char *name;
+    brume_type type;
+    brume_leaf leaf;
+    char *native;
+    bool not_null;
+    char *low, *high; /* declared bounds as exact decimals; NULL: none */
+    char **domain;    /* declared values, as text, in the order given; NULL: none */
+    size_t domain_count;
+} brume_policy_column;
+
+typedef struct brume_policy {
+    char *location, *table; /* table: PostgreSQL only, else NULL */
+    char *options;          /* how the file is to be read, as found at registration */
+    bool is_public;         /* needs no protection; has no unit and no budget */
+    char *unit;             /* column that says whose row it is; NULL: a row is a unit */
+    uint64_t max_groups, max_rows;
+    char *bias_share; /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
+                         NULL: not allowed */
+    double timeout;   /* seconds that a query may take; 0: no cap */
+    brume_policy_column *columns;
+    size_t column_count;
+} brume_policy;
+
+/* Free everything; NULL is allowed. */
+void brume_policy_close(brume_policy *policy);
+
+/* JSON with every field; NULL if memory is out. */
+json_t *brume_policy_to_json(const brume_policy *policy);
+
+/* Read it back. BRUME_EDAMAGED if it is not what brume_policy_to_json wrote. */
+BRUME_MUST_USE brume_status brume_policy_from_json(const json_t *json, brume_policy **out,
+                                                   brume_error *error);
+
+/* Make a policy from what an engine describes; bounds, domains, unit and limits are still to be set
+ * with the functions below. */
+BRUME_MUST_USE brume_status brume_policy_make(const char *location, const char *table,
+                                              const brume_description *description,
+                                              brume_policy **out, brume_error *error);
+
+/* The owner's declarations. Each is checked against the columns:
+ * EUNKNOWN no such column (nearest name as hint); EARGUMENT bounds that are no numbers, reversed,
+ * of a column that has no order; a domain with a value twice or not of the column's type. */
+BRUME_MUST_USE brume_status brume_policy_set_unit(brume_policy *policy, const char *column,
+                                                  brume_error *error);
+BRUME_MUST_USE brume_status brume_policy_set_bounds(brume_policy *policy, const char *column,
+                                                    const char *low, const char *high,
+                                                    brume_error *error);
+BRUME_MUST_USE brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
+                                                    const char *const *values, size_t count,
+                                                    brume_error *error);
+
+/* Allow private estimates of bias at this share of a query's price. BRUME_EARGUMENT if it is not
+ * above 0 and at most 0.5. */
+BRUME_MUST_USE brume_status brume_policy_set_bias_share(brume_policy *policy, const char *share,
+                                                        brume_error *error);
+
+/* Do the rows belong to the same units under both policies of one source? False wherever that is
+ * not certain: another unit or type of the unit's column, another place of it where no header names
+ * it, or lines that are read in another way (where the row is the unit: that are put together in
+ * another way). Policies from before formats were declared are taken to read lines as they are read
+ * now. */
+bool brume_policy_same_units(const brume_policy *before, const brume_policy *after);
+
+/* The column of that name (exactly, else without regard to case), or NULL. */
+brume_policy_column *brume_policy_find(const brume_policy *policy, const char *name);
+
+/* What the engine needs to open the source again. Points into the policy; free with free(). */
+BRUME_MUST_USE brume_status brume_policy_source(const brume_policy *policy, brume_source *out,
+                                                brume_column **columns, brume_error *error);
+
+/* A value of a declared domain as the engine would send it in a key column of this type.
+ * BRUME_EARGUMENT if the text is no such value. Text points into `text`. */
+
+BRUME_MUST_USE brume_status brume_policy_domain_value(brume_type type, const char *text,
+                                                      brume_key_value *out, brume_error *error);
+
+#endif

@@ -1,0 +1,39 @@
+/* A question: SQL against the datasets of a ledger, parsed and checked, before any price. */
+#ifndef BRUME_QUERY_QUESTION_H
+#define BRUME_QUERY_QUESTION_H
+
+#include "ledger/ledger.h"
+#include "query/plan/plan.h"
+
+typedef struct brume_question {
+    size_t table_count;
+    brume_dataset **datasets; /* of the catalog, in its order */
+    brume_policy **policies;
+    brume_plan_table *tables; /* the same, as the planner wants them */
+    brume_catalog_table *catalog_tables;
+    brume_catalog_column **catalog_columns;
+    brume_catalog catalog;
+    brume_query *query;
+    char *typed; /* the SQL as it was typed */
+} brume_question;
+
+/* Parse the SQL, load the datasets that it names, and check it against them. Reads no row and
+ * changes nothing. Errors: those of brume_sql_parse and brume_sql_check; EUNKNOWN for a dataset
+ * that is not registered. */
+BRUME_MUST_USE brume_status brume_question_open(brume_ledger *ledger, const char *text,
+                                                brume_question **out, brume_error *error);
+void brume_question_close(brume_question *question);
+
+/* The same for one table that no ledger has: `policy`, which is taken over also on failure, under
+ * the name that `sql` calls it by. For audits only: it has no ledger and cannot be charged. */
+BRUME_MUST_USE brume_status brume_question_alone(brume_policy *policy, const char *name,
+                                                 const char *sql, brume_question **out,
+                                                 brume_error *error);
+
+/* The key under which an answer to this question at this payment is recorded: everything a free
+ * re-read may depend on, all of it public. */
+BRUME_MUST_USE brume_status brume_question_key(const brume_question *question,
+                                               const brume_plan *plan, char key[65],
+                                               brume_error *error);
+
+#endif

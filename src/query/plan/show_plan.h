@@ -1,0 +1,19 @@
+/* A plan as JSON: for explain, for the columns of an answer and for the ledger. */
+#ifndef BRUME_QUERY_SHOW_PLAN_H
+#define BRUME_QUERY_SHOW_PLAN_H
+
+#include <jansson.h>
+
+#include "query/plan/plan.h"
+
+/* One measure as JSON; NULL if memory is out. */
+json_t *brume_plan_measure_to_json(const brume_plan *plan, size_t measure);
+
+/* The plan as JSON, for explain and for the ledger's events: every measure with its sensitivity,
+ * scale and share, the bounds, keys and threshold. NULL if memory is out. */
+json_t *brume_plan_to_json(const brume_plan *plan);
+
+/* {"epsilon","delta","rho"}: the price; NULL if memory is out. */
+json_t *brume_plan_cost_to_json(const brume_plan *plan);
+
+#endif

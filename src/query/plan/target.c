@@ -1,0 +1,226 @@
+/* From an accuracy to a price. */
+#include "query/plan/target.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "query/price/error_bar.h"
+#include "query/plan/make_plan.h"
+
+static const double steps_per_unit = 1e6; /* prices are searched in steps of 10^-6 */
+static const double largest_price = 1e6;
+
+typedef struct search {
+    const brume_question *question;
+    const brume_target *target;
+    const char *delta;
+} search;
+
+static brume_status plan_at(const search *all, double steps, brume_plan **plan,
+                            char epsilon[BRUME_PRICE_TEXT], brume_error *error)
+{
+    snprintf(epsilon, BRUME_PRICE_TEXT, "%.6f", steps / steps_per_unit);
+    brume_payment payment = {epsilon, all->delta, NULL};
+    return brume_query_plan_make(all->question->query, all->question->tables, &payment, plan,
+                                 error);
+}
+
+/* ---- the half-width of one aggregate, in the units of the query ---- */
+
+static double measure_width(const brume_plan *plan, int measure, double beta)
+{
+    const brume_measure *one = &plan->measures[measure];
+    return brume_error_width(plan->price.noise, one->scale, beta);
+}
+
+/* |m^ - m| <= (w_S + h w_N) / (N0 - w_N) for N >= N0, each width at beta/2. */
+static double mean_width(const brume_plan *plan, const brume_plan_aggregate *from, double beta,
+                         double at_least)
+{
+    double count = measure_width(plan, from->count, beta / 2);
+    double sum = measure_width(plan, from->centred, beta / 2), left = at_least - count;
+    double reach = (double)brume_measure_reach(&plan->measures[from->centred]);
+    double step = plan->values[from->value].step;
+    return left > 0 ? (sum + reach * count) / left * step : INFINITY;
+}
+
+static double variance_width(const brume_plan *plan, const brume_plan_aggregate *from, double beta,
+                             double at_least)
+{
+    double count = measure_width(plan, from->count, beta / 3), left = at_least - count;
+    double sum = measure_width(plan, from->centred, beta / 3);
+    double squares = measure_width(plan, from->squares, beta / 3);
+    double h = (double)brume_measure_reach(&plan->measures[from->centred]);
+    double mean = (sum + h * count) / left, step = plan->values[from->value].step;
+    if (!(left > 0))
+        return INFINITY;
+    return ((squares + ceil(h * h / 2) * count) / left + 2 * h * mean + mean * mean) * step * step;
+}
+
+static double sum_width(const brume_plan *plan, const brume_plan_aggregate *from, double beta)
+{
+    if (from->direct >= 0)
+        return brume_plan_width(plan, (size_t)from->direct, beta);
+    const brume_measure *centred = &plan->measures[from->centred];
+    double scale[] = {centred->scale, plan->measures[from->count].scale};
+    double coefficient[] = {1, (double)brume_measure_centre(centred)};
+    return brume_error_width_combined(plan->price.noise, scale, coefficient, 2, beta) *
+           plan->values[from->value].step;
+}
+
+static double rank_width(const brume_plan *plan, const brume_plan_aggregate *from, double beta)
+{
+    const brume_measure *measure = &plan->measures[from->selection];
+    double width = (double)measure->high - (double)measure->low + 1;
+    size_t m = measure->fraction_count;
+    if (m == 1)
+        return log(width / beta) / measure->scale;
+    return (floor(log2((double)m)) + 1) * (log(width * (double)m / beta) + 32 * M_LN2) /
+           measure->scale;
+}
+
+/* Is every value of the plan near enough? */
+static bool good_enough(const search *all, const brume_plan *plan)
+{
+    const brume_target *target = all->target;
+    double beta = 1 - target->confidence;
+    if (target->joint)
+        beta /= (double)plan->query->aggregate_count * (double)plan->shape.cells;
+    for (size_t i = 0; i < plan->query->aggregate_count; i++) {
+        const brume_plan_aggregate *from = &plan->aggregates[i];
+        double width = 0, allowed = target->within;
+        switch (plan->query->aggregates[i].kind) {
+        case BRUME_AGGREGATE_COUNT_ROWS:
+        case BRUME_AGGREGATE_COUNT:
+        case BRUME_AGGREGATE_COUNT_UNITS:
+            width = brume_plan_width(plan, (size_t)from->count, beta);
+            break;
+        case BRUME_AGGREGATE_SUM:
+            width = sum_width(plan, from, beta);
+            break;
+        case BRUME_AGGREGATE_AVG:
+            width = mean_width(plan, from, beta, target->at_least);
+            break;
+        case BRUME_AGGREGATE_VAR_POP:
+            width = variance_width(plan, from, beta, target->at_least);
+            break;
+        case BRUME_AGGREGATE_QUANTILE:
+            width = rank_width(plan, from, beta);
+            allowed = target->rank;
+            break;
+        case BRUME_AGGREGATE_VAR_SAMP:
+        case BRUME_AGGREGATE_STDDEV_POP:
+        case BRUME_AGGREGATE_STDDEV_SAMP:
+        case BRUME_AGGREGATE_MODE:
+            return false; /* refused before */
+        }
+        if (!(width <= allowed))
+            return false;
+    }
+    return true;
+}
+
+/* ---- what can be promised at all ---- */
+
+static brume_status check_target(const search *all, const brume_plan *plan, brume_error *error)
+{
+    const brume_target *target = all->target;
+    if (!(target->confidence > 0 && target->confidence < 1))
+        return brume_fail(error, BRUME_EARGUMENT, "such as 0.95", "'--confidence' is %g",
+                          target->confidence);
+    if (target->joint && plan->shape.private_keys)
+        return brume_fail(error, BRUME_EARGUMENT, "leave --joint out, or group by declared values",
+                          "how many groups there will be is private, so nothing can be promised "
+                          "for all of them");
+    if (plan->query->aggregate_count == 0)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "pay with --epsilon",
+                          "keys alone have no error that a price could be chosen from");
+    for (size_t i = 0; i < plan->query->aggregate_count; i++) {
+        brume_aggregate_kind kind = plan->query->aggregates[i].kind;
+        bool ratio = kind == BRUME_AGGREGATE_AVG || kind == BRUME_AGGREGATE_VAR_POP;
+        if (kind == BRUME_AGGREGATE_QUANTILE && !(target->rank > 0))
+            return brume_fail(error, BRUME_EUNSUPPORTED, "--within-rank T promises a rank",
+                              "a quantile has no error in its own units");
+        if (kind != BRUME_AGGREGATE_QUANTILE && !(target->within > 0))
+            return brume_fail(error, BRUME_EARGUMENT, "give --within A as well",
+                              "'--within-rank' is about quantiles only");
+        if (ratio && !(target->at_least > 0))
+            return brume_fail(error, BRUME_EARGUMENT,
+                              "--at-least N: the promise then holds for groups of that size",
+                              "how near a mean is depends on how many values it has");
+        if (kind == BRUME_AGGREGATE_MODE || kind == BRUME_AGGREGATE_VAR_SAMP ||
+            kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP)
+            return brume_fail(error, BRUME_EUNSUPPORTED, "pay with --epsilon",
+                              "no price can be chosen from the accuracy of %s",
+                              brume_aggregate_word(kind));
+    }
+    return BRUME_OK;
+}
+
+/* What may be spent at most: the least of what is left and of the caps. */
+static double most_epsilon(const brume_question *question)
+{
+    double most = largest_price;
+    for (size_t i = 0; i < question->query->table_count; i++) {
+        const brume_dataset *dataset = question->datasets[question->query->tables[i].table];
+        brume_charge left;
+        brume_decimal cap;
+        if (brume_filter_left(&dataset->filter, &left, NULL) != BRUME_OK)
+            return 0;
+        double amount = brume_decimal_lower(&left.amount);
+        if (dataset->filter.rule == BRUME_RULE_CONCENTRATED)
+            amount = sqrt(2 * amount); /* epsilon stands for rho = epsilon^2/2 */
+        most = fmin(most, amount);
+        if (dataset->cap && brume_decimal_parse(dataset->cap, &cap, NULL) == BRUME_OK)
+            most = fmin(most, brume_decimal_lower(&cap));
+    }
+    return most;
+}
+
+static brume_status try_price(const search *all, double steps, bool *good,
+                              char epsilon[BRUME_PRICE_TEXT], brume_error *error)
+{
+    brume_plan *plan = NULL;
+    brume_status status = plan_at(all, steps, &plan, epsilon, error);
+    if (status == BRUME_EOVERFLOW) { /* so little money that the noise has no bounds */
+        *good = false;
+        return BRUME_OK;
+    }
+    if (status == BRUME_OK)
+        *good = good_enough(all, plan);
+    brume_query_plan_close(plan);
+    return status;
+}
+
+brume_status brume_target_price(const brume_question *question, const brume_target *target,
+                                const char *delta, char epsilon[BRUME_PRICE_TEXT],
+                                brume_error *error)
+{
+    search all = {question, target, delta};
+    char text[BRUME_PRICE_TEXT];
+    brume_plan *plan = NULL;
+    BRUME_TRY(plan_at(&all, steps_per_unit, &plan, text, error));
+    brume_status status = check_target(&all, plan, error);
+    brume_query_plan_close(plan);
+    if (status != BRUME_OK)
+        return status;
+    double low = 0, high = floor(most_epsilon(question) * steps_per_unit);
+    bool good = false;
+    if (high >= 1)
+        BRUME_TRY(try_price(&all, high, &good, text, error));
+    if (!good)
+        return brume_fail(error, BRUME_EBUDGET, "ask for less accuracy, or for fewer values",
+                          "what may be spent (epsilon %.6g) does not carry that accuracy",
+                          high / steps_per_unit);
+    while (high - low > 1) {
+        double middle = floor((low + high) / 2);
+        BRUME_TRY(try_price(&all, middle, &good, text, error));
+        if (good)
+            high = middle;
+        else
+            low = middle;
+    }
+    snprintf(epsilon, BRUME_PRICE_TEXT, "%.6f", high / steps_per_unit);
+    return BRUME_OK;
+}

@@ -1,0 +1,27 @@
+/* From an accuracy to a price: the least epsilon for which every value is within a given distance
+ * of its noiseless value with a given probability. The plan is a public function from prices to
+ * errors that only falls; it is searched, and nothing is spent. */
+#ifndef BRUME_QUERY_TARGET_H
+#define BRUME_QUERY_TARGET_H
+
+#include "query/plan/question.h"
+
+typedef struct brume_target {
+    double within;     /* counts, sums, means, variances: at most this far off; 0: not asked */
+    double rank;       /* quantiles: at most this many rows off in rank; 0: not asked */
+    double confidence; /* with at least this probability, 0.95 unless said */
+    bool joint;        /* for all values at once */
+    double at_least; /* means and variances: for groups with at least so many values; 0: not said */
+} brume_target;
+
+enum { BRUME_PRICE_TEXT = 32 };
+
+/* Write the least price, a decimal with six places, to `epsilon`. `delta` as in a payment.
+ * Errors: BRUME_EARGUMENT a target that is not one, means without at_least, joint over private
+ * keys; BRUME_EUNSUPPORTED values that have no such promise; BRUME_EBUDGET if what is left does not
+ * carry it (with what it would take, where that is known). */
+BRUME_MUST_USE brume_status brume_target_price(const brume_question *question,
+                                               const brume_target *target, const char *delta,
+                                               char epsilon[BRUME_PRICE_TEXT], brume_error *error);
+
+#endif

@@ -1,0 +1,42 @@
+/* Error bars: how far the noise may have moved a released number, from public numbers and released
+ * values only.
+ *
+ * Contract: P[|error| > width] <= beta for a number, P[the interval misses] <= beta for a ratio;
+ * the probability is over the noise alone. Clamping and bounding may bias an answer beyond that;
+ * the plan says where.
+ *
+ * Everything here is in grid steps, relative to the centre of the bounds. */
+#ifndef BRUME_QUERY_ERROR_BAR_H
+#define BRUME_QUERY_ERROR_BAR_H
+
+#include <stddef.h>
+
+#include <brume/interval.h>
+
+#include "query/price/price.h"
+
+/* Least width w >= 0 with P[|noise| > w] <= beta; an integer. */
+double brume_error_width(brume_noise_kind noise, double scale, double beta);
+
+/* Least width known for the sum of coefficient[i] * noise of scale[i], independent; count 1 to 3.
+ */
+double brume_error_width_combined(brume_noise_kind noise, const double *scale,
+                                  const double *coefficient, size_t count, double beta);
+
+/* The noisy numbers of one group and one expression. */
+typedef struct brume_noisy_moments {
+    double count, sum, squares;                   /* released: values, centred sum and squares */
+    double count_scale, sum_scale, squares_scale; /* of their noise */
+    double low, high;                             /* bounds of x - c */
+    double half_square;                           /* k: squares are measured less k per value */
+} brume_noisy_moments;
+
+/* Interval of the mean of x - c; the whole [low, high] where the count may be nothing but noise. */
+brume_interval brume_error_mean(brume_noise_kind noise, const brume_noisy_moments *moments,
+                                double beta);
+
+/* Interval of the population variance of x, within [0, (high-low)^2/4]. */
+brume_interval brume_error_variance(brume_noise_kind noise, const brume_noisy_moments *moments,
+                                    double beta);
+
+#endif

@@ -1,0 +1,401 @@
+/* Whole queries: relations as nested sub-selects.
+ *
+ * Column j of relation n is called "cn_j" everywhere, so that no name needs a qualifier and SELECT
+ * * carries everything up; only columns that the query uses are printed. */
+#include "query/print/print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "engine/driver.h"
+#include "query/print/print_cast.h"
+#include "query/print/statement.h"
+
+#define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
+
+typedef struct print_scope {
+    const brume_query *query;
+    const char *const *tables;
+    brume_printer printer;
+    bool **used; /* [relation number][column] */
+} print_scope;
+
+enum { MOST_RELATIONS = 200 };
+
+/* ---- which columns are used ---- */
+
+static void use_expression(print_scope *scope, const brume_expression *node);
+
+static void use_column(print_scope *scope, const brume_relation *relation, size_t column)
+{
+    bool *used = scope->used[relation->number];
+    if (!used || used[column])
+        return;
+    used[column] = true;
+    if (relation->kind == BRUME_RELATION_SELECT)
+        use_expression(scope, relation->columns[column].expression);
+    if (relation->kind == BRUME_RELATION_GROUP &&
+        (column < relation->key_count || relation->columns[column].fold != BRUME_FOLD_COUNT_ROWS))
+        use_column(scope, relation->left,
+                   column < relation->key_count ? column : relation->columns[column].argument);
+}
+
+static void use_expression(print_scope *scope, const brume_expression *node)
+{
+    if (node->operation == BRUME_OPERATION_COLUMN)
+        use_column(scope, node->relation, node->column);
+    for (size_t i = 0; i < node->argument_count; i++)
+        use_expression(scope, node->arguments[i]);
+}
+
+static bool use_relation(print_scope *scope, const brume_relation *relation)
+{
+    if (!relation)
+        return true;
+    if (relation->number >= MOST_RELATIONS)
+        return false;
+    size_t count = relation->column_count ? relation->column_count : 1;
+    scope->used[relation->number] = brume_arena_allocate(scope->printer.arena, count);
+    return scope->used[relation->number] && use_relation(scope, relation->left) &&
+           use_relation(scope, relation->right);
+}
+
+/* Conditions and keys are used whatever is asked. */
+static void use_structure(print_scope *scope, const brume_relation *relation)
+{
+    if (!relation)
+        return;
+    if (relation->condition)
+        use_expression(scope, relation->condition);
+    if (relation->right_condition)
+        use_expression(scope, relation->right_condition);
+    if (relation->kind == BRUME_RELATION_GROUP)
+        for (size_t i = 0; i < relation->key_count; i++)
+            use_column(scope, relation, i);
+    use_structure(scope, relation->left);
+    use_structure(scope, relation->right);
+}
+
+/* ---- relations ---- */
+
+static const char *print_relation(print_scope *scope, const brume_relation *relation);
+
+/* `from` with the printer's steps bound in front of it, level by level; the steps are used up. */
+static const char *bind_steps(brume_printer *printer, const char *from)
+{
+    int level = 0, most = -1;
+    for (size_t i = 0; i < printer->step_count; i++)
+        most = printer->steps[i].level > most ? printer->steps[i].level : most;
+    for (; level <= most; level++) {
+        brume_print_list list = {0};
+        for (size_t i = 0; i < printer->step_count; i++)
+            if (printer->steps[i].level == level)
+                brume_print_add(
+                    printer, &list, ", ",
+                    FORMAT("%s AS \"v%zu\"", printer->steps[i].text, printer->steps[i].name));
+        if (list.length)
+            from = FORMAT("(SELECT *, %s FROM %s OFFSET 0) AS \"s%zu\"", list.text, from,
+                          printer->names++);
+    }
+    printer->width += printer->step_count;
+    printer->step_count = 0;
+    return from;
+}
+
+/* One more column of a relation. */
+static void add_column(brume_printer *printer, brume_print_list *list, const char *value,
+                       size_t relation, size_t column)
+{
+    brume_print_add(printer, list, ", ", FORMAT("%s AS \"c%zu_%zu\"", value, relation, column));
+    printer->width++;
+}
+
+static const char *filter(brume_printer *printer, const char *from,
+                          const brume_expression *condition)
+{
+    if (!condition)
+        return from;
+    const char *text = brume_print_expression(printer, condition).text;
+    from = bind_steps(printer, from);
+    return FORMAT("(SELECT * FROM %s WHERE %s) AS \"s%zu\"", from, text, printer->names++);
+}
+
+static const char *print_table(print_scope *scope, const brume_relation *relation)
+{
+    brume_printer *printer = &scope->printer;
+    brume_print_list list = {0};
+    bool guarded = false;
+    for (size_t i = 0; i < relation->column_count; i++) {
+        if (!scope->used[relation->number][i])
+            continue;
+        const brume_relation_column *column = &relation->columns[i];
+        brume_leaf leaf = column->leaf;
+        char *quoted = brume_engine_quote(column->stored);
+        const char *value =
+            brume_print_leaf(printer, quoted ? quoted : "", column->reference->type, leaf);
+        printer->failed = printer->failed || !quoted;
+        add_column(printer, &list, value, relation->number, i);
+        guarded = guarded || leaf != BRUME_LEAF_PLAIN ||
+                  column->reference->type.kind == BRUME_TYPE_TEXT;
+        free(quoted);
+    }
+    return FORMAT("(SELECT %s FROM %s%s) AS \"s%zu\"", list.length ? list.text : "1 AS \"c\"",
+                  scope->tables[relation->table], guarded && printer->postgresql ? " OFFSET 0" : "",
+                  printer->names++);
+}
+
+static const char *print_select(print_scope *scope, const brume_relation *relation)
+{
+    brume_printer *printer = &scope->printer;
+    const char *from = filter(printer, print_relation(scope, relation->left), relation->condition);
+    brume_print_list list = {0};
+    for (size_t i = 0; i < relation->column_count; i++)
+        if (scope->used[relation->number][i])
+            add_column(printer, &list,
+                       brume_print_expression(printer, relation->columns[i].expression).text,
+                       relation->number, i);
+    from = bind_steps(printer, from);
+    return FORMAT("(SELECT %s FROM %s%s) AS \"s%zu\"", list.length ? list.text : "1 AS \"c\"", from,
+                  printer->postgresql ? " OFFSET 0" : "", printer->names++);
+}
+
+static const char *print_fold(brume_printer *printer, const brume_relation *relation, size_t i)
+{
+    const brume_relation_column *column = &relation->columns[i];
+    if (column->fold == BRUME_FOLD_COUNT_ROWS)
+        return "count(*)";
+    const brume_expression *argument = relation->left->columns[column->argument].reference;
+    brume_type type = argument->type;
+    const char *x = brume_print_expression(printer, argument).text;
+    bool pg = printer->postgresql;
+    /* One zero, so that which of -0 and 0 came first does not show. */
+    if (type.kind == BRUME_TYPE_DOUBLE)
+        x = FORMAT("%s + %s", x, brume_print_typed(printer, "0", pg ? "float8" : "DOUBLE"));
+    switch (column->fold) {
+    case BRUME_FOLD_COUNT:
+        return FORMAT("count(%s)", x);
+    case BRUME_FOLD_COUNT_DISTINCT:
+        return FORMAT("count(DISTINCT %s)", x);
+    case BRUME_FOLD_MIN:
+        return FORMAT("min(%s)", x);
+    case BRUME_FOLD_MAX:
+        return FORMAT("max(%s)", x);
+    default:
+        break;
+    }
+    /* Exact sums of integers or of decimals of at most 18 digits cannot overflow 128 bits. */
+    if (type.kind == BRUME_TYPE_DECIMAL) {
+        char digits[64];
+        snprintf(digits, sizeof digits, "1%0*d", 28 - type.scale, 0);
+        const char *sum = FORMAT("sum(%s)", x);
+        const char *name = FORMAT(pg ? "numeric" : "DECIMAL(38,%d)", type.scale);
+        return brume_print_cast(
+            printer, brume_print_range(printer, sum, FORMAT("-%s", digits), digits, name),
+            brume_print_type(printer, column->reference->type));
+    }
+    const char *sum = FORMAT("sum(%s)", brume_print_cast(printer, x, pg ? "int8" : "BIGINT"));
+    return brume_print_cast(printer,
+                            brume_print_range(printer, sum, "-9223372036854775809",
+                                              "9223372036854775808", pg ? "numeric" : "HUGEINT"),
+                            pg ? "int8" : "BIGINT");
+}
+
+static const char *print_group(print_scope *scope, const brume_relation *relation)
+{
+    brume_printer *printer = &scope->printer;
+    const char *from = print_relation(scope, relation->left);
+    brume_print_list list = {0}, keys = {0};
+    for (size_t i = 0; i < relation->column_count; i++) {
+        if (!scope->used[relation->number][i])
+            continue;
+        const char *value;
+        if (i < relation->key_count) {
+            value = brume_print_expression(printer, relation->left->columns[i].reference).text;
+            brume_print_add(printer, &keys, ", ", value);
+        } else {
+            value = print_fold(printer, relation, i);
+        }
+        add_column(printer, &list, value, relation->number, i);
+    }
+    return FORMAT("(SELECT %s FROM %s GROUP BY %s) AS \"s%zu\"", list.length ? list.text : "", from,
+                  keys.length ? keys.text : "", printer->names++);
+}
+
+static const char *print_relation(print_scope *scope, const brume_relation *relation)
+{
+    static const char *const joins[] = {
+        [BRUME_JOIN_INNER] = "JOIN",
+        [BRUME_JOIN_LEFT] = "LEFT JOIN",
+        [BRUME_JOIN_RIGHT] = "RIGHT JOIN",
+        [BRUME_JOIN_FULL] = "FULL JOIN",
+    };
+    brume_printer *printer = &scope->printer;
+    if (printer->failed)
+        return "";
+    switch (relation->kind) {
+    case BRUME_RELATION_TABLE:
+        return print_table(scope, relation);
+    case BRUME_RELATION_SELECT:
+        return print_select(scope, relation);
+    case BRUME_RELATION_GROUP:
+        return print_group(scope, relation);
+    case BRUME_RELATION_JOIN:
+        break;
+    }
+    const char *left = print_relation(scope, relation->left);
+    const char *right = print_relation(scope, relation->right);
+    if (relation->join == BRUME_JOIN_SEMI || relation->join == BRUME_JOIN_ANTI)
+        right = filter(printer, right, relation->right_condition);
+    const char *on = relation->condition ? brume_print_expression(printer, relation->condition).text
+                                         : "true";
+    if (relation->join == BRUME_JOIN_SEMI || relation->join == BRUME_JOIN_ANTI)
+        return FORMAT("(SELECT * FROM %s WHERE %sEXISTS (SELECT 1 FROM %s WHERE %s)) AS \"s%zu\"",
+                      left, relation->join == BRUME_JOIN_ANTI ? "NOT " : "", right, on,
+                      printer->names++);
+    return FORMAT("(%s %s %s ON %s)", left, joins[relation->join], right, on);
+}
+
+/* ---- queries ---- */
+
+static brume_status open_scope(print_scope *scope, const brume_query *query, brume_dialect dialect,
+                               const char *const *tables, brume_error *error)
+{
+    *scope = (print_scope){.query = query, .tables = tables};
+    scope->printer.arena = brume_arena_open();
+    if (!scope->printer.arena)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    scope->printer.dialect = dialect;
+    scope->printer.postgresql = dialect == BRUME_DIALECT_POSTGRESQL;
+    scope->used = brume_arena_allocate(scope->printer.arena, MOST_RELATIONS * sizeof *scope->used);
+    if (scope->used && use_relation(scope, query->from))
+        return BRUME_OK;
+    brume_arena_close(scope->printer.arena);
+    return brume_fail(error, BRUME_EUNSUPPORTED, "split the query", "too many subqueries");
+}
+
+/* FROM and WHERE of the query; rows without a unit are nobody's and are dropped. */
+static const char *print_source(print_scope *scope)
+{
+    brume_printer *printer = &scope->printer;
+    const brume_query *query = scope->query;
+    if (query->where)
+        use_expression(scope, query->where);
+    if (query->unit)
+        use_expression(scope, query->unit);
+    use_structure(scope, query->from);
+    const char *from = filter(printer, print_relation(scope, query->from), query->where);
+    if (!query->unit || !query->unit->nullable)
+        return from;
+    const char *unit = brume_print_expression(printer, query->unit).text;
+    from = bind_steps(printer, from);
+    return FORMAT("(SELECT * FROM %s WHERE %s IS NOT NULL) AS \"s%zu\"", from, unit,
+                  printer->names++);
+}
+
+enum { POSTGRESQL_COLUMNS = 1600 }; /* it takes 1664 */
+
+static brume_status close_scope(print_scope *scope, const char *text, char **sql,
+                                brume_error *error)
+{
+    bool failed = scope->printer.failed;
+    bool wide = scope->printer.postgresql && scope->printer.width > POSTGRESQL_COLUMNS;
+    char *copy = failed || wide ? NULL : strdup(text);
+    brume_arena_close(scope->printer.arena);
+    if (failed || wide)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask in several queries",
+                          wide ? "the query needs more columns than PostgreSQL has"
+                               : "the query is too long for the engine");
+    if (!copy)
+        return brume_no_memory(error, "a statement");
+    *sql = copy;
+    return BRUME_OK;
+}
+
+brume_status brume_query_print_rows(const brume_query *query, brume_dialect dialect,
+                                    const char *const *tables,
+                                    const brume_expression *const *expressions, size_t count,
+                                    char **sql, brume_error *error)
+{
+    print_scope scope;
+    BRUME_TRY(open_scope(&scope, query, dialect, tables, error));
+    brume_printer *printer = &scope.printer;
+    for (size_t i = 0; i < count; i++)
+        use_expression(&scope, expressions[i]);
+    const char *from = print_source(&scope);
+    brume_print_list list = {0};
+    for (size_t i = 0; i < count; i++) {
+        brume_piece piece = brume_print_expression(printer, expressions[i]);
+        piece = brume_print_wire(printer, piece, expressions[i]->type);
+        brume_print_add(printer, &list, ", ", FORMAT("%s AS \"r%zu\"", piece.text, i));
+    }
+    printer->width += count;
+    from = bind_steps(printer, from);
+    return close_scope(&scope, FORMAT("SELECT %s FROM %s", list.length ? list.text : "", from), sql,
+                       error);
+}
+
+/* What is summed of one value: its count, its sum and perhaps its squares, as results. */
+static void print_sum(brume_printer *printer, const brume_group_sum *sum, size_t i,
+                      brume_print_list *outer)
+{
+    const char *text = printer->postgresql ? "text" : "VARCHAR";
+    const char *centred = FORMAT("\"x%zu\"", i);
+    if (sum->centre) {
+        char centre[32];
+        snprintf(centre, sizeof centre, "%lld", (long long)sum->centre);
+        centred =
+            FORMAT("(\"x%zu\" - %s)", i,
+                   brume_print_typed(printer, centre, printer->postgresql ? "int8" : "BIGINT"));
+    }
+    brume_print_add(printer, outer, ", ", FORMAT("count(\"x%zu\")", i));
+    brume_print_add(printer, outer, ", ",
+                    brume_print_cast(printer, FORMAT("coalesce(sum(%s), 0)", centred), text));
+    if (sum->squares)
+        brume_print_add(
+            printer, outer, ", ",
+            brume_print_cast(printer, FORMAT("coalesce(sum(%s * %s), 0)", centred, centred), text));
+    printer->width += 3;
+}
+
+brume_status brume_query_print_groups(const brume_query *query, brume_dialect dialect,
+                                      const char *const *tables, const brume_group_sum *sums,
+                                      size_t count, char **sql, brume_error *error)
+{
+    print_scope scope;
+    BRUME_TRY(open_scope(&scope, query, dialect, tables, error));
+    brume_printer *printer = &scope.printer;
+    for (size_t i = 0; i < query->key_count; i++)
+        use_expression(&scope, query->keys[i].expression);
+    for (size_t i = 0; i < count; i++)
+        use_expression(&scope, sums[i].value);
+    const char *from = print_source(&scope);
+    brume_print_list inner = {0}, outer = {0}, keys = {0};
+    for (size_t i = 0; i < query->key_count; i++) {
+        const brume_expression *key = query->keys[i].expression;
+        brume_piece piece = brume_print_expression(printer, key);
+        piece = brume_print_wire(printer, piece, key->type);
+        brume_print_add(printer, &inner, ", ", FORMAT("%s AS \"k%zu\"", piece.text, i));
+        brume_print_add(printer, &outer, ", ", FORMAT("\"k%zu\"", i));
+        brume_print_add(printer, &keys, ", ", FORMAT("\"k%zu\"", i));
+    }
+    brume_print_add(printer, &outer, ", ", "count(*)");
+    for (size_t i = 0; i < count; i++) {
+        brume_piece piece = brume_print_expression(printer, sums[i].value);
+        brume_print_add(printer, &inner, ", ", FORMAT("%s AS \"x%zu\"", piece.text, i));
+        print_sum(printer, &sums[i], i, &outer);
+    }
+    from = bind_steps(printer, from);
+    printer->width += query->key_count + 1;
+    /* PostgreSQL copies what it pulls up into every sum, so long expressions are fenced off; short
+     * ones are not, because a fence keeps its workers from sharing the sums. */
+    enum { SHORT = 400 };
+    const char *fence = printer->postgresql && inner.length > SHORT ? " OFFSET 0" : "";
+    return close_scope(&scope,
+                       FORMAT("SELECT %s FROM (SELECT %s FROM %s%s) AS \"g\"%s%s",
+                              outer.length ? outer.text : "",
+                              inner.length ? inner.text : "1 AS \"c\"", from, fence,
+                              keys.length ? " GROUP BY " : "", keys.length ? keys.text : ""),
+                       sql, error);
+}

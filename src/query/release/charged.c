@@ -1,0 +1,205 @@
+/* A charged release that is not SQL: the release path for one statistic of a registered dataset. */
+#include "query/release/charged.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ledger/digest.h"
+#include "query/collect/unit_rows.h"
+
+static brume_status check_adjacency(const brume_charged *release, const brume_question *question,
+                                    brume_error *error)
+{
+    const brume_dataset *dataset = question->datasets[0];
+    const brume_policy *policy = question->policies[0];
+    brume_adjacency wanted = release->adjacency == BRUME_EDGE ? BRUME_ADD_REMOVE
+                                                              : release->adjacency;
+    if (policy->is_public)
+        return brume_fail(error, BRUME_EPOLICY, NULL, "'%s' is public and has no budget",
+                          dataset->name);
+    if (wanted != dataset->adjacency)
+        return brume_fail(error, BRUME_EPOLICY, "the owner decided on it at registration",
+                          "'%s' is registered under another adjacency", dataset->name);
+    if (policy->unit && release->adjacency != BRUME_ADD_REMOVE)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "register it with --unit row",
+                          "this release needs a dataset in which a row is a unit");
+    return BRUME_OK;
+}
+
+static brume_status make_charge(const brume_charged *release, const brume_dataset *dataset,
+                                brume_charge *charge, brume_error *error)
+{
+    brume_decimal amount, delta = {0};
+    brume_rule rule = dataset->filter.rule;
+    if (release->rho && rule != BRUME_RULE_CONCENTRATED)
+        return brume_fail(error, BRUME_EPOLICY, "pay with --epsilon",
+                          "the budget of '%s' is not of the rule concentrated", dataset->name);
+    BRUME_TRY(brume_decimal_parse(release->rho ? release->rho : release->epsilon, &amount, error));
+    if (release->rho)
+        return brume_charge_make(rule, &amount, NULL, charge, error);
+    if (rule == BRUME_RULE_CONCENTRATED && release->rho_upper > 0) {
+        brume_cost cost = {.concentrated = BRUME_UPPER, .rho = release->rho_upper};
+        return brume_charge_cost(rule, &cost, 1, charge, error);
+    }
+    if (release->delta)
+        BRUME_TRY(brume_decimal_parse(release->delta, &delta, error));
+    return brume_charge_guarantee(rule, &amount, &delta, charge, error);
+}
+
+static brume_status open_source(const brume_policy *policy, const char *password,
+                                brume_engine **engine, brume_error *error)
+{
+    brume_source source;
+    brume_column *columns = NULL;
+    BRUME_TRY(brume_policy_source(policy, &source, &columns, error));
+    source.password = password;
+    brume_status status = brume_engine_open(&source, 1, engine, error);
+    free(columns);
+    return status;
+}
+
+/* Draw once from no rows at all and forget the answer: what is wrong with the words typed shows
+ * before anything is charged. No data is read. */
+static brume_status rehearse(const brume_charged *release, const brume_question *question,
+                             brume_bits *bits, brume_error *error)
+{
+    brume_rows_file empty;
+    json_t *nothing = NULL;
+    BRUME_TRY(brume_rows_none(question, &empty, error));
+    brume_status status = release->draw(release->context, empty.path, bits, &nothing, error);
+    brume_rows_file_close(&empty);
+    json_decref(nothing);
+    return status;
+}
+
+typedef struct charged_work {
+    const brume_charged *release;
+    const brume_question *question;
+    brume_bits *bits;
+} charged_work;
+
+static brume_status read_and_draw(void *context, brume_engine *engine, json_t **answer,
+                                  brume_error *error)
+{
+    const charged_work *work = context;
+    brume_rows_file rows;
+    BRUME_TRY(brume_rows_read(work->question, engine, work->bits, &rows, error));
+    brume_status status =
+        work->release->draw(work->release->context, rows.path, work->bits, answer, error);
+    brume_rows_file_close(&rows);
+    return status;
+}
+
+static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged *release,
+                                       const brume_question *question, const brume_charge *charge,
+                                       const char *key, brume_bits *bits, const brume_watch *watch,
+                                       json_t **answer, brume_error *error)
+{
+    brume_engine *engine = NULL;
+    brume_marks marks = {0};
+    BRUME_TRY(open_source(question->policies[0], question->datasets[0]->password, &engine, error));
+    brume_status status = brume_engine_marks(engine, 0, false, &marks, error);
+    json_t *events = release->events ? json_deep_copy(release->events)
+                                     : json_pack("[{s:s}]", "release", release->what);
+    brume_ledger_charge charges = {.dataset = question->datasets[0]->name,
+                                   .price = charge,
+                                   .stated = question->datasets[0]->stated,
+                                   .marks = (const char *const *)marks.texts,
+                                   .mark_count = marks.count,
+                                   .read_mark_count = marks.read_count};
+    brume_reservation reservation = {.charges = &charges,
+                                     .charge_count = 1,
+                                     .sql = release->what,
+                                     .events = events,
+                                     .answer_key = key};
+    charged_work work = {release, question, bits};
+    if (status == BRUME_OK && release->needs_rows && release->adjacency == BRUME_REPLACE)
+        status = brume_rows_check(question, engine, release->most_rows, error);
+    if (status == BRUME_OK)
+        status =
+            brume_spend(ledger, &reservation, engine, read_and_draw, &work, watch, answer, error);
+    brume_engine_close(engine);
+    brume_marks_clear(&marks);
+    json_decref(events);
+    return status;
+}
+
+static brume_status release_from(brume_ledger *ledger, const brume_charged *release,
+                                 const brume_question *question, brume_bits *bits,
+                                 const brume_watch *watch, json_t **answer, brume_error *error)
+{
+    brume_charge charge;
+    char price[BRUME_CHARGE_TEXT], key[BRUME_DIGEST_TEXT];
+    BRUME_TRY(brume_spend_limit(watch, question->policies[0]->timeout, question->datasets[0]->name,
+                                error));
+    BRUME_TRY(check_adjacency(release, question, error));
+    BRUME_TRY(make_charge(release, question->datasets[0], &charge, error));
+    BRUME_TRY(brume_charge_print(&charge, price, error));
+    char *policy = json_dumps(question->datasets[0]->policy, JSON_COMPACT | JSON_SORT_KEYS);
+    if (!policy)
+        return brume_no_memory(error, "the rows");
+    char kind[32] = "release";
+    uint64_t nonce = 0;
+    brume_status status = release->fresh ? brume_bits_words(bits, &nonce, 1, error) : BRUME_OK;
+    if (release->fresh)
+        snprintf(kind, sizeof kind, "once %016llx", (unsigned long long)nonce);
+    const char *parts[] = {kind,
+                           release->what,
+                           price,
+                           release->delta ? release->delta : "",
+                           question->datasets[0]->name,
+                           question->datasets[0]->data_version,
+                           question->datasets[0]->source,
+                           policy};
+    if (status == BRUME_OK)
+        status = brume_digest(parts, sizeof parts / sizeof *parts, key, error);
+    free(policy);
+    json_t *made = NULL;
+    if (status == BRUME_OK)
+        status = brume_ledger_recall(ledger, key, &made, error);
+    bool cached = made != NULL;
+    if (status == BRUME_OK && !cached)
+        status = rehearse(release, question, bits, error);
+    if (status == BRUME_OK && !cached)
+        status =
+            reserve_and_answer(ledger, release, question, &charge, key, bits, watch, &made, error);
+    brume_dataset *now = NULL;
+    if (status == BRUME_OK)
+        status = brume_ledger_dataset(ledger, release->dataset, &now, error);
+    if (status == BRUME_OK &&
+        (json_object_set_new(made, "remaining", brume_budget_left(&now->filter)) != 0 ||
+         json_object_set_new(made, "cached", json_boolean(cached)) != 0))
+        status = brume_no_memory(error, "the rows");
+    brume_dataset_close(now);
+    if (status != BRUME_OK) {
+        json_decref(made);
+        return status;
+    }
+    *answer = made;
+    return BRUME_OK;
+}
+
+brume_status brume_charged_release(brume_ledger *ledger, const brume_charged *release,
+                                   brume_bits *bits, const brume_watch *watch, json_t **answer,
+                                   brume_error *error)
+{
+    brume_dataset *dataset = NULL;
+    brume_policy *policy = NULL;
+    brume_question *question = NULL;
+    char *sql = NULL;
+    brume_status status = brume_ledger_dataset(ledger, release->dataset, &dataset, error);
+    if (status == BRUME_OK)
+        status = brume_policy_from_json(dataset->policy, &policy, error);
+    if (status == BRUME_OK)
+        status = brume_rows_question(policy, dataset->name, &sql, error);
+    if (status == BRUME_OK)
+        status = brume_question_open(ledger, sql, &question, error);
+    if (status == BRUME_OK)
+        status = release_from(ledger, release, question, bits, watch, answer, error);
+    brume_question_close(question);
+    free(sql);
+    brume_policy_close(policy);
+    brume_dataset_close(dataset);
+    return status;
+}

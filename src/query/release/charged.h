@@ -1,0 +1,45 @@
+/* A charged release that is not SQL: the release path for one statistic of a registered dataset.
+ *
+ *   recall? -> rehearse on no rows -> reserve (durable) -> read, one row a unit -> the caller draws
+ *   -> commit -> answer
+ *
+ * Of each unit one row counts, the one with the smallest keyed hash, so that to the statistic a row
+ * is a unit, whatever max_rows says. Where the dataset's unit is the row, all rows count. */
+#ifndef BRUME_QUERY_CHARGED_H
+#define BRUME_QUERY_CHARGED_H
+
+#include <brume/adjacency.h>
+#include <brume/bits.h>
+
+#include "ledger/ledger.h"
+#include "query/release/spend.h"
+
+typedef struct brume_charged {
+    const char *dataset;
+    brume_adjacency adjacency;   /* of the statistic; EDGE is add-remove where a row is an edge */
+    const char *epsilon, *delta; /* the price as typed; delta NULL: none */
+    const char *rho;      /* the price typed in rho instead, for the rule concentrated; else NULL */
+    double rho_upper;     /* what it costs in rho, for the rule concentrated; 0: as any (epsilon,
+                             delta) guarantee */
+    const json_t *events; /* what will be released, for third parties; NULL: `what` says it */
+    bool fresh;           /* its answer is not kept, so it is bought again each time */
+    bool needs_rows;      /* refuse an empty table before the charge; under replace only, where the
+                             number of rows is public */
+    uint64_t most_rows;   /* then also refuse a table with more rows; 0: any number */
+    const char *what;     /* everything that was asked, as text: recorded, and the re-read's key */
+    /* Draw from the rows in the CSV file at `path` (all columns of the dataset, by their names) and
+     * write the answer; it may cost no more than the price. Called twice: first without rows, so
+     * that bad options are found before anything is charged. */
+    brume_status (*draw)(void *context, const char *path, brume_bits *bits, json_t **answer,
+                         brume_error *error);
+    void *context;
+} brume_charged;
+
+/* Errors: as of brume_answer; BRUME_EPOLICY if the statistic's adjacency is not the dataset's. The
+ * answer gets "remaining" and "cached". */
+BRUME_MUST_USE brume_status brume_charged_release(brume_ledger *ledger,
+                                                  const brume_charged *release, brume_bits *bits,
+                                                  const brume_watch *watch, json_t **answer,
+                                                  brume_error *error);
+
+#endif

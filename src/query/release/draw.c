@@ -1,0 +1,295 @@
+/* Draw: noise on what was collected, the test of private keys, quantiles and modes.
+ *
+ * Promise: the numbers that leave are exact integers plus noise of the plan's law, each from fresh
+ * bits; a private key that fails its test leaves no trace. */
+#include "query/release/draw.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <brume/noise.h>
+#include <brume/select.h>
+#include <brume/stable_histogram.h>
+
+#include "base/error.h"
+#include "query/release/rank.h"
+
+void brume_drawn_close(brume_drawn *drawn)
+{
+    if (!drawn)
+        return;
+    free(drawn->groups);
+    free(drawn->numbers);
+    free(drawn->selected);
+    free(drawn->selected_at);
+    for (size_t i = 0; drawn->results && i < drawn->result_count; i++) {
+        free(drawn->results[i].numbers);
+        free(drawn->results[i].chosen);
+    }
+    free(drawn->results);
+    free(drawn);
+}
+
+brume_status brume_drawn_open(const brume_plan *plan, brume_drawn **out, brume_error *error)
+{
+    brume_drawn *drawn = calloc(1, sizeof *drawn);
+    if (drawn)
+        drawn->results = calloc(plan->measurement_count + 1, sizeof *drawn->results);
+    if (!drawn || !drawn->results) {
+        brume_drawn_close(drawn);
+        return brume_no_memory(error, "the noise");
+    }
+    drawn->result_count = plan->measurement_count;
+    *out = drawn;
+    return BRUME_OK;
+}
+
+double brume_drawn_number(const brume_drawn *drawn, int measure, size_t group)
+{
+    return drawn->numbers[(size_t)measure * drawn->count + group];
+}
+
+int64_t brume_drawn_selected(const brume_plan *plan, const brume_drawn *drawn, int measure,
+                             size_t group, int fraction)
+{
+    size_t per_group = plan->measures[measure].fraction_count;
+    per_group = per_group ? per_group : 1;
+    return drawn->selected[drawn->selected_at[measure] + group * per_group + (size_t)fraction];
+}
+
+/* ---- exact integers ---- */
+
+static brume_i128 exact(const brume_measure *measure, const brume_bounded_group *group)
+{
+    const brume_bounded_value *value = &group->values[measure->expression];
+    switch (measure->kind) {
+    case BRUME_MEASURE_UNITS:
+        return (brume_i128)group->units;
+    case BRUME_MEASURE_ROWS:
+        return (brume_i128)group->rows;
+    case BRUME_MEASURE_VALUES:
+        return (brume_i128)value->count;
+    case BRUME_MEASURE_CENTRED:
+        return value->sum;
+    case BRUME_MEASURE_SQUARES:
+        return value->squares -
+               (brume_i128)brume_measure_half_square(measure) * (brume_i128)value->count;
+    case BRUME_MEASURE_DIRECT:
+        return value->sum + (brume_i128)brume_measure_centre(measure) * (brume_i128)value->count;
+    case BRUME_MEASURE_QUANTILES:
+    case BRUME_MEASURE_MODE:
+    case BRUME_MEASURE_PRIVATE_MODE:
+        break;
+    }
+    return 0;
+}
+
+static brume_status open_noise(brume_noise_kind kind, double scale, brume_noise **out,
+                               brume_error *error)
+{
+    switch (kind) {
+    case BRUME_NOISE_DISCRETE_LAPLACE:
+        return brume_noise_open_discrete_laplace(scale, out, error);
+    case BRUME_NOISE_ROUNDED_GAUSSIAN:
+        return brume_noise_open_rounded_gaussian(scale, out, error);
+    case BRUME_NOISE_DISCRETE_GAUSSIAN:
+        break;
+    }
+    return brume_noise_open_discrete_gaussian(scale, out, error);
+}
+
+/* noisy[i] = exact number of groups[i] + noise. */
+static brume_status add_noise(const brume_plan *plan, const brume_measure *measure,
+                              const brume_bounded_group *const *groups, size_t count,
+                              brume_bits *bits, double *noisy, brume_error *error)
+{
+    brume_noise *noise = NULL;
+    int64_t *draws = malloc((count + 1) * sizeof *draws);
+    if (!draws)
+        return brume_no_memory(error, "the noise");
+    brume_status status = open_noise(plan->price.noise, measure->scale, &noise, error);
+    if (status == BRUME_OK)
+        status = brume_noise_fill(noise, bits, draws, count, error);
+    for (size_t i = 0; status == BRUME_OK && i < count; i++)
+        noisy[i] = (double)(exact(measure, groups[i]) + draws[i]);
+    brume_noise_close(noise);
+    free(draws);
+    return status;
+}
+
+brume_status brume_draw_counts(brume_noise_kind kind, double scale, const int64_t *counts,
+                               size_t count, brume_bits *bits, double *noisy, brume_error *error)
+{
+    brume_noise *noise = NULL;
+    int64_t *draws = malloc((count + 1) * sizeof *draws);
+    if (!draws)
+        return brume_no_memory(error, "the noise");
+    brume_status status = open_noise(kind, scale, &noise, error);
+    if (status == BRUME_OK)
+        status = brume_noise_fill(noise, bits, draws, count, error);
+    for (size_t i = 0; status == BRUME_OK && i < count; i++)
+        noisy[i] = (double)((brume_i128)counts[i] + draws[i]);
+    brume_noise_close(noise);
+    free(draws);
+    return status;
+}
+
+/* ---- selections ---- */
+
+/* Quantiles and modes of declared values: one grid integer each. */
+static bool is_selection(const brume_measure *measure)
+{
+    return brume_measure_is_selection(measure) && measure->kind != BRUME_MEASURE_PRIVATE_MODE;
+}
+
+static brume_status draw_quantiles(const brume_measure *measure, const brume_bounded_group *group,
+                                   brume_bits *bits, int64_t *out, brume_error *error)
+{
+    const brume_bounded_value *value = &group->values[measure->expression];
+    size_t count = (size_t)value->count;
+    if (measure->fraction_count > 1)
+        return brume_rank_many(bits, value->kept, value->breaker, count, measure->low,
+                               measure->high, measure->fractions, measure->fraction_count,
+                               measure->scale, out, error);
+    int64_t *copy = malloc((count + 1) * sizeof *copy);
+    if (!copy)
+        return brume_no_memory(error, "the noise");
+    if (count)
+        memcpy(copy, value->kept, count * sizeof *copy);
+    brume_status status = brume_rank_one(bits, copy, count, measure->low, measure->high,
+                                         measure->fractions[0][0], measure->fractions[0][1],
+                                         measure->scale, out, error);
+    free(copy);
+    return status;
+}
+
+/* Permute-and-flip on the counts of the declared values. */
+static brume_status draw_mode(const brume_measure *measure, const brume_bounded_group *group,
+                              brume_bits *bits, int64_t *out, brume_error *error)
+{
+    const brume_bounded_value *value = &group->values[measure->expression];
+    size_t candidates = (size_t)measure->high + 1, chosen = 0;
+    double *counts = calloc(candidates, sizeof *counts);
+    if (!counts)
+        return brume_no_memory(error, "the noise");
+    for (uint64_t i = 0; i < value->count; i++)
+        counts[value->kept[i]]++;
+    brume_status status = brume_select_noisy_max(bits, BRUME_SELECT_EXPONENTIAL, measure->scale,
+                                                 counts, candidates, &chosen, error);
+    free(counts);
+    if (status == BRUME_OK)
+        *out = (int64_t)chosen;
+    return status;
+}
+
+static brume_status draw_selections(const brume_plan *plan, brume_drawn *drawn, brume_bits *bits,
+                                    brume_error *error)
+{
+    size_t total = 0;
+    drawn->selected_at = calloc(plan->measure_count + 1, sizeof *drawn->selected_at);
+    for (size_t i = 0; drawn->selected_at && i < plan->measure_count; i++) {
+        size_t fractions = plan->measures[i].fraction_count;
+        drawn->selected_at[i] = total;
+        total += is_selection(&plan->measures[i]) ? drawn->count * (fractions ? fractions : 1) : 0;
+    }
+    drawn->selected = calloc(total + 1, sizeof *drawn->selected);
+    if (!drawn->selected || !drawn->selected_at)
+        return brume_no_memory(error, "the noise");
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        const brume_measure *measure = &plan->measures[i];
+        size_t fractions = measure->fraction_count ? measure->fraction_count : 1;
+        for (size_t g = 0; is_selection(measure) && g < drawn->count; g++) {
+            int64_t *out = &drawn->selected[drawn->selected_at[i] + g * fractions];
+            if (measure->kind == BRUME_MEASURE_QUANTILES)
+                BRUME_TRY(draw_quantiles(measure, drawn->groups[g], bits, out, error));
+            else
+                BRUME_TRY(draw_mode(measure, drawn->groups[g], bits, out, error));
+        }
+    }
+    return BRUME_OK;
+}
+
+/* ---- all of it ---- */
+
+/* Keys alone: no number is drawn, and none is kept. */
+static brume_status select_keys(const brume_plan *plan, const brume_bounded_group *groups,
+                                size_t count, brume_bits *bits, brume_drawn *drawn, double *units,
+                                brume_error *error)
+{
+    int64_t *present = calloc(count + 1, sizeof *present);
+    unsigned char *keep = calloc(count + 1, 1);
+    brume_status status = present && keep ? BRUME_OK : brume_no_memory(error, "the noise");
+    for (size_t i = 0; status == BRUME_OK && i < count; i++)
+        present[i] = (int64_t)groups[i].units;
+    if (status == BRUME_OK)
+        status = brume_key_selection_draw(plan->selection, bits, present, keep, count, error);
+    size_t kept = 0;
+    for (size_t i = 0; status == BRUME_OK && i < count; i++)
+        if (keep[i]) {
+            units[kept] = 0;
+            drawn->groups[kept++] = &groups[i];
+        }
+    drawn->count = kept;
+    free(present);
+    free(keep);
+    return status;
+}
+
+/* Which groups are released; for private keys measure 0 is drawn here, and its noisy units go to
+ * `units`. */
+static brume_status release_keys(const brume_plan *plan, const brume_bounded_group *groups,
+                                 size_t count, brume_bits *bits, brume_drawn *drawn, double *units,
+                                 brume_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        drawn->groups[i] = &groups[i];
+    drawn->count = count;
+    if (!plan->shape.private_keys)
+        return BRUME_OK;
+    if (plan->selection)
+        return select_keys(plan, groups, count, bits, drawn, units, error);
+    BRUME_TRY(add_noise(plan, &plan->measures[0], drawn->groups, count, bits, units, error));
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (units[i] >= (double)plan->price.threshold) {
+            drawn->groups[kept] = drawn->groups[i];
+            units[kept++] = units[i];
+        }
+    drawn->count = kept;
+    return BRUME_OK;
+}
+
+static brume_status draw_all(const brume_plan *plan, const brume_bounded_group *groups,
+                             size_t count, brume_bits *bits, brume_drawn *drawn, double *units,
+                             brume_error *error)
+{
+    BRUME_TRY(release_keys(plan, groups, count, bits, drawn, units, error));
+    drawn->numbers = calloc(plan->measure_count * drawn->count + 1, sizeof *drawn->numbers);
+    if (!drawn->numbers)
+        return brume_no_memory(error, "the noise");
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        double *to = drawn->numbers + i * drawn->count;
+        if (i == 0 && plan->shape.private_keys)
+            memcpy(to, units, drawn->count * sizeof *to);
+        else if (!brume_measure_is_selection(&plan->measures[i]))
+            BRUME_TRY(
+                add_noise(plan, &plan->measures[i], drawn->groups, drawn->count, bits, to, error));
+    }
+    return draw_selections(plan, drawn, bits, error);
+}
+
+brume_status brume_draw_groups(const brume_plan *plan, size_t index,
+                               const brume_collected *collected, brume_bits *bits,
+                               brume_drawn *drawn, brume_error *error)
+{
+    (void)index;
+    size_t count = 0;
+    const brume_bounded_group *groups = brume_collected_groups(collected, &count);
+    double *units = malloc((count + 1) * sizeof *units);
+    drawn->groups = calloc(count + 1, sizeof *drawn->groups);
+    brume_status status = units && drawn->groups
+                              ? draw_all(plan, groups, count, bits, drawn, units, error)
+                              : brume_no_memory(error, "the noise");
+    free(units);
+    return status;
+}

@@ -1,0 +1,99 @@
+/* Explaining a query: its plan, price and expected errors, from public numbers only. */
+#include "query/release/explain.h"
+
+#include "base/error.h"
+#include "query/price/error_bar.h"
+#include "query/plan/show_plan.h"
+#include "query/release/prepare.h"
+#include "query/sql/formula.h"
+
+static json_t *shape_to_json(const brume_plan *plan)
+{
+    return json_pack(
+        "{s:I,s:I,s:b,s:o,s:b,s:f,s:o}", "max_groups", (json_int_t)plan->shape.max_groups,
+        "max_rows", (json_int_t)plan->shape.max_rows, "private_keys", plan->shape.private_keys,
+        "groups", plan->shape.cells ? json_integer((json_int_t)plan->shape.cells) : json_null(),
+        "charged_as_replace", plan->shape.replace, "cells_moved", plan->price.cells_upper,
+        "threshold",
+        plan->shape.private_keys ? json_integer((json_int_t)plan->price.threshold) : json_null());
+}
+
+static json_t *errors_to_json(const brume_plan *plan)
+{
+    json_t *errors = json_array();
+    for (size_t i = 0; errors && i < plan->measure_count; i++) {
+        json_array_append_new(errors,
+                              plan->selection || brume_measure_is_selection(&plan->measures[i])
+                                  ? json_null()
+                                  : json_real(brume_plan_width(plan, i, 0.05)));
+    }
+    for (size_t i = 0; errors && i < plan->measurement_count; i++) {
+        const brume_measurement *one = &plan->measurements[i];
+        for (size_t j = 0; j < one->count; j++) /* those with a share of their own */
+            json_array_append_new(errors,
+                                  json_real(brume_error_width(one->noise, one->scale, 0.05)));
+    }
+    return errors;
+}
+
+/* Is what is shown computed from the measure? */
+static bool is_shown_in(const brume_plan *plan, int measure, const brume_formula *shown)
+{
+    if (shown->kind == BRUME_FORMULA_AGGREGATE) {
+        const brume_plan_aggregate *of = &plan->aggregates[shown->index];
+        return of->count == measure || of->centred == measure || of->squares == measure ||
+               of->direct == measure || of->selection == measure;
+    }
+    for (size_t i = 0; i < shown->argument_count; i++)
+        if (is_shown_in(plan, measure, shown->arguments[i]))
+            return true;
+    return false;
+}
+
+/* The columns of the answer that are computed from the measure; NULL if memory is out. */
+static json_t *columns_of(const brume_plan *plan, int measure)
+{
+    const brume_query *query = plan->query;
+    json_t *names = json_array();
+    for (size_t i = 0; names && i < query->output_count; i++)
+        if (is_shown_in(plan, measure, query->outputs[i].value) &&
+            json_array_append_new(names, json_string(query->outputs[i].name)) != 0) {
+            json_decref(names);
+            return NULL;
+        }
+    return names;
+}
+
+static bool add_columns(const brume_plan *plan, json_t *measures)
+{
+    for (size_t i = 0; !plan->selection && i < plan->measure_count; i++)
+        if (json_object_set_new(json_array_get(measures, i), "columns", columns_of(plan, (int)i)) !=
+            0)
+            return false;
+    return true;
+}
+
+brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_payment *payment,
+                           const brume_target *target, json_t **explanation, brume_error *error)
+{
+    brume_question *question = NULL;
+    brume_plan *plan = NULL;
+    brume_status status = brume_prepare(ledger, sql, payment, target, &question, &plan, error);
+    json_t *made = NULL;
+    if (status == BRUME_OK) {
+        made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:s,s:b}", "plan", brume_plan_to_json(plan),
+                         "cost", brume_plan_cost_to_json(plan), "error_95", errors_to_json(plan),
+                         "shape", shape_to_json(plan), "rule", brume_rule_word(plan->rule), "sql",
+                         question->typed, "normal", question->query->normal, "delta_by_default",
+                         plan->delta_by_default);
+        if (!made || !add_columns(plan, json_object_get(made, "plan"))) {
+            json_decref(made);
+            status = brume_no_memory(error, "the explanation");
+        }
+    }
+    brume_query_plan_close(plan);
+    brume_question_close(question);
+    if (status == BRUME_OK)
+        *explanation = made;
+    return status;
+}

@@ -1,0 +1,15 @@
+/* Explaining a query: its plan, price and expected errors, from public numbers only. */
+#ifndef BRUME_QUERY_EXPLAIN_H
+#define BRUME_QUERY_EXPLAIN_H
+
+#include <jansson.h>
+
+#include "query/plan/target.h"
+
+/* The plan, the price and the expected errors; spends nothing and reads no row. "sql" is the text
+ * as it was typed, "normal" what brume understood. */
+BRUME_MUST_USE brume_status brume_explain(brume_ledger *ledger, const char *sql,
+                                          const brume_payment *payment, const brume_target *target,
+                                          json_t **explanation, brume_error *error);
+
+#endif

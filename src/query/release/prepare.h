@@ -1,0 +1,17 @@
+/* The first step of every query: parse it, choose its price, plan it and rehearse it. Reads no row
+ * and spends nothing. */
+#ifndef BRUME_QUERY_PREPARE_H
+#define BRUME_QUERY_PREPARE_H
+
+#include "query/plan/plan.h"
+#include "query/plan/question.h"
+#include "query/plan/target.h"
+
+/* The question and its plan, at the price typed or, with a `target` (NULL: none), at the one that
+ * the target takes. What was made before an error is the caller's to close. */
+BRUME_MUST_USE brume_status brume_prepare(brume_ledger *ledger, const char *sql,
+                                          const brume_payment *payment, const brume_target *target,
+                                          brume_question **question, brume_plan **plan,
+                                          brume_error *error);
+
+#endif

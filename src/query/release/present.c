@@ -1,0 +1,419 @@
+/* Present: from drawn numbers to the rows of an answer.
+ *
+ * HAVING and ORDER BY see the values as they are shown; arithmetic between aggregates uses the raw
+ * ones, so that it is not biased by clamps. */
+#include "query/release/present_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "query/plan/bias.h"
+#include "query/release/measurement.h"
+#include "query/plan/show_plan.h"
+
+static const double whole_beta = 0.05;
+
+/* ---- error bars of outputs ---- */
+
+/* How many aggregates an output uses. */
+static size_t count_aggregates(const brume_formula *formula)
+{
+    size_t count = formula->kind == BRUME_FORMULA_AGGREGATE;
+    for (size_t i = 0; i < formula->argument_count; i++)
+        count += count_aggregates(formula->arguments[i]);
+    return count;
+}
+
+static brume_interval multiply(brume_interval a, brume_interval b)
+{
+    double ends[] = {a.lower * b.lower, a.lower * b.upper, a.upper * b.lower, a.upper * b.upper};
+    brume_interval out = {ends[0], ends[0]};
+    for (int i = 1; i < 4; i++) {
+        out.lower = fmin(out.lower, ends[i]);
+        out.upper = fmax(out.upper, ends[i]);
+    }
+    return out;
+}
+
+/* Where the aggregates of one output are, each with the chance `beta` of being outside its
+ * interval.
+ */
+typedef struct interval_source {
+    brume_present_source source;
+    size_t group;
+    double beta;
+} interval_source;
+
+/* Interval arithmetic over the tree; false where there is no finite interval. */
+static bool interval_of(const brume_formula *formula, const interval_source *from,
+                        brume_interval *out)
+{
+    brume_interval part[2] = {{0, 0}, {0, 0}};
+    if (formula->argument_count > 2)
+        return false;
+    for (size_t i = 0; i < formula->argument_count; i++)
+        if (!interval_of(formula->arguments[i], from, &part[i]))
+            return false;
+    switch (formula->kind) {
+    case BRUME_FORMULA_AGGREGATE: {
+        brume_shown one =
+            brume_present_show(&from->source, formula->index, from->group, from->beta);
+        *out = one.interval;
+        return one.has_interval;
+    }
+    case BRUME_FORMULA_LITERAL:
+        *out = (brume_interval){formula->value.number, formula->value.number};
+        return formula->value.kind == BRUME_VALUE_NUMBER;
+    case BRUME_FORMULA_ADD:
+        *out = (brume_interval){part[0].lower + part[1].lower, part[0].upper + part[1].upper};
+        return true;
+    case BRUME_FORMULA_SUBTRACT:
+        *out = (brume_interval){part[0].lower - part[1].upper, part[0].upper - part[1].lower};
+        return true;
+    case BRUME_FORMULA_NEGATE:
+        *out = (brume_interval){-part[0].upper, -part[0].lower};
+        return true;
+    case BRUME_FORMULA_MULTIPLY:
+        *out = multiply(part[0], part[1]);
+        return true;
+    case BRUME_FORMULA_DIVIDE:
+        if (!(part[1].lower > 0))
+            return false; /* the divisor may be nothing but noise */
+        *out = multiply(part[0], (brume_interval){1 / part[1].upper, 1 / part[1].lower});
+        return true;
+    case BRUME_FORMULA_ROUND: {
+        double half = 0.5 * pow(10, -formula->digits);
+        *out = (brume_interval){part[0].lower - half, part[0].upper + half};
+        return true;
+    }
+    case BRUME_FORMULA_SQRT:
+        *out = (brume_interval){sqrt(fmax(0, part[0].lower)), sqrt(fmax(0, part[0].upper))};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Does the half-width differ from row to row? Counts and sums have one for all. */
+static bool varies(const brume_plan *plan, const brume_formula *formula)
+{
+    if (formula->kind != BRUME_FORMULA_AGGREGATE)
+        return true;
+    brume_aggregate_kind kind = plan->query->aggregates[formula->index].kind;
+    return kind != BRUME_AGGREGATE_COUNT_ROWS && kind != BRUME_AGGREGATE_COUNT &&
+           kind != BRUME_AGGREGATE_COUNT_UNITS && kind != BRUME_AGGREGATE_SUM;
+}
+
+/* ---- rows ---- */
+
+typedef struct answer_row {
+    brume_value *keys, *shown, *raw;
+    brume_value *outputs;
+    double *errors; /* NaN: none */
+    bool near;      /* its units were hardly enough to be shown */
+    char (*texts)[BRUME_KEY_TEXT];
+} answer_row;
+
+typedef struct presentation {
+    const brume_plan *plan;
+    const brume_drawn *drawn;
+    brume_value *modes;
+    char (*mode_texts)[BRUME_KEY_TEXT];
+    answer_row *rows;
+    size_t count;
+} presentation;
+
+static void free_row(answer_row *row)
+{
+    free(row->keys);
+    free(row->shown);
+    free(row->raw);
+    free(row->outputs);
+    free(row->errors);
+    free(row->texts);
+}
+
+static double error_of(const presentation *all, const brume_formula *formula, size_t group,
+                       const brume_value *value)
+{
+    size_t used = count_aggregates(formula);
+    if (used == 0 || value->kind != BRUME_VALUE_NUMBER)
+        return NAN;
+    interval_source from = {{all->plan, all->drawn, all->modes}, group, whole_beta / (double)used};
+    brume_interval bar;
+    if (!interval_of(formula, &from, &bar))
+        return NAN;
+    double centre = value->number;
+    if (formula->kind == BRUME_FORMULA_AGGREGATE &&
+        !varies(all->plan, formula)) /* the width does not see the clamp */
+        centre = brume_present_show(&from.source, formula->index, group, from.beta).raw.number;
+    return fmax(bar.upper - centre, centre - bar.lower);
+}
+
+/* A private key is shown because its noisy count was large: near the threshold, more often too
+ * large than too small. */
+static bool flags_near(const brume_plan *plan)
+{
+    return plan->shape.private_keys && !plan->selection;
+}
+
+static brume_status fill_row(presentation *all, size_t group, answer_row *row, brume_error *error)
+{
+    const brume_query *query = all->plan->query;
+    brume_present_source source = {all->plan, all->drawn, all->modes};
+    row->keys = calloc(query->key_count + 1, sizeof *row->keys);
+    row->shown = calloc(query->aggregate_count + 1, sizeof *row->shown);
+    row->raw = calloc(query->aggregate_count + 1, sizeof *row->raw);
+    row->outputs = calloc(query->output_count + 1, sizeof *row->outputs);
+    row->errors = calloc(query->output_count + 1, sizeof *row->errors);
+    row->texts = calloc(query->key_count + 1, sizeof *row->texts);
+    if (!row->keys || !row->shown || !row->raw || !row->outputs || !row->errors || !row->texts)
+        return brume_no_memory(error, "the answer");
+    if (flags_near(all->plan))
+        row->near = brume_drawn_number(all->drawn, all->plan->units, group) <
+                    (double)all->plan->price.threshold +
+                        brume_plan_width(all->plan, (size_t)all->plan->units, whole_beta);
+    for (size_t i = 0; i < query->key_count; i++)
+        row->keys[i] = brume_key_formula_value(query->keys[i].expression->type,
+                                               &all->drawn->groups[group]->keys[i], row->texts[i],
+                                               sizeof row->texts[i]);
+    for (size_t i = 0; i < query->aggregate_count; i++) {
+        brume_shown one = brume_present_show(&source, i, group, whole_beta);
+        row->shown[i] = one.shown;
+        row->raw[i] = one.raw;
+    }
+    for (size_t i = 0; i < query->output_count; i++) {
+        const brume_formula *formula = query->outputs[i].value;
+        bool plain = formula->kind == BRUME_FORMULA_AGGREGATE;
+        row->outputs[i] = brume_formula_evaluate(formula, row->keys, plain ? row->shown : row->raw);
+        row->errors[i] = error_of(all, formula, group, &row->outputs[i]);
+    }
+    return BRUME_OK;
+}
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+    const answer_row *a = left, *b = right;
+    const brume_query *query = context;
+    for (size_t i = 0; i < query->order_count; i++) {
+        const brume_query_order *order = &query->order[i];
+        brume_value x = brume_formula_evaluate(order->value, a->keys, a->shown);
+        brume_value y = brume_formula_evaluate(order->value, b->keys, b->shown);
+        bool null_x = x.kind == BRUME_VALUE_NULL, null_y = y.kind == BRUME_VALUE_NULL;
+        if (null_x != null_y)
+            return null_x == order->nulls_first ? -1 : 1;
+        int sign = null_x ? 0 : brume_value_compare(&x, &y);
+        if (sign != 0)
+            return order->descending ? -sign : sign;
+    }
+    for (size_t i = 0; i < query->key_count; i++) {
+        int sign = brume_value_compare(&a->keys[i], &b->keys[i]);
+        if (sign != 0)
+            return sign;
+    }
+    return 0;
+}
+
+/* HAVING, ORDER BY, LIMIT and OFFSET. */
+static void arrange(presentation *all)
+{
+    const brume_query *query = all->plan->query;
+    size_t kept = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (!query->having ||
+            brume_formula_is_true(query->having, all->rows[i].keys, all->rows[i].shown))
+            all->rows[kept++] = all->rows[i];
+        else
+            free_row(&all->rows[i]);
+    }
+    if (kept)
+        qsort_r(all->rows, kept, sizeof *all->rows, compare_rows, (void *)query);
+    size_t first = query->offset < 0 ? 0 : (size_t)query->offset;
+    first = first < kept ? first : kept;
+    size_t last = query->limit < 0 || (uint64_t)query->limit > kept - first
+                      ? kept
+                      : first + (size_t)query->limit;
+    for (size_t i = 0; i < kept; i++)
+        if (i < first || i >= last)
+            free_row(&all->rows[i]);
+    memmove(all->rows, all->rows + first, (last - first) * sizeof *all->rows);
+    all->count = last - first;
+}
+
+/* ---- JSON ---- */
+
+static json_t *value_to_json(const brume_value *value)
+{
+    switch (value->kind) {
+    case BRUME_VALUE_NULL:
+        break;
+    case BRUME_VALUE_BOOLEAN:
+        return json_boolean(value->boolean);
+    case BRUME_VALUE_NUMBER:
+        if (value->number == floor(value->number) && fabs(value->number) < 0x1p53)
+            return json_integer((json_int_t)value->number);
+        return isfinite(value->number) ? json_real(value->number) : json_null();
+    case BRUME_VALUE_TEXT:
+        return json_stringn(value->text, value->length);
+    }
+    return json_null();
+}
+
+static json_t *error_to_json(double error)
+{
+    return isfinite(error) ? json_real(error) : json_null();
+}
+
+/* The measure that an output mostly rests on, for the name of its mechanism. */
+static const char *mechanism_of(const brume_plan *plan, const brume_formula *formula)
+{
+    if (formula->kind == BRUME_FORMULA_AGGREGATE) {
+        const brume_plan_aggregate *from = &plan->aggregates[formula->index];
+        int measure = from->selection >= 0 ? from->selection
+                      : from->direct >= 0  ? from->direct
+                      : from->centred >= 0 ? from->centred
+                                           : from->count;
+        return brume_plan_mechanism(plan, (size_t)measure);
+    }
+    for (size_t i = 0; i < formula->argument_count; i++) {
+        const char *mechanism = mechanism_of(plan, formula->arguments[i]);
+        if (mechanism)
+            return mechanism;
+    }
+    return NULL;
+}
+
+/* Does clamping move a value that the output uses? */
+static bool may_clamp(const brume_plan *plan, const brume_formula *formula)
+{
+    if (formula->kind == BRUME_FORMULA_AGGREGATE) {
+        const brume_aggregate *aggregate = &plan->query->aggregates[formula->index];
+        return aggregate->argument && aggregate->kind != BRUME_AGGREGATE_COUNT &&
+               brume_bias_may_clamp(aggregate->argument);
+    }
+    for (size_t i = 0; i < formula->argument_count; i++)
+        if (may_clamp(plan, formula->arguments[i]))
+            return true;
+    return false;
+}
+
+/* What is said of a quantile or a mode in place of an error bar, and what the measurements add. */
+static void add_details(const presentation *all, json_t *json, size_t aggregate)
+{
+    static const char *const statements[] = {"rank_error_95", "count_error_95", "gap_95",
+                                             "threshold"};
+    int selection = all->plan->aggregates[aggregate].selection;
+    json_t *measure = selection >= 0 ? brume_plan_measure_to_json(all->plan, (size_t)selection)
+                                     : NULL;
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        json_t *said = json_object_get(measure, statements[i]);
+        if (said)
+            json_object_set(json, statements[i], said);
+    }
+    json_decref(measure);
+    for (size_t i = 0; i < all->plan->measurement_count; i++)
+        brume_measurement_show(all->plan, i, all->drawn, aggregate, json);
+}
+
+static json_t *column_to_json(const presentation *all, size_t output)
+{
+    const brume_query_output *column = &all->plan->query->outputs[output];
+    bool value = count_aggregates(column->value) > 0;
+    double largest = NAN;
+    for (size_t i = 0; i < all->count; i++)
+        largest = fmax(largest, all->rows[i].errors[output]); /* fmax skips NaN */
+    json_t *json = json_pack("{s:s,s:s}", "name", column->name, "role", value ? "value" : "key");
+    if (!json || !value)
+        return json;
+    const char *mechanism = mechanism_of(all->plan, column->value);
+    json_object_set_new(json, "mechanism", mechanism ? json_string(mechanism) : json_null());
+    json_object_set_new(json, "error_95", error_to_json(largest));
+    json_object_set_new(json, "biased",
+                        json_boolean(all->plan->bounded || may_clamp(all->plan, column->value)));
+    if (column->value->kind == BRUME_FORMULA_AGGREGATE)
+        add_details(all, json, column->value->index);
+    return json;
+}
+
+static json_t *near_to_json(const presentation *all)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < all->count; i++)
+        json_array_append_new(list, json_boolean(all->rows[i].near));
+    return list;
+}
+
+static brume_status to_json(const presentation *all, json_t **out, brume_error *error)
+{
+    const brume_query *query = all->plan->query;
+    json_t *columns = json_array(), *rows = json_array(), *errors = json_array();
+    bool vary = false, good = columns && rows && errors;
+    for (size_t i = 0; good && i < query->output_count; i++) {
+        good = json_array_append_new(columns, column_to_json(all, i)) == 0;
+        vary = vary || (count_aggregates(query->outputs[i].value) > 0 &&
+                        varies(all->plan, query->outputs[i].value));
+    }
+    for (size_t r = 0; good && r < all->count; r++) {
+        json_t *row = json_array(), *bars = json_array();
+        for (size_t i = 0; good && i < query->output_count; i++)
+            good = json_array_append_new(row, value_to_json(&all->rows[r].outputs[i])) == 0 &&
+                   json_array_append_new(bars, error_to_json(all->rows[r].errors[i])) == 0;
+        good = json_array_append_new(rows, row) == 0 && good;
+        good = json_array_append_new(errors, bars) == 0 && good;
+    }
+    json_t *result = good ? json_pack("{s:O,s:O}", "columns", columns, "rows", rows) : NULL;
+    if (result && vary)
+        json_object_set(result, "row_error_95", errors);
+    if (result && flags_near(all->plan))
+        json_object_set_new(result, "near_threshold", near_to_json(all));
+    json_decref(columns);
+    json_decref(rows);
+    json_decref(errors);
+    if (!result)
+        return brume_no_memory(error, "the answer");
+    *out = result;
+    return BRUME_OK;
+}
+
+/* The modes of undeclared values, as values. */
+static brume_status fill_modes(presentation *all, brume_error *error)
+{
+    const brume_plan *plan = all->plan;
+    size_t groups = all->drawn->count, count = plan->measurement_count * groups;
+    all->modes = calloc(count + 1, sizeof *all->modes);
+    all->mode_texts = calloc(count + 1, sizeof *all->mode_texts);
+    if (!all->modes || !all->mode_texts)
+        return brume_no_memory(error, "the answer");
+    for (size_t i = 0; i < count; i++) {
+        const brume_key_value **chosen = all->drawn->results[i / groups].chosen;
+        if (chosen && chosen[i % groups])
+            all->modes[i] =
+                brume_key_formula_value(plan->measurements[i / groups].mode.argument->type,
+                                        chosen[i % groups], all->mode_texts[i], BRUME_KEY_TEXT);
+    }
+    return BRUME_OK;
+}
+
+brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn, json_t **out,
+                           brume_error *error)
+{
+    presentation all = {
+        .plan = plan, .drawn = drawn, .rows = calloc(drawn->count + 1, sizeof *all.rows)};
+    brume_status status = all.rows ? fill_modes(&all, error) : brume_no_memory(error, "the answer");
+    for (size_t i = 0; status == BRUME_OK && i < drawn->count; i++) {
+        all.count = i + 1;
+        status = fill_row(&all, i, &all.rows[i], error);
+    }
+    if (status == BRUME_OK) {
+        arrange(&all);
+        status = to_json(&all, out, error);
+    }
+    for (size_t i = 0; i < all.count; i++)
+        free_row(&all.rows[i]);
+    free(all.rows);
+    free(all.modes);
+    free(all.mode_texts);
+    return status;
+}

@@ -1,0 +1,182 @@
+/* One aggregate of one group: its raw value, what is shown of it, and its interval.
+ *
+ * Promise: from drawn numbers and the plan alone. */
+#include "query/release/present_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "query/price/error_bar.h"
+
+static brume_value number_value(double x)
+{
+    return (brume_value){.kind = BRUME_VALUE_NUMBER, .number = x};
+}
+
+static brume_noisy_moments moments_of(const brume_plan *plan, const brume_drawn *drawn,
+                                      const brume_plan_aggregate *from, size_t group)
+{
+    const brume_measure *centred = &plan->measures[from->centred];
+    double centre = (double)brume_measure_centre(centred);
+    brume_noisy_moments moments = {
+        .count = brume_drawn_number(drawn, from->count, group),
+        .sum = brume_drawn_number(drawn, from->centred, group),
+        .count_scale = plan->measures[from->count].scale,
+        .sum_scale = centred->scale,
+        .low = (double)centred->low - centre,
+        .high = (double)centred->high - centre,
+    };
+    if (from->squares >= 0) {
+        moments.half_square = (double)brume_measure_half_square(&plan->measures[from->squares]);
+        moments.squares = brume_drawn_number(drawn, from->squares, group);
+        moments.squares_scale = plan->measures[from->squares].scale;
+    }
+    return moments;
+}
+
+static brume_shown around(double raw, double shown, double width)
+{
+    return (brume_shown){number_value(raw), number_value(shown), {raw - width, raw + width}, true};
+}
+
+static brume_shown show_count(const brume_plan *plan, const brume_drawn *drawn,
+                              const brume_plan_aggregate *from, size_t group, double beta)
+{
+    double raw = brume_drawn_number(drawn, from->count, group);
+    return around(raw, fmax(0, raw), brume_plan_width(plan, (size_t)from->count, beta));
+}
+
+static brume_shown show_sum(const brume_plan *plan, const brume_drawn *drawn,
+                            const brume_plan_aggregate *from, size_t group, double beta)
+{
+    const brume_plan_value *value = &plan->values[from->value];
+    double raw = 0, width = 0;
+    if (from->direct >= 0) {
+        raw = brume_drawn_number(drawn, from->direct, group) * value->step;
+        width = brume_plan_width(plan, (size_t)from->direct, beta);
+    } else {
+        const brume_measure *centred = &plan->measures[from->centred];
+        double centre = (double)brume_measure_centre(centred);
+        double scale[] = {centred->scale, plan->measures[from->count].scale};
+        double coefficient[] = {1, centre};
+        raw = (brume_drawn_number(drawn, from->centred, group) +
+               centre * brume_drawn_number(drawn, from->count, group)) *
+              value->step;
+        width = brume_error_width_combined(plan->price.noise, scale, coefficient, 2, beta) *
+                value->step;
+    }
+    double shown = value->low >= 0 ? fmax(0, raw) : value->high <= 0 ? fmin(0, raw) : raw;
+    return around(raw, shown, width);
+}
+
+static brume_shown nothing(void)
+{
+    return (brume_shown){0};
+}
+
+static brume_shown show_mean(const brume_plan *plan, const brume_drawn *drawn,
+                             const brume_plan_aggregate *from, size_t group, double beta)
+{
+    brume_noisy_moments moments = moments_of(plan, drawn, from, group);
+    if (moments.count < 1)
+        return nothing();
+    const brume_measure *centred = &plan->measures[from->centred];
+    double step = plan->values[from->value].step, centre = (double)brume_measure_centre(centred);
+    double mean = moments.sum / moments.count;
+    brume_interval bar = brume_error_mean(plan->price.noise, &moments, beta);
+    double half_step = plan->values[from->value].argument->type.kind == BRUME_TYPE_DOUBLE
+                           ? step / 2
+                           : 0; /* rounding of each value to the grid */
+    brume_shown out = {
+        number_value((centre + mean) * step),
+        number_value((centre + fmin(fmax(mean, moments.low), moments.high)) * step),
+        {(centre + bar.lower) * step - half_step, (centre + bar.upper) * step + half_step},
+        true};
+    return out;
+}
+
+static brume_shown show_variance(const brume_plan *plan, const brume_drawn *drawn,
+                                 const brume_plan_aggregate *from, brume_aggregate_kind kind,
+                                 size_t group, double beta)
+{
+    brume_noisy_moments moments = moments_of(plan, drawn, from, group);
+    bool sample = kind == BRUME_AGGREGATE_VAR_SAMP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
+    bool root = kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP;
+    if (moments.count < (sample ? 2 : 1))
+        return nothing();
+    double width = moments.high - moments.low, most = width * width / 4;
+    double mean = fmin(fmax(moments.sum / moments.count, moments.low), moments.high);
+    double raw = moments.half_square + moments.squares / moments.count - mean * mean;
+    double factor = sample ? moments.count / (moments.count - 1) : 1;
+    double step = plan->values[from->value].step, unit = step * step;
+    double shown = fmin(fmax(raw, 0), most) * factor;
+    shown = sample ? fmin(shown, width * width / 2) : shown;
+    brume_interval bar = brume_error_variance(plan->price.noise, &moments, beta);
+    bar = (brume_interval){bar.lower * factor * unit, bar.upper * factor * unit};
+    shown *= unit;
+    if (root)
+        return (brume_shown){number_value(sqrt(shown)),
+                             number_value(sqrt(shown)),
+                             {sqrt(bar.lower), sqrt(bar.upper)},
+                             true};
+    return (brume_shown){number_value(raw * factor * unit), number_value(shown), bar, true};
+}
+
+/* A quantile of a group that, as far as the released counts say, is empty, is NULL. */
+static bool seems_empty(const brume_plan *plan, const brume_drawn *drawn, size_t group)
+{
+    return plan->units >= 0 && brume_drawn_number(drawn, plan->units, group) < 1;
+}
+
+static brume_shown show_selection(const brume_present_source *source,
+                                  const brume_plan_aggregate *from, size_t group)
+{
+    const brume_plan *plan = source->plan;
+    const brume_drawn *drawn = source->drawn;
+    brume_shown out = {0};
+    if (from->private_mode) {
+        if (!seems_empty(plan, drawn, group))
+            out.raw = out.shown = source->modes[(size_t)from->value * drawn->count + group];
+        return out;
+    }
+    const brume_plan_value *value = &plan->values[from->value];
+    int64_t chosen = brume_drawn_selected(plan, drawn, from->selection, group, from->fraction);
+    if (seems_empty(plan, drawn, group))
+        return nothing();
+    if (value->declared) {
+        const char *text = value->declared->domain[chosen];
+        out.raw = (brume_value){.kind = BRUME_VALUE_TEXT, .text = text, .length = strlen(text)};
+    } else {
+        out.raw = number_value((double)chosen * value->step);
+    }
+    out.shown = out.raw;
+    return out;
+}
+
+brume_shown brume_present_show(const brume_present_source *source, size_t aggregate, size_t group,
+                               double beta)
+{
+    const brume_plan *plan = source->plan;
+    const brume_drawn *drawn = source->drawn;
+    const brume_plan_aggregate *from = &plan->aggregates[aggregate];
+    brume_aggregate_kind kind = plan->query->aggregates[aggregate].kind;
+    switch (kind) {
+    case BRUME_AGGREGATE_COUNT_ROWS:
+    case BRUME_AGGREGATE_COUNT:
+    case BRUME_AGGREGATE_COUNT_UNITS:
+        return show_count(plan, drawn, from, group, beta);
+    case BRUME_AGGREGATE_SUM:
+        return show_sum(plan, drawn, from, group, beta);
+    case BRUME_AGGREGATE_AVG:
+        return show_mean(plan, drawn, from, group, beta);
+    case BRUME_AGGREGATE_VAR_POP:
+    case BRUME_AGGREGATE_VAR_SAMP:
+    case BRUME_AGGREGATE_STDDEV_POP:
+    case BRUME_AGGREGATE_STDDEV_SAMP:
+        return show_variance(plan, drawn, from, kind, group, beta);
+    case BRUME_AGGREGATE_QUANTILE:
+    case BRUME_AGGREGATE_MODE:
+        break;
+    }
+    return show_selection(source, from, group);
+}

@@ -1,0 +1,230 @@
+/* Private quantiles of a list of grid integers, by the exponential mechanism over all grid points.
+ *
+ * Promise: the law in the header, exactly. Points with equal utility are grouped in runs: each
+ * distinct value is a run of one point, each gap between values a run of its length. A run is
+ * chosen with weight length * exp(rate * u) by brume_select_run, then a point of it uniformly. */
+#include "query/release/rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <brume/primitive.h>
+#include <brume/select.h>
+
+#include "base/error.h"
+#include "number/wide.h"
+
+typedef struct run {
+    int64_t first;   /* the run is first .. first + length - 1 */
+    uint64_t length; /* never 0 */
+} run;
+
+static int compare(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* -max(0, below - qN, qN - upto) in units of 1/den. */
+static int64_t utility(size_t below, size_t upto, size_t count, int64_t num, int64_t den)
+{
+    brume_i128 target = (brume_i128)num * (brume_i128)count;
+    brume_i128 over = (brume_i128)den * (brume_i128)below - target;
+    brume_i128 under = target - (brume_i128)den * (brume_i128)upto;
+    brume_i128 worst = over > under ? over : under;
+    return worst > 0 ? (int64_t)-worst : 0;
+}
+
+typedef struct runs {
+    run *run;
+    uint64_t *length;
+    int64_t *utility;
+    size_t count;
+} runs;
+
+static void add_run(runs *all, int64_t first, uint64_t length, int64_t utility_of_run)
+{
+    if (length == 0)
+        return;
+    all->run[all->count] = (run){first, length};
+    all->length[all->count] = length;
+    all->utility[all->count++] = utility_of_run;
+}
+
+/* Sorted values, all within low .. high. */
+static void make_runs(runs *all, const int64_t *values, size_t count, int64_t low, int64_t high,
+                      int64_t num, int64_t den)
+{
+    int64_t next = low; /* first point not yet in a run */
+    bool done = false;  /* high itself is in a run */
+    for (size_t i = 0; i < count;) {
+        size_t end = i;
+        while (end < count && values[end] == values[i])
+            end++;
+        add_run(all, next, (uint64_t)values[i] - (uint64_t)next, utility(i, i, count, num, den));
+        add_run(all, values[i], 1, utility(i, end, count, num, den));
+        done = values[i] == high;
+        next = done ? high : values[i] + 1;
+        i = end;
+    }
+    if (!done)
+        add_run(all, next, (uint64_t)high - (uint64_t)next + 1,
+                utility(count, count, count, num, den));
+}
+
+static brume_status choose(brume_bits *bits, const runs *all, int64_t den, double rate,
+                           int64_t *out, brume_error *error)
+{
+    size_t chosen = 0;
+    uint64_t within = 0;
+    BRUME_TRY(brume_select_run(bits, rate, all->length, all->utility, (uint64_t)den, all->count,
+                               &chosen, error));
+    BRUME_TRY(brume_sample_below(bits, all->run[chosen].length, &within, error));
+    *out = (int64_t)((uint64_t)all->run[chosen].first + within);
+    return BRUME_OK;
+}
+
+/* The values are sorted. */
+static brume_status rank_sorted(brume_bits *bits, const int64_t *values, size_t count, int64_t low,
+                                int64_t high, int64_t num, int64_t den, double rate, int64_t *out,
+                                brume_error *error)
+{
+    size_t room = 2 * count + 1;
+    runs all = {calloc(room, sizeof *all.run), calloc(room, sizeof *all.length),
+                calloc(room, sizeof *all.utility), 0};
+    brume_status status = BRUME_OK;
+    if (!all.run || !all.length || !all.utility) {
+        status = brume_no_memory(error, "the values of a quantile");
+    } else {
+        make_runs(&all, values, count, low, high, num, den);
+        status = choose(bits, &all, den, rate, out, error);
+    }
+    free(all.run);
+    free(all.length);
+    free(all.utility);
+    return status;
+}
+
+brume_status brume_rank_one(brume_bits *bits, int64_t *values, size_t count, int64_t low,
+                            int64_t high, int64_t num, int64_t den, double rate, int64_t *out,
+                            brume_error *error)
+{
+    if (count)
+        qsort(values, count, sizeof *values, compare);
+    return rank_sorted(bits, values, count, low, high, num, den, rate, out, error);
+}
+
+/* ---- several ---- */
+
+typedef struct recursion {
+    brume_bits *bits;
+    const int64_t *values; /* refined and sorted */
+    const int64_t (*fractions)[2];
+    double rate;
+    int64_t *out; /* refined */
+    brume_error *error;
+} recursion;
+
+static int64_t divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The difference x - y of two fractions as a reduced one. */
+static void subtract(const int64_t x[2], const int64_t y[2], int64_t out[2])
+{
+    brume_i128 num = (brume_i128)x[0] * y[1] - (brume_i128)y[0] * x[1];
+    brume_i128 den = (brume_i128)x[1] * y[1];
+    brume_i128 a = num, b = den;
+    while (b) {
+        brume_i128 rest = a % b;
+        a = b;
+        b = rest;
+    }
+    out[0] = (int64_t)(a ? num / a : num);
+    out[1] = (int64_t)(a ? den / a : den);
+}
+
+/* (x - below) / (above - below). */
+static void relative(const int64_t x[2], const int64_t below[2], const int64_t above[2],
+                     int64_t out[2])
+{
+    int64_t part[2], width[2];
+    subtract(x, below, part);
+    subtract(above, below, width);
+    int64_t cross = divisor(part[0], width[0]), other = divisor(width[1], part[1]);
+    cross = cross ? cross : 1;
+    other = other ? other : 1; /* denominators are never 0 */
+    out[0] = part[0] / cross * (width[1] / other);
+    out[1] = width[0] / cross * (part[1] / other);
+}
+
+/* Fractions first .. last-1 on the values from `begin` to `end`, which lie in low .. high; those
+ * fractions lie between `below` and `above`. */
+static brume_status recurse(const recursion *all, size_t first, size_t last, size_t begin,
+                            size_t end, int64_t low, int64_t high, const int64_t below[2],
+                            const int64_t above[2])
+{
+    if (first >= last)
+        return BRUME_OK;
+    size_t middle = first + (last - first) / 2;
+    int64_t q[2], v = 0;
+    relative(all->fractions[middle], below, above, q);
+    BRUME_TRY(rank_sorted(all->bits, all->values + begin, end - begin, low, high, q[0], q[1],
+                          all->rate, &v, all->error));
+    all->out[middle] = v;
+    size_t cut = begin; /* values below v go left */
+    for (size_t high_end = end; cut < high_end;) {
+        size_t at = cut + (high_end - cut) / 2;
+        if (all->values[at] < v)
+            cut = at + 1;
+        else
+            high_end = at;
+    }
+    BRUME_TRY(recurse(all, first, middle, begin, cut, low, v > low ? v - 1 : low, below,
+                      all->fractions[middle]));
+    return recurse(all, middle + 1, last, cut, end, v, high, all->fractions[middle], above);
+}
+
+/* How many bits of the breaker fit: the refined domain must stay within 62 bits. */
+static int breaker_bits(int64_t low, int64_t high)
+{
+    uint64_t width = (uint64_t)high - (uint64_t)low + 1;
+    int used = width ? 64 - __builtin_clzll(width) : 64;
+    return used >= 62 ? 0 : 62 - used < 32 ? 62 - used : 32;
+}
+
+brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint32_t *breaker,
+                             size_t count, int64_t low, int64_t high, const int64_t (*fractions)[2],
+                             size_t fraction_count, double rate, int64_t *out, brume_error *error)
+{
+    static const int64_t zero[2] = {0, 1}, one[2] = {1, 1};
+    int t = breaker_bits(low, high);
+    int64_t *refined = malloc((count + 1) * sizeof *refined);
+    int64_t *answers = malloc((fraction_count + 1) * sizeof *answers);
+    brume_status status = BRUME_OK;
+    if (!refined || !answers) {
+        status = brume_no_memory(error, "the values of a quantile");
+    } else {
+        /* Relative to low, so that the shift stays within 62 bits. */
+        for (size_t i = 0; i < count; i++)
+            refined[i] = (int64_t)(((uint64_t)values[i] - (uint64_t)low) << t |
+                                   (t ? breaker[i] >> (32 - t) : 0));
+        if (count)
+            qsort(refined, count, sizeof *refined, compare);
+        uint64_t width = (uint64_t)high - (uint64_t)low;
+        int64_t last = (int64_t)((width << t) | ((UINT64_C(1) << t) - 1));
+        recursion all = {bits, refined, fractions, rate, answers, error};
+        status = recurse(&all, 0, fraction_count, 0, count, 0, last, zero, one);
+        for (size_t i = 0; status == BRUME_OK && i < fraction_count; i++)
+            out[i] = (int64_t)((uint64_t)low + ((uint64_t)answers[i] >> t));
+    }
+    free(refined);
+    free(answers);
+    return status;
+}

@@ -1,0 +1,109 @@
+/* Rehearsal: everything that a plan will need, tried before anything is charged. */
+#include "query/release/rehearse.h"
+
+#include <stdlib.h>
+
+#include <brume/bits.h>
+
+#include "base/error.h"
+#include "query/release/collect_and_draw.h"
+
+/* Numbers that an answer with declared groups may have, drawn and shown: some gigabytes. */
+static const double most_numbers = 0x1p24;
+
+/* ---- sizes ---- */
+
+static brume_status check_sizes(const brume_plan *plan, brume_error *error)
+{
+    if (plan->value_count > BRUME_BOUND_VALUES)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask in several queries",
+                          "the query measures %zu expressions, at most %d are possible",
+                          plan->value_count, BRUME_BOUND_VALUES);
+    double each = (double)(plan->measure_count + plan->value_count + plan->query->output_count);
+    if ((double)plan->shape.cells * each > most_numbers)
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "group by fewer columns, or ask in several queries",
+                          "the declared groups would have %.3g numbers together, at most %.3g are "
+                          "possible",
+                          (double)plan->shape.cells * each, most_numbers);
+    return BRUME_OK;
+}
+
+/* ---- statements ---- */
+
+static brume_status find_dialect(const brume_question *question, brume_dialect *dialect,
+                                 brume_error *error)
+{
+    for (size_t i = 0; i < question->table_count; i++) {
+        brume_dialect each;
+        if (!brume_engine_dialect_of(question->policies[i]->location, &each))
+            return brume_fail(error, BRUME_ESOURCE, NULL,
+                              "'%s' is not a source that brume can open",
+                              question->datasets[i]->name);
+        if (i > 0 && each != *dialect)
+            return brume_fail(error, BRUME_EUNSUPPORTED,
+                              "load both into the same database, or export the table to a file",
+                              "files and PostgreSQL tables cannot be read in one query");
+        *dialect = each;
+    }
+    return BRUME_OK;
+}
+
+static brume_status try_statement(const brume_collection *collection, brume_dialect dialect,
+                                  const char *const *tables, brume_error *error)
+{
+    char *sql = NULL;
+    brume_status status = brume_collect_statement(collection, dialect, tables, &sql, error);
+    free(sql);
+    return status;
+}
+
+static brume_status try_statements(const brume_question *question, const brume_plan *plan,
+                                   brume_error *error)
+{
+    brume_dialect dialect = BRUME_DIALECT_DUCKDB;
+    BRUME_TRY(find_dialect(question, &dialect, error));
+    const char **tables = calloc(question->table_count + 1, sizeof *tables);
+    if (!tables)
+        return brume_no_memory(error, "a plan");
+    for (size_t i = 0; i < question->table_count; i++)
+        tables[i] = "\"t\"";
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < plan->measurement_count; i++)
+        status = try_statement(&plan->measurements[i].collection, dialect, tables, error);
+    free(tables);
+    return status;
+}
+
+/* ---- draws ---- */
+
+/* So many units that a private key is shown, as far as noise lets one say so. */
+static uint64_t enough_units(const brume_plan *plan)
+{
+    uint64_t threshold = plan->shape.private_keys ? plan->price.threshold : 0;
+    return threshold < UINT64_C(1) << 60 ? 2 * threshold : threshold;
+}
+
+/* For one measurement: a group without values, in which the plan's private key would show. */
+static brume_status collect_nothing(void *context, const brume_measurement *measurement,
+                                    brume_bits *bits, brume_collected **out, brume_error *error)
+{
+    const brume_plan *plan = context;
+    uint64_t units = measurement->kind == BRUME_MEASUREMENT_GROUPS ? enough_units(plan) : 0;
+    return brume_collect_nothing(&measurement->collection, units, bits, out, error);
+}
+
+brume_status brume_rehearse(const brume_question *question, const brume_plan *plan,
+                            brume_error *error)
+{
+    BRUME_TRY(check_sizes(plan, error));
+    BRUME_TRY(try_statements(question, plan, error));
+    brume_bits *bits = NULL;
+    BRUME_TRY(brume_bits_open(&bits, error));
+    json_t *answer = NULL;
+    brume_status status =
+        brume_collect_and_draw(plan, collect_nothing, (void *)plan, bits, &answer, error);
+    json_decref(answer);
+    brume_bits_close(bits);
+    return status;
+}

@@ -1,0 +1,84 @@
+/* What is shown, computed from what was released: arithmetic on aggregates, HAVING, ORDER BY.
+ *
+ * A tree over the keys and the aggregates of one released group. Post-processing: no node can read
+ * data. Total: what has no value is NULL, as is a division by a number that is not above 0 (a noisy
+ * count may be 0 or less). */
+#ifndef BRUME_QUERY_FORMULA_H
+#define BRUME_QUERY_FORMULA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum brume_formula_kind {
+    BRUME_FORMULA_KEY,       /* keys[index] */
+    BRUME_FORMULA_AGGREGATE, /* aggregates[index] */
+    BRUME_FORMULA_LITERAL,   /* value */
+    BRUME_FORMULA_ADD,
+    BRUME_FORMULA_SUBTRACT,
+    BRUME_FORMULA_MULTIPLY,
+    BRUME_FORMULA_DIVIDE,
+    BRUME_FORMULA_NEGATE,
+    BRUME_FORMULA_ABS,
+    BRUME_FORMULA_ROUND, /* to `digits` decimals, half away from zero */
+    BRUME_FORMULA_FLOOR,
+    BRUME_FORMULA_CEIL,
+    BRUME_FORMULA_SQRT,
+    BRUME_FORMULA_LN,
+    BRUME_FORMULA_EXP,
+    BRUME_FORMULA_EQUAL,
+    BRUME_FORMULA_NOT_EQUAL,
+    BRUME_FORMULA_LESS,
+    BRUME_FORMULA_LESS_EQUAL,
+    BRUME_FORMULA_GREATER,
+    BRUME_FORMULA_GREATER_EQUAL,
+    BRUME_FORMULA_AND,
+    BRUME_FORMULA_OR,
+    BRUME_FORMULA_NOT,
+    BRUME_FORMULA_IS_NULL,
+    BRUME_FORMULA_COALESCE,
+    BRUME_FORMULA_NULLIF,
+    BRUME_FORMULA_GREATEST,
+    BRUME_FORMULA_LEAST,
+    BRUME_FORMULA_CASE, /* condition, value, ..., else */
+} brume_formula_kind;
+
+typedef enum brume_value_kind {
+    BRUME_VALUE_NULL,
+    BRUME_VALUE_BOOLEAN,
+    BRUME_VALUE_NUMBER,
+    BRUME_VALUE_TEXT, /* also dates and timestamps, in their canonical text */
+} brume_value_kind;
+
+typedef struct brume_value {
+    brume_value_kind kind;
+    bool boolean;
+    double number;
+    const char *text; /* not owned */
+    size_t length;
+} brume_value;
+
+typedef struct brume_formula {
+    brume_formula_kind kind;
+    size_t index;
+    int digits;
+    brume_value value;
+    size_t argument_count;
+    const struct brume_formula *const *arguments;
+} brume_formula;
+
+const char *brume_formula_word(brume_formula_kind kind);
+
+/* The value for one group. Text of the result points into the arguments or the tree. */
+brume_value brume_formula_evaluate(const brume_formula *formula, const brume_value *keys,
+                                   const brume_value *aggregates);
+
+/* Whether HAVING keeps the group: NULL does not. */
+bool brume_formula_is_true(const brume_formula *formula, const brume_value *keys,
+                           const brume_value *aggregates);
+
+/* Order of two values, NULL after everything: numbers by size, text by bytes, false before true. */
+int brume_value_compare(const brume_value *a, const brume_value *b);
+
+bool brume_formula_equal(const brume_formula *a, const brume_formula *b);
+
+#endif

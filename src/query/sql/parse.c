@@ -1,0 +1,316 @@
+/* From SQL text to a checked query.
+ *
+ * The text must be UTF-8 and is cut into tokens first: what may nest too deeply is refused, because
+ * long chains of operators exhaust the parser's stack. The tree is read by protobuf: libpg_query's
+ * JSON loses negative integers. */
+#include "query/sql/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "query/sql/normal.h"
+#include "query/sql/walk.h"
+
+enum { MOST_TOKENS = 20000, MOST_DEPTH = 2000, MOST_BRACKETS = 200, MOST_BYTES = 1024 * 1024 };
+
+static bool is_utf8(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at) {
+        size_t more = *at < 0x80                  ? 0
+                      : *at >= 0xc2 && *at < 0xe0 ? 1
+                      : *at < 0xc2                ? 9
+                      : *at < 0xf0                ? 2
+                      : *at < 0xf5                ? 3
+                                                  : 9;
+        unsigned char lead = *at++;
+        if (more == 9)
+            return false;
+        for (size_t i = 0; i < more; i++, at++) {
+            if ((*at & 0xc0) != 0x80)
+                return false;
+            if (i == 0 && ((lead == 0xe0 && *at < 0xa0) || (lead == 0xed && *at > 0x9f) ||
+                           (lead == 0xf0 && *at < 0x90) || (lead == 0xf4 && *at > 0x8f)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static brume_status syntax_error(const PgQueryError *fault, brume_error *error)
+{
+    return brume_fail(error, BRUME_ESYNTAX, NULL, "%.300s at position %d",
+                      fault->message ? fault->message : "syntax error", fault->cursorpos);
+}
+
+/* An upper bound of how deep the tree of the tokens can be: a path from its root goes through one
+ * item of a list in each pair of brackets, and an item nests at most as deep as it has tokens.
+ * UNION and its like nest over all items. SIZE_MAX: too many brackets in one another. */
+static size_t deepest(const PgQuery__ScanResult *tokens)
+{
+    size_t item[MOST_BRACKETS] = {0}; /* tokens of the open item at each level of brackets */
+    size_t level = 0, sum = 0, most = 0, unions = 0;
+    for (size_t i = 0; i < tokens->n_tokens; i++) {
+        PgQuery__Token kind = tokens->tokens[i]->token;
+        unions += kind == PG_QUERY__TOKEN__UNION || kind == PG_QUERY__TOKEN__INTERSECT ||
+                  kind == PG_QUERY__TOKEN__EXCEPT;
+        item[level]++;
+        sum++;
+        most = sum > most ? sum : most;
+        if (kind == PG_QUERY__TOKEN__ASCII_40 || kind == PG_QUERY__TOKEN__ASCII_91) {
+            if (++level == MOST_BRACKETS)
+                return SIZE_MAX;
+        } else if ((kind == PG_QUERY__TOKEN__ASCII_41 || kind == PG_QUERY__TOKEN__ASCII_93) &&
+                   level > 0) {
+            sum -= item[level];
+            item[level--] = 0;
+        } else if (kind == PG_QUERY__TOKEN__ASCII_44) {
+            sum -= item[level];
+            item[level] = 0;
+        }
+    }
+    return most + unions;
+}
+
+static brume_status check_text(const char *sql, brume_error *error)
+{
+    if (strlen(sql) > MOST_BYTES)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "the query is longer than 1 MiB");
+    if (!is_utf8(sql))
+        return brume_fail(error, BRUME_ESYNTAX, NULL, "the query is not valid UTF-8");
+    PgQueryScanResult scanned = pg_query_scan(sql);
+    brume_status status = BRUME_OK;
+    if (scanned.error) {
+        status = syntax_error(scanned.error, error);
+    } else {
+        PgQuery__ScanResult *tokens = pg_query__scan_result__unpack(
+            NULL, scanned.pbuf.len, (const uint8_t *)scanned.pbuf.data);
+        if (!tokens)
+            status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        else if (tokens->n_tokens > MOST_TOKENS)
+            status = brume_fail(error, BRUME_EUNSUPPORTED, "split the query",
+                                "the query has more than %d tokens", MOST_TOKENS);
+        else if (deepest(tokens) > MOST_DEPTH)
+            status = brume_fail(error, BRUME_EUNSUPPORTED, "split the query, or name parts of it",
+                                "one item of the query has more than %d tokens, or more than %d "
+                                "brackets in one another",
+                                MOST_DEPTH, MOST_BRACKETS);
+        else if (tokens->n_tokens == 0)
+            status = brume_fail(error, BRUME_ESYNTAX, NULL, "the query is empty");
+        if (tokens)
+            pg_query__scan_result__free_unpacked(tokens, NULL);
+    }
+    pg_query_free_scan_result(scanned);
+    return status;
+}
+
+struct brume_sql {
+    PgQuery__ParseResult *tree; /* of one SELECT */
+};
+
+static const PgQuery__SelectStmt *select_of(const brume_sql *sql)
+{
+    return sql->tree->stmts[0]->stmt->select_stmt;
+}
+
+void brume_sql_close(brume_sql *sql)
+{
+    if (!sql)
+        return;
+    if (sql->tree)
+        pg_query__parse_result__free_unpacked(sql->tree, NULL);
+    free(sql);
+}
+
+static brume_status unpack(const PgQueryProtobufParseResult *parsed, brume_sql *sql,
+                           brume_error *error)
+{
+    if (parsed->error)
+        return syntax_error(parsed->error, error);
+    sql->tree = pg_query__parse_result__unpack(NULL, parsed->parse_tree.len,
+                                               (const uint8_t *)parsed->parse_tree.data);
+    if (!sql->tree)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    if (sql->tree->n_stmts != 1)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask them one by one",
+                          "one SELECT at a time, please");
+    if (!sql->tree->stmts[0]->stmt ||
+        sql->tree->stmts[0]->stmt->node_case != PG_QUERY__NODE__NODE_SELECT_STMT)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "write SELECT ... FROM ...",
+                          "only SELECT is supported");
+    return BRUME_OK;
+}
+
+brume_status brume_sql_parse(const char *text, brume_sql **out, brume_error *error)
+{
+    BRUME_TRY(check_text(text, error));
+    brume_sql *sql = calloc(1, sizeof *sql);
+    if (!sql)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(text);
+    brume_status status = unpack(&parsed, sql, error);
+    pg_query_free_protobuf_parse_result(parsed);
+    if (status != BRUME_OK) {
+        brume_sql_close(sql);
+        return status;
+    }
+    *out = sql;
+    return BRUME_OK;
+}
+
+brume_status brume_sql_check(const brume_sql *sql, const brume_catalog *catalog,
+                             brume_query **query, brume_error *error)
+{
+    brume_arena *arena = brume_arena_open();
+    brume_query *made = arena ? brume_arena_allocate(arena, sizeof *made) : NULL;
+    brume_walk *walk = arena ? brume_arena_allocate(arena, sizeof *walk) : NULL;
+    brume_status status = BRUME_OK;
+    if (!made || !walk) {
+        status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    } else {
+        *walk = (brume_walk){.builder = {.arena = arena, .error = error}, .catalog = catalog};
+        made->arena = arena;
+        if (!brume_walk_query(walk, select_of(sql), made))
+            status = walk->builder.status != BRUME_OK
+                         ? walk->builder.status
+                         : brume_fail(error, BRUME_EINTERNAL, NULL, "the query was not understood");
+        else if (!(made->normal = brume_query_normal(made, catalog)))
+            status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    }
+    if (status != BRUME_OK) {
+        brume_arena_close(arena);
+        return status;
+    }
+    *query = made;
+    return BRUME_OK;
+}
+
+brume_status brume_query_parse(const char *text, const brume_catalog *catalog, brume_query **query,
+                               brume_error *error)
+{
+    brume_sql *sql = NULL;
+    BRUME_TRY(brume_sql_parse(text, &sql, error));
+    brume_status status = brume_sql_check(sql, catalog, query, error);
+    brume_sql_close(sql);
+    return status;
+}
+
+/* ---- the names of tables ---- */
+
+typedef struct names {
+    char **names;
+    size_t count;
+    bool failed;
+} names;
+
+static bool contains(const char *const *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void add_name(names *found, const char *name)
+{
+    if (contains((const char *const *)found->names, found->count, name))
+        return;
+    char **grown = realloc(found->names, (found->count + 1) * sizeof *grown);
+    if (grown)
+        found->names = grown;
+    char *copy = strdup(name);
+    if (!grown || !copy) {
+        free(copy);
+        found->failed = true;
+        return;
+    }
+    grown[found->count++] = copy;
+}
+
+static void names_of_select(const PgQuery__SelectStmt *select, const char **hidden,
+                            size_t hidden_count, int depth, names *found);
+
+static void names_of_item(const PgQuery__Node *node, const char **hidden, size_t hidden_count,
+                          int depth, names *found)
+{
+    if (!node || depth > 100)
+        return;
+    switch (node->node_case) {
+    case PG_QUERY__NODE__NODE_RANGE_VAR:
+        if (!contains(hidden, hidden_count, node->range_var->relname))
+            add_name(found, node->range_var->relname);
+        break;
+    case PG_QUERY__NODE__NODE_JOIN_EXPR:
+        names_of_item(node->join_expr->larg, hidden, hidden_count, depth + 1, found);
+        names_of_item(node->join_expr->rarg, hidden, hidden_count, depth + 1, found);
+        break;
+    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT:
+        if (node->range_subselect->subquery &&
+            node->range_subselect->subquery->node_case == PG_QUERY__NODE__NODE_SELECT_STMT)
+            names_of_select(node->range_subselect->subquery->select_stmt, hidden, hidden_count,
+                            depth + 1, found);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Subqueries of a condition: EXISTS and IN. */
+static void names_of_condition(const PgQuery__Node *node, const char **hidden, size_t hidden_count,
+                               int depth, names *found)
+{
+    if (!node || depth > 100)
+        return;
+    if (node->node_case == PG_QUERY__NODE__NODE_BOOL_EXPR) {
+        for (size_t i = 0; i < node->bool_expr->n_args; i++)
+            names_of_condition(node->bool_expr->args[i], hidden, hidden_count, depth + 1, found);
+    } else if (node->node_case == PG_QUERY__NODE__NODE_SUB_LINK && node->sub_link->subselect &&
+               node->sub_link->subselect->node_case == PG_QUERY__NODE__NODE_SELECT_STMT) {
+        names_of_select(node->sub_link->subselect->select_stmt, hidden, hidden_count, depth + 1,
+                        found);
+    }
+}
+
+static void names_of_select(const PgQuery__SelectStmt *select, const char **hidden,
+                            size_t hidden_count, int depth, names *found)
+{
+    const char *in_sight[64];
+    if (!select || depth > 100)
+        return;
+    memcpy(in_sight, hidden, hidden_count * sizeof *in_sight);
+    for (size_t i = 0; select->with_clause && i < select->with_clause->n_ctes; i++) {
+        const PgQuery__Node *node = select->with_clause->ctes[i];
+        if (node->node_case != PG_QUERY__NODE__NODE_COMMON_TABLE_EXPR)
+            continue;
+        const PgQuery__CommonTableExpr *item = node->common_table_expr;
+        if (item->ctequery && item->ctequery->node_case == PG_QUERY__NODE__NODE_SELECT_STMT)
+            names_of_select(item->ctequery->select_stmt, in_sight, hidden_count, depth + 1, found);
+        if (hidden_count < 64)
+            in_sight[hidden_count++] = item->ctename;
+    }
+    for (size_t i = 0; i < select->n_from_clause; i++)
+        names_of_item(select->from_clause[i], in_sight, hidden_count, depth + 1, found);
+    names_of_condition(select->where_clause, in_sight, hidden_count, depth + 1, found);
+}
+
+brume_status brume_sql_names(const brume_sql *sql, char ***list, size_t *count, brume_error *error)
+{
+    names found = {0};
+    const char *hidden[1] = {NULL};
+    names_of_select(select_of(sql), hidden, 0, 0, &found);
+    if (found.failed) {
+        brume_sql_names_free(found.names, found.count);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    }
+    *list = found.names;
+    *count = found.count;
+    return BRUME_OK;
+}
+
+void brume_sql_names_free(char **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}

@@ -1,0 +1,32 @@
+/* From SQL text to a checked query. The text is parsed once: for the names of its tables, and then,
+ * when what the catalog has to say of them is loaded, for the query. */
+#ifndef BRUME_QUERY_PARSE_H
+#define BRUME_QUERY_PARSE_H
+
+#include "query/expression/query.h"
+
+/* One SELECT as PostgreSQL's grammar reads it. */
+typedef struct brume_sql brume_sql;
+
+/* Parse the text. ESYNTAX: the text, with its position; EUNSUPPORTED: no single SELECT, or too long
+ * or too deep. */
+BRUME_MUST_USE brume_status brume_sql_parse(const char *text, brume_sql **out, brume_error *error);
+void brume_sql_close(brume_sql *sql);
+
+/* The names of the tables that it mentions, without a catalog: so that the caller can load what is
+ * needed. Each name once; free with brume_sql_names_free. */
+BRUME_MUST_USE brume_status brume_sql_names(const brume_sql *sql, char ***names, size_t *count,
+                                            brume_error *error);
+void brume_sql_names_free(char **names, size_t count);
+
+/* Check it against `catalog` (which must outlive the query). EUNKNOWN: a table or column, with the
+ * nearest name as a hint; EUNSUPPORTED: SQL that brume refuses; EARGUMENT: missing bounds, wrong
+ * types. Reads no row and knows no engine. */
+BRUME_MUST_USE brume_status brume_sql_check(const brume_sql *sql, const brume_catalog *catalog,
+                                            brume_query **query, brume_error *error);
+
+/* Both at once, for a catalog that is known before. */
+BRUME_MUST_USE brume_status brume_query_parse(const char *text, const brume_catalog *catalog,
+                                              brume_query **query, brume_error *error);
+
+#endif

@@ -1,0 +1,121 @@
+/* From libpg_query's tree to brume's representation, through an allow-list.
+ *
+ * Every node kind and every field of a node that is not known here is refused by name. Functions
+ * return NULL on failure; the builder holds the status and the error. */
+#ifndef BRUME_QUERY_WALK_H
+#define BRUME_QUERY_WALK_H
+
+#include <pg_query.h>
+#include <pg_query/pg_query.pb-c.h>
+
+#include "query/expression/build.h"
+#include "query/expression/query.h"
+#include "query/sql/formula.h"
+
+/* A name in FROM with the columns it gives. */
+typedef struct brume_walk_source {
+    const char *name;
+    size_t column_count;
+    const brume_relation_column *columns;
+    struct brume_walk_source *next;
+} brume_walk_source;
+
+/* A WITH item in sight. */
+typedef struct brume_walk_common {
+    const char *name;
+    const PgQuery__CommonTableExpr *definition;
+    const struct brume_walk_common *next; /* what the definition itself and others see */
+} brume_walk_common;
+
+/* What a row expression may name. */
+typedef struct brume_walk_scope {
+    brume_walk_source *sources;
+    const brume_relation *relation;
+    const brume_expression
+        *units[8]; /* columns that hold the unit; equal where there are several */
+    size_t unit_count;
+    const struct brume_walk_scope *outer; /* EXISTS: what its WHERE may name beside; else NULL */
+} brume_walk_scope;
+
+/* A scope after GROUP BY inside a per-unit subquery. */
+typedef struct brume_walk_group {
+    brume_walk_scope *rows;
+    brume_relation *base;  /* SELECT of keys and arguments */
+    brume_relation *group; /* GROUP over it */
+    brume_relation_column base_columns[64], group_columns[64];
+} brume_walk_group;
+
+typedef struct brume_walk {
+    brume_builder builder;
+    const brume_catalog *catalog;
+    size_t relation_count;
+    int depth; /* of nested SELECTs */
+    brume_query_table tables[16];
+    size_t table_count;
+    size_t public_tables[16];
+    size_t public_count;
+} brume_walk;
+
+enum { BRUME_WALK_DEPTH = 16, BRUME_WALK_COLUMNS = 1000 };
+
+/* A row expression. `inside` an aggregate's argument declared bounds clamp. With `group`, after
+ * GROUP BY inside a per-unit subquery: keys and exact aggregates. */
+brume_node brume_walk_expression(brume_walk *walk, brume_walk_scope *scope, brume_walk_group *group,
+                                 const PgQuery__Node *node, bool inside);
+
+/* An aggregate call after GROUP BY inside a per-unit subquery: exact, of one unit's rows. */
+brume_node brume_walk_fold(brume_walk *walk, brume_walk_group *group,
+                           const PgQuery__FuncCall *call);
+
+/* The key of that GROUP BY that `node` is, or NULL. */
+brume_node brume_walk_group_key(brume_walk *walk, brume_walk_group *group,
+                                const PgQuery__Node *node);
+
+/* The name and kind of an aggregate call, or false. */
+bool brume_walk_is_aggregate(const PgQuery__Node *node);
+bool brume_walk_has_aggregate(const PgQuery__Node *node);
+
+/* The plain name of a function or operator (pg_catalog may qualify it), or NULL. */
+const char *brume_walk_name(PgQuery__Node *const *names, size_t count);
+
+/* Refuse a node by what a person would call it. */
+brume_node brume_walk_refuse(brume_walk *walk, const PgQuery__Node *node);
+
+/* FROM (and WHERE, which may hold the unit equality of a comma join). Fills the scope; *where is
+ * NULL without WHERE. False: failed. */
+bool brume_walk_from(brume_walk *walk, const PgQuery__SelectStmt *select,
+                     const brume_walk_common *common, brume_walk_scope *scope, brume_node *where);
+
+/* A subquery as a relation. */
+const brume_relation *brume_walk_select(brume_walk *walk, const PgQuery__SelectStmt *select,
+                                        const brume_walk_common *common);
+
+/* WITH of a statement in front of what is in sight; false: failed. */
+bool brume_walk_with(brume_walk *walk, const PgQuery__SelectStmt *select,
+                     const brume_walk_common **common);
+
+/* Clauses that no SELECT of brume has; false: refused. */
+bool brume_walk_check_select(brume_walk *walk, const PgQuery__SelectStmt *select);
+
+/* GROUP BY items: positions and output names stand for the target's expression. */
+const PgQuery__Node *brume_walk_group_item(brume_walk *walk, const PgQuery__SelectStmt *select,
+                                           const PgQuery__Node *item);
+
+brume_relation *brume_walk_relation(brume_walk *walk, brume_relation_kind kind);
+
+/* The column of `relation` that is `node`'s value: a COLUMN with the type and bounds of `like`. */
+brume_node brume_walk_reference(brume_walk *walk, const brume_relation *relation, size_t column,
+                                brume_node like);
+
+/* `node` where it may be missing: on the nullable side of an outer join. */
+brume_node brume_walk_nullable(brume_walk *walk, brume_node node);
+
+bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node);
+
+/* The name that an output has without AS. */
+const char *brume_walk_output_name(brume_walk *walk, const PgQuery__ResTarget *target);
+
+/* The whole statement into `query`; false: failed. */
+bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume_query *query);
+
+#endif

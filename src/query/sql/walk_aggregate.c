@@ -1,0 +1,292 @@
+/* Aggregate calls of the outer SELECT: what is measured. */
+#include "query/sql/walk_outer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "query/expression/wide.h"
+
+const char *brume_aggregate_word(brume_aggregate_kind kind)
+{
+    static const char *const words[] = {"count_rows",  "count",    "count_units", "sum",
+                                        "avg",         "var_pop",  "var_samp",    "stddev_pop",
+                                        "stddev_samp", "quantile", "mode"};
+    return words[kind];
+}
+
+static brume_formula_node add_aggregate(brume_walk_outer *o, brume_aggregate aggregate)
+{
+    size_t i = 0;
+    for (; i < o->aggregate_count; i++) {
+        const brume_aggregate *each = &o->aggregates[i];
+        if (each->kind == aggregate.kind && !each->argument == !aggregate.argument &&
+            each->fraction[0] == aggregate.fraction[0] &&
+            each->fraction[1] == aggregate.fraction[1] &&
+            (!each->argument || brume_expression_equal(each->argument, aggregate.argument)))
+            break;
+    }
+    if (i == BRUME_WALK_AGGREGATES) {
+        brume_build_fail(&o->walk->builder, BRUME_EUNSUPPORTED, "ask in several queries",
+                         "the query has more than %d aggregates", BRUME_WALK_AGGREGATES);
+        return NULL;
+    }
+    if (i == o->aggregate_count)
+        o->aggregates[o->aggregate_count++] = aggregate;
+    brume_formula *node = brume_walk_outer_make(o, BRUME_FORMULA_AGGREGATE, NULL, 0);
+    if (node)
+        node->index = i;
+    return node;
+}
+
+/* The row expression of an aggregate's argument, under its FILTER. */
+static brume_node argument_of(brume_walk_outer *o, const PgQuery__FuncCall *call,
+                              const PgQuery__Node *node, bool inside)
+{
+    brume_builder *builder = &o->walk->builder;
+    if (brume_walk_has_aggregate(node))
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                                "aggregate in a subquery that groups by the unit first",
+                                "an aggregate cannot stand inside an aggregate");
+    brume_node value = brume_walk_expression(o->walk, o->scope, NULL, node, inside);
+    if (value && value->untyped)
+        value = brume_build_convert(builder, value, (brume_type){BRUME_TYPE_TEXT, 0, 0});
+    if (!value || !call->agg_filter)
+        return value;
+    brume_node both[] = {brume_walk_expression(o->walk, o->scope, NULL, call->agg_filter, false),
+                         value};
+    return both[0] ? brume_build_case(builder, both, 2) : NULL;
+}
+
+/* A constant between 0 and 1 as a reduced fraction. */
+static bool read_fraction(brume_walk_outer *o, const PgQuery__Node *node, bool descending,
+                          int64_t out[2])
+{
+    brume_node value = brume_walk_expression(o->walk, o->scope, NULL, node, false);
+    if (!value)
+        return false;
+    brume_wide units;
+    int scale;
+    if (value->operation != BRUME_OPERATION_LITERAL || !value->text ||
+        !brume_wide_parse(value->text, &units, &scale) || scale > 9 || units < 0 ||
+        units > brume_wide_power(scale)) {
+        brume_walk_outer_fail(
+            o, BRUME_EARGUMENT, "write a constant such as 0.25",
+            "a percentile must be a constant between 0 and 1 with at most 9 decimals");
+        return false;
+    }
+    int64_t a = (int64_t)units, b = (int64_t)brume_wide_power(scale);
+    if (descending)
+        a = b - a;
+    int64_t x = a, y = b;
+    while (y) {
+        int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    out[0] = a / x;
+    out[1] = b / x;
+    return true;
+}
+
+/* ARRAY[...], also with a cast around it; else NULL. */
+static const PgQuery__AArrayExpr *array_of(const PgQuery__Node *node)
+{
+    if (node && node->node_case == PG_QUERY__NODE__NODE_TYPE_CAST)
+        node = node->type_cast->arg;
+    return node && node->node_case == PG_QUERY__NODE__NODE_A_ARRAY_EXPR ? node->a_array_expr : NULL;
+}
+
+const PgQuery__AArrayExpr *brume_walk_percentile_array(const PgQuery__Node *node)
+{
+    if (!node || node->node_case != PG_QUERY__NODE__NODE_FUNC_CALL)
+        return NULL;
+    const PgQuery__FuncCall *call = node->func_call;
+    const char *name = brume_walk_name(call->funcname, call->n_funcname);
+    bool percentile =
+        name && (strcmp(name, "percentile_cont") == 0 || strcmp(name, "percentile_disc") == 0);
+    return percentile && call->agg_within_group && call->n_args == 1 ? array_of(call->args[0])
+                                                                     : NULL;
+}
+
+static brume_formula_node walk_within_group(brume_walk_outer *o, const PgQuery__FuncCall *call,
+                                            const char *name)
+{
+    if (call->n_agg_order != 1 || call->agg_order[0]->node_case != PG_QUERY__NODE__NODE_SORT_BY)
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
+                                     "write MODE() WITHIN GROUP (ORDER BY x)",
+                                     "WITHIN GROUP takes one ORDER BY expression");
+    const PgQuery__SortBy *sort = call->agg_order[0]->sort_by;
+    bool mode = strcmp(name, "mode") == 0;
+    brume_aggregate aggregate = {.kind = mode ? BRUME_AGGREGATE_MODE : BRUME_AGGREGATE_QUANTILE};
+    if (sort->sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_USING)
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "write ORDER BY x or ORDER BY x DESC",
+                                     "ORDER BY USING is not supported");
+    if (call->n_args != (mode ? 0 : 1))
+        return brume_walk_outer_fail(o, BRUME_EARGUMENT,
+                                     "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)",
+                                     "wrong number of arguments");
+    if (!mode && array_of(call->args[0]))
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
+                                     "name it alone in the SELECT list, or write one "
+                                     "PERCENTILE_CONT for each percentile",
+                                     "an array of percentiles cannot be part of an expression");
+    if (!mode &&
+        !read_fraction(o, call->args[0], sort->sortby_dir == PG_QUERY__SORT_BY_DIR__SORTBY_DESC,
+                       aggregate.fraction))
+        return NULL;
+    aggregate.argument = argument_of(o, call, sort->node, !mode);
+    if (mode && aggregate.argument && aggregate.argument->inexact_key)
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
+                                     "round it with width_bucket or floor of the argument",
+                                     "a mode of ln, log, exp or power may differ between machines");
+    return aggregate.argument ? add_aggregate(o, aggregate) : NULL;
+}
+
+static bool check_argument(brume_walk_outer *o, const char *name, brume_node argument)
+{
+    char type[BRUME_TYPE_NAME_SIZE];
+    if (!argument)
+        return false;
+    if (!brume_type_is_number(argument->type)) {
+        bool time = argument->type.kind == BRUME_TYPE_DATE ||
+                    argument->type.kind == BRUME_TYPE_TIMESTAMP;
+        brume_build_fail(&o->walk->builder, BRUME_EARGUMENT,
+                         time ? "write CLAMP(CAST(x AS date) - DATE '2000-01-01', 0, 36500): days"
+                              : "CAST it to a number",
+                         "%.40s needs a number, not a %s", name,
+                         brume_type_name(argument->type, type));
+        return false;
+    }
+    if (!argument->bounded) {
+        brume_build_fail(&o->walk->builder, BRUME_EARGUMENT,
+                         "the owner declares bounds (--bounds COLUMN=LO..HI), or write "
+                         "CLAMP(x, LO, HI)",
+                         "the argument of %.40s has no bounds", name);
+        return false;
+    }
+    return true;
+}
+
+/* What to write instead of an aggregate that is not answered. */
+static const char *hint_for(const char *name)
+{
+    static const struct {
+        const char *names, *hint;
+    } hints[] = {
+        {" bool_and bool_or every ", "use COUNT(*) FILTER (WHERE ...): one person can decide it"},
+        {" array_agg string_agg json_agg any_value first last ",
+         "it would show rows of persons: GROUP BY the column"},
+        {" corr covar_pop covar_samp regr_slope ",
+         "use AVG(x * y) - AVG(x) * AVG(y), and VAR_POP for the variances"},
+        {" quantile quantile_cont quantile_disc approx_quantile ",
+         "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)"},
+        {" approx_count_distinct ", "COUNT(DISTINCT the unit column) counts units"},
+    };
+    char word[48];
+    snprintf(word, sizeof word, " %.40s ", name);
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strstr(hints[i].names, word))
+            return hints[i].hint;
+    return "use COUNT, SUM, AVG, VAR_*, STDDEV_*, MEDIAN, PERCENTILE_CONT or MODE";
+}
+
+static brume_formula_node refuse_distinct(brume_walk_outer *o, const char *name)
+{
+    brume_build_fail(&o->walk->builder, BRUME_EUNSUPPORTED,
+                     "aggregate once per unit in a subquery that groups by the unit",
+                     "DISTINCT in %.40s is not supported", name);
+    return NULL;
+}
+
+brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__FuncCall *call)
+{
+    static const struct {
+        const char *name;
+        brume_aggregate_kind kind;
+    } known[] = {
+        {"sum", BRUME_AGGREGATE_SUM},
+        {"avg", BRUME_AGGREGATE_AVG},
+        {"var_pop", BRUME_AGGREGATE_VAR_POP},
+        {"var_samp", BRUME_AGGREGATE_VAR_SAMP},
+        {"variance", BRUME_AGGREGATE_VAR_SAMP},
+        {"stddev_pop", BRUME_AGGREGATE_STDDEV_POP},
+        {"stddev_samp", BRUME_AGGREGATE_STDDEV_SAMP},
+        {"stddev", BRUME_AGGREGATE_STDDEV_SAMP},
+        {"median", BRUME_AGGREGATE_QUANTILE},
+    };
+    brume_builder *builder = &o->walk->builder;
+    const char *name = brume_walk_name(call->funcname, call->n_funcname);
+    if (!name || call->over || call->func_variadic)
+        return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
+                                     "use GROUP BY; shares and ranks can be made from the answer",
+                                     "window functions are not supported");
+    if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0) {
+        brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                         "a single person can be the extreme: use PERCENTILE_CONT(0.05) or (0.95) "
+                         "WITHIN GROUP (ORDER BY x)",
+                         "%s cannot be released privately", name);
+        return NULL;
+    }
+    bool within = strcmp(name, "percentile_cont") == 0 || strcmp(name, "percentile_disc") == 0 ||
+                  strcmp(name, "mode") == 0;
+    if (within && call->agg_within_group) {
+        brume_formula_node node = walk_within_group(o, call, name);
+        if (node && strcmp(name, "mode") != 0 &&
+            !check_argument(o, name, o->aggregates[node->index].argument))
+            return NULL;
+        return node;
+    }
+    if (within || call->agg_within_group || call->n_agg_order)
+        return brume_walk_outer_fail(
+            o, BRUME_EUNSUPPORTED,
+            "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x), MODE() WITHIN GROUP "
+            "(ORDER BY x)",
+            "this form of the aggregate is not supported");
+    if (strcmp(name, "count") == 0) {
+        brume_aggregate aggregate = {.kind = BRUME_AGGREGATE_COUNT_ROWS};
+        if (call->agg_star && !call->agg_filter)
+            return add_aggregate(o, aggregate);
+        aggregate.kind = BRUME_AGGREGATE_COUNT;
+        if (call->agg_star) { /* the rows that FILTER keeps */
+            brume_type truth = {BRUME_TYPE_BOOLEAN, 0, 0};
+            brume_node both[] = {
+                brume_walk_expression(o->walk, o->scope, NULL, call->agg_filter, false),
+                brume_build_literal(builder, truth, "true")};
+            aggregate.argument = both[0] ? brume_build_case(builder, both, 2) : NULL;
+            return aggregate.argument ? add_aggregate(o, aggregate) : NULL;
+        }
+        if (call->n_args != 1)
+            return brume_walk_outer_fail(o, BRUME_EARGUMENT, "write COUNT(*) or COUNT(x)",
+                                         "COUNT takes one argument");
+        aggregate.argument = argument_of(o, call, call->args[0], !call->agg_distinct);
+        if (!aggregate.argument)
+            return NULL;
+        if (!call->agg_distinct)
+            return add_aggregate(o, aggregate);
+        if (call->agg_filter || !brume_walk_is_unit(o->scope, aggregate.argument))
+            return brume_walk_outer_fail(
+                o, BRUME_EUNSUPPORTED,
+                "COUNT(DISTINCT the unit column) counts units; for others GROUP BY them",
+                "COUNT(DISTINCT) is supported for the unit column only");
+        return add_aggregate(o, (brume_aggregate){.kind = BRUME_AGGREGATE_COUNT_UNITS});
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(name, known[i].name) != 0)
+            continue;
+        if (call->n_args != 1 || call->agg_star)
+            return brume_walk_outer_fail(o, BRUME_EARGUMENT, "write AVG(x)",
+                                         "the aggregate takes one argument");
+        if (call->agg_distinct)
+            return refuse_distinct(o, name);
+        brume_aggregate aggregate = {.kind = known[i].kind,
+                                     .argument = argument_of(o, call, call->args[0], true)};
+        if (aggregate.kind == BRUME_AGGREGATE_QUANTILE) {
+            aggregate.fraction[0] = 1;
+            aggregate.fraction[1] = 2;
+        }
+        return check_argument(o, name, aggregate.argument) ? add_aggregate(o, aggregate) : NULL;
+    }
+    brume_build_fail(builder, BRUME_EUNSUPPORTED, hint_for(name),
+                     "the aggregate %.40s is not supported", name);
+    return NULL;
+}

@@ -1,0 +1,121 @@
+/* Constants, the types that a cast may name, and intervals. */
+#include "query/sql/walk_expression.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "query/expression/literal.h"
+
+const char *brume_walk_constant_text(const PgQuery__Node *node)
+{
+    if (!node || node->node_case != PG_QUERY__NODE__NODE_A_CONST || node->a_const->isnull ||
+        node->a_const->val_case != PG_QUERY__A__CONST__VAL_SVAL)
+        return NULL;
+    return node->a_const->sval->sval;
+}
+
+brume_node brume_walk_constant(brume_walk *walk, const PgQuery__AConst *constant)
+{
+    brume_builder *builder = &walk->builder;
+    char text[32];
+    if (constant->isnull)
+        return brume_build_untyped(builder, NULL);
+    switch (constant->val_case) {
+    case PG_QUERY__A__CONST__VAL_IVAL:
+        snprintf(text, sizeof text, "%d", constant->ival->ival);
+        return brume_build_number(builder, text);
+    case PG_QUERY__A__CONST__VAL_FVAL:
+        return brume_build_number(builder, constant->fval->fval);
+    case PG_QUERY__A__CONST__VAL_BOOLVAL:
+        return brume_build_literal(builder, (brume_type){BRUME_TYPE_BOOLEAN, 0, 0},
+                                   constant->boolval->boolval ? "true" : "false");
+    case PG_QUERY__A__CONST__VAL_SVAL:
+        return brume_build_untyped(builder, constant->sval->sval);
+    default:
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write a number or a text",
+                                "bit strings are not supported");
+    }
+}
+
+static bool type_modifier(const PgQuery__TypeName *type, size_t index, int *value)
+{
+    if (index >= type->n_typmods || type->typmods[index]->node_case != PG_QUERY__NODE__NODE_A_CONST)
+        return false;
+    const PgQuery__AConst *constant = type->typmods[index]->a_const;
+    if (constant->isnull || constant->val_case != PG_QUERY__A__CONST__VAL_IVAL)
+        return false;
+    *value = constant->ival->ival;
+    return true;
+}
+
+bool brume_walk_cast_type(brume_walk *walk, const PgQuery__TypeName *type, brume_type *out)
+{
+    static const struct {
+        const char *name;
+        brume_type_kind kind;
+    } known[] = {
+        {"bool", BRUME_TYPE_BOOLEAN},  {"boolean", BRUME_TYPE_BOOLEAN},
+        {"int2", BRUME_TYPE_INTEGER},  {"int4", BRUME_TYPE_INTEGER},
+        {"int8", BRUME_TYPE_BIGINT},   {"float4", BRUME_TYPE_DOUBLE},
+        {"float8", BRUME_TYPE_DOUBLE}, {"double", BRUME_TYPE_DOUBLE},
+        {"text", BRUME_TYPE_TEXT},     {"varchar", BRUME_TYPE_TEXT},
+        {"date", BRUME_TYPE_DATE},     {"timestamp", BRUME_TYPE_TIMESTAMP},
+    };
+    brume_builder *builder = &walk->builder;
+    const char *name = brume_walk_name(type->names, type->n_names);
+    if (!name || type->setof || type->pct_type || type->n_array_bounds) {
+        brume_build_fail(
+            builder, BRUME_EUNSUPPORTED,
+            "cast to boolean, integer, bigint, numeric(p,s), double precision, text, date or timestamp",
+            "a cast to this type is not supported");
+        return false;
+    }
+    if (strcmp(name, "numeric") == 0 || strcmp(name, "decimal") == 0) {
+        int precision = 0, scale = 0;
+        if (!type_modifier(type, 0, &precision) || type->n_typmods > 2 ||
+            (type->n_typmods == 2 && !type_modifier(type, 1, &scale)) || precision < 1 ||
+            precision > 38 || scale < 0 || scale > precision) {
+            brume_build_fail(builder, BRUME_EUNSUPPORTED, "write numeric(p,s), p at most 38",
+                             "numeric needs its digits");
+            return false;
+        }
+        *out = (brume_type){BRUME_TYPE_DECIMAL, precision, scale};
+        return true;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i].name) == 0 && type->n_typmods == 0) {
+            *out = (brume_type){known[i].kind, 0, 0};
+            return true;
+        }
+    brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                     "use boolean, integer, bigint, numeric(p,s), double precision, text, date or "
+                     "timestamp",
+                     "a cast to %.40s%s is not supported", name,
+                     type->n_typmods ? " with a length" : "");
+    return false;
+}
+
+bool brume_walk_is_interval(const PgQuery__Node *node)
+{
+    if (!node || node->node_case != PG_QUERY__NODE__NODE_TYPE_CAST)
+        return false;
+    const char *name =
+        brume_walk_name(node->type_cast->type_name->names, node->type_cast->type_name->n_names);
+    return name && strcmp(name, "interval") == 0;
+}
+
+brume_node brume_walk_interval(brume_walk_context *c, const PgQuery__Node *time,
+                               const PgQuery__Node *node, bool subtract, bool inside)
+{
+    brume_builder *builder = &c->walk->builder;
+    const PgQuery__TypeCast *cast = node->type_cast;
+    int64_t months, days, microseconds;
+    const char *text = brume_walk_constant_text(cast->arg);
+    if (cast->type_name->n_typmods || !text ||
+        !brume_literal_interval(text, &months, &days, &microseconds))
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write INTERVAL '1 month 3 days'",
+                                "this interval cannot be read");
+    int sign = subtract ? -1 : 1;
+    return brume_build_interval(builder, brume_walk_node(c, time, inside), sign * months,
+                                sign * days, sign * microseconds);
+}

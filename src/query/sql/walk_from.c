@@ -1,0 +1,389 @@
+/* FROM and WHERE: tables, subqueries, WITH items; what each gives to the scope. */
+#include "query/sql/walk_from.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+
+brume_relation *brume_walk_relation(brume_walk *walk, brume_relation_kind kind)
+{
+    brume_relation *relation = brume_arena_allocate(walk->builder.arena, sizeof *relation);
+    if (!relation) {
+        brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+        return NULL;
+    }
+    if (walk->relation_count >= 150) {
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL,
+                         "too many tables and subqueries");
+        return NULL;
+    }
+    relation->kind = kind;
+    relation->number = walk->relation_count++;
+    relation->privacy = BRUME_PRIVACY_PUBLIC;
+    return relation;
+}
+
+brume_node brume_walk_reference(brume_walk *walk, const brume_relation *relation, size_t column,
+                                brume_node like)
+{
+    brume_expression *node =
+        brume_build_node(&walk->builder, BRUME_OPERATION_COLUMN, like->type, NULL, 0);
+    if (!node)
+        return NULL;
+    node->relation = relation;
+    node->column = column;
+    node->bounds = like->bounds;
+    node->nullable = like->nullable;
+    node->bounded = like->bounded;
+    node->inexact_key = like->inexact_key;
+    node->max_length = like->max_length;
+    return node;
+}
+
+brume_node brume_walk_nullable(brume_walk *walk, brume_node node)
+{
+    if (!node || node->nullable)
+        return node;
+    brume_expression *copy = brume_arena_copy(walk->builder.arena, node, sizeof *node);
+    if (!copy)
+        return brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+    copy->nullable = true;
+    return copy;
+}
+
+/* ---- tables ---- */
+
+static const brume_relation *walk_table(brume_walk *walk, size_t index)
+{
+    const brume_catalog_table *table = &walk->catalog->tables[index];
+    brume_relation *relation = brume_walk_relation(walk, BRUME_RELATION_TABLE);
+    if (!relation)
+        return NULL;
+    brume_relation_column *columns =
+        brume_arena_allocate(walk->builder.arena, (table->column_count + 1) * sizeof *columns);
+    if (!columns) {
+        brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < table->column_count; i++) {
+        const brume_catalog_column *column = &table->columns[i];
+        brume_node reference = brume_build_column(&walk->builder, relation, i, column->type,
+                                                  !column->not_null ||
+                                                      column->leaf != BRUME_LEAF_PLAIN ||
+                                                      column->type.kind == BRUME_TYPE_TEXT);
+        brume_node inside = reference;
+        if (column->low && column->high && brume_type_is_number(column->type))
+            inside = brume_build_clamp(&walk->builder, reference, column->low, column->high);
+        if (!inside)
+            return NULL;
+        columns[i] = (brume_relation_column){.name = column->name,
+                                             .reference = reference,
+                                             .inside = inside,
+                                             .table_column = i,
+                                             .stored = column->name,
+                                             .leaf = column->leaf};
+    }
+    relation->columns = columns;
+    relation->column_count = table->column_count;
+    relation->table = index;
+    relation->privacy = table->privacy;
+    relation->unit = table->privacy == BRUME_PRIVACY_UNIT ? table->unit : 0;
+    relation->grain_known = table->privacy == BRUME_PRIVACY_ROW;
+    if (table->privacy == BRUME_PRIVACY_PUBLIC) {
+        for (size_t i = 0; i < walk->public_count; i++)
+            if (walk->public_tables[i] == index)
+                return relation;
+        if (walk->public_count == 16) {
+            brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL, "too many tables");
+            return NULL;
+        }
+        walk->public_tables[walk->public_count++] = index;
+        return relation;
+    }
+    if (relation->privacy == BRUME_PRIVACY_UNIT &&
+        columns[relation->unit].reference->type.kind == BRUME_TYPE_REFUSED) {
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL,
+                         "the unit column of '%.60s' has a type that brume does not read",
+                         table->name);
+        return NULL;
+    }
+    for (size_t i = 0; i < walk->table_count; i++)
+        if (walk->tables[i].table == index)
+            return relation;
+    if (walk->table_count == 16) {
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL, "too many tables");
+        return NULL;
+    }
+    walk->tables[walk->table_count++] = (brume_query_table){index, false};
+    return relation;
+}
+
+static bool find_table(brume_walk *walk, const char *name, size_t *index)
+{
+    const brume_catalog *catalog = walk->catalog;
+    for (size_t i = 0; i < catalog->table_count; i++)
+        if (strcmp(catalog->tables[i].name, name) == 0) {
+            *index = i;
+            return true;
+        }
+    for (size_t i = 0; i < catalog->table_count; i++)
+        if (strcasecmp(catalog->tables[i].name, name) == 0) {
+            *index = i;
+            return true;
+        }
+    const char *names[BRUME_WALK_COLUMNS];
+    size_t count = 0;
+    for (; count < catalog->table_count && count < BRUME_WALK_COLUMNS; count++)
+        names[count] = catalog->tables[count].name;
+    const char *near = brume_text_nearest(name, names, count);
+    char hint[120] = "register it first";
+    if (near)
+        snprintf(hint, sizeof hint, "did you mean '%.80s'?", near);
+    brume_build_fail(&walk->builder, BRUME_EUNKNOWN, hint, "no dataset '%.60s'", name);
+    return false;
+}
+
+/* Put `relation` into the scope under `name`. */
+static bool add_source(brume_walk *walk, brume_walk_scope *scope, const char *name,
+                       const PgQuery__Alias *alias, const brume_relation *relation)
+{
+    brume_builder *builder = &walk->builder;
+    if (alias)
+        name = alias->aliasname;
+    for (brume_walk_source *each = scope->sources; each; each = each->next)
+        if (strcmp(each->name, name) == 0) {
+            brume_build_fail(builder, BRUME_EARGUMENT, "give one of them another name with AS",
+                             "the name '%.60s' stands twice in FROM", name);
+            return false;
+        }
+    brume_walk_source *source = brume_arena_allocate(builder->arena, sizeof *source);
+    brume_relation_column *columns = brume_arena_copy(builder->arena, relation->columns,
+                                                      relation->column_count * sizeof *columns);
+    char *own = brume_arena_text(builder->arena, name);
+    if (!source || !columns || !own) {
+        brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+        return false;
+    }
+    if (alias && alias->n_colnames > relation->column_count) {
+        brume_build_fail(builder, BRUME_EARGUMENT, NULL, "'%.60s' has fewer columns than names",
+                         name);
+        return false;
+    }
+    for (size_t i = 0; alias && i < alias->n_colnames; i++) {
+        if (alias->colnames[i]->node_case != PG_QUERY__NODE__NODE_STRING) {
+            brume_walk_refuse(walk, alias->colnames[i]);
+            return false;
+        }
+        columns[i].name = brume_arena_text(builder->arena, alias->colnames[i]->string->sval);
+        if (!columns[i].name) {
+            brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+            return false;
+        }
+    }
+    *source = (brume_walk_source){own, relation->column_count, columns, NULL};
+    brume_walk_source **end = &scope->sources;
+    while (*end)
+        end = &(*end)->next;
+    *end = source;
+    return true;
+}
+
+static void take_relation(brume_walk_scope *scope, const brume_relation *relation)
+{
+    scope->relation = relation;
+    scope->unit_count = 0;
+    if (relation->privacy == BRUME_PRIVACY_UNIT)
+        scope->units[scope->unit_count++] = relation->columns[relation->unit].reference;
+}
+
+bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node)
+{
+    /* Through a widening cast of the unit, and whether it may be missing or not. */
+    while (node->operation == BRUME_OPERATION_CAST &&
+           (node->type.kind == BRUME_TYPE_BIGINT || node->type.kind == BRUME_TYPE_DECIMAL) &&
+           (node->arguments[0]->type.kind == BRUME_TYPE_INTEGER ||
+            node->arguments[0]->type.kind == BRUME_TYPE_BIGINT))
+        node = node->arguments[0];
+    for (size_t i = 0; i < scope->unit_count; i++)
+        if (brume_expression_equal(scope->units[i], node))
+            return true;
+    return false;
+}
+
+/* ---- items ---- */
+
+bool brume_walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_walk_common *common,
+                     brume_walk_scope *scope)
+{
+    const brume_relation *relation = NULL;
+    switch (node->node_case) {
+    case PG_QUERY__NODE__NODE_RANGE_VAR: {
+        const PgQuery__RangeVar *table = node->range_var;
+        if ((table->catalogname && *table->catalogname) ||
+            (table->schemaname && *table->schemaname)) {
+            brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
+                             "use the name the dataset was registered with",
+                             "a qualified table name is not supported");
+            return false;
+        }
+        for (const brume_walk_common *each = common; each && !relation; each = each->next)
+            if (strcmp(each->name, table->relname) == 0) {
+                if (each->definition->ctequery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT) {
+                    brume_walk_refuse(walk, each->definition->ctequery);
+                    return false;
+                }
+                relation =
+                    brume_walk_select(walk, each->definition->ctequery->select_stmt, each->next);
+                if (!relation)
+                    return false;
+                PgQuery__Alias names = PG_QUERY__ALIAS__INIT;
+                names.aliasname = table->relname;
+                if (table->alias)
+                    names = *table->alias;
+                if (!names.n_colnames) {
+                    names.n_colnames = each->definition->n_aliascolnames;
+                    names.colnames = each->definition->aliascolnames;
+                }
+                if (!add_source(walk, scope, table->relname, &names, relation))
+                    return false;
+                take_relation(scope, relation);
+                return true;
+            }
+        size_t index;
+        if (!find_table(walk, table->relname, &index) || !(relation = walk_table(walk, index)) ||
+            !add_source(walk, scope, table->relname, table->alias, relation))
+            return false;
+        take_relation(scope, relation);
+        return true;
+    }
+    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT: {
+        const PgQuery__RangeSubselect *subselect = node->range_subselect;
+        if (subselect->lateral || !subselect->subquery ||
+            subselect->subquery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT) {
+            brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
+                             "write a subquery that stands by itself, joined on the unit",
+                             "LATERAL is not supported");
+            return false;
+        }
+        relation = brume_walk_select(walk, subselect->subquery->select_stmt, common);
+        if (!relation || !add_source(walk, scope, "subquery", subselect->alias, relation))
+            return false;
+        take_relation(scope, relation);
+        return true;
+    }
+    case PG_QUERY__NODE__NODE_JOIN_EXPR:
+        return brume_walk_join(walk, node->join_expr, common, scope);
+    case PG_QUERY__NODE__NODE_RANGE_FUNCTION:
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, "name a registered dataset",
+                         "a function in FROM is not supported");
+        return false;
+    case PG_QUERY__NODE__NODE_RANGE_TABLE_SAMPLE:
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
+                         "ask for all rows: brume adds the noise", "TABLESAMPLE is not supported");
+        return false;
+    default:
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
+                         "name a registered dataset, a subquery or a join",
+                         "this kind of item in FROM is not supported");
+        return false;
+    }
+}
+
+/* The conjuncts of WHERE, and how many there are. */
+static PgQuery__Node *const *conjuncts(PgQuery__Node *const *clause, size_t *count)
+{
+    const PgQuery__Node *node = *clause;
+    *count = 1;
+    if (!node || node->node_case != PG_QUERY__NODE__NODE_BOOL_EXPR ||
+        node->bool_expr->boolop != PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR)
+        return clause;
+    *count = node->bool_expr->n_args;
+    return node->bool_expr->args;
+}
+
+/* WHERE without its EXISTS and IN (SELECT ...), which come after the joins. */
+static bool walk_where(brume_walk *walk, PgQuery__Node *clause, brume_walk_scope *scope,
+                       brume_node *where)
+{
+    brume_builder *builder = &walk->builder;
+    size_t count, kept = 0;
+    if (!clause)
+        return true;
+    if (brume_walk_has_aggregate(clause)) {
+        brume_build_fail(builder, BRUME_EARGUMENT, "use HAVING",
+                         "an aggregate cannot stand in WHERE");
+        return false;
+    }
+    PgQuery__Node *const *parts = conjuncts(&clause, &count);
+    brume_node *all = brume_arena_allocate(builder->arena, (count + 1) * sizeof *all);
+    if (!all) {
+        brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!brume_walk_is_semijoin(parts[i])) {
+            all[kept] = brume_walk_expression(walk, scope, NULL, parts[i], false);
+            if (!all[kept++])
+                return false;
+        }
+    *where = kept ? brume_build_logic(builder, BRUME_OPERATION_AND, all, kept) : NULL;
+    return *where || !kept;
+}
+
+static bool walk_semijoins(brume_walk *walk, PgQuery__Node *clause, const brume_walk_common *common,
+                           brume_walk_scope *scope)
+{
+    size_t count;
+    PgQuery__Node *const *parts = conjuncts(&clause, &count);
+    for (size_t i = 0; clause && i < count; i++)
+        if (brume_walk_is_semijoin(parts[i]) && !brume_walk_semijoin(walk, parts[i], common, scope))
+            return false;
+    return true;
+}
+
+bool brume_walk_from(brume_walk *walk, const PgQuery__SelectStmt *select,
+                     const brume_walk_common *common, brume_walk_scope *scope, brume_node *where)
+{
+    brume_builder *builder = &walk->builder;
+    *where = NULL;
+    if (select->n_from_clause == 0) {
+        brume_build_fail(builder, BRUME_EUNSUPPORTED, "name a registered dataset in FROM",
+                         "a SELECT without FROM is not supported");
+        return false;
+    }
+    const brume_walk_scope *outer = scope->outer; /* WHERE may name it, FROM may not */
+    scope->outer = NULL;
+    if (!brume_walk_item(walk, select->from_clause[0], common, scope))
+        return false;
+    /* A comma join: all sources in one scope first, so that WHERE can name them. */
+    brume_walk_scope others[8];
+    memset(others, 0, sizeof others);
+    if (select->n_from_clause > 8) {
+        brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL, "too many items in FROM");
+        return false;
+    }
+    brume_walk_source **ends[8];
+    for (size_t i = 1; i < select->n_from_clause; i++)
+        if (!brume_walk_item(walk, select->from_clause[i], common, &others[i]))
+            return false;
+    for (size_t i = 1; i < select->n_from_clause; i++) {
+        ends[i] = &scope->sources;
+        while (*ends[i])
+            ends[i] = &(*ends[i])->next;
+        *ends[i] = others[i].sources;
+    }
+    scope->outer = outer;
+    bool good = walk_where(walk, select->where_clause, scope, where);
+    scope->outer = NULL;
+    if (!good)
+        return false;
+    for (size_t i = select->n_from_clause; i-- > 1;)
+        *ends[i] = NULL;
+    for (size_t i = 1; i < select->n_from_clause; i++)
+        if (!brume_walk_join_scopes(walk, scope, &others[i], BRUME_JOIN_INNER,
+                                    brume_walk_unit_equality(scope, &others[i], *where)))
+            return false;
+    return walk_semijoins(walk, select->where_clause, common, scope);
+}

@@ -1,0 +1,305 @@
+/* Joins: JOIN ... ON, USING, and by comma.
+ *
+ * Joins keep the unit: two protected sides must be joined on it; a public side may be joined on
+ * anything, since that multiplies a unit's own rows only. Which rows a unit has in the result is
+ * then a function of that unit's rows alone. */
+#include "query/sql/walk_from.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "query/print/print.h"
+
+/* A conjunct of `condition` that says the units of both sides are equal. */
+brume_node brume_walk_unit_equality(const brume_walk_scope *left, const brume_walk_scope *right,
+                                    brume_node condition)
+{
+    if (!condition)
+        return NULL;
+    if (condition->operation == BRUME_OPERATION_AND) {
+        brume_node found = brume_walk_unit_equality(left, right, condition->arguments[0]);
+        return found ? found : brume_walk_unit_equality(left, right, condition->arguments[1]);
+    }
+    if (condition->operation != BRUME_OPERATION_EQUAL)
+        return NULL;
+    brume_node a = condition->arguments[0], b = condition->arguments[1];
+    if ((brume_walk_is_unit(left, a) && brume_walk_is_unit(right, b)) ||
+        (brume_walk_is_unit(right, a) && brume_walk_is_unit(left, b)))
+        return condition;
+    return NULL;
+}
+
+void brume_walk_mark_nullable(brume_walk *walk, const brume_relation *relation)
+{
+    if (!relation)
+        return;
+    if (relation->kind == BRUME_RELATION_TABLE)
+        for (size_t i = 0; i < walk->table_count; i++)
+            if (walk->tables[i].table == relation->table)
+                walk->tables[i].nullable_side = true;
+    brume_walk_mark_nullable(walk, relation->left);
+    brume_walk_mark_nullable(walk, relation->right);
+}
+
+static bool make_nullable(brume_walk *walk, brume_walk_scope *scope)
+{
+    for (brume_walk_source *each = scope->sources; each; each = each->next) {
+        brume_relation_column *columns = brume_arena_copy(walk->builder.arena, each->columns,
+                                                          each->column_count * sizeof *columns);
+        if (!columns) {
+            brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+            return false;
+        }
+        for (size_t i = 0; i < each->column_count; i++) {
+            columns[i].reference = brume_walk_nullable(walk, columns[i].reference);
+            columns[i].inside = brume_walk_nullable(walk, columns[i].inside);
+            if (!columns[i].reference || !columns[i].inside)
+                return false;
+        }
+        each->columns = columns;
+    }
+    brume_walk_mark_nullable(walk, scope->relation);
+    return true;
+}
+
+/* A condition of ON is printed in place: it must need no let-steps on either engine. */
+bool brume_walk_check_plain(brume_walk *walk, brume_node condition)
+{
+    for (int dialect = 0; condition && dialect < 2; dialect++) {
+        brume_printer printer = {.arena = walk->builder.arena,
+                                 .dialect = (brume_dialect)dialect,
+                                 .postgresql = dialect == BRUME_DIALECT_POSTGRESQL};
+        (void)brume_print_expression(&printer, condition);
+        if (printer.failed || printer.step_count) {
+            brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
+                             "compute the expression in a subquery and join on its column",
+                             "a join condition is too complex");
+            return false;
+        }
+    }
+    return true;
+}
+
+bool brume_walk_units_match(brume_walk *walk, const brume_relation *left,
+                            const brume_relation *right)
+{
+    brume_type_kind first = left->columns[left->unit].reference->type.kind;
+    brume_type_kind second = right->columns[right->unit].reference->type.kind;
+    bool integers = (first == BRUME_TYPE_INTEGER || first == BRUME_TYPE_BIGINT) &&
+                    (second == BRUME_TYPE_INTEGER || second == BRUME_TYPE_BIGINT);
+    if (first != second && !integers)
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL,
+                         "the units of the joined datasets are of different types");
+    return first == second || integers;
+}
+
+/* Join `right` to `left` (which becomes the scope of both). */
+bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
+                            brume_join kind, brume_node condition)
+{
+    brume_builder *builder = &walk->builder;
+    const brume_relation *a = left->relation, *b = right->relation;
+    bool left_public = a->privacy == BRUME_PRIVACY_PUBLIC;
+    bool right_public = b->privacy == BRUME_PRIVACY_PUBLIC;
+    if (a->privacy == BRUME_PRIVACY_ROW || b->privacy == BRUME_PRIVACY_ROW) {
+        brume_build_fail(builder, BRUME_EUNSUPPORTED, "register it with a column as its unit",
+                         "a dataset whose unit is the row cannot be joined");
+        return false;
+    }
+    if (!left_public && !right_public) {
+        if (!brume_walk_units_match(walk, a, b))
+            return false;
+        if (!brume_walk_unit_equality(left, right, condition)) {
+            brume_build_fail(builder, BRUME_EUNSUPPORTED, "write ON a.UNIT = b.UNIT (AND ...)",
+                             "datasets can be joined only on their units");
+            return false;
+        }
+    }
+    if ((kind == BRUME_JOIN_LEFT && left_public && !right_public) ||
+        (kind == BRUME_JOIN_RIGHT && right_public && !left_public) ||
+        (kind == BRUME_JOIN_FULL && (left_public || right_public))) {
+        brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                         "put the public table on the side that may be missing, or use JOIN",
+                         "this outer join with a public table is not supported");
+        return false;
+    }
+    if (!brume_walk_check_plain(walk, condition))
+        return false;
+    brume_relation *made = brume_walk_relation(walk, BRUME_RELATION_JOIN);
+    if (!made)
+        return false;
+    made->left = a;
+    made->right = b;
+    made->join = kind;
+    made->condition = condition;
+    if ((kind == BRUME_JOIN_LEFT || kind == BRUME_JOIN_FULL) && !make_nullable(walk, right))
+        return false;
+    if ((kind == BRUME_JOIN_RIGHT || kind == BRUME_JOIN_FULL) && !make_nullable(walk, left))
+        return false;
+    /* Columns of both sides, by the references that the scopes now have. */
+    size_t count = 0;
+    for (int side = 0; side < 2; side++)
+        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
+            count += each->column_count;
+    brume_relation_column *columns =
+        brume_arena_allocate(builder->arena, (count + 2) * sizeof *columns);
+    if (!columns) {
+        brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+        return false;
+    }
+    count = 0;
+    for (int side = 0; side < 2; side++)
+        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
+            for (size_t i = 0; i < each->column_count; i++)
+                columns[count++] = each->columns[i];
+    /* The unit of the result. */
+    brume_node units[2] = {left_public ? NULL : a->columns[a->unit].reference,
+                           right_public ? NULL : b->columns[b->unit].reference};
+    brume_node unit = units[0] ? units[0] : units[1];
+    if (kind == BRUME_JOIN_RIGHT && units[1])
+        unit = units[1];
+    if (kind == BRUME_JOIN_FULL) {
+        units[0] = brume_walk_nullable(walk, units[0]);
+        units[1] = brume_walk_nullable(walk, units[1]);
+        unit = brume_build_choice(builder, BRUME_OPERATION_COALESCE, units, 2);
+        if (!unit)
+            return false;
+    }
+    made->columns = columns;
+    made->column_count = count;
+    made->privacy = left_public && right_public ? BRUME_PRIVACY_PUBLIC : BRUME_PRIVACY_UNIT;
+    if (made->privacy == BRUME_PRIVACY_UNIT) {
+        /* The unit stands last, nameless. */
+        columns[count] =
+            (brume_relation_column){.reference = unit, .inside = unit, .expression = unit};
+        made->unit = count;
+        made->column_count = count + 1;
+    }
+    /* A FULL JOIN with more conditions may leave a unit one unmatched row on each side. */
+    made->grain_known = kind != BRUME_JOIN_FULL && !left_public && !right_public &&
+                        a->grain_known && b->grain_known && a->grain_count == 0 &&
+                        b->grain_count == 0;
+    brume_walk_source **end = &left->sources;
+    while (*end)
+        end = &(*end)->next;
+    *end = right->sources;
+    for (brume_walk_source *each = left->sources; each; each = each->next)
+        for (brume_walk_source *other = each->next; other; other = other->next)
+            if (strcmp(each->name, other->name) == 0) {
+                brume_build_fail(builder, BRUME_EARGUMENT, "give one of them another name with AS",
+                                 "the name '%.60s' stands twice in FROM", each->name);
+                return false;
+            }
+    brume_walk_scope joined = *left;
+    joined.relation = made;
+    joined.unit_count = 0;
+    if (made->privacy == BRUME_PRIVACY_UNIT)
+        joined.units[joined.unit_count++] = unit;
+    /* After an inner join on the units either side's column is the unit. */
+    for (int side = 0; side < 2 && kind == BRUME_JOIN_INNER; side++) {
+        const brume_walk_scope *each = side ? right : left;
+        for (size_t i = 0; i < each->unit_count && joined.unit_count < 8; i++)
+            if (!brume_walk_is_unit(&joined, each->units[i]))
+                joined.units[joined.unit_count++] = each->units[i];
+    }
+    *left = joined;
+    return true;
+}
+
+/* USING (a, b): equality of the columns of these names, left and right. */
+static brume_node using_condition(brume_walk *walk, const PgQuery__JoinExpr *expression,
+                                  brume_walk_scope *left, brume_walk_scope *right)
+{
+    brume_node all[8];
+    if (expression->n_using_clause > 8)
+        return brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, NULL, "USING is too long");
+    for (size_t i = 0; i < expression->n_using_clause; i++) {
+        PgQuery__ColumnRef reference = PG_QUERY__COLUMN_REF__INIT;
+        PgQuery__Node node = PG_QUERY__NODE__INIT;
+        reference.n_fields = 1;
+        reference.fields = &expression->using_clause[i];
+        node.node_case = PG_QUERY__NODE__NODE_COLUMN_REF;
+        node.column_ref = &reference;
+        all[i] = brume_build_compare(&walk->builder, BRUME_OPERATION_EQUAL,
+                                     brume_walk_expression(walk, left, NULL, &node, false),
+                                     brume_walk_expression(walk, right, NULL, &node, false));
+        if (!all[i])
+            return NULL;
+    }
+    return brume_build_logic(&walk->builder, BRUME_OPERATION_AND, all, expression->n_using_clause);
+}
+
+/* After USING the right side's column has no name of its own any more. */
+static bool hide_using(brume_walk *walk, const PgQuery__JoinExpr *expression, brume_join kind,
+                       brume_walk_scope *left, brume_walk_scope *right)
+{
+    brume_walk_scope *hidden = kind == BRUME_JOIN_RIGHT ? left : right;
+    if (kind == BRUME_JOIN_FULL) {
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, "write FULL JOIN ... ON a.x = b.x",
+                         "FULL JOIN with USING is not supported");
+        return false;
+    }
+    for (brume_walk_source *each = hidden->sources; each; each = each->next) {
+        brume_relation_column *columns = brume_arena_copy(walk->builder.arena, each->columns,
+                                                          each->column_count * sizeof *columns);
+        if (!columns) {
+            brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+            return false;
+        }
+        for (size_t i = 0; i < each->column_count; i++)
+            for (size_t j = 0; j < expression->n_using_clause; j++)
+                if (columns[i].name &&
+                    strcasecmp(columns[i].name, expression->using_clause[j]->string->sval) == 0)
+                    columns[i].name = NULL;
+        each->columns = columns;
+    }
+    return true;
+}
+
+bool brume_walk_join(brume_walk *walk, const PgQuery__JoinExpr *expression,
+                     const brume_walk_common *common, brume_walk_scope *scope)
+{
+    static const brume_join kinds[] = {
+        [PG_QUERY__JOIN_TYPE__JOIN_INNER] = BRUME_JOIN_INNER,
+        [PG_QUERY__JOIN_TYPE__JOIN_LEFT] = BRUME_JOIN_LEFT,
+        [PG_QUERY__JOIN_TYPE__JOIN_FULL] = BRUME_JOIN_FULL,
+        [PG_QUERY__JOIN_TYPE__JOIN_RIGHT] = BRUME_JOIN_RIGHT,
+    };
+    if (expression->is_natural || expression->alias || expression->join_using_alias ||
+        expression->jointype < PG_QUERY__JOIN_TYPE__JOIN_INNER ||
+        expression->jointype > PG_QUERY__JOIN_TYPE__JOIN_RIGHT) {
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, "write JOIN ... ON a.UNIT = b.UNIT",
+                         "NATURAL joins and aliases of joins are not supported");
+        return false;
+    }
+    brume_walk_scope right = {0};
+    brume_join kind = kinds[expression->jointype];
+    if (!brume_walk_item(walk, expression->larg, common, scope) ||
+        !brume_walk_item(walk, expression->rarg, common, &right))
+        return false;
+    brume_node condition = NULL;
+    if (expression->n_using_clause) {
+        for (size_t i = 0; i < expression->n_using_clause; i++)
+            if (expression->using_clause[i]->node_case != PG_QUERY__NODE__NODE_STRING) {
+                brume_walk_refuse(walk, expression->using_clause[i]);
+                return false;
+            }
+        condition = using_condition(walk, expression, scope, &right);
+        if (!condition || !hide_using(walk, expression, kind, scope, &right))
+            return false;
+    } else if (expression->quals) {
+        /* ON sees both sides. */
+        brume_walk_source **end = &scope->sources;
+        while (*end)
+            end = &(*end)->next;
+        *end = right.sources;
+        condition = brume_walk_expression(walk, scope, NULL, expression->quals, false);
+        *end = NULL;
+        condition = condition
+                        ? brume_build_logic(&walk->builder, BRUME_OPERATION_AND, &condition, 1)
+                        : NULL;
+        if (!condition)
+            return false;
+    }
+    return brume_walk_join_scopes(walk, scope, &right, kind, condition);
+}

@@ -1,0 +1,39 @@
+/* The outer SELECT while it is walked: its keys and aggregates so far. Shared by walk_query.c
+ * (clauses), walk_aggregate.c (what is measured) and walk_formula.c (what is shown of it). */
+#ifndef BRUME_QUERY_WALK_OUTER_H
+#define BRUME_QUERY_WALK_OUTER_H
+
+#include "query/sql/walk.h"
+
+enum { BRUME_WALK_KEYS = 16, BRUME_WALK_AGGREGATES = 1000, BRUME_WALK_OUTPUTS = 1000 };
+
+typedef const brume_formula *brume_formula_node;
+
+typedef struct brume_walk_outer {
+    brume_walk *walk;
+    brume_walk_scope *scope;
+    brume_key keys[BRUME_WALK_KEYS];
+    size_t key_count;
+    brume_aggregate aggregates[BRUME_WALK_AGGREGATES];
+    size_t aggregate_count;
+} brume_walk_outer;
+
+/* Record a failure and return NULL. */
+brume_formula_node brume_walk_outer_fail(brume_walk_outer *o, brume_status status, const char *hint,
+                                         const char *message);
+
+/* A node over `arguments`; NULL if one of them is NULL. */
+brume_formula *brume_walk_outer_make(brume_walk_outer *o, brume_formula_kind kind,
+                                     const brume_formula_node *arguments, size_t count);
+
+/* An aggregate call: its place among the aggregates, asked for once. */
+brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__FuncCall *call);
+
+/* PERCENTILE_CONT(ARRAY[...]) and PERCENTILE_DISC(ARRAY[...]): the array, else NULL. In the SELECT
+ * list it stands for one output per element. */
+const PgQuery__AArrayExpr *brume_walk_percentile_array(const PgQuery__Node *node);
+
+/* An expression over keys and aggregates. */
+brume_formula_node brume_walk_formula(brume_walk_outer *o, const PgQuery__Node *node);
+
+#endif
