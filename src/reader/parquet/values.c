@@ -111,7 +111,8 @@ static brume_parquet_fault read_numbers(brume_parquet_values *values, size_t cou
 {
     int64_t wide[BRUME_PARQUET_MOST];
     bool narrow = values->physical == PARQUET_INT32;
-    if (!brume_delta_read(&values->numbers, count, narrow ? wide : out))
+    int64_t *read = narrow ? wide : out;
+    if (!brume_delta_read(&values->numbers, count, read))
         return PARQUET_DAMAGED;
     int32_t *numbers = out;
     for (size_t i = 0; narrow && i < count; i++)
