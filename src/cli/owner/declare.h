@@ -72,8 +72,9 @@
          .help = "the longest that one query may take; no cap unless said"},                       \
     {                                                                                              \
         .name = "estimate-bias", .type = BRUME_OPTION_TEXT, .argument = "SHARE",                   \
-        .help = "share of each query's price, up to 0.5, that buys counts of the units bent by "   \
-                "the limits and bounds; none unless said"                                          \
+        .help =                                                                                    \
+            "share of each query's price, up to 0.5, that buys counts of the units changed by "    \
+            "the limits and bounds; none unless said"                                              \
     }
 
 /* Does an option say something about the columns, the format, bounds, domains or the unit, so that
