@@ -180,7 +180,7 @@ static bool take_digits(double number, int64_t *digits, int *power)
 {
     char text[32];
     snprintf(text, sizeof text, "%.11e", number);
-    if (strtod(text, NULL) != number)
+    if (!isfinite(number) || strtod(text, NULL) != number)
         return false;
     *power = atoi(strchr(text, 'e') + 1) - 11;
     *digits = 0;

@@ -78,7 +78,7 @@ static double audit(const registered *all, const char *sql, fault broken, size_t
     brume_plan *sharp = plan_at(question, "200");
     for (int i = 0; i < 2; i++) {
         brume_plan *one = i ? sharp : plan;
-        one->shape.max_rows *= broken == UNBOUNDED ? 4 : 1;
+        one->measurements[0].collection.max_rows *= broken == UNBOUNDED ? 4 : 1;
     }
     brume_audit_options options = {samples, confidence, brume_decimal_upper(&plan->charge.delta)};
     assert_ok(
