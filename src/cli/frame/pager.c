@@ -31,7 +31,6 @@ static bool is_longer_than_terminal(const char *text, size_t length)
  * ignored: commands that pay block some (frame/interrupt.c). */
 static bool start(char *command, int input, pid_t *child)
 {
-    extern char **environ;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t none, defaults;

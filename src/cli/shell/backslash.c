@@ -65,33 +65,37 @@ static bool is_price(const char *text)
     return good;
 }
 
-static void set_price(brume_shell *shell, char **place, char **other, const char *rest)
+/* Set a price from the line, or only say what it is; was it set? */
+static bool set_price(brume_shell *shell, char **place, const char *rest)
 {
     char *word = next_word(&rest);
-    if (word && !is_price(word)) {
-        shell->code = brume_status_exit_code(BRUME_EARGUMENT);
-    } else if (word) {
+    bool set = word && is_price(word);
+    if (set)
         brume_shell_set(place, word);
-        if (other)
-            brume_shell_set(other, NULL);
-    }
+    else if (word)
+        shell->code = brume_status_exit_code(BRUME_EARGUMENT);
     free(word);
-    say_price(shell);
+    return set;
 }
 
 static void set_epsilon(brume_shell *shell, const char *rest)
 {
-    set_price(shell, &shell->epsilon, &shell->rho, rest);
+    if (set_price(shell, &shell->epsilon, rest))
+        brume_shell_set(&shell->rho, NULL);
+    say_price(shell);
 }
 
 static void set_rho(brume_shell *shell, const char *rest)
 {
-    set_price(shell, &shell->rho, &shell->epsilon, rest);
+    if (set_price(shell, &shell->rho, rest))
+        brume_shell_set(&shell->epsilon, NULL);
+    say_price(shell);
 }
 
 static void set_delta(brume_shell *shell, const char *rest)
 {
-    set_price(shell, &shell->delta, NULL, rest);
+    (void)set_price(shell, &shell->delta, rest);
+    say_price(shell);
 }
 
 static void set_format(brume_shell *shell, const char *rest)

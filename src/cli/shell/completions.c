@@ -116,14 +116,11 @@ char **brume_shell_complete(void *state, const char *before, const char *word)
     if (word[0] == '\\' && !before[0]) {
         offer_backslash(&list, word);
     } else {
-        size_t pending = shell->pending ? strlen(shell->pending) : 0;
-        char *sql = malloc(pending + strlen(before) + 1);
-        if (sql) {
-            strcpy(sql, shell->pending ? shell->pending : "");
-            strcpy(sql + pending, before);
+        char *sql = NULL;
+        if (asprintf(&sql, "%s%s", shell->pending ? shell->pending : "", before) >= 0) {
             offer_names(&list, shell, before[0] == '\\' ? "" : sql, word);
+            free(sql);
         }
-        free(sql);
         if (before[0] != '\\')
             offer_sql(&list, word);
     }
