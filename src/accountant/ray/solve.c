@@ -203,7 +203,7 @@ bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, doubl
     /* a coarse line is cheaper than rays, but for few draws, and where no single one matters */
     int most = width < 1e-4 ? 3 : draws < many_draws || kind != SINGLE;
     bool made = false;
-    for (int i = 0; i < most && !narrow(&answer->value, enough); i++) {
+    for (int i = 0; i < most && !narrow(&answer->value, i > 0 ? enough : width); i++) {
         int way = ways[kind][i];
         double before = fmax(guess, answer->value.lower);
         made = take_split(o, epsilon, before, way, answer);

@@ -50,13 +50,6 @@ void brume_task_take(brume_task *task, const brume_closed *opened)
     task->answer.nodes += opened->nodes;
 }
 
-static double relative_width(const brume_closed *opened, double epsilon)
-{
-    double upper = opened->delta(opened->context, epsilon, BRUME_UPPER_SIDE);
-    double lower = opened->delta(opened->context, epsilon, BRUME_LOWER_SIDE);
-    return upper > lower ? (upper - lower) / upper : 0;
-}
-
 void brume_opened_close(brume_closed *opened)
 {
     if (opened->delta && opened->close)
@@ -64,19 +57,53 @@ void brume_opened_close(brume_closed *opened)
     *opened = (brume_closed){0};
 }
 
-/* Keep the narrower of the open routes, if other epsilons will be asked for. */
-static void keep_narrower(brume_task *task, brume_closed *opened)
+static bool contains(brume_interval outer, brume_interval inner)
+{
+    return outer.lower <= inner.lower && inner.upper <= outer.upper;
+}
+
+/* Keep an open route, if other epsilons will be asked for and it knows something that the others
+ * kept do not; close those that know no more than it does. */
+static void keep_or_close(brume_task *task, brume_closed *opened)
 {
     if (!opened->delta)
         return;
-    bool better = task->searching && (!task->kept.delta || relative_width(opened, task->epsilon) <=
-                                                         relative_width(&task->kept, task->epsilon));
-    brume_closed *worse = better ? &task->kept : opened;
-    brume_opened_close(worse);
-    if (better) {
-        task->kept = *opened;
-        *opened = (brume_closed){0};
+    brume_interval at = {opened->delta(opened->context, task->epsilon, BRUME_LOWER_SIDE),
+                         opened->delta(opened->context, task->epsilon, BRUME_UPPER_SIDE)};
+    size_t left = 0;
+    bool useful = task->searching;
+    for (size_t i = 0; i < task->kept_count; i++) {
+        useful = useful && !contains(at, task->kept[i].at);
+        if (useful && contains(task->kept[i].at, at))
+            brume_opened_close(&task->kept[i].route);
+        else
+            task->kept[left++] = task->kept[i];
     }
+    task->kept_count = left;
+    if (useful && left < BRUME_MOST_KEPT)
+        task->kept[task->kept_count++] = (brume_kept){*opened, at};
+    else
+        brume_opened_close(opened);
+}
+
+bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_interval *out)
+{
+    brume_interval best = {0, 1};
+    for (size_t i = 0; i < task->kept_count; i++) {
+        const brume_closed *route = &task->kept[i].route;
+        if (epsilon < route->least)
+            return false;
+        best.upper = fmin(best.upper, route->delta(route->context, epsilon, BRUME_UPPER_SIDE));
+        best.lower = fmax(best.lower, route->delta(route->context, epsilon, BRUME_LOWER_SIDE));
+    }
+    *out = best;
+    return task->kept_count > 0;
+}
+
+void brume_task_close_kept(brume_task *task)
+{
+    while (task->kept_count > 0)
+        brume_opened_close(&task->kept[--task->kept_count].route);
 }
 
 /* The route with the least work left; NULL if there is none. What is estimated only when it may be
@@ -114,7 +141,7 @@ bool brume_task_ask(brume_task *task)
            (route = next_route(task, routes, count, work, estimated)) != NULL) {
         brume_closed opened = {0};
         outcome = route->open(task, &opened);
-        keep_narrower(task, &opened);
+        keep_or_close(task, &opened);
         size_t index = (size_t)(route - routes);
         estimated[index] = outcome != BRUME_ROUTE_AGAIN;
         work[index] = estimated[index] ? INFINITY : route->least_work;

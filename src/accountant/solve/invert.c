@@ -9,6 +9,8 @@
 #include "accountant/ray/solve.h"
 #include "accountant/solve/route.h"
 
+static const double coarse_width = 1e-3; /* of delta, while the place is sought */
+
 static const char route_moments[] = "moments of the loss";
 
 /* delta as a function of epsilon: the last point, since both sides are asked for at one point. */
@@ -16,7 +18,7 @@ typedef struct profile {
     brume_task task;
     brume_interval at;
     double epsilon;
-    double sharp; /* the relative width where the open route was opened */
+    double sharp; /* the relative width where the open routes were opened */
     const char *route;
     uint64_t nodes;
     bool failed; /* memory ran out */
@@ -27,21 +29,17 @@ static double relative_width(brume_interval value)
     return value.upper > value.lower ? (value.upper - value.lower) / value.upper : 0;
 }
 
-/* By the open route, if it is about as sharp here as where it was opened. */
-static bool ask_open_route(profile *p, double epsilon)
+/* By the open routes, if they are about as sharp here as where they were opened. */
+static bool ask_open_routes(profile *p, double epsilon)
 {
-    const brume_closed *open = &p->task.kept;
-    if (!open->delta || epsilon < open->least)
-        return false;
-    p->at.upper = open->delta(open->context, epsilon, BRUME_UPPER_SIDE);
-    p->at.lower = open->delta(open->context, epsilon, BRUME_LOWER_SIDE);
-    return relative_width(p->at) <= 2 * fmax(p->task.width, p->sharp);
+    return brume_task_ask_kept(&p->task, epsilon, &p->at) &&
+           relative_width(p->at) <= 2 * fmax(p->task.width, p->sharp);
 }
 
 static void ask_routes(profile *p, double epsilon)
 {
     brume_task *task = &p->task;
-    brume_opened_close(&task->kept);
+    brume_task_close_kept(task);
     *task = (brume_task){.laws = task->laws,
                          .count = task->count,
                          .epsilon = epsilon,
@@ -57,7 +55,7 @@ static void ask_routes(profile *p, double epsilon)
 static double delta_at(void *context, double epsilon, brume_side side)
 {
     profile *p = context;
-    if (p->epsilon != epsilon && !p->failed && !ask_open_route(p, epsilon))
+    if (p->epsilon != epsilon && !p->failed && !ask_open_routes(p, epsilon))
         ask_routes(p, epsilon);
     p->epsilon = epsilon;
     if (p->failed)
@@ -100,20 +98,30 @@ static double take_moments(brume_law *laws, size_t count, const brume_asked *ask
     return saddle > 0 && saddle < guess ? saddle : guess;
 }
 
-/* Ask for delta at one epsilon after another, from a guess on. */
+/* Ask for delta at one epsilon after another, from a guess on: first coarsely, until the place is
+ * known, then as narrowly as asked. */
 static bool search(brume_law *laws, size_t count, const brume_asked *asked, double guess,
                    brume_answer *answer)
 {
-    profile p = {.task = {.laws = laws, .count = count, .width = asked->width}, .epsilon = NAN};
+    profile p = {.task = {.laws = laws, .count = count}, .epsilon = NAN};
     brume_closed closed = {.delta = delta_at,
                            .context = &p,
                            .route = "certified deltas, one epsilon after another",
                            .doubles = true};
+    p.task.width = fmax(asked->width, coarse_width);
     brume_closed_epsilon(&closed, asked->at, asked->delta_error, guess, answer);
+    p.task.width = asked->width;
+    if (!p.failed && !brume_answer_is_narrow(answer, asked->width)) {
+        if (answer->value.upper < INFINITY)
+            guess = 0.5 * (answer->value.lower + answer->value.upper);
+        ask_routes(&p, guess); /* routes are sharpest where they are opened */
+        p.epsilon = guess;
+        brume_closed_epsilon(&closed, asked->at, asked->delta_error, guess, answer);
+    }
     if (answer->route == closed.route && p.route)
         answer->route = p.route;
     answer->nodes += p.nodes;
-    brume_opened_close(&p.task.kept);
+    brume_task_close_kept(&p.task);
     return !p.failed;
 }
 

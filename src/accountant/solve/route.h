@@ -10,6 +10,13 @@
 #include "accountant/contour/line.h"
 #include "accountant/exact/closed_form.h"
 
+/* A route that is left open, and what it said of the epsilon it was opened for. */
+typedef struct brume_kept {
+    brume_closed route;
+    brume_interval at;
+} brume_kept;
+enum { BRUME_MOST_KEPT = 3 };
+
 /* What is asked, and what is known so far. */
 typedef struct brume_task {
     brume_law *laws;
@@ -20,7 +27,8 @@ typedef struct brume_task {
     bool searching; /* delta will be asked for at other epsilons nearby, too */
 
     brume_answer answer; /* the best certified bounds so far */
-    brume_closed kept;   /* the open route with the narrowest bounds; delta NULL: none */
+    brume_kept kept[BRUME_MOST_KEPT]; /* routes left open for other epsilons */
+    size_t kept_count;
 
     brume_line line;   /* aimed at epsilon, not laid, when `aimed` is set */
     bool aimed;        /* by brume_task_aim */
@@ -54,11 +62,16 @@ typedef struct brume_route {
 enum { BRUME_MOST_ROUTES = 16 };
 const brume_route *brume_routes(size_t *count);
 
-/* Ask the routes; the answer is in the task. With `searching` an open route may be left in `kept`.
- * False if memory ran out. */
+/* Ask the routes; the answer is in the task. With `searching` those are left open in `kept` whose
+ * bounds none of the others improves at both ends. False if memory ran out. */
 BRUME_MUST_USE bool brume_task_ask(brume_task *task);
 
 void brume_opened_close(brume_closed *opened);
+
+/* What the routes left open say together of another epsilon; false if one of them says nothing
+ * there. */
+bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_interval *out);
+void brume_task_close_kept(brume_task *task);
 
 /* Names of routes, as answers show them. */
 extern const char brume_route_plain[], brume_route_top[];

@@ -194,7 +194,8 @@ static double rays_with_atoms_work(brume_task *task)
 {
     bool line = brume_task_aim(task) &&
                 brume_line_decays(&task->line, task->epsilon, task->line_size, BRUME_LINE_SHORT);
-    return line ? INFINITY : 0;
+    /* it is exact, or fails, in some milliseconds; a first band is enough for a coarse answer */
+    return line ? INFINITY : task->width > 1e-5 ? 5e6 : 0;
 }
 
 static brume_outcome rays_with_atoms_open(brume_task *task, brume_closed *out)

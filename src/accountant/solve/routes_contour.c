@@ -10,7 +10,9 @@
 #include "accountant/solve/solve.h"
 
 static const double band_width = 8e-10;  /* a banded line this narrow is not laid again */
-static const double most_work = 6e7;     /* nanoseconds or so of one line */
+/* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
+static const double patience = 1.2e7, enough_width = 4e-7;
+static const double most_work = 9e7;     /* nanoseconds or so of one line */
 static const double lopsided_work = 1e7; /* the same for a law on a Poisson sample */
 static const double quick_work = 2.5e6;  /* ... if only the upper end is of use */
 
@@ -103,9 +105,9 @@ static double next_width(const brume_task *task, const brume_line *line, double 
                                         : brume_line_node_cost(line) * (double)line->count;
     double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
     factor = fmin(factor, work_limit(task) / cost);
+    *work = cost * fmax(factor, 1.5);
     if (factor < 1.5 || line->band.width < 1e-14)
         return 0;
-    *work = cost * factor;
     return line->band.width / factor;
 }
 
@@ -118,12 +120,18 @@ static double band_part(const brume_line *line, double epsilon)
 }
 
 /* How narrow, relative, a line has to be; a banded one: what that amounts to in epsilon. */
-static double width_to_reach(const brume_task *task, const brume_line *line)
+static double width_to_reach(const brume_task *task, const brume_line *line, double of_epsilon)
 {
     if (task->upper_end || !(line->width > 0))
         return task->width;
     double in_delta = fmin(fmax(0.7 * line->saddle * task->epsilon, 1), 60);
-    return fmax(task->width, band_width * in_delta);
+    return fmax(task->width, of_epsilon * in_delta);
+}
+
+/* Laws of several kinds, or on a sample? (A Gaussian among them would end the line.) */
+static bool is_mixture(const brume_task *task)
+{
+    return task->count > 1 || brume_law_is_lopsided(&task->laws[0]);
 }
 
 /* After a line: is the answer narrow, or is there a line that is worth laying? `before`: how wide
@@ -132,7 +140,7 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
                                     double before)
 {
     brume_answer *answer = &task->answer;
-    double gap = answer->value.upper - answer->value.lower, goal = width_to_reach(task, line);
+    double gap = answer->value.upper - answer->value.lower, goal = width_to_reach(task, line, band_width);
     bool banded = line->width > 0;
     bool rounded = band < 0.2 * gap; /* mostly rounding, which no band narrows */
     if (task->upper_end && banded)
@@ -148,6 +156,13 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
         return BRUME_ROUTE_PASSED;
     double next = next_width(task, line, gap, goal * answer->value.upper,
                              gap < 1e-2 * answer->value.upper, &task->line_work);
+    if (task->line_work > patience && !task->upper_end && is_mixture(task)) {
+        double enough = width_to_reach(task, line, enough_width);
+        if (gap <= enough * answer->value.upper)
+            return BRUME_ROUTE_FINAL;
+        next = next_width(task, line, gap, enough * answer->value.upper,
+                          gap < 1e-2 * answer->value.upper, &task->line_work);
+    }
     if (!(next > 0))
         return BRUME_ROUTE_PASSED;
     task->line_width = next;

@@ -64,6 +64,5 @@ bool brume_solve_below(brume_law *laws, size_t count, double epsilon, double tar
 {
     brume_asked coarse = {.at = epsilon, .width = 0.03, .upper_end = true};
     brume_answer answer;
-    return brume_shifted_needed(laws, count) && brume_solve(laws, count, &coarse, &answer) &&
-           answer.value.upper <= target;
+    return brume_solve(laws, count, &coarse, &answer) && answer.value.upper <= target;
 }

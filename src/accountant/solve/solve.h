@@ -21,8 +21,7 @@ typedef struct brume_asked {
 BRUME_MUST_USE bool brume_solve(brume_law *laws, size_t count, const brume_asked *asked,
                                 brume_answer *out);
 
-/* Is delta(epsilon) certainly at most `target`? By a coarse bound; for laws on a Poisson sample,
- * else it says no. */
+/* Is delta(epsilon) certainly at most `target`? By a coarse bound. */
 bool brume_solve_below(brume_law *laws, size_t count, double epsilon, double target);
 
 /* Of laws as they are: the least epsilon >= 0 with delta(epsilon) <= delta. The one place where
