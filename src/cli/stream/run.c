@@ -79,6 +79,8 @@ static brume_status answer_line(brume_call *call, const char *line, uint64_t ind
         state->asked++;
         state->hits += answer.above;
         state->halted = answer.halted;
+        if (source->pause) /* a question of data takes its time: nobody is to wait for the next */
+            BRUME_TRY(brume_call_flush(call, error));
         return pause_stream(source, state, error);
     }
     if (brume_stream_goes_on(status))

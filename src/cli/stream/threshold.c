@@ -151,7 +151,7 @@ static const brume_option several_options[] = {
 
 static const char *const single_examples[] = {
     "stream above-threshold --threshold 600 --epsilon 1 --no-ledger < numbers.txt",
-    "stream above-threshold --threshold 600 --epsilon 0.5 --dataset visits < conditions.txt",
+    "stream above-threshold --threshold 600 --epsilon 0.2 --dataset visits < conditions.txt",
     NULL,
 };
 static const char *const several_examples[] = {

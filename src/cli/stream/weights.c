@@ -32,9 +32,8 @@ typedef struct weights_stream {
 /* "line 1, column 7: no column 'foo'" without the place: a question is one line. */
 static brume_status tell_condition(brume_status status, brume_error *error)
 {
-    const char *rest = error && strncmp(error->message, "line 1", 6) == 0
-                           ? strstr(error->message, ": ")
-                           : NULL;
+    const char *rest =
+        error && strncmp(error->message, "line 1", 6) == 0 ? strstr(error->message, ": ") : NULL;
     if (rest)
         memmove(error->message, rest + 2, strlen(rest + 2) + 1);
     return status;
@@ -284,7 +283,7 @@ static const brume_option options[] = {
 };
 
 static const char *const examples[] = {
-    "stream pmw --dataset visits --columns ward,age --epsilon 1 --alpha 0.2 --records 12 < "
+    "stream pmw --dataset visits --columns ward,age --epsilon 0.2 --alpha 0.2 --records 400 < "
     "questions.txt",
     NULL,
 };
