@@ -54,7 +54,7 @@ static brume_status count_rows(const brume_synth *synth, brume_csv *csv, double 
     }
 }
 
-static brume_status read_counts(const brume_synth *synth, const char *path, double *counts,
+brume_status brume_synth_counts(const brume_synth *synth, const char *path, double *counts,
                                 brume_error *error)
 {
     brume_csv *csv = NULL;
@@ -183,7 +183,7 @@ static brume_status run_in(const brume_synth *synth, const char *path, bool exac
     brume_synthetic_report report;
     brume_synthetic_options options = synth->options;
     bool counted = options.method != BRUME_SYNTHETIC_WEIGHTS;
-    BRUME_TRY(read_counts(synth, path, space->counts, error));
+    BRUME_TRY(brume_synth_counts(synth, path, space->counts, error));
     if (exact)
         BRUME_TRY(brume_workload_answer(synth->workload, space->counts, space->truth, error));
     brume_progress_start(&progress.bar, synth->method, counted ? options.rounds : 0);
