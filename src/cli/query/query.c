@@ -128,6 +128,22 @@ static void write_bias(FILE *out, const json_t *answer)
     }
 }
 
+/* MIN and MAX are answered as quantiles. */
+static void write_extremes(FILE *out, const json_t *answer)
+{
+    const json_t *columns = json_object_get(answer, "columns");
+    const char *before = "\na minimum or maximum is one person's value, so a quantile is shown: ";
+    for (size_t i = 0; i < json_array_size(columns); i++) {
+        const json_t *column = json_array_get(columns, i);
+        const json_t *quantile = json_object_get(column, "quantile");
+        if (!quantile)
+            continue;
+        fprintf(out, "%s%s: %s", before, json_string_value(json_object_get(column, "name")),
+                brume_shortest(json_number_value(quantile)).text);
+        before = ", ";
+    }
+}
+
 static void write_price(FILE *out, const json_t *answer)
 {
     const json_t *cost = json_object_get(answer, "cost"),
@@ -161,6 +177,7 @@ static void write_price(FILE *out, const json_t *answer)
                 "; of those shown %zu %s hardly larger: counts there are more often too large than "
                 "too small",
                 close, close == 1 ? "is" : "are");
+    write_extremes(out, answer);
     write_bias(out, answer);
 }
 

@@ -11,6 +11,7 @@
 
 static json_t *value_to_json(const brume_value *value)
 {
+    char time[BRUME_TIME_TEXT];
     switch (value->kind) {
     case BRUME_VALUE_NULL:
         break;
@@ -22,6 +23,10 @@ static json_t *value_to_json(const brume_value *value)
         return isfinite(value->number) ? json_real(value->number) : json_null();
     case BRUME_VALUE_TEXT:
         return json_stringn(value->text, value->length);
+    case BRUME_VALUE_DATE:
+    case BRUME_VALUE_TIMESTAMP:
+        brume_value_time(value, time);
+        return json_string(time);
     }
     return json_null();
 }
@@ -97,8 +102,17 @@ static json_t *column_to_json(const brume_answer_table *all, size_t output)
     json_object_set_new(json, "error_95", error_to_json(largest));
     json_object_set_new(json, "biased",
                         json_boolean(all->plan->bounded || may_clamp(all->plan, column->value)));
-    if (column->value->kind == BRUME_FORMULA_AGGREGATE)
-        add_details(all, json, column->value->index);
+    const brume_formula *whole = column->value;
+    if (whole->kind == BRUME_FORMULA_DATE || whole->kind == BRUME_FORMULA_TIMESTAMP)
+        whole = whole->arguments[0];
+    if (whole->kind != BRUME_FORMULA_AGGREGATE)
+        return json;
+    const brume_aggregate *aggregate = &all->plan->query->aggregates[whole->index];
+    if (whole->extreme)
+        json_object_set_new(
+            json, "quantile",
+            json_real((double)aggregate->fraction[0] / (double)aggregate->fraction[1]));
+    add_details(all, json, whole->index);
     return json;
 }
 

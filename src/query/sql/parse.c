@@ -73,7 +73,33 @@ static size_t deepest(const PgQuery__ScanResult *tokens)
     return most + unions;
 }
 
-static brume_status check_text(const char *sql, brume_error *error)
+/* Whether a GROUP BY list ends before this token; NULL: the text does. */
+static bool ends_list(const PgQuery__ScanToken *token)
+{
+    static const PgQuery__Token ends[] = {
+        PG_QUERY__TOKEN__ASCII_41,  PG_QUERY__TOKEN__ASCII_59, PG_QUERY__TOKEN__HAVING,
+        PG_QUERY__TOKEN__ORDER,     PG_QUERY__TOKEN__LIMIT,    PG_QUERY__TOKEN__OFFSET,
+        PG_QUERY__TOKEN__FETCH,     PG_QUERY__TOKEN__WINDOW,   PG_QUERY__TOKEN__UNION,
+        PG_QUERY__TOKEN__INTERSECT, PG_QUERY__TOKEN__EXCEPT,
+    };
+    for (size_t i = 0; token && i < sizeof ends / sizeof *ends; i++)
+        if (token->token == ends[i])
+            return true;
+    return !token;
+}
+
+/* GROUP BY ALL, which the grammar does not have, as GROUP BY '*': see walk.h. */
+static void mark_all(const PgQuery__ScanResult *tokens, char *sql)
+{
+    for (size_t i = 2; i < tokens->n_tokens; i++)
+        if (tokens->tokens[i - 2]->token == PG_QUERY__TOKEN__GROUP_P &&
+            tokens->tokens[i - 1]->token == PG_QUERY__TOKEN__BY &&
+            tokens->tokens[i]->token == PG_QUERY__TOKEN__ALL &&
+            ends_list(i + 1 < tokens->n_tokens ? tokens->tokens[i + 1] : NULL))
+            memcpy(sql + tokens->tokens[i]->start, "'" BRUME_WALK_ALL "'", strlen("ALL"));
+}
+
+static brume_status check_text(char *sql, brume_error *error)
 {
     if (strlen(sql) > MOST_BYTES)
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "the query is longer than 1 MiB");
@@ -98,6 +124,8 @@ static brume_status check_text(const char *sql, brume_error *error)
                                 MOST_DEPTH, MOST_BRACKETS);
         else if (tokens->n_tokens == 0)
             status = brume_fail(error, BRUME_ESYNTAX, NULL, "the query is empty");
+        else
+            mark_all(tokens, sql);
         if (tokens)
             pg_query__scan_result__free_unpacked(tokens, NULL);
     }
@@ -144,13 +172,16 @@ static brume_status unpack(const PgQueryProtobufParseResult *parsed, brume_sql *
 
 brume_status brume_sql_parse(const char *text, brume_sql **out, brume_error *error)
 {
-    BRUME_TRY(check_text(text, error));
+    char *own = strdup(text);
     brume_sql *sql = calloc(1, sizeof *sql);
-    if (!sql)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(text);
-    brume_status status = unpack(&parsed, sql, error);
-    pg_query_free_protobuf_parse_result(parsed);
+    brume_status status = own && sql ? check_text(own, error)
+                                     : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    if (status == BRUME_OK) {
+        PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(own);
+        status = unpack(&parsed, sql, error);
+        pg_query_free_protobuf_parse_result(parsed);
+    }
+    free(own);
     if (status != BRUME_OK) {
         brume_sql_close(sql);
         return status;
