@@ -20,7 +20,7 @@
 
 #include <duckdb.h>
 
-#include "query/release/answer.h"
+#include "query/release/ask.h"
 #include "query/release/explain.h"
 
 enum { MOST_STATEMENTS = 100, MOST_WORDS = 8 };
@@ -166,14 +166,14 @@ static double private_time(const char *sql, int rounds, brume_bits *bits, size_t
     for (int i = 0; i < rounds; i++) {
         brume_error error;
         brume_payment payment;
-        json_t *answer = NULL;
+        brume_query_answer *answer = NULL;
         pay(&payment, epsilon);
         double start = processor_time();
-        if (brume_answer(ledger, sql, &payment, NULL, bits, NULL, &answer, &error) != BRUME_OK)
+        if (brume_ask(ledger, sql, &payment, NULL, bits, NULL, &answer, &error) != BRUME_OK)
             stop(sql, error.message);
         best = fmin(best, processor_time() - start);
-        *rows = json_array_size(json_object_get(answer, "rows"));
-        json_decref(answer);
+        *rows = answer->row_count;
+        brume_query_answer_close(answer);
     }
     return best;
 }

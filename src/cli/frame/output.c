@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/frame/pager.h"
+
 brume_status brume_output_ready(brume_error *error)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -67,8 +69,17 @@ brume_status brume_call_flush(brume_call *call, brume_error *error)
     return status;
 }
 
+static bool paged;
+
+void brume_output_page_long_answers(void)
+{
+    paged = true;
+}
+
 brume_status brume_output_commit(brume_call *call, brume_error *error)
 {
+    if (paged && fflush(call->out) == 0 && brume_page(call->buffer, call->buffer_length))
+        return BRUME_OK;
     return brume_call_flush(call, error);
 }
 
