@@ -183,7 +183,10 @@ static brume_status write_notes(const brume_call *call, const brume_query_answer
     FILE *notes = open_memstream(&text, &length);
     if (!notes)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    write_price(notes, answer);
+    if (answer->is_public)
+        fputs("public tables only: exact, and free of charge", notes);
+    else
+        write_price(notes, answer);
     write_threshold(notes, answer);
     write_extremes(notes, answer);
     write_bias(notes, answer);
@@ -214,7 +217,7 @@ static brume_status write_table(brume_call *call, const brume_query_answer *answ
     brume_table_close(table);
     free_heads(heads);
     if (status == BRUME_OK && answer->row_count == 0)
-        fprintf(call->out, "(no group passed the threshold)\n");
+        fprintf(call->out, answer->is_public ? "(no rows)\n" : "(no group passed the threshold)\n");
     return status == BRUME_OK ? write_notes(call, answer, error) : status;
 }
 

@@ -54,6 +54,7 @@ typedef struct brume_query_answer {
     bool *near;          /* NULL, or which rows had hardly enough units to be shown */
     size_t row_count;
     bool errors_vary; /* some column's error is not the same in all rows */
+    bool is_public;   /* of public tables only: exact, and free of charge */
     /* The cost. */
     brume_answer_price cost;
     bool delta_by_default; /* nobody typed a delta */

@@ -178,7 +178,9 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
 {
     json_t *made = NULL;
     BRUME_TRY(brume_query_answer_record(answer, &made, error));
-    if (!set(made, "remaining", price_to_json(&answer->remaining)) ||
+    json_t *remaining = answer->is_public ? json_null() : price_to_json(&answer->remaining);
+    if (!set(made, "remaining", remaining) ||
+        (answer->is_public && !set(made, "public", json_true())) ||
         !set(made, "cached", json_boolean(answer->cached))) {
         json_decref(made);
         return brume_no_memory(error, "the answer");

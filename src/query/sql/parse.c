@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "query/sql/normal.h"
+#include "query/sql/tree.h"
 #include "query/sql/walk.h"
 
 enum { MOST_TOKENS = 20000, MOST_DEPTH = 2000, MOST_BRACKETS = 200, MOST_BYTES = 1024 * 1024 };
@@ -140,6 +141,11 @@ struct brume_sql {
 static const PgQuery__SelectStmt *select_of(const brume_sql *sql)
 {
     return sql->tree->stmts[0]->stmt->select_stmt;
+}
+
+PgQuery__ParseResult *brume_sql_tree(const brume_sql *sql)
+{
+    return sql->tree;
 }
 
 void brume_sql_close(brume_sql *sql)
@@ -287,20 +293,30 @@ static void names_of_item(const PgQuery__Node *node, const char **hidden, size_t
     }
 }
 
-/* Subqueries of a condition: EXISTS and IN. */
+/* Subqueries of an expression, wherever they stand in it. */
+typedef struct sought {
+    const char **hidden;
+    size_t hidden_count;
+    int depth;
+    names *found;
+} sought;
+
+static bool names_of_part(void *context, const ProtobufCMessage *message)
+{
+    const sought *s = context;
+    if (message->descriptor != &pg_query__select_stmt__descriptor)
+        return true;
+    names_of_select((const PgQuery__SelectStmt *)message, s->hidden, s->hidden_count, s->depth + 1,
+                    s->found);
+    return false;
+}
+
 static void names_of_condition(const PgQuery__Node *node, const char **hidden, size_t hidden_count,
                                int depth, names *found)
 {
-    if (!node || depth > 100)
-        return;
-    if (node->node_case == PG_QUERY__NODE__NODE_BOOL_EXPR) {
-        for (size_t i = 0; i < node->bool_expr->n_args; i++)
-            names_of_condition(node->bool_expr->args[i], hidden, hidden_count, depth + 1, found);
-    } else if (node->node_case == PG_QUERY__NODE__NODE_SUB_LINK && node->sub_link->subselect &&
-               node->sub_link->subselect->node_case == PG_QUERY__NODE__NODE_SELECT_STMT) {
-        names_of_select(node->sub_link->subselect->select_stmt, hidden, hidden_count, depth + 1,
-                        found);
-    }
+    sought s = {hidden, hidden_count, depth, found};
+    if (node)
+        brume_tree_visit(&node->base, names_of_part, &s);
 }
 
 static void names_of_select(const PgQuery__SelectStmt *select, const char **hidden,
@@ -323,6 +339,11 @@ static void names_of_select(const PgQuery__SelectStmt *select, const char **hidd
     for (size_t i = 0; i < select->n_from_clause; i++)
         names_of_item(select->from_clause[i], in_sight, hidden_count, depth + 1, found);
     names_of_condition(select->where_clause, in_sight, hidden_count, depth + 1, found);
+    names_of_condition(select->having_clause, in_sight, hidden_count, depth + 1, found);
+    for (size_t i = 0; i < select->n_target_list; i++)
+        names_of_condition(select->target_list[i], in_sight, hidden_count, depth + 1, found);
+    names_of_select(select->larg, in_sight, hidden_count, depth + 1, found);
+    names_of_select(select->rarg, in_sight, hidden_count, depth + 1, found);
 }
 
 brume_status brume_sql_names(const brume_sql *sql, char ***list, size_t *count, brume_error *error)
