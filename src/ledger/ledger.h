@@ -174,6 +174,12 @@ typedef struct brume_reservation {
     uint64_t *number; /* gets the reservation's number once it is durable; NULL: nobody asks */
 } brume_reservation;
 
+/* Whether a public table (`price` is not read) is still no other dataset's data, without charging
+ * or recording anything. EPOLICY: it is not. */
+BRUME_MUST_USE brume_status brume_ledger_check_public(brume_ledger *ledger,
+                                                      const brume_ledger_charge *table,
+                                                      brume_error *error);
+
 /* Charge and record. *id names the reservation. On failure nothing is charged.
  * Errors: BRUME_EBUDGET does not fit; BRUME_EPOLICY over the cap, datasets of different adjacency,
  * a source that has become another dataset's, or a policy that was amended meanwhile;
