@@ -6,6 +6,7 @@
 
 #include "cli/frame/interrupt.h"
 #include "cli/ledger/open_ledger.h"
+#include "cli/query/plot_answer.h"
 #include "cli/query/write_answer.h"
 
 static brume_status run(brume_call *call, brume_error *error)
@@ -19,6 +20,8 @@ static brume_status run(brume_call *call, brume_error *error)
     BRUME_TRY(brume_call_check_price(call, error));
     const brume_watch *watch = NULL;
     BRUME_TRY(brume_interrupt_watch(call, &watch, error));
+    brume_plot_file plot;
+    BRUME_TRY(brume_plot_open(call, &plot, error));
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
     if (status == BRUME_OK)
         status = brume_bits_open(&bits, error);
@@ -26,14 +29,17 @@ static brume_status run(brume_call *call, brume_error *error)
         status = brume_ask(ledger, brume_call_operand(call, 0), &payment, asked, bits, watch,
                            &answer, error);
     if (status == BRUME_OK)
+        status = brume_plot_answer(&plot, answer, error);
+    if (status == BRUME_OK)
         status = brume_write_answer(call, answer, error);
+    brume_plot_close(&plot);
     brume_query_answer_close(answer);
     brume_bits_close(bits);
     brume_ledger_close(ledger);
     return status;
 }
 
-static const char *const formats[] = {"table", "csv", "json", "html", NULL};
+static const char *const formats[] = {"table", "markdown", "csv", "json", "html", NULL};
 static const brume_operand operands[] = {
     {.name = "SQL", .help = "one SELECT over registered datasets"}};
 static const brume_option options[] = {
@@ -43,7 +49,11 @@ static const brume_option options[] = {
      .type = BRUME_OPTION_CHOICE,
      .argument = "FORMAT",
      .choices = formats,
-     .help = "table (unless said), csv, json or html"},
+     .help = "table (unless said), markdown, csv, json or html"},
+    {.name = "plot",
+     .type = BRUME_OPTION_FILE,
+     .argument = "FILE.svg",
+     .help = "also draw the answer: bars with whiskers"},
     BRUME_TIMEOUT_OPTION,
     BRUME_LEDGER_OPTION,
 };
@@ -51,6 +61,7 @@ static const brume_option options[] = {
 static const char *const examples[] = {
     "query 'SELECT ward, COUNT(*), AVG(age) FROM visits GROUP BY ward' --epsilon 0.5",
     "query 'SELECT COUNT(DISTINCT patient) FROM visits' --within 20 --format csv",
+    "query 'SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward' --epsilon 0.5 --plot wards.svg",
     NULL,
 };
 

@@ -35,7 +35,8 @@ typedef struct brume_answer_column {
     double error_95;                              /* the largest of the rows */
     bool biased;                                  /* limits or bounds may move it */
     double rank_error_95, count_error_95, gap_95; /* of quantiles and modes, in place of error_95 */
-    int64_t threshold;                            /* of a mode of undeclared values */
+    double quantile;   /* of MIN and MAX: the quantile that is shown in their place */
+    int64_t threshold; /* of a mode of undeclared values */
     brume_answer_bias bias;
 } brume_answer_column;
 
@@ -53,6 +54,7 @@ typedef struct brume_query_answer {
     bool *near;          /* NULL, or which rows had hardly enough units to be shown */
     size_t row_count;
     bool errors_vary; /* some column's error is not the same in all rows */
+    bool is_public;   /* of public tables only: exact, and free of charge */
     /* The cost. */
     brume_answer_price cost;
     bool delta_by_default; /* nobody typed a delta */
@@ -69,7 +71,7 @@ BRUME_MUST_USE brume_status brume_query_answer_open(size_t column_count, size_t 
                                                     brume_query_answer **out, brume_error *error);
 void brume_query_answer_close(brume_query_answer *answer);
 
-/* Put a copy of a value into the table. */
+/* Put a copy of a value into the table; a time as its text. */
 BRUME_MUST_USE brume_status brume_query_answer_set(brume_query_answer *answer, size_t row,
                                                    size_t column, const brume_value *value,
                                                    brume_error *error);

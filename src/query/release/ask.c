@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "query/release/collect_and_draw.h"
 #include "query/plan/show_plan.h"
+#include "query/release/ask_public.h"
 #include "query/release/prepare.h"
 
 static brume_answer_price price_of(const brume_charge *charge, brume_rule rule)
@@ -36,26 +37,6 @@ static brume_status find_remaining(brume_ledger *ledger, const brume_question *q
             return status;
     }
     return BRUME_OK;
-}
-
-static brume_status open_engine(const brume_question *question, brume_engine **out,
-                                brume_error *error)
-{
-    size_t count = question->table_count;
-    brume_source *sources = calloc(count + 1, sizeof *sources);
-    brume_column **columns = calloc(count + 1, sizeof *columns);
-    brume_status status = sources && columns ? BRUME_OK : brume_no_memory(error, "the answer");
-    for (size_t i = 0; status == BRUME_OK && i < count; i++) {
-        status = brume_policy_source(question->policies[i], &sources[i], &columns[i], error);
-        sources[i].password = question->datasets[i]->password;
-    }
-    if (status == BRUME_OK)
-        status = brume_engine_open(sources, count, out, error);
-    for (size_t i = 0; columns && i < count; i++)
-        free(columns[i]);
-    free(columns);
-    free(sources);
-    return status;
 }
 
 /* What is read: the datasets to be charged, each at `price`, then the public ones (NULL), with the
@@ -160,7 +141,8 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
 {
     const brume_query *query = question->query;
     brume_engine *engine = NULL;
-    BRUME_TRY(open_engine(question, &engine, error)); /* that a source is there is no secret */
+    BRUME_TRY(
+        brume_question_engine(question, &engine, error)); /* that a source is there is no secret */
     readings read = {0};
     json_t *events = brume_plan_to_json(plan);
     brume_status status = events ? find_readings(question, &plan->charge, engine, &read, error)
@@ -234,7 +216,9 @@ brume_status brume_ask(brume_ledger *ledger, const char *sql, const brume_paymen
     brume_plan *plan = NULL;
     brume_status status = brume_prepare(ledger, sql, payment, target, &question, &plan, error);
     if (status == BRUME_OK)
-        status = answer_question(ledger, question, plan, bits, watch, answer, error);
+        status = question->open_query
+                     ? brume_ask_public(ledger, question, watch, answer, error)
+                     : answer_question(ledger, question, plan, bits, watch, answer, error);
     brume_query_plan_close(plan);
     brume_question_close(question);
     return status;
