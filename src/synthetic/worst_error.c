@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "number/rounding.h"
 #include "synthetic/exact.h"
-#include "synthetic/synthetic.h"
+#include "synthetic/number_event.h"
 
 static double price_of(const brume_synthetic_options *options)
 {
