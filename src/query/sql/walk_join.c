@@ -93,20 +93,23 @@ bool brume_walk_units_match(brume_walk *walk, const brume_relation *left,
     return first == second || integers;
 }
 
-/* Join `right` to `left` (which becomes the scope of both). */
-bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
-                            brume_join kind, brume_node condition)
+static bool is_public(const brume_walk_scope *scope)
+{
+    return scope->relation->privacy == BRUME_PRIVACY_PUBLIC;
+}
+
+/* Whether the two may be joined in this way. */
+static bool check_join(brume_walk *walk, const brume_walk_scope *left,
+                       const brume_walk_scope *right, brume_join kind, brume_node condition)
 {
     brume_builder *builder = &walk->builder;
     const brume_relation *a = left->relation, *b = right->relation;
-    bool left_public = a->privacy == BRUME_PRIVACY_PUBLIC;
-    bool right_public = b->privacy == BRUME_PRIVACY_PUBLIC;
     if (a->privacy == BRUME_PRIVACY_ROW || b->privacy == BRUME_PRIVACY_ROW) {
         brume_build_fail(builder, BRUME_EUNSUPPORTED, "register it with a column as its unit",
                          "a dataset whose unit is the row cannot be joined");
         return false;
     }
-    if (!left_public && !right_public) {
+    if (!is_public(left) && !is_public(right)) {
         if (!brume_walk_units_match(walk, a, b))
             return false;
         if (!brume_walk_unit_equality(left, right, condition)) {
@@ -115,15 +118,102 @@ bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk
             return false;
         }
     }
-    if ((kind == BRUME_JOIN_LEFT && left_public && !right_public) ||
-        (kind == BRUME_JOIN_RIGHT && right_public && !left_public) ||
-        (kind == BRUME_JOIN_FULL && (left_public || right_public))) {
+    if ((kind == BRUME_JOIN_LEFT && is_public(left) && !is_public(right)) ||
+        (kind == BRUME_JOIN_RIGHT && is_public(right) && !is_public(left)) ||
+        (kind == BRUME_JOIN_FULL && (is_public(left) || is_public(right)))) {
         brume_build_fail(builder, BRUME_EUNSUPPORTED,
                          "put the public table on the side that may be missing, or use JOIN",
                          "this outer join with a public table is not supported");
         return false;
     }
-    if (!brume_walk_check_plain(walk, condition))
+    return brume_walk_check_plain(walk, condition);
+}
+
+/* The columns of both sides, by the references that the scopes have after the join, and room for
+ * the unit. */
+static bool join_columns(brume_walk *walk, const brume_walk_scope *left,
+                         const brume_walk_scope *right, brume_relation_column **out, size_t *count)
+{
+    size_t most = 0;
+    for (int side = 0; side < 2; side++)
+        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
+            most += each->column_count;
+    brume_relation_column *columns =
+        brume_arena_allocate(walk->builder.arena, (most + 2) * sizeof *columns);
+    if (!columns) {
+        brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+        return false;
+    }
+    *count = 0;
+    for (int side = 0; side < 2; side++)
+        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
+            for (size_t i = 0; i < each->column_count; i++)
+                columns[(*count)++] = each->columns[i];
+    *out = columns;
+    return true;
+}
+
+/* The unit of the result; false: it cannot be built. Of two public sides it is NULL. */
+static bool join_units(brume_walk *walk, const brume_relation *a, const brume_relation *b,
+                       brume_join kind, brume_node *unit)
+{
+    bool left_public = a->privacy == BRUME_PRIVACY_PUBLIC;
+    bool right_public = b->privacy == BRUME_PRIVACY_PUBLIC;
+    brume_node units[2] = {left_public ? NULL : a->columns[a->unit].reference,
+                           right_public ? NULL : b->columns[b->unit].reference};
+    *unit = units[0] ? units[0] : units[1];
+    if (kind == BRUME_JOIN_RIGHT && units[1])
+        *unit = units[1];
+    if (kind != BRUME_JOIN_FULL)
+        return true;
+    units[0] = brume_walk_nullable(walk, units[0]);
+    units[1] = brume_walk_nullable(walk, units[1]);
+    *unit = brume_build_choice(&walk->builder, BRUME_OPERATION_COALESCE, units, 2);
+    return *unit != NULL;
+}
+
+/* The sources of both in one list, with different names. */
+static bool join_sources(brume_walk *walk, brume_walk_scope *left, const brume_walk_scope *right)
+{
+    brume_walk_source **end = &left->sources;
+    while (*end)
+        end = &(*end)->next;
+    *end = right->sources;
+    for (brume_walk_source *each = left->sources; each; each = each->next)
+        for (brume_walk_source *other = each->next; other; other = other->next)
+            if (strcmp(each->name, other->name) == 0) {
+                brume_build_fail(&walk->builder, BRUME_EARGUMENT,
+                                 "give one of them another name with AS",
+                                 "the name '%.60s' stands twice in FROM", each->name);
+                return false;
+            }
+    return true;
+}
+
+/* The scope of both: after an inner join on the units either side's column is the unit. */
+static brume_walk_scope joined_scope(const brume_walk_scope *left, const brume_walk_scope *right,
+                                     const brume_relation *made, brume_node unit)
+{
+    brume_walk_scope joined = *left;
+    joined.relation = made;
+    joined.unit_count = 0;
+    if (made->privacy == BRUME_PRIVACY_UNIT)
+        joined.units[joined.unit_count++] = unit;
+    for (int side = 0; side < 2 && made->join == BRUME_JOIN_INNER; side++) {
+        const brume_walk_scope *each = side ? right : left;
+        for (size_t i = 0; i < each->unit_count && joined.unit_count < 8; i++)
+            if (!brume_walk_is_unit(&joined, each->units[i]))
+                joined.units[joined.unit_count++] = each->units[i];
+    }
+    return joined;
+}
+
+/* Join `right` to `left` (which becomes the scope of both). */
+bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
+                            brume_join kind, brume_node condition)
+{
+    const brume_relation *a = left->relation, *b = right->relation;
+    if (!check_join(walk, left, right, kind, condition))
         return false;
     brume_relation *made = brume_walk_relation(walk, BRUME_RELATION_JOIN);
     if (!made)
@@ -136,38 +226,14 @@ bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk
         return false;
     if ((kind == BRUME_JOIN_RIGHT || kind == BRUME_JOIN_FULL) && !make_nullable(walk, left))
         return false;
-    /* Columns of both sides, by the references that the scopes now have. */
+    brume_relation_column *columns = NULL;
     size_t count = 0;
-    for (int side = 0; side < 2; side++)
-        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
-            count += each->column_count;
-    brume_relation_column *columns =
-        brume_arena_allocate(builder->arena, (count + 2) * sizeof *columns);
-    if (!columns) {
-        brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+    brume_node unit = NULL;
+    if (!join_columns(walk, left, right, &columns, &count) || !join_units(walk, a, b, kind, &unit))
         return false;
-    }
-    count = 0;
-    for (int side = 0; side < 2; side++)
-        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
-            for (size_t i = 0; i < each->column_count; i++)
-                columns[count++] = each->columns[i];
-    /* The unit of the result. */
-    brume_node units[2] = {left_public ? NULL : a->columns[a->unit].reference,
-                           right_public ? NULL : b->columns[b->unit].reference};
-    brume_node unit = units[0] ? units[0] : units[1];
-    if (kind == BRUME_JOIN_RIGHT && units[1])
-        unit = units[1];
-    if (kind == BRUME_JOIN_FULL) {
-        units[0] = brume_walk_nullable(walk, units[0]);
-        units[1] = brume_walk_nullable(walk, units[1]);
-        unit = brume_build_choice(builder, BRUME_OPERATION_COALESCE, units, 2);
-        if (!unit)
-            return false;
-    }
     made->columns = columns;
     made->column_count = count;
-    made->privacy = left_public && right_public ? BRUME_PRIVACY_PUBLIC : BRUME_PRIVACY_UNIT;
+    made->privacy = is_public(left) && is_public(right) ? BRUME_PRIVACY_PUBLIC : BRUME_PRIVACY_UNIT;
     if (made->privacy == BRUME_PRIVACY_UNIT) {
         /* The unit stands last, nameless. */
         columns[count] =
@@ -176,33 +242,12 @@ bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk
         made->column_count = count + 1;
     }
     /* A FULL JOIN with more conditions may leave a unit one unmatched row on each side. */
-    made->grain_known = kind != BRUME_JOIN_FULL && !left_public && !right_public &&
+    made->grain_known = kind != BRUME_JOIN_FULL && !is_public(left) && !is_public(right) &&
                         a->grain_known && b->grain_known && a->grain_count == 0 &&
                         b->grain_count == 0;
-    brume_walk_source **end = &left->sources;
-    while (*end)
-        end = &(*end)->next;
-    *end = right->sources;
-    for (brume_walk_source *each = left->sources; each; each = each->next)
-        for (brume_walk_source *other = each->next; other; other = other->next)
-            if (strcmp(each->name, other->name) == 0) {
-                brume_build_fail(builder, BRUME_EARGUMENT, "give one of them another name with AS",
-                                 "the name '%.60s' stands twice in FROM", each->name);
-                return false;
-            }
-    brume_walk_scope joined = *left;
-    joined.relation = made;
-    joined.unit_count = 0;
-    if (made->privacy == BRUME_PRIVACY_UNIT)
-        joined.units[joined.unit_count++] = unit;
-    /* After an inner join on the units either side's column is the unit. */
-    for (int side = 0; side < 2 && kind == BRUME_JOIN_INNER; side++) {
-        const brume_walk_scope *each = side ? right : left;
-        for (size_t i = 0; i < each->unit_count && joined.unit_count < 8; i++)
-            if (!brume_walk_is_unit(&joined, each->units[i]))
-                joined.units[joined.unit_count++] = each->units[i];
-    }
-    *left = joined;
+    if (!join_sources(walk, left, right))
+        return false;
+    *left = joined_scope(left, right, made, unit);
     return true;
 }
 
