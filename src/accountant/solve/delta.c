@@ -38,6 +38,12 @@ bool brume_task_aim_line(brume_task *task)
     return true;
 }
 
+bool brume_task_is_decided(const brume_task *task)
+{
+    return task->answer.value.upper < 0.3 * task->sought ||
+           (task->sought > 0 && task->answer.value.lower > 3 * task->sought);
+}
+
 bool brume_task_is_met(const brume_task *task)
 {
     return task->upper_end && task->answer.excess > 0 &&
@@ -137,7 +143,7 @@ bool brume_task_ask(brume_task *task)
     task->answer = (brume_answer){.value = {0, 1}, .route = brume_route_plain};
     for (size_t i = 0; i < count; i++)
         work[i] = routes[i].least_work;
-    while (outcome < BRUME_ROUTE_FINAL &&
+    while (outcome < BRUME_ROUTE_FINAL && !brume_task_is_decided(task) &&
            (route = next_route(task, routes, count, work, estimated)) != NULL) {
         brume_closed opened = {0};
         outcome = route->open(task, &opened);

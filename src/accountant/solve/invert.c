@@ -44,8 +44,11 @@ static void ask_routes(profile *p, double epsilon)
                          .count = task->count,
                          .epsilon = epsilon,
                          .width = task->width,
-                         .searching = true};
+                         .searching = true,
+                         .sought = task->sought};
     p->failed = !brume_task_ask(task);
+    if (brume_task_is_decided(task))
+        brume_task_close_kept(task); /* nothing sharp was opened */
     p->at = task->answer.value;
     p->sharp = relative_width(p->at);
     p->route = task->answer.route;
@@ -109,8 +112,10 @@ static bool search(brume_law *laws, size_t count, const brume_asked *asked, doub
                            .route = "certified deltas, one epsilon after another",
                            .doubles = true};
     p.task.width = fmax(asked->width, coarse_width);
+    p.task.sought = asked->at;
     brume_closed_epsilon(&closed, asked->at, asked->delta_error, guess, answer);
     p.task.width = asked->width;
+    p.task.sought = 0;
     if (!p.failed && !brume_answer_is_narrow(answer, asked->width)) {
         if (answer->value.upper < INFINITY)
             guess = 0.5 * (answer->value.lower + answer->value.upper);

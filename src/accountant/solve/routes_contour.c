@@ -9,9 +9,9 @@
 #include "accountant/contour/vector_nodes.h"
 #include "accountant/solve/solve.h"
 
-static const double band_width = 8e-10;  /* a banded line this narrow is not laid again */
+static const double band_width = 1e-9;  /* a banded line this narrow is not laid again */
 /* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
-static const double patience = 1.2e7, enough_width = 4e-7;
+static const double patience = 1.2e7, enough_width = 6e-7;
 static const double most_work = 9e7;     /* nanoseconds or so of one line */
 static const double lopsided_work = 1e7; /* the same for a law on a Poisson sample */
 static const double quick_work = 2.5e6;  /* ... if only the upper end is of use */
@@ -103,7 +103,8 @@ static double next_width(const brume_task *task, const brume_line *line, double 
 {
     double cost = line->dense.count > 0 ? brume_vector_line_cost(line)
                                         : brume_line_node_cost(line) * (double)line->count;
-    double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
+    double factor = sqrt(1.1 * gap / goal);
+    factor = fmin(fmax(factor > 16 ? 1.25 * factor : factor, 1.5), near ? 256 : 16);
     factor = fmin(factor, work_limit(task) / cost);
     *work = cost * fmax(factor, 1.5);
     if (factor < 1.5 || line->band.width < 1e-14)
@@ -152,7 +153,9 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
         task->line.tolerance = 0;
         return brume_task_aim_line(task) ? BRUME_ROUTE_AGAIN : BRUME_ROUTE_FAILED;
     }
-    if (!banded || line->cut || (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
+    if (brume_task_is_decided(task))
+        return BRUME_ROUTE_FINAL;
+    if (!banded || line->cut || task->spent > most_work || (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
         return BRUME_ROUTE_PASSED;
     double next = next_width(task, line, gap, goal * answer->value.upper,
                              gap < 1e-2 * answer->value.upper, &task->line_work);
@@ -178,6 +181,7 @@ brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
         return BRUME_ROUTE_FAILED;
     }
     task->lines++;
+    task->spent += task->line_work;
     bool usable = line.count > 0 && !line.cut;
     double before = task->answer.value.upper - task->answer.value.lower, upper = task->answer.value.upper;
     if (!brume_line_keep(&line, brume_line_close, out))
