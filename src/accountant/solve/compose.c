@@ -273,7 +273,9 @@ bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, 
     bool known = merged.curve_count == 0;
     double finite = 0, failure = merged.failure;
     if (known && merged.law_count > 0)
-        finite = brume_saddle_delta(merged.laws, merged.law_count, epsilon);
+        finite = brume_rays_apply(merged.laws, merged.law_count)
+                     ? brume_rays_guess_delta(merged.laws, merged.law_count, epsilon)
+                     : brume_saddle_delta(merged.laws, merged.law_count, epsilon);
     known = known && isfinite(finite);
     brume_merged_close(&merged);
     if (known)

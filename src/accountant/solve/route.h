@@ -39,7 +39,7 @@ typedef struct brume_task {
     double own;        /* what the parameters' own units do to delta, relative */
     unsigned lines;    /* laid so far */
     double line_work;  /* estimated, of the next line */
-    double spent;      /* the same of all lines laid */
+    double spent;      /* on all lines laid so far */
     bool rays_asked;
 } brume_task;
 

@@ -95,16 +95,22 @@ static double work_limit(const brume_task *task)
     return most_work;
 }
 
+/* What a laid line took, in nanoseconds or so. */
+static double cost_of(const brume_line *line)
+{
+    return line->dense.count > 0 ? brume_vector_line_cost(line)
+                                 : brume_line_node_cost(line) * (double)line->count;
+}
+
 /* A smaller width for the next line: what it certifies narrows with the square of the width, and
  * its work grows with the inverse. 0 if that is too much work. `near`: the gap is so small that it
  * follows that law. */
 static double next_width(const brume_task *task, const brume_line *line, double gap, double goal,
                          bool near, double *work)
 {
-    double cost = line->dense.count > 0 ? brume_vector_line_cost(line)
-                                        : brume_line_node_cost(line) * (double)line->count;
+    double cost = cost_of(line);
     double factor = sqrt(1.1 * gap / goal);
-    factor = fmin(fmax(factor > 16 ? 1.25 * factor : factor, 1.5), near ? 256 : 16);
+    factor = fmin(fmax(factor > 16 ? 1.25 * factor : factor, 1.5), near ? 1024 : 16);
     factor = fmin(factor, work_limit(task) / cost);
     *work = cost * fmax(factor, 1.5);
     if (factor < 1.5 || line->band.width < 1e-14)
@@ -155,7 +161,7 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
     }
     if (brume_task_is_decided(task))
         return BRUME_ROUTE_FINAL;
-    if (!banded || line->cut || task->spent > most_work || (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
+    if (!banded || line->cut || task->spent > 2 * most_work || (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
         return BRUME_ROUTE_PASSED;
     double next = next_width(task, line, gap, goal * answer->value.upper,
                              gap < 1e-2 * answer->value.upper, &task->line_work);
@@ -181,13 +187,13 @@ brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
         return BRUME_ROUTE_FAILED;
     }
     task->lines++;
-    task->spent += task->line_work;
     bool usable = line.count > 0 && !line.cut;
     double before = task->answer.value.upper - task->answer.value.lower, upper = task->answer.value.upper;
     if (!brume_line_keep(&line, brume_line_close, out))
         return BRUME_ROUTE_FAILED;
     brume_task_take(task, out);
     const brume_line *laid = &((const open_line *)out->context)->line;
+    task->spent += cost_of(laid);
     double band = laid->width > 0 ? band_part(laid, task->epsilon) : 0;
     /* few atoms make kinks, where the estimate fails: only for the many of a vector line */
     if (task->answer.value.upper < upper)
