@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/solve/split_bounded_terms.h"
 #include "accountant/cost_check.h"
 #include "accountant/solve/compose.h"
 #include "accountant/solve/curves.h"

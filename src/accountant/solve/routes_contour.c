@@ -1,6 +1,6 @@
-/* The contour integral as a route: a line that is laid again with a narrower band until it is sharp.
- * Every time it is opened one line is laid, and the work of the next is estimated, so that other
- * routes may come first. */
+/* The contour integral as a route: a line that is laid again with a narrower band until it is
+ * sharp. Every time it is opened one line is laid, and the work of the next is estimated, so that
+ * other routes may come first. */
 #include "accountant/solve/route.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "accountant/contour/vector_nodes.h"
 #include "accountant/solve/solve.h"
 
-static const double band_width = 1e-9;  /* a banded line this narrow is not laid again */
+static const double band_width = 1e-9; /* a banded line this narrow is not laid again */
 /* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
 static const double patience = 1.2e7, enough_width = 6e-7;
 static const double most_work = 9e7;     /* nanoseconds or so of one line */
@@ -53,14 +53,15 @@ bool brume_line_keep(brume_line *line, void (*close)(brume_line *line), brume_cl
         return false;
     }
     *open = (open_line){*line, close};
-    *out = (brume_closed){
-        .delta = line_delta,
-        .context = open,
-        .route = line->unit > 0 ? route_fold : line->width > 0 ? route_band : brume_route_plain,
-        .slope = line->saddle > 0 ? line->saddle : line->c,
-        .close = close_line,
-        .doubles = true,
-        .nodes = line->count};
+    *out = (brume_closed){.delta = line_delta,
+                          .context = open,
+                          .route = line->unit > 0    ? route_fold
+                                   : line->width > 0 ? route_band
+                                                     : brume_route_plain,
+                          .slope = line->saddle > 0 ? line->saddle : line->c,
+                          .close = close_line,
+                          .doubles = true,
+                          .nodes = line->count};
     return true;
 }
 
@@ -90,7 +91,8 @@ double brume_contour_work(brume_task *task)
 static double work_limit(const brume_task *task)
 {
     for (size_t i = 0; i < task->count; i++)
-        if (brume_law_is_lopsided(&task->laws[i]) && task->laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (brume_law_is_lopsided(&task->laws[i]) &&
+            task->laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
             return task->upper_end ? quick_work : lopsided_work;
     return most_work;
 }
@@ -147,7 +149,8 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
                                     double before)
 {
     brume_answer *answer = &task->answer;
-    double gap = answer->value.upper - answer->value.lower, goal = width_to_reach(task, line, band_width);
+    double gap = answer->value.upper - answer->value.lower,
+           goal = width_to_reach(task, line, band_width);
     bool banded = line->width > 0;
     bool rounded = band < 0.2 * gap; /* mostly rounding, which no band narrows */
     if (task->upper_end && banded)
@@ -161,7 +164,8 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
     }
     if (brume_task_is_decided(task))
         return BRUME_ROUTE_FINAL;
-    if (!banded || line->cut || task->spent > 2 * most_work || (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
+    if (!banded || line->cut || task->spent > 2 * most_work ||
+        (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
         return BRUME_ROUTE_PASSED;
     double next = next_width(task, line, gap, goal * answer->value.upper,
                              gap < 1e-2 * answer->value.upper, &task->line_work);
@@ -188,7 +192,8 @@ brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
     }
     task->lines++;
     bool usable = line.count > 0 && !line.cut;
-    double before = task->answer.value.upper - task->answer.value.lower, upper = task->answer.value.upper;
+    double before = task->answer.value.upper - task->answer.value.lower,
+           upper = task->answer.value.upper;
     if (!brume_line_keep(&line, brume_line_close, out))
         return BRUME_ROUTE_FAILED;
     brume_task_take(task, out);
@@ -197,7 +202,8 @@ brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
     double band = laid->width > 0 ? band_part(laid, task->epsilon) : 0;
     /* few atoms make kinks, where the estimate fails: only for the many of a vector line */
     if (task->answer.value.upper < upper)
-        task->answer.excess = laid->width > 0 && laid->dense.count > 0 ? BRUME_BAND_SHARE * band : 0;
+        task->answer.excess = laid->width > 0 && laid->dense.count > 0 ? BRUME_BAND_SHARE * band
+                                                                       : 0;
     brume_outcome outcome = plan_next_line(task, laid, band, before);
     if (!usable)
         brume_opened_close(out); /* it says nothing of other epsilons */
