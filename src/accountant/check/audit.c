@@ -186,18 +186,10 @@ static void ball_sum(arb_t sum, const brume_line *line, double epsilon, bool low
     arb_init(y);
     arb_zero(sum);
     for (size_t i = 0; i < line->count; i++) {
-        double index;
-        if (line->dense.count > 0) {
-            index = (double)(line->dense.start[i / BRUME_VECTOR_LINE_BLOCK] +
-                             i % BRUME_VECTOR_LINE_BLOCK);
-            if (index * line->h >= line->band.end)
-                break; /* the last block's nodes beyond the end are nothing */
-        } else {
-            const brume_node *node = &line->nodes[i];
-            if (node->first_re == 0 && node->first_im == 0)
-                continue; /* not summed: its bound is in the error */
-            index = round(node->y / line->h);
-        }
+        const brume_node *node = &line->nodes[i];
+        if (node->first_re == 0 && node->first_im == 0)
+            continue; /* not summed: its bound is in the error */
+        double index = round(node->y / line->h);
         arb_set_d(y, index);
         if (line->unit > 0) { /* 2 pi n/(a M) */
             arb_t pi;

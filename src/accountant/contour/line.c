@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "accountant/contour/band.h"
-#include "accountant/contour/vector_nodes.h"
 
 static const double unit = BRUME_UNIT;
 static const size_t most_nodes = 400000; /* per line */
@@ -283,7 +282,7 @@ bool brume_line_ready(brume_line *line)
     line->cumulant = brume_cumulant(line->laws, line->law_count, line->c, NULL, &error);
     line->cumulant_error = error;
     find_centre(line);
-    line->count = line->dense.count = 0;
+    line->count = 0;
     line->skipped = 0;
     line->jump = INFINITY;
     line->cut = false;
@@ -314,8 +313,6 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
     /* in the scale of exp(cumulant - c eps): what may be cut */
     double scale = (double)(line->cumulant - (long double)line->c * epsilon);
     double limit = log(brume_line_tolerance(line)) + goal - scale;
-    if (brume_vector_line_suits(line))
-        return brume_vector_line_lay(line, limit);
     double weight = line->unit > 0 ? log(2 / line->fold) : log(line->h / M_PI);
     double last = last_node(line);
     int since = 0, useless = 0;
@@ -367,12 +364,6 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
 void brume_line_close(brume_line *line)
 {
     free(line->nodes);
-    free(line->dense.re);
-    free(line->dense.im);
-    free(line->dense.lower_re);
-    free(line->dense.lower_im);
-    free(line->dense.start);
     line->nodes = NULL;
     line->count = line->capacity = 0;
-    line->dense = (brume_vector_line){0};
 }

@@ -31,27 +31,6 @@ typedef struct brume_node {
     double second_error; /* the same of second */
 } brume_node;
 
-/* The nodes of a dense line (dense.h): psi M^ and psi m^ without the phase of `top`, the first
- * halved, in blocks of consecutive nodes, and sums over all of them. */
-enum { BRUME_VECTOR_LINE_BLOCK = 32 };
-typedef struct brume_vector_line {
-    double *re, *im;             /* with M^ */
-    double *lower_re, *lower_im; /* with m^ */
-    size_t *start;               /* of each block: the index of its first node */
-    size_t count, capacity;      /* count 0: the line is not dense */
-    double tried;                /* nodes at which psi was computed: most may be nothing */
-    double top;                  /* the largest loss */
-    double error;                /* bounds of the nodes' errors */
-    double size, lever;          /* their sizes, and their sizes times y */
-} brume_vector_line;
-
-/* How nodes are laid and summed; tests compare the ways. */
-typedef enum brume_laying {
-    BRUME_LAY_QUICKEST, /* dense where that suits, by the widest instructions there are */
-    BRUME_LAY_PORTABLE, /* dense where that suits, by plain instructions */
-    BRUME_LAY_SINGLY,   /* never dense */
-} brume_laying;
-
 typedef struct brume_line {
     brume_law *laws;
     size_t law_count;
@@ -68,8 +47,6 @@ typedef struct brume_line {
     double cumulant_error;
     brume_node *nodes;
     size_t count, capacity;
-    brume_vector_line dense;
-    brume_laying laying;
     double skipped; /* bound of all that was not summed, over exp(cumulant - c x) */
     double jump;    /* how many nodes were last passed over at once */
     bool cut;       /* the node cap ended the line */

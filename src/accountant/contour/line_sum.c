@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "accountant/contour/vector_nodes.h"
 #include "number/elementary.h"
 
 static const double unit = BRUME_UNIT;
@@ -134,8 +133,6 @@ brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon)
 {
     if (line->unit > 0)
         return evaluate_folded(line, epsilon);
-    if (line->dense.count > 0)
-        return brume_vector_line_evaluate(line, epsilon, false);
     return evaluate_plain(line, epsilon, false);
 }
 
@@ -143,10 +140,7 @@ brume_line_sum brume_line_evaluate_lower(const brume_line *line, double epsilon)
 {
     if (line->unit > 0)
         return evaluate_folded(line, epsilon);
-    bool banded = line->band.width > 0;
-    if (line->dense.count > 0)
-        return brume_vector_line_evaluate(line, epsilon, banded);
-    return evaluate_plain(line, epsilon, banded);
+    return evaluate_plain(line, epsilon, line->band.width > 0);
 }
 
 /* A bound of the error of the rough cumulant that does not shrink with it: 1e-14 a draw, but for

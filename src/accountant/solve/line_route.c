@@ -48,8 +48,8 @@ static double take_line(brume_question *q)
     answer->nodes += q->line.count;
     answer->route = brume_route_name(&q->line);
     answer->value.lower = lower > answer->value.lower ? lower : answer->value.lower;
-    /* few atoms make kinks, where the estimate fails: only for the many of a vector line */
-    bool many = q->line_width > 0 && q->line.dense.count > 0;
+    /* few atoms make kinks, where the estimate fails */
+    bool many = q->line_width > 0 && q->line.law_count >= 8;
     double band = q->line_width > 0 ? brume_route_band_part(&q->line, q->epsilon) : 0;
     if (upper < answer->value.upper) {
         answer->value.upper = upper;

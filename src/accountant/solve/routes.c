@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "accountant/contour/vector_nodes.h"
 #include "accountant/contour/line.h"
 
 static const double most_work = 6e7;     /* nanoseconds or so of one line */
@@ -81,8 +80,7 @@ double brume_route_next_width(const brume_line *line, double gap, double goal, b
         if (brume_law_is_lopsided(&line->laws[i]) &&
             line->laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
             most = quick ? quick_work : lopsided_work; /* both orders, both sides */
-    double cost = line->dense.count > 0 ? brume_vector_line_cost(line)
-                                        : brume_line_node_cost(line) * (double)line->count;
+    double cost = brume_line_node_cost(line) * (double)line->count;
     double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
     factor = fmin(factor, most / cost);
     if (factor < 1.5 || line->band.width < 1e-14)
