@@ -62,11 +62,16 @@ typedef struct brume_line_sum {
     double value, error, slope;
 } brume_line_sum;
 
-/* log phi(c) of all draws; slope and error as brume_law_cumulant. */
+/* log phi(c) of all draws; slope and error as brume_law_cumulant. Without `error`, which is NULL,
+ * the value of each draw is right to BRUME_ROUGH of 1 + |value| + c * (largest loss). */
+#define BRUME_ROUGH 1e-9
 long double brume_cumulant(brume_law *laws, size_t count, double c, double *slope, double *error);
 
-/* The same in doubles, for choosing; see brume_law_cumulant_rough. */
-double brume_cumulant_rough(brume_law *laws, size_t count, double c, double *slope);
+/* The same without a bound of its error, for choosing. */
+static inline double brume_cumulant_rough(brume_law *laws, size_t count, double c, double *slope)
+{
+    return (double)brume_cumulant(laws, count, c, slope, NULL);
+}
 
 /* c near the root of K'(c) = eps + 1/c + 1/(c+1), rounded to 24 bits. */
 double brume_saddle(brume_law *laws, size_t count, double epsilon);

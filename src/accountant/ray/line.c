@@ -6,6 +6,7 @@
 
 #include "accountant/ray/transform.h"
 #include "accountant/contour/line_invert.h"
+#include "accountant/law/sampled_gaussian.h"
 #include "accountant/ray/split.h"
 
 static const char route[] = "contour integral of the loss transform";
@@ -39,9 +40,9 @@ bool brume_sampled_line_cover(brume_law *laws, size_t count, const brume_ray_aim
         if (humped(&laws[i], *c))
             return false;
     for (size_t i = 0; i < count; i++) {
-        laws[i].most_points = most_points;
-        if (!brume_sampled_gaussian_law_cover(&laws[i], 1.6 * *c) &&
-            !brume_sampled_gaussian_law_cover(&laws[i], *c))
+        brume_sampled_gaussian_limit(&laws[i], most_points);
+        if (!brume_sampled_gaussian_cover(&laws[i], 1.6 * *c) &&
+            !brume_sampled_gaussian_cover(&laws[i], *c))
             return false;
     }
     return true;
@@ -89,7 +90,7 @@ static bool aim_at(brume_line *line, double epsilon, double log_delta, double *g
 static void lift_limits(brume_law *laws, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        laws[i].most_points = laws[i].uncovered = 0;
+        brume_sampled_gaussian_limit(&laws[i], 0);
 }
 
 double brume_width_in_delta(double c, double epsilon)

@@ -37,12 +37,12 @@ bool brume_route_aim(brume_line *line, double epsilon, double log_delta, double 
 
 bool brume_alone_and_gaussian(const brume_law *laws, size_t count)
 {
-    return count == 1 && laws[0].kind == BRUME_LAW_GAUSSIAN && laws[0].count == 1;
+    return count == 1 && brume_law_is_gaussian(&laws[0]) && laws[0].count == 1;
 }
 
 bool brume_alone_and_sampled(const brume_law *laws, size_t count)
 {
-    return count == 1 && laws[0].kind == BRUME_LAW_SAMPLED_GAUSSIAN && laws[0].count == 1;
+    return count == 1 && brume_law_is_sampled_gaussian(&laws[0]) && laws[0].count == 1;
 }
 
 bool brume_alone_and_amplified(brume_law *laws, size_t count, brume_closed *closed)
@@ -53,7 +53,7 @@ bool brume_alone_and_amplified(brume_law *laws, size_t count, brume_closed *clos
 bool brume_only_sampled(const brume_law *laws, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (!brume_law_is_sampled_gaussian(&laws[i]))
             return false;
     return count > 0;
 }
@@ -62,7 +62,7 @@ double brume_sampled_draws(const brume_law *laws, size_t count)
 {
     double draws = 0;
     for (size_t i = 0; i < count; i++)
-        draws += laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN ? laws[i].count : 0;
+        draws += brume_law_is_sampled_gaussian(&laws[i]) ? laws[i].count : 0;
     return draws;
 }
 
@@ -77,8 +77,7 @@ double brume_route_next_width(const brume_line *line, double gap, double goal, b
 {
     double most = most_work;
     for (size_t i = 0; i < line->law_count; i++)
-        if (brume_law_is_lopsided(&line->laws[i]) &&
-            line->laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (line->laws[i].orders_differ && !brume_law_is_sampled_gaussian(&line->laws[i]))
             most = quick ? quick_work : lopsided_work; /* both orders, both sides */
     double cost = brume_line_node_cost(line) * (double)line->count;
     double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
