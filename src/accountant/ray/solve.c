@@ -22,7 +22,7 @@ static const double few_divergence = 0.02; /* below, one jump makes delta */
 static double divergence(const brume_law *laws, size_t count)
 {
     double sum = 0;
-    for (size_t i = 0; i < count && laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN; i++)
+    for (size_t i = 0; i < count && brume_law_is_sampled_gaussian(&laws[i]); i++)
         sum += laws[i].count * laws[i].rate * laws[i].rate * expm1(1 / (laws[i].a * laws[i].a));
     return sum;
 }
@@ -30,7 +30,7 @@ static double divergence(const brume_law *laws, size_t count)
 bool brume_rays_apply(const brume_law *laws, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (!brume_law_is_sampled_gaussian(&laws[i]))
             return false;
     return count > 0;
 }
@@ -38,7 +38,7 @@ bool brume_rays_apply(const brume_law *laws, size_t count)
 bool brume_rays_suit(const brume_law *laws, size_t count)
 {
     double draws = 0;
-    for (size_t i = 0; i < count && laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN; i++)
+    for (size_t i = 0; i < count && brume_law_is_sampled_gaussian(&laws[i]); i++)
         draws += laws[i].count;
     return draws < many_draws || divergence(laws, count) < many_divergence;
 }

@@ -139,7 +139,7 @@ bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q, 
     bool yes = merged.curve_count > 0; /* there is nothing else to ask */
     double factor = 3;                 /* what the saddle point may be wrong by */
     for (size_t i = 0; i < merged.law_count; i++)
-        if (merged.laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN &&
+        if (brume_law_is_sampled_gaussian(&merged.laws[i]) &&
             merged.laws[i].count * merged.laws[i].rate < 20)
             factor = 100; /* few draws that count */
     if (!yes && merged.law_count > 0 && isfinite(upper)) {

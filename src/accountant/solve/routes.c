@@ -95,7 +95,7 @@ static brume_outcome one_sampled_laplace_open(brume_task *task, brume_closed *ou
 
 static bool one_sampled_gaussian_suits(brume_task *task)
 {
-    return task->count == 1 && task->laws[0].kind == BRUME_LAW_SAMPLED_GAUSSIAN &&
+    return task->count == 1 && brume_law_is_sampled_gaussian(&task->laws[0]) &&
            task->laws[0].count == 1;
 }
 
@@ -118,8 +118,8 @@ static brume_outcome one_sampled_gaussian_balls_open(brume_task *task, brume_clo
 
 static bool gaussian_suits(brume_task *task)
 {
-    return task->count == 1 && task->laws[0].kind == BRUME_LAW_GAUSSIAN &&
-           task->laws[0].count == 1 && !brume_answer_is_narrow(&task->answer, task->width);
+    return task->count == 1 && brume_law_is_gaussian(&task->laws[0]) && task->laws[0].count == 1 &&
+           !brume_answer_is_narrow(&task->answer, task->width);
 }
 
 #define gaussian_work as_listed

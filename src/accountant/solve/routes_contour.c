@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/contour/vector_nodes.h"
 #include "accountant/solve/solve.h"
 
 static const double band_width = 1e-9; /* a banded line this narrow is not laid again */
@@ -72,7 +71,7 @@ bool brume_task_band_is_useless(const brume_task *task)
     if (!(task->line_width > 0))
         return false;
     for (size_t i = 0; i < task->count; i++)
-        if (task->laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (!brume_law_is_sampled_gaussian(&task->laws[i]))
             return false;
     return task->answer.value.upper < 1 || !task->rays_asked;
 }
@@ -91,8 +90,7 @@ double brume_contour_work(brume_task *task)
 static double work_limit(const brume_task *task)
 {
     for (size_t i = 0; i < task->count; i++)
-        if (brume_law_is_lopsided(&task->laws[i]) &&
-            task->laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (task->laws[i].orders_differ && !brume_law_is_sampled_gaussian(&task->laws[i]))
             return task->upper_end ? quick_work : lopsided_work;
     return most_work;
 }
@@ -100,8 +98,7 @@ static double work_limit(const brume_task *task)
 /* What a laid line took, in nanoseconds or so. */
 static double cost_of(const brume_line *line)
 {
-    return line->dense.count > 0 ? brume_vector_line_cost(line)
-                                 : brume_line_node_cost(line) * (double)line->count;
+    return brume_line_node_cost(line) * (double)line->count;
 }
 
 /* A smaller width for the next line: what it certifies narrows with the square of the width, and
@@ -140,7 +137,7 @@ static double width_to_reach(const brume_task *task, const brume_line *line, dou
 /* Laws of several kinds, or on a sample? (A Gaussian among them would end the line.) */
 static bool is_mixture(const brume_task *task)
 {
-    return task->count > 1 || brume_law_is_lopsided(&task->laws[0]);
+    return task->count > 1 || task->laws[0].orders_differ;
 }
 
 /* After a line: is the answer narrow, or is there a line that is worth laying? `before`: how wide
@@ -200,10 +197,9 @@ brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
     const brume_line *laid = &((const open_line *)out->context)->line;
     task->spent += cost_of(laid);
     double band = laid->width > 0 ? band_part(laid, task->epsilon) : 0;
-    /* few atoms make kinks, where the estimate fails: only for the many of a vector line */
+    /* few atoms make kinks, where the estimate fails */
     if (task->answer.value.upper < upper)
-        task->answer.excess = laid->width > 0 && laid->dense.count > 0 ? BRUME_BAND_SHARE * band
-                                                                       : 0;
+        task->answer.excess = laid->width > 0 && laid->law_count >= 8 ? BRUME_BAND_SHARE * band : 0;
     brume_outcome outcome = plan_next_line(task, laid, band, before);
     if (!usable)
         brume_opened_close(out); /* it says nothing of other epsilons */

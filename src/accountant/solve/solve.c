@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "accountant/law/common_lattice.h"
 #include "accountant/law/shift_parameters.h"
 #include "accountant/solve/route.h"
 

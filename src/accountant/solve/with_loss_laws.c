@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "accountant/law/shift_parameters.h"
+#include "accountant/law/table.h"
 #include "base/error.h"
 
 /* What the band may add to log delta, c(c+1) w^2/24: the line then ends after some hundred nodes,
@@ -248,7 +249,7 @@ static double beyond(brume_line *line, double y)
     double end = line->width > 0 ? line->band.end : INFINITY;
     double sum = log(brume_band_weight(&line->band, y, end));
     for (size_t i = 0; i < line->law_count; i++)
-        if (line->laws[i].kind != BRUME_LAW_TABLE)
+        if (!brume_table_points(&line->laws[i]))
             sum += line->laws[i].count * brume_law_envelope(&line->laws[i], y, end);
     return sum;
 }
