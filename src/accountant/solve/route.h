@@ -31,6 +31,7 @@ typedef struct brume_task {
     brume_answer answer;              /* the best certified bounds so far */
     brume_kept kept[BRUME_MOST_KEPT]; /* routes left open for other epsilons */
     size_t kept_count;
+    brume_kept taken; /* what brume_task_take evaluated last; not owned */
 
     brume_line line;   /* aimed at epsilon, not laid, when `aimed` is set */
     bool aimed;        /* by brume_task_aim */
@@ -71,9 +72,9 @@ BRUME_MUST_USE bool brume_task_ask(brume_task *task);
 
 void brume_opened_close(brume_closed *opened);
 
-/* What the routes left open say together of another epsilon; false if one of them says nothing
- * there. */
-bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_interval *out);
+/* What the routes left open say together of another epsilon, on one side; false if one of them says
+ * nothing there. */
+bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_side side, double *out);
 void brume_task_close_kept(brume_task *task);
 
 /* Names of routes, as answers show them. */
