@@ -1,7 +1,14 @@
 /* A checked query: its end, and the grid nodes that a plan adds to it. */
 #include "query/expression/query.h"
 
+#include <string.h>
+
 #include "query/expression/build.h"
+
+bool brume_catalog_same_dataset(const brume_catalog_table *a, const brume_catalog_table *b)
+{
+    return a == b || (a->dataset && b->dataset && strcmp(a->dataset, b->dataset) == 0);
+}
 
 void brume_query_free(brume_query *query)
 {
