@@ -3,8 +3,10 @@
 #ifndef BRUME_CLI_POLICY_KEYS_H
 #define BRUME_CLI_POLICY_KEYS_H
 
-#include "cli/owner/policy_file.h"
+#include "cli/command.h"
 #include "cli/owner/yaml.h"
+
+struct brume_policy_file;
 
 /* A file while it is read. */
 typedef struct brume_policy_reading {
@@ -12,7 +14,7 @@ typedef struct brume_policy_reading {
     const char *path, *dataset;
     char *folder; /* of the file, resolved */
     bool marks;
-    brume_policy_file *file;
+    struct brume_policy_file *file;
     brume_error *error;
 } brume_policy_reading;
 
