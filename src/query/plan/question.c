@@ -23,6 +23,7 @@ void brume_question_close(brume_question *question)
     if (!question)
         return;
     brume_query_free(question->query);
+    brume_public_query_close(question->open_query);
     free(question->typed);
     for (size_t i = 0; question->catalog_columns && i < question->table_count; i++)
         free(question->catalog_columns[i]);
@@ -253,7 +254,15 @@ brume_status brume_question_alone(brume_policy *policy, const char *name, const 
     return BRUME_OK;
 }
 
-static brume_status open_question(brume_ledger *ledger, const brume_sql *sql,
+static bool all_are_public(const brume_question *question)
+{
+    for (size_t i = 0; i < question->table_count; i++)
+        if (question->catalog_tables[i].privacy != BRUME_PRIVACY_PUBLIC)
+            return false;
+    return question->table_count > 0;
+}
+
+static brume_status open_question(brume_ledger *ledger, const brume_sql *sql, bool any,
                                   brume_question *question, brume_error *error)
 {
     brume_sql_name *names = NULL;
@@ -261,18 +270,21 @@ static brume_status open_question(brume_ledger *ledger, const brume_sql *sql,
     BRUME_TRY(brume_sql_names(sql, &names, &count, error));
     brume_status status = load(question, ledger, names, count, error);
     brume_sql_names_free(names, count);
-    return status == BRUME_OK ? brume_sql_check(sql, &question->catalog, &question->query, error)
-                              : status;
+    if (status != BRUME_OK)
+        return status;
+    return any && all_are_public(question)
+               ? brume_sql_public(sql, &question->catalog, &question->open_query, error)
+               : brume_sql_check(sql, &question->catalog, &question->query, error);
 }
 
-brume_status brume_question_open(brume_ledger *ledger, const char *text, brume_question **out,
-                                 brume_error *error)
+static brume_status open_text(brume_ledger *ledger, const char *text, bool any,
+                              brume_question **out, brume_error *error)
 {
     brume_sql *sql = NULL;
     BRUME_TRY(brume_sql_parse(text, &sql, error));
     brume_question *question = calloc(1, sizeof *question);
     brume_status status = question && (question->typed = strdup(text))
-                              ? open_question(ledger, sql, question, error)
+                              ? open_question(ledger, sql, any, question, error)
                               : brume_no_memory(error, "a question");
     brume_sql_close(sql);
     if (status != BRUME_OK) {
@@ -281,6 +293,18 @@ brume_status brume_question_open(brume_ledger *ledger, const char *text, brume_q
     }
     *out = question;
     return BRUME_OK;
+}
+
+brume_status brume_question_open(brume_ledger *ledger, const char *text, brume_question **out,
+                                 brume_error *error)
+{
+    return open_text(ledger, text, false, out, error);
+}
+
+brume_status brume_question_open_any(brume_ledger *ledger, const char *text, brume_question **out,
+                                     brume_error *error)
+{
+    return open_text(ledger, text, true, out, error);
 }
 
 brume_status brume_question_key(const brume_question *question, const brume_plan *plan,

@@ -4,6 +4,7 @@
 
 #include "ledger/ledger.h"
 #include "query/plan/plan.h"
+#include "query/sql/public.h"
 
 typedef struct brume_question {
     size_t table_count;
@@ -15,7 +16,8 @@ typedef struct brume_question {
     brume_catalog_column **catalog_columns;
     brume_catalog catalog;
     brume_query *query;
-    char *typed; /* the SQL as it was typed */
+    brume_public_query *open_query; /* of public tables only, and `query` is NULL; else NULL */
+    char *typed;                    /* the SQL as it was typed */
     size_t loaded_count;
     struct brume_loaded *loaded; /* what owns the datasets and policies */
 } brume_question;
@@ -27,6 +29,10 @@ typedef struct brume_question {
 BRUME_MUST_USE brume_status brume_question_open(brume_ledger *ledger, const char *text,
                                                 brume_question **out, brume_error *error);
 void brume_question_close(brume_question *question);
+
+/* The same, also for a query of public tables only. */
+BRUME_MUST_USE brume_status brume_question_open_any(brume_ledger *ledger, const char *text,
+                                                    brume_question **out, brume_error *error);
 
 /* The same for one table that no ledger has: `policy`, which is taken over also on failure, under
  * the name that `sql` calls it by. For audits only: it has no ledger and cannot be charged. */

@@ -39,14 +39,18 @@ typedef enum brume_formula_kind {
     BRUME_FORMULA_NULLIF,
     BRUME_FORMULA_GREATEST,
     BRUME_FORMULA_LEAST,
-    BRUME_FORMULA_CASE, /* condition, value, ..., else */
+    BRUME_FORMULA_CASE,      /* condition, value, ..., else */
+    BRUME_FORMULA_DATE,      /* of days since 1970-01-01 */
+    BRUME_FORMULA_TIMESTAMP, /* of seconds since then */
 } brume_formula_kind;
 
 typedef enum brume_value_kind {
     BRUME_VALUE_NULL,
     BRUME_VALUE_BOOLEAN,
     BRUME_VALUE_NUMBER,
-    BRUME_VALUE_TEXT, /* also dates and timestamps, in their canonical text */
+    BRUME_VALUE_TEXT,      /* also keys that are dates and timestamps, in their canonical text */
+    BRUME_VALUE_DATE,      /* number: days since 1970-01-01 */
+    BRUME_VALUE_TIMESTAMP, /* number: seconds since then */
 } brume_value_kind;
 
 typedef struct brume_value {
@@ -61,6 +65,7 @@ typedef struct brume_formula {
     brume_formula_kind kind;
     size_t index;
     int digits;
+    bool extreme; /* AGGREGATE: a quantile that was asked for as MIN or MAX */
     brume_value value;
     size_t argument_count;
     const struct brume_formula *const *arguments;
@@ -71,6 +76,10 @@ const char *brume_formula_word(brume_formula_kind kind);
 /* The value for one group. Text of the result points into the arguments or the tree. */
 brume_value brume_formula_evaluate(const brume_formula *formula, const brume_value *keys,
                                    const brume_value *aggregates);
+
+/* The canonical text of a DATE or TIMESTAMP value. */
+enum { BRUME_TIME_TEXT = 32 };
+void brume_value_time(const brume_value *value, char text[BRUME_TIME_TEXT]);
 
 /* Whether HAVING keeps the group: NULL does not. */
 bool brume_formula_is_true(const brume_formula *formula, const brume_value *keys,

@@ -3,6 +3,8 @@
 #ifndef BRUME_QUERY_PARSE_H
 #define BRUME_QUERY_PARSE_H
 
+#include <pg_query/pg_query.pb-c.h>
+
 #include "query/expression/query.h"
 
 /* One SELECT as PostgreSQL's grammar reads it. */
@@ -12,6 +14,9 @@ typedef struct brume_sql brume_sql;
  * or too deep. */
 BRUME_MUST_USE brume_status brume_sql_parse(const char *text, brume_sql **out, brume_error *error);
 void brume_sql_close(brume_sql *sql);
+
+/* The tree of the grammar; it belongs to `sql`. */
+PgQuery__ParseResult *brume_sql_tree(const brume_sql *sql);
 
 /* A table as a query calls it: DATASET.TABLE, or TABLE alone (dataset is NULL). */
 typedef struct brume_sql_name {

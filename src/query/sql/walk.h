@@ -58,6 +58,10 @@ typedef struct brume_walk {
     size_t public_count;
 } brume_walk;
 
+/* What parse.c puts in the place of ALL in GROUP BY ALL, which the grammar does not have, between
+ * quotes: of the same length, so that positions in messages stay right. */
+#define BRUME_WALK_ALL "*"
+
 enum { BRUME_WALK_DEPTH = 16, BRUME_WALK_COLUMNS = 1000 };
 
 /* A row expression. `inside` an aggregate's argument declared bounds clamp. With `group`, after
@@ -98,6 +102,9 @@ bool brume_walk_with(brume_walk *walk, const PgQuery__SelectStmt *select,
 
 /* Clauses that no SELECT of brume has; false: refused. */
 bool brume_walk_check_select(brume_walk *walk, const PgQuery__SelectStmt *select);
+
+/* GROUP BY ALL: by every output that is no aggregate. */
+bool brume_walk_groups_by_all(const PgQuery__SelectStmt *select);
 
 /* GROUP BY items: positions and output names stand for the target's expression. */
 const PgQuery__Node *brume_walk_group_item(brume_walk *walk, const PgQuery__SelectStmt *select,

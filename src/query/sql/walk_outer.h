@@ -16,6 +16,7 @@ typedef struct brume_walk_outer {
     size_t key_count;
     brume_aggregate aggregates[BRUME_WALK_AGGREGATES];
     size_t aggregate_count;
+    const brume_query *named; /* its outputs may be called by their names; NULL: not yet */
 } brume_walk_outer;
 
 /* Record a failure and return NULL. */

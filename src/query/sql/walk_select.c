@@ -64,6 +64,16 @@ bool brume_walk_check_select(brume_walk *walk, const PgQuery__SelectStmt *select
     return !what;
 }
 
+bool brume_walk_groups_by_all(const PgQuery__SelectStmt *select)
+{
+    if (select->n_group_clause != 1 ||
+        select->group_clause[0]->node_case != PG_QUERY__NODE__NODE_A_CONST)
+        return false;
+    const PgQuery__AConst *constant = select->group_clause[0]->a_const;
+    return !constant->isnull && constant->val_case == PG_QUERY__A__CONST__VAL_SVAL &&
+           strcmp(constant->sval->sval, BRUME_WALK_ALL) == 0;
+}
+
 const PgQuery__Node *brume_walk_group_item(brume_walk *walk, const PgQuery__SelectStmt *select,
                                            const PgQuery__Node *item)
 {
