@@ -12,6 +12,7 @@
  *             "typed" since schema 3
  *   commit    {"reservation","answer_hash"}
  *   fail      {"reservation","reason"}
+ *   progress  {"reservation","asked","hits"}: how far an open stream of questions came
  *   migrate   {"from","to"}: schemas
  *
  * `filter` is the state of the dataset's filter after the row, in its exact text form; `price` the

@@ -171,6 +171,7 @@ typedef struct brume_reservation {
     const char *typed;    /* as it was typed; NULL: nothing else than `sql` */
     const json_t *events; /* what will be released: mechanisms and parameters, for third parties */
     const char *answer_key; /* see brume_ledger_recall */
+    uint64_t *number; /* gets the reservation's number once it is durable; NULL: nobody asks */
 } brume_reservation;
 
 /* Whether a public table (`price` is not read) is still no other dataset's data, without charging
@@ -195,6 +196,16 @@ BRUME_MUST_USE brume_status brume_ledger_commit(brume_ledger *ledger, uint64_t i
 BRUME_MUST_USE brume_status brume_ledger_fail(brume_ledger *ledger, uint64_t id,
                                               brume_status reason, brume_error *error);
 
+/* Record how far a stream of questions came, durably: so many were asked, so many of them were
+ * answered "above" or paid for. Both are public: they were told. The charge does not depend on it.
+ * BRUME_EARGUMENT if the reservation is not in state `reserved`. */
+BRUME_MUST_USE brume_status brume_ledger_progress(brume_ledger *ledger, uint64_t id, uint64_t asked,
+                                                  uint64_t hits, brume_error *error);
+
+/* Be the one stream of questions on this ledger until it is closed: streams run one at a time.
+ * BRUME_EPOLICY while another process has one open. */
+BRUME_MUST_USE brume_status brume_ledger_begin_stream(brume_ledger *ledger, brume_error *error);
+
 /* The recorded answer under a key, or NULL in *answer if there is none. The recorded text must have
  * the hash the journal says, else BRUME_EDAMAGED. The key must name everything a re-read may depend
  * on, all of it public: dataset, normalised query, price, policy, data version. */
@@ -203,8 +214,9 @@ BRUME_MUST_USE brume_status brume_ledger_recall(brume_ledger *ledger, const char
 
 /* What happened to one dataset (NULL: all), oldest first: {"events":[{"id","time","dataset","sql",
  * "cost","state"}]}. Reservations, with the SQL as it was typed and, where that is another text,
- * "normal"; amendments (state "amended", "changes") and refused registrations under its name (state
- * "refused"), both without SQL and cost. BRUME_EDAMAGED if a row is not what brume writes. */
+ * "normal", of a stream also "progress":{"asked","hits"}; amendments (state "amended", "changes")
+ * and refused registrations under its name (state "refused"), both without SQL and cost.
+ * BRUME_EDAMAGED if a row is not what brume writes. */
 BRUME_MUST_USE brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,
                                                  json_t **out, brume_error *error);
 

@@ -168,6 +168,8 @@ brume_status brume_ledger_reserve(brume_ledger *ledger, const brume_reservation 
     json_decref(charges);
     if (status == BRUME_OK)
         *id = new_id;
+    if (status == BRUME_OK && reservation->number)
+        *reservation->number = new_id;
     return status;
 }
 

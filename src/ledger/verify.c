@@ -129,6 +129,20 @@ static brume_status replay_end(replay *all, uint64_t id, const json_t *body, boo
     return BRUME_OK;
 }
 
+static brume_status replay_progress(const replay *all, uint64_t id, const json_t *body,
+                                    brume_error *error)
+{
+    char key[24];
+    snprintf(key, sizeof key, "%lld",
+             (long long)json_integer_value(json_object_get(body, "reservation")));
+    const json_t *reservation = json_object_get(all->reservations, key);
+    if (!reservation || strcmp(text_of(reservation, "state"), "reserved") != 0 ||
+        !json_is_integer(json_object_get(body, "asked")) ||
+        !json_is_integer(json_object_get(body, "hits")))
+        return broken(id, "the progress of a reservation that is not open", error);
+    return BRUME_OK;
+}
+
 static brume_status replay_version(replay *all, uint64_t id, const json_t *body, brume_error *error)
 {
     const char *name = text_of(body, "dataset"), *data_version = text_of(body, "data_version");
@@ -196,6 +210,8 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
         status = replay_reserve(all, row->id, body, error);
     else if (strcmp(row->kind, "commit") == 0 || strcmp(row->kind, "fail") == 0)
         status = replay_end(all, row->id, body, row->kind[0] == 'c', error);
+    else if (strcmp(row->kind, "progress") == 0)
+        status = replay_progress(all, row->id, body, error);
     else if (strcmp(row->kind, "version") == 0)
         status = replay_version(all, row->id, body, error);
     else if (strcmp(row->kind, "amend") == 0)

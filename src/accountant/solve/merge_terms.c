@@ -198,3 +198,19 @@ void brume_merged_close(brume_merged *merged)
     merged->laws = NULL;
     merged->law_count = 0;
 }
+
+brume_status brume_each_order(const brume_term *terms, size_t count, brume_order_visit *visit,
+                              void *context, brume_error *error)
+{
+    bool done = false;
+    for (int order = 0; order < 2 && !done; order++) {
+        brume_merged merged;
+        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &merged, error));
+        bool symmetric = merged.symmetric;
+        brume_status status = visit(context, order == 1, &merged, &done, error);
+        brume_merged_close(&merged);
+        BRUME_TRY(status);
+        done |= symmetric;
+    }
+    return BRUME_OK;
+}

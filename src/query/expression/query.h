@@ -198,4 +198,10 @@ BRUME_MUST_USE brume_status brume_query_grid(brume_query *query, const brume_exp
                                              const brume_bounds *bounds, int binary_digits,
                                              const brume_expression **grid, brume_error *error);
 
+/* Give the one table of a query, which must be its whole FROM, one more column: `stored`, a BIGINT
+ * that is never NULL and that no SQL can name. *number stands for it. */
+BRUME_MUST_USE brume_status brume_query_add_number(brume_query *query, const char *stored,
+                                                   const brume_expression **number,
+                                                   brume_error *error);
+
 #endif

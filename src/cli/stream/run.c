@@ -1,5 +1,5 @@
 /* The loop of a stream. Promises: stream.h. */
-#include "cli/mechanism/stream.h"
+#include "cli/stream/stream.h"
 
 #include <inttypes.h>
 #include <unistd.h>
@@ -12,7 +12,8 @@ bool brume_stream_goes_on(brume_status status)
            status == BRUME_EUNSUPPORTED || status == BRUME_EOVERFLOW;
 }
 
-static void write_answer(const brume_call *call, uint64_t index, const brume_stream_answer *answer)
+void brume_stream_write_hit(const brume_call *call, uint64_t index,
+                            const brume_stream_answer *answer)
 {
     if (call->json)
         fprintf(call->out, "{\"index\": %" PRIu64 ", \"above\": %s, \"value\": ", index,
@@ -51,20 +52,36 @@ static brume_status report(brume_call *call, uint64_t index, const brume_error *
     return BRUME_OK;
 }
 
+typedef struct run_state {
+    uint64_t asked, hits;
+    bool halted;
+} run_state;
+
+static brume_status pause_stream(const brume_stream_source *source, const run_state *state,
+                                 brume_error *error)
+{
+    return source->pause ? source->pause(source->context, state->asked, state->hits, error)
+                         : BRUME_OK;
+}
+
 static brume_status answer_line(brume_call *call, const char *line, uint64_t index,
-                                brume_stream_ask ask, void *context, bool *halted,
+                                const brume_stream_source *source, run_state *state,
                                 brume_error *error)
 {
     brume_stream_answer answer = {0};
     brume_error wrong = {0};
-    brume_status status = line ? ask(context, line, &answer, &wrong)
+    brume_status status = line ? source->ask(source->context, line, &answer, &wrong)
                                : brume_fail(&wrong, BRUME_EARGUMENT, NULL,
                                             "more than %d bytes, or a byte that is 0",
                                             (int)BRUME_LINE_MOST);
     if (status == BRUME_OK) {
-        write_answer(call, index, &answer);
-        *halted = answer.halted;
-        return BRUME_OK;
+        source->write(call, index, &answer);
+        state->asked++;
+        state->hits += answer.above;
+        state->halted = answer.halted;
+        if (source->pause) /* a question of data takes its time: nobody is to wait for the next */
+            BRUME_TRY(brume_call_flush(call, error));
+        return pause_stream(source, state, error);
     }
     if (brume_stream_goes_on(status))
         return report(call, index, &wrong, error);
@@ -73,21 +90,35 @@ static brume_status answer_line(brume_call *call, const char *line, uint64_t ind
     return status;
 }
 
-brume_status brume_stream_run(brume_call *call, brume_stream_ask ask, void *context,
+/* Write out what there is and wait for a line. */
+static brume_status wait_for_line(brume_call *call, const brume_line_input *lines,
+                                  const brume_stream_source *source, const run_state *state,
+                                  brume_error *error)
+{
+    enum { MILLISECONDS = 200 };
+    if (brume_line_input_ready(lines))
+        return BRUME_OK;
+    BRUME_TRY(brume_call_flush(call, error));
+    while (source->pause && !brume_line_input_wait(lines, MILLISECONDS))
+        BRUME_TRY(pause_stream(source, state, error));
+    return BRUME_OK;
+}
+
+brume_status brume_stream_run(brume_call *call, const brume_stream_source *source,
                               brume_error *error)
 {
     brume_line_input *lines = NULL;
     BRUME_TRY(brume_line_input_open(STDIN_FILENO, &lines, error));
     brume_status status = BRUME_OK;
-    bool halted = false, any = true;
-    for (uint64_t index = 1; status == BRUME_OK && any && !halted; index++) {
+    run_state state = {0};
+    bool any = true;
+    for (uint64_t index = 1; status == BRUME_OK && any && !state.halted; index++) {
         char *line = NULL;
-        if (!brume_line_input_ready(lines))
-            status = brume_call_flush(call, error);
+        status = wait_for_line(call, lines, source, &state, error);
         if (status == BRUME_OK)
             status = brume_line_input_next(lines, &line, &any, error);
         if (status == BRUME_OK && any)
-            status = answer_line(call, line, index, ask, context, &halted, error);
+            status = answer_line(call, line, index, source, &state, error);
     }
     brume_line_input_close(lines);
     return status == BRUME_OK ? brume_call_flush(call, error) : status;

@@ -4,10 +4,11 @@
  * Promises: pure epsilon (+ epsilon for numbers) for everything that is printed, however many lines
  * come and however they were chosen, given that one unit moves no number by more than the
  * sensitivity; halts by itself; memory does not grow with the lines. */
-#include "cli/mechanism/stream.h"
+#include "cli/stream/stream.h"
 
 #include <string.h>
 
+#include "cli/frame/interrupt.h"
 #include "mechanism/threshold/decimal_stream.h"
 
 typedef struct numbers {
@@ -68,15 +69,28 @@ static brume_status run_stream(brume_call *call, bool single, brume_error *error
 {
     brume_decimal_stream_options options;
     numbers on = {0};
-    if (!brume_call_has(call, "no-ledger"))
-        return brume_fail(error, BRUME_EARGUMENT,
-                          "with --no-ledger each line is a number, and nobody keeps account",
-                          "'--no-ledger' is missing");
+    if (brume_call_has(call, "no-ledger") == brume_call_has(call, "dataset"))
+        return brume_fail(
+            error, BRUME_EARGUMENT,
+            "with --dataset each line is a condition; with --no-ledger it is a number, "
+            "and nobody keeps account",
+            "give '--dataset' or '--no-ledger'%s",
+            brume_call_has(call, "dataset") ? ", not both" : "");
+    if (brume_call_has(call, "dataset"))
+        return brume_stream_conditions(call, single, error);
+    if (brume_call_has(call, "ledger"))
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'--ledger' does not apply with '--no-ledger'");
+    BRUME_TRY(brume_interrupt_check(call, error));
     BRUME_TRY(read_options(call, single, &options, error));
     BRUME_TRY(brume_bits_open(&on.bits, error));
     brume_status status = brume_decimal_stream_open(&options, on.bits, &on.stream, error);
     if (status == BRUME_OK)
-        status = brume_stream_run(call, ask_number, &on, error);
+        status = brume_stream_run(call,
+                                  &(brume_stream_source){.ask = ask_number,
+                                                         .write = brume_stream_write_hit,
+                                                         .context = &on},
+                                  error);
     brume_decimal_stream_close(on.stream);
     brume_bits_close(on.bits);
     return status;
@@ -115,10 +129,14 @@ static brume_status run_several(brume_call *call, brume_error *error)
          .type = BRUME_OPTION_FLAG,                                                                \
          .help = "one unit moves all numbers in one direction, as counts under add-remove: less "  \
                  "noise"},                                                                         \
-    {                                                                                              \
-        .name = "no-ledger", .type = BRUME_OPTION_FLAG,                                            \
-        .help = "each line is a true number, and nobody keeps account"                             \
-    }
+        {.name = "dataset",                                                                        \
+         .type = BRUME_OPTION_TEXT,                                                                \
+         .argument = "NAME",                                                                       \
+         .help = "each line is a condition whose units are counted in this registered dataset"},   \
+        {.name = "no-ledger",                                                                      \
+         .type = BRUME_OPTION_FLAG,                                                                \
+         .help = "each line is a true number, and nobody keeps account"},                          \
+        BRUME_TIMEOUT_OPTION, BRUME_LEDGER_OPTION
 
 static const brume_option single_options[] = {STREAM_OPTIONS};
 static const brume_option several_options[] = {
@@ -133,6 +151,7 @@ static const brume_option several_options[] = {
 
 static const char *const single_examples[] = {
     "stream above-threshold --threshold 600 --epsilon 1 --no-ledger < numbers.txt",
+    "stream above-threshold --threshold 600 --epsilon 0.2 --dataset visits < conditions.txt",
     NULL,
 };
 static const char *const several_examples[] = {
@@ -146,19 +165,24 @@ static const char *const several_examples[] = {
     "with --json one object a line with index, above, value, hits_left and halted. The next line " \
     "may be chosen after the last answer. The price is for the whole stream, however many lines "  \
     "come.\n\n"                                                                                    \
+    "With --dataset a line is a condition, as after WHERE: the question is how many units of the " \
+    "registered dataset have a row that satisfies it. The price is on the ledger before the "      \
+    "first answer and stays spent however the stream ends; 'brume history' tells how far it "      \
+    "came. One stream at a time runs on a ledger. Noise is in whole units, and the threshold is "  \
+    "rounded up to one.\n\n"                                                                       \
     "With --no-ledger a line is a true number, a decimal, which is secret. The threshold gets "    \
     "noise once and every number fresh noise; the answer tells whether it is then at least the "   \
     "threshold. With --epsilon-answers every 'above' comes with a number that has fresh noise of " \
     "its own. Numbers are taken as exact decimals and rounded down to steps of a 1024th of the "   \
     "sensitivity (coarser for a very small epsilon).\n\n"                                          \
-    "A line that is no number is reported on standard error with its number, costs nothing, and "  \
+    "A line that is wrong is reported on standard error with its number, costs nothing, and "      \
     "the stream goes on; it counts in index. The end of input ends the stream. How far off an "    \
     "answer may be: 'brume accuracy'."
 
 const brume_command brume_command_stream_above_threshold = {
     .name = "stream above-threshold",
     .summary = "find the first of a stream of questions above a threshold",
-    .usage = "--threshold T --epsilon E --no-ledger [OPTION...]",
+    .usage = "--threshold T --epsilon E (--dataset NAME | --no-ledger) [OPTION...]",
     .description = STREAM_DESCRIPTION
     "\n\nHalts after the first 'above'. The noise is Laplace's of "
     "scale 2S/epsilon on the threshold and 4S/epsilon on every "
@@ -171,7 +195,7 @@ const brume_command brume_command_stream_above_threshold = {
 const brume_command brume_command_stream_sparse_vector = {
     .name = "stream sparse-vector",
     .summary = "find the questions of a stream above a threshold",
-    .usage = "--threshold T --epsilon E [--hits C] --no-ledger [OPTION...]",
+    .usage = "--threshold T --epsilon E [--hits C] (--dataset NAME | --no-ledger) [OPTION...]",
     .description = STREAM_DESCRIPTION "\n\nHalts after --hits answers 'above'. Epsilon is divided "
                                       "between the threshold and the numbers as is best for that "
                                       "many hits.",

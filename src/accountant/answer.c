@@ -2,10 +2,18 @@
  * the ends of an answer never cross: not by rounding either, since each end was rounded to its own
  * side of the truth. Where they do cross nevertheless there is a fault of brume or of libm. It must
  * not look like a perfect certificate: the answer then spans both statements, and says so. */
-#include "accountant/solve/solve.h"
+#include "accountant/answer.h"
+
+#include <math.h>
 
 static const char route_contradiction[] =
     "statements that contradict each other: a fault, please report";
+
+bool brume_answer_is_narrow(const brume_answer *answer, double width)
+{
+    return answer->value.upper < INFINITY &&
+           answer->value.upper - answer->value.lower <= width * answer->value.upper;
+}
 
 void brume_answer_settle(brume_answer *answer)
 {
@@ -18,24 +26,39 @@ void brume_answer_settle(brume_answer *answer)
     answer->excess = 0;
 }
 
+/* What it took, and whether there was a fault. */
+static void add_work(brume_answer *answer, const brume_answer *other)
+{
+    answer->nodes += other->nodes;
+    answer->rounds += other->rounds;
+    answer->contradictory |= other->contradictory;
+}
+
 void brume_answer_take_lower(brume_answer *answer, const brume_answer *lower)
 {
     answer->value.lower = lower->value.lower;
-    answer->nodes += lower->nodes;
-    answer->rounds += lower->rounds;
-    answer->contradictory |= lower->contradictory;
+    add_work(answer, lower);
     brume_answer_settle(answer);
 }
 
 void brume_answer_take_upper(brume_answer *answer, const brume_answer *upper)
 {
-    answer->contradictory |= upper->contradictory;
     if (upper->value.upper < answer->value.upper) {
         answer->value.upper = upper->value.upper;
         answer->route = upper->route;
         answer->excess = 0;
     }
-    answer->nodes += upper->nodes;
-    answer->rounds += upper->rounds;
+    add_work(answer, upper);
     brume_answer_settle(answer);
+}
+
+void brume_answer_take_larger(brume_answer *answer, const brume_answer *other)
+{
+    if (!answer->route || other->value.upper > answer->value.upper) {
+        answer->route = other->route;
+        answer->excess = other->excess;
+    }
+    answer->value.lower = fmax(answer->value.lower, other->value.lower);
+    answer->value.upper = fmax(answer->value.upper, other->value.upper);
+    add_work(answer, other);
 }
