@@ -3,7 +3,7 @@
 #define BRUME_CLI_ASK_H
 
 #include "cli/command.h"
-#include "query/release/answer.h"
+#include "query/release/ask.h"
 
 /* --epsilon, --delta, --rho. */
 #define BRUME_PAYMENT_OPTIONS                                                                      \

@@ -238,8 +238,44 @@ static brume_status fill_modes(brume_answer_table *all, brume_error *error)
     return BRUME_OK;
 }
 
-brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn, json_t **out,
-                           brume_error *error)
+static brume_status copy_rows(const brume_answer_table *all, brume_query_answer *answer,
+                              brume_error *error)
+{
+    size_t columns = answer->column_count;
+    if (brume_flags_near(all->plan)) {
+        answer->near = calloc(all->count + 1, sizeof *answer->near);
+        if (!answer->near)
+            return brume_no_memory(error, "the answer");
+    }
+    for (size_t r = 0; r < all->count; r++) {
+        const brume_answer_row *row = &all->rows[r];
+        if (answer->near)
+            answer->near[r] = row->near;
+        memcpy(&answer->errors[r * columns], row->errors, columns * sizeof *answer->errors);
+        for (size_t i = 0; i < columns; i++)
+            BRUME_TRY(brume_query_answer_set(answer, r, i, &row->outputs[i], error));
+    }
+    return BRUME_OK;
+}
+
+static brume_status make_answer(const brume_answer_table *all, brume_query_answer **out,
+                                brume_error *error)
+{
+    brume_query_answer *answer = NULL;
+    BRUME_TRY(brume_query_answer_open(all->plan->query->output_count, all->count, &answer, error));
+    brume_status status = brume_present_columns(all, answer, error);
+    if (status == BRUME_OK)
+        status = copy_rows(all, answer, error);
+    if (status != BRUME_OK) {
+        brume_query_answer_close(answer);
+        return status;
+    }
+    *out = answer;
+    return BRUME_OK;
+}
+
+brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn,
+                           brume_query_answer **out, brume_error *error)
 {
     brume_answer_table all = {
         .plan = plan, .drawn = drawn, .rows = calloc(drawn->count + 1, sizeof *all.rows)};
@@ -250,7 +286,7 @@ brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn, jso
     }
     if (status == BRUME_OK) {
         arrange(&all);
-        status = brume_answer_table_to_json(&all, out, error);
+        status = make_answer(&all, out, error);
     }
     for (size_t i = 0; i < all.count; i++)
         free_row(&all.rows[i]);

@@ -53,8 +53,8 @@ bool brume_error_varies(const brume_plan *plan, const brume_formula *formula);
  * large than too small. */
 bool brume_flags_near(const brume_plan *plan);
 
-/* {"columns","rows","row_error_95"} and, with private keys, "near_threshold". */
-BRUME_MUST_USE brume_status brume_answer_table_to_json(const brume_answer_table *all, json_t **out,
-                                                       brume_error *error);
+/* What an answer with these rows says of each of its columns. */
+BRUME_MUST_USE brume_status brume_present_columns(const brume_answer_table *all,
+                                                  brume_query_answer *answer, brume_error *error);
 
 #endif

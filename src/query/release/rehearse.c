@@ -100,10 +100,10 @@ brume_status brume_rehearse(const brume_question *question, const brume_plan *pl
     BRUME_TRY(try_statements(question, plan, error));
     brume_bits *bits = NULL;
     BRUME_TRY(brume_bits_open(&bits, error));
-    json_t *answer = NULL;
+    brume_query_answer *answer = NULL;
     brume_status status =
         brume_collect_and_draw(plan, collect_nothing, (void *)plan, bits, &answer, error);
-    json_decref(answer);
+    brume_query_answer_close(answer);
     brume_bits_close(bits);
     return status;
 }

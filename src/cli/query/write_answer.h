@@ -1,0 +1,12 @@
+/* An answer on the terminal or in a file: a table with notes below it, CSV, HTML, JSON. */
+#ifndef BRUME_CLI_WRITE_ANSWER_H
+#define BRUME_CLI_WRITE_ANSWER_H
+
+#include "cli/command.h"
+#include "query/release/answer.h"
+
+/* In the format that --format or --json names, to call->out. */
+BRUME_MUST_USE brume_status brume_write_answer(brume_call *call, const brume_query_answer *answer,
+                                               brume_error *error);
+
+#endif
