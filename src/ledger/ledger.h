@@ -185,6 +185,12 @@ BRUME_MUST_USE brume_status brume_ledger_reserve(brume_ledger *ledger,
 BRUME_MUST_USE brume_status brume_ledger_commit(brume_ledger *ledger, uint64_t id,
                                                 const json_t *answer, brume_error *error);
 
+/* Record a part of what an open reservation releases, durably and under a key of its own, before
+ * the rest of it is drawn: it is not lost when what follows fails, and brume_ledger_recall finds
+ * it. The first one under a key stays. */
+BRUME_MUST_USE brume_status brume_ledger_note(brume_ledger *ledger, uint64_t id, const char *key,
+                                              const json_t *part, brume_error *error);
+
 /* Record that a reservation gave no answer. It stays charged. */
 BRUME_MUST_USE brume_status brume_ledger_fail(brume_ledger *ledger, uint64_t id,
                                               brume_status reason, brume_error *error);

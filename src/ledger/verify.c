@@ -129,6 +129,23 @@ static brume_status replay_end(replay *all, uint64_t id, const json_t *body, boo
     return BRUME_OK;
 }
 
+static brume_status replay_note(replay *all, uint64_t id, const json_t *body, brume_error *error)
+{
+    char key[24];
+    snprintf(key, sizeof key, "%lld",
+             (long long)json_integer_value(json_object_get(body, "reservation")));
+    const json_t *reservation = json_object_get(all->reservations, key);
+    const char *answer_key = text_of(body, "answer_key"), *hash = text_of(body, "answer_hash");
+    if (!reservation || !answer_key || !hash ||
+        strcmp(text_of(reservation, "state"), "reserved") != 0)
+        return broken(id, "a note on a reservation that is not open", error);
+    if (!json_object_get(all->answers, answer_key) &&
+        !set(all->answers, answer_key,
+             json_pack("{s:I,s:s}", "committed", (json_int_t)id, "hash", hash)))
+        return broken(id, "out of memory", error);
+    return BRUME_OK;
+}
+
 static brume_status replay_version(replay *all, uint64_t id, const json_t *body, brume_error *error)
 {
     const char *name = text_of(body, "dataset"), *data_version = text_of(body, "data_version");
@@ -196,6 +213,8 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
         status = replay_reserve(all, row->id, body, error);
     else if (strcmp(row->kind, "commit") == 0 || strcmp(row->kind, "fail") == 0)
         status = replay_end(all, row->id, body, row->kind[0] == 'c', error);
+    else if (strcmp(row->kind, "note") == 0)
+        status = replay_note(all, row->id, body, error);
     else if (strcmp(row->kind, "version") == 0)
         status = replay_version(all, row->id, body, error);
     else if (strcmp(row->kind, "amend") == 0)

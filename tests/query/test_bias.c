@@ -51,7 +51,7 @@ static void estimates(registered *all, const char *sql, double out[3])
 {
     static const char *const names[] = {"units", "cut", "clamped"};
     brume_error error = {0};
-    brume_payment payment = {"1e6", "1e-3", NULL};
+    brume_payment payment = {.epsilon = "1e6", .delta = "1e-3"};
     json_t *answer = NULL;
     if (ask_json(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error) != BRUME_OK)
         fail_msg("%s: %s", sql, error.message);
@@ -141,7 +141,8 @@ static void the_share_comes_out_of_the_price_and_is_shown(void **state)
     const char *sql = "SELECT AVG(age) FROM visits";
     for (int concentrated = 0; concentrated < 2; concentrated++) {
         brume_rule rule = concentrated ? BRUME_RULE_CONCENTRATED : BRUME_RULE_APPROXIMATE;
-        brume_payment payment = {concentrated ? NULL : "1", NULL, concentrated ? "0.5" : NULL};
+        brume_payment payment = {.epsilon = concentrated ? NULL : "1",
+                                 .rho = concentrated ? "0.5" : NULL};
         registered with, without;
         json_t *plans[2] = {NULL, NULL};
         open_bench(&with, -1, -1, "0.2", rule);

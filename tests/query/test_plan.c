@@ -59,7 +59,7 @@ static void fill_table(planned *all, size_t t, const terms *of)
 static brume_status try(planned *all, const char *sql, const terms *of, const char *epsilon,
                         const char *delta)
 {
-    brume_payment payment = {epsilon, delta, NULL};
+    brume_payment payment = {.epsilon = epsilon, .delta = delta};
     memset(all, 0, sizeof *all);
     for (size_t t = 0; t < 4; t++)
         fill_table(all, t, of);

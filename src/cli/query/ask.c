@@ -7,8 +7,9 @@
 
 brume_payment brume_call_payment(const brume_call *call)
 {
-    return (brume_payment){brume_call_text(call, "epsilon"), brume_call_text(call, "delta"),
-                           brume_call_text(call, "rho")};
+    return (brume_payment){.epsilon = brume_call_text(call, "epsilon"),
+                           .delta = brume_call_text(call, "delta"),
+                           .rho = brume_call_text(call, "rho")};
 }
 
 bool brume_call_target(const brume_call *call, brume_target *target)

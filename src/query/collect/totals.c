@@ -77,6 +77,11 @@ static void add_norms(const brume_bounder *bounder, const shard *own, const brum
     }
 }
 
+size_t brume_totals_groups(const brume_bounder *bounder)
+{
+    return bounder->result_groups;
+}
+
 static size_t most_units(const brume_bounder *bounder)
 {
     size_t most = 0;
@@ -113,6 +118,8 @@ static brume_i128 limited(const brume_bounder *bounder, const total *one,
                           const brume_limited_sum *sum, const brume_total_limit *limit, int p,
                           const brume_limit_factor *factor)
 {
+    if (sum->kind == BRUME_MEASURE_UNITS)
+        return 0; /* the test of keys was on these */
     if (sum->kind == BRUME_MEASURE_CENTRED)
         return brume_limit_follow(sum_of(bounder, one, sum->value), factor, sum->shift);
     if (sum->kind == BRUME_MEASURE_SQUARES) {

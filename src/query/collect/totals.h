@@ -11,25 +11,17 @@
 #define BRUME_QUERY_TOTALS_H
 
 #include "query/collect/bound.h"
+#include "query/limit/total.h"
 #include "query/price/price.h"
-
-typedef enum brume_total_kind {
-    BRUME_TOTAL_PRESENCE, /* 1 in each group that the unit has a row in */
-    BRUME_TOTAL_ROWS,
-    BRUME_TOTAL_VALUES, /* rows in which the value is not NULL */
-    BRUME_TOTAL_SUM,    /* sum of the value itself, not centred */
-} brume_total_kind;
-
-typedef struct brume_total {
-    brume_total_kind kind;
-    size_t value; /* which, for VALUES and SUM */
-} brume_total;
 
 /* counts[i]: units whose norm is in bin i, over the groups with shown[number] (NULL: all of them).
  */
 BRUME_MUST_USE brume_status brume_totals_histogram(brume_bounder *bounder, const brume_total *of,
                                                    int p, size_t bins, const bool *shown,
                                                    uint64_t *counts, brume_error *error);
+
+/* Numbers of groups are below this. */
+size_t brume_totals_groups(const brume_bounder *bounder);
 
 /* A limit on a vector. */
 typedef struct brume_total_limit {

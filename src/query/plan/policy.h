@@ -27,11 +27,12 @@ typedef struct brume_policy_column {
 } brume_policy_column;
 
 typedef struct brume_policy {
-    char *location, *table; /* table: PostgreSQL only, else NULL */
-    char *options;          /* how the file is to be read, as found at registration */
-    bool is_public;         /* needs no protection; has no unit and no budget */
-    char *unit;             /* column that says whose row it is; NULL: a row is a unit */
-    uint64_t max_groups, max_rows;
+    char *location, *table;        /* table: PostgreSQL only, else NULL */
+    char *options;                 /* how the file is to be read, as found at registration */
+    bool is_public;                /* needs no protection; has no unit and no budget */
+    char *unit;                    /* column that says whose row it is; NULL: a row is a unit */
+    uint64_t max_groups, max_rows; /* ceilings on what one unit may have; 0: none */
+    bool limits_fixed;             /* they are the limits, and nothing is chosen */
     char *bias_share; /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
                          NULL: not allowed */
     double timeout;   /* seconds that a query may take; 0: no cap */

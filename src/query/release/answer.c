@@ -10,6 +10,9 @@
 static void clear_column(brume_answer_column *column)
 {
     *column = (brume_answer_column){.error_95 = NAN,
+                                    .limit = NAN,
+                                    .cut_units = NAN,
+                                    .cut_allowance = NAN,
                                     .rank_error_95 = NAN,
                                     .count_error_95 = NAN,
                                     .gap_95 = NAN,
@@ -56,6 +59,7 @@ void brume_query_answer_close(brume_query_answer *answer)
     free(answer->values);
     free(answer->errors);
     free(answer->near);
+    free(answer->limits_chosen);
     json_decref(answer->events);
     free(answer);
 }

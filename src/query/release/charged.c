@@ -79,9 +79,10 @@ typedef struct charged_work {
     brume_bits *bits;
 } charged_work;
 
-static brume_status read_and_draw(void *context, brume_engine *engine, json_t **answer,
-                                  brume_error *error)
+static brume_status read_and_draw(void *context, brume_engine *engine, uint64_t reservation,
+                                  json_t **answer, brume_error *error)
 {
+    (void)reservation; /* all of it is recorded at once */
     const charged_work *work = context;
     brume_rows_file rows;
     BRUME_TRY(brume_rows_read(work->question, engine, work->bits, &rows, error));

@@ -93,8 +93,7 @@ static brume_status collect_nothing(void *context, const brume_measurement *meas
     return brume_collect_nothing(&measurement->collection, units, bits, out, error);
 }
 
-brume_status brume_rehearse(const brume_question *question, const brume_plan *plan,
-                            brume_error *error)
+brume_status brume_rehearse(const brume_question *question, brume_plan *plan, brume_error *error)
 {
     BRUME_TRY(check_sizes(plan, error));
     BRUME_TRY(try_statements(question, plan, error));
@@ -102,7 +101,7 @@ brume_status brume_rehearse(const brume_question *question, const brume_plan *pl
     BRUME_TRY(brume_bits_open(&bits, error));
     brume_query_answer *answer = NULL;
     brume_status status =
-        brume_collect_and_draw(plan, collect_nothing, (void *)plan, bits, &answer, error);
+        brume_collect_and_draw(plan, collect_nothing, plan, bits, NULL, &answer, error);
     brume_query_answer_close(answer);
     brume_bits_close(bits);
     return status;
