@@ -56,8 +56,8 @@ static brume_status read_claim(brume_plan *plan, brume_audited *a, brume_error *
 }
 
 /* The same question at a price that leaves hardly any noise. */
-static brume_status plan_sharply(const brume_question *question, brume_plan *plan,
-                                 brume_plan **out, brume_error *error)
+static brume_status plan_sharply(const brume_question *question, brume_plan *plan, brume_plan **out,
+                                 brume_error *error)
 {
     bool concentrated = plan->rule == BRUME_RULE_CONCENTRATED;
     brume_payment high = {.epsilon = concentrated ? NULL : "200",

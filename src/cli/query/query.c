@@ -8,15 +8,17 @@
 #include "cli/ledger/open_ledger.h"
 #include "cli/query/write_answer.h"
 
-static brume_status run(brume_call *call, brume_error *error)
+static brume_status ask(brume_call *call, bool limits_only, brume_error *error)
 {
     brume_ledger *ledger = NULL;
     brume_bits *bits = NULL;
     brume_query_answer *answer = NULL;
     brume_payment payment = brume_call_payment(call);
     brume_target target;
-    const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
-    BRUME_TRY(brume_call_check_price(call, error));
+    const brume_target *asked = !limits_only && brume_call_target(call, &target) ? &target : NULL;
+    payment.limits_only = limits_only;
+    if (!limits_only)
+        BRUME_TRY(brume_call_check_price(call, error));
     const brume_watch *watch = NULL;
     BRUME_TRY(brume_interrupt_watch(call, &watch, error));
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
@@ -33,12 +35,38 @@ static brume_status run(brume_call *call, brume_error *error)
     return status;
 }
 
+static brume_status run(brume_call *call, brume_error *error)
+{
+    return ask(call, false, error);
+}
+
+static brume_status run_limits(brume_call *call, brume_error *error)
+{
+    return ask(call, true, error);
+}
+
 static const char *const formats[] = {"table", "csv", "json", "html", NULL};
 static const brume_operand operands[] = {
     {.name = "SQL", .help = "one SELECT over registered datasets"}};
 static const brume_option options[] = {
     BRUME_PAYMENT_OPTIONS,
     BRUME_TARGET_OPTIONS,
+    BRUME_LIMIT_OPTION,
+    {.name = "format",
+     .type = BRUME_OPTION_CHOICE,
+     .argument = "FORMAT",
+     .choices = formats,
+     .help = "table (unless said), csv, json or html"},
+    BRUME_TIMEOUT_OPTION,
+    BRUME_LEDGER_OPTION,
+};
+
+static const char *const limits_examples[] = {
+    "limits 'SELECT COUNT(*) FROM visits' --epsilon 0.1",
+    NULL,
+};
+static const brume_option limits_options[] = {
+    BRUME_PAYMENT_OPTIONS,
     {.name = "format",
      .type = BRUME_OPTION_CHOICE,
      .argument = "FORMAT",
@@ -69,4 +97,19 @@ const brume_command brume_command_query = {
     .options = BRUME_LIST(options),
     .examples = examples,
     .run = run,
+};
+
+const brume_command brume_command_limits = {
+    .name = "limits",
+    .summary = "buy the choice of a query's limits, and nothing else",
+    .description =
+        "Chooses privately how much one unit may add to each count and sum of a query, as 'query' "
+        "does for a share of its price, and leaves the choice in the ledger: every later query "
+        "with the same rows, groups and statistic uses it for free. Prints each limit and about "
+        "how many units are above it at most.",
+    .usage = "SQL (--epsilon E [--delta D] | --rho R) [OPTION...]",
+    .operands = BRUME_LIST(operands),
+    .options = BRUME_LIST(limits_options),
+    .examples = limits_examples,
+    .run = run_limits,
 };

@@ -80,6 +80,12 @@ static char *value_text(const brume_value *value, const char *null, bool exactly
     return strdup(null);
 }
 
+/* What units above the limit may have beyond it, by estimate: the bar has it besides the noise. */
+static double allowance_of(const brume_answer_column *column)
+{
+    return column->cut_allowance > 0 ? column->cut_allowance : 0; /* NaN: none */
+}
+
 static void write_cells(brume_table *table, const brume_query_answer *answer, size_t row)
 {
     for (size_t i = 0; i < answer->column_count; i++) {
@@ -90,7 +96,9 @@ static void write_cells(brume_table *table, const brume_query_answer *answer, si
         if (answer->columns[i].is_key)
             continue;
         if (!isnan(answer->errors[cell]))
-            brume_table_cell(table, "%s", brume_rounded_up(answer->errors[cell]).text);
+            brume_table_cell(
+                table, "%s",
+                brume_rounded_up(answer->errors[cell] + allowance_of(&answer->columns[i])).text);
         else
             write_statement(table, &answer->columns[i]);
     }
@@ -126,6 +134,23 @@ static void write_bias(FILE *out, const brume_query_answer *answer)
         write_percent(out, open, "clamped", bias->clamped, bias->units);
         fprintf(out, " of about %.0f units, ± %s)", bias->units,
                 brume_rounded_up(bias->error_95).text);
+    }
+}
+
+/* The limits, and what was cut by them. */
+static void write_limits(FILE *out, const brume_query_answer *answer)
+{
+    for (size_t i = 0; i < answer->column_count; i++) {
+        const brume_answer_column *column = &answer->columns[i];
+        if (isnan(column->limit))
+            continue;
+        fprintf(out, "\n%s: one unit adds at most %s", column->name,
+                brume_shortest(column->limit).text);
+        if (!isnan(column->cut_units))
+            fprintf(out, "; at most about %.0f units had more", column->cut_units);
+        if (column->cut_allowance > 0)
+            fprintf(out, ", by estimate %s together, which the bar allows for",
+                    brume_rounded_up(column->cut_allowance).text);
     }
 }
 
@@ -170,6 +195,7 @@ static brume_status write_notes(const brume_call *call, const brume_query_answer
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     write_price(notes, answer);
     write_threshold(notes, answer);
+    write_limits(notes, answer);
     write_bias(notes, answer);
     if (fclose(notes) != 0) {
         free(text);

@@ -30,10 +30,12 @@
 #include "query/limit/total.h"
 #include "query/price/limited.h"
 
+enum { BRUME_TYPED_LIMITS = 16 };
+
 /* What the analyst pays, as typed; NULL: not typed. Exactly one of epsilon and rho. */
 typedef struct brume_payment {
     const char *epsilon, *delta, *rho;
-    const char *const *limits; /* "T" or "COLUMN=T", in the units of the query */
+    const char *limits[BRUME_TYPED_LIMITS]; /* "T" or "COLUMN=T", in the units of the query */
     size_t limit_count;
     bool limits_only; /* buy the choice of the limits and nothing else */
 } brume_payment;

@@ -12,6 +12,7 @@
 #include "number/rounding.h"
 #include "query/limit/clip.h"
 #include "query/limit/grid.h"
+#include "query/price/error_bar.h"
 #include "query/sql/formula.h"
 
 bool brume_plan_limits_totals(const brume_query *query)
@@ -272,6 +273,39 @@ brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error)
                                 &plan->price, error));
     brume_plan_apply_limits(plan);
     return BRUME_OK;
+}
+
+brume_status brume_plan_forget_limits(brume_plan *plan, brume_error *error)
+{
+    if (!plan->by_totals)
+        return BRUME_OK;
+    plan->asked = false;
+    for (size_t i = 0; i < plan->limit_count; i++) {
+        brume_plan_limit *limit = &plan->limits[i];
+        if (limit->source != BRUME_LIMIT_AUTO)
+            continue;
+        limit->known = limit->crowd = false;
+        limit->limit = 1;
+        limit->bins = 0;
+        limit->bin = BRUME_LIMIT_NO_BIN;
+    }
+    return brume_plan_price_limited(plan, error);
+}
+
+const brume_plan_limit *brume_plan_measure_limit(const brume_plan *plan, size_t measure)
+{
+    return plan->by_totals && plan->measure_limit[measure] >= 0
+               ? &plan->limits[plan->measure_limit[measure]]
+               : NULL;
+}
+
+double brume_plan_width_at(const brume_plan *plan, size_t measure, double limit)
+{
+    const brume_measure *one = &plan->measures[measure];
+    double scale = limit * reach_up(one) * one->noise;
+    int shift = brume_limit_shift(limit * reach_up(one), true, one->noise);
+    return ldexp(brume_error_width(plan->price.noise, ldexp(scale, shift), 0.05), -shift) *
+           brume_plan_step(plan, one);
 }
 
 double brume_plan_choice_share(const brume_plan *plan)

@@ -34,6 +34,15 @@ BRUME_MUST_USE brume_status brume_plan_price_limited(brume_plan *plan, brume_err
  * as 1. */
 void brume_plan_apply_limits(brume_plan *plan);
 
+/* Forget what was chosen, as after a rehearsal, and price anew. */
+BRUME_MUST_USE brume_status brume_plan_forget_limits(brume_plan *plan, brume_error *error);
+
+/* The limit of a measure; NULL: it has none. */
+const brume_plan_limit *brume_plan_measure_limit(const brume_plan *plan, size_t measure);
+
+/* Half-width at 95 % of a measure's noise if its limit were T, in the units of the query. */
+double brume_plan_width_at(const brume_plan *plan, size_t measure, double limit);
+
 /* The histogram of a limit, for the rule. */
 brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit);
 

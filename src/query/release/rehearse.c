@@ -6,6 +6,7 @@
 #include <brume/bits.h>
 
 #include "base/error.h"
+#include "query/plan/plan_limit.h"
 #include "query/release/collect_and_draw.h"
 
 /* Numbers that an answer with declared groups may have, drawn and shown: some gigabytes. */
@@ -104,5 +105,5 @@ brume_status brume_rehearse(const brume_question *question, brume_plan *plan, br
         brume_collect_and_draw(plan, collect_nothing, plan, bits, NULL, &answer, error);
     brume_query_answer_close(answer);
     brume_bits_close(bits);
-    return status;
+    return status == BRUME_OK ? brume_plan_forget_limits(plan, error) : status;
 }
