@@ -6,21 +6,22 @@
 
 #include "cli/frame/interrupt.h"
 #include "cli/ledger/open_ledger.h"
+#include "cli/query/plot_answer.h"
 #include "cli/query/write_answer.h"
 
-static brume_status ask(brume_call *call, bool limits_only, brume_error *error)
+static brume_status run(brume_call *call, brume_error *error)
 {
     brume_ledger *ledger = NULL;
     brume_bits *bits = NULL;
     brume_query_answer *answer = NULL;
     brume_payment payment = brume_call_payment(call);
     brume_target target;
-    const brume_target *asked = !limits_only && brume_call_target(call, &target) ? &target : NULL;
-    payment.limits_only = limits_only;
-    if (!limits_only)
-        BRUME_TRY(brume_call_check_price(call, error));
+    const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
+    BRUME_TRY(brume_call_check_price(call, error));
     const brume_watch *watch = NULL;
     BRUME_TRY(brume_interrupt_watch(call, &watch, error));
+    brume_plot_file plot;
+    BRUME_TRY(brume_plot_open(call, &plot, error));
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
     if (status == BRUME_OK)
         status = brume_bits_open(&bits, error);
@@ -28,24 +29,17 @@ static brume_status ask(brume_call *call, bool limits_only, brume_error *error)
         status = brume_ask(ledger, brume_call_operand(call, 0), &payment, asked, bits, watch,
                            &answer, error);
     if (status == BRUME_OK)
+        status = brume_plot_answer(&plot, answer, error);
+    if (status == BRUME_OK)
         status = brume_write_answer(call, answer, error);
+    brume_plot_close(&plot);
     brume_query_answer_close(answer);
     brume_bits_close(bits);
     brume_ledger_close(ledger);
     return status;
 }
 
-static brume_status run(brume_call *call, brume_error *error)
-{
-    return ask(call, false, error);
-}
-
-static brume_status run_limits(brume_call *call, brume_error *error)
-{
-    return ask(call, true, error);
-}
-
-static const char *const formats[] = {"table", "csv", "json", "html", NULL};
+static const char *const formats[] = {"table", "markdown", "csv", "json", "html", NULL};
 static const brume_operand operands[] = {
     {.name = "SQL", .help = "one SELECT over registered datasets"}};
 static const brume_option options[] = {
@@ -56,22 +50,11 @@ static const brume_option options[] = {
      .type = BRUME_OPTION_CHOICE,
      .argument = "FORMAT",
      .choices = formats,
-     .help = "table (unless said), csv, json or html"},
-    BRUME_TIMEOUT_OPTION,
-    BRUME_LEDGER_OPTION,
-};
-
-static const char *const limits_examples[] = {
-    "limits 'SELECT COUNT(*) FROM visits' --epsilon 0.1",
-    NULL,
-};
-static const brume_option limits_options[] = {
-    BRUME_PAYMENT_OPTIONS,
-    {.name = "format",
-     .type = BRUME_OPTION_CHOICE,
-     .argument = "FORMAT",
-     .choices = formats,
-     .help = "table (unless said), csv, json or html"},
+     .help = "table (unless said), markdown, csv, json or html"},
+    {.name = "plot",
+     .type = BRUME_OPTION_FILE,
+     .argument = "FILE.svg",
+     .help = "also draw the answer: bars with whiskers"},
     BRUME_TIMEOUT_OPTION,
     BRUME_LEDGER_OPTION,
 };
@@ -79,6 +62,7 @@ static const brume_option limits_options[] = {
 static const char *const examples[] = {
     "query 'SELECT ward, COUNT(*), AVG(age) FROM visits GROUP BY ward' --epsilon 0.5",
     "query 'SELECT COUNT(DISTINCT patient) FROM visits' --within 20 --format csv",
+    "query 'SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward' --epsilon 0.5 --plot wards.svg",
     NULL,
 };
 
@@ -97,19 +81,4 @@ const brume_command brume_command_query = {
     .options = BRUME_LIST(options),
     .examples = examples,
     .run = run,
-};
-
-const brume_command brume_command_limits = {
-    .name = "limits",
-    .summary = "buy the choice of a query's limits, and nothing else",
-    .description =
-        "Chooses privately how much one unit may add to each count and sum of a query, as 'query' "
-        "does for a share of its price, and leaves the choice in the ledger: every later query "
-        "with the same rows, groups and statistic uses it for free. Prints each limit and about "
-        "how many units are above it at most.",
-    .usage = "SQL (--epsilon E [--delta D] | --rho R) [OPTION...]",
-    .operands = BRUME_LIST(operands),
-    .options = BRUME_LIST(limits_options),
-    .examples = limits_examples,
-    .run = run_limits,
 };

@@ -1,4 +1,5 @@
-/* An answer on the terminal or in a file: a table with notes below it, CSV, HTML, JSON. */
+/* An answer on the terminal or in a file: a table with notes below it, Markdown,
+ * CSV, HTML, JSON. */
 #include "cli/query/write_answer.h"
 
 #include <math.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 
 #include "base/csv_write.h"
+#include "cli/frame/readable.h"
 #include "cli/frame/table.h"
 #include "cli/frame/wrap.h"
 #include "cli/query/ask.h"
@@ -23,7 +25,7 @@ static char **table_heads(const brume_query_answer *answer)
         if ((heads[used] = malloc(size)))
             snprintf(heads[used++], size, "%s%s", column->is_key ? "" : ">", column->name);
         if (!column->is_key)
-            heads[used++] = strdup("± 95 %");
+            heads[used++] = strdup(">± 95 %");
     }
     return heads;
 }
@@ -56,9 +58,7 @@ static bool is_whole(const brume_value *value)
     return value->number == floor(value->number) && fabs(value->number) < 0x1p53;
 }
 
-/* A value as text, a number with six digits or, `exactly`, with all of them; the caller frees it.
- */
-static char *value_text(const brume_value *value, const char *null, bool exactly)
+char *brume_value_text(const brume_value *value, const char *null, bool exactly)
 {
     char *text = NULL;
     switch (value->kind) {
@@ -80,26 +80,32 @@ static char *value_text(const brume_value *value, const char *null, bool exactly
     return strdup(null);
 }
 
-/* What units above the limit may have beyond it, by estimate: the bar has it besides the noise. */
-static double allowance_of(const brume_answer_column *column)
+/* A number and its error bar, in the same decimals. */
+static void write_number(brume_table *table, double value, double error)
 {
-    return column->cut_allowance > 0 ? column->cut_allowance : 0; /* NaN: none */
+    bool whole = value == floor(value) && error == floor(error);
+    brume_readable shown = brume_value_and_error(value + 0.0, error, whole); /* there is no -0 */
+    brume_table_cell(table, "%s", shown.value.text);
+    brume_table_cell(table, "%s", shown.error.text);
 }
 
 static void write_cells(brume_table *table, const brume_query_answer *answer, size_t row)
 {
     for (size_t i = 0; i < answer->column_count; i++) {
         size_t cell = row * answer->column_count + i;
-        char *text = value_text(&answer->values[cell], "NULL", false);
+        const brume_value *value = &answer->values[cell];
+        double error = brume_query_answer_bar(answer, cell);
+        bool is_key = answer->columns[i].is_key, barred = !is_key && !isnan(error);
+        if (barred && value->kind == BRUME_VALUE_NUMBER && isfinite(value->number)) {
+            write_number(table, value->number, error);
+            continue;
+        }
+        char *text = brume_value_text(value, "NULL", false);
         brume_table_cell(table, "%s", text ? text : "");
         free(text);
-        if (answer->columns[i].is_key)
-            continue;
-        if (!isnan(answer->errors[cell]))
-            brume_table_cell(
-                table, "%s",
-                brume_rounded_up(answer->errors[cell] + allowance_of(&answer->columns[i])).text);
-        else
+        if (barred)
+            brume_table_cell(table, "%s", brume_rounded_up(error).text);
+        else if (!is_key)
             write_statement(table, &answer->columns[i]);
     }
 }
@@ -210,7 +216,7 @@ static brume_status write_notes(const brume_call *call, const brume_query_answer
     return BRUME_OK;
 }
 
-static brume_status write_table(brume_call *call, const brume_query_answer *answer,
+static brume_status write_table(brume_call *call, const brume_query_answer *answer, bool markdown,
                                 brume_error *error)
 {
     brume_table *table = NULL;
@@ -220,7 +226,8 @@ static brume_status write_table(brume_call *call, const brume_query_answer *answ
     for (size_t i = 0; status == BRUME_OK && i < answer->row_count; i++)
         write_cells(table, answer, i);
     if (status == BRUME_OK)
-        status = brume_table_write(table, call, error);
+        status = markdown ? brume_table_write_markdown(table, call, error)
+                          : brume_table_write(table, call, error);
     brume_table_close(table);
     free_heads(heads);
     if (status == BRUME_OK && answer->row_count == 0)
@@ -270,7 +277,7 @@ static void write_grid_row(FILE *out, grid_format format, const brume_query_answ
     fputs(format == GRID_HTML ? "<tr>" : "", out);
     for (size_t i = 0; i < answer->column_count; i++) {
         size_t cell = row * answer->column_count + i;
-        char *text = value_text(&answer->values[cell], "", true);
+        char *text = brume_value_text(&answer->values[cell], "", true);
         write_grid_cell(out, format, false, i == 0, text ? text : "");
         free(text);
         if (answer->columns[i].is_key)
@@ -319,8 +326,9 @@ brume_status brume_write_answer(brume_call *call, const brume_query_answer *answ
     const char *format = brume_call_text(call, "format");
     if (call->json || (format && strcmp(format, "json") == 0))
         return write_json(call, answer, error);
-    if (!format || strcmp(format, "table") == 0)
-        return write_table(call, answer, error);
+    bool markdown = format && strcmp(format, "markdown") == 0;
+    if (!format || markdown || strcmp(format, "table") == 0)
+        return write_table(call, answer, markdown, error);
     write_grid(call, strcmp(format, "html") == 0 ? GRID_HTML : GRID_CSV, answer);
     return BRUME_OK;
 }

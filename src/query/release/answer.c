@@ -64,6 +64,12 @@ void brume_query_answer_close(brume_query_answer *answer)
     free(answer);
 }
 
+double brume_query_answer_bar(const brume_query_answer *answer, size_t cell)
+{
+    double allowance = answer->columns[cell % answer->column_count].cut_allowance;
+    return answer->errors[cell] + (allowance > 0 ? allowance : 0); /* NaN: none */
+}
+
 brume_status brume_query_answer_set(brume_query_answer *answer, size_t row, size_t column,
                                     const brume_value *value, brume_error *error)
 {
