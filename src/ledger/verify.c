@@ -22,6 +22,7 @@ typedef struct replay {
     json_t *reservations; /* id -> {"answer_key","state"} */
     json_t *charges;      /* "id dataset" -> true */
     json_t *answers;      /* key -> {"committed","hash"} */
+    size_t notes;         /* so many of them are parts of an answer */
     char previous[BRUME_DIGEST_TEXT];
     uint64_t rows;
 } replay;
@@ -139,11 +140,13 @@ static brume_status replay_note(replay *all, uint64_t id, const json_t *body, br
     if (!reservation || !answer_key || !hash ||
         strcmp(text_of(reservation, "state"), "reserved") != 0)
         return broken(id, "a note on a reservation that is not open", error);
-    if (!json_object_get(all->answers, answer_key) &&
-        !set(all->answers, answer_key,
-             json_pack("{s:I,s:s}", "committed", (json_int_t)id, "hash", hash)))
-        return broken(id, "out of memory", error);
-    return BRUME_OK;
+    if (json_object_get(all->answers, answer_key))
+        return BRUME_OK;
+    all->notes++;
+    return set(all->answers, answer_key,
+               json_pack("{s:I,s:s}", "committed", (json_int_t)id, "hash", hash))
+               ? BRUME_OK
+               : broken(id, "out of memory", error);
 }
 
 static brume_status replay_version(replay *all, uint64_t id, const json_t *body, brume_error *error)
@@ -369,7 +372,7 @@ static brume_status verify_snapshot(brume_ledger *ledger, replay *all, brume_err
 
 brume_status brume_verify_now(brume_ledger *ledger, brume_ledger_report *report, brume_error *error)
 {
-    replay all = {json_object(), json_object(), json_object(), json_object(), "", 0};
+    replay all = {json_object(), json_object(), json_object(), json_object(), 0, "", 0};
     brume_status status = BRUME_OK;
     if (!all.datasets || !all.reservations || !all.charges || !all.answers)
         status = brume_fail(error, BRUME_EMEMORY, NULL, "verifying the ledger: out of memory");
@@ -378,7 +381,7 @@ brume_status brume_verify_now(brume_ledger *ledger, brume_ledger_report *report,
     if (status == BRUME_OK)
         *report = (brume_ledger_report){all.rows, json_object_size(all.datasets),
                                         json_object_size(all.reservations),
-                                        json_object_size(all.answers)};
+                                        json_object_size(all.answers) - all.notes};
     json_decref(all.datasets);
     json_decref(all.reservations);
     json_decref(all.charges);

@@ -141,10 +141,11 @@ static void explaining_spends_nothing_and_says_what_asking_charges(void **state)
     brume_error error = {0};
     open_clinic(&all, -1, 14);
     const char *sql = "SELECT age, COUNT(*) FROM visits GROUP BY age";
-    brume_payment payment = {.epsilon = "0.5", .delta = "1e-5"};
-    json_t *plan = NULL;
+    /* with a typed limit nothing is left to be chosen between explaining and asking */
+    brume_payment payment = {.epsilon = "0.5", .delta = "1e-5", .limits = {"2"}, .limit_count = 1};
+    json_t *plan = NULL, *answer = NULL;
     assert_ok(brume_explain(all.ledger, sql, &payment, NULL, &plan, &error));
-    json_t *answer = ask(&all, sql, "0.5", "1e-5");
+    assert_ok(ask_json(all.ledger, sql, &payment, NULL, all.bits, NULL, &answer, &error));
     assert_true(json_equal(json_object_get(plan, "cost"), json_object_get(answer, "cost")));
     json_t *measures = json_object_get(plan, "plan");
     size_t index;
