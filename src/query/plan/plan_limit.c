@@ -313,9 +313,9 @@ double brume_plan_choice_share(const brume_plan *plan)
     if (!brume_plan_chooses(plan))
         return 0;
     if (plan->limits_only)
-        return 1;
+        return brume_plan_joint_share(plan);
     bool laplace = plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE;
-    return (laplace ? 0.1 : 0.2) + (plan->asked ? 0.05 : 0);
+    return brume_plan_joint_share(plan) * ((laplace ? 0.1 : 0.2) + (plan->asked ? 0.05 : 0));
 }
 
 const char *brume_plan_limits_word(const brume_plan *plan)
