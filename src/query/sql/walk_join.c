@@ -1,8 +1,8 @@
 /* Joins: JOIN ... ON, USING, and by comma.
  *
- * Joins keep the unit: two protected sides must be joined on it; a public side may be joined on
- * anything, since that multiplies a unit's own rows only. Which rows a unit has in the result is
- * then a function of that unit's rows alone. */
+ * Joins keep the unit: two protected sides must be joined on it or along a link (walk_link.c); a
+ * public side may be joined on anything, since that multiplies a unit's own rows only. Which rows a
+ * unit has in the result is then a function of that unit's rows alone. */
 #include "query/sql/walk_from.h"
 
 #include <string.h>
@@ -98,35 +98,53 @@ static bool is_public(const brume_walk_scope *scope)
     return scope->relation->privacy == BRUME_PRIVACY_PUBLIC;
 }
 
-/* Whether the two may be joined in this way. */
-static bool check_join(brume_walk *walk, const brume_walk_scope *left,
-                       const brume_walk_scope *right, brume_join kind, brume_node condition)
+/* May the two be joined, and along which link? Their units are found where they are needed, and
+ * the condition is completed. A link gives the unit only where the row that it goes to cannot be
+ * missing. False: refused. */
+static bool check_units(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
+                        brume_join kind, brume_node *condition, brume_walk_link *link)
 {
-    brume_builder *builder = &walk->builder;
-    const brume_relation *a = left->relation, *b = right->relation;
-    if (a->privacy == BRUME_PRIVACY_ROW || b->privacy == BRUME_PRIVACY_ROW) {
-        brume_build_fail(builder, BRUME_EUNSUPPORTED, "register it with a column as its unit",
+    *link = BRUME_LINK_NONE;
+    if (left->relation->privacy == BRUME_PRIVACY_ROW ||
+        right->relation->privacy == BRUME_PRIVACY_ROW) {
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
+                         "register it with a column as its unit",
                          "a dataset whose unit is the row cannot be joined");
         return false;
     }
-    if (!is_public(left) && !is_public(right)) {
-        if (!brume_walk_units_match(walk, a, b))
-            return false;
-        if (!brume_walk_unit_equality(left, right, condition)) {
-            brume_build_fail(builder, BRUME_EUNSUPPORTED, "write ON a.UNIT = b.UNIT (AND ...)",
-                             "datasets can be joined only on their units");
-            return false;
-        }
+    if (is_public(left) || is_public(right))
+        return true;
+    *link = brume_walk_find_link(left, right, *condition, NULL);
+    bool missing = kind == BRUME_JOIN_FULL ||
+                   (kind == BRUME_JOIN_LEFT && *link == BRUME_LINK_TO_RIGHT) ||
+                   (kind == BRUME_JOIN_RIGHT && *link == BRUME_LINK_TO_LEFT);
+    if (*link > BRUME_LINK_SAME_KEY && !missing)
+        return true;
+    brume_walk_link known = *link;
+    *link = BRUME_LINK_NONE;
+    return brume_walk_match_units(walk, left, right, known, condition);
+}
+
+/* The expression that holds the unit of the join's rows; NULL: there is none, or none yet (then
+ * *privacy is not UNIT), or it failed. */
+static brume_node unit_of_join(brume_walk *walk, const brume_relation *a, const brume_relation *b,
+                               brume_join kind, brume_walk_link link, brume_privacy *privacy)
+{
+    const brume_relation *from = a->privacy == BRUME_PRIVACY_PUBLIC ? b : a;
+    if (kind == BRUME_JOIN_RIGHT && b->privacy != BRUME_PRIVACY_PUBLIC)
+        from = b;
+    if (link == BRUME_LINK_TO_LEFT || link == BRUME_LINK_TO_RIGHT)
+        from = link == BRUME_LINK_TO_LEFT ? a : b;
+    *privacy = from->privacy;
+    if (*privacy != BRUME_PRIVACY_UNIT)
+        return NULL;
+    brume_node unit = from->columns[from->unit].reference;
+    if (kind == BRUME_JOIN_FULL) {
+        brume_node units[2] = {brume_walk_nullable(walk, a->columns[a->unit].reference),
+                               brume_walk_nullable(walk, b->columns[b->unit].reference)};
+        return brume_build_choice(&walk->builder, BRUME_OPERATION_COALESCE, units, 2);
     }
-    if ((kind == BRUME_JOIN_LEFT && is_public(left) && !is_public(right)) ||
-        (kind == BRUME_JOIN_RIGHT && is_public(right) && !is_public(left)) ||
-        (kind == BRUME_JOIN_FULL && (is_public(left) || is_public(right)))) {
-        brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                         "put the public table on the side that may be missing, or use JOIN",
-                         "this outer join with a public table is not supported");
-        return false;
-    }
-    return brume_walk_check_plain(walk, condition);
+    return unit;
 }
 
 /* The columns of both sides, by the references that the scopes have after the join, and room for
@@ -151,25 +169,6 @@ static bool join_columns(brume_walk *walk, const brume_walk_scope *left,
                 columns[(*count)++] = each->columns[i];
     *out = columns;
     return true;
-}
-
-/* The unit of the result; false: it cannot be built. Of two public sides it is NULL. */
-static bool join_units(brume_walk *walk, const brume_relation *a, const brume_relation *b,
-                       brume_join kind, brume_node *unit)
-{
-    bool left_public = a->privacy == BRUME_PRIVACY_PUBLIC;
-    bool right_public = b->privacy == BRUME_PRIVACY_PUBLIC;
-    brume_node units[2] = {left_public ? NULL : a->columns[a->unit].reference,
-                           right_public ? NULL : b->columns[b->unit].reference};
-    *unit = units[0] ? units[0] : units[1];
-    if (kind == BRUME_JOIN_RIGHT && units[1])
-        *unit = units[1];
-    if (kind != BRUME_JOIN_FULL)
-        return true;
-    units[0] = brume_walk_nullable(walk, units[0]);
-    units[1] = brume_walk_nullable(walk, units[1]);
-    *unit = brume_build_choice(&walk->builder, BRUME_OPERATION_COALESCE, units, 2);
-    return *unit != NULL;
 }
 
 /* The sources of both in one list, with different names. */
@@ -212,8 +211,21 @@ static brume_walk_scope joined_scope(const brume_walk_scope *left, const brume_w
 bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
                             brume_join kind, brume_node condition)
 {
+    brume_builder *builder = &walk->builder;
+    brume_walk_link link;
+    if (!check_units(walk, left, right, kind, &condition, &link))
+        return false;
     const brume_relation *a = left->relation, *b = right->relation;
-    if (!check_join(walk, left, right, kind, condition))
+    bool left_public = is_public(left), right_public = is_public(right);
+    if ((kind == BRUME_JOIN_LEFT && left_public && !right_public) ||
+        (kind == BRUME_JOIN_RIGHT && right_public && !left_public) ||
+        (kind == BRUME_JOIN_FULL && (left_public || right_public))) {
+        brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                         "put the public table on the side that may be missing, or use JOIN",
+                         "this outer join with a public table is not supported");
+        return false;
+    }
+    if (!brume_walk_check_plain(walk, condition))
         return false;
     brume_relation *made = brume_walk_relation(walk, BRUME_RELATION_JOIN);
     if (!made)
@@ -228,12 +240,13 @@ bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk
         return false;
     brume_relation_column *columns = NULL;
     size_t count = 0;
-    brume_node unit = NULL;
-    if (!join_columns(walk, left, right, &columns, &count) || !join_units(walk, a, b, kind, &unit))
+    if (!join_columns(walk, left, right, &columns, &count))
+        return false;
+    brume_node unit = unit_of_join(walk, a, b, kind, link, &made->privacy);
+    if (made->privacy == BRUME_PRIVACY_UNIT && !unit)
         return false;
     made->columns = columns;
     made->column_count = count;
-    made->privacy = is_public(left) && is_public(right) ? BRUME_PRIVACY_PUBLIC : BRUME_PRIVACY_UNIT;
     if (made->privacy == BRUME_PRIVACY_UNIT) {
         /* The unit stands last, nameless. */
         columns[count] =
@@ -242,12 +255,14 @@ bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk
         made->column_count = count + 1;
     }
     /* A FULL JOIN with more conditions may leave a unit one unmatched row on each side. */
-    made->grain_known = kind != BRUME_JOIN_FULL && !is_public(left) && !is_public(right) &&
+    made->grain_known = kind != BRUME_JOIN_FULL && !left_public && !right_public &&
                         a->grain_known && b->grain_known && a->grain_count == 0 &&
                         b->grain_count == 0;
     if (!join_sources(walk, left, right))
         return false;
-    *left = joined_scope(left, right, made, unit);
+    brume_walk_scope joined = joined_scope(left, right, made, unit);
+    brume_walk_join_keys(&joined, left, right, kind, link);
+    *left = joined;
     return true;
 }
 
