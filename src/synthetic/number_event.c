@@ -1,7 +1,7 @@
 /* Noise on one number, for a price. */
 #include "synthetic/number_event.h"
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

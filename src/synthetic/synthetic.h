@@ -2,10 +2,10 @@
 #ifndef BRUME_SYNTHETIC_SYNTHETIC_H
 #define BRUME_SYNTHETIC_SYNTHETIC_H
 
-#include <brume/direct.h>
-#include <brume/multiplicative_weights.h>
-#include <brume/small_database.h>
-#include <brume/synthetic.h>
+#include <brume/synthetic/direct.h>
+#include <brume/synthetic/multiplicative_weights.h>
+#include <brume/synthetic/small_database.h>
+#include <brume/synthetic/synthetic.h>
 
 typedef struct brume_synthetic_plan {
     bool buys; /* the number of records, with `records_event`; MWEM does it itself */

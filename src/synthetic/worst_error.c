@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <brume/mechanism.h>
-#include <brume/noise.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

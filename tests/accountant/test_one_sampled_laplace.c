@@ -7,7 +7,7 @@
 
 #include <mpfr.h>
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 
 #include "accountant/terms.h"
 #include "one_order.h"

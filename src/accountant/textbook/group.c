@@ -7,7 +7,7 @@
  * rho becomes size^2 rho, which has no such rule once the mechanism can fail, so that with a
  * failure only the pure guarantee is left. Only shifted noise is exact for groups: another
  * mechanism that attains epsilon need not attain the worst law of a group. */
-#include <brume/method.h>
+#include <brume/account/method.h>
 
 #include <math.h>
 

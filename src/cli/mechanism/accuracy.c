@@ -1,7 +1,7 @@
 /* brume accuracy: how far off a release may be, and how likely. */
 #include "cli/command.h"
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "cli/mechanism/term.h"
 

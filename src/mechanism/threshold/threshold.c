@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "base/error.h"
 #include "mechanism/ball.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <brume/sparse_vector.h>
+#include <brume/mechanism/sparse_vector.h>
 
 #include "mechanism/trial.h"
 

@@ -9,7 +9,7 @@
  *   2. looks for units thinly spread above the top, two or four bins together;
  *   3. continues a falling tail by the fall of its last octaves, unless the bins above say that it
  *      broke off;
- *   4. goes down from the top where many cells make the noise dear.
+ *   4. goes down from the top where many cells make the noise large.
  * A crowd far above the rest (a few accounts that have most of the rows) makes it ask for one more
  * count, of the units above an edge, before it believes in it. */
 #ifndef BRUME_QUERY_LIMIT_CHOOSE_H

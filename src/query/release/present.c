@@ -76,7 +76,7 @@ static bool interval_of(const brume_formula *formula, const interval_source *fro
         return true;
     case BRUME_FORMULA_DIVIDE:
         if (!(part[1].lower > 0))
-            return false; /* the divisor may be nothing but noise */
+            return false; /* the divisor may be all noise */
         *out = multiply(part[0], (brume_interval){1 / part[1].upper, 1 / part[1].lower});
         return true;
     case BRUME_FORMULA_ROUND: {

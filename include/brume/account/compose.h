@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <brume/cost.h>
+#include <brume/account/cost.h>
 #include <brume/interval.h>
 #include <brume/status.h>
 

@@ -22,8 +22,8 @@
 
 #include <brume/bits.h>
 #include <brume/decimal.h>
-#include <brume/event.h>
-#include <brume/select.h>
+#include <brume/mechanism/event.h>
+#include <brume/noise/select.h>
 
 #ifdef __cplusplus
 extern "C" {

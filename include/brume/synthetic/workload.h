@@ -20,7 +20,7 @@
 
 #include <brume/adjacency.h>
 #include <brume/status.h>
-#include <brume/universe.h>
+#include <brume/synthetic/universe.h>
 
 #ifdef __cplusplus
 extern "C" {

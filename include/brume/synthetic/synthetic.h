@@ -21,9 +21,9 @@
 #include <stdint.h>
 
 #include <brume/bits.h>
-#include <brume/event.h>
-#include <brume/mwem.h>
-#include <brume/workload.h>
+#include <brume/mechanism/event.h>
+#include <brume/synthetic/mwem.h>
+#include <brume/synthetic/workload.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,7 +44,7 @@ typedef struct brume_synthetic_options {
     double epsilon, rho;       /* one of them, the other 0; see 2 */
     double records;            /* see 3; a whole number up to 2^33 */
     uint64_t rounds;           /* of MWEM; of the fit to noisy answers */
-    double alpha;              /* WEIGHTS: see brume/multiplicative_weights.h */
+    double alpha;              /* WEIGHTS: see brume/synthetic/multiplicative_weights.h */
     uint64_t size;             /* SMALL_DATABASE: records of it */
     uint64_t most_candidates;  /* SMALL_DATABASE: refuse beyond */
     double beta;               /* the report's bound fails with at most this probability */

@@ -18,10 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <brume/interquartile.h>
-#include <brume/quantile.h>
-#include <brume/regression.h>
-#include <brume/triangle.h>
+#include <brume/statistic/interquartile.h>
+#include <brume/statistic/quantile.h>
+#include <brume/statistic/regression.h>
+#include <brume/statistic/triangle.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,9 +58,9 @@ BRUME_API BRUME_MUST_USE brume_status brume_answer_instability(uint64_t distance
                                                                brume_instability *out,
                                                                brume_error *error);
 
-/* Of ln q, q as in brume/regression.h, in nats: local is the bound ln(l/(l-1))/2, infinite for
- * l <= 1, smooth is infinite whatever the data is. distance is that of brume_regression_distance;
- * of a bound below 2^-8 nats it is 0. Nothing here is exact. */
+/* Of ln q, q as in brume/statistic/regression.h, in nats: local is the bound ln(l/(l-1))/2,
+ * infinite for l <= 1, smooth is infinite whatever the data is. distance is that of
+ * brume_regression_distance; of a bound below 2^-8 nats it is 0. Nothing here is exact. */
 BRUME_API BRUME_MUST_USE brume_status brume_regression_instability(const brume_gram *gram,
                                                                    double bound,
                                                                    brume_instability *out,

@@ -6,7 +6,8 @@
  * own gaps are never seen. Proofs: proofs/laplace.md, proofs/gaussian.md, proofs/grid_noise.md.
  *
  * Values must be finite, so clamp them first: an error that depends on data is an answer. For many
- * integers see brume/laplace.h and brume/gaussian.h: same guarantee, thousands of times faster. */
+ * integers see brume/noise/laplace.h and brume/noise/gaussian.h: same guarantee, thousands of times
+ * faster. */
 #ifndef BRUME_RELEASE_H
 #define BRUME_RELEASE_H
 

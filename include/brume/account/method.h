@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 #include <brume/status.h>
 
 #ifdef __cplusplus

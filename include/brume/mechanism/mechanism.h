@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include <brume/bits.h>
-#include <brume/cost.h>
-#include <brume/event.h>
+#include <brume/account/cost.h>
+#include <brume/mechanism/event.h>
 #include <brume/interval.h>
 #include <brume/status.h>
 

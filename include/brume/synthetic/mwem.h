@@ -25,8 +25,8 @@
 #include <stdbool.h>
 
 #include <brume/bits.h>
-#include <brume/event.h>
-#include <brume/workload.h>
+#include <brume/mechanism/event.h>
+#include <brume/synthetic/workload.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -11,7 +11,7 @@
  * 3. The answer is clamped to +-2^62 grid steps.
  * 4. scale = 0 gives the rounded location, halves upwards.
  * 5. Meant for one draw per released value: microseconds each. For integers and many draws see
- *    brume/noise.h. */
+ *    brume/noise/noise.h. */
 #ifndef BRUME_GRID_NOISE_H
 #define BRUME_GRID_NOISE_H
 

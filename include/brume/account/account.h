@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <brume/compose.h>
-#include <brume/event.h>
-#include <brume/expression.h>
-#include <brume/method.h>
+#include <brume/account/compose.h>
+#include <brume/mechanism/event.h>
+#include <brume/mechanism/expression.h>
+#include <brume/account/method.h>
 #include <brume/status.h>
 
 #ifdef __cplusplus

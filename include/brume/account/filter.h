@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <brume/cost.h>
+#include <brume/account/cost.h>
 #include <brume/decimal.h>
 #include <brume/status.h>
 

@@ -1,5 +1,5 @@
 /* The standard deviation of a linear regression's prediction at a public point, per unit of noise:
- * q = sqrt(z^T A^-1 z), A the Gram matrix of the rows in units of norm^2 (brume/gram.h).
+ * q = sqrt(z^T A^-1 z), A the Gram matrix of the rows in units of norm^2 (brume/statistic/gram.h).
  *
  * q has neither a finite global nor a finite smooth sensitivity: A may be nearly singular. ln q has
  * a small local one where the least eigenvalue l of A is large: LS(ln q) <= ln(l/(l-1))/2, under
@@ -8,7 +8,7 @@
 #ifndef BRUME_REGRESSION_H
 #define BRUME_REGRESSION_H
 
-#include <brume/gram.h>
+#include <brume/statistic/gram.h>
 
 #ifdef __cplusplus
 extern "C" {

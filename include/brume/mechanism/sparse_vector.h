@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include <brume/bits.h>
-#include <brume/event.h>
+#include <brume/mechanism/event.h>
 
 #ifdef __cplusplus
 extern "C" {

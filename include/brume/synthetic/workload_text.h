@@ -24,8 +24,8 @@
 #ifndef BRUME_WORKLOAD_TEXT_H
 #define BRUME_WORKLOAD_TEXT_H
 
-#include <brume/schema.h>
-#include <brume/workload.h>
+#include <brume/synthetic/schema.h>
+#include <brume/synthetic/workload.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
-#include <brume/cost.h>
-#include <brume/method.h>
+#include <brume/account/cost.h>
+#include <brume/account/method.h>
 #include <brume/status.h>
 
 #ifdef __cplusplus

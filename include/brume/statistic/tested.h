@@ -3,11 +3,11 @@
 #ifndef BRUME_TESTED_H
 #define BRUME_TESTED_H
 
-#include <brume/interquartile.h>
-#include <brume/quantile.h>
-#include <brume/regression.h>
-#include <brume/stability.h>
-#include <brume/triangle.h>
+#include <brume/statistic/interquartile.h>
+#include <brume/statistic/quantile.h>
+#include <brume/statistic/regression.h>
+#include <brume/mechanism/stability.h>
+#include <brume/statistic/triangle.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,8 +27,8 @@ typedef struct brume_tested_count {
 } brume_tested_count;
 BRUME_API brume_tested brume_tested_reciprocal(brume_tested_count *count);
 
-/* ln of the standard deviation of a prediction, in steps (brume/regression.h). A bound of b steps
- * stands for LS(ln q) <= (b - 2) step: see there. */
+/* ln of the standard deviation of a prediction, in steps (brume/statistic/regression.h). A bound of
+ * b steps stands for LS(ln q) <= (b - 2) step: see there. */
 typedef struct brume_tested_prediction {
     const brume_gram *gram;
     const double *point;

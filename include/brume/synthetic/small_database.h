@@ -14,8 +14,8 @@
 #define BRUME_SMALL_DATABASE_H
 
 #include <brume/bits.h>
-#include <brume/event.h>
-#include <brume/workload.h>
+#include <brume/mechanism/event.h>
+#include <brume/synthetic/workload.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <brume/event.h>
-#include <brume/mechanism.h>
+#include <brume/mechanism/event.h>
+#include <brume/mechanism/mechanism.h>
 
 #ifdef __cplusplus
 extern "C" {
