@@ -96,8 +96,8 @@ static brume_status certify(const brume_search_for *c, const brume_term *terms, 
 {
     brume_composition near;
     double excess;
-    brume_asked asked = {.at = c->epsilon, .width = tolerance, .upper_end = !c->both_ends,
-                         .sought = c->delta};
+    brume_asked asked = {
+        .at = c->epsilon, .width = tolerance, .upper_end = !c->both_ends, .sought = c->delta};
     BRUME_TRY(brume_account_delta_near(terms, count, &asked, &near, &excess, error));
     *out = read_composition(&near, excess, c->delta);
     return BRUME_OK;
@@ -109,8 +109,8 @@ brume_status brume_calibrate_delta(const brume_search_for *c, double tolerance,
     brume_composition near;
     double excess;
     brume_asked asked = {.at = c->epsilon, .width = tolerance, .upper_end = !is_thinned(c)};
-    BRUME_TRY(brume_account_delta_near(c->terms, c->expression->count, &asked, &near, &excess,
-                                       error));
+    BRUME_TRY(
+        brume_account_delta_near(c->terms, c->expression->count, &asked, &near, &excess, error));
     *delta = near.value;
     *by_laws = near.has_lower && !brume_calibrate_is_curved(c);
     if (excess > 0 && near.value.upper - excess > near.value.lower)
