@@ -10,10 +10,11 @@
 
 static const double band_width = 1e-9; /* a banded line this narrow is not laid again */
 /* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
-static const double patience = 1.2e7, enough_width = 6e-7;
-static const double most_work = 9e7;     /* nanoseconds or so of one line */
-static const double lopsided_work = 1e7; /* the same for a law on a Poisson sample */
-static const double quick_work = 2.5e6;  /* ... if only the upper end is of use */
+static const double patience = 5e7, enough_width = 6e-7;
+static const double sampled_patience = 1.2e7; /* ... of mixtures with a sample: two orders */
+static const double most_work = 9e7;          /* nanoseconds or so of one line */
+static const double lopsided_work = 1e7;      /* the same for a law on a Poisson sample */
+static const double quick_work = 2.5e6;       /* ... if only the upper end is of use */
 
 const char brume_route_plain[] = "contour integral of the loss transform";
 static const char route_fold[] = "contour integral folded onto the lattice of losses";
@@ -134,10 +135,14 @@ static double width_to_reach(const brume_task *task, const brume_line *line, dou
     return fmax(task->width, of_epsilon * in_delta);
 }
 
-/* Laws of several kinds, or on a sample? (A Gaussian among them would end the line.) */
-static bool is_mixture(const brume_task *task)
+/* How much work a line may be that narrows more than the goal of mixtures asks for. (A Gaussian
+ * among the laws would end the line without a band.) */
+static double patience_with(const brume_task *task)
 {
-    return task->count > 1 || task->laws[0].orders_differ;
+    for (size_t i = 0; i < task->count; i++)
+        if (task->laws[i].orders_differ)
+            return sampled_patience;
+    return task->count > 1 ? patience : INFINITY;
 }
 
 /* After a line: is the answer narrow, or is there a line that is worth laying? `before`: how wide
@@ -166,7 +171,7 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
         return BRUME_ROUTE_PASSED;
     double next = next_width(task, line, gap, goal * answer->value.upper,
                              gap < 1e-2 * answer->value.upper, &task->line_work);
-    if (task->line_work > patience && !task->upper_end && is_mixture(task)) {
+    if (task->line_work > patience_with(task) && !task->upper_end) {
         double enough = width_to_reach(task, line, enough_width);
         if (gap <= enough * answer->value.upper)
             return BRUME_ROUTE_FINAL;
