@@ -10,7 +10,7 @@
 
 static const double band_width = 1e-9; /* a banded line this narrow is not laid again */
 /* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
-static const double patience = 5e7, enough_width = 6e-7;
+static const double patience = 8.5e7, enough_width = 6e-7;
 static const double sampled_patience = 1.2e7; /* ... of mixtures with a sample: two orders */
 static const double most_work = 9e7;          /* nanoseconds or so of one line */
 static const double lopsided_work = 1e7;      /* the same for a law on a Poisson sample */
@@ -169,25 +169,23 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
     if (!banded || line->cut || task->spent > 2 * most_work ||
         (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
         return BRUME_ROUTE_PASSED;
-    double next = next_width(task, line, gap, goal * answer->value.upper,
-                             gap < 1e-2 * answer->value.upper, &task->line_work);
-    if (task->line_work > patience_with(task) && !task->upper_end) {
-        double enough = width_to_reach(task, line, enough_width);
-        if (gap <= enough * answer->value.upper)
-            return BRUME_ROUTE_FINAL;
-        next = next_width(task, line, gap, enough * answer->value.upper,
-                          gap < 1e-2 * answer->value.upper, &task->line_work);
-    }
-    if (!(next > 0))
-        return BRUME_ROUTE_PASSED;
-    task->line_width = next;
-    return BRUME_ROUTE_AGAIN;
+    bool near = gap < 1e-2 * answer->value.upper;
+    double ignored, enough = width_to_reach(task, line, enough_width) * answer->value.upper;
+    task->line_width =
+        next_width(task, line, gap, goal * answer->value.upper, near, &task->line_work);
+    task->enough_width = gap > enough ? next_width(task, line, gap, enough, near, &ignored) : 0;
+    return task->line_width > 0 ? BRUME_ROUTE_AGAIN : BRUME_ROUTE_PASSED;
 }
 
 brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
 {
     brume_line line = task->line; /* as aimed */
     line.width = task->line_width;
+    if (task->lines > 0 && !task->upper_end && task->line_work > patience_with(task)) {
+        line.width = task->enough_width;
+        if (!(line.width > 0))
+            return BRUME_ROUTE_FINAL; /* it is narrow enough for so much work */
+    }
     if (!brume_line_lay(&line, task->epsilon, task->line_size)) {
         brume_line_close(&line);
         return BRUME_ROUTE_FAILED;
