@@ -219,8 +219,11 @@ bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, doubl
     answer->nodes += o->split.nodes;
     keep_if_sound(&old_answer, answer);
     if (keep && made)
-        *keep = (brume_closed){
-            .delta = split_delta, .context = o, .route = route, .doubles = true, .close = close_split};
+        *keep = (brume_closed){.delta = split_delta,
+                               .context = o,
+                               .route = route,
+                               .doubles = true,
+                               .close = close_split};
     else
         close_split(o);
     return narrow(&answer->value, enough);

@@ -94,8 +94,9 @@ static double not_above(brume_merged *merged, const both_orders *both, double fi
             return 0; /* delta(0) is the total variation of both */
         if (end > 0 && certainly_below(merged, end, finite))
             return end;
-        return upper > 0 && brume_solve_below(merged->laws, merged->law_count, upper, finite) ? upper
-                                                                                             : NAN;
+        return upper > 0 && brume_solve_below(merged->laws, merged->law_count, upper, finite)
+                   ? upper
+                   : NAN;
     }
     double failure = merged->failure_ends.upper;
     double sure = (end - failure) * (1 - 1e-9), room = (upper - failure) * (1 - 1e-9);
@@ -144,7 +145,7 @@ static brume_status epsilon_of_order(both_orders *both, bool second, brume_merge
     if (at_failure) { /* nothing may be left to the finite losses: all must be below epsilon */
         *out = (brume_answer){.route = "largest possible loss"};
         return brume_shifted_top(merged->laws, merged->law_count, &out->value) ? BRUME_OK
-                                                                              : no_memory(error);
+                                                                               : no_memory(error);
     }
     asked.at = finite_delta(merged, delta, &asked.delta_error);
     if (!(asked.at > 0) || !(asked.delta_error < 0.5)) {
@@ -233,8 +234,7 @@ static brume_status with_options(const brume_term *terms, size_t count, bool of_
                                  const brume_compose_options *options, brume_composition *out,
                                  brume_error *error)
 {
-    brume_asked asked = {
-        .of_delta = of_delta, .at = at, .width = options ? options->tolerance : 0};
+    brume_asked asked = {.of_delta = of_delta, .at = at, .width = options ? options->tolerance : 0};
     return brume_compose(terms, count, &asked, options && options->audit, out,
                          options ? options->diagnostics : NULL, error);
 }

@@ -131,8 +131,7 @@ bool brume_curves_help(const brume_term *terms, size_t count)
     return false;
 }
 
-bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q,
-                          double upper)
+bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q, double upper)
 {
     brume_merged merged;
     if (brume_merge_terms(terms, count, false, &merged, NULL) != BRUME_OK)
@@ -153,8 +152,8 @@ bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q,
     return yes;
 }
 
-static brume_status by_both(const brume_term *terms, size_t count, brume_asked q,
-                            double finite, found *best, brume_error *error)
+static brume_status by_both(const brume_term *terms, size_t count, brume_asked q, double finite,
+                            found *best, brume_error *error)
 {
     brume_composition *result = &best->result;
     bool laws = has_laws(terms, count), better = !laws, wider = false, curves = false;

@@ -26,7 +26,7 @@ typedef struct brume_task {
     bool upper_end; /* the width is of the estimated excess of the upper end */
     bool searching; /* delta will be asked for at other epsilons nearby, too */
 
-    brume_answer answer; /* the best certified bounds so far */
+    brume_answer answer;              /* the best certified bounds so far */
     brume_kept kept[BRUME_MOST_KEPT]; /* routes left open for other epsilons */
     size_t kept_count;
 
@@ -50,11 +50,11 @@ typedef enum brume_outcome {
 typedef struct brume_route {
     const char *name;
     double least_work;                /* no estimate is below this */
-    bool (*suits)(brume_task *task); /* may look at what is known so far */
+    bool (*suits)(brume_task *task);  /* may look at what is known so far */
     double (*work)(brume_task *task); /* of opening it, in nanoseconds or so */
-    /* Open it near task->epsilon. `out` gives certified bounds at any epsilon from out->least on, from
-     * either side, until out->close; it stays empty if the route refuses, or serves task->epsilon
-     * alone. What it certifies of task->epsilon is in task->answer. */
+    /* Open it near task->epsilon. `out` gives certified bounds at any epsilon from out->least on,
+     * from either side, until out->close; it stays empty if the route refuses, or serves
+     * task->epsilon alone. What it certifies of task->epsilon is in task->answer. */
     brume_outcome (*open)(brume_task *task, brume_closed *out);
 } brume_route;
 
