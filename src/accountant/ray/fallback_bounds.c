@@ -55,3 +55,23 @@ double brume_fallback_delta(const brume_parts *whole, double epsilon)
     }
     return best + 1e-300; /* masses below the smallest double */
 }
+
+/* (1 - e^{-t})_+ <= e^{ct} c^c/(c+1)^{c+1}, c = z - 1 (added: -z) */
+double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon)
+{
+    double c = parts->reversed ? -z : z - 1, far = parts->origin, sum = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        const brume_part *part = &parts->part[i];
+        brume_transform_aim goal = {z, fabs(z), 0.2, -2, part->from, part->cut};
+        brume_contour *contour = brume_transform_open(part->law, &goal);
+        if (!contour)
+            return INFINITY;
+        sum += part->count * (brume_transform_bound(contour, z, 0) + brume_transform_base(contour));
+        brume_transform_close(contour);
+    }
+    double size = fabs(sum) + fabs(z) * (far + epsilon);
+    sum += -c * epsilon + (parts->reversed ? c * far : -z * far);
+    /* the parameters, as in the origin and in the contours; rounding */
+    double off = fabs(z) * parts->origin_error + 1e-9 + 1e-13 * size;
+    return sum + c * log(c / (c + 1)) - log1p(c) + off;
+}

@@ -17,6 +17,9 @@ double brume_fallback_log_mass(const brume_law *law, double at);
 double brume_one_jump(const brume_law *law, double epsilon);
 double brume_one_jump_epsilon(const brume_law *law, double delta);
 
+/* log of a bound of the integral by its moment at the real z > 1 (added: z < 0). */
+double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon);
+
 /* An upper end of delta at epsilon. */
 double brume_fallback_delta(const brume_parts *whole, double epsilon);
 

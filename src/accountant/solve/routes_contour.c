@@ -177,6 +177,15 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
     return task->line_width > 0 ? BRUME_ROUTE_AGAIN : BRUME_ROUTE_PASSED;
 }
 
+/* Few draws make kinks, where the estimate of what a band adds fails. */
+static bool has_many_draws(const brume_line *line)
+{
+    double draws = 0;
+    for (size_t i = 0; i < line->law_count; i++)
+        draws += line->laws[i].count;
+    return draws >= 30;
+}
+
 brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
 {
     brume_line line = task->line; /* as aimed */
@@ -200,9 +209,8 @@ brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
     const brume_line *laid = &((const open_line *)out->context)->line;
     task->spent += cost_of(laid);
     double band = laid->width > 0 ? band_part(laid, task->epsilon) : 0;
-    /* few atoms make kinks, where the estimate fails */
     if (task->answer.value.upper < upper)
-        task->answer.excess = laid->width > 0 && laid->law_count >= 8 ? BRUME_BAND_SHARE * band : 0;
+        task->answer.excess = has_many_draws(laid) ? BRUME_BAND_SHARE * band : 0;
     brume_outcome outcome = plan_next_line(task, laid, band, before);
     if (!usable)
         brume_opened_close(out); /* it says nothing of other epsilons */
