@@ -40,7 +40,8 @@ static bool scaled_delta(brume_merged *merged, double x, double epsilon, double 
                          brume_interval *out)
 {
     brume_answer answer;
-    if (!brume_solve_delta(merged->laws, merged->law_count, x, width, &answer))
+    brume_asked asked = {.at = x, .width = width};
+    if (!brume_solve(merged->laws, merged->law_count, &asked, &answer))
         return false;
     double factor = exp(epsilon - x); /* within 2 units of the last place, and the difference is */
     out->lower = answer.value.lower * factor * (1 - 0x1p-48);
@@ -106,7 +107,7 @@ static bool finite_tail(brume_merged *merged, double epsilon, double goal, brume
         return true;
     }
     const brume_law *law = &merged->laws[0];
-    if (merged->law_count == 1 && law->kind == BRUME_LAW_GAUSSIAN) {
+    if (merged->law_count == 1 && brume_law_is_gaussian(law)) {
         /* N(n mu^2/2, n mu^2): P = erfc((epsilon - mean)/sqrt(2 n mu^2))/2 */
         double variance = law->count * law->a * law->a;
         double t = (epsilon - variance / 2) / sqrt(2 * variance), p = erfc(t) / 2;
