@@ -6,7 +6,7 @@
  *         + middle (cos yb + i coth(Cb) sin yb) / (cos ya + i coth(Ca) sin ya)
  * where `ends` and `middle` are the tilted shares, theta = y a D. */
 #include "accountant/law/family.h"
-#include "accountant/law/table.h"
+#include "accountant/law/points.h"
 
 static const double unit = BRUME_UNIT;
 

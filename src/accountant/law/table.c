@@ -7,7 +7,7 @@
  *                     removed: f e^{-l} r at log r; added: f e^{-l} at -log r
  * Promise: each log mass is within mass_error + 12 units of itself of the truth. */
 #include "accountant/law/family.h"
-#include "accountant/law/table.h"
+#include "accountant/law/points.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/exact/closed_form.h"
-#include "accountant/ray/fallback_bounds.h"
+#include "accountant/exact/one_sampled_gaussian.h"
 #include "accountant/ray/split.h"
 #include "accountant/contour/line.h"
 #include "accountant/contour/saddle.h"

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/exact/one_sampled_gaussian.h"
 #include "accountant/exact/atom_sum.h"
 #include "accountant/ray/solve.h"
 #include "accountant/ray/with_atoms.h"
