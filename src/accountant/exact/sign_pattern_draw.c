@@ -1,5 +1,5 @@
 /* One draw of a law with atoms, as a polynomial of exponentials. See the header, and the list of
- * transforms that opens pattern.c. */
+ * transforms that opens sign_pattern.c. */
 #include "accountant/exact/sign_pattern_draw.h"
 
 #include <math.h>

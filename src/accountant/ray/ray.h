@@ -3,7 +3,7 @@
  * The loss of a subsampled Gaussian has a hard lower end, log(1-q), and its transform falls along a
  * vertical line only like exp(-(sigma log y)^2/2). But exp(-s eps) phi(s) falls exponentially to
  * the right (a record added: to the left): with z = s + 1 (added: z = -s), x = eps - sum n log(1-q)
- * (added: x = -eps - sum n log(1-q)) and Phi as in contour.h
+ * (added: x = -eps - sum n log(1-q)) and Phi as in transform.h
  *
  *     delta(eps) = (e^eps or 1)/pi Im int over the path of e^{-zx} prod Phi(z)^n / (z(z-1)) dz
  *

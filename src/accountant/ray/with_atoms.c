@@ -12,7 +12,7 @@
 #include "accountant/ray/solve.h"
 #include "accountant/contour/line.h"
 #include "accountant/contour/saddle.h"
-#include "accountant/exact/atom_masses.h"
+#include "accountant/exact/atom_sum.h"
 #include "accountant/ray/split.h"
 #include "accountant/ray/laplace_factors.h"
 

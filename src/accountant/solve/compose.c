@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "accountant/exact/one_sampled_gaussian.h"
 #include "accountant/check/audit.h"
 #include "accountant/contour/saddle.h"
-#include "accountant/exact/closed_form.h"
 #include "accountant/law/shift_parameters.h"
 #include "accountant/ray/solve.h"
 #include "accountant/solve/curves.h"
