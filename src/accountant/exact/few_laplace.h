@@ -1,5 +1,5 @@
 /* The profile of few Laplace draws of few kinds, in doubles with running error bounds: the sum over
- * sign patterns of pattern.c where it does not cancel much. */
+ * sign patterns of sign_pattern.c where it does not cancel much. */
 #ifndef BRUME_ACCOUNTANT_EXACT_FEW_LAPLACE_H
 #define BRUME_ACCOUNTANT_EXACT_FEW_LAPLACE_H
 
