@@ -73,8 +73,10 @@ typedef struct brume_registration {
     const char *password;     /* that opens the source; kept, and never shown; NULL: none */
     const char *const *marks; /* what else it is known by (mark.h) */
     size_t mark_count;
-    size_t read_mark_count;   /* the last so many of them are of tables that it, a view, reads */
-    size_t whole_mark_count;  /* the first so many are of tables it is a part of: not kept */
+    size_t read_mark_count;  /* the last so many of them are of tables that it, a view, reads */
+    size_t whole_mark_count; /* the first so many are of tables it is a part of: not kept */
+    const char *const *public_marks; /* those of its public tables, in the same order */
+    size_t public_mark_count, public_read_mark_count, public_whole_mark_count;
     const char *data_version; /* the owner's public label; may be "" */
     brume_adjacency adjacency;
     const brume_filter *filter; /* fresh: the budget and its rule */
@@ -151,6 +153,12 @@ void brume_dataset_close(brume_dataset *dataset);
 BRUME_MUST_USE brume_status brume_ledger_names(brume_ledger *ledger, json_t **out,
                                                brume_error *error);
 
+/* The datasets that have a table of this name: one whose policy lists it under "tables" (exactly,
+ * else without regard to case), or one of that name whose policy lists none. A JSON array of
+ * strings the caller frees. */
+BRUME_MUST_USE brume_status brume_ledger_holders(brume_ledger *ledger, const char *table,
+                                                 json_t **out, brume_error *error);
+
 /* ---- reservations ---- */
 
 typedef struct brume_ledger_charge {
@@ -171,7 +179,6 @@ typedef struct brume_reservation {
     const char *typed;    /* as it was typed; NULL: nothing else than `sql` */
     const json_t *events; /* what will be released: mechanisms and parameters, for third parties */
     const char *answer_key; /* see brume_ledger_recall */
-    uint64_t *number; /* gets the reservation's number once it is durable; NULL: nobody asks */
 } brume_reservation;
 
 /* Whether a public table (`price` is not read) is still no other dataset's data, without charging
@@ -191,6 +198,12 @@ BRUME_MUST_USE brume_status brume_ledger_reserve(brume_ledger *ledger,
 /* Record the answer of a reservation, durably. BRUME_EARGUMENT if it is not in state `reserved`. */
 BRUME_MUST_USE brume_status brume_ledger_commit(brume_ledger *ledger, uint64_t id,
                                                 const json_t *answer, brume_error *error);
+
+/* Record a part of what an open reservation releases, durably and under a key of its own, before
+ * the rest of it is drawn: it is not lost when what follows fails, and brume_ledger_recall finds
+ * it. The first one under a key stays. */
+BRUME_MUST_USE brume_status brume_ledger_note(brume_ledger *ledger, uint64_t id, const char *key,
+                                              const json_t *part, brume_error *error);
 
 /* Record that a reservation gave no answer. It stays charged. */
 BRUME_MUST_USE brume_status brume_ledger_fail(brume_ledger *ledger, uint64_t id,

@@ -117,6 +117,16 @@ double brume_rays_guess(const brume_law *laws, size_t count, double delta)
     return guess;
 }
 
+double brume_rays_guess_delta(const brume_law *laws, size_t count, double epsilon)
+{
+    brume_parts whole;
+    double delta;
+    if (!brume_parts_gather(laws, count, &whole))
+        return NAN;
+    brume_ray_split_aim(&whole, epsilon, &delta);
+    return delta;
+}
+
 /* An open split, and what it said last: both sides are asked for at one epsilon. */
 typedef struct opened {
     brume_ray_split split;

@@ -15,7 +15,7 @@
 static const double ray_width = 1e-8;    /* rays this narrow are not followed by a line */
 static const double line_width = 1e-9;   /* likewise a line of subsampled Gaussians alone */
 static const double few_patterns = 5e3;  /* patterns times draws */
-static const double many_patterns = 4e4; /* ... some 4 ms */
+static const double many_patterns = 4e4; /* ... some 10 ms */
 static const double late = 1e8;          /* work of a route that others come before */
 static const double kept_room = 0.97; /* a sum for a search is opened for smaller epsilons, too */
 
@@ -134,7 +134,8 @@ static brume_outcome gaussian_open(brume_task *task, brume_closed *out)
 
 static bool rays_suits(brume_task *task)
 {
-    return task->epsilon >= 0 && brume_rays_apply(task->laws, task->count);
+    return task->epsilon >= 0 && brume_rays_apply(task->laws, task->count) &&
+           !one_sampled_gaussian_suits(task);
 }
 
 /* Many draws of several kinds, with a line that ends soon? Rays cannot split them, and seldom know
@@ -177,8 +178,8 @@ static double rays_with_atoms_work(brume_task *task)
 {
     bool line = brume_task_aim(task) &&
                 brume_line_decays(&task->line, task->epsilon, task->line_size, BRUME_LINE_SHORT);
-    /* it is exact, or fails, in some milliseconds; a first band is enough for a coarse answer */
-    return line ? INFINITY : task->width > 1e-5 ? 5e6 : 0;
+    /* it is exact, or fails, in some milliseconds: a line is enough for a coarse answer */
+    return line ? INFINITY : task->width > 1e-5 ? INFINITY : 0;
 }
 
 static brume_outcome rays_with_atoms_open(brume_task *task, brume_closed *out)

@@ -8,9 +8,9 @@
 
 #include "accountant/solve/solve.h"
 
-static const double band_width = 8e-10; /* a banded line this narrow is not laid again */
+static const double band_width = 1e-9; /* a banded line this narrow is not laid again */
 /* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
-static const double patience = 1.2e7, enough_width = 4e-7;
+static const double patience = 1.2e7, enough_width = 6e-7;
 static const double most_work = 9e7;     /* nanoseconds or so of one line */
 static const double lopsided_work = 1e7; /* the same for a law on a Poisson sample */
 static const double quick_work = 2.5e6;  /* ... if only the upper end is of use */
@@ -95,14 +95,21 @@ static double work_limit(const brume_task *task)
     return most_work;
 }
 
+/* What a laid line took, in nanoseconds or so. */
+static double cost_of(const brume_line *line)
+{
+    return brume_line_node_cost(line) * (double)line->count;
+}
+
 /* A smaller width for the next line: what it certifies narrows with the square of the width, and
  * its work grows with the inverse. 0 if that is too much work. `near`: the gap is so small that it
  * follows that law. */
 static double next_width(const brume_task *task, const brume_line *line, double gap, double goal,
                          bool near, double *work)
 {
-    double cost = brume_line_node_cost(line) * (double)line->count;
-    double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
+    double cost = cost_of(line);
+    double factor = sqrt(1.1 * gap / goal);
+    factor = fmin(fmax(factor > 16 ? 1.25 * factor : factor, 1.5), near ? 1024 : 16);
     factor = fmin(factor, work_limit(task) / cost);
     *work = cost * fmax(factor, 1.5);
     if (factor < 1.5 || line->band.width < 1e-14)
@@ -152,8 +159,10 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
         task->line.tolerance = 0;
         return brume_task_aim_line(task) ? BRUME_ROUTE_AGAIN : BRUME_ROUTE_FAILED;
     }
-    if (!banded || line->cut || (task->lines > 3 && gap > 0.8 * before) ||
-        (rounded && !task->upper_end))
+    if (brume_task_is_decided(task))
+        return BRUME_ROUTE_FINAL;
+    if (!banded || line->cut || task->spent > 2 * most_work ||
+        (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
         return BRUME_ROUTE_PASSED;
     double next = next_width(task, line, gap, goal * answer->value.upper,
                              gap < 1e-2 * answer->value.upper, &task->line_work);
@@ -195,6 +204,7 @@ brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
         return BRUME_ROUTE_FAILED;
     brume_task_take(task, out);
     const brume_line *laid = &((const open_line *)out->context)->line;
+    task->spent += cost_of(laid);
     double band = laid->width > 0 ? band_part(laid, task->epsilon) : 0;
     if (task->answer.value.upper < upper)
         task->answer.excess = has_many_draws(laid) ? BRUME_BAND_SHARE * band : 0;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/owner/amend_policy.h"
 #include "cli/owner/declare.h"
 #include "cli/ledger/open_ledger.h"
 #include "cli/owner/typed_budget.h"
@@ -13,11 +14,22 @@
 static const struct {
     const char *option, *word;
 } amendable[] = {
-    {"columns", "columns"}, {"delimiter", "lines"}, {"quote", "lines"},
-    {"no-header", "lines"}, {"multiline", "lines"}, {"unit", "unit"},
-    {"bounds", "bounds"},   {"domain", "domains"},  {"max-groups", "limits"},
-    {"max-rows", "limits"}, {"timeout", "timeout"}, {"estimate-bias", "bias"},
-    {"budget", "budget"},   {"cap", "cap"},         {"data-version", "data version"},
+    {"columns", "columns"},
+    {"delimiter", "lines"},
+    {"quote", "lines"},
+    {"no-header", "lines"},
+    {"multiline", "lines"},
+    {"unit", "unit"},
+    {"bounds", "bounds"},
+    {"domain", "domains"},
+    {"max-groups", "limits"},
+    {"max-rows", "limits"},
+    {"limits", "limits"},
+    {"timeout", "timeout"},
+    {"estimate-bias", "bias"},
+    {"budget", "budget"},
+    {"cap", "cap"},
+    {"data-version", "data version"},
 };
 enum { AMENDABLE = sizeof amendable / sizeof *amendable };
 
@@ -51,8 +63,8 @@ static brume_status fixed(const char *what, const char *name, const char *is, br
 static brume_status check_fixed(const brume_call *call, const brume_dataset *dataset,
                                 const brume_policy *before, brume_error *error)
 {
-    static const char *const protecting[] = {"unit",     "budget",        "cap",    "max-groups",
-                                             "max-rows", "estimate-bias", "timeout"};
+    static const char *const protecting[] = {"unit",     "budget",        "cap",     "max-groups",
+                                             "max-rows", "estimate-bias", "timeout", "limits"};
     const char *rule = brume_call_text(call, "rule"), *word = brume_call_text(call, "adjacency");
     const char *own_rule = brume_rule_word(dataset->filter.rule);
     const char *own_word = brume_adjacency_word(dataset->adjacency);
@@ -76,6 +88,7 @@ static brume_status keep_declarations(const brume_call *call, const brume_policy
     policy->is_public = before->is_public;
     policy->max_groups = before->max_groups;
     policy->max_rows = before->max_rows;
+    policy->limits_fixed = before->limits_fixed;
     policy->timeout = before->timeout;
     if (before->bias_share)
         BRUME_TRY(brume_policy_set_bias_share(policy, before->bias_share, error));
@@ -194,6 +207,10 @@ static brume_status amend(brume_call *call, brume_ledger *ledger, const brume_da
     brume_policy *before = NULL, *policy = NULL;
     brume_found_source found = {0};
     json_t *json = NULL;
+    if (brume_call_has(call, "policy"))
+        return brume_amend_from_file(call, ledger, dataset, error);
+    if (json_object_get(dataset->policy, "tables"))
+        return brume_amend_terms(call, ledger, dataset, changes, error);
     brume_status status = brume_policy_from_json(dataset->policy, &before, error);
     if (status == BRUME_OK)
         status = check_fixed(call, dataset, before, error);
@@ -266,6 +283,10 @@ static const brume_option options[] = {
      .argument = "WORD",
      .choices = adjacencies,
      .help = "fixed since it was registered: only the same word is taken"},
+    {.name = "policy",
+     .type = BRUME_OPTION_FILE,
+     .argument = "FILE.yaml",
+     .help = "everything anew, from a policy file; 'show --policy' writes the one in force"},
     BRUME_LEDGER_OPTION,
 };
 

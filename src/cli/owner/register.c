@@ -6,6 +6,7 @@
 
 #include "cli/owner/declare.h"
 #include "cli/ledger/open_ledger.h"
+#include "cli/owner/register_policy.h"
 #include "cli/owner/typed_budget.h"
 #include "engine/location.h"
 #include "ledger/dataset.h"
@@ -34,8 +35,8 @@ static brume_status declare(const brume_call *call, brume_policy *policy, brume_
 static brume_status check_public(const brume_call *call, brume_error *error)
 {
     static const char *const protecting[] = {
-        "unit",       "budget",   "rule",       "adjacency",     "cap",
-        "max-groups", "max-rows", "new-budget", "estimate-bias", "timeout"};
+        "unit",     "budget",     "rule",          "adjacency", "cap",   "max-groups",
+        "max-rows", "new-budget", "estimate-bias", "timeout",   "limits"};
     bool is_public = brume_call_has(call, "public");
     for (size_t i = 0; is_public && i < sizeof protecting / sizeof *protecting; i++)
         if (brume_call_has(call, protecting[i]))
@@ -64,10 +65,7 @@ static void write_terms(const brume_call *call, const brume_policy *policy,
     }
     fprintf(out, "  unit        %s\n", policy->unit ? policy->unit : "row (every row is a person)");
     fprintf(out, "  adjacency   %s\n", brume_adjacency_word(adjacency));
-    fprintf(out, "  max groups  %llu   (groups that one unit may be in)\n",
-            (unsigned long long)policy->max_groups);
-    fprintf(out, "  max rows    %llu   (rows of one unit in a group)\n",
-            (unsigned long long)policy->max_rows);
+    brume_write_ceilings(out, policy->max_groups, policy->max_rows, policy->limits_fixed);
     fprintf(out, "  budget      epsilon %s%s%s, rule %s\n", typed->epsilon,
             typed->delta ? ", delta " : "", typed->delta ? typed->delta : "",
             brume_rule_word(filter->rule));
@@ -95,15 +93,16 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
     } else if (status == BRUME_OK) {
         status = brume_call_write_json(
             call,
-            json_pack("{s:s,s:s,s:s,s:s?,s:s,s:I,s:I,s:{s:s?,s:s?},s:O,s:o,s:O}", "dataset",
+            json_pack("{s:s,s:s,s:s,s:s?,s:s,s:O,s:O,s:{s:s?,s:s?},s:O,s:o,s:O}", "dataset",
                       brume_call_operand(call, 0), "rule", brume_rule_word(filter->rule),
                       "adjacency", brume_adjacency_word(adjacency), "unit",
                       policy->is_public ? NULL
                       : policy->unit    ? policy->unit
                                         : "row",
-                      "source", policy->location, "max_groups", (json_int_t)policy->max_groups,
-                      "max_rows", (json_int_t)policy->max_rows, "budget", "epsilon", typed->epsilon,
-                      "delta", typed->delta, "columns", json_object_get(json, "columns"), "format",
+                      "source", policy->location, "max_groups", json_object_get(json, "max_groups"),
+                      "max_rows", json_object_get(json, "max_rows"), "budget", "epsilon",
+                      typed->epsilon, "delta", typed->delta, "columns",
+                      json_object_get(json, "columns"), "format",
                       brume_format_to_json(policy->options), "warnings", warnings),
             error);
     }
@@ -152,6 +151,11 @@ static brume_status run(brume_call *call, brume_error *error)
     bool is_public = brume_call_has(call, "public");
     const char *typed = brume_call_text(call, "budget"), *word = brume_call_text(call, "adjacency");
     brume_adjacency adjacency = BRUME_ADD_REMOVE;
+    if (brume_call_has(call, "policy"))
+        return brume_register_policy(call, error);
+    if (!brume_call_operand(call, 1))
+        return brume_fail(error, BRUME_EARGUMENT, "a file or a table, or --policy FILE",
+                          "SOURCE is missing");
     if (word && !brume_adjacency_parse(word, &adjacency))
         return brume_fail(error, BRUME_EARGUMENT, "add-remove or replace", "'--adjacency' is '%s'",
                           word);
@@ -189,6 +193,7 @@ static const brume_operand operands[] = {
     {.name = "NAME", .help = "how queries will call it"},
     {.name = "SOURCE",
      .type = BRUME_OPERAND_FILE,
+     .optional = true,
      .help = "a .csv, .parquet or .json path or glob, or postgresql://..."},
 };
 static const brume_option options[] = {
@@ -225,6 +230,10 @@ static const brume_option options[] = {
      .argument = "NAME",
      .help = "PostgreSQL: the table, or schema.table"},
     {.name = "public", .type = BRUME_OPTION_FLAG, .help = "a table that needs no protection"},
+    {.name = "policy",
+     .type = BRUME_OPTION_FILE,
+     .argument = "FILE.yaml",
+     .help = "a dataset of several tables, from a file; every other option is a key of it"},
     {.name = "new-budget",
      .type = BRUME_OPTION_FLAG,
      .help = "register a source again although it has a budget already"},
@@ -255,7 +264,8 @@ const brume_command brume_command_register = {
         "it.\n\nA password in a postgresql:// "
         "URL is kept in the ledger for later queries, and is in nothing that brume prints or "
         "exports.",
-    .usage = "NAME SOURCE (--unit COLUMN|row --budget epsilon=E[,delta=D] | --public) [OPTION...]",
+    .usage = "NAME SOURCE (--unit COLUMN|row --budget epsilon=E[,delta=D] | --public) [OPTION...]\n"
+             "NAME --policy FILE.yaml",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -36,6 +36,9 @@ void brume_policy_close(brume_policy *policy)
     free(policy->table);
     free(policy->options);
     free(policy->unit);
+    free(policy->link_column);
+    free(policy->parent);
+    free(policy->parent_column);
     free(policy->bias_share);
     free(policy);
 }
@@ -75,7 +78,6 @@ brume_status brume_policy_make(const char *location, const char *table,
     brume_policy *policy = calloc(1, sizeof *policy);
     if (!policy)
         return brume_no_memory(error, "a policy");
-    policy->max_groups = policy->max_rows = 1;
     brume_status status = fill(policy, location, table, description, error);
     if (status != BRUME_OK) {
         brume_policy_close(policy);
@@ -124,6 +126,26 @@ brume_status brume_policy_set_unit(brume_policy *policy, const char *column, bru
                           "column '%s' has the type %s, which brume does not read", found->name,
                           found->native);
     return copy(&policy->unit, found->name) ? BRUME_OK : brume_no_memory(error, "a policy");
+}
+
+brume_status brume_policy_set_identifier(brume_policy *policy, const char *column,
+                                         brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    BRUME_TRY(find_column(policy, column, &found, error));
+    found->is_identifier = true;
+    return BRUME_OK;
+}
+
+brume_status brume_policy_set_link(brume_policy *policy, const char *column, const char *parent,
+                                   const char *parent_column, brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    BRUME_TRY(find_column(policy, column, &found, error));
+    return copy(&policy->link_column, found->name) && copy(&policy->parent, parent) &&
+                   copy(&policy->parent_column, parent_column)
+               ? BRUME_OK
+               : brume_no_memory(error, "a policy");
 }
 
 /* A decimal with an optional sign: digits brume_decimal reads after it. */
@@ -270,10 +292,21 @@ static json_t *column_to_json(const brume_policy_column *column)
             json_decref(domain);
             return NULL;
         }
-    return json_pack("{s:s,s:s,s:i,s:s?,s:b,s:s?,s:s?,s:o}", "name", column->name, "type",
-                     brume_type_name(column->type, type), "leaf", (int)column->leaf, "native",
-                     column->native, "not_null", column->not_null, "low", column->low, "high",
-                     column->high, "domain", domain);
+    json_t *json = json_pack("{s:s,s:s,s:i,s:s?,s:b,s:s?,s:s?,s:o}", "name", column->name, "type",
+                             brume_type_name(column->type, type), "leaf", (int)column->leaf,
+                             "native", column->native, "not_null", column->not_null, "low",
+                             column->low, "high", column->high, "domain", domain);
+    if (json && column->is_identifier &&
+        json_object_set_new(json, "identifier", json_true()) != 0) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
+}
+
+static json_t *ceiling_to_json(uint64_t ceiling)
+{
+    return ceiling ? json_integer((json_int_t)ceiling) : json_null();
 }
 
 json_t *brume_policy_to_json(const brume_policy *policy)
@@ -284,15 +317,22 @@ json_t *brume_policy_to_json(const brume_policy *policy)
             json_decref(columns);
             return NULL;
         }
-    json_t *json = json_pack("{s:s,s:s?,s:s?,s:b,s:s?,s:I,s:I,s:o}", "location", policy->location,
+    json_t *json = json_pack("{s:s,s:s?,s:s?,s:b,s:s?,s:o,s:o,s:o}", "location", policy->location,
                              "table", policy->table, "options", policy->options, "public",
                              policy->is_public, "unit", policy->unit, "max_groups",
-                             (json_int_t)policy->max_groups, "max_rows",
-                             (json_int_t)policy->max_rows, "columns", columns);
+                             ceiling_to_json(policy->max_groups), "max_rows",
+                             ceiling_to_json(policy->max_rows), "columns", columns);
     /* written only where it was said: a policy without it reads as it always did */
     bool whole = json != NULL;
     if (whole && policy->bias_share)
         whole = json_object_set_new(json, "bias_share", json_string(policy->bias_share)) == 0;
+    if (whole && policy->link_column)
+        whole = json_object_set_new(json, "link",
+                                    json_pack("{s:s,s:s,s:s}", "column", policy->link_column,
+                                              "table", policy->parent, "parent_column",
+                                              policy->parent_column)) == 0;
+    if (whole && policy->limits_fixed)
+        whole = json_object_set_new(json, "limits", json_string("fixed")) == 0;
     if (whole && policy->timeout > 0)
         whole = json_object_set_new(json, "timeout", json_real(policy->timeout)) == 0;
     if (whole)
@@ -325,6 +365,7 @@ static bool column_from_json(const json_t *json, brume_policy_column *column)
         return false;
     column->leaf = (brume_leaf)leaf;
     column->not_null = json_is_true(json_object_get(json, "not_null"));
+    column->is_identifier = json_is_true(json_object_get(json, "identifier"));
     size_t count = json_array_size(domain);
     column->domain = count ? calloc(count, sizeof *column->domain) : NULL;
     for (size_t i = 0; i < count; i++) {
@@ -337,6 +378,13 @@ static bool column_from_json(const json_t *json, brume_policy_column *column)
 }
 
 /* Absent, or a number of seconds. */
+/* A ceiling is a positive integer, or null: none. */
+static bool ceiling_from_json(const json_t *json, uint64_t *ceiling)
+{
+    *ceiling = json_integer_value(json) > 0 ? (uint64_t)json_integer_value(json) : 0;
+    return json_is_null(json) || *ceiling > 0;
+}
+
 static bool timeout_from_json(const json_t *json, double *timeout)
 {
     *timeout = json_number_value(json); /* 0 for none */
@@ -363,22 +411,31 @@ static bool is_sound(const brume_policy *policy)
     }
     if (policy->bias_share && !is_share(policy->bias_share))
         return false;
+    if (!policy->link_column != !policy->parent || !policy->link_column != !policy->parent_column ||
+        (policy->link_column && (policy->unit || !brume_policy_find(policy, policy->link_column))))
+        return false;
     return !policy->unit || brume_policy_find(policy, policy->unit);
 }
 
 brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brume_error *error)
 {
     const char *location = text_of(json, "location");
-    json_int_t max_groups = json_integer_value(json_object_get(json, "max_groups"));
-    json_int_t max_rows = json_integer_value(json_object_get(json, "max_rows"));
-    const json_t *columns = json_object_get(json, "columns");
-    if (!location || max_groups < 1 || max_rows < 1)
+    uint64_t max_groups = 0, max_rows = 0;
+    const json_t *columns = json_object_get(json, "columns"), *link = json_object_get(json, "link");
+    if (json_object_get(json, "tables"))
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask in SQL: DATASET.TABLE",
+                          "this dataset has several tables");
+    if (!location || !ceiling_from_json(json_object_get(json, "max_groups"), &max_groups) ||
+        !ceiling_from_json(json_object_get(json, "max_rows"), &max_rows))
         return damaged(error);
     brume_policy *policy = calloc(1, sizeof *policy);
     bool good = policy && copy(&policy->location, location) &&
                 copy(&policy->table, text_of(json, "table")) &&
                 copy(&policy->options, text_of(json, "options")) &&
                 copy(&policy->unit, text_of(json, "unit")) &&
+                copy(&policy->link_column, text_of(link, "column")) &&
+                copy(&policy->parent, text_of(link, "table")) &&
+                copy(&policy->parent_column, text_of(link, "parent_column")) &&
                 copy(&policy->bias_share, text_of(json, "bias_share"));
     size_t count = json_array_size(columns);
     if (good)
@@ -394,8 +451,10 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
         return damaged(error);
     }
     policy->is_public = json_is_true(json_object_get(json, "public"));
-    policy->max_groups = (uint64_t)max_groups;
-    policy->max_rows = (uint64_t)max_rows;
+    policy->max_groups = max_groups;
+    policy->max_rows = max_rows;
+    const char *limits = text_of(json, "limits");
+    policy->limits_fixed = limits && strcmp(limits, "fixed") == 0;
     *out = policy;
     return BRUME_OK;
 }

@@ -3,9 +3,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "query/release/collect_and_draw.h"
+#include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
 #include "query/release/ask_public.h"
 #include "query/release/prepare.h"
@@ -39,12 +41,12 @@ static brume_status find_remaining(brume_ledger *ledger, const brume_question *q
     return BRUME_OK;
 }
 
-/* What is read: the datasets to be charged, each at `price`, then the public ones (NULL), with the
- * marks of what the engine will read of them. */
+/* What is read: the datasets to be charged, each once at `price` for all its tables, then the
+ * public tables (NULL), with the marks of what the engine will read of them. */
 typedef struct readings {
     brume_marks *marks;
     brume_ledger_charge *charges;
-    size_t count;
+    size_t count, charge_count;
 } readings;
 
 static void clear_readings(readings *all)
@@ -55,18 +57,56 @@ static void clear_readings(readings *all)
     free(all->charges);
 }
 
+/* `more` after the marks that are there: those that a view reads stay last. Takes them over. */
+static brume_status join_marks(brume_marks *marks, brume_marks *more, brume_error *error)
+{
+    size_t own = marks->count - marks->read_count, more_own = more->count - more->read_count;
+    char **texts = calloc(marks->count + more->count + 1, sizeof *texts);
+    if (!texts)
+        return brume_no_memory(error, "the answer");
+    size_t at = 0;
+    for (size_t i = 0; i < own; i++)
+        texts[at++] = marks->texts[i];
+    for (size_t i = 0; i < more_own; i++)
+        texts[at++] = more->texts[i];
+    for (size_t i = own; i < marks->count; i++)
+        texts[at++] = marks->texts[i];
+    for (size_t i = more_own; i < more->count; i++)
+        texts[at++] = more->texts[i];
+    free(marks->texts);
+    marks->texts = texts;
+    marks->count += more->count;
+    marks->read_count += more->read_count;
+    free(more->texts);
+    *more = (brume_marks){0};
+    return BRUME_OK;
+}
+
 static brume_status add_reading(readings *all, const brume_question *question, size_t source,
                                 const brume_charge *price, brume_engine *engine, brume_error *error)
 {
     const brume_dataset *dataset = question->datasets[source];
-    brume_marks *marks = &all->marks[all->count];
-    BRUME_TRY(brume_engine_marks(engine, source, false, marks, error));
-    all->charges[all->count++] = (brume_ledger_charge){.dataset = dataset->name,
-                                                       .price = price,
-                                                       .stated = dataset->stated,
-                                                       .marks = (const char *const *)marks->texts,
-                                                       .mark_count = marks->count,
-                                                       .read_mark_count = marks->read_count};
+    brume_marks found = {0};
+    size_t at = all->count;
+    BRUME_TRY(brume_engine_marks(engine, source, false, &found, error));
+    for (size_t i = 0; price && i < all->count; i++)
+        if (strcmp(all->charges[i].dataset, dataset->name) == 0)
+            at = i;
+    if (at < all->count) {
+        brume_status status = join_marks(&all->marks[at], &found, error);
+        brume_marks_clear(&found);
+        if (status != BRUME_OK)
+            return status;
+    } else {
+        all->marks[all->count++] = found;
+    }
+    const brume_marks *marks = &all->marks[at];
+    all->charges[at] = (brume_ledger_charge){.dataset = dataset->name,
+                                             .price = price,
+                                             .stated = dataset->stated,
+                                             .marks = (const char *const *)marks->texts,
+                                             .mark_count = marks->count,
+                                             .read_mark_count = marks->read_count};
     return BRUME_OK;
 }
 
@@ -81,6 +121,7 @@ static brume_status find_readings(const brume_question *question, const brume_ch
         return brume_no_memory(error, "the answer");
     for (size_t i = 0; i < query->table_count; i++)
         BRUME_TRY(add_reading(all, question, query->tables[i].table, price, engine, error));
+    all->charge_count = all->count;
     for (size_t i = 0; i < query->public_count; i++)
         BRUME_TRY(add_reading(all, question, query->public_tables[i], NULL, engine, error));
     return BRUME_OK;
@@ -99,18 +140,23 @@ static brume_status collect_from_engine(void *context, const brume_measurement *
                          error);
 }
 
-brume_status brume_draw_answer(const brume_question *question, const brume_plan *plan,
-                               brume_engine *engine, brume_bits *bits, brume_query_answer **answer,
+brume_status brume_draw_answer(const brume_question *question, brume_plan *plan,
+                               brume_engine *engine, brume_bits *bits,
+                               const brume_choice_keeper *keeper, brume_query_answer **answer,
                                brume_error *error)
 {
     engine_source from = {engine, question->table_count};
-    return brume_collect_and_draw(plan, collect_from_engine, &from, bits, answer, error);
+    return brume_collect_and_draw(plan, collect_from_engine, &from, bits, keeper, answer, error);
 }
 
 static brume_status add_cost(const brume_plan *plan, brume_query_answer *answer, brume_error *error)
 {
     answer->cost = price_of(&plan->charge, plan->rule);
     answer->delta_by_default = plan->delta_by_default;
+    answer->limits_chosen = strdup(brume_plan_limits_word(plan));
+    answer->limits_share = brume_plan_choice_share(plan);
+    if (!answer->limits_chosen)
+        return brume_no_memory(error, "the answer");
     if (plan->shape.private_keys)
         answer->threshold = (int64_t)plan->price.threshold;
     answer->events = brume_plan_to_json(plan);
@@ -118,24 +164,36 @@ static brume_status add_cost(const brume_plan *plan, brume_query_answer *answer,
 }
 
 typedef struct asked {
+    brume_ledger *ledger;
+    uint64_t reservation;
     const brume_question *question;
-    const brume_plan *plan;
+    brume_plan *plan;
     brume_bits *bits;
     brume_query_answer *answer; /* what is made of them */
 } asked;
 
-static brume_status make_answer(void *context, brume_engine *engine, json_t **record,
-                                brume_error *error)
+/* The choice of limits goes to disk before anything else is drawn: should what follows fail, the
+ * next query finds it, and it is never drawn a second time for the same money. */
+static brume_status keep_choice(void *context, const brume_plan *plan, brume_error *error)
+{
+    const asked *what = context;
+    return brume_choice_record(what->ledger, what->reservation, what->question, plan, error);
+}
+
+static brume_status make_answer(void *context, brume_engine *engine, uint64_t reservation,
+                                json_t **record, brume_error *error)
 {
     asked *what = context;
-    BRUME_TRY(
-        brume_draw_answer(what->question, what->plan, engine, what->bits, &what->answer, error));
+    what->reservation = reservation;
+    brume_choice_keeper keeper = {keep_choice, what};
+    BRUME_TRY(brume_draw_answer(what->question, what->plan, engine, what->bits, &keeper,
+                                &what->answer, error));
     BRUME_TRY(add_cost(what->plan, what->answer, error));
     return brume_query_answer_record(what->answer, record, error);
 }
 
 static brume_status reserve_and_answer(brume_ledger *ledger, const brume_question *question,
-                                       const brume_plan *plan, const char *key, brume_bits *bits,
+                                       brume_plan *plan, const char *key, brume_bits *bits,
                                        const brume_watch *watch, brume_query_answer **answer,
                                        brume_error *error)
 {
@@ -149,14 +207,14 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
                                  : brume_no_memory(error, "the answer");
     brume_reservation reservation = {
         .charges = read.charges,
-        .charge_count = query->table_count,
-        .public_tables = read.charges ? &read.charges[query->table_count] : NULL,
-        .public_count = query->public_count,
+        .charge_count = read.charge_count,
+        .public_tables = read.charges ? &read.charges[read.charge_count] : NULL,
+        .public_count = read.count - read.charge_count,
         .sql = query->normal,
         .typed = question->typed,
         .events = events,
         .answer_key = key};
-    asked what = {question, plan, bits, NULL};
+    asked what = {ledger, 0, question, plan, bits, NULL};
     json_t *record = NULL;
     if (status == BRUME_OK)
         status =
@@ -184,9 +242,8 @@ static brume_status recall(brume_ledger *ledger, const char *key, brume_query_an
 }
 
 static brume_status answer_question(brume_ledger *ledger, const brume_question *question,
-                                    const brume_plan *plan, brume_bits *bits,
-                                    const brume_watch *watch, brume_query_answer **answer,
-                                    brume_error *error)
+                                    brume_plan *plan, brume_bits *bits, const brume_watch *watch,
+                                    brume_query_answer **answer, brume_error *error)
 {
     char key[65];
     brume_query_answer *made = NULL;
@@ -196,6 +253,8 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     BRUME_TRY(brume_question_key(question, plan, key, error));
     BRUME_TRY(recall(ledger, key, &made, error));
     bool cached = made != NULL;
+    if (!cached && plan->limits_only)
+        BRUME_TRY(brume_choice_check_new(ledger, question, plan, error));
     if (!cached)
         BRUME_TRY(reserve_and_answer(ledger, question, plan, key, bits, watch, &made, error));
     made->cached = cached;

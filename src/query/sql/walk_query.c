@@ -308,6 +308,19 @@ static bool walk_keys(brume_walk_outer *o, const PgQuery__SelectStmt *select)
     return true;
 }
 
+/* One dataset: its neighbours differ in all its tables at once, so that taking a unit out takes all
+ * its rows of any join away and turns none into another (proofs/links.md). */
+static void forget_missing_sides(brume_walk *walk)
+{
+    const brume_catalog_table *tables = walk->catalog->tables;
+    for (size_t i = 1; i < walk->table_count; i++)
+        if (!brume_catalog_same_dataset(&tables[walk->tables[0].table],
+                                        &tables[walk->tables[i].table]))
+            return;
+    for (size_t i = 0; i < walk->table_count; i++)
+        walk->tables[i].nullable_side = false;
+}
+
 bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume_query *query)
 {
     brume_builder *builder = &walk->builder;
@@ -323,12 +336,14 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
     brume_node where;
     query->limit = -1;
     if (!brume_walk_check_select(walk, select) || !brume_walk_with(walk, select, &common) ||
-        !brume_walk_from(walk, select, common, scope, &where) || !walk_keys(o, select) ||
-        !walk_outputs(o, select, query))
+        !brume_walk_from(walk, select, common, scope, &where) || !brume_walk_resolve(walk, scope) ||
+        !walk_keys(o, select) || !walk_outputs(o, select, query))
         return false;
     o->named = query;
+    o->in_window = true; /* HAVING comes before them */
     if (select->having_clause && !(query->having = brume_walk_formula(o, select->having_clause)))
         return false;
+    o->in_window = false;
     if (!walk_order(o, select, query) || !read_count(o, select->limit_count, &query->limit) ||
         !read_count(o, select->limit_offset, &query->offset))
         return false;
@@ -346,6 +361,7 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
                               "the query reads no protected dataset");
         return false;
     }
+    forget_missing_sides(walk);
     const brume_relation *from = scope->relation;
     query->from = from;
     query->where = where;
@@ -356,6 +372,10 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
     query->table_count = walk->table_count;
     query->public_tables = walk->public_tables;
     query->public_count = walk->public_count;
+    for (size_t i = 0; i < o->window_count; i++)
+        o->windows[i]->index = o->aggregate_count + i;
+    query->windows = (const brume_formula *const *)o->windows;
+    query->window_count = o->window_count;
     query->keys = o->keys;
     query->key_count = o->key_count;
     query->aggregates = o->aggregates;
