@@ -1,6 +1,6 @@
 /* answers: how good answers are, noise and cut together, where people have many rows.
  *
- *   answers [DRAWS [PEOPLE]]     200 draws of each question, 10,000 people, unless said
+ *   answers [DRAWS [PEOPLE]]     5 data sets of 10,000 people, 40 draws each, unless said
  *
  * Every question is planned, collected and drawn as `brume query` does it, at epsilon 1; only the
  * ledger is left out. Beside the mean error of the whole answer stands that of the best limit one
@@ -8,9 +8,9 @@
  * and the mean of |Laplace noise - what is cut| in closed form. `covered` is how often the truth is
  * within the bar that a reader is shown, noise and allowance; `noise alone` without the allowance.
  *
- * The data is made here from a fixed seed: one row each; orders and line items as in TPC-H (about
- * 15 orders a customer, 1 to 7 items each, priced); rows by Zipf's law of index 2; a text table
- * with a lognormal number of rows, 28 on average. */
+ * The data is made here, five sets from fixed seeds: one row each; orders and line items as in
+ * TPC-H (about 15 orders a customer, 1 to 7 items each, priced); rows by Zipf's law of index 2; a
+ * text table with a lognormal number of rows, 28 on average. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,9 +110,9 @@ static const question questions[] = {
     {"line items, SUM, 7 groups", "SELECT cell, SUM(price) FROM t GROUP BY cell", rows_items, 7},
     {"text, 100 groups", "SELECT cell, COUNT(*) FROM t GROUP BY cell", rows_text, 100},
 };
-enum { QUESTIONS = sizeof questions / sizeof *questions };
+enum { QUESTIONS = sizeof questions / sizeof *questions, SETS = 5 };
 
-static void make_file(const question *of, long people, char *path, size_t size)
+static void make_file(const question *of, long people, uint64_t number, char *path, size_t size)
 {
     char csv[96], sql[400];
     snprintf(csv, sizeof csv, "%s/t.csv", folder);
@@ -121,7 +121,9 @@ static void make_file(const question *of, long people, char *path, size_t size)
     if (!file)
         stop("no file can be written");
     fputs("person,cell,price\n", file);
-    seed = 20;
+    seed = number;
+    for (int i = 0; i < 8; i++)
+        uniform();
     for (long person = 0; person < people; person++)
         for (long n = of->rows(); n > 0; n--)
             fprintf(file, "%ld,%d,%ld\n", person, (int)(of->cells * uniform()),
@@ -267,41 +269,58 @@ static void draw(collected *all, size_t cells, const double *truth, tally *to)
     brume_drawn_close(drawn);
 }
 
-static void measure(const question *of, long draws, long people)
+/* One data set: its draws, and the error of the best limit for it. */
+static double measure_set(const question *of, long draws, long people, uint64_t number, tally *to,
+                          double *mean)
 {
     char path[96];
-    make_file(of, people, path, sizeof path);
+    make_file(of, people, number, path, sizeof path);
     collected all = collect(of, path);
     size_t cells = (size_t)of->cells;
     double *truth = calloc(cells, sizeof *truth);
-    tally all_draws = {0};
     sums_under(&all, UINT64_C(1) << 42, truth);
-    double best = best_error(&all, cells, truth), mean = 0;
+    double best = best_error(&all, cells, truth);
     for (size_t i = 0; i < cells; i++)
-        mean += truth[i] / (double)cells;
+        *mean += truth[i] / (double)(cells * SETS);
     for (long i = 0; i < draws; i++)
-        draw(&all, cells, truth, &all_draws);
-    double values = (double)all_draws.values, error = all_draws.error / values;
-    printf("%-26s %12.0f %10.4g %10.4g %6.2f %9.3g %8.1f %% %10.1f %%\n", of->name, mean, error,
-           best, error / best, exp(all_draws.limit / (double)draws),
-           100 * all_draws.covered / values, 100 * all_draws.noise_alone / values);
-    fflush(stdout);
+        draw(&all, cells, truth, to);
     free(truth);
     brume_collected_close(all.rows);
     brume_query_plan_close(all.plan);
     brume_question_close(all.question);
     brume_bits_close(all.bits);
     unlink(path);
+    return best;
+}
+
+static void measure(const question *of, long draws, long people)
+{
+    double best = 0, mean = 0, ratio = 0, error = 0, covered = 0, noise_alone = 0, limit = 0;
+    for (uint64_t number = 1; number <= SETS; number++) {
+        tally set = {0};
+        double least = measure_set(of, draws, people, number, &set, &mean);
+        double values = (double)set.values * SETS;
+        best += least / SETS;
+        error += set.error / values;
+        ratio += set.error / values / least;
+        covered += set.covered / values;
+        noise_alone += set.noise_alone / values;
+        limit += set.limit / (double)(draws * SETS);
+    }
+    printf("%-26s %12.0f %10.4g %10.4g %6.2f %9.3g %8.1f %% %10.1f %%\n", of->name, mean, error,
+           best, ratio, exp(limit), 100 * covered, 100 * noise_alone);
+    fflush(stdout);
 }
 
 int main(int count, char **words)
 {
-    long draws = count > 1 ? atol(words[1]) : 200, people = count > 2 ? atol(words[2]) : 10000;
+    long draws = count > 1 ? atol(words[1]) : 40, people = count > 2 ? atol(words[2]) : 10000;
     strcpy(folder, "/tmp/brume-answers-XXXXXX");
     if (draws < 1 || people < 1 || !mkdtemp(folder))
         stop("answers [DRAWS [PEOPLE]]");
-    printf("epsilon 1, %ld people, %ld draws; errors are means of |answer - truth| per value\n\n",
-           people, draws);
+    printf(
+        "epsilon 1, %ld people, 5 data sets, %ld draws of each; errors are means of |answer - truth| per value\n\n",
+        people, draws);
     printf("%-26s %12s %10s %10s %6s %9s %10s %12s\n", "question", "truth", "error", "best limit",
            "ratio", "limit", "covered", "noise alone");
     for (size_t i = 0; i < QUESTIONS; i++)
