@@ -93,6 +93,7 @@ static void a_crowd_far_above_is_asked_about(void **state)
     assert_int_equal(brume_limit_edge(from - 1), 256); /* above 256 */
     assert_int_equal(brume_limit_edge(brume_limit_choose(&histogram, 2 / 0.9, true)), 768);
     assert_int_equal(brume_limit_edge(brume_limit_choose(&histogram, 2 / 0.9, false)), 1);
+    assert_close(brume_limit_ask_threshold(&histogram, from, 20), 100 + 4 * 16, 1e-12);
     noisy[18] = 0;
     assert_false(brume_limit_asks(&histogram, &from));
 }

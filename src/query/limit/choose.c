@@ -125,6 +125,14 @@ bool brume_limit_asks(const brume_limit_histogram *histogram, size_t *from)
     return top != BRUME_LIMIT_NO_BIN && find_crowd(histogram, top, from, &last);
 }
 
+double brume_limit_ask_threshold(const brume_limit_histogram *histogram, size_t from, double scale)
+{
+    /* A false alarm at a distance of d bins costs 2^(d/2): its chance falls by e^(-d/5) here, and
+     * that of the alarm itself by the window. */
+    double distance = (double)(from - brume_limit_see(histogram).top);
+    return scale * (histogram->gaussian ? 3 + 0.1 * distance : 5 + 0.2 * distance);
+}
+
 /* ---- step 2: units thinly spread above the top ---- */
 
 static size_t look_above(const brume_limit_histogram *histogram, size_t top, double need)

@@ -34,6 +34,10 @@ double brume_limit_need(double noise, bool gaussian, double cells);
 /* A crowd far above: is one more count to be asked for, of the units in bins `*from` and above? */
 bool brume_limit_asks(const brume_limit_histogram *histogram, size_t *from);
 
+/* How many units the count must show, where its noise has this scale: more, the further above the
+ * top the crowd is, because a limit that is wrong by a bin costs that much more. */
+double brume_limit_ask_threshold(const brume_limit_histogram *histogram, size_t from, double scale);
+
 /* Which bin's edge is the limit; `crowd` says what the count confirmed (false where none was asked
  * for). BRUME_LIMIT_NO_BIN: too few units to find one. */
 size_t brume_limit_choose(const brume_limit_histogram *histogram, double need, bool crowd);
