@@ -13,6 +13,8 @@ typedef struct brume_driver {
     brume_status (*open)(brume_engine *engine, const brume_source *sources, size_t count,
                          brume_error *error);
     void (*close)(brume_engine *engine);
+    brume_status (*hold)(brume_engine *engine, size_t index, const char **number,
+                         brume_error *error); /* NULL: rows are a server's */
     brume_status (*describe)(brume_engine *engine, size_t index, brume_description *description,
                              brume_error *error);
     brume_status (*marks)(brume_engine *engine, size_t index, bool contents, brume_marks *marks,

@@ -124,8 +124,6 @@ static brume_status duckdb_driver_describe(brume_engine *engine, size_t index,
     return brume_duckdb_describe(&state->sources[index], description, error);
 }
 
-/* ---- rows ---- */
-
 static brume_status engine_failed(const engine_state *state, brume_error *error)
 {
     for (size_t i = 0; i < state->source_count; i++)
@@ -140,6 +138,19 @@ static brume_status engine_failed(const engine_state *state, brume_error *error)
                       "check that the source is whole, and that there is memory",
                       "DuckDB failed while it ran the query");
 }
+
+static brume_status duckdb_driver_hold(brume_engine *engine, size_t index, const char **number,
+                                       brume_error *error)
+{
+    engine_state *state = engine->state;
+    bool made = false;
+    BRUME_TRY(brume_duckdb_hold_source(state->connection, index, &state->sources[index],
+                                       &engine->tables[index], &made, error));
+    *number = state->sources[index].number;
+    return made ? BRUME_OK : engine_failed(state, error);
+}
+
+/* ---- rows ---- */
 
 static brume_status duckdb_driver_select(brume_engine *engine, const char *sql, brume_rows *rows,
                                          brume_error *error)
@@ -251,6 +262,7 @@ const brume_driver brume_driver_duckdb = {
     .capabilities = BRUME_ENGINE_PARALLEL,
     .open = duckdb_driver_open,
     .close = duckdb_driver_close,
+    .hold = duckdb_driver_hold,
     .describe = duckdb_driver_describe,
     .marks = duckdb_driver_marks,
     .select = duckdb_driver_select,

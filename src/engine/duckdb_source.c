@@ -94,8 +94,53 @@ brume_status brume_duckdb_open_source(duckdb_connection connection, size_t index
     return *table ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
+brume_status brume_duckdb_hold_source(duckdb_connection connection, size_t index,
+                                      brume_duckdb_source *source, char **table, bool *made,
+                                      brume_error *error)
+{
+    if (source->number) {
+        *made = true;
+        return BRUME_OK;
+    }
+    /* a name longer than every other one is none of them */
+    size_t longest = 0;
+    for (size_t i = 0; i < source->table.column_count; i++) {
+        size_t length = strlen(source->table.columns[i].name);
+        longest = length > longest ? length : longest;
+    }
+    char *number = malloc(longest + 2), *name = NULL;
+    char *sql = NULL;
+    if (number) {
+        memset(number, 'n', longest + 1);
+        number[longest + 1] = 0;
+        sql = brume_engine_format("CREATE TABLE main.held_%zu AS SELECT *, "
+                                  "(row_number() OVER () - 1)::BIGINT AS \"%s\" FROM "
+                                  "main.source_%zu",
+                                  index, number, index);
+        name = brume_engine_format("\"memory\".\"main\".\"held_%zu\"", index);
+    }
+    if (!sql || !name) {
+        free(number);
+        free(sql);
+        free(name);
+        return brume_no_memory(error, NULL);
+    }
+    *made = brume_duckdb_run(connection, sql);
+    free(sql);
+    if (!*made) {
+        free(number);
+        free(name);
+        return BRUME_OK;
+    }
+    free(*table);
+    *table = name;
+    source->number = number;
+    return BRUME_OK;
+}
+
 void brume_duckdb_source_clear(brume_duckdb_source *source)
 {
+    free(source->number);
     brume_duckdb_table_clear(&source->table);
     brume_files_clear(&source->files);
     free(source->options);

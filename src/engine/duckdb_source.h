@@ -11,6 +11,7 @@ typedef struct brume_duckdb_source {
     brume_files files;
     char *options; /* how the lines of text files are read, to be recorded */
     brume_duckdb_table table;
+    char *number; /* of a source that is held: the name of the column that numbers its rows */
 } brume_duckdb_source;
 
 /* Run a statement of brume's own whose result does not matter. */
@@ -23,6 +24,12 @@ BRUME_MUST_USE brume_status brume_duckdb_open_source(duckdb_connection connectio
                                                      const brume_source *recorded,
                                                      brume_duckdb_source *source, char **table,
                                                      brume_error *error);
+
+/* Copy an opened source into the table main.held_INDEX, with one more column that numbers the rows;
+ * *table is then what follows FROM. *made is false where DuckDB failed, and nothing changed. */
+BRUME_MUST_USE brume_status brume_duckdb_hold_source(duckdb_connection connection, size_t index,
+                                                     brume_duckdb_source *source, char **table,
+                                                     bool *made, brume_error *error);
 
 void brume_duckdb_source_clear(brume_duckdb_source *source);
 

@@ -203,6 +203,19 @@ brume_status brume_engine_select(brume_engine *engine, const char *sql, const br
     return BRUME_OK;
 }
 
+brume_status brume_engine_hold(brume_engine *engine, size_t index, const char **number,
+                               brume_error *error)
+{
+    if (!engine->driver->hold)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "the rows stay at their server");
+    if (engine->rows)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a query is already running");
+    brume_status status = engine->driver->hold(engine, index, number, error);
+    if (atomic_exchange(&engine->cancelled, false))
+        return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted");
+    return status;
+}
+
 brume_status brume_rows_next(brume_rows *rows, const brume_chunk **chunk, brume_error *error)
 {
     if (rows->finished)

@@ -115,6 +115,12 @@ brume_dialect brume_engine_dialect(const brume_engine *engine);
 /* What follows FROM for source `index`: quoted and qualified. Lives as long as the engine. */
 const char *brume_engine_table(const brume_engine *engine, size_t index);
 
+/* Read source `index` into memory, once: from now on brume_engine_table names the copy, which has
+ * one more column, a number for each row from 0 on. *number is its name, which no column of the
+ * source has; it lives as long as the engine. EUNSUPPORTED where the rows are a server's. */
+BRUME_MUST_USE brume_status brume_engine_hold(brume_engine *engine, size_t index,
+                                              const char **number, brume_error *error);
+
 /* Columns and identity of source `index`; free with brume_description_clear. */
 BRUME_MUST_USE brume_status brume_engine_describe(brume_engine *engine, size_t index,
                                                   brume_description *description,

@@ -69,7 +69,33 @@ static json_t *done_by_the_owner(const told *row, const json_t *body)
     return entry;
 }
 
-static brume_status add_entry(sqlite3_stmt *statement, json_t *events, brume_error *error)
+/* How far streams came: the newest row of each, by the number of its reservation. */
+static const char progress_of[] =
+    "SELECT json_extract(body, '$.reservation'), json_extract(body, '$.asked'), "
+    "json_extract(body, '$.hits') FROM journal WHERE kind = 'progress' AND json_valid(body) "
+    "ORDER BY id";
+
+static brume_status read_progress(brume_ledger *ledger, json_t *all, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = true;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, progress_of, ""));
+    brume_status status = BRUME_OK;
+    while (status == BRUME_OK && row) {
+        status = brume_store_step(ledger, statement, &row, error);
+        if (status != BRUME_OK || !row)
+            break;
+        json_t *one = json_pack("{s:I,s:I}", "asked", sqlite3_column_int64(statement, 1), "hits",
+                                sqlite3_column_int64(statement, 2));
+        if (json_object_set_new(all, brume_store_text(statement, 0), one) != 0)
+            status = brume_fail(error, BRUME_EMEMORY, NULL, "reading the ledger: out of memory");
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static brume_status add_entry(sqlite3_stmt *statement, const json_t *progress, json_t *events,
+                              brume_error *error)
 {
     const told row = {sqlite3_column_int64(statement, 0), brume_store_text(statement, 1),
                       brume_store_text(statement, 2), brume_store_text(statement, 3),
@@ -79,6 +105,9 @@ static brume_status add_entry(sqlite3_stmt *statement, json_t *events, brume_err
                     : strcmp(row.kind, "reserve") == 0 ? asked(&row, body)
                                                        : done_by_the_owner(&row, body);
     json_decref(body);
+    json_t *far = json_object_get(progress, brume_store_text(statement, 0));
+    if (entry && far && json_object_set(entry, "progress", far) != 0)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "reading the ledger: out of memory");
     if (!entry) /* not what brume writes: said, not shown in part */
         return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
                           "a row of the journal cannot be read");
@@ -100,15 +129,16 @@ brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset, jso
 {
     sqlite3_stmt *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error, events_of, "t", dataset));
-    json_t *events = json_array();
-    brume_status status = BRUME_OK;
-    bool row = events != NULL;
+    json_t *events = json_array(), *progress = json_object();
+    bool row = events && progress;
+    brume_status status = row ? read_progress(ledger, progress, error) : BRUME_OK;
     while (status == BRUME_OK && row) {
         status = brume_store_step(ledger, statement, &row, error);
         if (status == BRUME_OK && row)
-            status = add_entry(statement, events, error);
+            status = add_entry(statement, progress, events, error);
     }
     sqlite3_finalize(statement);
+    json_decref(progress);
     json_t *result = status == BRUME_OK ? json_pack("{s:O}", "events", events) : NULL;
     json_decref(events);
     if (status != BRUME_OK)

@@ -14,6 +14,7 @@
  *             releases, recorded before the rest is drawn
  *   commit    {"reservation","answer_hash"}
  *   fail      {"reservation","reason"}
+ *   progress  {"reservation","asked","hits"}: how far an open stream of questions came
  *   migrate   {"from","to"}: schemas
  *
  * `filter` is the state of the dataset's filter after the row, in its exact text form; `price` the

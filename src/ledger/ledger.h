@@ -73,8 +73,10 @@ typedef struct brume_registration {
     const char *password;     /* that opens the source; kept, and never shown; NULL: none */
     const char *const *marks; /* what else it is known by (mark.h) */
     size_t mark_count;
-    size_t read_mark_count;   /* the last so many of them are of tables that it, a view, reads */
-    size_t whole_mark_count;  /* the first so many are of tables it is a part of: not kept */
+    size_t read_mark_count;  /* the last so many of them are of tables that it, a view, reads */
+    size_t whole_mark_count; /* the first so many are of tables it is a part of: not kept */
+    const char *const *public_marks; /* those of its public tables, in the same order */
+    size_t public_mark_count, public_read_mark_count, public_whole_mark_count;
     const char *data_version; /* the owner's public label; may be "" */
     brume_adjacency adjacency;
     const brume_filter *filter; /* fresh: the budget and its rule */
@@ -151,6 +153,12 @@ void brume_dataset_close(brume_dataset *dataset);
 BRUME_MUST_USE brume_status brume_ledger_names(brume_ledger *ledger, json_t **out,
                                                brume_error *error);
 
+/* The datasets that have a table of this name: one whose policy lists it under "tables" (exactly,
+ * else without regard to case), or one of that name whose policy lists none. A JSON array of
+ * strings the caller frees. */
+BRUME_MUST_USE brume_status brume_ledger_holders(brume_ledger *ledger, const char *table,
+                                                 json_t **out, brume_error *error);
+
 /* ---- reservations ---- */
 
 typedef struct brume_ledger_charge {
@@ -172,6 +180,12 @@ typedef struct brume_reservation {
     const json_t *events; /* what will be released: mechanisms and parameters, for third parties */
     const char *answer_key; /* see brume_ledger_recall */
 } brume_reservation;
+
+/* Whether a public table (`price` is not read) is still no other dataset's data, without charging
+ * or recording anything. EPOLICY: it is not. */
+BRUME_MUST_USE brume_status brume_ledger_check_public(brume_ledger *ledger,
+                                                      const brume_ledger_charge *table,
+                                                      brume_error *error);
 
 /* Charge and record. *id names the reservation. On failure nothing is charged.
  * Errors: BRUME_EBUDGET does not fit; BRUME_EPOLICY over the cap, datasets of different adjacency,
@@ -195,6 +209,16 @@ BRUME_MUST_USE brume_status brume_ledger_note(brume_ledger *ledger, uint64_t id,
 BRUME_MUST_USE brume_status brume_ledger_fail(brume_ledger *ledger, uint64_t id,
                                               brume_status reason, brume_error *error);
 
+/* Record how far a stream of questions came, durably: so many were asked, so many of them were
+ * answered "above" or paid for. Both are public: they were told. The charge does not depend on it.
+ * BRUME_EARGUMENT if the reservation is not in state `reserved`. */
+BRUME_MUST_USE brume_status brume_ledger_progress(brume_ledger *ledger, uint64_t id, uint64_t asked,
+                                                  uint64_t hits, brume_error *error);
+
+/* Be the one stream of questions on this ledger until it is closed: streams run one at a time.
+ * BRUME_EPOLICY while another process has one open. */
+BRUME_MUST_USE brume_status brume_ledger_begin_stream(brume_ledger *ledger, brume_error *error);
+
 /* The recorded answer under a key, or NULL in *answer if there is none. The recorded text must have
  * the hash the journal says, else BRUME_EDAMAGED. The key must name everything a re-read may depend
  * on, all of it public: dataset, normalised query, price, policy, data version. */
@@ -203,8 +227,9 @@ BRUME_MUST_USE brume_status brume_ledger_recall(brume_ledger *ledger, const char
 
 /* What happened to one dataset (NULL: all), oldest first: {"events":[{"id","time","dataset","sql",
  * "cost","state"}]}. Reservations, with the SQL as it was typed and, where that is another text,
- * "normal"; amendments (state "amended", "changes") and refused registrations under its name (state
- * "refused"), both without SQL and cost. BRUME_EDAMAGED if a row is not what brume writes. */
+ * "normal", of a stream also "progress":{"asked","hits"}; amendments (state "amended", "changes")
+ * and refused registrations under its name (state "refused"), both without SQL and cost.
+ * BRUME_EDAMAGED if a row is not what brume writes. */
 BRUME_MUST_USE brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,
                                                  json_t **out, brume_error *error);
 

@@ -15,8 +15,9 @@
 struct brume_ledger {
     sqlite3 *database;
     bool writable;
-    int schema;     /* of the file: 1 to BRUME_LEDGER_SCHEMA */
-    char *mark_key; /* NULL until a mark is hashed */
+    int schema;      /* of the file: 1 to BRUME_LEDGER_SCHEMA */
+    char *mark_key;  /* NULL until a mark is hashed */
+    int stream_lock; /* descriptor; 0: none */
 };
 
 /* The schema this build writes. */

@@ -130,15 +130,30 @@ static brume_status replay_end(replay *all, uint64_t id, const json_t *body, boo
     return BRUME_OK;
 }
 
-static brume_status replay_note(replay *all, uint64_t id, const json_t *body, brume_error *error)
+/* The reservation that a row speaks of, if it is open; else NULL. */
+static const json_t *open_reservation(const replay *all, const json_t *body)
 {
     char key[24];
     snprintf(key, sizeof key, "%lld",
              (long long)json_integer_value(json_object_get(body, "reservation")));
     const json_t *reservation = json_object_get(all->reservations, key);
+    return reservation && strcmp(text_of(reservation, "state"), "reserved") == 0 ? reservation
+                                                                                 : NULL;
+}
+
+static brume_status replay_progress(const replay *all, uint64_t id, const json_t *body,
+                                    brume_error *error)
+{
+    if (!open_reservation(all, body) || !json_is_integer(json_object_get(body, "asked")) ||
+        !json_is_integer(json_object_get(body, "hits")))
+        return broken(id, "the progress of a reservation that is not open", error);
+    return BRUME_OK;
+}
+
+static brume_status replay_note(replay *all, uint64_t id, const json_t *body, brume_error *error)
+{
     const char *answer_key = text_of(body, "answer_key"), *hash = text_of(body, "answer_hash");
-    if (!reservation || !answer_key || !hash ||
-        strcmp(text_of(reservation, "state"), "reserved") != 0)
+    if (!open_reservation(all, body) || !answer_key || !hash)
         return broken(id, "a note on a reservation that is not open", error);
     if (json_object_get(all->answers, answer_key))
         return BRUME_OK;
@@ -216,6 +231,8 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
         status = replay_reserve(all, row->id, body, error);
     else if (strcmp(row->kind, "commit") == 0 || strcmp(row->kind, "fail") == 0)
         status = replay_end(all, row->id, body, row->kind[0] == 'c', error);
+    else if (strcmp(row->kind, "progress") == 0)
+        status = replay_progress(all, row->id, body, error);
     else if (strcmp(row->kind, "note") == 0)
         status = replay_note(all, row->id, body, error);
     else if (strcmp(row->kind, "version") == 0)

@@ -47,6 +47,19 @@ void brume_workload_close(brume_workload *workload)
     free(workload);
 }
 
+void brume_workload_replace(brume_workload *workload, brume_workload *from)
+{
+    for (size_t i = 0; i < workload->group_count; i++)
+        free_group(&workload->groups[i]);
+    free(workload->groups);
+    workload->groups = from->groups;
+    workload->group_count = from->group_count;
+    workload->group_room = from->group_room;
+    workload->size = from->size;
+    from->groups = NULL;
+    from->group_count = from->group_room = from->size = 0;
+}
+
 const brume_universe *brume_workload_universe(const brume_workload *workload)
 {
     return &workload->universe;

@@ -34,6 +34,10 @@ struct brume_workload {
     size_t group_count, group_room, size;
 };
 
+/* Put the queries of `from`, over the same universe, in the place of those of `workload`; `from`
+ * has none then. */
+void brume_workload_replace(brume_workload *workload, brume_workload *from);
+
 /* The group of a query, which must exist. */
 const brume_group *brume_workload_group(const brume_workload *workload, size_t query);
 

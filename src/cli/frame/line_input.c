@@ -2,6 +2,7 @@
 #include "cli/frame/line_input.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +38,15 @@ void brume_line_input_close(brume_line_input *lines)
 bool brume_line_input_ready(const brume_line_input *lines)
 {
     return memchr(lines->buffer + lines->start, '\n', lines->end - lines->start) != NULL;
+}
+
+bool brume_line_input_wait(const brume_line_input *lines, int milliseconds)
+{
+    struct pollfd input = {.fd = lines->file, .events = POLLIN};
+    if (brume_line_input_ready(lines) || lines->over)
+        return true;
+    int found = poll(&input, 1, milliseconds);
+    return found > 0 || (found < 0 && errno != EINTR);
 }
 
 /* Read more behind what is there. There must be room. */

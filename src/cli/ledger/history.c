@@ -47,13 +47,19 @@ static void write_asked(brume_table *table, const json_t *event, bool verbose)
     char *line = sql                             ? one_line(sql)
                  : strcmp(state, "amended") == 0 ? list_changes(event)
                                                  : strdup("to register it");
+    char far[64] = "";
+    const json_t *progress = json_object_get(event, "progress");
+    long long asked = json_integer_value(json_object_get(progress, "asked"));
+    long long hits = json_integer_value(json_object_get(progress, "hits"));
+    if (progress)
+        snprintf(far, sizeof far, " (%lld asked, %lld hit%s)", asked, hits, hits == 1 ? "" : "s");
     if (verbose && normal)
         brume_table_cell(table, "%s => %s", line ? line : "", normal);
     else if (verbose)
-        brume_table_cell(table, "%s", line ? line : "");
+        brume_table_cell(table, "%s%s", line ? line : "", far);
     else
-        brume_table_cell(table, "%.73s%s", line ? line : "",
-                         line && strlen(line) > 73 ? "..." : "");
+        brume_table_cell(table, "%.73s%s%s", line ? line : "",
+                         line && strlen(line) > 73 ? "..." : "", far);
     free(line);
 }
 
@@ -133,7 +139,7 @@ const brume_command brume_command_history = {
     .description =
         "Every charge, oldest first, with the SQL as it was typed. A query that failed or was "
         "interrupted stays charged: whether its answer was seen cannot be known. Free re-reads are "
-        "not charges. Also what the owner amended, and attempts to register a name or a source that "
+        "not charges. Of a stream of questions also how far it came. Also what the owner amended, and attempts to register a name or a source that "
         "is registered already.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),

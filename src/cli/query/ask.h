@@ -62,7 +62,7 @@ brume_payment brume_call_payment(const brume_call *call);
 /* What the options above ask for; false if none of them was given. */
 bool brume_call_target(const brume_call *call, brume_target *target);
 
-/* A price or a target, not both and not neither. */
+/* A price or a target, not both; that a query needs one is found when it is read. */
 BRUME_MUST_USE brume_status brume_call_check_price(const brume_call *call, brume_error *error);
 
 /* A number with about four significant digits, for prices and error bars: never below it. */

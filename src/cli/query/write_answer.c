@@ -75,6 +75,8 @@ char *brume_value_text(const brume_value *value, const char *null, bool exactly)
             return NULL; /* + 0.0: there is no -0 */
         return text;
     case BRUME_VALUE_NULL:
+    case BRUME_VALUE_DATE: /* in an answer times are texts */
+    case BRUME_VALUE_TIMESTAMP:
         break;
     }
     return strdup(null);
@@ -143,6 +145,19 @@ static void write_bias(FILE *out, const brume_query_answer *answer)
     }
 }
 
+/* MIN and MAX are answered as quantiles. */
+static void write_extremes(FILE *out, const brume_query_answer *answer)
+{
+    const char *before = "\na minimum or maximum is one person's value, so a quantile is shown: ";
+    for (size_t i = 0; i < answer->column_count; i++) {
+        const brume_answer_column *column = &answer->columns[i];
+        if (column->is_key || isnan(column->quantile))
+            continue;
+        fprintf(out, "%s%s: %s", before, column->name, brume_shortest(column->quantile).text);
+        before = ", ";
+    }
+}
+
 /* The limits, and what was cut by them. */
 static void write_limits(FILE *out, const brume_query_answer *answer)
 {
@@ -197,8 +212,12 @@ static brume_status write_notes(const brume_call *call, const brume_query_answer
     FILE *notes = open_memstream(&text, &length);
     if (!notes)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    write_price(notes, answer);
+    if (answer->is_public)
+        fputs("public tables only: exact, and free of charge", notes);
+    else
+        write_price(notes, answer);
     write_threshold(notes, answer);
+    write_extremes(notes, answer);
     write_limits(notes, answer);
     write_bias(notes, answer);
     if (fclose(notes) != 0) {
@@ -229,7 +248,7 @@ static brume_status write_table(brume_call *call, const brume_query_answer *answ
     brume_table_close(table);
     free_heads(heads);
     if (status == BRUME_OK && answer->row_count == 0)
-        fprintf(call->out, "(no group passed the threshold)\n");
+        fprintf(call->out, answer->is_public ? "(no rows)\n" : "(no group passed the threshold)\n");
     return status == BRUME_OK ? write_notes(call, answer, error) : status;
 }
 

@@ -54,7 +54,7 @@ static brume_status count_rows(const brume_synth *synth, brume_csv *csv, double 
     }
 }
 
-static brume_status read_counts(const brume_synth *synth, const char *path, double *counts,
+brume_status brume_synth_counts(const brume_synth *synth, const char *path, double *counts,
                                 brume_error *error)
 {
     brume_csv *csv = NULL;
@@ -137,9 +137,10 @@ static json_t *report_json(const brume_synth *synth, const brume_synthetic_repor
     double scale = report->records / (double)synth->rows;
     json_t *answer = brume_synth_plan(synth);
     json_t *more = json_pack(
-        "{s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:b}", "records", brume_json_real(report->records),
-        "records_known", records_word(synth), "records_off", brume_json_real(report->records_off),
-        "bound", brume_json_real(report->bound), "fit", brume_json_real(report->fit), "sampling",
+        "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:b}", "records",
+        brume_json_real(report->records), "records_known", records_word(synth), "records_off",
+        brume_json_real(report->records_off), "bound", brume_json_real(report->bound), "measured",
+        brume_json_real(report->measured), "fit", brume_json_real(report->fit), "sampling",
         brume_json_real(worst_distance(space->of_weights, space->of_rows, scale, queries)), "paid",
         (json_int_t)report->paid, "halted", report->halted);
     if (more && exact)
@@ -182,7 +183,7 @@ static brume_status run_in(const brume_synth *synth, const char *path, bool exac
     brume_synthetic_report report;
     brume_synthetic_options options = synth->options;
     bool counted = options.method != BRUME_SYNTHETIC_WEIGHTS;
-    BRUME_TRY(read_counts(synth, path, space->counts, error));
+    BRUME_TRY(brume_synth_counts(synth, path, space->counts, error));
     if (exact)
         BRUME_TRY(brume_workload_answer(synth->workload, space->counts, space->truth, error));
     brume_progress_start(&progress.bar, synth->method, counted ? options.rounds : 0);

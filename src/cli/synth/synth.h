@@ -81,4 +81,8 @@ BRUME_MUST_USE brume_status brume_synth_check_output(const brume_synth *synth, b
 BRUME_MUST_USE brume_status brume_synth_write(const brume_synth *synth, const double *rows,
                                               brume_error *error);
 
+/* The histogram of a CSV file over the universe, added to `counts`: private. */
+BRUME_MUST_USE brume_status brume_synth_counts(const brume_synth *synth, const char *path,
+                                               double *counts, brume_error *error);
+
 #endif

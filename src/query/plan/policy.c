@@ -36,6 +36,9 @@ void brume_policy_close(brume_policy *policy)
     free(policy->table);
     free(policy->options);
     free(policy->unit);
+    free(policy->link_column);
+    free(policy->parent);
+    free(policy->parent_column);
     free(policy->bias_share);
     free(policy);
 }
@@ -123,6 +126,26 @@ brume_status brume_policy_set_unit(brume_policy *policy, const char *column, bru
                           "column '%s' has the type %s, which brume does not read", found->name,
                           found->native);
     return copy(&policy->unit, found->name) ? BRUME_OK : brume_no_memory(error, "a policy");
+}
+
+brume_status brume_policy_set_identifier(brume_policy *policy, const char *column,
+                                         brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    BRUME_TRY(find_column(policy, column, &found, error));
+    found->is_identifier = true;
+    return BRUME_OK;
+}
+
+brume_status brume_policy_set_link(brume_policy *policy, const char *column, const char *parent,
+                                   const char *parent_column, brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    BRUME_TRY(find_column(policy, column, &found, error));
+    return copy(&policy->link_column, found->name) && copy(&policy->parent, parent) &&
+                   copy(&policy->parent_column, parent_column)
+               ? BRUME_OK
+               : brume_no_memory(error, "a policy");
 }
 
 /* A decimal with an optional sign: digits brume_decimal reads after it. */
@@ -269,10 +292,16 @@ static json_t *column_to_json(const brume_policy_column *column)
             json_decref(domain);
             return NULL;
         }
-    return json_pack("{s:s,s:s,s:i,s:s?,s:b,s:s?,s:s?,s:o}", "name", column->name, "type",
-                     brume_type_name(column->type, type), "leaf", (int)column->leaf, "native",
-                     column->native, "not_null", column->not_null, "low", column->low, "high",
-                     column->high, "domain", domain);
+    json_t *json = json_pack("{s:s,s:s,s:i,s:s?,s:b,s:s?,s:s?,s:o}", "name", column->name, "type",
+                             brume_type_name(column->type, type), "leaf", (int)column->leaf,
+                             "native", column->native, "not_null", column->not_null, "low",
+                             column->low, "high", column->high, "domain", domain);
+    if (json && column->is_identifier &&
+        json_object_set_new(json, "identifier", json_true()) != 0) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
 }
 
 static json_t *ceiling_to_json(uint64_t ceiling)
@@ -297,6 +326,11 @@ json_t *brume_policy_to_json(const brume_policy *policy)
     bool whole = json != NULL;
     if (whole && policy->bias_share)
         whole = json_object_set_new(json, "bias_share", json_string(policy->bias_share)) == 0;
+    if (whole && policy->link_column)
+        whole = json_object_set_new(json, "link",
+                                    json_pack("{s:s,s:s,s:s}", "column", policy->link_column,
+                                              "table", policy->parent, "parent_column",
+                                              policy->parent_column)) == 0;
     if (whole && policy->limits_fixed)
         whole = json_object_set_new(json, "limits", json_string("fixed")) == 0;
     if (whole && policy->timeout > 0)
@@ -331,6 +365,7 @@ static bool column_from_json(const json_t *json, brume_policy_column *column)
         return false;
     column->leaf = (brume_leaf)leaf;
     column->not_null = json_is_true(json_object_get(json, "not_null"));
+    column->is_identifier = json_is_true(json_object_get(json, "identifier"));
     size_t count = json_array_size(domain);
     column->domain = count ? calloc(count, sizeof *column->domain) : NULL;
     for (size_t i = 0; i < count; i++) {
@@ -376,6 +411,9 @@ static bool is_sound(const brume_policy *policy)
     }
     if (policy->bias_share && !is_share(policy->bias_share))
         return false;
+    if (!policy->link_column != !policy->parent || !policy->link_column != !policy->parent_column ||
+        (policy->link_column && (policy->unit || !brume_policy_find(policy, policy->link_column))))
+        return false;
     return !policy->unit || brume_policy_find(policy, policy->unit);
 }
 
@@ -383,7 +421,10 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
 {
     const char *location = text_of(json, "location");
     uint64_t max_groups = 0, max_rows = 0;
-    const json_t *columns = json_object_get(json, "columns");
+    const json_t *columns = json_object_get(json, "columns"), *link = json_object_get(json, "link");
+    if (json_object_get(json, "tables"))
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask in SQL: DATASET.TABLE",
+                          "this dataset has several tables");
     if (!location || !ceiling_from_json(json_object_get(json, "max_groups"), &max_groups) ||
         !ceiling_from_json(json_object_get(json, "max_rows"), &max_rows))
         return damaged(error);
@@ -392,6 +433,9 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
                 copy(&policy->table, text_of(json, "table")) &&
                 copy(&policy->options, text_of(json, "options")) &&
                 copy(&policy->unit, text_of(json, "unit")) &&
+                copy(&policy->link_column, text_of(link, "column")) &&
+                copy(&policy->parent, text_of(link, "table")) &&
+                copy(&policy->parent_column, text_of(link, "parent_column")) &&
                 copy(&policy->bias_share, text_of(json, "bias_share"));
     size_t count = json_array_size(columns);
     if (good)

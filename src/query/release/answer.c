@@ -16,6 +16,7 @@ static void clear_column(brume_answer_column *column)
                                     .rank_error_95 = NAN,
                                     .count_error_95 = NAN,
                                     .gap_95 = NAN,
+                                    .quantile = NAN,
                                     .threshold = -1,
                                     .bias = {NAN, NAN, NAN, NAN}};
 }
@@ -73,6 +74,13 @@ double brume_query_answer_bar(const brume_query_answer *answer, size_t cell)
 brume_status brume_query_answer_set(brume_query_answer *answer, size_t row, size_t column,
                                     const brume_value *value, brume_error *error)
 {
+    char time[BRUME_TIME_TEXT];
+    brume_value shown = *value;
+    if (value->kind == BRUME_VALUE_DATE || value->kind == BRUME_VALUE_TIMESTAMP) {
+        brume_value_time(value, time);
+        shown = (brume_value){.kind = BRUME_VALUE_TEXT, .text = time, .length = strlen(time)};
+        value = &shown;
+    }
     brume_value copy = *value;
     copy.text = NULL;
     if (value->kind == BRUME_VALUE_TEXT) {

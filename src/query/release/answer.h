@@ -38,7 +38,8 @@ typedef struct brume_answer_column {
     double cut_allowance; /* estimate of what they have beyond it, the largest of the rows */
     bool biased;          /* limits or bounds may move it */
     double rank_error_95, count_error_95, gap_95; /* of quantiles and modes, in place of error_95 */
-    int64_t threshold;                            /* of a mode of undeclared values */
+    double quantile;   /* of MIN and MAX: the quantile that is shown in their place */
+    int64_t threshold; /* of a mode of undeclared values */
     brume_answer_bias bias;
 } brume_answer_column;
 
@@ -56,6 +57,7 @@ typedef struct brume_query_answer {
     bool *near;          /* NULL, or which rows had hardly enough units to be shown */
     size_t row_count;
     bool errors_vary; /* some column's error is not the same in all rows */
+    bool is_public;   /* of public tables only: exact, and free of charge */
     /* The cost. */
     brume_answer_price cost;
     bool delta_by_default; /* nobody typed a delta */
@@ -78,7 +80,7 @@ void brume_query_answer_close(brume_query_answer *answer);
  * for what they had beyond the limit; NaN: none. */
 double brume_query_answer_bar(const brume_query_answer *answer, size_t cell);
 
-/* Put a copy of a value into the table. */
+/* Put a copy of a value into the table; a time as its text. */
 BRUME_MUST_USE brume_status brume_query_answer_set(brume_query_answer *answer, size_t row,
                                                    size_t column, const brume_value *value,
                                                    brume_error *error);

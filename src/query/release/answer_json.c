@@ -20,6 +20,7 @@ static const member column_numbers[] = {
     {"rank_error_95", offsetof(brume_answer_column, rank_error_95)},
     {"count_error_95", offsetof(brume_answer_column, count_error_95)},
     {"gap_95", offsetof(brume_answer_column, gap_95)},
+    {"quantile", offsetof(brume_answer_column, quantile)},
 };
 static const member bias_numbers[] = {
     {"units", offsetof(brume_answer_bias, units)},
@@ -59,6 +60,8 @@ static json_t *value_to_json(const brume_value *value)
 {
     switch (value->kind) {
     case BRUME_VALUE_NULL:
+    case BRUME_VALUE_DATE: /* in an answer times are texts */
+    case BRUME_VALUE_TIMESTAMP:
         break;
     case BRUME_VALUE_BOOLEAN:
         return json_boolean(value->boolean);
@@ -182,7 +185,9 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
 {
     json_t *made = NULL;
     BRUME_TRY(brume_query_answer_record(answer, &made, error));
-    if (!set(made, "remaining", price_to_json(&answer->remaining)) ||
+    json_t *remaining = answer->is_public ? json_null() : price_to_json(&answer->remaining);
+    if (!set(made, "remaining", remaining) ||
+        (answer->is_public && !set(made, "public", json_true())) ||
         !set(made, "cached", json_boolean(answer->cached))) {
         json_decref(made);
         return brume_no_memory(error, "the answer");

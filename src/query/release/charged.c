@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "ledger/digest.h"
 #include "query/collect/unit_rows.h"
+#include "query/plan/question.h"
 
 static brume_status check_adjacency(const brume_charged *release, const brume_question *question,
                                     brume_error *error)
@@ -77,7 +78,18 @@ typedef struct charged_work {
     const brume_charged *release;
     const brume_question *question;
     brume_bits *bits;
+    brume_ledger *ledger;
+    const brume_watch *watch;
 } charged_work;
+
+static brume_status answer_stream(void *context, brume_engine *engine, uint64_t reservation,
+                                  json_t **answer, brume_error *error)
+{
+    const charged_work *work = context;
+    brume_charged_stream on = {work->ledger, reservation, work->question,
+                               engine,       work->bits,  work->watch};
+    return work->release->stream(work->release->context, &on, answer, error);
+}
 
 static brume_status read_and_draw(void *context, brume_engine *engine, uint64_t reservation,
                                   json_t **answer, brume_error *error)
@@ -114,12 +126,15 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
                                      .sql = release->what,
                                      .events = events,
                                      .answer_key = key};
-    charged_work work = {release, question, bits};
+    charged_work work = {release, question, bits, ledger, watch};
+    if (status == BRUME_OK && release->stream)
+        status = brume_ledger_begin_stream(ledger, error);
     if (status == BRUME_OK && release->needs_rows && release->adjacency == BRUME_REPLACE)
         status = brume_rows_check(question, engine, release->most_rows, error);
     if (status == BRUME_OK)
-        status =
-            brume_spend(ledger, &reservation, engine, read_and_draw, &work, watch, answer, error);
+        status = brume_spend(ledger, &reservation, engine,
+                             release->stream ? answer_stream : read_and_draw, &work, watch, answer,
+                             error);
     brume_engine_close(engine);
     brume_marks_clear(&marks);
     json_decref(events);
@@ -160,7 +175,7 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
     if (status == BRUME_OK)
         status = brume_ledger_recall(ledger, key, &made, error);
     bool cached = made != NULL;
-    if (status == BRUME_OK && !cached)
+    if (status == BRUME_OK && !cached && !release->stream)
         status = rehearse(release, question, bits, error);
     if (status == BRUME_OK && !cached)
         status =

@@ -14,6 +14,18 @@
 #include "ledger/ledger.h"
 #include "query/release/spend.h"
 
+struct brume_question;
+
+/* What a stream of questions works with once its price is on the ledger. */
+typedef struct brume_charged_stream {
+    brume_ledger *ledger;
+    uint64_t reservation; /* for brume_ledger_progress */
+    const struct brume_question *question;
+    brume_engine *engine;
+    brume_bits *bits;
+    const brume_watch *watch; /* may be NULL */
+} brume_charged_stream;
+
 typedef struct brume_charged {
     const char *dataset;
     brume_adjacency adjacency;   /* of the statistic; EDGE is add-remove where a row is an edge */
@@ -32,6 +44,11 @@ typedef struct brume_charged {
      * that bad options are found before anything is charged. */
     brume_status (*draw)(void *context, const char *path, brume_bits *bits, json_t **answer,
                          brume_error *error);
+    /* Instead of `draw`, and `fresh`: answer questions until they end. Called once, when the price
+     * is on the ledger; *answer is the record of it. Everything that can be wrong with the words
+     * typed must have been found before. Streams run one at a time on a ledger. */
+    brume_status (*stream)(void *context, const brume_charged_stream *on, json_t **answer,
+                           brume_error *error);
     void *context;
 } brume_charged;
 

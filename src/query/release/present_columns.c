@@ -120,12 +120,18 @@ static brume_status fill_column(const brume_answer_table *all, size_t output,
     for (size_t i = 0; i < all->count; i++)
         column->error_95 = fmax(column->error_95, all->rows[i].errors[output]); /* skips NaN */
     column->biased = all->plan->bounded || may_clamp(all->plan, shown->value);
-    if (shown->value->kind == BRUME_FORMULA_AGGREGATE) {
-        add_details(all, column, shown->value->index);
-        add_limit(all, column, output, shown->value->index);
-    } else if (all->plan->by_totals) {
-        column->biased = true;
+    const brume_formula *whole = shown->value;
+    if (whole->kind == BRUME_FORMULA_DATE || whole->kind == BRUME_FORMULA_TIMESTAMP)
+        whole = whole->arguments[0];
+    if (whole->kind != BRUME_FORMULA_AGGREGATE) {
+        column->biased = column->biased || all->plan->by_totals;
+        return BRUME_OK;
     }
+    const brume_aggregate *aggregate = &all->plan->query->aggregates[whole->index];
+    if (whole->extreme)
+        column->quantile = (double)aggregate->fraction[0] / (double)aggregate->fraction[1];
+    add_details(all, column, whole->index);
+    add_limit(all, column, output, whole->index);
     return BRUME_OK;
 }
 

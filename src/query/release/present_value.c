@@ -141,6 +141,20 @@ static bool seems_empty(const brume_plan *plan, const brume_drawn *drawn, size_t
     return plan->units >= 0 && brume_drawn_number(drawn, plan->units, group) < 1;
 }
 
+/* A value of a domain, as a value of its column's type: numbers are numbers, other values are shown
+ * as they are declared. */
+static brume_value declared_value(const brume_policy_column *column, int64_t index)
+{
+    const char *text = column->domain[index];
+    brume_value value = {.kind = BRUME_VALUE_TEXT, .text = text, .length = strlen(text)};
+    brume_key_value key = {0};
+    char room[BRUME_KEY_TEXT];
+    if (brume_policy_domain_value(column->type, text, &key, NULL) != BRUME_OK)
+        return value;
+    brume_value typed = brume_key_formula_value(column->type, &key, room, sizeof room);
+    return typed.kind == BRUME_VALUE_NUMBER || typed.kind == BRUME_VALUE_BOOLEAN ? typed : value;
+}
+
 static brume_shown show_selection(const brume_present_source *source,
                                   const brume_plan_aggregate *from, size_t group)
 {
@@ -157,8 +171,7 @@ static brume_shown show_selection(const brume_present_source *source,
     if (seems_empty(plan, drawn, group))
         return nothing();
     if (value->declared) {
-        const char *text = value->declared->domain[chosen];
-        out.raw = (brume_value){.kind = BRUME_VALUE_TEXT, .text = text, .length = strlen(text)};
+        out.raw = declared_value(value->declared, chosen);
     } else {
         out.raw = number_value((double)chosen * value->step);
     }
