@@ -30,6 +30,28 @@ static brume_status fill_domains(brume_plan *plan, const brume_key_domain *domai
     return BRUME_OK;
 }
 
+/* A private key is shown only if many units have it: one that each unit has for itself never is. */
+static brume_status check_shared(const brume_query *query, const brume_plan_table *tables,
+                                 brume_error *error)
+{
+    static const char hint[] = "group by something that many have in common; nothing was spent";
+    for (size_t i = 0; i < query->key_count; i++) {
+        const brume_key *key = &query->keys[i];
+        const brume_policy_column *column =
+            key->is_column ? &tables[key->table].policy->columns[key->column] : NULL;
+        if (key->is_unit)
+            return brume_fail(error, BRUME_EUNSUPPORTED, hint,
+                              "grouping by the unit can only give an empty answer: a group is "
+                              "shown if many units are in it");
+        if (column && column->is_identifier)
+            return brume_fail(error, BRUME_EUNSUPPORTED, hint,
+                              "grouping by '%s' can only give an empty answer: its owner says that "
+                              "hardly two units share a value",
+                              column->name);
+    }
+    return BRUME_OK;
+}
+
 brume_status brume_plan_keys(brume_plan *plan, const brume_plan_table *tables, brume_error *error)
 {
     const brume_query *query = plan->query;
@@ -43,6 +65,8 @@ brume_status brume_plan_keys(brume_plan *plan, const brume_plan_table *tables, b
         count += domains[i].count;
         cells *= (double)domains[i].count;
     }
+    if (status == BRUME_OK && plan->shape.private_keys)
+        status = check_shared(query, tables, error);
     if (status == BRUME_OK && !plan->shape.private_keys) {
         plan->shape.cells = (uint64_t)cells;
         plan->domain = calloc(count + 1, sizeof *plan->domain);

@@ -58,6 +58,7 @@ void brume_query_answer_close(brume_query_answer *answer)
     free(answer->errors);
     free(answer->near);
     json_decref(answer->events);
+    json_decref(answer->warnings);
     free(answer);
 }
 

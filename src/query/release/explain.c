@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "query/price/error_bar.h"
+#include "query/plan/domain_warnings.h"
 #include "query/plan/show_plan.h"
 #include "query/release/prepare.h"
 #include "query/sql/formula.h"
@@ -92,7 +93,9 @@ brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_pa
                          "shape", shape_to_json(plan), "rule", brume_rule_word(plan->rule), "sql",
                          question->typed, "normal", question->query->normal, "delta_by_default",
                          plan->delta_by_default);
-        if (!made || !add_columns(plan, json_object_get(made, "plan"))) {
+        if (!made || !add_columns(plan, json_object_get(made, "plan")) ||
+            json_object_set_new(made, "warnings",
+                                brume_domain_warnings(question->query, question->tables)) != 0) {
             json_decref(made);
             status = brume_no_memory(error, "the explanation");
         }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "query/plan/make_plan.h"
+#include "query/release/public_keys.h"
 #include "query/release/rehearse.h"
 
 brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_payment *payment,
@@ -18,6 +19,7 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
         return brume_fail(error, BRUME_EARGUMENT,
                           "give --epsilon E (or --rho R), or --within A; there is no default",
                           "neither a price nor an accuracy is given");
+    BRUME_TRY(brume_read_public_keys(ledger, *question, error));
     if (target) {
         BRUME_TRY(brume_target_price(*question, target, payment->delta, epsilon, error));
         chosen = (brume_payment){epsilon, payment->delta, NULL};
