@@ -390,12 +390,17 @@ static values declared_values(search *in, const brume_key *key)
     return made;
 }
 
+/* What was read of public tables: each value once, so that many need no comparing. */
 static values read_values(search *in, const brume_key *key)
 {
     values made = {.known = key->values_known};
-    for (size_t i = 0; made.known && i < key->value_count; i++)
+    if (!made.known)
+        return made;
+    made.texts = brume_arena_allocate(in->arena, (key->value_count + 1) * sizeof *made.texts);
+    in->failed = in->failed || !made.texts;
+    for (size_t i = 0; made.texts && i < key->value_count; i++)
         if (key->values[i])
-            add(in, &made, key->values[i]);
+            made.texts[made.count++] = key->values[i];
         else
             made.null = true;
     return made;
