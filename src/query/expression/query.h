@@ -209,6 +209,10 @@ typedef struct brume_query {
     bool one_row_per_group;
     size_t output_count;
     const brume_query_output *outputs;
+    /* Functions of the shown rows: formulas of the kind WINDOW, each at the index aggregate_count +
+     * its place here. */
+    size_t window_count;
+    const struct brume_formula *const *windows;
     const struct brume_formula *having; /* NULL: all groups */
     size_t order_count;
     const brume_query_order *order; /* then by key */

@@ -141,8 +141,10 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
     const brume_query *query = all->plan->query;
     brume_present_source source = {all->plan, all->drawn, all->modes};
     row->keys = calloc(query->key_count + 1, sizeof *row->keys);
-    row->shown = calloc(query->aggregate_count + 1, sizeof *row->shown);
-    row->raw = calloc(query->aggregate_count + 1, sizeof *row->raw);
+    size_t values = query->aggregate_count + query->window_count;
+    row->group = group;
+    row->shown = calloc(values + 1, sizeof *row->shown);
+    row->raw = calloc(values + 1, sizeof *row->raw);
     row->outputs = calloc(query->output_count + 1, sizeof *row->outputs);
     row->errors = calloc(query->output_count + 1, sizeof *row->errors);
     row->texts = calloc(query->key_count + 1, sizeof *row->texts);
@@ -161,13 +163,19 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
         row->shown[i] = one.shown;
         row->raw[i] = one.raw;
     }
+    return BRUME_OK;
+}
+
+/* What is shown of a row, when its windows are known. */
+static void fill_outputs(brume_answer_table *all, brume_answer_row *row)
+{
+    const brume_query *query = all->plan->query;
     for (size_t i = 0; i < query->output_count; i++) {
         const brume_formula *formula = query->outputs[i].value;
         bool plain = formula->kind == BRUME_FORMULA_AGGREGATE;
         row->outputs[i] = brume_formula_evaluate(formula, row->keys, plain ? row->shown : row->raw);
-        row->errors[i] = error_of(all, formula, group, &row->outputs[i]);
+        row->errors[i] = error_of(all, formula, row->group, &row->outputs[i]);
     }
-    return BRUME_OK;
 }
 
 static int compare_rows(const void *left, const void *right, void *context)
@@ -193,8 +201,8 @@ static int compare_rows(const void *left, const void *right, void *context)
     return 0;
 }
 
-/* HAVING, ORDER BY, LIMIT and OFFSET. */
-static void arrange(brume_answer_table *all)
+/* The rows that HAVING keeps. */
+static void keep_rows(brume_answer_table *all)
 {
     const brume_query *query = all->plan->query;
     size_t kept = 0;
@@ -205,6 +213,14 @@ static void arrange(brume_answer_table *all)
         else
             free_row(&all->rows[i]);
     }
+    all->count = kept;
+}
+
+/* ORDER BY, LIMIT and OFFSET. */
+static void arrange(brume_answer_table *all)
+{
+    const brume_query *query = all->plan->query;
+    size_t kept = all->count;
     if (kept)
         qsort_r(all->rows, kept, sizeof *all->rows, compare_rows, (void *)query);
     size_t first = query->offset < 0 ? 0 : (size_t)query->offset;
@@ -285,6 +301,12 @@ brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn,
         status = fill_row(&all, i, &all.rows[i], error);
     }
     if (status == BRUME_OK) {
+        keep_rows(&all);
+        status = brume_present_windows(&all, error);
+    }
+    if (status == BRUME_OK) {
+        for (size_t i = 0; i < all.count; i++)
+            fill_outputs(&all, &all.rows[i]);
         arrange(&all);
         status = make_answer(&all, out, error);
     }

@@ -30,6 +30,7 @@ typedef struct brume_answer_row {
     brume_value *keys, *shown, *raw;
     brume_value *outputs;
     double *errors; /* NaN: none */
+    size_t group;   /* of drawn->groups */
     bool near;      /* its units were hardly enough to be shown */
     char (*texts)[BRUME_KEY_TEXT];
 } brume_answer_row;
@@ -42,6 +43,9 @@ typedef struct brume_answer_table {
     brume_answer_row *rows;
     size_t count;
 } brume_answer_table;
+
+/* The values of the window functions of all rows. */
+BRUME_MUST_USE brume_status brume_present_windows(brume_answer_table *all, brume_error *error);
 
 /* How many aggregates an output uses. */
 size_t brume_count_aggregates(const brume_formula *formula);

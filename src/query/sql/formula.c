@@ -9,12 +9,20 @@
 const char *brume_formula_word(brume_formula_kind kind)
 {
     static const char *const words[] = {
-        "key",     "aggregate", "literal", "+",        "-",     "*",    "/",    "negate",
-        "abs",     "round",     "floor",   "ceil",     "sqrt",  "ln",   "exp",  "=",
-        "<>",      "<",         "<=",      ">",        ">=",    "and",  "or",   "not",
-        "is null", "coalesce",  "nullif",  "greatest", "least", "case", "date", "timestamp",
+        "key",    "aggregate", "literal", "+",         "-",        "*",      "/",
+        "negate", "abs",       "round",   "floor",     "ceil",     "sqrt",   "ln",
+        "exp",    "=",         "<>",      "<",         "<=",       ">",      ">=",
+        "and",    "or",        "not",     "is null",   "coalesce", "nullif", "greatest",
+        "least",  "case",      "date",    "timestamp", "window",
     };
     return words[kind];
+}
+
+const char *brume_window_word(brume_window_function function)
+{
+    static const char *const words[] = {"row_number", "rank", "dense_rank", "count_rows", "count",
+                                        "sum",        "avg",  "min",        "max"};
+    return words[function];
 }
 
 static brume_value null_value(void)
@@ -166,6 +174,7 @@ brume_value brume_formula_evaluate(const brume_formula *formula, const brume_val
     case BRUME_FORMULA_KEY:
         return keys[formula->index];
     case BRUME_FORMULA_AGGREGATE:
+    case BRUME_FORMULA_WINDOW:
         return aggregates[formula->index];
     case BRUME_FORMULA_LITERAL:
         return formula->value;
@@ -253,6 +262,8 @@ bool brume_formula_equal(const brume_formula *a, const brume_formula *b)
         (a->kind == BRUME_FORMULA_LITERAL && a->value.kind != BRUME_VALUE_NULL &&
          brume_value_compare(&a->value, &b->value) != 0))
         return false;
+    if (a->kind == BRUME_FORMULA_WINDOW)
+        return false; /* each has its own place among the windows */
     for (size_t i = 0; i < a->argument_count; i++)
         if (!brume_formula_equal(a->arguments[i], b->arguments[i]))
             return false;

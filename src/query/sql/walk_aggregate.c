@@ -136,12 +136,14 @@ static bool check_argument(brume_walk_outer *o, const char *name, brume_node arg
     return true;
 }
 
-/* A date or timestamp as a number that has its order and bounds of its own; else `argument`. */
+/* A date or timestamp (to the second) as a number that has its order and bounds of its own; else
+ * `argument`. */
 static brume_node number_of_time(brume_builder *builder, brume_node argument,
                                  brume_formula_kind *shown_as)
 {
     brume_type date = {BRUME_TYPE_DATE, 0, 0};
-    brume_node days, parts[] = {brume_build_untyped(builder, "epoch"), argument};
+    brume_type seconds = {BRUME_TYPE_BIGINT, 0, 0};
+    brume_node days, whole, parts[] = {brume_build_untyped(builder, "epoch"), argument};
     switch (argument->type.kind) {
     case BRUME_TYPE_DATE:
         *shown_as = BRUME_FORMULA_DATE;
@@ -151,7 +153,10 @@ static brume_node number_of_time(brume_builder *builder, brume_node argument,
         return brume_build_clamp(builder, days, "-719162", "2932896");
     case BRUME_TYPE_TIMESTAMP:
         *shown_as = BRUME_FORMULA_TIMESTAMP;
-        return brume_build_function(builder, "extract", parts, 2);
+        whole = brume_build_function(builder, "extract", parts, 2);
+        whole = whole ? brume_build_function(builder, "floor", &whole, 1) : NULL;
+        whole = whole ? brume_build_cast(builder, whole, seconds) : NULL;
+        return brume_build_clamp(builder, whole, "-62135596800", "253402300799");
     default:
         return argument;
     }

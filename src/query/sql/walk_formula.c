@@ -302,9 +302,7 @@ brume_formula_node brume_walk_formula(brume_walk_outer *o, const PgQuery__Node *
     }
     case PG_QUERY__NODE__NODE_FUNC_CALL:
         if (node->func_call->over)
-            return brume_walk_outer_fail(
-                o, BRUME_EUNSUPPORTED, "use GROUP BY; shares and ranks can be made from the answer",
-                "window functions are not supported");
+            return brume_walk_window(o, node->func_call);
         if (brume_walk_is_aggregate(node))
             return brume_walk_aggregate(o, node->func_call);
         return formula_function(o, node->func_call);

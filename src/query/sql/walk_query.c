@@ -341,8 +341,10 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
         !walk_keys(o, select) || !walk_outputs(o, select, query))
         return false;
     o->named = query;
+    o->in_window = true; /* HAVING comes before them */
     if (select->having_clause && !(query->having = brume_walk_formula(o, select->having_clause)))
         return false;
+    o->in_window = false;
     if (!walk_order(o, select, query) || !read_count(o, select->limit_count, &query->limit) ||
         !read_count(o, select->limit_offset, &query->offset))
         return false;
@@ -371,6 +373,10 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
     query->table_count = walk->table_count;
     query->public_tables = walk->public_tables;
     query->public_count = walk->public_count;
+    for (size_t i = 0; i < o->window_count; i++)
+        o->windows[i]->index = o->aggregate_count + i;
+    query->windows = (const brume_formula *const *)o->windows;
+    query->window_count = o->window_count;
     query->keys = o->keys;
     query->key_count = o->key_count;
     query->aggregates = o->aggregates;
