@@ -220,6 +220,8 @@ static brume_status write_notes(const brume_call *call, const brume_query_answer
     write_extremes(notes, answer);
     write_limits(notes, answer);
     write_bias(notes, answer);
+    for (size_t i = 0; i < json_array_size(answer->warnings); i++)
+        fprintf(notes, "\nwarning: %s", json_string_value(json_array_get(answer->warnings, i)));
     if (fclose(notes) != 0) {
         free(text);
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");

@@ -6,11 +6,10 @@
 
 #include "base/error.h"
 #include "query/plan/bias.h"
+#include "query/plan/key_domain.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/plan_parts.h"
 #include "query/plan/private_mode.h"
-
-enum { DOMAIN_CELLS = 1000000 };
 
 /* ---- whose data, under which rule, in which shape ---- */
 
@@ -60,51 +59,6 @@ static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_t
         plan->shape.max_rows += plan->shape.max_rows == 0;
     }
     plan->bounded = query->unit && !query->one_row_per_unit && !plan->by_totals;
-    return BRUME_OK;
-}
-
-/* ---- keys ---- */
-
-static const brume_policy_column *declared(const brume_plan_table *tables, const brume_key *key)
-{
-    if (!key->is_column)
-        return NULL;
-    const brume_policy_column *column = &tables[key->table].policy->columns[key->column];
-    return column->domain_count ? column : NULL;
-}
-
-static brume_status plan_keys(brume_plan *plan, const brume_plan_table *tables, brume_error *error)
-{
-    const brume_query *query = plan->query;
-    size_t values = 0;
-    double cells = 1;
-    for (size_t i = 0; i < query->key_count; i++) {
-        const brume_policy_column *column = declared(tables, &query->keys[i]);
-        plan->shape.private_keys = plan->shape.private_keys || !column;
-        values += column ? column->domain_count : 0;
-        cells *= column ? (double)column->domain_count : 1;
-    }
-    if (plan->shape.private_keys)
-        return BRUME_OK;
-    if (cells > DOMAIN_CELLS)
-        return brume_fail(error, BRUME_EOVERFLOW, "group by fewer columns",
-                          "the declared domains have %.6g combinations, at most %d are answered",
-                          cells, DOMAIN_CELLS);
-    plan->shape.cells = (uint64_t)cells;
-    plan->domain = calloc(values + 1, sizeof *plan->domain);
-    plan->domain_size = calloc(query->key_count + 1, sizeof *plan->domain_size);
-    plan->domain_columns = calloc(query->key_count + 1, sizeof *plan->domain_columns);
-    if (!plan->domain || !plan->domain_size || !plan->domain_columns)
-        return brume_no_memory(error, "a plan");
-    size_t at = 0;
-    for (size_t i = 0; i < query->key_count; i++) {
-        const brume_policy_column *column = declared(tables, &query->keys[i]);
-        plan->domain_size[i] = column->domain_count;
-        plan->domain_columns[i] = column;
-        for (size_t j = 0; j < column->domain_count; j++)
-            BRUME_TRY(brume_policy_domain_value(column->type, column->domain[j],
-                                                &plan->domain[at++], error));
-    }
     return BRUME_OK;
 }
 
@@ -403,7 +357,7 @@ static brume_status make(brume_plan *plan, const brume_plan_table *tables,
                          const brume_payment *payment, brume_error *error)
 {
     BRUME_TRY(check_tables_compatible(plan, tables, error));
-    BRUME_TRY(plan_keys(plan, tables, error));
+    BRUME_TRY(brume_plan_keys(plan, tables, error));
     BRUME_TRY(plan_measures(plan, tables, error));
     plan->measurements[0].collection = collect_groups(plan);
     BRUME_TRY(brume_bias_plan(plan, tables, error));

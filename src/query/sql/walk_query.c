@@ -58,6 +58,7 @@ static bool add_key(brume_walk_outer *o, const PgQuery__Node *node)
     brume_key *made = &o->keys[o->key_count++];
     *made = (brume_key){.expression = key};
     made->is_column = plain_column(key, &made->table, &made->column);
+    made->is_unit = brume_walk_is_unit(o->scope, key);
     return true;
 }
 
