@@ -73,8 +73,10 @@ typedef struct brume_registration {
     const char *password;     /* that opens the source; kept, and never shown; NULL: none */
     const char *const *marks; /* what else it is known by (mark.h) */
     size_t mark_count;
-    size_t read_mark_count;   /* the last so many of them are of tables that it, a view, reads */
-    size_t whole_mark_count;  /* the first so many are of tables it is a part of: not kept */
+    size_t read_mark_count;  /* the last so many of them are of tables that it, a view, reads */
+    size_t whole_mark_count; /* the first so many are of tables it is a part of: not kept */
+    const char *const *public_marks; /* those of its public tables, in the same order */
+    size_t public_mark_count, public_read_mark_count, public_whole_mark_count;
     const char *data_version; /* the owner's public label; may be "" */
     brume_adjacency adjacency;
     const brume_filter *filter; /* fresh: the budget and its rule */
@@ -150,6 +152,12 @@ void brume_dataset_close(brume_dataset *dataset);
 /* Every name in order, as a JSON array of strings the caller frees. */
 BRUME_MUST_USE brume_status brume_ledger_names(brume_ledger *ledger, json_t **out,
                                                brume_error *error);
+
+/* The datasets that have a table of this name: one whose policy lists it under "tables" (exactly,
+ * else without regard to case), or one of that name whose policy lists none. A JSON array of
+ * strings the caller frees. */
+BRUME_MUST_USE brume_status brume_ledger_holders(brume_ledger *ledger, const char *table,
+                                                 json_t **out, brume_error *error);
 
 /* ---- reservations ---- */
 

@@ -11,6 +11,7 @@ int brume_main(int argc, char **argv);
 #undef main
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

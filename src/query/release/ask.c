@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "query/release/collect_and_draw.h"
@@ -39,12 +40,12 @@ static brume_status find_remaining(brume_ledger *ledger, const brume_question *q
     return BRUME_OK;
 }
 
-/* What is read: the datasets to be charged, each at `price`, then the public ones (NULL), with the
- * marks of what the engine will read of them. */
+/* What is read: the datasets to be charged, each once at `price` for all its tables, then the
+ * public tables (NULL), with the marks of what the engine will read of them. */
 typedef struct readings {
     brume_marks *marks;
     brume_ledger_charge *charges;
-    size_t count;
+    size_t count, charge_count;
 } readings;
 
 static void clear_readings(readings *all)
@@ -55,18 +56,56 @@ static void clear_readings(readings *all)
     free(all->charges);
 }
 
+/* `more` after the marks that are there: those that a view reads stay last. Takes them over. */
+static brume_status join_marks(brume_marks *marks, brume_marks *more, brume_error *error)
+{
+    size_t own = marks->count - marks->read_count, more_own = more->count - more->read_count;
+    char **texts = calloc(marks->count + more->count + 1, sizeof *texts);
+    if (!texts)
+        return brume_no_memory(error, "the answer");
+    size_t at = 0;
+    for (size_t i = 0; i < own; i++)
+        texts[at++] = marks->texts[i];
+    for (size_t i = 0; i < more_own; i++)
+        texts[at++] = more->texts[i];
+    for (size_t i = own; i < marks->count; i++)
+        texts[at++] = marks->texts[i];
+    for (size_t i = more_own; i < more->count; i++)
+        texts[at++] = more->texts[i];
+    free(marks->texts);
+    marks->texts = texts;
+    marks->count += more->count;
+    marks->read_count += more->read_count;
+    free(more->texts);
+    *more = (brume_marks){0};
+    return BRUME_OK;
+}
+
 static brume_status add_reading(readings *all, const brume_question *question, size_t source,
                                 const brume_charge *price, brume_engine *engine, brume_error *error)
 {
     const brume_dataset *dataset = question->datasets[source];
-    brume_marks *marks = &all->marks[all->count];
-    BRUME_TRY(brume_engine_marks(engine, source, false, marks, error));
-    all->charges[all->count++] = (brume_ledger_charge){.dataset = dataset->name,
-                                                       .price = price,
-                                                       .stated = dataset->stated,
-                                                       .marks = (const char *const *)marks->texts,
-                                                       .mark_count = marks->count,
-                                                       .read_mark_count = marks->read_count};
+    brume_marks found = {0};
+    size_t at = all->count;
+    BRUME_TRY(brume_engine_marks(engine, source, false, &found, error));
+    for (size_t i = 0; price && i < all->count; i++)
+        if (strcmp(all->charges[i].dataset, dataset->name) == 0)
+            at = i;
+    if (at < all->count) {
+        brume_status status = join_marks(&all->marks[at], &found, error);
+        brume_marks_clear(&found);
+        if (status != BRUME_OK)
+            return status;
+    } else {
+        all->marks[all->count++] = found;
+    }
+    const brume_marks *marks = &all->marks[at];
+    all->charges[at] = (brume_ledger_charge){.dataset = dataset->name,
+                                             .price = price,
+                                             .stated = dataset->stated,
+                                             .marks = (const char *const *)marks->texts,
+                                             .mark_count = marks->count,
+                                             .read_mark_count = marks->read_count};
     return BRUME_OK;
 }
 
@@ -81,6 +120,7 @@ static brume_status find_readings(const brume_question *question, const brume_ch
         return brume_no_memory(error, "the answer");
     for (size_t i = 0; i < query->table_count; i++)
         BRUME_TRY(add_reading(all, question, query->tables[i].table, price, engine, error));
+    all->charge_count = all->count;
     for (size_t i = 0; i < query->public_count; i++)
         BRUME_TRY(add_reading(all, question, query->public_tables[i], NULL, engine, error));
     return BRUME_OK;
@@ -149,9 +189,9 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
                                  : brume_no_memory(error, "the answer");
     brume_reservation reservation = {
         .charges = read.charges,
-        .charge_count = query->table_count,
-        .public_tables = read.charges ? &read.charges[query->table_count] : NULL,
-        .public_count = query->public_count,
+        .charge_count = read.charge_count,
+        .public_tables = read.charges ? &read.charges[read.charge_count] : NULL,
+        .public_count = read.count - read.charge_count,
         .sql = query->normal,
         .typed = question->typed,
         .events = events,

@@ -55,6 +55,11 @@ static void put_relation(writer *w, const brume_relation *relation)
     switch (relation->kind) {
     case BRUME_RELATION_TABLE:
         fputs("table ", w->file);
+        if (w->catalog->tables[relation->table].dataset) {
+            put_quoted(w, w->catalog->tables[relation->table].dataset,
+                       strlen(w->catalog->tables[relation->table].dataset));
+            fputc('.', w->file);
+        }
         put_quoted(w, w->catalog->tables[relation->table].name,
                    strlen(w->catalog->tables[relation->table].name));
         break;

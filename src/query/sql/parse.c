@@ -236,7 +236,7 @@ brume_status brume_query_parse(const char *text, const brume_catalog *catalog, b
 /* ---- the names of tables ---- */
 
 typedef struct names {
-    char **names;
+    brume_sql_name *names;
     size_t count;
     bool failed;
 } names;
@@ -249,20 +249,29 @@ static bool contains(const char *const *list, size_t count, const char *name)
     return false;
 }
 
-static void add_name(names *found, const char *name)
+static bool same_text(const char *a, const char *b)
 {
-    if (contains((const char *const *)found->names, found->count, name))
-        return;
-    char **grown = realloc(found->names, (found->count + 1) * sizeof *grown);
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static void add_name(names *found, const char *dataset, const char *table)
+{
+    if (dataset && !*dataset)
+        dataset = NULL;
+    for (size_t i = 0; i < found->count; i++)
+        if (same_text(found->names[i].dataset, dataset) && same_text(found->names[i].table, table))
+            return;
+    brume_sql_name *grown = realloc(found->names, (found->count + 1) * sizeof *grown);
     if (grown)
         found->names = grown;
-    char *copy = strdup(name);
-    if (!grown || !copy) {
-        free(copy);
+    brume_sql_name name = {dataset ? strdup(dataset) : NULL, strdup(table)};
+    if (!grown || !name.table || (dataset && !name.dataset)) {
+        free(name.dataset);
+        free(name.table);
         found->failed = true;
         return;
     }
-    grown[found->count++] = copy;
+    grown[found->count++] = name;
 }
 
 static void names_of_select(const PgQuery__SelectStmt *select, const char **hidden,
@@ -275,8 +284,9 @@ static void names_of_item(const PgQuery__Node *node, const char **hidden, size_t
         return;
     switch (node->node_case) {
     case PG_QUERY__NODE__NODE_RANGE_VAR:
-        if (!contains(hidden, hidden_count, node->range_var->relname))
-            add_name(found, node->range_var->relname);
+        if ((node->range_var->schemaname && *node->range_var->schemaname) ||
+            !contains(hidden, hidden_count, node->range_var->relname))
+            add_name(found, node->range_var->schemaname, node->range_var->relname);
         break;
     case PG_QUERY__NODE__NODE_JOIN_EXPR:
         names_of_item(node->join_expr->larg, hidden, hidden_count, depth + 1, found);
@@ -346,7 +356,8 @@ static void names_of_select(const PgQuery__SelectStmt *select, const char **hidd
     names_of_select(select->rarg, in_sight, hidden_count, depth + 1, found);
 }
 
-brume_status brume_sql_names(const brume_sql *sql, char ***list, size_t *count, brume_error *error)
+brume_status brume_sql_names(const brume_sql *sql, brume_sql_name **list, size_t *count,
+                             brume_error *error)
 {
     names found = {0};
     const char *hidden[1] = {NULL};
@@ -360,9 +371,11 @@ brume_status brume_sql_names(const brume_sql *sql, char ***list, size_t *count, 
     return BRUME_OK;
 }
 
-void brume_sql_names_free(char **list, size_t count)
+void brume_sql_names_free(brume_sql_name *list, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        free(list[i]);
+    for (size_t i = 0; i < count; i++) {
+        free(list[i].dataset);
+        free(list[i].table);
+    }
     free(list);
 }

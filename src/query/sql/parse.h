@@ -24,11 +24,16 @@ void brume_sql_split_free(char **statements, size_t count);
 /* The tree of the grammar; it belongs to `sql`. */
 PgQuery__ParseResult *brume_sql_tree(const brume_sql *sql);
 
+/* A table as a query calls it: DATASET.TABLE, or TABLE alone (dataset is NULL). */
+typedef struct brume_sql_name {
+    char *dataset, *table;
+} brume_sql_name;
+
 /* The names of the tables that it mentions, without a catalog: so that the caller can load what is
  * needed. Each name once; free with brume_sql_names_free. */
-BRUME_MUST_USE brume_status brume_sql_names(const brume_sql *sql, char ***names, size_t *count,
-                                            brume_error *error);
-void brume_sql_names_free(char **names, size_t count);
+BRUME_MUST_USE brume_status brume_sql_names(const brume_sql *sql, brume_sql_name **names,
+                                            size_t *count, brume_error *error);
+void brume_sql_names_free(brume_sql_name *names, size_t count);
 
 /* Check it against `catalog` (which must outlive the query). EUNKNOWN: a table or column, with the
  * nearest name as a hint; EUNSUPPORTED: SQL that brume refuses; EARGUMENT: missing bounds, wrong

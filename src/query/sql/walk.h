@@ -34,6 +34,8 @@ typedef struct brume_walk_scope {
     const brume_expression
         *units[8]; /* columns that hold the unit; equal where there are several */
     size_t unit_count;
+    brume_link_key link_keys[16]; /* as brume_relation.link_keys */
+    size_t link_key_count;
     const struct brume_walk_scope *outer; /* EXISTS: what its WHERE may name beside; else NULL */
 } brume_walk_scope;
 
@@ -118,6 +120,13 @@ brume_node brume_walk_reference(brume_walk *walk, const brume_relation *relation
 brume_node brume_walk_nullable(brume_walk *walk, brume_node node);
 
 bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node);
+
+/* Is it the column that `known` is, whether it may be missing or not, and through a widening cast
+ * of a whole number? */
+bool brume_walk_is_column(brume_node known, brume_node node);
+
+/* Join the tables along the links until the unit of the scope's rows is found. False: failed. */
+bool brume_walk_resolve(brume_walk *walk, brume_walk_scope *scope);
 
 /* The name that an output has without AS. */
 const char *brume_walk_output_name(brume_walk *walk, const PgQuery__ResTarget *target);

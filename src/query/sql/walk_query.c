@@ -308,6 +308,19 @@ static bool walk_keys(brume_walk_outer *o, const PgQuery__SelectStmt *select)
     return true;
 }
 
+/* One dataset: its neighbours differ in all its tables at once, so that taking a unit out takes all
+ * its rows of any join away and turns none into another (proofs/links.md). */
+static void forget_missing_sides(brume_walk *walk)
+{
+    const brume_catalog_table *tables = walk->catalog->tables;
+    for (size_t i = 1; i < walk->table_count; i++)
+        if (!brume_catalog_same_dataset(&tables[walk->tables[0].table],
+                                        &tables[walk->tables[i].table]))
+            return;
+    for (size_t i = 0; i < walk->table_count; i++)
+        walk->tables[i].nullable_side = false;
+}
+
 bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume_query *query)
 {
     brume_builder *builder = &walk->builder;
@@ -323,8 +336,8 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
     brume_node where;
     query->limit = -1;
     if (!brume_walk_check_select(walk, select) || !brume_walk_with(walk, select, &common) ||
-        !brume_walk_from(walk, select, common, scope, &where) || !walk_keys(o, select) ||
-        !walk_outputs(o, select, query))
+        !brume_walk_from(walk, select, common, scope, &where) || !brume_walk_resolve(walk, scope) ||
+        !walk_keys(o, select) || !walk_outputs(o, select, query))
         return false;
     o->named = query;
     o->in_window = true; /* HAVING comes before them */
@@ -348,6 +361,7 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
                               "the query reads no protected dataset");
         return false;
     }
+    forget_missing_sides(walk);
     const brume_relation *from = scope->relation;
     query->from = from;
     query->where = where;
