@@ -21,8 +21,8 @@ void brume_score_close(brume_score *score);
 
 /* An example: an answer, on the first database or the second. Those with
  * little noise (`sharp`) say how features differ, the others how much they vary. */
-BRUME_MUST_USE brume_status brume_score_learn(brume_score *score, const brume_query_answer *answer, bool second,
-                                              bool sharp, brume_error *error);
+BRUME_MUST_USE brume_status brume_score_learn(brume_score *score, const brume_query_answer *answer,
+                                              bool second, bool sharp, brume_error *error);
 
 /* Fix the weights, when there are some of each; how well they should tell the databases apart, in
  * squared deviations. */

@@ -5,7 +5,7 @@
 
 #include "accountant/check/audit.h"
 #include "accountant/exact/closed_form.h"
-#include "accountant/law/common_lattice.h"
+#include "accountant/law/shift_parameters.h"
 #include "accountant/reference.h"
 #include "accountant/solve/solve.h"
 #include "accountant/terms.h"

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "accountant/law/sampled_gaussian.h"
 #include "accountant/ray/transform.h"
 #include "accountant/ray/split.h"
 
@@ -31,9 +32,9 @@ bool brume_sampled_line_cover(brume_law *laws, size_t count, const brume_ray_aim
         if (humped(&laws[i], *c))
             return false;
     for (size_t i = 0; i < count; i++) {
-        laws[i].most_points = most_points;
-        if (!brume_sampled_gaussian_law_cover(&laws[i], 1.6 * *c) &&
-            !brume_sampled_gaussian_law_cover(&laws[i], *c))
+        brume_sampled_gaussian_limit(&laws[i], most_points);
+        if (!brume_sampled_gaussian_cover(&laws[i], 1.6 * *c) &&
+            !brume_sampled_gaussian_cover(&laws[i], *c))
             return false;
     }
     return true;
@@ -93,6 +94,6 @@ bool brume_sampled_line_open(brume_law *laws, size_t count, double epsilon, brum
 void brume_sampled_line_close(brume_line *line)
 {
     for (size_t i = 0; i < line->law_count; i++) /* other routes may take longer tables */
-        line->laws[i].most_points = line->laws[i].uncovered = 0;
+        brume_sampled_gaussian_limit(&line->laws[i], 0);
     brume_line_close(line);
 }

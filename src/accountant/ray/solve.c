@@ -22,7 +22,7 @@ static const double few_divergence = 0.02; /* below, one jump makes delta */
 static double divergence(const brume_law *laws, size_t count)
 {
     double sum = 0;
-    for (size_t i = 0; i < count && laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN; i++)
+    for (size_t i = 0; i < count && brume_law_is_sampled_gaussian(&laws[i]); i++)
         sum += laws[i].count * laws[i].rate * laws[i].rate * expm1(1 / (laws[i].a * laws[i].a));
     return sum;
 }
@@ -30,7 +30,7 @@ static double divergence(const brume_law *laws, size_t count)
 bool brume_rays_apply(const brume_law *laws, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (!brume_law_is_sampled_gaussian(&laws[i]))
             return false;
     return count > 0;
 }
@@ -38,7 +38,7 @@ bool brume_rays_apply(const brume_law *laws, size_t count)
 bool brume_rays_suit(const brume_law *laws, size_t count)
 {
     double draws = 0;
-    for (size_t i = 0; i < count && laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN; i++)
+    for (size_t i = 0; i < count && brume_law_is_sampled_gaussian(&laws[i]); i++)
         draws += laws[i].count;
     return draws < many_draws || divergence(laws, count) < many_divergence;
 }
@@ -116,6 +116,16 @@ double brume_rays_guess(const brume_law *laws, size_t count, double delta)
     for (size_t i = 0; i < count && !whole.reversed; i++)
         guess = fmax(guess, brume_one_jump_epsilon(&laws[i], delta));
     return guess;
+}
+
+double brume_rays_guess_delta(const brume_law *laws, size_t count, double epsilon)
+{
+    brume_parts whole;
+    double delta;
+    if (!brume_parts_gather(laws, count, &whole))
+        return NAN;
+    brume_ray_split_aim(&whole, epsilon, &delta);
+    return delta;
 }
 
 /* An open split, and what it said last: both sides are asked for at one epsilon. */
@@ -219,8 +229,11 @@ bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, doubl
     answer->nodes += o->split.nodes;
     keep_if_sound(&old_answer, answer);
     if (keep && made)
-        *keep = (brume_closed){
-            .delta = split_delta, .context = o, .route = route, .doubles = true, .close = close_split};
+        *keep = (brume_closed){.delta = split_delta,
+                               .context = o,
+                               .route = route,
+                               .doubles = true,
+                               .close = close_split};
     else
         close_split(o);
     return narrow(&answer->value, enough);

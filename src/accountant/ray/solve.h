@@ -23,6 +23,9 @@ bool brume_rays_answered(const brume_answer *answer);
 /* About the epsilon at delta: a place to start, not a bound. NAN if a law is of another kind. */
 double brume_rays_guess(const brume_law *laws, size_t count, double delta);
 
+/* About delta at an epsilon, likewise. */
+double brume_rays_guess_delta(const brume_law *laws, size_t count, double epsilon);
+
 /* Narrow answer->value around delta(epsilon), epsilon >= 0. True if that is now as narrow as
  * `enough`, or as `enough` of epsilon makes it. `keep`, if not NULL, is given the rays that were
  * laid last, for other epsilons, if there are any. Nothing happens if a law is of another kind, or

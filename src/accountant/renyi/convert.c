@@ -140,6 +140,11 @@ static double least_over_orders(const objective *goal,
     return best;
 }
 
+double brume_renyi_best_order(const brume_curve *curve, double given, bool of_delta)
+{
+    return best_order(&(objective){curve, given, of_delta});
+}
+
 double brume_renyi_epsilon_upper(const brume_curve *curve, double delta)
 {
     if (!(delta > 0))

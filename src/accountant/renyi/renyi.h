@@ -48,6 +48,10 @@ double brume_renyi_epsilon_upper(const brume_curve *curve, double delta);
  * rounded up. */
 double brume_renyi_delta_upper(const brume_curve *curve, double epsilon);
 
+/* About the order at which the least epsilon of a delta (`of_delta`), or delta of an epsilon, is
+ * found. */
+double brume_renyi_best_order(const brume_curve *curve, double given, bool of_delta);
+
 /* The same at one given order. */
 double brume_renyi_epsilon_at_upper(double alpha, double divergence, double delta);
 double brume_renyi_delta_at_upper(double alpha, double divergence, double epsilon);

@@ -88,17 +88,20 @@ static double not_above(brume_merged *merged, const both_orders *both, double fi
 {
     const brume_answer *first = &both->answer;
     double end = end_to_beat(first), upper = first->value.upper, at = both->asked.at;
+    /* shifted laws have a poor lower end, which is not waited for */
+    double room = brume_shifted_needed(merged->laws, merged->law_count) ? upper : end;
     bool rays = brume_rays_apply(merged->laws, merged->law_count);
     if (both->asked.of_delta) {
         if (upper == 0 && rays)
             return 0; /* delta(0) is the total variation of both */
         if (end > 0 && certainly_below(merged, end, finite))
             return end;
-        return upper > 0 && brume_solve_below(merged->laws, merged->law_count, upper, finite) ? upper
-                                                                                             : NAN;
+        return room > 0 && brume_solve_below(merged->laws, merged->law_count, room, finite) ? room
+                                                                                            : NAN;
     }
     double failure = merged->failure_ends.upper;
-    double sure = (end - failure) * (1 - 1e-9), room = (upper - failure) * (1 - 1e-9);
+    double sure = (end - failure) * (1 - 1e-9);
+    room = (room - failure) * (1 - 1e-9);
     bool below = (at == 0 && rays) || (sure > 0 && certainly_below(merged, at, sure)) ||
                  (room > 0 && brume_solve_below(merged->laws, merged->law_count, at, room));
     return below ? 0 : NAN;
@@ -144,7 +147,7 @@ static brume_status epsilon_of_order(both_orders *both, bool second, brume_merge
     if (at_failure) { /* nothing may be left to the finite losses: all must be below epsilon */
         *out = (brume_answer){.route = "largest possible loss"};
         return brume_shifted_top(merged->laws, merged->law_count, &out->value) ? BRUME_OK
-                                                                              : no_memory(error);
+                                                                               : no_memory(error);
     }
     asked.at = finite_delta(merged, delta, &asked.delta_error);
     if (!(asked.at > 0) || !(asked.delta_error < 0.5)) {
@@ -167,9 +170,11 @@ static brume_status delta_of_order(both_orders *both, bool second, brume_merged 
                                    brume_answer *out, brume_error *error)
 {
     *out = (brume_answer){.value = {0, 0}};
-    if (!second || isnan(not_above(merged, both, 0)))
-        BRUME_TRY(solve_order(both, merged, &both->asked, out, error));
     double failure = merged->failure;
+    brume_asked asked = both->asked;
+    asked.sought = fmax(asked.sought - failure, 0) / (1 - failure);
+    if (!second || isnan(not_above(merged, both, 0)))
+        BRUME_TRY(solve_order(both, merged, &asked, out, error));
     if (failure > 0) { /* dinf + (1 - dinf) delta, 16 units each way */
         out->value.lower = (failure + (1 - failure) * out->value.lower) * (1 - 16 * BRUME_UNIT);
         out->value.upper = (failure + (1 - failure) * out->value.upper) * (1 + 16 * BRUME_UNIT);
@@ -233,8 +238,7 @@ static brume_status with_options(const brume_term *terms, size_t count, bool of_
                                  const brume_compose_options *options, brume_composition *out,
                                  brume_error *error)
 {
-    brume_asked asked = {
-        .of_delta = of_delta, .at = at, .width = options ? options->tolerance : 0};
+    brume_asked asked = {.of_delta = of_delta, .at = at, .width = options ? options->tolerance : 0};
     return brume_compose(terms, count, &asked, options && options->audit, out,
                          options ? options->diagnostics : NULL, error);
 }
@@ -268,7 +272,9 @@ bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, 
     bool known = merged.curve_count == 0;
     double finite = 0, failure = merged.failure;
     if (known && merged.law_count > 0)
-        finite = brume_saddle_delta(merged.laws, merged.law_count, epsilon);
+        finite = brume_rays_apply(merged.laws, merged.law_count)
+                     ? brume_rays_guess_delta(merged.laws, merged.law_count, epsilon)
+                     : brume_saddle_delta(merged.laws, merged.law_count, epsilon);
     known = known && isfinite(finite);
     brume_merged_close(&merged);
     if (known)

@@ -182,10 +182,9 @@ brume_status brume_compose_tradeoff(const brume_term *terms, size_t count, doubl
     if (!(type_one >= 0 && type_one <= 1))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'type_one' is %.17g, must be in [0, 1]",
                           type_one);
-    both_orders both = {
-        .type_one = type_one,
-        .width = options && options->tolerance > 0 ? options->tolerance : 1e-12,
-        .result = {.value = {1, 1}, .route = "tangents of the certified profile"}};
+    both_orders both = {.type_one = type_one,
+                        .width = options && options->tolerance > 0 ? options->tolerance : 1e-12,
+                        .result = {.value = {1, 1}, .route = "tangents of the certified profile"}};
     BRUME_TRY(brume_each_order(terms, count, visit_order, &both, error));
     *out = both.result;
     if (options && options->diagnostics)

@@ -131,8 +131,7 @@ bool brume_curves_help(const brume_term *terms, size_t count)
     return false;
 }
 
-bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q,
-                          double upper)
+bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q, double upper)
 {
     brume_merged merged;
     if (brume_merge_terms(terms, count, false, &merged, NULL) != BRUME_OK)
@@ -140,7 +139,7 @@ bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q,
     bool yes = merged.curve_count > 0; /* there is nothing else to ask */
     double factor = 3;                 /* what the saddle point may be wrong by */
     for (size_t i = 0; i < merged.law_count; i++)
-        if (merged.laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN &&
+        if (brume_law_is_sampled_gaussian(&merged.laws[i]) &&
             merged.laws[i].count * merged.laws[i].rate < 20)
             factor = 100; /* few draws that count */
     if (!yes && merged.law_count > 0 && isfinite(upper)) {
@@ -153,8 +152,8 @@ bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q,
     return yes;
 }
 
-static brume_status by_both(const brume_term *terms, size_t count, brume_asked q,
-                            double finite, found *best, brume_error *error)
+static brume_status by_both(const brume_term *terms, size_t count, brume_asked q, double finite,
+                            found *best, brume_error *error)
 {
     brume_composition *result = &best->result;
     bool laws = has_laws(terms, count), better = !laws, wider = false, curves = false;

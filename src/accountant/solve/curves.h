@@ -65,8 +65,7 @@ bool brume_curves_help(const brume_term *terms, size_t count);
 
 /* Is that upper end so far below what the laws of all terms would say, about, that they need not be
  * composed? */
-bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q,
-                          double upper);
+bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q, double upper);
 
 /* The composition where some terms have only curves: both ways, upper end only. Arguments are
  * checked already. */

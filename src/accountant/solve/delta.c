@@ -38,6 +38,12 @@ bool brume_task_aim_line(brume_task *task)
     return true;
 }
 
+bool brume_task_is_decided(const brume_task *task)
+{
+    return task->answer.value.upper < 0.3 * task->sought ||
+           (task->sought > 0 && task->answer.value.lower > 3 * task->sought);
+}
+
 bool brume_task_is_met(const brume_task *task)
 {
     return task->upper_end && task->answer.excess > 0 &&
@@ -46,8 +52,17 @@ bool brume_task_is_met(const brume_task *task)
 
 void brume_task_take(brume_task *task, const brume_closed *opened)
 {
-    brume_closed_delta(opened, task->epsilon, &task->answer);
-    task->answer.nodes += opened->nodes;
+    brume_answer *answer = &task->answer, one = {.value = {0, INFINITY}};
+    brume_closed_delta(opened, task->epsilon, &one);
+    if (one.value.upper < answer->value.upper) {
+        answer->value.upper = one.value.upper;
+        answer->route = one.route;
+        answer->balls = one.balls;
+    }
+    answer->value.lower = fmax(answer->value.lower, one.value.lower);
+    answer->rounds++;
+    answer->nodes += opened->nodes;
+    task->taken = (brume_kept){*opened, one.value};
 }
 
 void brume_opened_close(brume_closed *opened)
@@ -68,8 +83,10 @@ static void keep_or_close(brume_task *task, brume_closed *opened)
 {
     if (!opened->delta)
         return;
-    brume_interval at = {opened->delta(opened->context, task->epsilon, BRUME_LOWER_SIDE),
-                         opened->delta(opened->context, task->epsilon, BRUME_UPPER_SIDE)};
+    brume_interval at = task->taken.at; /* evaluated already, or at little cost */
+    if (task->taken.route.context != opened->context)
+        at = (brume_interval){opened->delta(opened->context, task->epsilon, BRUME_LOWER_SIDE),
+                              opened->delta(opened->context, task->epsilon, BRUME_UPPER_SIDE)};
     size_t left = 0;
     bool useful = task->searching;
     for (size_t i = 0; i < task->kept_count; i++) {
@@ -86,15 +103,15 @@ static void keep_or_close(brume_task *task, brume_closed *opened)
         brume_opened_close(opened);
 }
 
-bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_interval *out)
+bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_side side, double *out)
 {
-    brume_interval best = {0, 1};
+    double best = side == BRUME_UPPER_SIDE ? 1 : 0;
     for (size_t i = 0; i < task->kept_count; i++) {
         const brume_closed *route = &task->kept[i].route;
         if (epsilon < route->least)
             return false;
-        best.upper = fmin(best.upper, route->delta(route->context, epsilon, BRUME_UPPER_SIDE));
-        best.lower = fmax(best.lower, route->delta(route->context, epsilon, BRUME_LOWER_SIDE));
+        double delta = route->delta(route->context, epsilon, side);
+        best = side == BRUME_UPPER_SIDE ? fmin(best, delta) : fmax(best, delta);
     }
     *out = best;
     return task->kept_count > 0;
@@ -137,7 +154,7 @@ bool brume_task_ask(brume_task *task)
     task->answer = (brume_answer){.value = {0, 1}, .route = brume_route_plain};
     for (size_t i = 0; i < count; i++)
         work[i] = routes[i].least_work;
-    while (outcome < BRUME_ROUTE_FINAL &&
+    while (outcome < BRUME_ROUTE_FINAL && !brume_task_is_decided(task) &&
            (route = next_route(task, routes, count, work, estimated)) != NULL) {
         brume_closed opened = {0};
         outcome = route->open(task, &opened);

@@ -17,8 +17,9 @@ static const char route_moments[] = "moments of the loss";
 typedef struct profile {
     brume_task task;
     brume_interval at;
-    double epsilon;
-    double sharp; /* the relative width where the open routes were opened */
+    double epsilon; /* both ends of `at` are of this one; NAN: of none */
+    double checked; /* the open routes were sharp here; NAN: nowhere */
+    double sharp;   /* the relative width where the open routes were opened */
     const char *route;
     uint64_t nodes;
     bool failed; /* memory ran out */
@@ -29,11 +30,21 @@ static double relative_width(brume_interval value)
     return value.upper > value.lower ? (value.upper - value.lower) / value.upper : 0;
 }
 
-/* By the open routes, if they are about as sharp here as where they were opened. */
-static bool ask_open_routes(profile *p, double epsilon)
+/* By the open routes, if they are about as sharp here as where they were opened: asked for both
+ * sides, unless that was seen next to here. */
+static bool ask_open_routes(profile *p, double epsilon, brume_side side)
 {
-    return brume_task_ask_kept(&p->task, epsilon, &p->at) &&
-           relative_width(p->at) <= 2 * fmax(p->task.width, p->sharp);
+    double *end = side == BRUME_UPPER_SIDE ? &p->at.upper : &p->at.lower;
+    if (fabs(epsilon - p->checked) <= 1e-4 * epsilon) {
+        p->epsilon = NAN; /* one end only */
+        return brume_task_ask_kept(&p->task, epsilon, side, end);
+    }
+    if (!brume_task_ask_kept(&p->task, epsilon, BRUME_UPPER_SIDE, &p->at.upper) ||
+        !brume_task_ask_kept(&p->task, epsilon, BRUME_LOWER_SIDE, &p->at.lower) ||
+        !(relative_width(p->at) <= 2 * fmax(p->task.width, p->sharp)))
+        return false;
+    p->checked = p->epsilon = epsilon;
+    return true;
 }
 
 static void ask_routes(profile *p, double epsilon)
@@ -44,20 +55,23 @@ static void ask_routes(profile *p, double epsilon)
                          .count = task->count,
                          .epsilon = epsilon,
                          .width = task->width,
-                         .searching = true};
+                         .searching = true,
+                         .sought = task->sought};
     p->failed = !brume_task_ask(task);
+    if (brume_task_is_decided(task))
+        brume_task_close_kept(task); /* nothing sharp was opened */
     p->at = task->answer.value;
     p->sharp = relative_width(p->at);
     p->route = task->answer.route;
     p->nodes += task->answer.nodes;
+    p->checked = p->epsilon = epsilon;
 }
 
 static double delta_at(void *context, double epsilon, brume_side side)
 {
     profile *p = context;
-    if (p->epsilon != epsilon && !p->failed && !ask_open_routes(p, epsilon))
+    if (p->epsilon != epsilon && !p->failed && !ask_open_routes(p, epsilon, side))
         ask_routes(p, epsilon);
-    p->epsilon = epsilon;
     if (p->failed)
         return side == BRUME_UPPER_SIDE ? 1 : 0; /* always true, and says nothing */
     return side == BRUME_UPPER_SIDE ? p->at.upper : p->at.lower;
@@ -103,19 +117,22 @@ static double take_moments(brume_law *laws, size_t count, const brume_asked *ask
 static bool search(brume_law *laws, size_t count, const brume_asked *asked, double guess,
                    brume_answer *answer)
 {
-    profile p = {.task = {.laws = laws, .count = count}, .epsilon = NAN};
+    profile p = {.task = {.laws = laws, .count = count}, .epsilon = NAN, .checked = NAN};
     brume_closed closed = {.delta = delta_at,
                            .context = &p,
                            .route = "certified deltas, one epsilon after another",
                            .doubles = true};
     p.task.width = fmax(asked->width, coarse_width);
+    p.task.sought = asked->at;
     brume_closed_epsilon(&closed, asked->at, asked->delta_error, guess, answer);
     p.task.width = asked->width;
+    p.task.sought = 0;
     if (!p.failed && !brume_answer_is_narrow(answer, asked->width)) {
         if (answer->value.upper < INFINITY)
             guess = 0.5 * (answer->value.lower + answer->value.upper);
         ask_routes(&p, guess); /* routes are sharpest where they are opened */
-        p.epsilon = guess;
+        if (p.task.kept_count > 0)
+            closed.slope = p.task.kept[0].route.slope;
         brume_closed_epsilon(&closed, asked->at, asked->delta_error, guess, answer);
     }
     if (answer->route == closed.route && p.route)

@@ -102,7 +102,7 @@ static brume_status merge(item *items, size_t count, bool reversed, brume_merged
         BRUME_TRY(
             brume_law_open(&loss, (double)draws, reversed, &out->laws[out->law_count], error));
         brume_law *law = &out->laws[out->law_count++];
-        out->symmetric &= !brume_law_is_lopsided(law);
+        out->symmetric &= !law->orders_differ;
         out->bounded &= law->bounded;
         i = end;
     }

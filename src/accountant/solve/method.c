@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/solve/split_bounded_terms.h"
 #include "accountant/cost_check.h"
 #include "accountant/solve/compose.h"
 #include "accountant/solve/curves.h"
@@ -375,7 +374,8 @@ brume_status brume_account_delta_near(const brume_term *terms, size_t count,
     bool found = status == BRUME_OK;
     /* far below any delta of use, where a line says little, moments say enough */
     bool rough = near.value.upper > 8 * near.value.lower;
-    if (!found || !near.has_lower || rough) {
+    bool met = found && near.value.upper < 0.3 * asked->sought; /* others are not needed */
+    if (!met && (!found || !near.has_lower || rough)) {
         brume_bound bound = {.lower = near.value.lower,
                              .upper = near.value.upper,
                              .has_lower = near.has_lower,

@@ -25,10 +25,13 @@ typedef struct brume_task {
     double width;   /* relative, of delta: narrow enough */
     bool upper_end; /* the width is of the estimated excess of the upper end */
     bool searching; /* delta will be asked for at other epsilons nearby, too */
+    double sought;  /* 0, or the delta whose epsilon is sought: how a delta far from it compares is
+                       all that is asked for */
 
-    brume_answer answer; /* the best certified bounds so far */
+    brume_answer answer;              /* the best certified bounds so far */
     brume_kept kept[BRUME_MOST_KEPT]; /* routes left open for other epsilons */
     size_t kept_count;
+    brume_kept taken; /* what brume_task_take evaluated last; not owned */
 
     brume_line line;   /* aimed at epsilon, not laid, when `aimed` is set */
     bool aimed;        /* by brume_task_aim */
@@ -36,7 +39,8 @@ typedef struct brume_task {
     double line_size;  /* log of about what delta is */
     double own;        /* what the parameters' own units do to delta, relative */
     unsigned lines;    /* laid so far */
-    double line_work;  /* estimated, of the next line; INFINITY: no other line is worth it */
+    double line_work;  /* estimated, of the next line */
+    double spent;      /* on all lines laid so far */
     bool rays_asked;
 } brume_task;
 
@@ -50,11 +54,11 @@ typedef enum brume_outcome {
 typedef struct brume_route {
     const char *name;
     double least_work;                /* no estimate is below this */
-    bool (*suits)(brume_task *task); /* may look at what is known so far */
+    bool (*suits)(brume_task *task);  /* may look at what is known so far */
     double (*work)(brume_task *task); /* of opening it, in nanoseconds or so */
-    /* Open it near task->epsilon. `out` gives certified bounds at any epsilon from out->least on, from
-     * either side, until out->close; it stays empty if the route refuses, or serves task->epsilon
-     * alone. What it certifies of task->epsilon is in task->answer. */
+    /* Open it near task->epsilon. `out` gives certified bounds at any epsilon from out->least on,
+     * from either side, until out->close; it stays empty if the route refuses, or serves
+     * task->epsilon alone. What it certifies of task->epsilon is in task->answer. */
     brume_outcome (*open)(brume_task *task, brume_closed *out);
 } brume_route;
 
@@ -68,9 +72,9 @@ BRUME_MUST_USE bool brume_task_ask(brume_task *task);
 
 void brume_opened_close(brume_closed *opened);
 
-/* What the routes left open say together of another epsilon; false if one of them says nothing
- * there. */
-bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_interval *out);
+/* What the routes left open say together of another epsilon, on one side; false if one of them says
+ * nothing there. */
+bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_side side, double *out);
 void brume_task_close_kept(brume_task *task);
 
 /* Names of routes, as answers show them. */
@@ -84,6 +88,9 @@ BRUME_MUST_USE bool brume_task_aim_line(brume_task *task);
 /* Of subsampled Gaussians alone a line that needs a band takes seconds and is not sharper than
  * rays. To be asked of an aimed task. */
 bool brume_task_band_is_useless(const brume_task *task);
+
+/* Is delta known to be far from the one that is sought? */
+bool brume_task_is_decided(const brume_task *task);
 
 /* Is the estimated excess small enough, where only the upper end is of use? */
 bool brume_task_is_met(const brume_task *task);

@@ -1,6 +1,6 @@
-/* The routes of routes.def but `contour`: when each suits, what it is believed to take, and how it is
- * opened. Nothing here decides what is true: what is put into an answer is certified where it comes
- * from. */
+/* The routes of routes.def but `contour`: when each suits, what it is believed to take, and how it
+ * is opened. Nothing here decides what is true: what is put into an answer is certified where it
+ * comes from. */
 #include "accountant/solve/route.h"
 
 #include <math.h>
@@ -12,12 +12,12 @@
 #include "accountant/ray/with_atoms.h"
 #include "accountant/solve/solve.h"
 
-static const double ray_width = 1e-8;   /* rays this narrow are not followed by a line */
-static const double line_width = 1e-9;  /* likewise a line of subsampled Gaussians alone */
-static const double few_patterns = 5e3; /* patterns times draws */
-static const double many_patterns = 4e4; /* ... some 4 ms */
-static const double late = 1e8;         /* work of a route that others come before */
-static const double kept_room = 0.97;   /* a sum for a search is opened for smaller epsilons, too */
+static const double ray_width = 1e-8;    /* rays this narrow are not followed by a line */
+static const double line_width = 1e-9;   /* likewise a line of subsampled Gaussians alone */
+static const double few_patterns = 5e3;  /* patterns times draws */
+static const double many_patterns = 4e4; /* ... some 10 ms */
+static const double late = 1e8;          /* work of a route that others come before */
+static const double kept_room = 0.97; /* a sum for a search is opened for smaller epsilons, too */
 
 const char brume_route_top[] = "largest possible loss";
 
@@ -95,7 +95,8 @@ static brume_outcome one_sampled_laplace_open(brume_task *task, brume_closed *ou
 
 static bool one_sampled_gaussian_suits(brume_task *task)
 {
-    return task->count == 1 && task->laws[0].kind == BRUME_LAW_SAMPLED_GAUSSIAN && task->laws[0].count == 1;
+    return task->count == 1 && brume_law_is_sampled_gaussian(&task->laws[0]) &&
+           task->laws[0].count == 1;
 }
 
 #define one_sampled_gaussian_work as_listed
@@ -117,7 +118,7 @@ static brume_outcome one_sampled_gaussian_balls_open(brume_task *task, brume_clo
 
 static bool gaussian_suits(brume_task *task)
 {
-    return task->count == 1 && task->laws[0].kind == BRUME_LAW_GAUSSIAN && task->laws[0].count == 1 &&
+    return task->count == 1 && brume_law_is_gaussian(&task->laws[0]) && task->laws[0].count == 1 &&
            !brume_answer_is_narrow(&task->answer, task->width);
 }
 
@@ -133,7 +134,8 @@ static brume_outcome gaussian_open(brume_task *task, brume_closed *out)
 
 static bool sampled_line_suits(brume_task *task)
 {
-    return task->epsilon >= 0 && brume_rays_apply(task->laws, task->count);
+    return task->epsilon >= 0 && brume_rays_apply(task->laws, task->count) &&
+           !one_sampled_gaussian_suits(task);
 }
 
 #define sampled_line_work as_listed
@@ -194,8 +196,8 @@ static double rays_with_atoms_work(brume_task *task)
 {
     bool line = brume_task_aim(task) &&
                 brume_line_decays(&task->line, task->epsilon, task->line_size, BRUME_LINE_SHORT);
-    /* it is exact, or fails, in some milliseconds; a first band is enough for a coarse answer */
-    return line ? INFINITY : task->width > 1e-5 ? 5e6 : 0;
+    /* it is exact, or fails, in some milliseconds: a line is enough for a coarse answer */
+    return line ? INFINITY : task->width > 1e-5 ? INFINITY : 0;
 }
 
 static brume_outcome rays_with_atoms_open(brume_task *task, brume_closed *out)
@@ -224,7 +226,8 @@ static void close_atoms(void *context)
 static brume_outcome atom_sum_open(brume_task *task, brume_closed *out)
 {
     double least = task->searching ? kept_room * task->epsilon : task->epsilon;
-    brume_atom_sum *sum = brume_atom_sum_open(task->laws, task->count, least, exp(fmin(task->line_size, 0)));
+    brume_atom_sum *sum =
+        brume_atom_sum_open(task->laws, task->count, least, exp(fmin(task->line_size, 0)));
     if (!sum)
         return BRUME_ROUTE_PASSED;
     *out = brume_atom_sum_form(sum);

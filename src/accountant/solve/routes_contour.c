@@ -1,17 +1,16 @@
-/* The contour integral as a route: a line that is laid again with a narrower band until it is sharp.
- * Every time it is opened one line is laid, and the work of the next is estimated, so that other
- * routes may come first. */
+/* The contour integral as a route: a line that is laid again with a narrower band until it is
+ * sharp. Every time it is opened one line is laid, and the work of the next is estimated, so that
+ * other routes may come first. */
 #include "accountant/solve/route.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/contour/vector_nodes.h"
 #include "accountant/solve/solve.h"
 
-static const double band_width = 8e-10;  /* a banded line this narrow is not laid again */
+static const double band_width = 1e-9; /* a banded line this narrow is not laid again */
 /* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
-static const double patience = 1.2e7, enough_width = 4e-7;
+static const double patience = 1.2e7, enough_width = 6e-7;
 static const double most_work = 9e7;     /* nanoseconds or so of one line */
 static const double lopsided_work = 1e7; /* the same for a law on a Poisson sample */
 static const double quick_work = 2.5e6;  /* ... if only the upper end is of use */
@@ -53,14 +52,15 @@ bool brume_line_keep(brume_line *line, void (*close)(brume_line *line), brume_cl
         return false;
     }
     *open = (open_line){*line, close};
-    *out = (brume_closed){
-        .delta = line_delta,
-        .context = open,
-        .route = line->unit > 0 ? route_fold : line->width > 0 ? route_band : brume_route_plain,
-        .slope = line->saddle > 0 ? line->saddle : line->c,
-        .close = close_line,
-        .doubles = true,
-        .nodes = line->count};
+    *out = (brume_closed){.delta = line_delta,
+                          .context = open,
+                          .route = line->unit > 0    ? route_fold
+                                   : line->width > 0 ? route_band
+                                                     : brume_route_plain,
+                          .slope = line->saddle > 0 ? line->saddle : line->c,
+                          .close = close_line,
+                          .doubles = true,
+                          .nodes = line->count};
     return true;
 }
 
@@ -71,7 +71,7 @@ bool brume_task_band_is_useless(const brume_task *task)
     if (!(task->line_width > 0))
         return false;
     for (size_t i = 0; i < task->count; i++)
-        if (task->laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (!brume_law_is_sampled_gaussian(&task->laws[i]))
             return false;
     return task->answer.value.upper < 1 || !task->rays_asked;
 }
@@ -90,9 +90,15 @@ double brume_contour_work(brume_task *task)
 static double work_limit(const brume_task *task)
 {
     for (size_t i = 0; i < task->count; i++)
-        if (brume_law_is_lopsided(&task->laws[i]) && task->laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (task->laws[i].orders_differ && !brume_law_is_sampled_gaussian(&task->laws[i]))
             return task->upper_end ? quick_work : lopsided_work;
     return most_work;
+}
+
+/* What a laid line took, in nanoseconds or so. */
+static double cost_of(const brume_line *line)
+{
+    return brume_line_node_cost(line) * (double)line->count;
 }
 
 /* A smaller width for the next line: what it certifies narrows with the square of the width, and
@@ -101,9 +107,9 @@ static double work_limit(const brume_task *task)
 static double next_width(const brume_task *task, const brume_line *line, double gap, double goal,
                          bool near, double *work)
 {
-    double cost = line->dense.count > 0 ? brume_vector_line_cost(line)
-                                        : brume_line_node_cost(line) * (double)line->count;
-    double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
+    double cost = cost_of(line);
+    double factor = sqrt(1.1 * gap / goal);
+    factor = fmin(fmax(factor > 16 ? 1.25 * factor : factor, 1.5), near ? 1024 : 16);
     factor = fmin(factor, work_limit(task) / cost);
     *work = cost * fmax(factor, 1.5);
     if (factor < 1.5 || line->band.width < 1e-14)
@@ -131,7 +137,7 @@ static double width_to_reach(const brume_task *task, const brume_line *line, dou
 /* Laws of several kinds, or on a sample? (A Gaussian among them would end the line.) */
 static bool is_mixture(const brume_task *task)
 {
-    return task->count > 1 || brume_law_is_lopsided(&task->laws[0]);
+    return task->count > 1 || task->laws[0].orders_differ;
 }
 
 /* After a line: is the answer narrow, or is there a line that is worth laying? `before`: how wide
@@ -140,7 +146,8 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
                                     double before)
 {
     brume_answer *answer = &task->answer;
-    double gap = answer->value.upper - answer->value.lower, goal = width_to_reach(task, line, band_width);
+    double gap = answer->value.upper - answer->value.lower,
+           goal = width_to_reach(task, line, band_width);
     bool banded = line->width > 0;
     bool rounded = band < 0.2 * gap; /* mostly rounding, which no band narrows */
     if (task->upper_end && banded)
@@ -152,7 +159,10 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
         task->line.tolerance = 0;
         return brume_task_aim_line(task) ? BRUME_ROUTE_AGAIN : BRUME_ROUTE_FAILED;
     }
-    if (!banded || line->cut || (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
+    if (brume_task_is_decided(task))
+        return BRUME_ROUTE_FINAL;
+    if (!banded || line->cut || task->spent > 2 * most_work ||
+        (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
         return BRUME_ROUTE_PASSED;
     double next = next_width(task, line, gap, goal * answer->value.upper,
                              gap < 1e-2 * answer->value.upper, &task->line_work);
@@ -179,15 +189,17 @@ brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
     }
     task->lines++;
     bool usable = line.count > 0 && !line.cut;
-    double before = task->answer.value.upper - task->answer.value.lower, upper = task->answer.value.upper;
+    double before = task->answer.value.upper - task->answer.value.lower,
+           upper = task->answer.value.upper;
     if (!brume_line_keep(&line, brume_line_close, out))
         return BRUME_ROUTE_FAILED;
     brume_task_take(task, out);
     const brume_line *laid = &((const open_line *)out->context)->line;
+    task->spent += cost_of(laid);
     double band = laid->width > 0 ? band_part(laid, task->epsilon) : 0;
-    /* few atoms make kinks, where the estimate fails: only for the many of a vector line */
+    /* few atoms make kinks, where the estimate fails */
     if (task->answer.value.upper < upper)
-        task->answer.excess = laid->width > 0 && laid->dense.count > 0 ? BRUME_BAND_SHARE * band : 0;
+        task->answer.excess = laid->width > 0 && laid->law_count >= 8 ? BRUME_BAND_SHARE * band : 0;
     brume_outcome outcome = plan_next_line(task, laid, band, before);
     if (!usable)
         brume_opened_close(out); /* it says nothing of other epsilons */

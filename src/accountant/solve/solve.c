@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "accountant/law/common_lattice.h"
 #include "accountant/law/shift_parameters.h"
 #include "accountant/solve/route.h"
 
@@ -20,7 +19,8 @@ static bool solve_plain(brume_law *laws, size_t count, const brume_asked *asked,
                            .count = count,
                            .epsilon = asked->at,
                            .width = asked->width,
-                           .upper_end = asked->upper_end};
+                           .upper_end = asked->upper_end,
+                           .sought = asked->sought};
         if (!brume_task_ask(&task))
             return false;
         *out = task.answer;

@@ -14,6 +14,8 @@ typedef struct brume_asked {
     double width;       /* relative: narrow enough */
     bool upper_end;     /* delta: only the upper end is of use, and the width is of its estimated
                            excess */
+    double sought; /* delta: 0, or a delta that it will be compared with. How it compares is all
+                      that is asked for, where it is far from that */
 } brume_asked;
 
 /* By laws put on one lattice or moved to either side where that is needed. False if memory ran

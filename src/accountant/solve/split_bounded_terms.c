@@ -5,12 +5,11 @@
  * in either order of the neighbours, so delta(eps) <= delta_A(eps - t), and epsilon is at most t
  * plus that of the rest. It is the sharper bound where nearly all of the loss is in A and no line
  * follows the mixture down to a tiny delta. */
-#include "accountant/solve/split_bounded_terms.h"
+#include "accountant/solve/compose.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/solve/compose.h"
 #include "base/error.h"
 #include "number/rounding.h"
 

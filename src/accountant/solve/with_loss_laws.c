@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "accountant/law/shift_parameters.h"
+#include "accountant/law/table.h"
 #include "base/error.h"
 
 /* What the band may add to log delta, c(c+1) w^2/24: the line then ends after some hundred nodes,
@@ -67,8 +68,8 @@ static double tail_slope(double c)
 
 /* Of the moments of everything, K, as a bound: (log delta)' at epsilon, K' + log(c/(c+1)) - eps; or
  * c^2 times (epsilon)' at delta. Both grow with c. */
-static double order_excess(const brume_curve_sum *curves, mixture *mix,
-                           const brume_asked *q, double c)
+static double order_excess(const brume_curve_sum *curves, mixture *mix, const brume_asked *q,
+                           double c)
 {
     double slope, k = brume_cumulant_rough(mix->laws, mix->count, c, &slope);
     double steep = slope + brume_curve_sum_slope(curves, c) + tail_slope(c), excess;
@@ -168,8 +169,8 @@ static double moments_upper(const brume_asked *q, double failure, double c, doub
 }
 
 /* Do moments near the order that the other order of the neighbours was best at say enough? */
-static bool moments_suffice(const brume_curve_sum *curves, mixture *mix,
-                            const brume_asked *q, double order, double enough)
+static bool moments_suffice(const brume_curve_sum *curves, mixture *mix, const brume_asked *q,
+                            double order, double enough)
 {
     for (double c = order; enough > 0 && c < 5 * order; c *= 2)
         if (moments_upper(q, mix->failure, c, log_moment_upper(curves, mix, c)) <= enough)
@@ -248,7 +249,7 @@ static double beyond(brume_line *line, double y)
     double end = line->width > 0 ? line->band.end : INFINITY;
     double sum = log(brume_band_weight(&line->band, y, end));
     for (size_t i = 0; i < line->law_count; i++)
-        if (line->laws[i].kind != BRUME_LAW_TABLE)
+        if (!brume_table_points(&line->laws[i]))
             sum += line->laws[i].count * brume_law_envelope(&line->laws[i], y, end);
     return sum;
 }
@@ -333,10 +334,9 @@ static first_bound bound_by_moments(const brume_curve_sum *curves, mixture *mix,
 
 /* The composition with the pair; *upper is what was asked for, INFINITY if the line says nothing.
  * *next is where the line would better have been laid. */
-static brume_status bound_by_pair(const brume_curve_sum *curves, mixture *mix,
-                                  const brume_asked *q, const first_bound *first,
-                                  brume_diagnostics *work, double *upper, first_bound *next,
-                                  brume_error *error)
+static brume_status bound_by_pair(const brume_curve_sum *curves, mixture *mix, const brume_asked *q,
+                                  const first_bound *first, brume_diagnostics *work, double *upper,
+                                  first_bound *next, brume_error *error)
 {
     size_t known = mix->count;
     double lost = 0;
@@ -407,8 +407,7 @@ brume_status brume_curve_bound_order(brume_curve_bound *bound, brume_merged *mer
     brume_status status = BRUME_OK;
     double upper = q.of_delta ? INFINITY : 1, by_pair;
     bool asked = !q.of_delta || finite.at > 0;
-    if (asked && bound->order > 0 &&
-        moments_suffice(curves, &mix, &finite, bound->order, enough)) {
+    if (asked && bound->order > 0 && moments_suffice(curves, &mix, &finite, bound->order, enough)) {
         upper = enough;
     } else if (asked) {
         first_bound first = bound_by_moments(curves, &mix, &finite, mix.failure), next;

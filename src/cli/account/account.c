@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/renyi/renyi.h"
 #include "cli/account/curves.h"
 #include "cli/frame/table.h"
 #include "cli/frame/wrap.h"
@@ -32,6 +33,20 @@ static const char *asked(const question *q)
 
 /* --------------------------------------------------------------------------- one answer */
 
+/* At which order the Renyi curves gave it; 0: they did not. */
+static double order_of(const question *q, const brume_bound *bound)
+{
+    brume_term_list list = {q->terms, q->count};
+    brume_curve curve = brume_renyi_total(&list);
+    double pass = 1; /* the probability that nothing fails, about */
+    for (size_t i = 0; i < q->count; i++)
+        pass *= pow(1 - q->terms[i].cost.delta_failure, (double)q->terms[i].count);
+    double given = q->of_delta ? (q->at - (1 - pass)) / pass : q->at;
+    if (bound->method != BRUME_METHOD_RDP || bound->infinite || (q->of_delta && !(given > 0)))
+        return 0;
+    return brume_renyi_best_order(&curve, given, q->of_delta);
+}
+
 static json_t *answer_object(const question *q, const brume_call *call, const brume_bound *bound)
 {
     json_t *upper = brume_json_real(bound->upper);
@@ -43,6 +58,8 @@ static json_t *answer_object(const question *q, const brume_call *call, const br
         "adjacency", brume_call_adjacency_word(call));
     if (object && bound->infinite)
         json_object_set_new(object, "infinite", json_true());
+    if (object && order_of(q, bound) > 0)
+        json_object_set_new(object, "order", brume_json_real(order_of(q, bound)));
     return object;
 }
 
@@ -70,8 +87,11 @@ static void print_answer(const question *q, brume_call *call, const brume_bound 
         fprintf(out, "%s  >= %s: the truth lies between%s\n", asked(q),
                 brume_shortest(bound->lower).text,
                 brume_call_has(call, "method") ? "" : ", certified");
-    fprintf(out, "%smethod: %s (%s)%s\n", brume_dim(call), brume_method_word(bound->method),
-            bound->route, brume_plain(call));
+    fprintf(out, "%smethod: %s (%s", brume_dim(call), brume_method_word(bound->method),
+            bound->route);
+    if (order_of(q, bound) > 0)
+        fprintf(out, ", order %.4g", order_of(q, bound));
+    fprintf(out, ")%s\n", brume_plain(call));
 }
 
 /* -------------------------------------------------------------------------- side by side */

@@ -88,6 +88,7 @@ static brume_status by_sensitivity(brume_release *release, const brume_graph *gr
     BRUME_TRY(brume_triangle_local(graph, 0, &local, error));
     BRUME_TRY(brume_release_by_sensitivity(&plan, release->bits, local, count, &bound, out, error));
     release->cost_delta = release->delta;
+    brume_release_tell(release, "sensitivity_bound", json_integer((json_int_t)bound));
     /* The bound is released too, so the error bar may use it. */
     release->error_95 = bound == 0 ? 0
                                    : brume_error_width(BRUME_NOISE_DISCRETE_LAPLACE,
@@ -102,7 +103,7 @@ static brume_status release_graph(brume_release *release, const brume_graph *gra
     uint64_t count;
     if (brume_release_is(release, "ptr")) {
         brume_tested tested = brume_tested_triangles(graph);
-        return brume_release_tested(release, &tested, 1, out, error);
+        return brume_release_tested(release, &tested, global, 1, out, error);
     }
     BRUME_TRY(brume_triangle_count(graph, &count, error));
     int64_t value = (int64_t)(count < INT64_MAX / 2 ? count : INT64_MAX / 2);

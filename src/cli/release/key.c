@@ -7,6 +7,7 @@
 
 #include <brume/key_count.h>
 #include <brume/laplace.h>
+#include <brume/selection.h>
 #include <brume/stability.h>
 #include <brume/stable_histogram.h>
 #include <brume/top_k.h>
@@ -147,6 +148,9 @@ static brume_status histogram_of_any(brume_release *release, brume_key_count *ke
         rule.noise = BRUME_HISTOGRAM_GAUSSIAN;
     brume_histogram_plan plan;
     BRUME_TRY(brume_histogram_plan_make(&rule, &plan, error));
+    brume_release_tell(release, "threshold", json_integer((json_int_t)plan.threshold));
+    if (rule.noise == BRUME_HISTOGRAM_GAUSSIAN)
+        brume_release_tell(release, "sigma", brume_json_real(plan.scale));
     size_t n = brume_key_count_size(keys);
     int64_t *counts = malloc((n + 1) * sizeof *counts);
     unsigned char *keep = malloc(n + 1);
@@ -212,10 +216,17 @@ static brume_status winners(brume_release *release, const brume_key_count *keys,
      * all vanish, one a change, and with them the answer. */
     if (domain && distance > (units > 0 ? units - 1 : 0))
         distance = units > 0 ? units - 1 : 0;
+    uint64_t threshold = 0;
+    double unused;
+    if (status == BRUME_OK)
+        status =
+            brume_stability_threshold(release->epsilon, release->delta, &threshold, &unused, error);
     if (status == BRUME_OK)
         status = brume_stable_release(release->epsilon, release->delta, release->bits, distance,
                                       &release->released, error);
     release->cost_delta = release->delta;
+    if (status == BRUME_OK)
+        brume_release_tell(release, "threshold", json_integer((json_int_t)threshold));
     if (status == BRUME_OK && count == 0)
         release->released = false; /* no answer looks like a failed test */
     for (size_t i = 0; status == BRUME_OK && release->released && i < count; i++) {
@@ -235,8 +246,47 @@ static brume_status winners(brume_release *release, const brume_key_count *keys,
     return status;
 }
 
+/* The mode among public keys, by a choice that favours large counts. One row more or less moves one
+ * count by 1, so that under add-remove the counts are monotone. */
+static brume_status choose_mode(brume_release *release, const brume_key_count *keys,
+                                const char **domain, size_t count, brume_error *error)
+{
+    bool exponential = brume_release_is(release, "exponential");
+    brume_select_noise noise = exponential ? BRUME_SELECT_GUMBEL : BRUME_SELECT_LAPLACE;
+    brume_selection options = {.adjacency = release->adjacency,
+                               .epsilon = release->epsilon,
+                               .sensitivity = 1,
+                               .monotone = release->adjacency == BRUME_ADD_REMOVE};
+    int64_t *counts = calloc(count, sizeof *counts);
+    double *scores = calloc(count, sizeof *scores), gap;
+    uint64_t inside;
+    size_t chosen = 0;
+    brume_decimal one;
+    brume_status status = counts && scores ? brume_decimal_parse("1", &one, error)
+                                           : brume_no_memory(error, "the counts");
+    if (status == BRUME_OK) {
+        count_domain(keys, domain, count, counts, &inside);
+        for (size_t i = 0; i < count; i++)
+            scores[i] = (double)counts[i];
+        status =
+            brume_noisy_max_choose(release->bits, noise, &options, scores, count, &chosen, error);
+    }
+    if (status == BRUME_OK)
+        status = brume_selection_gap_upper(noise, &options, &one, count, .05, &gap, error);
+    if (status == BRUME_OK) {
+        release->value = key_json(domain[chosen], strlen(domain[chosen]));
+        brume_release_tell(release, "gap_95", brume_json_real(gap));
+    }
+    free(counts);
+    free(scores);
+    return status;
+}
+
 brume_status brume_release_keys(brume_release *release, brume_error *error)
 {
+    const char *typed = brume_call_text(release->call, "method");
+    if (typed && strcmp(typed, "randomized-response") == 0)
+        return brume_release_local(release, error);
     bool histogram = strcmp(release->statistic, "histogram") == 0;
     char *storage;
     const char **domain;
@@ -245,10 +295,12 @@ brume_status brume_release_keys(brume_release *release, brume_error *error)
     bool public_keys = histogram && domain;
     if (status == BRUME_OK)
         status = brume_release_method(release, public_keys ? "laplace" : "stable", error);
-    if (status == BRUME_OK && !domain && brume_release_is(release, "laplace"))
+    bool stable = status == BRUME_OK && brume_release_is(release, "stable");
+    if (status == BRUME_OK && !domain && !stable)
         status = brume_fail(error, BRUME_EARGUMENT, "for example --domain red,green",
-                            "histogram by the method 'laplace' needs '--domain'");
-    if (status == BRUME_OK && !public_keys)
+                            "%s by the method '%s' needs '--domain'", release->statistic,
+                            release->method);
+    if (status == BRUME_OK && stable)
         status = brume_release_need_delta(release, error);
     brume_key_count *keys = NULL;
     uint64_t rows = 0;
@@ -262,6 +314,8 @@ brume_status brume_release_keys(brume_release *release, brume_error *error)
         status = histogram_of_domain(release, keys, domain, domain_count, error);
     else if (status == BRUME_OK && histogram)
         status = histogram_of_any(release, keys, error);
+    else if (status == BRUME_OK && !stable)
+        status = choose_mode(release, keys, domain, domain_count, error);
     else if (status == BRUME_OK)
         status = winners(release, keys, domain, domain_count, rows, error);
     brume_key_count_close(keys);

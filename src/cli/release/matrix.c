@@ -1,26 +1,18 @@
-/* covariance and regression: what needs a Gram matrix. */
-#include "cli/release/release.h"
+/* gram, covariance and regression: what needs a Gram matrix. */
+#include "cli/release/matrix.h"
 #include "cli/release/statistic.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <brume/gaussian.h>
-#include <brume/gram.h>
 #include <brume/laplace.h>
 #include <brume/noise.h>
 #include <brume/tested.h>
 
 #include "number/rounding.h"
 
-enum { MOST = BRUME_GRAM_MOST_COLUMNS, NORM = 1 << 16 };
-
-typedef struct table {
-    const char *name[MOST]; /* within the words handed to read_columns */
-    size_t column[MOST], count;
-    double lower[MOST], centre[MOST], reach[MOST];
-    int decimals[MOST];
-} table;
+enum { MOST = BRUME_MATRIX_MOST, NORM = 1 << 16 };
 
 /* A copy of --columns to cut into words; free it after the table. */
 static brume_status copy_columns(const brume_release *release, char **out, brume_error *error)
@@ -33,7 +25,7 @@ static brume_status copy_columns(const brume_release *release, char **out, brume
     return *out ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "no memory");
 }
 
-static brume_status read_columns(const brume_release *release, char *words, table *out,
+static brume_status read_columns(const brume_release *release, char *words, brume_matrix *out,
                                  brume_error *error)
 {
     for (char *word; (word = strsep(&words, ","));) {
@@ -52,8 +44,14 @@ static brume_status read_columns(const brume_release *release, char *words, tabl
     return BRUME_OK;
 }
 
-/* One unit of a scaled coordinate, in steps. */
-static double unit_of(size_t coordinates)
+double brume_matrix_reach(const brume_matrix *columns, size_t i)
+{
+    double reach = fmax(fabs(columns->centre[i] - columns->reach[i]),
+                        fabs(columns->centre[i] + columns->reach[i]));
+    return reach > 0 ? reach : 1;
+}
+
+double brume_matrix_unit(size_t coordinates)
 {
     return floor(NORM / sqrt((double)coordinates));
 }
@@ -62,10 +60,10 @@ static double unit_of(size_t coordinates)
  * Centred: about the centres of the bounds, with one more coordinate that is always 1, so that the
  * matrix holds the number of rows and the sums too; else about 0. A row with a missing value is
  * dropped under add-remove; under replace the value counts as its lower bound. */
-static brume_status fill(const brume_release *release, const table *columns, bool centred,
+static brume_status fill(const brume_release *release, const brume_matrix *columns, bool centred,
                          brume_gram *gram, brume_error *error)
 {
-    double shrink = unit_of(columns->count + centred);
+    double shrink = brume_matrix_unit(columns->count + centred);
     for (;;) {
         bool more, whole = true;
         BRUME_TRY(brume_csv_next(release->csv, &more, error));
@@ -74,12 +72,10 @@ static brume_status fill(const brume_release *release, const table *columns, boo
         int64_t row[MOST] = {0};
         for (size_t i = 0; i < columns->count; i++) {
             double number = columns->lower[i], centre = centred ? columns->centre[i] : 0;
-            double reach = centred ? columns->reach[i]
-                                   : fmax(fabs(columns->centre[i] - columns->reach[i]),
-                                          fabs(columns->centre[i] + columns->reach[i]));
+            double reach = centred ? columns->reach[i] : brume_matrix_reach(columns, i);
             whole &= brume_csv_number(release->csv, columns->column[i], &number);
             number = brume_release_round(number, columns->decimals[i]);
-            double scaled = (number - centre) / (reach > 0 ? reach : 1);
+            double scaled = (number - centre) / reach;
             scaled = scaled > 1 ? 1 : scaled < -1 ? -1 : scaled;
             row[i] = (int64_t)llrint(scaled * shrink);
         }
@@ -91,19 +87,19 @@ static brume_status fill(const brume_release *release, const table *columns, boo
     }
 }
 
-typedef brume_status release_of_gram(brume_release *release, const table *columns,
-                                     const brume_gram *gram, brume_error *error);
-
-/* Release from the Gram matrix of --columns; centred as fill says. */
-static brume_status with_gram(brume_release *release, bool centred, release_of_gram *then,
-                              brume_error *error)
+brume_status brume_matrix_with(brume_release *release, bool centred, const char *last,
+                               brume_matrix_use *then, brume_error *error)
 {
-    table columns = {0};
+    brume_matrix columns = {0};
     brume_gram *gram = NULL;
-    char *words = NULL;
-    brume_status status = copy_columns(release, &words, error);
+    char *words = NULL, *target = last ? strdup(last) : NULL;
+    brume_status status = last && !target ? brume_no_memory(error, "the columns") : BRUME_OK;
+    if (status == BRUME_OK)
+        status = copy_columns(release, &words, error);
     if (status == BRUME_OK)
         status = read_columns(release, words, &columns, error);
+    if (status == BRUME_OK && target)
+        status = read_columns(release, target, &columns, error);
     if (status == BRUME_OK)
         status = brume_gram_open(columns.count + centred, NORM, &gram, error);
     if (status == BRUME_OK)
@@ -112,14 +108,16 @@ static brume_status with_gram(brume_release *release, bool centred, release_of_g
         status = then(release, &columns, gram, error);
     brume_gram_close(gram);
     free(words);
+    free(target);
     return status;
 }
 
 /* Covariances of all pairs of columns, from the noisy matrix: post-processing. */
-static void write_covariances(brume_release *release, const table *columns, const int64_t *entries)
+static void write_covariances(brume_release *release, const brume_matrix *columns,
+                              const int64_t *entries)
 {
     size_t d = columns->count, entry = 0;
-    double square = unit_of(d + 1) * unit_of(d + 1), mean[MOST], rows;
+    double square = brume_matrix_unit(d + 1) * brume_matrix_unit(d + 1), mean[MOST], rows;
     rows = (double)entries[(d + 1) * (d + 2) / 2 - 1] / square; /* the last entry: 1 times 1 */
     release->rows = json_array();
     for (size_t i = 0; i < d; i++) { /* entry (i, d) closes row i of the triangle */
@@ -140,10 +138,9 @@ static void write_covariances(brume_release *release, const table *columns, cons
         }
 }
 
-static brume_status release_moments(brume_release *release, const table *columns,
-                                    const brume_gram *gram, brume_error *error)
+brume_status brume_matrix_noisy(brume_release *release, const brume_gram *gram, bool gaussian,
+                                int64_t *entries, double *spread, brume_error *error)
 {
-    bool gaussian = brume_release_is(release, "gaussian");
     size_t size = brume_gram_size(gram);
     double sensitivity, scale;
     brume_noise *noise = NULL;
@@ -153,34 +150,80 @@ static brume_status release_moments(brume_release *release, const table *columns
             brume_gaussian_sigma(release->epsilon, release->delta, sensitivity, &scale, error));
         BRUME_TRY(brume_noise_open_rounded_gaussian(scale, &noise, error));
         release->cost_delta = release->delta;
+        *spread = scale;
     } else {
         BRUME_TRY(brume_gram_sensitivity_l1_upper(gram, release->adjacency, &sensitivity, error));
         BRUME_TRY(brume_laplace_scale(sensitivity, release->epsilon, &scale, error));
         scale = brume_up(scale);
         BRUME_TRY(brume_noise_open_discrete_laplace(scale, &noise, error));
+        *spread = scale * M_SQRT2;
     }
-    int64_t entries[MOST * (MOST + 1) / 2] = {0};
     for (size_t i = 0; i < size; i++)
         entries[i] = brume_gram_entry(gram, i);
     brume_status status = brume_noise_add(noise, release->bits, entries, entries, size, error);
     brume_noise_close(noise);
-    if (status != BRUME_OK)
-        return status;
+    return status;
+}
+
+static brume_status release_moments(brume_release *release, const brume_matrix *columns,
+                                    const brume_gram *gram, brume_error *error)
+{
+    int64_t entries[MOST * (MOST + 1) / 2] = {0};
+    double spread;
+    BRUME_TRY(brume_matrix_noisy(release, gram, brume_release_is(release, "gaussian"), entries,
+                                 &spread, error));
     write_covariances(release, columns, entries);
     return BRUME_OK;
 }
 
-brume_status brume_release_covariance(brume_release *release, brume_error *error)
+/* Sums of products of all pairs of columns, in the columns' own units. */
+static brume_status release_products(brume_release *release, const brume_matrix *columns,
+                                     const brume_gram *gram, brume_error *error)
+{
+    int64_t entries[MOST * (MOST + 1) / 2] = {0};
+    double spread, unit = brume_matrix_unit(columns->count), most = 0;
+    size_t entry = 0;
+    bool gaussian = brume_release_is(release, "gaussian");
+    BRUME_TRY(brume_matrix_noisy(release, gram, gaussian, entries, &spread, error));
+    release->rows = json_array();
+    for (size_t i = 0; i < columns->count; i++)
+        for (size_t j = i; j < columns->count; j++, entry++) {
+            double factor = brume_matrix_reach(columns, i) * brume_matrix_reach(columns, j) /
+                            (unit * unit);
+            double product = (double)entries[entry] * factor;
+            most = fmax(most, factor);
+            json_array_append_new(release->rows,
+                                  json_pack("[s, s, o]", columns->name[i], columns->name[j],
+                                            brume_json_real(i == j ? fmax(product, 0) : product)));
+        }
+    /* of the entry with the widest noise, in its units; the grid's rounding is far below it */
+    brume_release_tell(release, gaussian ? "sigma" : "scale",
+                       brume_json_real(spread * most / (gaussian ? 1 : M_SQRT2)));
+    return BRUME_OK;
+}
+
+static brume_status gaussian_with_delta(brume_release *release, brume_error *error)
 {
     BRUME_TRY(brume_release_method(release, release->delta > 0 ? "gaussian" : "laplace", error));
-    if (brume_release_is(release, "gaussian"))
-        BRUME_TRY(brume_release_need_delta(release, error));
-    return with_gram(release, true, release_moments, error);
+    return brume_release_is(release, "gaussian") ? brume_release_need_delta(release, error)
+                                                 : BRUME_OK;
+}
+
+brume_status brume_release_gram(brume_release *release, brume_error *error)
+{
+    BRUME_TRY(gaussian_with_delta(release, error));
+    return brume_matrix_with(release, false, NULL, release_products, error);
+}
+
+brume_status brume_release_covariance(brume_release *release, brume_error *error)
+{
+    BRUME_TRY(gaussian_with_delta(release, error));
+    return brume_matrix_with(release, true, NULL, release_moments, error);
 }
 
 /* --at, one coordinate a column, in the columns' own units. */
-static brume_status read_point(const brume_release *release, const table *columns, double *point,
-                               brume_error *error)
+static brume_status read_point(const brume_release *release, const brume_matrix *columns,
+                               double *point, brume_error *error)
 {
     const char *text = brume_call_text(release->call, "at");
     if (!text)
@@ -193,11 +236,10 @@ static brume_status read_point(const brume_release *release, const table *column
     brume_status status = BRUME_OK;
     for (char *word; status == BRUME_OK && (word = strsep(&rest, ","));) {
         if (count < columns->count) {
-            double reach = fmax(fabs(columns->centre[count] - columns->reach[count]),
-                                fabs(columns->centre[count] + columns->reach[count]));
+            double reach = brume_matrix_reach(columns, count);
             status = brume_read_real(word, "a coordinate of '--at'", &point[count], error);
             /* In units of the rows, as fill scales them. */
-            point[count] *= unit_of(columns->count) / NORM / (reach > 0 ? reach : 1);
+            point[count] *= brume_matrix_unit(columns->count) / NORM / reach;
         }
         count++;
     }
@@ -208,7 +250,7 @@ static brume_status read_point(const brume_release *release, const table *column
     return status;
 }
 
-static brume_status release_prediction(brume_release *release, const table *columns,
+static brume_status release_prediction(brume_release *release, const brume_matrix *columns,
                                        const brume_gram *gram, brume_error *error)
 {
     double point[MOST] = {0};
@@ -229,6 +271,10 @@ static brume_status release_prediction(brume_release *release, const table *colu
                                .delta = release->delta,
                                .bound = (uint64_t)floor(bound / step) + 2};
     int64_t out = 0;
+    uint64_t threshold = 0;
+    double unused;
+    BRUME_TRY(brume_stability_threshold(test, release->delta, &threshold, &unused, error));
+    brume_release_tell(release, "threshold", json_integer((json_int_t)threshold));
     BRUME_TRY(brume_propose_test_release(&proposal, &tested, release->bits, &release->released,
                                          &out, error));
     release->cost_delta = release->delta;
@@ -240,13 +286,15 @@ static brume_status release_prediction(brume_release *release, const table *colu
 brume_status brume_release_regression(brume_release *release, brume_error *error)
 {
     BRUME_TRY(brume_release_method(release, NULL, error));
+    if (brume_release_is(release, "ridge"))
+        return brume_release_ridge(release, error);
     BRUME_TRY(brume_release_need_delta(release, error));
-    return with_gram(release, false, release_prediction, error);
+    return brume_matrix_with(release, false, NULL, release_prediction, error);
 }
 
 /* ---- without privacy, for `brume statistic` ---- */
 
-static brume_status look_at_gram(const brume_release *input, const table *columns,
+static brume_status look_at_gram(const brume_release *input, const brume_matrix *columns,
                                  const brume_gram *gram, brume_look *look, brume_error *error)
 {
     double point[MOST] = {0}, value;
@@ -262,7 +310,7 @@ static brume_status look_at_gram(const brume_release *input, const table *column
 
 brume_status brume_look_regression(const brume_release *input, brume_look *look, brume_error *error)
 {
-    table columns = {0};
+    brume_matrix columns = {0};
     brume_gram *gram = NULL;
     char *words = NULL;
     brume_status status = copy_columns(input, &words, error);

@@ -41,6 +41,8 @@ brume_status brume_release_count(brume_release *release, brume_error *error)
     uint64_t count;
     int64_t noisy;
     BRUME_TRY(brume_release_method(release, NULL, error));
+    if (brume_release_is(release, "randomized-response"))
+        return brume_release_local(release, error);
     BRUME_TRY(count_rows(release, &count, error));
     BRUME_TRY(brume_release_noisy(release, (int64_t)count, 1, release->epsilon, &noisy,
                                   &release->error_95, error));
@@ -222,6 +224,9 @@ brume_status brume_release_reciprocal(brume_release *release, brume_error *error
         .epsilon_release = brume_subtract_down(release->epsilon, test),
         .delta = release->delta,
         .bound = (uint64_t)ceil(bound / counted.step)}; /* the step is a power of two */
+    uint64_t threshold = 0;
+    BRUME_TRY(brume_stability_threshold(test, release->delta, &threshold, &width, error));
+    brume_release_tell(release, "threshold", json_integer((json_int_t)threshold));
     BRUME_TRY(brume_propose_test_release(&proposal, &tested, release->bits, &release->released,
                                          &noisy, error));
     release->cost_delta = release->delta;

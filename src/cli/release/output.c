@@ -30,6 +30,13 @@ static json_t *cost_json(const brume_release *release)
                      brume_json_real(release->cost_rho));
 }
 
+void brume_release_tell(brume_release *release, const char *name, json_t *value)
+{
+    if (!release->more)
+        release->more = json_object();
+    json_object_set_new(release->more, name, value);
+}
+
 json_t *brume_release_to_json(const brume_release *release)
 {
     json_t *answer = json_pack("{s:s, s:b, s:s, s:s, s:o, s:o}", "statistic", release->statistic,
@@ -41,6 +48,8 @@ json_t *brume_release_to_json(const brume_release *release)
     else if (answer)
         json_object_set_new(answer, "value",
                             release->value ? json_incref(release->value) : json_null());
+    if (answer && release->more)
+        json_object_update(answer, release->more);
     return answer;
 }
 
@@ -80,6 +89,33 @@ static brume_status write_rows(brume_call *call, const json_t *rows, brume_error
     return status;
 }
 
+/* "threshold 14, s 0.69, t 0.034"; lists and flags that are not set are left to JSON. */
+static void write_more(brume_call *call, const json_t *more)
+{
+    const char *name;
+    json_t *value;
+    bool any = false;
+    json_object_foreach ((json_t *)more, name, value) {
+        if (!json_is_number(value) && !json_is_true(value) && !json_is_array(value))
+            continue;
+        if (json_is_array(value) &&
+            (json_array_size(value) != 2 || !json_is_number(json_array_get(value, 0))))
+            continue;
+        fprintf(call->out, "%s%s%s", any ? ", " : brume_dim(call), any ? "" : "", name);
+        if (json_is_array(value)) {
+            fprintf(call->out, " %s to",
+                    brume_shortest(json_number_value(json_array_get(value, 0))).text);
+            fprintf(call->out, " %s",
+                    brume_shortest(json_number_value(json_array_get(value, 1))).text);
+        } else if (!json_is_true(value)) {
+            fprintf(call->out, " %s", brume_shortest(json_number_value(value)).text);
+        }
+        any = true;
+    }
+    if (any)
+        fprintf(call->out, "%s\n", brume_plain(call));
+}
+
 brume_status brume_release_write(brume_call *call, const brume_release *release, brume_error *error)
 {
     FILE *out = call->out;
@@ -106,6 +142,7 @@ brume_status brume_release_write(brume_call *call, const brume_release *release,
     if (isfinite(release->cost_rho))
         fprintf(out, ", rho %s", brume_shortest(release->cost_rho).text);
     fprintf(out, "%s\n", brume_plain(call));
+    write_more(call, release->more);
     return BRUME_OK;
 }
 
@@ -119,6 +156,24 @@ void brume_release_recall(brume_release *release, const json_t *answer)
     release->value = json_incref(json_object_get(answer, "value"));
     release->rows = json_incref(json_object_get(answer, "rows"));
     release->cost_delta = json_number_value(json_object_get(cost, "delta"));
+    static const char *const told[] = {"threshold",
+                                       "sensitivity_bound",
+                                       "sigma",
+                                       "s",
+                                       "t",
+                                       "scale",
+                                       "gap_95",
+                                       "debiased",
+                                       "interval_95",
+                                       "share",
+                                       "share_interval_95",
+                                       "fallback",
+                                       "ridge"};
+    json_decref(release->more);
+    release->more = NULL;
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (json_object_get(answer, told[i]))
+            brume_release_tell(release, told[i], json_incref(json_object_get(answer, told[i])));
     const json_t *error = json_object_get(answer, "error_95");
     release->error_95 = json_is_number(error) ? json_number_value(error) : NAN;
 }

@@ -50,11 +50,15 @@ brume_status brume_release_smooth(brume_release *release, int64_t value, double 
     double bound;
     BRUME_TRY(smooth_plan(release, &plan, error));
     BRUME_TRY(smooth(statistic, plan.t, &bound, error));
+    brume_release_tell(release, "s", brume_json_real(plan.s));
+    brume_release_tell(release, "t", brume_json_real(plan.t));
+    if (plan.law == BRUME_SMOOTH_LOG_NORMAL)
+        brume_release_tell(release, "sigma", brume_json_real(plan.shape));
     return brume_smooth_release(&plan, release->bits, value, bound, global, out, error);
 }
 
-brume_status brume_release_tested(brume_release *release, const brume_tested *tested, double step,
-                                  int64_t *out, brume_error *error)
+brume_status brume_release_tested(brume_release *release, const brume_tested *tested, double global,
+                                  double step, int64_t *out, brume_error *error)
 {
     double bound = brume_call_real(release->call, "beta", -1);
     double test = brume_call_real(release->call, "epsilon-test", release->epsilon / 2);
@@ -70,9 +74,26 @@ brume_status brume_release_tested(brume_release *release, const brume_tested *te
                                .epsilon_release = brume_subtract_down(release->epsilon, test),
                                .delta = release->delta,
                                .bound = (uint64_t)ceil(bound / step)};
+    uint64_t threshold = 0;
+    double unused;
+    BRUME_TRY(brume_stability_threshold(test, release->delta, &threshold, &unused, error));
+    brume_release_tell(release, "threshold", json_integer((json_int_t)threshold));
     BRUME_TRY(brume_propose_test_release(&proposal, tested, release->bits, &release->released, out,
                                          error));
     release->cost_delta = release->delta;
+    bool falls_back = brume_call_has(release->call, "fallback");
+    if (falls_back)
+        brume_release_tell(release, "fallback", json_boolean(!release->released));
+    if (falls_back && !release->released) { /* which way it went is told: proofs/stability.md */
+        int64_t value;
+        double width;
+        BRUME_TRY(tested->value(tested->context, &value, error));
+        BRUME_TRY(brume_release_noisy(release, value, global, proposal.epsilon_release, out, &width,
+                                      error));
+        release->error_95 = width * step;
+        release->released = true;
+        return BRUME_OK;
+    }
     if (release->released) { /* the noise is that of the proposed bound: public */
         double scale = brume_divide_up((double)proposal.bound, proposal.epsilon_release);
         release->error_95 = proposal.bound == 0
@@ -125,7 +146,7 @@ static brume_status release_quantile(brume_release *release, const brume_grid_co
                                     error);
     if (brume_release_is(release, "ptr")) {
         brume_tested tested = brume_tested_quantile(quantile);
-        return brume_release_tested(release, &tested, column->step, out, error);
+        return brume_release_tested(release, &tested, global, column->step, out, error);
     }
     BRUME_TRY(brume_release_noisy(release, value, global, release->epsilon, out, &width, error));
     release->error_95 = width * column->step;
@@ -230,7 +251,7 @@ brume_status brume_release_interquartile(brume_release *release, brume_error *er
         status = brume_release_smooth(release, value, global, smooth_of_range, range, &out, error);
     } else if (brume_release_is(release, "ptr")) {
         brume_tested tested = brume_tested_interquartile(range);
-        status = brume_release_tested(release, &tested, column.step, &out, error);
+        status = brume_release_tested(release, &tested, global, column.step, &out, error);
     } else {
         status = brume_release_noisy(release, value, global, release->epsilon, &out, &width, error);
         release->error_95 = width * column.step;

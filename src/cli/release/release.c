@@ -31,6 +31,7 @@ static const struct {
     {"top-k", brume_release_keys, BRUME_ADD_REMOVE | BRUME_REPLACE},
     {"reciprocal", brume_release_reciprocal, BRUME_ADD_REMOVE | BRUME_REPLACE},
     {"triangles", brume_release_triangles, BRUME_EDGE},
+    {"gram", brume_release_gram, BRUME_ADD_REMOVE | BRUME_REPLACE},
     {"covariance", brume_release_covariance, BRUME_ADD_REMOVE | BRUME_REPLACE},
     {"regression", brume_release_regression, BRUME_ADD_REMOVE | BRUME_REPLACE},
 };
@@ -114,7 +115,8 @@ static brume_status draw_charged(void *context, const char *path, brume_bits *bi
     brume_release *release = draw->release;
     json_decref(release->value); /* of the rehearsal */
     json_decref(release->rows);
-    release->value = release->rows = NULL;
+    json_decref(release->more);
+    release->value = release->rows = release->more = NULL;
     release->released = true;
     release->error_95 = NAN;
     BRUME_TRY(run_on_file(release, draw->statistic, path, &brume_rows_format, bits, error));
@@ -210,13 +212,15 @@ static brume_status run(brume_call *call, brume_error *error)
     json_decref(answer);
     json_decref(release.value);
     json_decref(release.rows);
+    json_decref(release.more);
     return status;
 }
 
 static const char *const names[] = {
-    "count",     "sum",   "mean",       "variance",  "quantile",   "median",     "iqr", "mode",
-    "histogram", "top-k", "reciprocal", "triangles", "covariance", "regression", NULL};
+    "count",     "sum",   "mean",       "variance",  "quantile", "median",     "iqr",        "mode",
+    "histogram", "top-k", "reciprocal", "triangles", "gram",     "covariance", "regression", NULL};
 static const char *const adjacencies[] = {"add-remove", "replace", "edge", NULL};
+static const char *const fallbacks[] = {"global", NULL};
 static const char *const noises[] = {"laplace", "cauchy", "student", "lln", "gaussian", NULL};
 
 static const brume_operand operands[] = {
@@ -260,7 +264,7 @@ static const brume_option options[] = {
     {.name = "columns",
      .type = BRUME_OPTION_TEXT,
      .argument = "A,B,...",
-     .help = "of which columns (covariance, regression)"},
+     .help = "of which columns (gram, covariance, regression)"},
     {.name = "bounds",
      .type = BRUME_OPTION_TEXT,
      .argument = "[NAME=]LO..HI",
@@ -314,6 +318,18 @@ static const brume_option options[] = {
      .least_open = true,
      .most = 700,
      .help = "part of epsilon for the test (ptr): half unless typed"},
+    {.name = "fallback",
+     .type = BRUME_OPTION_CHOICE,
+     .argument = "METHOD",
+     .choices = fallbacks,
+     .help = "where the test fails (ptr): release by global sensitivity, for the same price"},
+    {.name = "target",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "NAME",
+     .help = "the column that a regression explains (ridge)"},
+    BRUME_POSITIVE_OPTION("ridge", "L",
+                          "weight of the penalty on the coefficients of scaled columns (ridge); "
+                          "else from the noise"),
     {.name = "noise",
      .type = BRUME_OPTION_CHOICE,
      .argument = "LAW",
@@ -371,6 +387,12 @@ const brume_command brume_command_release = {
         "With --no-ledger a number is rounded to as many decimals as --bounds is typed with: 0..100 "
         "makes whole numbers, 0.00..3.00 two decimals. triangles reads the columns source and target, "
         "one edge a row.\n\n"
+        "By randomized-response every row answers for itself, with noise of its own, and count and "
+        "histogram are estimated from the answers without bias; the number of rows is public, so "
+        "that it is under replace. count counts the rows that say 1, true or yes.\n\n"
+        "regression by ptr is the standard deviation of a prediction at the public point --at, "
+        "sqrt(z' (X'X)^-1 z), up to the factor of the residuals; by ridge it is the coefficients of "
+        "--target on --columns, from a Gram matrix with noise.\n\n"
         "An error bar is printed only where the noise does not depend on the data.\n\n"
         "Methods, the standard one of a statistic first, and what each takes beside --epsilon, "
         "--adjacency, --no-ledger and --ledger (histogram is by laplace where --domain is typed, "

@@ -26,7 +26,13 @@ typedef struct brume_release {
     double cost_epsilon, cost_delta, cost_rho; /* NaN: cannot be said in that currency; all of a
                                                   price typed is shown as it was typed */
     double error_95;
+    json_t
+        *more; /* further public fields: threshold, sensitivity_bound, sigma, s, t ...; or NULL */
 } brume_release;
+
+/* Add one of them; takes over `value`. All of them are functions of the words typed and of what is
+ * released. */
+void brume_release_tell(brume_release *release, const char *name, json_t *value);
 
 /* --method, or `standard` where it was not given (NULL: the first in release.def). EUNSUPPORTED for
  * another word, naming those there are; EARGUMENT for an option that the method does not take,
@@ -98,9 +104,12 @@ BRUME_MUST_USE brume_status brume_release_smooth(
     brume_status (*smooth)(const void *statistic, double t, double *out, brume_error *error),
     const void *statistic, int64_t *out, brume_error *error);
 
-/* Propose-test-release by --beta and --epsilon-test; *out in steps, where released. */
+/* Propose-test-release by --beta and --epsilon-test; *out in steps, where released. With
+ * '--fallback global', where the test fails, by the sensitivity `global` (in steps) for the same
+ * price. */
 BRUME_MUST_USE brume_status brume_release_tested(brume_release *release, const brume_tested *tested,
-                                                 double step, int64_t *out, brume_error *error);
+                                                 double global, double step, int64_t *out,
+                                                 brume_error *error);
 
 /* The answer: as JSON (NULL: no memory), as text, and back from a recorded one, so that it is
  * written like a fresh one. */
@@ -119,7 +128,10 @@ brume_status brume_release_quantile(brume_release *release, brume_error *error);
 brume_status brume_release_interquartile(brume_release *release, brume_error *error);
 brume_status brume_release_keys(brume_release *release, brume_error *error);
 brume_status brume_release_triangles(brume_release *release, brume_error *error);
+brume_status brume_release_local(brume_release *release, brume_error *error);
+brume_status brume_release_gram(brume_release *release, brume_error *error);
 brume_status brume_release_covariance(brume_release *release, brume_error *error);
 brume_status brume_release_regression(brume_release *release, brume_error *error);
+brume_status brume_release_ridge(brume_release *release, brume_error *error);
 
 #endif

@@ -96,7 +96,8 @@ static brume_status certify(const brume_search_for *c, const brume_term *terms, 
 {
     brume_composition near;
     double excess;
-    brume_asked asked = {.at = c->epsilon, .width = tolerance, .upper_end = !c->both_ends};
+    brume_asked asked = {.at = c->epsilon, .width = tolerance, .upper_end = !c->both_ends,
+                         .sought = c->delta};
     BRUME_TRY(brume_account_delta_near(terms, count, &asked, &near, &excess, error));
     *out = read_composition(&near, excess, c->delta);
     return BRUME_OK;

@@ -5,6 +5,8 @@
 
 #include <brume/stability.h>
 
+#include "mechanism/trial.h"
+
 typedef struct brume_stability_test {
     int64_t least_distance; /* threshold less noise: secret */
 } brume_stability_test;
@@ -15,5 +17,10 @@ BRUME_MUST_USE brume_status brume_stability_test_draw(double epsilon, double del
 
 /* distance + noise >= threshold; UINT64_MAX passes always. */
 bool brume_stability_test_passes(const brume_stability_test *test, uint64_t distance);
+
+/* For trials: the distance of the first input, just below the threshold; the second is one further.
+ */
+BRUME_MUST_USE brume_status brume_stability_trial_distance(double epsilon, double delta,
+                                                           uint64_t *distance, brume_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include <brume/bits.h>
 
 #include "base/error.h"
+#include "query/plan/plan_limit.h"
 #include "query/release/collect_and_draw.h"
 
 /* Numbers that an answer with declared groups may have, drawn and shown: some gigabytes. */
@@ -26,6 +27,33 @@ static brume_status check_sizes(const brume_plan *plan, brume_error *error)
                           "the declared groups would have %.3g numbers together, at most %.3g are "
                           "possible",
                           (double)plan->shape.cells * each, most_numbers);
+    return BRUME_OK;
+}
+
+/* What is enforced while rows are collected must be what the price was made for, or a unit could
+ * weigh more than is charged. They are one number in two places, set in make_plan.c and
+ * private_mode.c. */
+static brume_status check_limits(const brume_plan *plan, brume_error *error)
+{
+    const brume_shape *priced = &plan->shape;
+    uint64_t groups = priced->cells && priced->cells < priced->max_groups ? priced->cells
+                                                                          : priced->max_groups;
+    for (size_t i = 0; i < plan->measurement_count; i++) {
+        const brume_measurement *measurement = &plan->measurements[i];
+        const brume_collection *enforced = &measurement->collection;
+        bool same = true;
+        if (measurement->kind == BRUME_MEASUREMENT_GROUPS)
+            same = enforced->max_groups == priced->max_groups &&
+                   enforced->max_rows == priced->max_rows && enforced->cells == priced->cells;
+        else if (measurement->kind == BRUME_MEASUREMENT_MODE)
+            same = enforced->max_groups == groups * priced->max_rows && enforced->max_rows == 1;
+        else if (measurement->kind == BRUME_MEASUREMENT_BIAS)
+            same = enforced->max_groups == 1 && enforced->max_rows == 1;
+        if (!same)
+            return brume_fail(error, BRUME_EINTERNAL, "please report this query",
+                              "the limits of measurement %zu are not those that it is priced for",
+                              i);
+    }
     return BRUME_OK;
 }
 
@@ -93,17 +121,17 @@ static brume_status collect_nothing(void *context, const brume_measurement *meas
     return brume_collect_nothing(&measurement->collection, units, bits, out, error);
 }
 
-brume_status brume_rehearse(const brume_question *question, const brume_plan *plan,
-                            brume_error *error)
+brume_status brume_rehearse(const brume_question *question, brume_plan *plan, brume_error *error)
 {
     BRUME_TRY(check_sizes(plan, error));
+    BRUME_TRY(check_limits(plan, error));
     BRUME_TRY(try_statements(question, plan, error));
     brume_bits *bits = NULL;
     BRUME_TRY(brume_bits_open(&bits, error));
     brume_query_answer *answer = NULL;
     brume_status status =
-        brume_collect_and_draw(plan, collect_nothing, (void *)plan, bits, &answer, error);
+        brume_collect_and_draw(plan, collect_nothing, plan, bits, NULL, &answer, error);
     brume_query_answer_close(answer);
     brume_bits_close(bits);
-    return status;
+    return status == BRUME_OK ? brume_plan_forget_limits(plan, error) : status;
 }
