@@ -402,8 +402,8 @@ static bool is_in_list(const char *name, const char *const *list, size_t count)
 static void check_complete(void)
 {
     static const brume_function *const tables[] = {brume_number_functions, brume_text_functions,
-                                                   brume_time_functions};
-    for (int i = 0; i <= BRUME_OPERATION_DATE_TRUNC; i++)
+                                                   brume_time_functions, brume_named_functions};
+    for (int i = 0; i <= BRUME_OPERATION_FORMAT_TIME; i++)
         if (!seen[i] && i != BRUME_OPERATION_GRID)
             stop(brume_operation_word((brume_operation)i));
     for (size_t i = 0; i < COUNT_OF(tables); i++)

@@ -28,7 +28,7 @@
 #include <duckdb.h>
 #include <libpq-fe.h>
 
-#include "query/release/answer.h"
+#include "query/release/ask.h"
 #include "reading.h"
 
 enum { GROUPS = 1000, MOST_ROUNDS = 20 };
@@ -175,7 +175,7 @@ static void ask(const char *dataset)
 {
     brume_error error = {0};
     brume_bits *bits = NULL;
-    json_t *answer = NULL;
+    brume_query_answer *answer = NULL;
     char sql[256];
     snprintf(sql, sizeof sql,
              "SELECT place, COUNT(*), SUM(amount), AVG(amount) FROM %s WHERE amount < %d "
@@ -184,8 +184,8 @@ static void ask(const char *dataset)
     brume_payment payment = {"1", "1e-6", NULL};
     brume_ledger *ledger = open_ledger(dataset, BRUME_LEDGER_WRITE);
     must(brume_bits_open(&bits, &error), &error);
-    must(brume_answer(ledger, sql, &payment, NULL, bits, NULL, &answer, &error), &error);
-    json_decref(answer);
+    must(brume_ask(ledger, sql, &payment, NULL, bits, NULL, &answer, &error), &error);
+    brume_query_answer_close(answer);
     brume_bits_close(bits);
     brume_ledger_close(ledger);
 }

@@ -143,6 +143,8 @@ const brume_card *random_card(void)
 {
     size_t count;
     const brume_card *const *cards = brume_cards(&count);
+    while (count > 0 && cards[count - 1]->broken) /* controls of the auditor come last */
+        count--;
     if (random_uniform() < 0.2)
         return cards[(size_t)(random_uniform() * (double)count)];
     return random_noise_card();

@@ -17,6 +17,7 @@
 #include <brume/compose.h>
 #include <brume/cost.h>
 #include <brume/decimal.h>
+#include <brume/diagnostics.h>
 #include <brume/direct.h>
 #include <brume/event.h>
 #include <brume/expression.h>

@@ -42,14 +42,10 @@ typedef struct brume_term {
 } brume_term;
 
 typedef struct brume_compose_options {
-    double tolerance; /* stop refining at this relative width; 0 means 1e-10. Where only a band ends
-                         the sum it stops at 8e-10 of epsilon, whatever less is asked */
+    double tolerance; /* stop refining at this relative width; 0 means 1e-10 */
     bool audit; /* redo the sum behind the upper end in ball arithmetic, without trust in libm, and
-                   withhold the answer (BRUME_EINTERNAL) if it disagrees; far slower. Where the
-                   route is banded, or by rays of subsampled Gaussians summed over
-                   atoms of others, a first banded line is redone in its place */
-    bool upper_end; /* of a delta: only the upper end is of use. The tolerance is then of how far it
-                       is believed to lie above the truth, and the lower end may be further off */
+                   withhold the answer (BRUME_EINTERNAL) if it disagrees; far slower */
+    struct brume_diagnostics *diagnostics; /* NULL, or to be filled in: see diagnostics.h */
 } brume_compose_options;
 
 typedef struct brume_composition {
@@ -58,10 +54,6 @@ typedef struct brume_composition {
     bool infinite;        /* no finite epsilon: delta is not above the probability of failure */
     brume_interval failure; /* mass of the atom at +infinity */
     const char *route;      /* how the upper end was found, a constant text */
-    uint64_t nodes;         /* how many points of the integrand were evaluated */
-    unsigned rounds;        /* how many lines were laid */
-    double excess;      /* of a delta: about how far a band moved the upper end above the truth; an
-                           estimate for choosing where to look next, not a certificate */
     bool contradictory; /* two certified statements contradicted each other: a fault of brume. The
                            ends then span both; with `audit` the answer is withheld instead */
 } brume_composition;

@@ -87,6 +87,15 @@ typedef struct brume_card {
     /* NULL; or why the mechanism is NOT private, in words. Such a card is for teaching: it has no
      * cost, so that it cannot be charged, and an audit convicts it of its parameter epsilon. */
     const char *broken;
+
+    /* It is not one release of a set of records (an answer of each person, a stream): poisson,
+     * which would run it on a sample of them, refuses it. */
+    bool not_sampled;
+
+    /* For the library alone: how it is audited (src/mechanism/trial.h), NULL if it cannot be; and
+     * what the functions that a family of cards shares need to know of this one. */
+    const struct brume_trial *trial;
+    const void *family;
 } brume_card;
 
 /* Every card, in the order of lists; *count of them, then NULL. */

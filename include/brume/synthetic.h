@@ -9,7 +9,9 @@
  * 3. The number of records. Under BRUME_REPLACE it is public and counted. Under BRUME_ADD_REMOVE it
  *    is private: `records` is a public estimate, or 0: then noisy cells and noisy marginals tell
  * it, and where there are none BRUME_MWEM_RECORDS_SHARE of the price buys it.
- * 4. The report is a function of what was released and of public numbers; so is everything else
+ * 4. A share of the price may measure the worst error over the workload once the histogram is made:
+ *    what it costs is known beforehand, and the bound is then that of this data and not of any.
+ * 5. The report is a function of what was released and of public numbers; so is everything else
  *    here. The error against the data itself is not, and is nowhere computed. */
 #ifndef BRUME_SYNTHETIC_H
 #define BRUME_SYNTHETIC_H
@@ -46,6 +48,7 @@ typedef struct brume_synthetic_options {
     uint64_t size;             /* SMALL_DATABASE: records of it */
     uint64_t most_candidates;  /* SMALL_DATABASE: refuse beyond */
     double beta;               /* the report's bound fails with at most this probability */
+    double error_share;        /* of the price, measures the worst error; 0 to 0.5, 0: nothing */
     brume_mwem_progress
         *progress; /* or NULL; false stops with BRUME_ECANCELLED: decided by public things only */
     void *progress_context;
@@ -57,13 +60,15 @@ typedef struct brume_synthetic_report {
     double bound;       /* with probability >= 1 - beta every answer of the weights is within this
                          * of the truth, in records; NaN where nothing is known, also after a
                          * halt. Where `records` was told: if it is right. */
+    double measured;    /* the bound that was measured; NaN without an error_share. `bound` is the
+                         * smaller of it and of what is known without it. */
     double fit;         /* LAPLACE, GAUSSIAN, HISTOGRAM: the largest distance between an answer of
                          * the weights and the noisy one; else NaN */
     uint64_t paid;      /* answers of the data that were noised */
     bool halted;        /* WEIGHTS: after its last hit */
 } brume_synthetic_report;
 
-enum { BRUME_SYNTHETIC_EVENTS = 3 };
+enum { BRUME_SYNTHETIC_EVENTS = 4 };
 
 /* What a run costs, as *count events to record before it. Every fault of the options is found here,
  * SmallDB's number of candidates (BRUME_EOVERFLOW) included.

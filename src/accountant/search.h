@@ -2,20 +2,7 @@
 #ifndef BRUME_ACCOUNTANT_SEARCH_H
 #define BRUME_ACCOUNTANT_SEARCH_H
 
-#include <brume/compose.h>
 #include <brume/status.h>
-
-/* About what brume_compose_delta will say, to some hundredths where many losses add up: it serves
- * to find out where to look. False where nothing quick is known. */
-BRUME_MUST_USE bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon,
-                                        double *delta);
-
-/* What the method "auto" says of the least delta, as near and with such estimates as the options
- * ask: the certified composition, or another method where that says less. */
-BRUME_MUST_USE brume_status brume_account_delta_near(const brume_term *terms, size_t count,
-                                                     double epsilon,
-                                                     const brume_compose_options *options,
-                                                     brume_composition *out, brume_error *error);
 
 /* value(context, x) is an upper bound of a quantity that does not grow with x > 0. */
 typedef struct brume_search {

@@ -23,7 +23,7 @@ BRUME_MUST_USE brume_status brume_neighbours_open(const brume_question *question
                                                   brume_neighbours **out, brume_error *error);
 void brume_neighbours_close(brume_neighbours *neighbours);
 
-/* The first database or the second, for brume_answer_draw. */
+/* The first database or the second, for brume_draw_answer. */
 brume_engine *brume_neighbours_engine(const brume_neighbours *neighbours, bool second);
 
 /* "6 units made from the policy of 'visits', and one more with 4 rows" */

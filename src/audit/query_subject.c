@@ -6,7 +6,7 @@
 #include "audit/neighbours.h"
 #include "audit/score.h"
 #include "base/error.h"
-#include "query/release/answer.h"
+#include "query/release/ask.h"
 
 /* Pairs that are tried; examples of each database of a pair, with little noise and as audited. */
 enum { PAIRS = 6, SHARP = 6, EXAMPLES = 24 };
@@ -30,13 +30,13 @@ void brume_query_subject_close(brume_query_subject *subject)
 
 /* One answer, unless somebody wants to stop. */
 static brume_status draw(const brume_query_subject *subject, const brume_plan *plan, bool second,
-                         brume_bits *bits, json_t **answer, brume_error *error)
+                         brume_bits *bits, brume_query_answer **answer, brume_error *error)
 {
     const brume_watch *watch = subject->watch;
     if (watch && watch->stopped(watch->context))
         return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted; nothing was spent");
     brume_engine *engine = brume_neighbours_engine(subject->neighbours, second);
-    return brume_answer_draw(subject->question, plan, engine, bits, answer, error);
+    return brume_draw_answer(subject->question, plan, engine, bits, answer, error);
 }
 
 /* Examples of one database; `sharp`: with hardly any noise. */
@@ -44,10 +44,10 @@ static brume_status learn(const brume_query_subject *subject, const brume_plan *
                           bool sharp, size_t count, brume_bits *bits, brume_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        json_t *answer = NULL;
+        brume_query_answer *answer = NULL;
         BRUME_TRY(draw(subject, plan, second, bits, &answer, error));
         brume_status status = brume_score_learn(subject->score, answer, second, sharp, error);
-        json_decref(answer);
+        brume_query_answer_close(answer);
         BRUME_TRY(status);
     }
     return BRUME_OK;
@@ -113,10 +113,10 @@ brume_status brume_query_subject_draw(const void *context, bool second, brume_bi
 {
     const brume_query_subject *subject = context;
     for (size_t i = 0; i < n; i++) {
-        json_t *answer = NULL;
+        brume_query_answer *answer = NULL;
         BRUME_TRY(draw(subject, subject->plan, second, bits, &answer, error));
         out[i] = brume_score_of(subject->score, answer);
-        json_decref(answer);
+        brume_query_answer_close(answer);
     }
     return BRUME_OK;
 }

@@ -1,7 +1,7 @@
 /* What an audit of a SQL query draws: the answer that analysts would get, on two neighbouring
  * databases that are made for it.
  *
- * A draw is the release path from the engine to the presented table (brume_answer_draw): printed
+ * A draw is the release path from the engine to the presented table (brume_draw_answer): printed
  * SQL, rows, bounding, sums, noise, thresholds, post-processing; a fresh key and fresh noise each
  * time. Neither the sources of the datasets nor their budgets are touched: neighbours.h. Proof of
  * the bound: proofs/audit.md. */
@@ -16,7 +16,7 @@ typedef struct brume_query_subject brume_query_subject;
 
 /* Of some pairs of neighbours, keep the one that the answers tell apart best. `sharp` is a plan of
  * the same question at a much higher price, whose answers show what differs; `plan` is audited. All
- * are to outlive the subject. Errors: those of brume_neighbours_open and of brume_answer_draw;
+ * are to outlive the subject. Errors: those of brume_neighbours_open and of brume_draw_answer;
  * BRUME_ECANCELLED, here and in draws, as soon as `watch` (NULL: nobody) says that somebody wants
  * to stop. */
 BRUME_MUST_USE brume_status brume_query_subject_open(const brume_question *question,

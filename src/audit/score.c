@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include <jansson.h>
 
 #include "base/error.h"
 
@@ -54,65 +55,97 @@ void brume_score_close(brume_score *score)
 
 typedef void visit(void *context, const char *name, double value);
 
-static bool is_key(const json_t *column)
+/* A value that is no number as part of a name. */
+static void write_value(FILE *out, const brume_value *value)
 {
-    const char *role = json_string_value(json_object_get(column, "role"));
-    return role && strcmp(role, "key") == 0;
+    if (value->kind == BRUME_VALUE_TEXT) /* its length keeps the names of different rows apart */
+        fprintf(out, "%zu:%.*s", value->length, (int)value->length, value->text);
+    else if (value->kind == BRUME_VALUE_BOOLEAN)
+        fputs(value->boolean ? "true" : "false", out);
+    else
+        fputs("null", out);
+}
+
+static const brume_value *cell(const brume_query_answer *answer, size_t row, size_t column)
+{
+    return &answer->values[row * answer->column_count + column];
+}
+
+/* The key of a row, then, for a value of it, the number of its column and, unless it is a number,
+ * the value: a number is one feature, every other value is one by itself. NULL: out of memory. */
+static char *name_of(const brume_query_answer *answer, size_t row, size_t column)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i < answer->column_count; i++) {
+        const brume_value *key = cell(answer, row, i);
+        if (!answer->columns[i].is_key)
+            continue;
+        fputc('[', out);
+        if (key->kind == BRUME_VALUE_NUMBER)
+            fprintf(out, "%.17g", key->number);
+        else
+            write_value(out, key);
+    }
+    if (column < answer->column_count) {
+        fprintf(out, " %zu ", column);
+        if (cell(answer, row, column)->kind != BRUME_VALUE_NUMBER)
+            write_value(out, cell(answer, row, column));
+    }
+    bool good = fclose(out) == 0;
+    if (!good)
+        free(text);
+    return good ? text : NULL;
+}
+
+static bool visit_one(const brume_query_answer *answer, size_t row, size_t column, double value,
+                      visit *each, void *context)
+{
+    char *name = name_of(answer, row, column);
+    if (name)
+        each(context, name, value);
+    free(name);
+    return name != NULL;
 }
 
 /* Every feature of a row: that its key is there, then its values. False: out of memory. */
-static bool visit_row(const json_t *columns, const json_t *row, visit *each, void *context)
+static bool visit_row(const brume_query_answer *answer, size_t row, visit *each, void *context)
 {
-    json_t *key = json_array();
-    for (size_t i = 0; i < json_array_size(columns); i++)
-        if (is_key(json_array_get(columns, i)))
-            json_array_append(key, json_array_get(row, i));
-    char *text = json_dumps(key, JSON_COMPACT);
-    json_decref(key);
-    if (!text)
-        return false;
-    each(context, text, 1);
-    bool good = true;
-    for (size_t i = 0; good && i < json_array_size(columns); i++) {
-        const json_t *cell = json_array_get(row, i);
-        if (is_key(json_array_get(columns, i)))
-            continue;
-        /* a number is one feature, any other value is one by itself */
-        char *value = json_is_number(cell) ? strdup("") : json_dumps(cell, JSON_ENCODE_ANY);
-        char *name = NULL;
-        good = value && asprintf(&name, "%s %zu %s", text, i, value) >= 0;
-        if (good)
-            each(context, name, json_is_number(cell) ? json_number_value(cell) : 1);
-        free(good ? name : NULL);
-        free(value);
+    bool good = visit_one(answer, row, answer->column_count, 1, each, context);
+    for (size_t i = 0; good && i < answer->column_count; i++) {
+        const brume_value *value = cell(answer, row, i);
+        if (!answer->columns[i].is_key)
+            good = visit_one(answer, row, i, value->kind == BRUME_VALUE_NUMBER ? value->number : 1,
+                             each, context);
     }
-    free(text);
     return good;
 }
 
-/* The estimates of bias that are released beside the columns. */
-static void visit_bias(const json_t *columns, visit *each, void *context)
+/* The estimates of bias that are released with the columns. */
+static void visit_bias(const brume_query_answer *answer, visit *each, void *context)
 {
     static const char *const parts[] = {"units", "cut", "clamped"};
-    for (size_t i = 0; i < json_array_size(columns); i++)
+    for (size_t i = 0; i < answer->column_count; i++) {
+        const brume_answer_bias *bias = &answer->columns[i].bias;
+        const double numbers[] = {bias->units, bias->cut, bias->clamped};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-            const json_t *number =
-                json_object_get(json_object_get(json_array_get(columns, i), "bias"), parts[k]);
             char name[40];
             snprintf(name, sizeof name, "bias %zu %s", i, parts[k]);
-            if (json_is_number(number))
-                each(context, name, json_number_value(number));
+            if (!isnan(numbers[k]))
+                each(context, name, numbers[k]);
         }
+    }
 }
 
-static bool visit_answer(const json_t *answer, visit *each, void *context)
+static bool visit_answer(const brume_query_answer *answer, visit *each, void *context)
 {
-    const json_t *rows = json_object_get(answer, "rows");
     bool good = true;
-    visit_bias(json_object_get(answer, "columns"), each, context);
-    for (size_t i = 0; good && i < json_array_size(rows); i++)
-        good =
-            visit_row(json_object_get(answer, "columns"), json_array_get(rows, i), each, context);
+    visit_bias(answer, each, context);
+    for (size_t i = 0; good && i < answer->row_count; i++)
+        good = visit_row(answer, i, each, context);
     return good;
 }
 
@@ -137,8 +170,8 @@ static void add_feature(void *context, const char *name, double value)
     score->features[at].squares[of->sharp][of->second] += value * value;
 }
 
-brume_status brume_score_learn(brume_score *score, const json_t *answer, bool second, bool sharp,
-                               brume_error *error)
+brume_status brume_score_learn(brume_score *score, const brume_query_answer *answer, bool second,
+                               bool sharp, brume_error *error)
 {
     example of = {score, sharp, second};
     if (!visit_answer(answer, add_feature, &of))
@@ -219,7 +252,7 @@ static void score_feature(void *context, const char *name, double value)
         of->sum += part(f, value) - part(f, 0);
 }
 
-int64_t brume_score_of(const brume_score *score, const json_t *answer)
+int64_t brume_score_of(const brume_score *score, const brume_query_answer *answer)
 {
     scored of = {score, 0};
     for (size_t i = 0; i < score->count; i++)

@@ -44,6 +44,7 @@ typedef struct brume_option {
     double least, most;      /* range of a real or a count: both 0 means no range (count: >= 0) */
     bool least_open, most_open; /* whether the ends are excluded */
     const char *const *choices; /* of a choice; NULL ends */
+    char letter;                /* its short form: 'f' for -f; 0: it has none */
 } brume_option;
 
 /* What an operand is; shells complete by it. */

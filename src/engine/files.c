@@ -134,7 +134,8 @@ static brume_status drop_other_names(brume_files *files, brume_error *error)
 brume_status brume_files_find(const char *location, brume_files *files, brume_error *error)
 {
     *files = (brume_files){.format = brume_file_format_of(location), .location = strdup(location)};
-    char *pattern = access(location, F_OK) == 0 ? escape_pattern(location) : strdup(location);
+    bool literal = access(location, F_OK) == 0;
+    char *pattern = literal ? escape_pattern(location) : strdup(location);
     if (!pattern || !files->location) {
         free(pattern);
         return brume_no_memory(error, NULL);
@@ -156,12 +157,13 @@ brume_status brume_files_find(const char *location, brume_files *files, brume_er
         struct stat found;
         bool folder = resolved && stat(resolved, &found) == 0 && S_ISDIR(found.st_mode);
         if (!resolved || folder || access(resolved, R_OK) != 0) {
-            brume_status status = folder
-                                      ? brume_fail(error, BRUME_ESOURCE,
-                                                   "a glob such as 'folder/*.csv' names its files",
-                                                   "'%s' is a folder", files->paths[i])
-                                      : brume_fail(error, BRUME_ESOURCE, "check its permissions",
-                                                   "cannot read '%s'", location);
+            brume_status status =
+                folder
+                    ? brume_fail(error, BRUME_ESOURCE,
+                                 "a glob such as 'folder/*.csv' names its files",
+                                 literal ? "'%s' is a folder" : "'%s' matches a folder", location)
+                    : brume_fail(error, BRUME_ESOURCE, "check its permissions", "cannot read '%s'",
+                                 location);
             free(resolved);
             return status;
         }

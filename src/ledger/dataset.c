@@ -224,12 +224,12 @@ void brume_dataset_close(brume_dataset *dataset)
     free(dataset);
 }
 
-brume_status brume_ledger_names(brume_ledger *ledger, json_t **out, brume_error *error)
+/* The texts that `sql` selects for ?1, added to `names`. */
+static brume_status add_names(brume_ledger *ledger, const char *sql, const char *value,
+                              json_t *names, brume_error *error)
 {
     sqlite3_stmt *statement = NULL;
-    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
-                                  "SELECT name FROM dataset ORDER BY name", ""));
-    json_t *names = json_array();
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error, sql, "t", value));
     brume_status status = names ? BRUME_OK : out_of_memory(error);
     bool row = true;
     while (status == BRUME_OK && row) {
@@ -239,6 +239,45 @@ brume_status brume_ledger_names(brume_ledger *ledger, json_t **out, brume_error 
             status = out_of_memory(error);
     }
     sqlite3_finalize(statement);
+    return status;
+}
+
+brume_status brume_ledger_names(brume_ledger *ledger, json_t **out, brume_error *error)
+{
+    json_t *names = json_array();
+    brume_status status =
+        add_names(ledger, "SELECT name FROM dataset WHERE ?1 = '' ORDER BY name", "", names, error);
+    if (status != BRUME_OK) {
+        json_decref(names);
+        return status;
+    }
+    *out = names;
+    return BRUME_OK;
+}
+
+/* The tables that a policy lists: none where the row of the journal is damaged, which is found when
+ * the dataset is loaded. */
+#define LISTED_TABLES                                                                              \
+    "json_each(CASE WHEN json_valid(journal.body) AND "                                            \
+    "json_type(journal.body, '$.policy.tables') = 'array' THEN "                                   \
+    "json_extract(journal.body, '$.policy.tables') ELSE '[]' END)"
+#define DATASETS "SELECT dataset.name FROM dataset JOIN journal ON journal.id = dataset.registered "
+
+brume_status brume_ledger_holders(brume_ledger *ledger, const char *table, json_t **out,
+                                  brume_error *error)
+{
+    json_t *names = json_array();
+    brume_status status = add_names(
+        ledger,
+        DATASETS "WHERE EXISTS (SELECT 1 FROM " LISTED_TABLES
+                 " WHERE json_extract(value, '$.name') = ?1) UNION " DATASETS
+                 "WHERE dataset.name = ?1 AND NOT EXISTS (SELECT 1 FROM " LISTED_TABLES ")",
+        table, names, error);
+    if (status == BRUME_OK && json_array_size(names) == 0)
+        status = add_names(ledger,
+                           DATASETS "WHERE EXISTS (SELECT 1 FROM " LISTED_TABLES
+                                    " WHERE lower(json_extract(value, '$.name')) = lower(?1))",
+                           table, names, error);
     if (status != BRUME_OK) {
         json_decref(names);
         return status;

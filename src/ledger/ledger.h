@@ -73,8 +73,10 @@ typedef struct brume_registration {
     const char *password;     /* that opens the source; kept, and never shown; NULL: none */
     const char *const *marks; /* what else it is known by (mark.h) */
     size_t mark_count;
-    size_t read_mark_count;   /* the last so many of them are of tables that it, a view, reads */
-    size_t whole_mark_count;  /* the first so many are of tables it is a part of: not kept */
+    size_t read_mark_count;  /* the last so many of them are of tables that it, a view, reads */
+    size_t whole_mark_count; /* the first so many are of tables it is a part of: not kept */
+    const char *const *public_marks; /* those of its public tables, in the same order */
+    size_t public_mark_count, public_read_mark_count, public_whole_mark_count;
     const char *data_version; /* the owner's public label; may be "" */
     brume_adjacency adjacency;
     const brume_filter *filter; /* fresh: the budget and its rule */
@@ -151,6 +153,12 @@ void brume_dataset_close(brume_dataset *dataset);
 BRUME_MUST_USE brume_status brume_ledger_names(brume_ledger *ledger, json_t **out,
                                                brume_error *error);
 
+/* The datasets that have a table of this name: one whose policy lists it under "tables" (exactly,
+ * else without regard to case), or one of that name whose policy lists none. A JSON array of
+ * strings the caller frees. */
+BRUME_MUST_USE brume_status brume_ledger_holders(brume_ledger *ledger, const char *table,
+                                                 json_t **out, brume_error *error);
+
 /* ---- reservations ---- */
 
 typedef struct brume_ledger_charge {
@@ -173,6 +181,12 @@ typedef struct brume_reservation {
     const char *answer_key; /* see brume_ledger_recall */
     uint64_t *number; /* gets the reservation's number once it is durable; NULL: nobody asks */
 } brume_reservation;
+
+/* Whether a public table (`price` is not read) is still no other dataset's data, without charging
+ * or recording anything. EPOLICY: it is not. */
+BRUME_MUST_USE brume_status brume_ledger_check_public(brume_ledger *ledger,
+                                                      const brume_ledger_charge *table,
+                                                      brume_error *error);
 
 /* Charge and record. *id names the reservation. On failure nothing is charged.
  * Errors: BRUME_EBUDGET does not fit; BRUME_EPOLICY over the cap, datasets of different adjacency,

@@ -4,6 +4,7 @@
 
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -139,6 +140,20 @@ static bool matches_a_path(const char *pattern, const brume_mark_list *marks)
     return false;
 }
 
+/* Does a glob among the sources match one of the paths? A dataset of several tables has a line for
+ * each of its sources. */
+static brume_status glob_matches(const char *sources, const brume_mark_list *marks, bool *matches,
+                                 brume_error *error)
+{
+    char *copy = strdup(sources), *rest = copy, *line = NULL;
+    if (!copy)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    while ((line = strsep(&rest, "\n")))
+        *matches = *matches || (strncmp(line, "glob:", 5) == 0 && matches_a_path(line + 5, marks));
+    free(copy);
+    return BRUME_OK;
+}
+
 /* Registered globs that match one of the paths. */
 static brume_status glob_conflicts(brume_ledger *ledger, bool is_public,
                                    const brume_mark_list *marks, bool *conflicts,
@@ -146,14 +161,17 @@ static brume_status glob_conflicts(brume_ledger *ledger, bool is_public,
 {
     sqlite3_stmt *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
-                                  "SELECT name, substr(source, 6) FROM dataset WHERE "
-                                  "substr(source, 1, 5) = 'glob:' ORDER BY name",
+                                  "SELECT name, source FROM dataset WHERE instr(source, 'glob:') "
+                                  "> 0 ORDER BY name",
                                   ""));
     bool row = true;
     brume_status status = BRUME_OK;
     while (status == BRUME_OK && row && !*conflicts) {
+        bool matches = false;
         status = brume_store_step(ledger, statement, &row, error);
-        if (status == BRUME_OK && row && matches_a_path(brume_store_text(statement, 1), marks))
+        if (status == BRUME_OK && row)
+            status = glob_matches(brume_store_text(statement, 1), marks, &matches, error);
+        if (status == BRUME_OK && matches)
             status = conflicts_with(ledger, NULL, is_public, brume_store_text(statement, 0),
                                     conflicts, error);
     }

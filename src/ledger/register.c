@@ -19,6 +19,13 @@ static brume_mark_list marks_of(const brume_registration *new)
     return (brume_mark_list){new->marks + wholes, new->mark_count - wholes, new->read_mark_count};
 }
 
+static brume_mark_list public_marks_of(const brume_registration *new, bool wholes)
+{
+    size_t first = wholes ? 0 : new->public_whole_mark_count;
+    return (brume_mark_list){new->public_marks ? new->public_marks + first : NULL,
+                             new->public_mark_count - first, new->public_read_mark_count};
+}
+
 /* The budget of a public source is nobody's: the owner's word for a second one makes nothing
  * public. */
 static brume_status is_known(brume_ledger *ledger, const brume_registration *new, bool *known,
@@ -34,6 +41,9 @@ static brume_status is_known(brume_ledger *ledger, const brume_registration *new
     brume_mark_list marks = {new->marks, new->mark_count, new->read_mark_count};
     if (status == BRUME_OK && !*known && !insists)
         status = brume_mark_conflicts(ledger, is_public(new), &marks, known, error);
+    marks = public_marks_of(new, true);
+    if (status == BRUME_OK && !*known)
+        status = brume_mark_conflicts(ledger, true, &marks, known, error);
     return status;
 }
 
@@ -58,6 +68,8 @@ static brume_status write_registration(brume_ledger *ledger, const brume_registr
     }
     brume_mark_list marks = marks_of(new);
     BRUME_TRY(brume_mark_add(ledger, new->name, is_public(new), &marks, error));
+    marks = public_marks_of(new, false);
+    BRUME_TRY(brume_mark_add(ledger, new->name, true, &marks, error));
     char filter[BRUME_FILTER_TEXT];
     uint64_t id = 0;
     BRUME_TRY(brume_filter_print(new->filter, filter, error));

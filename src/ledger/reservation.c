@@ -139,6 +139,15 @@ static brume_status write_reservation(brume_ledger *ledger, const brume_reservat
     return brume_journal_append(ledger, "reserve", body, error);
 }
 
+brume_status brume_ledger_check_public(brume_ledger *ledger, const brume_ledger_charge *table,
+                                       brume_error *error)
+{
+    BRUME_TRY(brume_store_begin(ledger, error));
+    brume_status status = see_marks(ledger, table, true, error);
+    brume_store_undo(ledger); /* new marks are for reservations to record */
+    return status;
+}
+
 brume_status brume_ledger_reserve(brume_ledger *ledger, const brume_reservation *reservation,
                                   uint64_t *id, brume_error *error)
 {

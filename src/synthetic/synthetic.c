@@ -14,6 +14,7 @@
 #include "synthetic/exact.h"
 #include "synthetic/mwem.h"
 #include "synthetic/workload.h"
+#include "synthetic/worst_error.h"
 
 static brume_status check_common(const brume_workload *workload,
                                  const brume_synthetic_options *options, brume_error *error)
@@ -45,9 +46,8 @@ static brume_status check_common(const brume_workload *workload,
     return BRUME_OK;
 }
 
-/* Noise on the number of records, for that price. */
-static brume_status records_event(const brume_synthetic_options *options, double price,
-                                  brume_event *event, brume_error *error)
+brume_status brume_synthetic_number_event(const brume_synthetic_options *options, double price,
+                                          brume_event *event, brume_error *error)
 {
     brume_event made = {.adjacency = options->adjacency, .sensitivity = 1, .count = 1};
     made.parameter[1] = 1;
@@ -162,7 +162,7 @@ brume_status brume_synthetic_plan_make(const brume_workload *workload,
         double price = fmax(options->epsilon, options->rho);
         double share = brume_multiply_down(price, BRUME_MWEM_RECORDS_SHARE);
         double rest = brume_subtract_down(price, share); /* down: both are at most the price */
-        BRUME_TRY(records_event(options, share, &made.records_event, error));
+        BRUME_TRY(brume_synthetic_number_event(options, share, &made.records_event, error));
         made.epsilon = options->rho > 0 ? 0 : rest;
         made.rho = options->rho > 0 ? rest : 0;
     }
@@ -206,13 +206,17 @@ static brume_status method_event(const brume_workload *workload,
 }
 
 brume_status brume_synthetic_events(const brume_workload *workload,
-                                    const brume_synthetic_options *options,
+                                    const brume_synthetic_options *typed,
                                     brume_event events[BRUME_SYNTHETIC_EVENTS], size_t *count,
                                     brume_error *error)
 {
     brume_synthetic_plan plan;
     brume_event made[BRUME_SYNTHETIC_EVENTS] = {{0}};
+    brume_synthetic_options rest;
+    const brume_synthetic_options *options = &rest;
     size_t many = 1;
+    BRUME_TRY(check_common(workload, typed, error));
+    BRUME_TRY(brume_worst_error_rest(typed, &rest, error));
     BRUME_TRY(brume_synthetic_plan_make(workload, options, &plan, error));
     if (options->method == BRUME_SYNTHETIC_MWEM) {
         brume_mwem_options mwem = brume_synthetic_mwem(options);
@@ -222,6 +226,8 @@ brume_status brume_synthetic_events(const brume_workload *workload,
     }
     if (plan.buys)
         made[many++] = plan.records_event;
+    if (typed->error_share > 0)
+        BRUME_TRY(brume_worst_error_event(typed, &made[many++], error));
     memcpy(events, made, many * sizeof *made);
     *count = many;
     return BRUME_OK;

@@ -16,6 +16,7 @@
 #include "synthetic/fit.h"
 #include "synthetic/synthetic.h"
 #include "synthetic/workload.h"
+#include "synthetic/worst_error.h"
 
 typedef struct run {
     const brume_workload *workload;
@@ -306,15 +307,22 @@ brume_status brume_synthetic_histogram(const brume_workload *workload,
                                        brume_bits *bits, double *weights,
                                        brume_synthetic_report *report, brume_error *error)
 {
+    brume_synthetic_options rest = *options;
     run all = {.workload = workload,
-               .options = options,
+               .options = &rest,
                .counts = counts,
                .bits = bits,
                .weights = weights,
-               .report = {.bound = NAN, .fit = NAN}};
-    brume_status status = run_method(&all, error);
+               .report = {.bound = NAN, .measured = NAN, .fit = NAN}};
+    brume_status status = brume_worst_error_rest(options, &rest, error);
+    if (status == BRUME_OK)
+        status = run_method(&all, error);
     if (status == BRUME_OK && all.stopped)
         status = brume_fail(error, BRUME_ECANCELLED, NULL, "stopped by the caller");
+    if (status == BRUME_OK && options->error_share > 0)
+        status = brume_worst_error(workload, options, counts, weights, bits, &all.report.measured,
+                                   error);
+    all.report.bound = fmin(all.report.bound, all.report.measured); /* NaN is passed over */
     if (status == BRUME_OK)
         *report = all.report;
     else

@@ -13,7 +13,7 @@ static inline brume_interval solved(double rate, double sigma, double count, boo
     brume_error error;
     assert_ok(brume_law_open(&loss, count, reversed, &law, &error));
     brume_answer answer = {.value = {0, 1}};
-    brume_rays_delta(&law, 1, epsilon, 1e-10, 1e-8, &answer);
+    brume_rays_delta(&law, 1, epsilon, 1e-10, 1e-8, &answer, NULL);
     brume_law_close(&law);
     return answer.value;
 }

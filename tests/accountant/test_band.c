@@ -96,33 +96,6 @@ static void the_transforms_are_theirs(void **state)
     }
 }
 
-static void blocks_are_the_same_transforms(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < CASES; i++) {
-        brume_band band;
-        brume_band_open(cases[i].width, cases[i].c, &band);
-        double h = (double)(float)(band.end / 1500);
-        brume_band_turns turns;
-        brume_band_turns_open(&band, h, &turns);
-        for (int n = 1; n + BRUME_BAND_BLOCK < 1500; n += 61) {
-            brume_band_block plain, wide;
-            brume_band_fill(&band, &turns, n * h, false, &plain);
-            brume_band_fill(&band, &turns, n * h, true, &wide);
-            assert_memory_equal(&plain, &wide, sizeof plain);
-            for (int j = 0; j < BRUME_BAND_BLOCK; j++) {
-                brume_band_pair k = brume_band_at(&band, (n + j) * h);
-                double most = k.error + plain.error[j];
-                assert_true(fabs(k.upper_re - plain.upper_re[j]) <= most);
-                assert_true(fabs(k.upper_im - plain.upper_im[j]) <= most);
-                assert_true(fabs(k.lower_re - plain.lower_re[j]) <= most);
-                assert_true(fabs(k.lower_im - plain.lower_im[j]) <= most);
-                assert_true(plain.error[j] <= 1e-10 * band.width);
-            }
-        }
-    }
-}
-
 static void weights_bound_the_moduli(void **state)
 {
     (void)state;
@@ -219,7 +192,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_two_functions_hold_f_between_them),
         cmocka_unit_test(the_transforms_are_theirs),
-        cmocka_unit_test(blocks_are_the_same_transforms),
         cmocka_unit_test(weights_bound_the_moduli),
         cmocka_unit_test(banded_lines_contain_exact_sums),
     };

@@ -17,7 +17,7 @@
 enum { BITS = 300 };
 
 /* log E e^{cL} in balls, by the textbook forms */
-static void cumulant_in_balls(arb_t out, brume_law_kind kind, double a, double c)
+static void cumulant_in_balls(arb_t out, brume_loss_kind kind, double a, double c)
 {
     arb_t x, y, e, s;
     arb_init(x);
@@ -32,14 +32,14 @@ static void cumulant_in_balls(arb_t out, brume_law_kind kind, double a, double c
     arb_mul(y, y, e, BITS);
     arb_neg(y, y);
     arb_exp(y, y, BITS);
-    if (kind == BRUME_LAW_TABLE) { /* five answers: [e^a e^{ca} + e^{-ca} + 3]/(e^a + 4) */
+    if (kind == BRUME_LOSS_KARY) { /* five answers: [e^a e^{ca} + e^{-ca} + 3]/(e^a + 4) */
         arb_inv(y, x, BITS);
         arb_exp(e, e, BITS);
         arb_addmul(y, x, e, BITS);
         arb_add_ui(y, y, 3, BITS);
         arb_add_ui(e, e, 4, BITS);
         arb_div(out, y, e, BITS);
-    } else if (kind == BRUME_LAW_PURE) {
+    } else if (kind == BRUME_LOSS_PURE) {
         arb_add(out, x, y, BITS);
         arb_neg(e, e);
         arb_exp(e, e, BITS);
@@ -77,7 +77,7 @@ static void cumulants_are_within_their_errors(void **state)
                 double bound;
                 long double value = brume_law_cumulant(&law, c, NULL, &bound);
                 double high = (double)value, low = (double)(value - high);
-                cumulant_in_balls(ball, law.kind, a, c);
+                cumulant_in_balls(ball, law.source.kind, a, c);
                 arb_set_d(mine, high);
                 arb_sub(ball, ball, mine, BITS);
                 arb_set_d(mine, low);

@@ -6,17 +6,18 @@
 #include <math.h>
 
 #include "accountant/draws.h"
-#include "accountant/law/law.h"
+#include "accountant/law/sampled_gaussian.h"
 
 /* psi(y) - 1 by the definition, at 0.7 of the height and 0.45 of the step of the law's own rule. */
 static long double complex reference(const brume_law *law, double y)
 {
-    const brume_points *p = &law->shifted;
+    const brume_sampled_tables *tables = brume_sampled_tables_of(law);
+    const brume_points *p = &tables->moved;
     long double square = (long double)law->a * law->a, q = law->rate, c = law->c;
-    long double height = (law->reversed ? -0.7L : 0.7L) * law->shift_height;
+    long double height = (law->reversed ? -0.7L : 0.7L) * tables->height;
     double low = p->place[0] - law->a, high = p->place[p->count - 1] + law->a;
     long double complex sum = 0, whole = 0, turned = I * (long double)(law->reversed ? -y : y);
-    for (double x = low; x < high; x += 0.45 * law->shift_step) {
+    for (double x = low; x < high; x += 0.45 * tables->moved_step) {
         long double complex at = x + I * height;
         long double complex loss = clogl(1 - q + q * cexpl((2 * at - 1) / (2 * square)));
         long double complex mass =
@@ -69,7 +70,7 @@ static void nodes_are_within_their_error_of_finer_sums(void **state)
         double h;
         brume_law law = opened(i % 2 == 1, &h);
         long far = (long)between(1, 1000);
-        for (long k = 0; k < 40 && law.shifted.live > 0; k++) {
+        for (long k = 0; k < 40 && brume_sampled_tables_of(&law)->moved.live > 0; k++) {
             long index = k < 20 ? k : far + k; /* in order, with one jump */
             if (k % 7 == 0 || k == 15 || k == 35) {
                 double ratio = off(&law, index, h);
@@ -94,9 +95,10 @@ static void a_table_with_a_fault_is_rejected(void **state)
     for (int i = 0; i < 40; i++) {
         double h, worst = 0;
         brume_law law = opened(i % 2 == 1, &h);
-        for (size_t j = 0; j < law.shifted.live; j++) /* all losses, by a ten-billionth */
-            law.shifted.atom[j] *= 1 + 1e-10;
-        for (long k = 0; k < 16 && law.shifted.live > 0; k++)
+        for (size_t j = 0; j < brume_sampled_tables_of(&law)->moved.live;
+             j++) /* all losses, by a ten-billionth */
+            brume_sampled_tables_of(&law)->moved.atom[j] *= 1 + 1e-10;
+        for (long k = 0; k < 16 && brume_sampled_tables_of(&law)->moved.live > 0; k++)
             worst = fmax(worst, off(&law, k, h));
         rejected += worst > 1;
         brume_law_close(&law);

@@ -10,7 +10,7 @@
 #include "audit/neighbours.h"
 #include "audit/query_subject.h"
 #include "chance.h"
-#include "query/release/answer.h"
+#include "query/release/ask.h"
 #include "query/plan/make_plan.h"
 #include "registered.h"
 
@@ -141,13 +141,13 @@ static void broken_queries_are_caught(void **state)
 }
 
 /* The rows of a database, as text in the engine's order. */
-static json_t *answer_on(const registered *all, const brume_question *question,
-                         brume_engine *engine)
+static brume_query_answer *answer_on(const registered *all, const brume_question *question,
+                                     brume_engine *engine)
 {
     brume_error error = {0};
     brume_plan *sharp = plan_at(question, "600");
-    json_t *answer = NULL;
-    assert_ok(brume_answer_draw(question, sharp, engine, all->bits, &answer, &error));
+    brume_query_answer *answer = NULL;
+    assert_ok(brume_draw_answer(question, sharp, engine, all->bits, &answer, &error));
     brume_query_plan_close(sharp);
     return answer;
 }
@@ -166,14 +166,13 @@ static void neighbours_differ_by_one_unit(void **state)
         assert_ok(brume_question_open(all.ledger, sql, &question, &error));
         for (uint64_t number = 0; number < 6; number++) {
             brume_neighbours *pair = NULL;
-            json_int_t units[2];
+            int64_t units[2];
             assert_ok(brume_neighbours_open(question, adjacency, sql, 5, number, &pair, &error));
             for (int second = 0; second < 2; second++) {
-                json_t *answer =
+                brume_query_answer *answer =
                     answer_on(&all, question, brume_neighbours_engine(pair, second != 0));
-                units[second] = json_integer_value(
-                    json_array_get(json_array_get(json_object_get(answer, "rows"), 0), 0));
-                json_decref(answer);
+                units[second] = (int64_t)answer->values[0].number;
+                brume_query_answer_close(answer);
             }
             assert_int_equal(units[1] - units[0], replace ? 0 : 1);
             brume_neighbours_close(pair);
@@ -225,7 +224,8 @@ static void rows_are_made_for_every_type_of_a_server(void **state)
         assert_ok(
             brume_neighbours_open(question, BRUME_ADD_REMOVE, sql, 50, number, &pair, &error));
         for (int second = 0; second < 2; second++)
-            json_decref(answer_on(&all, question, brume_neighbours_engine(pair, second != 0)));
+            brume_query_answer_close(
+                answer_on(&all, question, brume_neighbours_engine(pair, second != 0)));
         brume_neighbours_close(pair);
     }
     brume_question_close(question);

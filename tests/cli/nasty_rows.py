@@ -129,11 +129,11 @@ def write_parquet(program, types, csv, path):
     subprocess.run([program, select, path, "COMPRESSION uncompressed"], check=True, timeout=60)
 
 
-def patch_parquet(random, types, path):
+def patch_parquet(random, types, source, path):
     stored, others = NUMBERS[types[0]]
     patches = [(TEXT_SENTINEL.encode(), random.choice(NASTY_TEXTS)), (stored, random.choice(others)),
                (struct.pack("<q", TIME_UNITS[types[1]]), struct.pack("<q", random.choice(NASTY_TIMES)))]
-    with open(path, "rb") as file:
+    with open(source, "rb") as file:
         content = file.read()
     for before, after in patches:
         content = content.replace(before, after)

@@ -10,6 +10,7 @@ import sqlite3
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 
 from processes import Folder, check, run_functions
 
@@ -27,7 +28,14 @@ class Place(Folder):
                  "--bounds", "age=0..100", *more)
 
     def spent(self):
-        return self.json("budget", "visits")["spent"]["epsilon"]
+        """The ledger's own decimal. The number in the JSON of `budget` is the double above it."""
+        with sqlite3.connect(self.ledger) as reader:
+            (text,), = reader.execute("SELECT filter FROM dataset WHERE name = 'visits'")
+        reader.close()
+        exact = Decimal(dict(word.split("=") for word in text.split() if "=" in word)["spent"])
+        shown = Decimal(self.json("budget", "visits")["spent"]["epsilon"])
+        check(exact <= shown <= exact * (1 + Decimal(2) ** -51), f"{exact} is shown as {shown}")
+        return exact
 
     def check_holds(self):
         check(self.holds(), "the ledger does not hold")
@@ -50,7 +58,7 @@ def prices_that_are_no_prices_buy_nothing(programs):
                 code, out, err = place.brume(*words, number)
                 enough = words[-1] == "--within" and number in ("1e308",)  # any noise is near enough
                 check(enough or (code in (2, 3) and out == "" and err), f"{words} {number!r}: {code} {err}")
-        check(place.spent() < 1e-9, f"{place.spent()} was spent")
+        check(place.spent() < Decimal("1e-9"), f"{place.spent()} was spent")
         place.check_holds()
     finally:
         place.close()
@@ -77,7 +85,7 @@ def questions_that_are_nearly_the_same_are_paid_for_or_answered_alike(programs):
     prices = ["0.001", "1.0e-3", "0.001000000000001"]
     place = Place(programs, "epsilon=1")
     try:
-        charged, answers = 0, set()
+        charged, cost, answers = 0, Decimal(0), set()
         for question in questions:
             for price in prices:
                 code, out, err = place.brume("query", question, "--epsilon", price, "--json")
@@ -90,8 +98,9 @@ def questions_that_are_nearly_the_same_are_paid_for_or_answered_alike(programs):
                     value = answer["rows"][0][0]
                     check(now > charged or value in answers, f"{question}: a new answer for nothing")
                     answers.add(value)
+                cost += (now - charged) * Decimal(price)
                 charged = now
-        check(len(answers) <= charged and abs(place.spent() - 0.001 * charged) < 1e-6, place.spent())
+        check(len(answers) <= charged and place.spent() == cost, f"{place.spent()} instead of {cost}")
         print(f"# {len(questions) * len(prices)} questions, {charged} charged")
     finally:
         place.close()
@@ -199,7 +208,7 @@ def a_disk_that_is_full_at_any_moment_gives_no_uncharged_answer(programs):
         check(outcomes[0] == (5,) and (5, "reserved") in outcomes and outcomes[-1] == (0, "committed"),
               f"{outcomes}: no test")
         reader.close()
-        check(abs(place.spent() - 0.01 * len(place.states())) < 1e-9, "a charge was lost")
+        check(place.spent() == Decimal("0.01") * len(place.states()), "a charge was lost")
     finally:
         place.close()
 

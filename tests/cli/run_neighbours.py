@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Nothing but noise that was paid for depends on a row, in TAP.
 
-    with-cluster run_neighbours.py DIRECTORY_OF_BRUME WRITE_PARQUET ROUNDS [SEED]
+    with-cluster run_neighbours.py FORK_SERVER WRITE_PARQUET ROUNDS [SEED]
 
-Each round makes two tables that differ in the rows of one unit, the victim: ordinary rows in one, the
-nastiest that nasty_rows.py knows in the other. Both are registered with the same policy and asked the
-same questions. What can be seen without paying must be the same to the byte: output and exit code of
+Each round makes a table and VARIANTS others that differ from it in the rows of one unit, the victim: ordinary
+rows in the first, the nastiest that nasty_rows.py knows in the others. All are registered with the same policy
+and asked the same questions, and each of the others is compared with the first. What can be seen without paying must be the same to the byte: output and exit code of
 register, show, explain and history, messages and exit codes of every query, the files left behind.
 Answers are bought for so large an epsilon that the noise is below the tolerance but with a probability
 below 10^-20 (an answer's noise is Laplace's, of a scale of at most 10^-6, and the tolerance is 10^-4; a
@@ -16,12 +16,14 @@ import json
 import os
 import random as randomness
 import re
+import subprocess
 import sys
 
 import nasty_rows
 from nasty_rows import NAMES, VICTIM
 from processes import Folder, check, run_tests
 
+VARIANTS = 6
 ROWS_MOST, LOW, HIGH = 3, 0, 100
 TOLERANCE = 1e-4
 BY_UNIT = [
@@ -42,15 +44,45 @@ def without_paths_and_times(text):
     return re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?", "TIME", text)
 
 
-class Side:
-    """One of the two tables: a folder, a ledger, and everything that was seen of it for free."""
+class Server:
+    """brume, loaded once: see fork_server.c."""
 
-    def __init__(self, programs):
-        self.place = Folder(programs)
+    def __init__(self, program):
+        environment = {k: v for k, v in os.environ.items() if k != "BRUME_LEDGER"}
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        self.place = Folder(".")
+
+    def brume(self, folder, *words):
+        files = [self.place.path("out"), self.place.path("err")]
+        request = [str(len(words)), folder, *files, *words]
+        self.process.stdin.write(b"".join(os.fsencode(word) + b"\0" for word in request))
+        self.process.stdin.flush()
+        code = int(self.process.stdout.readline())
+        texts = []
+        for name in files:
+            with open(name, encoding="utf-8") as file:
+                texts.append(file.read())
+        return code, *texts
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+        self.place.close()
+
+
+class Side:
+    """One of the tables: a folder, a ledger, and everything that was seen of it for free."""
+
+    def __init__(self, server):
+        self.server = server
+        self.place = Folder(".")
         self.seen = []
 
+    def brume(self, *arguments):
+        return self.server.brume(self.place.folder, *arguments)
+
     def run(self, *arguments, paid=False):
-        code, out, err = self.place.brume(*arguments)
+        code, out, err = self.brume(*arguments)
         self.seen.append((arguments, code, "" if paid else without_paths_and_times(out),
                           without_paths_and_times(err)))
         return code, out
@@ -66,10 +98,12 @@ class Side:
         self.seen.append(sorted(os.listdir(self.place.folder)))
 
 
-class Pair:
-    def __init__(self, programs, random):
+class Family:
+    """A table, the first of the sides, and its neighbours."""
+
+    def __init__(self, server, random, variants=VARIANTS):
         self.random = random
-        self.sides = [Side(programs), Side(programs)]
+        self.sides = [Side(server) for _ in range(variants + 1)]
         self.rows = nasty_rows.ordinary_table(random)
         self.units = sorted({row[0] for row in self.rows}) + [VICTIM]
         self.count = random.randint(1, ROWS_MOST)
@@ -87,10 +121,11 @@ class Pair:
         return lines
 
     def write(self, name, first, ordinary, nasty):
-        """The same file on both sides, but for the victim's lines."""
+        """The same file on all sides, but for the victim's lines."""
         def usual():
             return ordinary(nasty_rows.ordinary(self.random, VICTIM))
-        for side, victim in zip(self.sides, (usual, nasty)):
+        for side in self.sides:
+            victim = usual if side is self.sides[0] else nasty
             text = b"\n".join(first + self.lines(ordinary, victim))
             with open(side.place.path(name), "wb") as file:
                 file.write(text + self.random.choice([b"\n", b"\n", b""]) if victim is usual else text + b"\n")
@@ -119,24 +154,26 @@ class Pair:
         self.write("people.csv", [",".join(NAMES).encode()],
                    lambda row: nasty_rows.separated_line(row, ",", True),
                    lambda: nasty_rows.separated_line(nasty_rows.SENTINELS, ",", True))
+        ordinary, nasty = (side.place for side in self.sides[:2])
+        for place in (ordinary, nasty):
+            nasty_rows.write_parquet(WRITE_PARQUET, types, place.path("people.csv"), place.path("people.parquet"))
         for side in self.sides:
-            csv, path = side.place.path("people.csv"), side.place.path("people.parquet")
-            nasty_rows.write_parquet(WRITE_PARQUET, types, csv, path)
-            os.remove(csv)
-        nasty_rows.patch_parquet(self.random, types, path)
+            os.remove(side.place.path("people.csv"))
+        for side in self.sides[:0:-1]:  # the second one is patched last
+            nasty_rows.patch_parquet(self.random, types, nasty.path("people.parquet"), side.place.path("people.parquet"))
         return ["people.parquet"]
 
     def postgresql(self):
-        url = os.environ["BRUME_TEST_POSTGRESQL"]
+        url, statements = os.environ["BRUME_TEST_POSTGRESQL"], []
         for number, side in enumerate(self.sides):
-            usual = number == 0
-            def victim(usual=usual):
+            def victim(usual=side is self.sides[0]):
                 return nasty_rows.pg_ordinary(nasty_rows.ordinary(self.random, VICTIM)) if usual \
                     else nasty_rows.pg_nasty(self.random)
             rows = self.lines(nasty_rows.pg_ordinary, victim)
-            nasty_rows.psql(url, f"DROP SCHEMA IF EXISTS side{number} CASCADE; CREATE SCHEMA side{number}; "
-                                 f"CREATE TABLE side{number}.people (id text, who text, x numeric, t text, d timestamp); "
-                                 f"INSERT INTO side{number}.people VALUES " + ",".join(rows))
+            statements.append(f"DROP SCHEMA IF EXISTS side{number} CASCADE; CREATE SCHEMA side{number}; "
+                              f"CREATE TABLE side{number}.people (id text, who text, x numeric, t text, d timestamp); "
+                              f"INSERT INTO side{number}.people VALUES " + ",".join(rows))
+        nasty_rows.psql(url, ";\n".join(statements))
         return [url, "--table", "sideN.people"]
 
     # --- what is seen ---
@@ -145,58 +182,62 @@ class Pair:
         domain = "who=" + ",".join(self.units)
         for number, side in enumerate(self.sides):
             words = [word.replace("sideN", f"side{number}") for word in source]
-            code, out, err = side.place.brume("register", "people", *words, "--bounds", f"x={LOW}..{HIGH}", "--domain",
+            code, out, err = side.brume("register", "people", *words, "--bounds", f"x={LOW}..{HIGH}", "--domain",
                                               domain, "--budget", "epsilon=1e12", *more)
             side.seen.append((code,) + tuple(without_paths_and_times(text).replace(f"side{number}", "sideN")
                                              for text in (out, err)))
             check(code == 0, f"register: exit {code}: {err}")
 
     def compare_free(self):
+        texts = []
         for side in self.sides:
             side.finish()
-        for a, b in zip(*(side.seen for side in self.sides)):
-            text = [json.dumps(seen).replace("side0", "sideN").replace("side1", "sideN") for seen in (a, b)]
-            check(text[0] == text[1], f"seen for free:\n{text[0][:900]}\n{text[1][:900]}")
+            texts.append([re.sub(r"\bside\d+\b", "sideN", json.dumps(seen)) for seen in side.seen])
+        for other in texts[1:]:
+            check(len(other) == len(texts[0]), "one was asked more")
+            for a, b in zip(texts[0], other):
+                check(a == b, f"seen for free:\n{a[:900]}\n{b[:900]}")
 
     def compare_units(self, sql):
         answers = [side.answer(sql) for side in self.sides]
-        check(all(answers), f"not answered: {sql}: {self.sides[0].seen[-1]} {self.sides[1].seen[-1]}")
+        check(all(answers), f"not answered: {sql}: {[side.seen[-1] for side in self.sides]}")
         others = [[row for row in answer["rows"] if row[0] != VICTIM] for answer in answers]
-        same = all(a[0] == b[0] and all(abs(x - y) < TOLERANCE for x, y in zip(a[1:], b[1:])) for a, b in zip(*others))
-        check(same and len(others[0]) == len(others[1]) == len(self.units) - 1,
-              f"other units changed: {sql}\n{others[0]}\n{others[1]}")
+        for other in others:
+            check(len(other) == len(self.units) - 1 and
+                  all(a[0] == b[0] and all(abs(x - y) < TOLERANCE for x, y in zip(a[1:], b[1:]))
+                      for a, b in zip(others[0], other)), f"other units changed: {sql}\n{others[0]}\n{other}")
 
     def compare_all(self, sql, most):
-        a, b = (side.answer(sql)["rows"][0][0] for side in self.sides)
-        check(abs(a - b) <= most + TOLERANCE, f"{sql}: {a} and {b} differ by more than {most}")
+        first, *others = (side.answer(sql)["rows"][0][0] for side in self.sides)
+        for other in others:
+            check(abs(first - other) <= most + TOLERANCE, f"{sql}: {first} and {other} differ by more than {most}")
 
 
 WRITE_PARQUET = None
 
 
-def by_unit(pair, source):
-    pair.register(source, ["--unit", "id", "--max-rows", str(ROWS_MOST)])
-    for side in pair.sides:
-        for words in FREE:
-            side.run(*words)
-    asked = pair.random.sample(BY_UNIT, 2)
+def by_unit(family, source):
+    family.register(source, ["--unit", "id", "--max-rows", str(ROWS_MOST)])
+    free = family.random.choice(FREE)
+    asked = family.random.sample(BY_UNIT, 2)
+    for side in family.sides:
+        side.run(*free)
+        side.run("explain", asked[0], "--epsilon", "1", "--json")
     for sql in asked:
-        for side in pair.sides:
-            side.run("explain", sql, "--epsilon", "1", "--json")
-        pair.compare_units(sql)
-    pair.compare_all(*pair.random.choice(IN_ALL))
-    pair.compare_free()
+        family.compare_units(sql)
+    family.compare_all(*family.random.choice(IN_ALL))
+    family.compare_free()
 
 
-def by_row(pair, source):
+def by_row(family, source):
     """Under replace the number of rows is public: no line may vanish or appear."""
-    pair.register(source, ["--unit", "row", "--adjacency", "replace"])
-    rows = len(pair.rows) + pair.count
-    for side in pair.sides:
+    family.register(source, ["--unit", "row", "--adjacency", "replace"])
+    rows = len(family.rows) + family.count
+    for side in family.sides:
         counted = side.answer("SELECT COUNT(*) AS c FROM people")["rows"][0][0]
         check(counted == rows, f"{rows} rows are counted as {counted}")
     means = []
-    for side in pair.sides:
+    for side in family.sides:
         code, out = side.run("release", "mean", "people", "--column", "x", "--bounds", f"{LOW}..{HIGH}", "--epsilon", "700",
                              "--adjacency", "replace",
                              "--json", paid=True)
@@ -204,44 +245,45 @@ def by_row(pair, source):
         answer = json.loads(out)
         means.append(answer.pop("value"))
         side.seen.append(answer)
-    check(abs(means[0] - means[1]) <= pair.count * (HIGH - LOW) / rows + 20 / rows, f"means {means} of {rows} rows")
-    pair.compare_free()
+    for other in means[1:]:
+        check(abs(means[0] - other) <= family.count * (HIGH - LOW) / rows + 20 / rows, f"means {means} of {rows} rows")
+    family.compare_free()
 
 
-def rounds(programs, make, look, seed, count):
+def rounds(server, make, look, seed, count):
     for number in range(count):
-        pair = Pair(programs, randomness.Random(f"{seed} {make} {look.__name__} {number}"))
+        family = Family(server, randomness.Random(f"{seed} {make} {look.__name__} {number}"))
         try:
-            look(pair, getattr(pair, make)())
+            look(family, getattr(family, make)())
         except AssertionError as fault:
             raise AssertionError(f"seed {seed}, round {number}: {fault}") from fault
         finally:
-            pair.close()
+            family.close()
 
 
-def multiline(pair):
+def multiline(family):
     """The control: declared so, a quote may swallow the rows of others."""
     name = "people.csv"
-    pair.write(name, [",".join(NAMES).encode()], lambda row: nasty_rows.separated_line(row, ",", True),
-               lambda: nasty_rows.nasty_separated(pair.random, ","))
+    family.write(name, [",".join(NAMES).encode()], lambda row: nasty_rows.separated_line(row, ",", True),
+               lambda: nasty_rows.nasty_separated(family.random, ","))
     return [name, "--columns", "id text, who text, t text, d timestamp", "--multiline"]
 
 
-def control(programs):
+def control(server):
     for number in range(40):
-        pair = Pair(programs, randomness.Random(f"control {number}"))
+        family = Family(server, randomness.Random(f"control {number}"), 1)
         try:
-            by_unit(pair, multiline(pair))
+            by_unit(family, multiline(family))
         except AssertionError:
             return
         finally:
-            pair.close()
+            family.close()
     raise AssertionError("a quote that swallows other rows is not seen")
 
 
 def main():
     global WRITE_PARQUET
-    programs, WRITE_PARQUET, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    server, WRITE_PARQUET, count = Server(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     seed = sys.argv[4] if len(sys.argv) > 4 else "1"
     tests = []
     for make, words in (("separated", "lines of CSV and TSV"), ("json_lines", "lines of JSON"),
@@ -249,9 +291,13 @@ def main():
         for look, what in ((by_unit, "the rows of other units"), (by_row, "the number of rows")):
             tests.append((f"no {words} change anything but a unit's own share of {what}" if look is by_unit
                           else f"no {words} change {what}",
-                          lambda make=make, look=look: rounds(programs, make, look, seed, count)))
-    tests.append(("a reader in which a quote swallows the rows of others is caught", lambda: control(programs)))
-    return run_tests(tests)
+                          lambda make=make, look=look: rounds(server, make, look, seed, count)))
+    print(f"# {count * VARIANTS} pairs of each of {len(tests)} kinds, {count * VARIANTS * len(tests)} in all, seed {seed}")
+    tests.append(("a reader in which a quote swallows the rows of others is caught", lambda: control(server)))
+    try:
+        return run_tests(tests)
+    finally:
+        server.close()
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 /* Texts of a reader are valid until its next call only, and DuckDB gets pointers to them: nothing
  * that DuckDB keeps longer may point there. The reader of this test overwrites a batch's texts as
  * soon as it is called again, and never uses their memory again; every query must answer as it does
- * over a table that DuckDB itself made. */
+ * over a table that DuckDB itself made. The text of a NULL is nowhere, and is not looked at. */
 #include "check.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include <duckdb.h>
 
@@ -27,6 +28,9 @@ struct brume_row_part {
     size_t first, done, batch_start;
     text_room *texts[2];
 };
+
+/* A text that is NULL may be anything: here it is at a place that nobody may read. */
+static char *nowhere;
 
 static size_t name_of(size_t id, char *text)
 {
@@ -103,7 +107,8 @@ static brume_status next_batch(brume_row_part *part, brume_batch_column *columns
                     length = name_of(id, text);
                 else
                     there = town_of(id, text, &length);
-                ((brume_text *)columns[c].values)[i] = (brume_text){text, length};
+                ((brume_text *)columns[c].values)[i] = there ? (brume_text){text, length}
+                                                             : (brume_text){nowhere, TEXT_ROOM};
             }
             columns[c].valid[i / 64] |= (uint64_t)there << i % 64;
         }
@@ -152,6 +157,8 @@ static int open_database(void **state)
                                                   {"name", {BRUME_TYPE_TEXT, 0, 0}},
                                                   {"town", {BRUME_TYPE_TEXT, 0, 0}}};
     (void)state;
+    nowhere = mmap(NULL, TEXT_ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(nowhere != MAP_FAILED);
     table = (brume_duckdb_table){.format = &format, .column_count = 3};
     table.columns = calloc(3, sizeof *table.columns);
     for (size_t i = 0; i < 3; i++)
@@ -318,6 +325,43 @@ static void takers_see_each_rows_own_texts(void **state)
     brume_duckdb_scan_close(scan);
 }
 
+/* ---- texts that are NULL ---- */
+
+/* For each text, whether it is NULL and yet has a length or a pointer, which could be one of a
+ * batch that is gone: DuckDB reuses the memory of its chunks. */
+static void points_somewhere(duckdb_function_info info, duckdb_data_chunk input,
+                             duckdb_vector output)
+{
+    static const duckdb_string_t none;
+    duckdb_vector texts = duckdb_data_chunk_get_vector(input, 0);
+    const duckdb_string_t *strings = duckdb_vector_get_data(texts);
+    uint64_t *valid = duckdb_vector_get_validity(texts);
+    int64_t *found = duckdb_vector_get_data(output);
+    (void)info;
+    for (idx_t i = 0; i < duckdb_data_chunk_get_size(input); i++)
+        found[i] = valid && !duckdb_validity_row_is_valid(valid, i) &&
+                   memcmp(&strings[i], &none, sizeof none) != 0;
+}
+
+static void a_text_that_is_null_points_nowhere(void **state)
+{
+    (void)state;
+    duckdb_scalar_function function = duckdb_create_scalar_function();
+    duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
+    duckdb_logical_type integer = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT);
+    duckdb_scalar_function_set_name(function, "points_somewhere");
+    duckdb_scalar_function_add_parameter(function, text);
+    duckdb_scalar_function_set_return_type(function, integer);
+    duckdb_scalar_function_set_special_handling(function); /* NULLs come too */
+    duckdb_scalar_function_set_function(function, points_somewhere);
+    assert_int_equal(duckdb_register_scalar_function(connection, function), DuckDBSuccess);
+    duckdb_destroy_logical_type(&text);
+    duckdb_destroy_logical_type(&integer);
+    duckdb_destroy_scalar_function(&function);
+    assert_int_equal(number("SELECT count(*) FROM read() WHERE \"3\" IS NULL"), (ROWS + 6) / 7);
+    assert_int_equal(number("SELECT CAST(sum(points_somewhere(\"3\")) AS BIGINT) FROM read()"), 0);
+}
+
 /* A streamed result is fetched while DuckDB's threads read on. */
 static void streams_have_each_rows_own_texts(void **state)
 {
@@ -352,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries_answer_as_over_a_table_of_duckdbs),
         cmocka_unit_test(streams_have_each_rows_own_texts),
+        cmocka_unit_test(a_text_that_is_null_points_nowhere),
         cmocka_unit_test(takers_see_each_rows_own_texts),
     };
     return cmocka_run_group_tests_name("lifetimes of texts", tests, open_database, close_database);

@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (!error.message[0] || error.status != status || status == BRUME_EINTERNAL) {
         abort();
     }
-    char **names = NULL;
+    brume_sql_name *names = NULL;
     size_t count = 0;
     brume_sql *parsed = NULL;
     if (brume_sql_parse(sql, &parsed, &error) == BRUME_OK &&

@@ -7,7 +7,7 @@
 
 #define CLINIC_COLUMN(name, kind, leaf, low, high)                                                 \
     {                                                                                              \
-        name, {BRUME_TYPE_##kind, 0, 0}, BRUME_LEAF_##leaf, "", false, low, high                   \
+        name, {BRUME_TYPE_##kind, 0, 0}, BRUME_LEAF_##leaf, "", false, low, high, false            \
     }
 
 static const brume_catalog_column clinic_visits[] = {
@@ -16,7 +16,7 @@ static const brume_catalog_column clinic_visits[] = {
     CLINIC_COLUMN("cost", DOUBLE, FINITE, "0", "500"),
     CLINIC_COLUMN("clinic", TEXT, PLAIN, NULL, NULL),
     CLINIC_COLUMN("day", DATE, CALENDAR, NULL, NULL),
-    {"Weight", {BRUME_TYPE_DECIMAL, 6, 2}, BRUME_LEAF_CAST, "", false, NULL, NULL},
+    {"Weight", {BRUME_TYPE_DECIMAL, 6, 2}, BRUME_LEAF_CAST, "", false, NULL, NULL, false},
     CLINIC_COLUMN("scan", REFUSED, PLAIN, NULL, NULL),
 };
 static const brume_catalog_column clinic_patients[] = {
@@ -28,10 +28,10 @@ static const brume_catalog_column clinic_clinics[] = {
     CLINIC_COLUMN("region", TEXT, PLAIN, NULL, NULL),
 };
 static const brume_catalog_table clinic_tables[] = {
-    {"visits", BRUME_PRIVACY_UNIT, 0, clinic_visits, 7},
-    {"patients", BRUME_PRIVACY_UNIT, 0, clinic_patients, 2},
-    {"clinics", BRUME_PRIVACY_PUBLIC, 0, clinic_clinics, 2},
-    {"people", BRUME_PRIVACY_ROW, 0, clinic_visits, 7},
+    {"visits", BRUME_PRIVACY_UNIT, 0, clinic_visits, 7, NULL, {0, 0, 0}},
+    {"patients", BRUME_PRIVACY_UNIT, 0, clinic_patients, 2, NULL, {0, 0, 0}},
+    {"clinics", BRUME_PRIVACY_PUBLIC, 0, clinic_clinics, 2, NULL, {0, 0, 0}},
+    {"people", BRUME_PRIVACY_ROW, 0, clinic_visits, 7, NULL, {0, 0, 0}},
 };
 static const brume_catalog clinic_catalog = {clinic_tables, 4};
 

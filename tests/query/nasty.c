@@ -448,15 +448,17 @@ const brume_catalog *nasty_catalog(brume_engine *engine, int slot)
     for (size_t i = 0; i < found->column_count; i++) {
         const brume_column *each = &found->columns[i];
         kept[slot][i] = (brume_catalog_column){each->name,     each->type, each->leaf, each->native,
-                                               each->not_null, NULL,       NULL};
+                                               each->not_null, NULL,       NULL,       false};
         for (size_t j = 0; j < COLUMNS; j++)
             if (strcmp(columns[j].name, each->name) == 0) {
                 kept[slot][i].low = columns[j].low;
                 kept[slot][i].high = columns[j].high;
             }
     }
-    tables[slot] =
-        (brume_catalog_table){"nasty", BRUME_PRIVACY_UNIT, 0, kept[slot], found->column_count};
+    tables[slot] = (brume_catalog_table){.name = "nasty",
+                                         .privacy = BRUME_PRIVACY_UNIT,
+                                         .columns = kept[slot],
+                                         .column_count = found->column_count};
     catalogs[slot] = (brume_catalog){&tables[slot], 1};
     return &catalogs[slot];
 }

@@ -108,6 +108,16 @@ static void emit_leaf(emitter *e, kind wanted)
 static void emit_choice(emitter *e, kind wanted, int depth)
 {
     size_t how = nasty_below(e->random, wanted == B ? 4 : 5);
+    if (how == 1 && nasty_below(e->random, 2)) {
+        put(e, "%s(", CHOOSE("if", "iff"));
+        emit(e, B, depth);
+        put(e, ", ");
+        emit(e, wanted, depth);
+        put(e, ", ");
+        emit(e, wanted, depth);
+        put(e, ")");
+        return;
+    }
     if (how < 2) {
         put(e, "CASE WHEN ");
         emit(e, B, depth);
@@ -120,7 +130,10 @@ static void emit_choice(emitter *e, kind wanted, int depth)
         put(e, " END");
         return;
     }
-    put(e, "%s(", how == 2 ? "COALESCE" : how == 3 ? "NULLIF" : CHOOSE("GREATEST", "LEAST"));
+    put(e, "%s(",
+        how == 2   ? CHOOSE("COALESCE", "ifnull", "nvl")
+        : how == 3 ? "NULLIF"
+                   : CHOOSE("GREATEST", "LEAST"));
     emit(e, wanted, depth);
     put(e, ", ");
     emit(e, wanted, depth);
@@ -253,11 +266,15 @@ static void emit_boolean(emitter *e, int depth)
         return;
     default:
         if (nasty_below(e->random, 2)) {
-            put(e, "starts_with(");
+            put(e, "%s(", CHOOSE("starts_with", "ends_with"));
             emit(e, T, depth);
             put(e, ", ");
             emit(e, T, depth);
             put(e, ")");
+        } else if (nasty_below(e->random, 2)) {
+            put(e, "contains(");
+            emit(e, T, depth);
+            put(e, ", %s)", CHOOSE("'a'", "'é'", "''", "left(s2, 2)"));
         } else {
             put(e, "((");
             emit_number(e, depth);
@@ -268,9 +285,30 @@ static void emit_boolean(emitter *e, int depth)
 
 static void emit_text(emitter *e, int depth)
 {
-    size_t how = nasty_below(e->random, 9);
+    kind times[] = {DT, TS};
+    size_t how = nasty_below(e->random, 12);
     if (how == 0) {
         emit_pair(e, T, "||", T, depth);
+        return;
+    }
+    if (how == 9 || how == 10) {
+        kind time = times[nasty_below(e->random, 2)];
+        put(e, how == 9 ? "strftime(" : "to_char(");
+        emit(e, time, depth);
+        if (how == 9)
+            put(e, ", '%s')",
+                time == DT ? CHOOSE("%Y-%m", "%Y", "%d.%m.%Y", "%m/%d")
+                           : CHOOSE("%Y-%m-%d %H:%M:%S", "%H:%M", "%Y%m%d", "%S, %M_%H"));
+        else
+            put(e, ", '%s')",
+                time == DT ? CHOOSE("YYYY-MM", "YYYY", "DD.MM.YYYY", "mm/dd")
+                           : CHOOSE("YYYY-MM-DD HH24:MI:SS", "HH24:MI", "YYYYMMDD", "SS, MI_hh24"));
+        return;
+    }
+    if (how == 11) {
+        put(e, "split_part(");
+        emit(e, T, depth);
+        put(e, ", '%s', %s)", CHOOSE(" ", "a", "é", "ab", "."), CHOOSE("1", "2", "3", "1000"));
         return;
     }
     put(e, "%s(",
@@ -302,8 +340,17 @@ static void emit_text(emitter *e, int depth)
 static void emit_time(emitter *e, kind wanted, int depth)
 {
     kind times[] = {DT, TS};
-    if (wanted == DT) {
+    if (wanted == DT && nasty_below(e->random, 4) == 0) {
+        put(e, "last_day(");
+        emit(e, times[nasty_below(e->random, 2)], depth);
+        put(e, ")");
+    } else if (wanted == DT) {
         emit_pair(e, DT, CHOOSE("+", "-"), I, depth);
+    } else if (nasty_below(e->random, 5) == 0) {
+        put(e, "(");
+        emit(e, times[nasty_below(e->random, 2)], depth);
+        put(e, " %s INTERVAL %s)", CHOOSE("+", "-"),
+            CHOOSE("'3' MONTH", "'-2' YEAR", "'90' DAY", "'7' HOUR", "'1' MINUTE", "'59' SECOND"));
     } else if (nasty_below(e->random, 3)) {
         put(e, "date_trunc('%s', ",
             CHOOSE("second", "minute", "hour", "day", "week", "month", "quarter", "year"));
@@ -320,7 +367,33 @@ static void emit_time(emitter *e, kind wanted, int depth)
 
 static void emit_integer(emitter *e, kind wanted, int depth)
 {
-    switch (nasty_below(e->random, 10)) {
+    kind times[] = {DT, TS};
+    switch (nasty_below(e->random, 13)) {
+    case 10:
+        put(e, "%s(", CHOOSE("strlen", "octet_length"));
+        emit(e, T, depth);
+        put(e, ")");
+        return;
+    case 11:
+        put(e, "%s(",
+            CHOOSE("year", "quarter", "month", "week", "day", "dayofweek", "isodow", "dayofyear",
+                   "isoyear"));
+        emit(e, times[nasty_below(e->random, 2)], depth);
+        put(e, ")");
+        return;
+    case 12:
+        if (nasty_below(e->random, 4) == 0) {
+            put(e, "%s(", CHOOSE("hour", "minute", "second"));
+            emit(e, TS, depth);
+        } else {
+            put(e, "date_diff('%s', ",
+                CHOOSE("year", "quarter", "month", "week", "day", "hour", "minute", "second"));
+            emit(e, times[nasty_below(e->random, 2)], depth);
+            put(e, ", ");
+            emit(e, times[nasty_below(e->random, 2)], depth);
+        }
+        put(e, ")");
+        return;
     case 0:
         put(e, "(- ");
         emit(e, wanted, depth);

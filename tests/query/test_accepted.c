@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "nasty_query.h"
-#include "query/release/answer.h"
+#include "ask_json.h"
 #include "query/release/explain.h"
 #include "random/tape.h"
 #include "registered.h"
@@ -114,7 +114,7 @@ static void ask(brume_ledger *ledger, const char *sql, const brume_payment *paym
     json_t *explained = NULL, *answer = NULL;
     brume_status accepted = brume_explain(ledger, sql, payment, target, &explained, &refusal);
     brume_bits *bits = brume_tape_open_seeded(tape);
-    brume_status answered = brume_answer(ledger, sql, payment, target, bits, NULL, &answer, &error);
+    brume_status answered = ask_json(ledger, sql, payment, target, bits, NULL, &answer, &error);
     brume_bits_close(bits);
     if (accepted == BRUME_EINTERNAL || accepted == BRUME_EMEMORY)
         fail_msg("%s: %s", refusal.message, sql);

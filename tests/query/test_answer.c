@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "query/release/answer.h"
+#include "ask_json.h"
 #include "query/release/explain.h"
 #include "registered.h"
 
@@ -42,7 +42,7 @@ static json_t *ask(registered *all, const char *sql, const char *epsilon, const 
     brume_error error = {0};
     brume_payment payment = {epsilon, delta, NULL};
     json_t *answer = NULL;
-    assert_ok(brume_answer(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error));
+    assert_ok(ask_json(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error));
     return answer;
 }
 
@@ -193,11 +193,11 @@ static void refusals_are_the_same_on_neighbouring_tables(void **state)
             brume_payment payment = {payments[p], NULL, NULL};
             json_t *answer = NULL;
             brume_status first =
-                brume_answer(one.ledger, refused[i], &payment, NULL, one.bits, NULL, &answer, &a);
+                ask_json(one.ledger, refused[i], &payment, NULL, one.bits, NULL, &answer, &a);
             json_decref(answer);
             answer = NULL;
-            brume_status second = brume_answer(other.ledger, refused[i], &payment, NULL, other.bits,
-                                               NULL, &answer, &b);
+            brume_status second =
+                ask_json(other.ledger, refused[i], &payment, NULL, other.bits, NULL, &answer, &b);
             json_decref(answer);
             assert_int_equal(first, second);
             assert_string_equal(a.message, b.message);
@@ -218,8 +218,8 @@ static void no_price_trick_gets_an_answer(void **state)
     for (size_t i = 0; i < sizeof prices / sizeof *prices; i++) {
         brume_payment payment = {prices[i], NULL, NULL};
         json_t *answer = NULL;
-        brume_status status = brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment,
-                                           NULL, all.bits, NULL, &answer, &error);
+        brume_status status = ask_json(all.ledger, "SELECT COUNT(*) FROM visits", &payment, NULL,
+                                       all.bits, NULL, &answer, &error);
         if (status == BRUME_OK)
             fail_msg("an answer at a price of '%s'", prices[i]);
         assert_null(answer);
@@ -341,8 +341,8 @@ static void a_vanished_source_gives_an_error_and_no_answer(void **state)
     brume_payment payment = {"1", NULL, NULL};
     json_t *answer = NULL;
     unlink(all.csv);
-    assert_fails(brume_answer(all.ledger, "SELECT COUNT(*) FROM visits", &payment, NULL, all.bits,
-                              NULL, &answer, &error),
+    assert_fails(ask_json(all.ledger, "SELECT COUNT(*) FROM visits", &payment, NULL, all.bits, NULL,
+                          &answer, &error),
                  BRUME_ESOURCE);
     assert_null(answer);
     brume_ledger_report report;

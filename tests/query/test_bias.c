@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "query/release/answer.h"
+#include "ask_json.h"
 #include "query/release/explain.h"
 #include "query/plan/bias.h"
 #include "registered.h"
@@ -53,8 +53,7 @@ static void estimates(registered *all, const char *sql, double out[3])
     brume_error error = {0};
     brume_payment payment = {"1e6", "1e-3", NULL};
     json_t *answer = NULL;
-    if (brume_answer(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error) !=
-        BRUME_OK)
+    if (ask_json(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error) != BRUME_OK)
         fail_msg("%s: %s", sql, error.message);
     size_t i = 0;
     json_t *column = NULL, *bias = NULL;

@@ -6,7 +6,7 @@
 
 #include <brume/noise.h>
 
-#include "query/release/answer.h"
+#include "ask_json.h"
 #include "query/release/draw.h"
 #include "random/tape.h"
 #include "registered.h"
@@ -100,8 +100,8 @@ static void groups_and_measures_get_the_samplers_noise_each_its_own(void **state
         brume_bits *same = brume_tape_open_seeded(40 + c);
         brume_payment payment = {"0.5", cases[c].delta, NULL};
         json_t *answer = NULL;
-        assert_ok(brume_answer(all.ledger, "SELECT ward, COUNT(*), SUM(age) FROM t GROUP BY ward",
-                               &payment, NULL, all.bits, NULL, &answer, &error));
+        assert_ok(ask_json(all.ledger, "SELECT ward, COUNT(*), SUM(age) FROM t GROUP BY ward",
+                           &payment, NULL, all.bits, NULL, &answer, &error));
         const json_t *rows = json_object_get(answer, "rows");
         int64_t counts[WARDS], sums[WARDS];
         brume_noise *of_counts = open_noise(cases[c].kind, scale_of(answer, 0));
@@ -146,8 +146,8 @@ static void the_mode_is_the_value_of_most_units_whatever_stands_first(void **sta
     registered_enter(all.ledger, policy, &terms);
     brume_payment payment = {"2", "1e-9", NULL};
     json_t *answer = NULL;
-    assert_ok(brume_answer(all.ledger, "SELECT MODE() WITHIN GROUP (ORDER BY drug) FROM t",
-                           &payment, NULL, all.bits, NULL, &answer, &error));
+    assert_ok(ask_json(all.ledger, "SELECT MODE() WITHIN GROUP (ORDER BY drug) FROM t", &payment,
+                       NULL, all.bits, NULL, &answer, &error));
     const json_t *row = json_array_get(json_object_get(answer, "rows"), 0);
     assert_string_equal(json_string_value(json_array_get(row, 0)), "c");
     json_decref(answer);

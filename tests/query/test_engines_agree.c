@@ -9,7 +9,7 @@
 
 #include <libpq-fe.h>
 
-#include "query/release/answer.h"
+#include "ask_json.h"
 #include "random/tape.h"
 #include "registered.h"
 
@@ -151,8 +151,8 @@ static void compare_answers(uint64_t max_groups, uint64_t max_rows)
         brume_payment payment = {"2", "1e-4", NULL};
         for (int from = 0; from < 2; from++) {
             brume_bits *bits = brume_tape_open_seeded(100 + i);
-            if (brume_answer(ledgers[from], questions[i], &payment, NULL, bits, NULL,
-                             &answers[from], &error) != BRUME_OK)
+            if (ask_json(ledgers[from], questions[i], &payment, NULL, bits, NULL, &answers[from],
+                         &error) != BRUME_OK)
                 fail_msg("%s: %s", questions[i], error.message);
             brume_bits_close(bits);
         }
@@ -192,7 +192,7 @@ static void another_tape_gives_another_answer(void **state)
         brume_ledger *ledger = open_registered(SERVER, 8, 8, path);
         brume_bits *bits = brume_tape_open_seeded((uint64_t)turn + 1);
         assert_ok(
-            brume_answer(ledger, questions[0], &payment, NULL, bits, NULL, &answers[turn], &error));
+            ask_json(ledger, questions[0], &payment, NULL, bits, NULL, &answers[turn], &error));
         brume_bits_close(bits);
         close_registered(ledger, path);
     }
@@ -222,7 +222,7 @@ static void a_server_that_is_down_answers_nothing_and_the_ledger_holds(void **st
     for (int i = 0; i < 200 && kill(server, 0) == 0; i++)
         usleep(50000);
     brume_status status =
-        brume_answer(ledger, questions[0], &payment, NULL, bits, NULL, &answer, &error);
+        ask_json(ledger, questions[0], &payment, NULL, bits, NULL, &answer, &error);
     assert_true(status == BRUME_ESOURCE || status == BRUME_EENGINE);
     assert_null(answer);
     assert_true(error.message[0] != 0);

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "query/release/answer.h"
+#include "ask_json.h"
 #include "registered.h"
 
 enum { ROWS = 300 };
@@ -59,8 +59,8 @@ static void a_key_of_one_unit_stays_hidden_however_many_rows_it_has(void **state
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         brume_payment payment = {cases[i].epsilon, "1e-12", NULL};
         json_t *answer = NULL;
-        assert_ok(brume_answer(all.ledger, cases[i].sql, &payment, NULL, all.bits, NULL, &answer,
-                               &error));
+        assert_ok(
+            ask_json(all.ledger, cases[i].sql, &payment, NULL, all.bits, NULL, &answer, &error));
         const json_t *rows = json_object_get(answer, "rows");
         if (json_array_size(rows) != 1)
             fail_msg("%s: %zu keys are shown", cases[i].sql, json_array_size(rows));
@@ -83,10 +83,10 @@ static void a_value_of_one_unit_is_no_mode_however_many_rows_it_has(void **state
     open_table(&all, 32);
     brume_payment payment = {"10", "1e-12", NULL};
     json_t *answer = NULL;
-    assert_ok(brume_answer(all.ledger,
-                           "SELECT MODE() WITHIN GROUP (ORDER BY ward) FROM visits WHERE person = "
-                           "'alone' OR age < 2",
-                           &payment, NULL, all.bits, NULL, &answer, &error));
+    assert_ok(ask_json(all.ledger,
+                       "SELECT MODE() WITHIN GROUP (ORDER BY ward) FROM visits WHERE person = "
+                       "'alone' OR age < 2",
+                       &payment, NULL, all.bits, NULL, &answer, &error));
     assert_true(
         json_is_null(json_array_get(json_array_get(json_object_get(answer, "rows"), 0), 0)));
     json_decref(answer);
@@ -110,8 +110,8 @@ static void the_mode_of_a_declared_column_is_the_value_at_its_place(void **state
     };
     for (size_t i = 0; i < 2; i++) {
         json_t *answer = NULL;
-        assert_ok(brume_answer(all.ledger, cases[i].sql, &payment, NULL, all.bits, NULL, &answer,
-                               &error));
+        assert_ok(
+            ask_json(all.ledger, cases[i].sql, &payment, NULL, all.bits, NULL, &answer, &error));
         const json_t *row = json_array_get(json_object_get(answer, "rows"), 0);
         char *mode = json_dumps(json_array_get(row, 0), JSON_ENCODE_ANY);
         assert_non_null(mode);
@@ -143,9 +143,9 @@ static void sums_of_the_engine_reach_their_groups(void **state)
     registered_enter(all.ledger, policy, &terms);
     brume_payment payment = {"5000", NULL, NULL};
     json_t *answer = NULL;
-    assert_ok(brume_answer(all.ledger,
-                           "SELECT ward, COUNT(*), SUM(age), VAR_POP(age) FROM rows GROUP BY ward",
-                           &payment, NULL, all.bits, NULL, &answer, &error));
+    assert_ok(ask_json(all.ledger,
+                       "SELECT ward, COUNT(*), SUM(age), VAR_POP(age) FROM rows GROUP BY ward",
+                       &payment, NULL, all.bits, NULL, &answer, &error));
     const json_t *rows = json_object_get(answer, "rows");
     const double expected[][2] = {{50, 0}, {50, 500}, {0, 0}};
     assert_int_equal(json_array_size(rows), 3);

@@ -34,7 +34,7 @@ static void semi_joins_compare_units_and_say_what_they_charge(void **state)
             fail_msg("%s", sql);
         assert_non_null(query->unit);
         brume_query_free(query);
-        char **names = NULL;
+        brume_sql_name *names = NULL;
         size_t count = 0;
         brume_sql *parsed = NULL;
         assert_ok(brume_sql_parse(sql, &parsed, &error));

@@ -264,8 +264,10 @@ static void a_unit_taken_out_of_the_other_dataset_changes_its_own_rows_alone(voi
         assert_ok(brume_engine_open(sources, 3, &engines[0], &error));
         assert_ok(brume_engine_describe(engines[0], 1, &described, &error));
         brume_catalog_column level = columns[0][1][2];
-        columns[0][1][2] = (brume_catalog_column){
-            "level", described.columns[2].type, described.columns[2].leaf, "", false, NULL, NULL};
+        columns[0][1][2] = (brume_catalog_column){.name = "level",
+                                                  .type = described.columns[2].type,
+                                                  .leaf = described.columns[2].leaf,
+                                                  .native = ""};
         tables[0][1].column_count = 3;
         for (size_t i = 0; i < TAILS; i++) {
             char sql[400];
@@ -351,8 +353,11 @@ static int prepare(void **state)
                 return 1;
             for (size_t i = 0; i < found->column_count; i++) {
                 const brume_column *each = &found->columns[i];
-                columns[e][t][i] = (brume_catalog_column){
-                    each->name, each->type, each->leaf, each->native, each->not_null, NULL, NULL};
+                columns[e][t][i] = (brume_catalog_column){.name = each->name,
+                                                          .type = each->type,
+                                                          .leaf = each->leaf,
+                                                          .native = each->native,
+                                                          .not_null = each->not_null};
                 if (strcmp(each->name, "age") == 0 || strcmp(each->name, "cost") == 0) {
                     columns[e][t][i].low = "0";
                     columns[e][t][i].high = strcmp(each->name, "age") == 0 ? "120" : "500";
@@ -362,8 +367,10 @@ static int prepare(void **state)
                     columns[e][t][i].leaf = BRUME_LEAF_CAST;
                 }
             }
-            tables[e][t] =
-                (brume_catalog_table){names[t], privacy[t], 0, columns[e][t], found->column_count};
+            tables[e][t] = (brume_catalog_table){.name = names[t],
+                                                 .privacy = privacy[t],
+                                                 .columns = columns[e][t],
+                                                 .column_count = found->column_count};
         }
         catalogs[e] = (brume_catalog){tables[e], 3};
     }

@@ -6,7 +6,7 @@
 
 #include "accountant/check/audit_law.h"
 #include "accountant/exact/closed_form.h"
-#include "accountant/law/common_lattice.h"
+#include "accountant/law/shift_parameters.h"
 #include "accountant/exact/sampled_balls.h"
 #include "number/ball.h"
 
@@ -16,7 +16,7 @@ enum { BITS = BRUME_AUDIT_BITS };
 static void lattice_unit(arb_t unit, const brume_line *line)
 {
     arb_set_d(unit, line->unit);
-    if (line->laws[0].kind == BRUME_LAW_SAMPLED_PURE) { /* then it is alone */
+    if (line->laws[0].unit_is_rounded) { /* then it is alone */
         arb_t centre;
         arb_init(centre);
         brume_audit_places(unit, centre, &line->laws[0]);
@@ -141,7 +141,7 @@ static void kernel(acb_t out, const brume_line *line, const acb_t s, double epsi
         lattice_unit(a, line);
         arb_set_d(start, place);
         arb_mul(start, start, a, BITS);
-        if (line->laws[0].kind == BRUME_LAW_SAMPLED_PURE) {
+        if (line->laws[0].unit_is_rounded) {
             brume_audit_places(above, acb_realref(x), &line->laws[0]);
             arb_set_d(above, line->laws[0].count);
             arb_addmul(start, acb_realref(x), above, BITS);
@@ -186,18 +186,10 @@ static void ball_sum(arb_t sum, const brume_line *line, double epsilon, bool low
     arb_init(y);
     arb_zero(sum);
     for (size_t i = 0; i < line->count; i++) {
-        double index;
-        if (line->dense.count > 0) {
-            index = (double)(line->dense.start[i / BRUME_VECTOR_LINE_BLOCK] +
-                             i % BRUME_VECTOR_LINE_BLOCK);
-            if (index * line->h >= line->band.end)
-                break; /* the last block's nodes beyond the end are nothing */
-        } else {
-            const brume_node *node = &line->nodes[i];
-            if (node->first_re == 0 && node->first_im == 0)
-                continue; /* not summed: its bound is in the error */
-            index = round(node->y / line->h);
-        }
+        const brume_node *node = &line->nodes[i];
+        if (node->first_re == 0 && node->first_im == 0)
+            continue; /* not summed: its bound is in the error */
+        double index = round(node->y / line->h);
         arb_set_d(y, index);
         if (line->unit > 0) { /* 2 pi n/(a M) */
             arb_t pi;

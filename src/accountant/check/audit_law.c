@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "accountant/exact/sampled_balls.h"
+#include "accountant/law/sampled_gaussian.h"
+#include "accountant/law/table.h"
 #include "number/ball.h"
 
 enum { BITS = BRUME_AUDIT_BITS };
@@ -46,13 +48,14 @@ static void atoms(acb_t out, const brume_law *law, const acb_t s)
     arb_init(q);
     acb_zero(out);
     arb_set_d(a, law->a);
-    bool kary = law->shift > 2 && law->unit == law->a;
+    const brume_points *table = brume_table_points(law);
+    bool kary = law->source.kind == BRUME_LOSS_KARY;
     slong shift = law->unit > 0 ? (slong)round(2 * law->top / law->unit) : 0;
-    slong count = law->unit == 0 ? (slong)law->points.count : kary ? 3 : shift + 1;
+    slong count = law->unit == 0 ? (slong)table->count : kary ? 3 : shift + 1;
     for (slong j = 0; j < count; j++) {
         if (law->unit == 0) {
-            arb_set_d(a, law->points.loss[j]);
-            exp_real(mass, law->points.log_mass[j]);
+            arb_set_d(a, table->loss[j]);
+            exp_real(mass, table->log_mass[j]);
             acb_mul_arb(term, s, a, BITS);
         } else if (kary) { /* truth, lie, the other lies: e^a, 1, k - 2 over e^a + k - 1 */
             exp_real(q, law->a);
@@ -145,6 +148,7 @@ static void discrete_gaussian(acb_t out, const brume_law *law, const acb_t s)
  * one, relative to phi(c). */
 static void sampled(acb_t out, const brume_law *law, const acb_t s)
 {
+    const brume_sampled_tables *tables = brume_sampled_tables_of(law);
     acb_t x, r, term, power;
     arb_t square, one;
     acb_init(x);
@@ -161,9 +165,8 @@ static void sampled(acb_t out, const brume_law *law, const acb_t s)
         acb_neg(power, s);
     else
         acb_add_ui(power, s, 1, BITS);
-    for (size_t j = 0; j < law->shifted.count; j++) {
-        acb_set_d_d(x, law->shifted.place[j],
-                    law->reversed ? -law->shift_height : law->shift_height);
+    for (size_t j = 0; j < tables->moved.count; j++) {
+        acb_set_d_d(x, tables->moved.place[j], law->reversed ? -tables->height : tables->height);
         acb_mul_2exp_si(r, x, 1);
         acb_sub_ui(r, r, 1, BITS);
         acb_div_arb(r, r, square, BITS);
@@ -180,7 +183,7 @@ static void sampled(acb_t out, const brume_law *law, const acb_t s)
         acb_exp(term, term, BITS);
         acb_add(out, out, term, BITS);
     }
-    arb_set_d(one, law->shift_step); /* step / (sigma sqrt(2 pi)) */
+    arb_set_d(one, tables->moved_step); /* step / (sigma sqrt(2 pi)) */
     acb_mul_arb(out, out, one, BITS);
     arb_const_pi(one, BITS);
     arb_mul(one, one, square, BITS);
@@ -247,8 +250,8 @@ void brume_audit_transform(acb_t out, const brume_law *law, const acb_t s)
     acb_set_d(sigma, 0.5);
     acb_add(sigma, sigma, s, BITS);
     arb_set_d(a, law->a);
-    switch (law->kind) {
-    case BRUME_LAW_GAUSSIAN:
+    switch (law->source.kind) {
+    case BRUME_LOSS_GAUSSIAN:
         acb_add_ui(out, s, 1, BITS);
         acb_mul(out, out, s, BITS);
         acb_mul_arb(out, out, a, BITS);
@@ -256,35 +259,31 @@ void brume_audit_transform(acb_t out, const brume_law *law, const acb_t s)
         acb_mul_2exp_si(out, out, -1);
         acb_exp(out, out, BITS);
         break;
-    case BRUME_LAW_LAPLACE:
+    case BRUME_LOSS_LAPLACE:
         laplace(out, law->a, sigma);
         break;
-    case BRUME_LAW_PURE:
+    case BRUME_LOSS_PURE:
         acb_mul_arb(out, sigma, a, BITS);
         acb_cosh(out, out, BITS);
         arb_mul_2exp_si(a, a, -1);
         arb_cosh(a, a, BITS);
         acb_div_arb(out, out, a, BITS);
         break;
-    case BRUME_LAW_DISCRETE_GAUSSIAN:
+    case BRUME_LOSS_DISCRETE_GAUSSIAN:
         discrete_gaussian(out, law, s);
         break;
-    case BRUME_LAW_SAMPLED_GAUSSIAN:
+    case BRUME_LOSS_POISSON_GAUSSIAN:
         sampled(out, law, s);
         break;
-    case BRUME_LAW_SAMPLED_LAPLACE:
+    case BRUME_LOSS_POISSON_LAPLACE:
         thinned(out, law, s);
         break;
-    case BRUME_LAW_SAMPLED_PURE:
+    case BRUME_LOSS_POISSON_PURE:
+    case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
         sampled_atoms(out, law, s);
         break;
-    case BRUME_LAW_TABLE:
-    case BRUME_LAW_DISCRETE_LAPLACE:
     default:
-        if (law->source.kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE)
-            sampled_atoms(out, law, s);
-        else
-            atoms(out, law, s);
+        atoms(out, law, s);
     }
     acb_clear(sigma);
     arb_clear(a);

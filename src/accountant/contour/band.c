@@ -51,13 +51,11 @@ void brume_band_open(double width, double c, brume_band *out)
     *out = band;
 }
 
-/* One y: theta = yw, its sine and versine 1 - cos, e^{-i a theta}, and how far these waves are off,
- * absolute, in units beside theta and 4 of themselves. */
-static inline __attribute__((always_inline)) brume_band_pair pair_of(
-    const brume_band *band, double theta, double sine, double versine, double offset_re,
-    double offset_im, double shaken)
+brume_band_pair brume_band_at(const brume_band *band, double y)
 {
-    double w = band->width;
+    double w = band->width, theta = y * w, half = sin(0.5 * theta), offset_re, offset_im;
+    double sine = sin(theta), versine = 2 * half * half; /* 1 - cos */
+    sincos(-band->offset * theta, &offset_im, &offset_re);
     double turn_re = offset_re * band->offset_decay, turn_im = offset_im * band->offset_decay;
     double one_re = band->rest + band->decay * versine, one_im = band->decay * sine;
     double two_re = band->rest_more + band->decay_more * versine, two_im = band->decay_more * sine;
@@ -88,83 +86,19 @@ static inline __attribute__((always_inline)) brume_band_pair pair_of(
     out.lower_im =
         w * (ramp_re * q_im + ramp_im * q_re - share * more_re + band->slope * (0.5 * M_1_PI));
 
-    /* In units. theta: one of itself; waves: 4 and theta's and `shaken`; 1 - e^{-z}: 12 of itself
-     * and 2 (theta + shaken); near + far e^{-z}: 16 + theta + shaken of near + far <= step; ramp: 4
-     * beside its factors' own; a by `doubt`: |z| <= 8 of the brackets and w of Q(z1). Rounded up.
-     */
-    double one_size = sqrt(two * both), two_size = sqrt(alone), moved = theta + shaken;
+    /* In units. theta: one of itself; waves: 4 and theta's; 1 - e^{-z}: 12 of itself and 2
+     * theta; near + far e^{-z}: 16 + theta of near + far <= step; ramp: 4 beside its factors' own;
+     * a by `doubt`: |z| <= 8 of the brackets and w of Q(z1). Rounded up. */
+    double one_size = sqrt(two * both), two_size = sqrt(alone);
     double ramp = fabs(ramp_re) + ramp_im;
     double q_error =
         band->step * one_size * two_size *
-        ((140 + 6 * moved + 3 * moved * (one_size + two_size) + 10 * band->doubt) * ramp + 10);
+        ((140 + 6 * theta + 3 * theta * (one_size + two_size) + 10 * band->doubt) * ramp + 10);
     double more_error = share * two_size *
-                        (100 + 6 * moved + 3 * moved * two_size + band->doubt * (8 + 7 * ramp));
+                        (100 + 6 * theta + 3 * theta * two_size + band->doubt * (8 + 7 * ramp));
     double slope_error = (8 * band->slope + 2 * w * band->doubt) * (0.5 * M_1_PI);
     out.error = 1.1 * unit * w * (q_error + more_error + slope_error);
     return out;
-}
-
-brume_band_pair brume_band_at(const brume_band *band, double y)
-{
-    double theta = y * band->width, offset_re, offset_im, half = sin(0.5 * theta);
-    sincos(band->offset * theta, &offset_im, &offset_re);
-    return pair_of(band, theta, sin(theta), 2 * half * half, offset_re, -offset_im, 0);
-}
-
-void brume_band_turns_open(const brume_band *band, double step, brume_band_turns *out)
-{
-    out->step = step;
-    for (int j = 0; j < BRUME_BAND_BLOCK; j++) {
-        double theta = j * step * band->width;
-        sincos(0.5 * theta, &out->half_im[j], &out->half_re[j]);
-        sincos(-band->offset * theta, &out->turn_im[j], &out->turn_re[j]);
-    }
-}
-
-static inline __attribute__((always_inline)) void fill(const brume_band *band,
-                                                       const brume_band_turns *turns, double y,
-                                                       brume_band_block *out)
-{
-    double half_re, half_im, turn_re, turn_im, theta = y * band->width;
-    sincos(0.5 * theta, &half_im, &half_re);
-    sincos(-band->offset * theta, &turn_im, &turn_re);
-    for (int j = 0; j < BRUME_BAND_BLOCK; j++) {
-        /* each wave: two of 4 units and one of their angles, a product of 4: 12 units */
-        double co = half_re * turns->half_re[j] - half_im * turns->half_im[j];
-        double s = half_re * turns->half_im[j] + half_im * turns->half_re[j];
-        double offset_re = turn_re * turns->turn_re[j] - turn_im * turns->turn_im[j];
-        double offset_im = turn_re * turns->turn_im[j] + turn_im * turns->turn_re[j];
-        brume_band_pair k = pair_of(band, (y + j * turns->step) * band->width, 2 * s * co,
-                                    2 * s * s, offset_re, offset_im, 40);
-        out->upper_re[j] = k.upper_re;
-        out->upper_im[j] = k.upper_im;
-        out->lower_re[j] = k.lower_re;
-        out->lower_im[j] = k.lower_im;
-        out->error[j] = k.error;
-    }
-}
-
-#if defined(__x86_64__)
-/* The same operations four at a time; no contraction, so the same numbers. */
-__attribute__((target("avx2"))) static void fill_wide(const brume_band *band,
-                                                      const brume_band_turns *turns, double y,
-                                                      brume_band_block *out)
-{
-    fill(band, turns, y, out);
-}
-#endif
-
-void brume_band_fill(const brume_band *band, const brume_band_turns *turns, double y, bool wide,
-                     brume_band_block *out)
-{
-#if defined(__x86_64__)
-    if (wide) {
-        fill_wide(band, turns, y, out);
-        return;
-    }
-#endif
-    (void)wide;
-    fill(band, turns, y, out);
 }
 
 double brume_band_weight(const brume_band *band, double low, double high)

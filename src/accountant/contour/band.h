@@ -36,24 +36,6 @@ void brume_band_open(double width, double c, brume_band *out);
 /* For 0 <= y < end, y exact. */
 brume_band_pair brume_band_at(const brume_band *band, double y);
 
-/* The same at y, y + h, .., BRUME_BAND_BLOCK nodes, from one turn of tabulated waves; only
- * for y w >= BRUME_BAND_LEAST, where the absolute errors of turned waves are small beside them. */
-enum { BRUME_BAND_BLOCK = 32 };
-#define BRUME_BAND_LEAST 1e-3
-typedef struct brume_band_turns {
-    double half_re[BRUME_BAND_BLOCK], half_im[BRUME_BAND_BLOCK]; /* e^{ijhw/2} */
-    double turn_re[BRUME_BAND_BLOCK], turn_im[BRUME_BAND_BLOCK]; /* e^{-iajhw} */
-    double step;                                                 /* h */
-} brume_band_turns;
-typedef struct brume_band_block {
-    double upper_re[BRUME_BAND_BLOCK], upper_im[BRUME_BAND_BLOCK];
-    double lower_re[BRUME_BAND_BLOCK], lower_im[BRUME_BAND_BLOCK];
-    double error[BRUME_BAND_BLOCK];
-} brume_band_block;
-void brume_band_turns_open(const brume_band *band, double step, brume_band_turns *out);
-void brume_band_fill(const brume_band *band, const brume_band_turns *turns, double y, bool wide,
-                     brume_band_block *out);
-
 /* A bound of (1/pi) times the integral of either transform's modulus over [low, high], high <= end,
  * and of the sum of the nodes' moduli in (low, high]. width 0: of 1/|s(s+1)|. */
 double brume_band_weight(const brume_band *band, double low, double high);

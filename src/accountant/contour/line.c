@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "accountant/contour/band.h"
-#include "accountant/contour/vector_nodes.h"
 
 static const double unit = BRUME_UNIT;
 static const size_t most_nodes = 400000; /* per line */
@@ -29,18 +28,6 @@ long double brume_cumulant(brume_law *laws, size_t count, double c, double *slop
         *slope = total_slope;
     if (error)
         *error = total_error * (1 + 1e-9);
-    return sum;
-}
-
-double brume_cumulant_rough(brume_law *laws, size_t count, double c, double *slope)
-{
-    double sum = 0, total_slope = 0, one_slope = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += laws[i].count * brume_law_cumulant_rough(&laws[i], c, slope ? &one_slope : NULL);
-        total_slope += laws[i].count * one_slope;
-    }
-    if (slope)
-        *slope = total_slope;
     return sum;
 }
 
@@ -80,8 +67,8 @@ static void find_lattice(brume_line *line)
         double own = law->unit / fmax(law->multiple, 1); /* exact: see lattice.h */
         if (law->unit == 0 || (common != 0 && own != common) || law->count > 0x1p53)
             return;
-        if (law->kind == BRUME_LAW_SAMPLED_PURE && line->law_count > 1)
-            return; /* its unit is not a parameter: two that look equal need not be */
+        if (law->unit_is_rounded && line->law_count > 1)
+            return;
         common = own;
         half ^= law->half && fmod(law->count, 2) != 0 && fmod(law->multiple, 2) != 0;
     }
@@ -96,11 +83,8 @@ static void find_centre(brume_line *line)
     double error = 0;
     for (size_t i = 0; i < line->law_count; i++) {
         const brume_law *law = &line->laws[i];
-        if (law->kind != BRUME_LAW_SAMPLED_PURE)
-            continue;
         sum += law->count * law->centre;
-        /* a centre by 10 units of a long double of the spread; the products and the sum */
-        error += law->count * (0x1p-59 * law->a + 0x1p-61 * fabs((double)law->centre));
+        error += law->count * law->centre_error;
     }
     line->centre = (double)sum;
     line->centre_error = 1.01 * (error + 2 * unit * fabs(line->centre));
@@ -266,11 +250,7 @@ double brume_line_node_cost(const brume_line *line)
 {
     double sum = 400;
     for (size_t i = 0; i < line->law_count; i++)
-        sum += line->laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN
-                   ? 1.5 * (double)line->laws[i].shifted.live
-               : line->laws[i].kind == BRUME_LAW_SAMPLED_LAPLACE
-                   ? brume_sampled_laplace_law_price(&line->laws[i])
-                   : 200;
+        sum += brume_law_node_cost(&line->laws[i]);
     return sum;
 }
 
@@ -283,7 +263,7 @@ bool brume_line_ready(brume_line *line)
     line->cumulant = brume_cumulant(line->laws, line->law_count, line->c, NULL, &error);
     line->cumulant_error = error;
     find_centre(line);
-    line->count = line->dense.count = 0;
+    line->count = 0;
     line->skipped = 0;
     line->jump = INFINITY;
     line->cut = false;
@@ -314,8 +294,6 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
     /* in the scale of exp(cumulant - c eps): what may be cut */
     double scale = (double)(line->cumulant - (long double)line->c * epsilon);
     double limit = log(brume_line_tolerance(line)) + goal - scale;
-    if (brume_vector_line_suits(line))
-        return brume_vector_line_lay(line, limit);
     double weight = line->unit > 0 ? log(2 / line->fold) : log(line->h / M_PI);
     double last = last_node(line);
     int since = 0, useless = 0;
@@ -367,12 +345,6 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
 void brume_line_close(brume_line *line)
 {
     free(line->nodes);
-    free(line->dense.re);
-    free(line->dense.im);
-    free(line->dense.lower_re);
-    free(line->dense.lower_im);
-    free(line->dense.start);
     line->nodes = NULL;
     line->count = line->capacity = 0;
-    line->dense = (brume_vector_line){0};
 }

@@ -31,27 +31,6 @@ typedef struct brume_node {
     double second_error; /* the same of second */
 } brume_node;
 
-/* The nodes of a dense line (dense.h): psi M^ and psi m^ without the phase of `top`, the first
- * halved, in blocks of consecutive nodes, and sums over all of them. */
-enum { BRUME_VECTOR_LINE_BLOCK = 32 };
-typedef struct brume_vector_line {
-    double *re, *im;             /* with M^ */
-    double *lower_re, *lower_im; /* with m^ */
-    size_t *start;               /* of each block: the index of its first node */
-    size_t count, capacity;      /* count 0: the line is not dense */
-    double tried;                /* nodes at which psi was computed: most may be nothing */
-    double top;                  /* the largest loss */
-    double error;                /* bounds of the nodes' errors */
-    double size, lever;          /* their sizes, and their sizes times y */
-} brume_vector_line;
-
-/* How nodes are laid and summed; tests compare the ways. */
-typedef enum brume_laying {
-    BRUME_LAY_QUICKEST, /* dense where that suits, by the widest instructions there are */
-    BRUME_LAY_PORTABLE, /* dense where that suits, by plain instructions */
-    BRUME_LAY_SINGLY,   /* never dense */
-} brume_laying;
-
 typedef struct brume_line {
     brume_law *laws;
     size_t law_count;
@@ -68,8 +47,6 @@ typedef struct brume_line {
     double cumulant_error;
     brume_node *nodes;
     size_t count, capacity;
-    brume_vector_line dense;
-    brume_laying laying;
     double skipped; /* bound of all that was not summed, over exp(cumulant - c x) */
     double jump;    /* how many nodes were last passed over at once */
     bool cut;       /* the node cap ended the line */
@@ -85,11 +62,16 @@ typedef struct brume_line_sum {
     double value, error, slope;
 } brume_line_sum;
 
-/* log phi(c) of all draws; slope and error as brume_law_cumulant. */
+/* log phi(c) of all draws; slope and error as brume_law_cumulant. Without `error`, which is NULL,
+ * the value of each draw is right to BRUME_ROUGH of 1 + |value| + c * (largest loss). */
+#define BRUME_ROUGH 1e-9
 long double brume_cumulant(brume_law *laws, size_t count, double c, double *slope, double *error);
 
-/* The same in doubles, for choosing; see brume_law_cumulant_rough. */
-double brume_cumulant_rough(brume_law *laws, size_t count, double c, double *slope);
+/* The same without a bound of its error, for choosing. */
+static inline double brume_cumulant_rough(brume_law *laws, size_t count, double c, double *slope)
+{
+    return (double)brume_cumulant(laws, count, c, slope, NULL);
+}
 
 /* c near the root of K'(c) = eps + 1/c + 1/(c+1), rounded to 24 bits. */
 double brume_saddle(brume_law *laws, size_t count, double epsilon);

@@ -21,45 +21,27 @@ static void inverse_step(double x, double y, double a, double *re, double *im)
     *im = -below_im / square;
 }
 
-/* The factors of psi at one node, multiplied. */
-typedef struct factors {
-    double product_re, product_im, product_error; /* single draws: no logarithms */
-    double re, im, size, error, ceiling;          /* the logarithms of the others */
+/* The logarithm of psi at one node, summed over laws. */
+typedef struct log_sum {
+    double re, im, size, error, ceiling;
     bool usable;
-} factors;
+} log_sum;
 
-static void multiply(const brume_line *line, bool expensive, long index, factors *f)
+static void add_laws(const brume_line *line, bool expensive, long index, log_sum *sum)
 {
-    double y = (double)index * line->h;
     for (size_t i = 0; i < line->law_count; i++) {
         brume_law *law = &line->laws[i];
-        double psi_re, psi_im, psi_error;
         if (brume_law_is_expensive(law) != expensive)
             continue;
-        if (law->count == 1 && brume_law_factor(law, y, &psi_re, &psi_im, &psi_error)) {
-            double old = f->product_re;
-            f->product_re = old * psi_re - f->product_im * psi_im;
-            f->product_im = old * psi_im + f->product_im * psi_re;
-            f->product_error += psi_error + 4 * unit;
-            continue;
-        }
         brume_log_psi psi = brume_law_node(law, index, line->h);
         double part_re = law->count * psi.re, part_im = law->count * psi.im;
-        f->re += part_re;
-        f->im += part_im;
-        f->size += fabs(part_re) + fabs(part_im);
-        f->ceiling += law->count * psi.ceiling;
-        f->error += law->count * psi.error;
-        f->usable &= psi.error <= 0.15;
+        sum->re += part_re;
+        sum->im += part_im;
+        sum->size += fabs(part_re) + fabs(part_im);
+        sum->ceiling += law->count * psi.ceiling;
+        sum->error += law->count * psi.error;
+        sum->usable &= psi.error <= 0.15;
     }
-}
-
-/* A bound of the modulus of what was multiplied, and of its log for the draws by logarithms. */
-static double known_size(const factors *f)
-{
-    return f->product_error <= 0.15
-               ? fmin(1, brume_modulus(f->product_re, f->product_im) * (1 + 1.1 * f->product_error))
-               : 1;
 }
 
 /* What psi is multiplied by: see brume_node. */
@@ -85,11 +67,10 @@ static kernel_parts kernel_at(const brume_line *line, double y)
         double decay = exp(-(c + 1) * a);
         k.second_re = decay * (k.first_re * co + k.first_im * si);
         k.second_im = decay * (k.first_im * co - k.first_re * si);
-        k.lever = brume_modulus(beta_re, beta_im);
+        k.lever = hypot(beta_re, beta_im);
         /* relative: the unit by 12 units in 1 - e^{-za}: at most |z a| e^{-Re za}/|1 - e^{-za}| */
-        k.error = unit *
-                  (96 + 16 * (c * a + y * a) * exp(-c * a) * brume_modulus(alpha_re, alpha_im) +
-                   16 * ((c + 1) * a + y * a) * decay * k.lever);
+        k.error = unit * (96 + 16 * (c * a + y * a) * exp(-c * a) * hypot(alpha_re, alpha_im) +
+                          16 * ((c + 1) * a + y * a) * decay * k.lever);
         /* second: and e^{-(s+1)a} itself */
         second_decay = decay;
         k.second_error = k.error + unit * (16 + 16 * ((c + 1) * a + y * a));
@@ -106,9 +87,8 @@ static kernel_parts kernel_at(const brume_line *line, double y)
         k.first_re = below_re / square;
         k.first_im = -below_im / square;
     }
-    k.size = brume_modulus(k.first_re, k.first_im);
-    k.second_size = line->band.width > 0 ? brume_modulus(k.second_re, k.second_im)
-                                         : k.size * second_decay;
+    k.size = hypot(k.first_re, k.first_im);
+    k.second_size = line->band.width > 0 ? hypot(k.second_re, k.second_im) : k.size * second_decay;
     k.second_error = fmax(k.error, k.second_error);
     return k;
 }
@@ -125,33 +105,29 @@ static brume_node bounded_node(double y, const kernel_parts *k, double bound)
 brume_node brume_line_node(const brume_line *line, long index, double least, double *log_size)
 {
     double y = (double)index * line->h;
-    factors f = {.product_re = 1, .usable = true};
+    log_sum sum = {.usable = true};
     kernel_parts k = kernel_at(line, y);
     /* how much of the folded kernel there is: (1 - e^{-t}) + ... <= a, up to the lattice's step */
     double share = line->unit > 0 ? -expm1(-line->unit) : 1;
-    multiply(line, false, index, &f);
-    double product_size = known_size(&f), bound = fmin(0, f.ceiling);
-    if (bound + log(product_size * k.size) < least) { /* the expensive laws are not asked */
-        *log_size = bound + log(fmax(product_size, 1e-300) * k.size * share);
-        return bounded_node(y, &k, exp(bound) * product_size);
-    }
-    multiply(line, true, index, &f);
-    product_size = known_size(&f);
-    double re = f.re, im = f.im, error = f.error + f.product_error;
-    error += ((double)line->law_count + 8) * unit * f.size;
-    /* exp and sincos of the sum, the kernel (products and quotients): 24 units beside it */
-    error += 24 * unit + 4 * unit * (fabs(re) + fabs(im));
-    if (!f.usable || !(f.product_error <= 0.15) || !(error <= 0.15)) {
-        bound = fmin(0, f.ceiling);
+    add_laws(line, false, index, &sum);
+    double bound = fmin(0, sum.ceiling);
+    if (bound + log(k.size) < least) { /* the expensive laws are not asked */
         *log_size = bound + log(k.size * share);
-        return bounded_node(y, &k, exp(bound) * product_size);
+        return bounded_node(y, &k, exp(bound));
+    }
+    add_laws(line, true, index, &sum);
+    double error = sum.error + ((double)line->law_count + 8) * unit * sum.size;
+    /* exp and sincos of the sum, the kernel (products and quotients): 24 units beside it */
+    error += 24 * unit + 4 * unit * (fabs(sum.re) + fabs(sum.im));
+    if (!sum.usable || !(error <= 0.15)) {
+        bound = fmin(0, sum.ceiling);
+        *log_size = bound + log(k.size * share);
+        return bounded_node(y, &k, exp(bound));
     }
     brume_node node = {.y = y};
-    double s, co, modulus = exp(re);
-    sincos(im, &s, &co);
-    double psi_re = modulus * (co * f.product_re - s * f.product_im);
-    double psi_im = modulus * (co * f.product_im + s * f.product_re);
-    modulus *= product_size;
+    double s, co, modulus = exp(sum.re);
+    sincos(sum.im, &s, &co);
+    double psi_re = modulus * co, psi_im = modulus * s;
     node.first_re = psi_re * k.first_re - psi_im * k.first_im;
     node.first_im = psi_re * k.first_im + psi_im * k.first_re;
     node.second_re = psi_re * k.second_re - psi_im * k.second_im;
@@ -160,6 +136,6 @@ brume_node brume_line_node(const brume_line *line, long index, double least, dou
     node.error = modulus * (k.size * (1.1 * error + k.error) + 1.2 * k.absolute);
     node.second_error = modulus *
                         (k.second_size * (1.1 * error + k.second_error) + 1.2 * k.absolute);
-    *log_size = re + log(fmax(product_size, 1e-300) * k.size * share);
+    *log_size = sum.re + log(k.size * share);
     return node;
 }

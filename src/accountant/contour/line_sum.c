@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "accountant/contour/vector_nodes.h"
 #include "number/elementary.h"
 
 static const double unit = BRUME_UNIT;
@@ -134,8 +133,6 @@ brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon)
 {
     if (line->unit > 0)
         return evaluate_folded(line, epsilon);
-    if (line->dense.count > 0)
-        return brume_vector_line_evaluate(line, epsilon, false);
     return evaluate_plain(line, epsilon, false);
 }
 
@@ -143,24 +140,17 @@ brume_line_sum brume_line_evaluate_lower(const brume_line *line, double epsilon)
 {
     if (line->unit > 0)
         return evaluate_folded(line, epsilon);
-    bool banded = line->band.width > 0;
-    if (line->dense.count > 0)
-        return brume_vector_line_evaluate(line, epsilon, banded);
-    return evaluate_plain(line, epsilon, banded);
+    return evaluate_plain(line, epsilon, line->band.width > 0);
 }
 
-/* A bound of the error of the rough cumulant that does not shrink with it: 1e-14 a draw, but for
- * Laplace and pure draws near 0, which are computed without cancellation. */
-static double rough_slack(const brume_line *line, double c)
+/* A bound of the part of the error of the rough cumulant that does not shrink with it: 1e-14 a
+ * draw.
+ */
+static double rough_slack(const brume_line *line)
 {
     double slack = 0;
-    for (size_t i = 0; i < line->law_count; i++) {
-        const brume_law *law = &line->laws[i];
-        bool near = (law->kind == BRUME_LAW_LAPLACE || law->kind == BRUME_LAW_PURE) &&
-                    (2 * c + 1) * law->a < 0.01;
-        if (!near && law->kind != BRUME_LAW_GAUSSIAN)
-            slack += 1e-14 * law->count;
-    }
+    for (size_t i = 0; i < line->law_count; i++)
+        slack += 1e-14 * line->laws[i].count;
     return slack;
 }
 
@@ -172,11 +162,10 @@ double brume_line_aliases(brume_line *line, double epsilon)
         double other = brume_chernoff_point(c, i), ratio = exp(-(other - c) * spacing);
         if (ratio > 0.99)
             continue;
-        double slack = rough_slack(line, other);
-        double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
-        if (slack > 1e-6) { /* many draws: the careful sum */
-            k = (double)brume_cumulant(line->laws, line->law_count, other, NULL, &slack);
-        }
+        double slack = rough_slack(line);
+        bool many = slack > 1e-6; /* then the careful sum */
+        double k =
+            (double)brume_cumulant(line->laws, line->law_count, other, NULL, many ? &slack : NULL);
         double bound = k - other * epsilon + other * log(other / (other + 1)) - log1p(other);
         slack += BRUME_ROUGH * (1 + fabs(k) + other * fabs(epsilon));
         bound = exp(bound + slack) * ratio / (1 - ratio);

@@ -125,12 +125,16 @@ double brume_mean_epsilon(const brume_law *laws, size_t count)
     long double mean = 0, square = 0;
     for (size_t i = 0; i < count; i++) {
         long double a = laws[i].a, one;
-        if (laws[i].kind == BRUME_LAW_LAPLACE)
+        switch (laws[i].source.kind) {
+        case BRUME_LOSS_LAPLACE:
             one = a < 0.1L ? a * a / 2 * (1 - a / 3) : a + expm1l(-a); /* of e - 1 + e^-e, below */
-        else if (laws[i].kind == BRUME_LAW_PURE)
+            break;
+        case BRUME_LOSS_PURE:
             one = a * tanhl(a / 2);
-        else
+            break;
+        default:
             return -INFINITY;
+        }
         /* |L| <= a; the parameter enters at most twice, the count may be rounded: 20 units */
         mean += laws[i].count * one * (1 - 20 * (long double)unit);
         square += laws[i].count * a * a * (1 + 20 * (long double)unit);

@@ -71,7 +71,7 @@ static bool join(brume_atom_sum *sum, const brume_masses *c, double step, double
 static const brume_law *sampled_law(const brume_law *laws, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (brume_law_is_sampled_gaussian(&laws[i]))
             return &laws[i];
     return NULL;
 }
@@ -83,7 +83,7 @@ static bool take_sampled(brume_atom_sum *sum, const brume_law *laws, size_t coun
 {
     for (size_t i = 0; i < count; i++)
         if (&laws[i] != law &&
-            (laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN || laws[i].kind == BRUME_LAW_LAPLACE))
+            (brume_law_is_sampled_gaussian(&laws[i]) || brume_law_is_laplace(&laws[i])))
             return false;
     sum->sampled = true;
     sum->draws[0] = brume_sampled_draw_of(law, BRUME_LOWER_SIDE);
@@ -117,7 +117,7 @@ brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double 
         above = sum->few[1].top;
     }
     for (size_t i = 0; i < count && alive; i++) {
-        if (laws[i].kind == BRUME_LAW_LAPLACE || laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (brume_law_is_laplace(&laws[i]) || brume_law_is_sampled_gaussian(&laws[i]))
             continue;
         alive = brume_masses_open(&laws[i], depth, most_products, &work, &combs[i]);
         if (alive) {

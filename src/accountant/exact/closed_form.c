@@ -27,7 +27,7 @@ void brume_closed_delta(const brume_closed *closed, double epsilon, brume_answer
     if (upper < answer->value.upper) {
         answer->value.upper = upper;
         answer->route = closed->route;
-        answer->balls = true;
+        answer->balls = !closed->doubles;
     }
     answer->value.lower = fmax(answer->value.lower, lower);
     answer->rounds++;
@@ -143,7 +143,7 @@ static void certify_upper(const brume_closed *closed, const found *root, double 
         if (excess < 0) {
             answer->value.upper = epsilon;
             answer->route = closed->route;
-            answer->balls = true;
+            answer->balls = !closed->doubles;
             return;
         }
         step += fmax(step, isfinite(excess) ? 1.5 * excess / slope : 0) + least;
@@ -186,7 +186,7 @@ void brume_closed_epsilon(const brume_closed *closed, double delta, double delta
     if (root.zero) {
         value->upper = 0; /* already met at epsilon 0 */
         answer->route = closed->route;
-        answer->balls = true;
+        answer->balls = !closed->doubles;
         return;
     }
     answer->rounds++;
@@ -201,7 +201,7 @@ void brume_closed_epsilon(const brume_closed *closed, double delta, double delta
         if (closed->delta(closed->context, middle, BRUME_UPPER_SIDE) <= high_target) {
             value->upper = middle;
             answer->route = closed->route;
-            answer->balls = true;
+            answer->balls = !closed->doubles;
         } else if (closed->delta(closed->context, middle, BRUME_LOWER_SIDE) > low_target) {
             value->lower = middle;
         } else {

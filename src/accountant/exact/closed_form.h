@@ -19,6 +19,8 @@ typedef struct brume_closed {
     double known_epsilon, known_delta; /* about what delta is at another epsilon; 0: not known */
     double least;                      /* it holds for epsilons from here on; 0: for all */
     void (*close)(void *context);      /* NULL: there is nothing to free */
+    bool doubles;   /* computed in doubles with error bounds, else in ball arithmetic */
+    uint64_t nodes; /* points of an integrand or terms of a sum behind it, so far */
 } brume_closed;
 
 /* Narrow answer->value, which must contain the epsilon at delta, from a guess inside it. */
@@ -56,10 +58,8 @@ bool brume_rare_jumps_delta(const brume_law *law, double epsilon, brume_answer *
 /* --- one subsampled Gaussian --- */
 brume_closed brume_sampled_form(brume_law *law);
 
-/* The same, in doubles with bounds where that is as narrow as `width`, else in balls. */
-void brume_sampled_once_delta(brume_law *law, double epsilon, double width, brume_answer *answer);
-void brume_sampled_once_epsilon(brume_law *law, double delta, double delta_error, double width,
-                                brume_answer *answer);
+/* The same in doubles with error bounds, which are wide in places. */
+brume_closed brume_sampled_doubles_form(brume_law *law);
 
 /* Is the answer's upper end from doubles? Do these agree with balls around epsilon? */
 bool brume_sampled_once_answered(const brume_answer *answer);

@@ -70,7 +70,7 @@ bool brume_few_open(const brume_law *laws, size_t count, brume_side side, brume_
     memset(out, 0, sizeof *out);
     out->normal = 1;
     for (size_t i = 0; i < count; i++) {
-        if (laws[i].kind != BRUME_LAW_LAPLACE)
+        if (!brume_law_is_laplace(&laws[i]))
             continue;
         draws += laws[i].count;
         patterns *= laws[i].count + 1;

@@ -86,10 +86,13 @@ static double doubles_delta(void *context, double epsilon, brume_side side)
     return moved >= 0 ? moved : 0;
 }
 
-static bool narrow(const brume_answer *answer, double width)
+brume_closed brume_sampled_doubles_form(brume_law *law)
 {
-    return answer->value.upper < INFINITY &&
-           answer->value.upper - answer->value.lower <= width * answer->value.upper;
+    return (brume_closed){.delta = doubles_delta,
+                          .context = law,
+                          .route = route_doubles,
+                          .doubles = true,
+                          .nodes = 1};
 }
 
 bool brume_sampled_once_answered(const brume_answer *answer)
@@ -114,40 +117,4 @@ void brume_sampled_once_audit(brume_law *law, double epsilon, brume_audit *out)
         audit.nodes++;
     }
     *out = audit;
-}
-
-static bool settle_doubles(double width, brume_answer *answer)
-{
-    answer->balls = false;
-    answer->nodes++;
-    return narrow(answer, width);
-}
-
-void brume_sampled_once_delta(brume_law *law, double epsilon, double width, brume_answer *answer)
-{
-    brume_closed doubles = {.delta = doubles_delta, .context = law, .route = route_doubles};
-    brume_closed_delta(&doubles, epsilon, answer);
-    if (settle_doubles(width, answer))
-        return;
-    brume_closed balls = brume_sampled_form(law);
-    brume_closed_delta(&balls, epsilon, answer);
-}
-
-void brume_sampled_once_epsilon(brume_law *law, double delta, double delta_error, double width,
-                                brume_answer *answer)
-{
-    brume_closed doubles = {.delta = doubles_delta, .context = law, .route = route_doubles};
-    double low = -80, high = 9; /* of log epsilon; a guess */
-    for (int i = 0; i < 40; i++) {
-        double middle = 0.5 * (low + high);
-        *(doubles_delta(law, exp(middle), BRUME_UPPER_SIDE) > delta ? &low : &high) = middle;
-    }
-    double guess = exp(0.5 * (low + high));
-    brume_closed_epsilon(&doubles, delta, delta_error, guess, answer);
-    if (settle_doubles(width, answer))
-        return;
-    if (answer->value.upper < INFINITY && answer->value.lower > 0)
-        guess = 0.5 * (answer->value.lower + answer->value.upper);
-    brume_closed balls = brume_sampled_form(law);
-    brume_closed_epsilon(&balls, delta, delta_error, guess, answer);
 }

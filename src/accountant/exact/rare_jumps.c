@@ -100,7 +100,7 @@ static bool add_up(brume_rare_jumps *rare, const brume_law *law, int jumps, int 
 brume_rare_jumps *brume_rare_jumps_open(const brume_law *law, double least)
 {
     double k = law->count;
-    if (law->kind != BRUME_LAW_DISCRETE_GAUSSIAN || !(law->a < 0.5) || !(k <= 0x1p53) ||
+    if (law->source.kind != BRUME_LOSS_DISCRETE_GAUSSIAN || !(law->a < 0.5) || !(k <= 0x1p53) ||
         !(least > 1e-280 && least <= 1))
         return NULL;
     double rho = jump_share(law), share = k * rho, jumped = share, exponent;
@@ -173,7 +173,7 @@ static double mass_near(const brume_law *law, double share, double j)
 
 bool brume_rare_jumps_delta(const brume_law *law, double epsilon, brume_answer *answer)
 {
-    if (law->kind != BRUME_LAW_DISCRETE_GAUSSIAN || !(law->a < 0.5))
+    if (law->source.kind != BRUME_LOSS_DISCRETE_GAUSSIAN || !(law->a < 0.5))
         return false;
     double step = law->shift / (law->a * law->a), share = law->count * jump_share(law);
     double steps = floor((epsilon - 0.5 * law->count * law->shift * step) / step) + 2;

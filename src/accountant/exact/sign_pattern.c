@@ -63,23 +63,13 @@ static tables *side_tables(brume_pattern *pattern, brume_side side)
 static bool describe(const brume_law *law, group *out)
 {
     double count = law->count;
-    *out = (group){.law = law, .laplace = law->kind == BRUME_LAW_LAPLACE};
-    if (!(count < MOST_OPTIONS))
+    double steps; /* of one draw */
+    *out = (group){.law = law, .laplace = brume_law_is_laplace(law)};
+    if (!(count < MOST_OPTIONS) || !brume_pattern_shape(law, &out->unit, &out->step, &steps))
         return false;
-    if (law->kind == BRUME_LAW_LAPLACE || law->kind == BRUME_LAW_PURE ||
-        law->kind == BRUME_LAW_SAMPLED_PURE) {
-        out->unit = 2 * law->a;
-        out->options = (size_t)count + 1;
-    } else if (law->kind == BRUME_LAW_TABLE && law->unit > 0) {
-        out->unit = law->unit;
-        out->options = (size_t)(count * round(2 * law->top / law->unit)) + 1;
-    } else {
-        return false;
-    }
     out->top = count * law->top;
-    out->step = (slong)round(out->unit / law->a);
-    out->most = law->kind == BRUME_LAW_SAMPLED_PURE ? (slong)count
-                                                    : (slong)round(out->top / law->a);
+    out->options = (size_t)(count * steps) + 1;
+    out->most = (slong)(count * steps * (double)out->step / 2);
     return out->options <= MOST_OPTIONS;
 }
 
@@ -232,11 +222,7 @@ static void fill_group(const group *g, tables *t, size_t i, int direction)
     } else {
         arb_poly_t poly;
         arb_poly_init(poly);
-        if (g->law->kind == BRUME_LAW_SAMPLED_PURE)
-            brume_pattern_binary_draw(poly, x, t->scale[i], t->centre[i], g->law, direction,
-                                      precision);
-        else
-            brume_pattern_draw(poly, x, g->law, t->scale[i], precision);
+        brume_pattern_draw(poly, x, t->scale[i], t->centre[i], g->law, direction, precision);
         arb_mul_ui(t->centre[i], t->centre[i], draws, precision);
         arb_poly_pow_ui(poly, poly, draws, precision);
         for (slong j = 0; j < options; j++)
@@ -419,7 +405,7 @@ static void evaluate(arb_t out, brume_pattern *pattern, double epsilon, brume_si
     walk w = {.pattern = pattern, .t = side_tables(pattern, side), .epsilon = epsilon};
     w.slack = 1e-12 * (pattern->groups[0].rest + fabs(epsilon));
     for (size_t i = 0; i < pattern->group_count; i++) /* its lowest shift may be the largest */
-        if (pattern->groups[i].law->kind == BRUME_LAW_SAMPLED_PURE)
+        if (pattern->groups[i].law->centre != 0)
             w.slack += 1e-12 * pattern->groups[i].law->count * pattern->groups[i].unit;
     arb_init(w.half_epsilon);
     arb_init(w.e_up);

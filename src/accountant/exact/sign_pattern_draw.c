@@ -7,53 +7,33 @@
 #include "accountant/exact/closed_form.h"
 #include "accountant/exact/sampled_balls.h"
 
-void brume_pattern_draw(arb_poly_t poly, arb_t normal, const brume_law *law, const arb_t scale,
-                        slong precision)
+bool brume_pattern_shape(const brume_law *law, double *unit, slong *step, double *steps)
 {
-    arb_t x, y;
-    arb_init(x);
-    arb_init(y);
-    arb_poly_zero(poly);
-    if (law->kind == BRUME_LAW_PURE) {
-        arb_poly_set_coeff_si(poly, 0, 1);
-        arb_poly_set_coeff_si(poly, 1, 1);
-        arb_mul_2exp_si(x, scale, -1);
-        arb_cosh(normal, x, precision);
-        arb_mul_2exp_si(normal, normal, 1);
-        arb_inv(normal, normal, precision);
-    } else if (law->shift > 0 && law->points.count == 3 && law->unit == law->a) { /* k-ary, k > 2 */
-        arb_poly_set_coeff_si(poly, 0, 1);
-        arb_poly_set_coeff_si(poly, 2, 1);
-        arb_mul_2exp_si(x, scale, -1);
-        arb_exp(x, x, precision); /* e^{e/2} */
-        arb_inv(y, x, precision);
-        arb_mul_ui(y, y, (ulong)law->shift - 2, precision);
-        arb_poly_set_coeff_arb(poly, 1, y);
-        arb_mul(y, x, x, precision);
-        arb_add_ui(y, y, (ulong)law->shift - 1, precision);
-        arb_div(normal, x, y, precision);
-    } else { /* binary k-ary is the discrete Laplace of shift 1 */
-        slong shift = (slong)round(2 * law->top / law->unit);
-        arb_neg(x, scale);
-        arb_expm1(y, x, precision);
-        arb_neg(y, y); /* 1 - q */
-        for (slong j = 1; j < shift; j++)
-            arb_poly_set_coeff_arb(poly, j, y);
-        arb_poly_set_coeff_si(poly, 0, 1);
-        arb_poly_set_coeff_si(poly, shift, 1);
-        arb_mul_si(normal, scale, -shift, precision);
-        arb_mul_2exp_si(normal, normal, -1);
-        arb_exp(normal, normal, precision);
-        arb_exp(x, x, precision);
-        arb_add_ui(x, x, 1, precision);
-        arb_div(normal, normal, x, precision);
+    *unit = law->unit;
+    *step = 2; /* in multiples of e, or of w */
+    *steps = 1;
+    switch (law->source.kind) {
+    case BRUME_LOSS_LAPLACE:
+        *unit = 2 * law->a;
+        return true;
+    case BRUME_LOSS_PURE:
+    case BRUME_LOSS_POISSON_PURE:
+        return true;
+    case BRUME_LOSS_KARY:
+        *step = 1;
+        *steps = 2;
+        return true;
+    case BRUME_LOSS_DISCRETE_LAPLACE:
+        *steps = law->shift;
+        return true;
+    default:
+        return false;
     }
-    arb_clear(x);
-    arb_clear(y);
 }
 
-void brume_pattern_binary_draw(arb_poly_t poly, arb_t normal, arb_t scale, arb_t centre,
-                               const brume_law *law, int direction, slong precision)
+/* The worst pure law on a Poisson sample. */
+static void sampled_pure_draw(arb_poly_t poly, arb_t normal, arb_t scale, arb_t centre,
+                              const brume_law *law, int direction, slong precision)
 {
     arb_t lean, x;
     arb_init(lean);
@@ -81,4 +61,66 @@ void brume_pattern_binary_draw(arb_poly_t poly, arb_t normal, arb_t scale, arb_t
     arb_poly_set_coeff_arb(poly, 1, x);
     arb_clear(lean);
     arb_clear(x);
+}
+
+/* The discrete Laplace of 1/scale `scale`. */
+static void discrete_laplace_draw(arb_poly_t poly, arb_t normal, const arb_t scale, slong shift,
+                                  slong precision)
+{
+    arb_t x, y;
+    arb_init(x);
+    arb_init(y);
+    arb_neg(x, scale);
+    arb_expm1(y, x, precision);
+    arb_neg(y, y); /* 1 - q */
+    for (slong j = 1; j < shift; j++)
+        arb_poly_set_coeff_arb(poly, j, y);
+    arb_poly_set_coeff_si(poly, 0, 1);
+    arb_poly_set_coeff_si(poly, shift, 1);
+    arb_mul_si(normal, scale, -shift, precision);
+    arb_mul_2exp_si(normal, normal, -1);
+    arb_exp(normal, normal, precision);
+    arb_exp(x, x, precision);
+    arb_add_ui(x, x, 1, precision);
+    arb_div(normal, normal, x, precision);
+    arb_clear(x);
+    arb_clear(y);
+}
+
+void brume_pattern_draw(arb_poly_t poly, arb_t normal, arb_t scale, arb_t centre,
+                        const brume_law *law, int direction, slong precision)
+{
+    arb_t x, y;
+    arb_init(x);
+    arb_init(y);
+    arb_poly_zero(poly);
+    switch (law->source.kind) {
+    case BRUME_LOSS_POISSON_PURE:
+        sampled_pure_draw(poly, normal, scale, centre, law, direction, precision);
+        break;
+    case BRUME_LOSS_PURE:
+        arb_poly_set_coeff_si(poly, 0, 1);
+        arb_poly_set_coeff_si(poly, 1, 1);
+        arb_mul_2exp_si(x, scale, -1);
+        arb_cosh(normal, x, precision);
+        arb_mul_2exp_si(normal, normal, 1);
+        arb_inv(normal, normal, precision);
+        break;
+    case BRUME_LOSS_KARY:
+        arb_poly_set_coeff_si(poly, 0, 1);
+        arb_poly_set_coeff_si(poly, 2, 1);
+        arb_mul_2exp_si(x, scale, -1);
+        arb_exp(x, x, precision); /* e^{e/2} */
+        arb_inv(y, x, precision);
+        arb_mul_ui(y, y, (ulong)law->shift - 2, precision);
+        arb_poly_set_coeff_arb(poly, 1, y);
+        arb_mul(y, x, x, precision);
+        arb_add_ui(y, y, (ulong)law->shift - 1, precision);
+        arb_div(normal, x, y, precision);
+        break;
+    default: /* the discrete Laplace */
+        discrete_laplace_draw(poly, normal, scale, (slong)law->shift, precision);
+    }
+    arb_clear(x);
+    arb_clear(y);
 }

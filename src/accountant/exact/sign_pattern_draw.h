@@ -11,13 +11,13 @@
 #include <arb_poly.h>
 #endif
 
-/* Of a pure law or a table with a unit; `scale` is its a, moved to the side. */
-void brume_pattern_draw(arb_poly_t poly, arb_t normal, const brume_law *law, const arb_t scale,
-                        slong precision);
+/* The shifts of one draw are top - j unit, j = 0 .. steps, and unit is `step` times its e (or w,
+ * half the distance of the atoms on a sample). False if the law is not of this kind. */
+bool brume_pattern_shape(const brume_law *law, double *unit, slong *step, double *steps);
 
-/* Binary: also half the distance of the atoms and their middle, its parameters moved in
- * `direction`. */
-void brume_pattern_binary_draw(arb_poly_t poly, arb_t normal, arb_t scale, arb_t centre,
-                               const brume_law *law, int direction, slong precision);
+/* Of one with atoms alone. `scale` is its e, moved in `direction`; of the pure law on a sample half
+ * the distance and the middle of the atoms are put into `scale` and `centre`. */
+void brume_pattern_draw(arb_poly_t poly, arb_t normal, arb_t scale, arb_t centre,
+                        const brume_law *law, int direction, slong precision);
 
 #endif

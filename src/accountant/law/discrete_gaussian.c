@@ -4,11 +4,21 @@
  * sigma^2)). For sigma >= 1 the dual series 1 + 2 sum_m exp(-2 pi^2 sigma^2 m^2) cos(2 pi m z) has
  * two terms above 2^-64 once Im s is reduced to |Im s| <= pi sigma^2 / D; for smaller sigma the
  * tilted sum has at most two dozen terms. */
-#include "accountant/law/law.h"
+#include "accountant/law/family.h"
+#include "accountant/law/points.h"
 
-#include <math.h>
+#include <stdlib.h>
 
 static const double unit = BRUME_UNIT;
+
+typedef struct theta_line {
+    double normal;    /* of sigma >= 1: the dual series at cD */
+    double mean_size; /* of sigma >= 1: a bound of E|L| */
+    /* of sigma < 1: */
+    brume_points points;
+    double neighbours, seconds; /* sums of w_j w_{j+1} and of w_j w_{j+2} */
+    double weight_error;        /* how far a weight is off, relative, before it is normalised */
+} theta_line;
 
 static bool dual(const brume_law *law)
 {
@@ -44,8 +54,7 @@ static long double direct_series(const brume_law *law, long double z, long doubl
     return logl(sum);
 }
 
-long double brume_discrete_gaussian_law_cumulant(const brume_law *law, double c, double *slope,
-                                                 double *error)
+static long double cumulant(brume_law *law, double c, double *slope, double *error)
 {
     long double sigma = law->a, shift = law->shift, ratio = shift * shift / (2 * sigma * sigma);
     long double gauss = ratio * c * (c + 1.0L), value, mean = 0;
@@ -68,37 +77,17 @@ long double brume_discrete_gaussian_law_cumulant(const brume_law *law, double c,
     return value;
 }
 
-/* The same in doubles. */
-double brume_discrete_gaussian_law_cumulant_rough(const brume_law *law, double c, double *slope)
+static bool settle(brume_law *law)
 {
-    if (dual(law))
-        return (double)brume_discrete_gaussian_law_cumulant(law, c, slope, NULL);
-    double sigma = law->a, shift = law->shift, over = 0.5 / (sigma * sigma), sums[2], moment = 0;
-    for (int side = 0; side < 2; side++) {
-        double z = side ? 0 : c * shift, centre = round(-z);
-        sums[side] = 0;
-        for (int reach = series_reach(law), k = -reach; k <= reach; k++) {
-            double x = centre + k + z, weight = exp(-x * x * over);
-            sums[side] += weight;
-            moment += side ? 0 : weight * x;
-        }
-    }
-    double ratio = shift * shift * over;
-    if (slope)
-        *slope = ratio * (2 * c + 1) - 2 * over * shift * moment / sums[0];
-    return ratio * c * (c + 1) + log(sums[0] / sums[1]);
-}
-
-bool brume_discrete_gaussian_law_settle(brume_law *law)
-{
-    law->theta[0] = (double)dual_series(law, (long double)law->c * law->shift);
+    theta_line *line = law->state;
+    line->normal = (double)dual_series(law, (long double)law->c * law->shift);
     if (dual(law)) {
         double mu = law->shift / law->a;
-        law->mean_size = mu * mu * law->tilt + mu;
+        line->mean_size = mu * mu * law->tilt + mu;
         return true;
     }
     enum { WINDOW = 12, POINTS = 2 * WINDOW + 1 };
-    brume_points *p = &law->points;
+    brume_points *p = &line->points;
     if (!p->memory && !brume_points_allocate(p, POINTS))
         return false;
     /* exp(c l_x) P(x) is proportional to exp(-(x + cD)^2/(2 sigma^2)): outside the window it is
@@ -127,26 +116,31 @@ bool brume_discrete_gaussian_law_settle(brume_law *law)
         p->weight[j] /= sum;
     p->live = live;
     /* w_j w_{j+1} and w_j w_{j+2} summed: atoms come in the order of x */
-    law->theta[1] = law->theta[2] = 0;
-    law->theta[3] = most; /* how far a weight is off, relative, before it is normalised */
+    line->neighbours = line->seconds = 0;
+    line->weight_error = most;
     for (size_t j = 0; j + 1 < live; j++)
-        law->theta[1] += p->weight[j] * p->weight[j + 1];
+        line->neighbours += p->weight[j] * p->weight[j + 1];
     for (size_t j = 0; j + 2 < live; j++)
-        law->theta[2] += p->weight[j] * p->weight[j + 2];
-    law->mean_size = size / sum * (1 + 1e-9);
-    law->error_size = (error_size + error * size / sum) / sum;
-    law->error_sum = 2 * error / sum + 1e-20;
-    law->loss_error = law->mean_size * 16; /* a loss has the parameter twice */
+        line->seconds += p->weight[j] * p->weight[j + 2];
+    p->mean_size = size / sum * (1 + 1e-9);
+    p->error_size = (error_size + error * size / sum) / sum;
+    p->error_sum = 2 * error / sum + 1e-20;
+    p->loss_error = p->mean_size * 16; /* a loss has the parameter twice */
+    brume_points_restart(p);
     return true;
 }
 
-brume_log_psi brume_discrete_gaussian_law_node(const brume_law *law, double y)
+static brume_log_psi node(brume_law *law, long index, double h)
 {
+    theta_line *line = law->state;
+    double y = (double)index * h;
+    if (!dual(law))
+        return brume_points_node(&line->points, index, h);
     double sigma = law->a, shift = law->shift, mu = shift / sigma;
     double period = 2 * M_PI * sigma * sigma / shift, turns = nearbyint(y / period);
     double rest = fma(-turns, period, y); /* |Im s| reduced; its error is in `error` */
     /* moving y by its 24 units of relative error moves psi by at most that times E|L| */
-    double shaken = turns == 0 ? 0 : 24 * unit * fabs(y) * law->mean_size;
+    double shaken = turns == 0 ? 0 : 24 * unit * fabs(y) * line->mean_size;
     double x = law->c * shift, turn = x - nearbyint(x), v = 2 * M_PI * rest * shift;
     double exponent = -2 * M_PI * M_PI * sigma * sigma, s, c, s2, c2;
     sincos(2 * M_PI * turn, &s, &c);
@@ -156,8 +150,8 @@ brume_log_psi brume_discrete_gaussian_law_node(const brume_law *law, double y)
     double re = 1 + c * (up + down) + c2 * (up2 + down2);
     double im = -s * (up - down) - s2 * (up2 - down2);
     double error = unit * ((up + down) * (40 + 40 * fabs(exponent) + 8 * fabs(x)) + 8);
-    brume_log_psi out = brume_log_psi_of((re - law->theta[0]) / law->theta[0], im / law->theta[0],
-                                         error / law->theta[0] + shaken);
+    brume_log_psi out = brume_log_psi_of((re - line->normal) / line->normal, im / line->normal,
+                                         error / line->normal + shaken);
     double flat = -0.5 * (mu * rest) * (mu * rest), phase = mu * mu * law->tilt * rest;
     out.re += flat;
     out.im += phase + (fmod(fabs(turns) * shift, 2) != 0 ? M_PI : 0);
@@ -176,21 +170,23 @@ brume_log_psi brume_discrete_gaussian_law_node(const brume_law *law, double y)
  * and those at two steps are counted. */
 static double pairs_envelope(const brume_law *law, double low, double high)
 {
+    const theta_line *line = law->state;
     double step = law->shift / (law->a * law->a);
     double near = brume_smallest_sine_square(0.5 * low * step, 0.5 * high * step);
     double next = brume_smallest_sine_square(low * step, high * step);
-    /* two weights, each off by theta[3] and their sum by as much; the step by 20 units and y by 12,
-     * which the sines leave room for */
-    double kept = 1 - 8 * law->theta[3] - 1e-9;
-    double lost = 4 * kept * (law->theta[1] * near + law->theta[2] * next);
+    /* two weights, each off by weight_error and their sum by as much; the step by 20 units and y by
+     * 12, which the sines leave room for */
+    double kept = 1 - 8 * line->weight_error - 1e-9;
+    double lost = 4 * kept * (line->neighbours * near + line->seconds * next);
     return lost > 0 ? 0.5 * log1p(-fmin(lost, 1 - 1e-12)) : 0;
 }
 
-double brume_discrete_gaussian_law_envelope(brume_law *law, double low, double high)
+static double envelope(brume_law *law, double low, double high)
 {
+    theta_line *line = law->state;
     if (!dual(law)) {
         double pairs = pairs_envelope(law, low, high);
-        return pairs < -1 ? pairs : fmin(pairs, brume_points_band(law, low, high));
+        return pairs < -1 ? pairs : fmin(pairs, brume_points_envelope(&line->points, low, high));
     }
     /* |psi(y)| <= S(distance of y from the periods) / theta(0), S(d) = sum_m g(d + mT) decreasing
      * on [0, T/2], g(y) = exp(-mu^2 y^2/2), g(T/2) = exp(-pi^2 sigma^2/2) */
@@ -208,6 +204,66 @@ double brume_discrete_gaussian_law_envelope(brume_law *law, double low, double h
         double y = mu * (distance + m * period);
         sum += exp(-0.5 * y * y);
     }
-    double bound = sum / law->theta[0] * (1 + 1e-9) + 1e-300;
+    double bound = sum / line->normal * (1 + 1e-9) + 1e-300;
     return bound < 1 ? log(bound) : 0;
+}
+
+/* One draw, or all: n draws are one of n sigma^2, but for a ripple. */
+static bool masses(const brume_law *law, double depth, brume_masses *out)
+{
+    const size_t most_masses = 40000;
+    double draws = law->a >= 2.2 ? law->count : 1;
+    /* x from -R to R: beyond, at most e^{-depth} on each side */
+    double square = draws * law->a * law->a, normal = 0;
+    double reach = ceil(sqrt(2 * square * depth)) + 1;
+    brume_masses c = {.error = 24 * unit, .draws = draws};
+    if (!(2 * reach + 1 <= (double)most_masses))
+        return false;
+    c.count = 2 * (size_t)reach + 1;
+    c.half = 0.5 * law->shift * draws + reach;
+    c.mass = malloc(c.count * sizeof *c.mass);
+    if (!c.mass)
+        return false;
+    for (size_t j = 0; j < c.count; j++) {
+        double x = (double)j - reach;
+        normal += c.mass[j] = exp(-x * x / (2 * square));
+    }
+    for (size_t j = 0; j < c.count; j++)
+        c.mass[j] /= normal; /* of all: short by 2 e^{-depth}, which is missed */
+    c.missed = 2.01 * exp(-depth);
+    /* the sum: the terms' own errors, and one unit each for the last places; log masses: 20 units
+     * of themselves, see table.c; every draw after the first ripples by 4.3 e^{-pi^2 sigma^2}
+     */
+    double deepest = reach * reach / (2 * square);
+    c.error += 2 * unit * (double)c.count + 20 * unit * deepest + c.missed;
+    if (draws > 1)
+        c.error += 4.5 * draws * exp(-M_PI * M_PI * law->a * law->a);
+    if (!(deepest < 600)) {
+        free(c.mass);
+        return false;
+    }
+    *out = c;
+    return true;
+}
+
+static void close_points(brume_law *law)
+{
+    theta_line *line = law->state;
+    brume_points_close(&line->points);
+}
+
+static const brume_law_family family = {.name = "discrete Gaussian",
+                                        .cumulant = cumulant,
+                                        .settle = settle,
+                                        .node = node,
+                                        .envelope = envelope,
+                                        .masses = masses,
+                                        .close = close_points};
+
+brume_status brume_discrete_gaussian_open(brume_law *law, brume_error *error)
+{
+    law->family = &family;
+    law->unit = law->shift / (law->a * law->a);
+    law->half = fmod(law->shift, 2) != 0;
+    return brume_law_allocate(law, sizeof(theta_line), error);
 }

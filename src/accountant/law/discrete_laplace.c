@@ -5,11 +5,15 @@
  *   psi = ends (cos theta + i tanh A sin theta)
  *         + middle (cos yb + i coth(Cb) sin yb) / (cos ya + i coth(Ca) sin ya)
  * where `ends` and `middle` are the tilted shares, theta = y a D. */
-#include "accountant/law/law.h"
-
-#include <math.h>
+#include "accountant/law/family.h"
+#include "accountant/law/table.h"
 
 static const double unit = BRUME_UNIT;
+
+/* On the line: the shares of the two end atoms and of the middle, tanh A, 1/cosh(A)^2. */
+typedef struct comb {
+    double ends, middle, tanh_a, sech2;
+} comb;
 
 /* (1-q) e^{-A} sinh(Cb)/sinh(Ca), to be compared with 1 + e^{-2A}. */
 static long double middle_mass(const brume_law *law, long double tilt)
@@ -18,8 +22,7 @@ static long double middle_mass(const brume_law *law, long double tilt)
     return -expm1l(-a) * expl(-2 * tilt * a) * expm1l(-2 * tilt * b) / expm1l(-2 * tilt * a);
 }
 
-long double brume_discrete_laplace_law_cumulant(const brume_law *law, double c, double *slope,
-                                                double *error)
+static long double cumulant(brume_law *law, double c, double *slope, double *error)
 {
     long double a = law->a, tilt = c + 0.5L, reach = a * law->shift;
     long double ends = 1 + expl(-2 * tilt * reach), middle = middle_mass(law, tilt);
@@ -36,21 +39,23 @@ long double brume_discrete_laplace_law_cumulant(const brume_law *law, double c, 
     return value;
 }
 
-void brume_discrete_laplace_law_settle(brume_law *law)
+static bool settle(brume_law *law)
 {
+    comb *line = law->state;
     long double tilt = law->tilt, reach = (long double)law->a * law->shift;
     long double ends = 1 + expl(-2 * tilt * reach), middle = middle_mass(law, tilt);
-    law->comb_atoms = (double)(ends / (ends + middle));
-    law->comb_middle = (double)(middle / (ends + middle));
-    double big = law->tilt * law->a * law->shift;
-    law->tanh_a = tanh(big);
-    double inverse = big > 350 ? 0 : 1 / cosh(big);
-    law->sech2 = inverse * inverse;
-    law->mean_size = law->a * law->shift;
+    line->ends = (double)(ends / (ends + middle));
+    line->middle = (double)(middle / (ends + middle));
+    double big = law->tilt * law->a * law->shift, inverse = big > 350 ? 0 : 1 / cosh(big);
+    line->tanh_a = tanh(big);
+    line->sech2 = inverse * inverse;
+    return true;
 }
 
-brume_log_psi brume_discrete_laplace_law_node(const brume_law *law, double y)
+static brume_log_psi node(brume_law *law, long index, double h)
 {
+    const comb *line = law->state;
+    double y = (double)index * h;
     double a = law->a, b = a * (law->shift - 1), theta = y * a * law->shift;
     double s, c, sb, cb, sa, ca;
     sincos(theta, &s, &c);
@@ -60,27 +65,47 @@ brume_log_psi brume_discrete_laplace_law_node(const brume_law *law, double y)
     double top_im = coth_b * sb, low_im = coth_a * sa, square = ca * ca + low_im * low_im;
     double ratio_re = (cb * ca + top_im * low_im) / square;
     double ratio_im = (top_im * ca - cb * low_im) / square;
-    double re = law->comb_atoms * c + law->comb_middle * ratio_re;
-    double im = law->comb_atoms * law->tanh_a * s + law->comb_middle * ratio_im;
+    double re = line->ends * c + line->middle * ratio_re;
+    double im = line->ends * line->tanh_a * s + line->middle * ratio_im;
     double size = fabs(theta), root = sqrt(square);
     /* numerator and denominator of the ratio, absolute; |ratio| <= 1 */
     double top_error = 12 * fabs(y * b) + 8 +
                        coth_b * (16 * fmin(fabs(y * b), 1e9) + 24 * fabs(sb));
     double low_error = 12 * fabs(y * a) + 8 + coth_a * (16 * fabs(y * a) + 24 * fabs(sa));
-    double error = law->comb_atoms * (30 * size + 24) +
-                   law->comb_middle * (1.1 * (top_error + low_error) / root + 24) + 32;
+    double error = line->ends * (30 * size + 24) +
+                   line->middle * (1.1 * (top_error + low_error) / root + 24) + 32;
     return brume_log_psi_of(re - 1, im, unit * error);
 }
 
-double brume_discrete_laplace_law_envelope(const brume_law *law, double low, double high)
+static double envelope(brume_law *law, double low, double high)
 {
+    const comb *line = law->state;
     double a = law->a, b = a * (law->shift - 1);
-    double lost = law->sech2 *
+    double lost = line->sech2 *
                   brume_smallest_sine_square(low * a * law->shift, high * a * law->shift);
     double ends = sqrt(fmax(0, 1 - lost)) * (1 + 1e-14);
     double coth_b = 1 / tanh(law->tilt * b), coth_a = 1 / tanh(law->tilt * a);
     double least = brume_smallest_sine_square(low * a, high * a);
     double middle = fmin(1, coth_b / sqrt(1 + (coth_a * coth_a - 1) * least) * (1 + 1e-12));
-    double bound = law->comb_atoms * ends + law->comb_middle * middle + 1e-14;
+    double bound = line->ends * ends + line->middle * middle + 1e-14;
     return bound < 1 ? log(bound) + 1e-15 : 0;
+}
+
+static const brume_law_family family = {.name = "discrete Laplace",
+                                        .cumulant = cumulant,
+                                        .settle = settle,
+                                        .node = node,
+                                        .envelope = envelope};
+
+brume_status brume_discrete_laplace_open(brume_law *law, brume_error *error)
+{
+    if (law->shift <= BRUME_TABLE_MOST_SHIFT)
+        return brume_atom_table_open(law, error);
+    law->family = &family;
+    law->unit = 2 * law->a;
+    law->half = fmod(law->shift, 2) != 0;
+    law->bounded = true;
+    law->top = law->a * law->shift;
+    law->log_top_mass = (double)-log1pl(expl(-(long double)law->a));
+    return brume_law_allocate(law, sizeof(comb), error);
 }

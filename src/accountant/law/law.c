@@ -1,11 +1,11 @@
-/* Opening a law from its public description, and sending each question to its family. */
-#include "accountant/law/law.h"
+/* Opening a law from its public description, and what the families share. */
+#include "accountant/law/family.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
+
+static const double unit = BRUME_UNIT;
 
 static brume_status refuse(brume_error *error, const char *what, double value, const char *range)
 {
@@ -13,104 +13,70 @@ static brume_status refuse(brume_error *error, const char *what, double value, c
                       value, range);
 }
 
-static void open_sampled(brume_law *law)
+/* What a description is made of, and the family of its law. */
+static const struct kind {
+    bool shifted, sampled;
+    brume_loss_kind inner; /* on a sample of everybody it is this one */
+    brume_law_opener *open;
+} kinds[] = {
+    [BRUME_LOSS_GAUSSIAN] = {.open = brume_gaussian_open},
+    [BRUME_LOSS_LAPLACE] = {.open = brume_laplace_open},
+    [BRUME_LOSS_PURE] = {.open = brume_pure_open},
+    [BRUME_LOSS_KARY] = {.shifted = true, .open = brume_atom_table_open},
+    [BRUME_LOSS_DISCRETE_LAPLACE] = {.shifted = true, .open = brume_discrete_laplace_open},
+    [BRUME_LOSS_DISCRETE_GAUSSIAN] = {.shifted = true, .open = brume_discrete_gaussian_open},
+    [BRUME_LOSS_POISSON_GAUSSIAN] = {.sampled = true,
+                                     .inner = BRUME_LOSS_GAUSSIAN,
+                                     .open = brume_sampled_gaussian_open},
+    [BRUME_LOSS_POISSON_PURE] = {.sampled = true,
+                                 .inner = BRUME_LOSS_PURE,
+                                 .open = brume_sampled_pure_open},
+    [BRUME_LOSS_POISSON_LAPLACE] = {.sampled = true,
+                                    .inner = BRUME_LOSS_LAPLACE,
+                                    .open = brume_sampled_laplace_open},
+    [BRUME_LOSS_POISSON_DISCRETE_LAPLACE] = {.sampled = true,
+                                             .shifted = true,
+                                             .inner = BRUME_LOSS_DISCRETE_LAPLACE,
+                                             .open = brume_atom_table_open},
+};
+
+/* The same law by the simplest description there is. */
+static brume_loss simplified(brume_loss loss)
 {
-    if (law->rate == 1) { /* every record is in the sample: the plain Gaussian */
-        law->kind = BRUME_LAW_GAUSSIAN;
-        law->a = 1 / law->a;
-        return;
+    if (loss.rate == 1 && kinds[loss.kind].sampled) { /* everybody is in the sample */
+        if (loss.kind == BRUME_LOSS_POISSON_GAUSSIAN)
+            loss.a = 1 / loss.a; /* mu of sigma */
+        loss.kind = kinds[loss.kind].inner;
+        loss.rate = 0;
     }
-    law->kind = BRUME_LAW_SAMPLED_GAUSSIAN;
-    if (law->reversed) {
-        law->bounded = true;
-        law->top = -log1p(-law->rate);
-        law->log_top_mass = -INFINITY;
-    }
+    /* two answers, and the discrete Laplace of shift 1, are the worst pure mechanism itself */
+    if ((loss.kind == BRUME_LOSS_KARY && loss.shift == 2) ||
+        (loss.kind == BRUME_LOSS_DISCRETE_LAPLACE && loss.shift == 1))
+        return (brume_loss){.kind = BRUME_LOSS_PURE, .a = loss.a};
+    if (loss.kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE && loss.shift == 1)
+        return (brume_loss){.kind = BRUME_LOSS_POISSON_PURE, .a = loss.a, .rate = loss.rate};
+    return loss;
 }
 
 brume_status brume_law_open(const brume_loss *loss, double count, bool reversed, brume_law *out,
                             brume_error *error)
 {
-    if (loss->rate == 1 && loss->kind == BRUME_LOSS_POISSON_PURE) { /* everybody is in the sample */
-        brume_loss inner = {.kind = BRUME_LOSS_PURE, .a = loss->a};
-        return brume_law_open(&inner, count, reversed, out, error);
-    }
-    if (loss->rate == 1 && loss->kind == BRUME_LOSS_POISSON_LAPLACE) {
-        brume_loss inner = {.kind = BRUME_LOSS_LAPLACE, .a = loss->a};
-        return brume_law_open(&inner, count, reversed, out, error);
-    }
-    if (loss->rate == 1 && loss->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE) {
-        brume_loss inner = {
-            .kind = BRUME_LOSS_DISCRETE_LAPLACE, .a = loss->a, .shift = loss->shift};
-        return brume_law_open(&inner, count, reversed, out, error);
-    }
-    brume_law law = {.a = loss->a, .rate = loss->rate, .shift = (double)loss->shift};
-    law.source = *loss;
-    law.multiple = 1;
-    law.count = count;
-    law.reversed = reversed;
-    law.c = -1;
-    law.wave_index = -1;
-    if (!(law.a >= 1e-300 && law.a <= 1e300))
-        return refuse(error, "a", law.a, "a number from 1e-300 to 1e300");
-    bool shifted = loss->kind == BRUME_LOSS_DISCRETE_LAPLACE ||
-                   loss->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE ||
-                   loss->kind == BRUME_LOSS_DISCRETE_GAUSSIAN || loss->kind == BRUME_LOSS_KARY;
-    bool sampled = loss->kind == BRUME_LOSS_POISSON_GAUSSIAN ||
-                   loss->kind == BRUME_LOSS_POISSON_PURE ||
-                   loss->kind == BRUME_LOSS_POISSON_LAPLACE ||
-                   loss->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
-    if (sampled && !(loss->rate > 0 && loss->rate <= 1))
-        return refuse(error, "rate", law.rate, "in (0, 1]");
+    if ((size_t)loss->kind >= sizeof kinds / sizeof *kinds || !kinds[loss->kind].open)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "this cost has no loss law");
+    const struct kind *kind = &kinds[loss->kind];
+    if (!(loss->a >= 1e-300 && loss->a <= 1e300))
+        return refuse(error, "a", loss->a, "a number from 1e-300 to 1e300");
+    if (kind->sampled && !(loss->rate > 0 && loss->rate <= 1))
+        return refuse(error, "rate", loss->rate, "in (0, 1]");
     uint64_t least = loss->kind == BRUME_LOSS_KARY ? 2 : 1;
-    if (shifted && (loss->shift < least || loss->shift > (UINT64_C(1) << 53)))
-        return refuse(error, "shift", law.shift, "an integer from 1 (k-ary: 2) to 2^53");
-    /* two answers, and the discrete Laplace of shift 1, are the worst pure mechanism itself */
-    if ((loss->kind == BRUME_LOSS_KARY && loss->shift == 2) ||
-        (loss->kind == BRUME_LOSS_DISCRETE_LAPLACE && loss->shift == 1))
-        law.source = (brume_loss){.kind = BRUME_LOSS_PURE, .a = loss->a};
-    brume_status status = BRUME_OK;
-    switch (law.source.kind) {
-    case BRUME_LOSS_GAUSSIAN:
-        law.kind = BRUME_LAW_GAUSSIAN;
-        break;
-    case BRUME_LOSS_LAPLACE:
-    case BRUME_LOSS_PURE:
-        law.kind = law.source.kind == BRUME_LOSS_PURE ? BRUME_LAW_PURE : BRUME_LAW_LAPLACE;
-        law.bounded = true;
-        law.top = law.a;
-        law.log_top_mass = law.kind == BRUME_LAW_PURE ? -log1p(exp(-law.a)) : -M_LN2;
-        law.unit = law.kind == BRUME_LAW_PURE ? 2 * law.a : 0;
-        law.half = true;
-        break;
-    case BRUME_LOSS_KARY:
-    case BRUME_LOSS_DISCRETE_LAPLACE:
-        status = brume_atoms_open(loss, &law, error);
-        break;
-    case BRUME_LOSS_DISCRETE_GAUSSIAN:
-        law.kind = BRUME_LAW_DISCRETE_GAUSSIAN;
-        law.unit = law.shift / (law.a * law.a);
-        law.half = fmod(law.shift, 2) != 0;
-        break;
-    case BRUME_LOSS_POISSON_GAUSSIAN:
-        open_sampled(&law);
-        break;
-    case BRUME_LOSS_POISSON_LAPLACE:
-        status = brume_sampled_laplace_law_open(&law, error);
-        break;
-    case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
-        if (loss->shift > 1) {
-            status = brume_atoms_open(loss, &law, error);
-            break;
-        } /* of shift 1 it is the worst pure law */
-        /* fall through */
-    case BRUME_LOSS_POISSON_PURE:
-        status = brume_sampled_pure_law_open(&law, error);
-        break;
-    case BRUME_LOSS_NONE:
-    default:
-        status = brume_fail(error, BRUME_EUNSUPPORTED, NULL, "this cost has no loss law");
-    }
+    if (kind->shifted && (loss->shift < least || loss->shift > (UINT64_C(1) << 53)))
+        return refuse(error, "shift", (double)loss->shift, "an integer from 1 (k-ary: 2) to 2^53");
+    brume_law law = {.source = simplified(*loss), .multiple = 1, .count = count, .c = -1};
+    law.a = law.source.a;
+    law.rate = law.source.rate;
+    law.shift = (double)law.source.shift;
+    law.reversed = reversed;
+    brume_status status = kinds[law.source.kind].open(&law, error);
     if (status != BRUME_OK) {
         brume_law_close(&law);
         return status;
@@ -119,110 +85,25 @@ brume_status brume_law_open(const brume_loss *loss, double count, bool reversed,
     return BRUME_OK;
 }
 
-brume_status brume_law_open_table(const double *loss, const double *log_mass, size_t atoms,
-                                  double mass_error, double count, brume_law *out,
-                                  brume_error *error)
+brume_status brume_law_allocate(brume_law *law, size_t size, brume_error *error)
 {
-    brume_law law = {.kind = BRUME_LAW_TABLE, .count = count, .c = -1, .wave_index = -1};
-    if (!brume_points_allocate(&law.points, atoms))
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a loss table");
-    memcpy(law.points.loss, loss, atoms * sizeof *loss);
-    memcpy(law.points.log_mass, log_mass, atoms * sizeof *log_mass);
-    law.points.mass_error = mass_error;
-    law.bounded = true;
-    law.top = -INFINITY;
-    for (size_t j = 0; j < atoms; j++) {
-        law.points.place[j] = 0;
-        if (loss[j] > law.top) {
-            law.top = loss[j];
-            law.log_top_mass = log_mass[j];
-        }
-    }
-    *out = law;
+    law->state = calloc(1, size);
+    if (!law->state)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a loss law");
     return BRUME_OK;
 }
 
 void brume_law_close(brume_law *law)
 {
-    free(law->points.memory);
-    free(law->shifted.memory);
-    free(law->panels);
-    law->panels = NULL;
-    law->points.memory = law->shifted.memory = NULL;
+    if (law->state && law->family->close)
+        law->family->close(law);
+    free(law->state);
+    law->state = NULL;
 }
 
 long double brume_law_cumulant(brume_law *law, double c, double *slope, double *error)
 {
-    switch (law->kind) {
-    case BRUME_LAW_GAUSSIAN: {
-        long double square = (long double)law->a * law->a, value = square * c * (c + 1.0L) / 2;
-        if (slope)
-            *slope = (double)(square * (c + 0.5L));
-        if (error) /* the parameter twice, the long doubles' own */
-            *error = 17 * BRUME_UNIT * (double)value;
-        return value;
-    }
-    case BRUME_LAW_LAPLACE:
-    case BRUME_LAW_PURE:
-        return brume_laplace_cumulant(law, c, slope, error);
-    case BRUME_LAW_SAMPLED_LAPLACE:
-        return brume_sampled_laplace_law_cumulant(law, c, slope, error);
-    case BRUME_LAW_SAMPLED_PURE:
-        return brume_sampled_pure_law_cumulant(law, c, slope, error);
-    case BRUME_LAW_DISCRETE_LAPLACE:
-        return brume_discrete_laplace_law_cumulant(law, c, slope, error);
-    case BRUME_LAW_DISCRETE_GAUSSIAN:
-        return brume_discrete_gaussian_law_cumulant(law, c, slope, error);
-    case BRUME_LAW_SAMPLED_GAUSSIAN:
-        if (!brume_sampled_gaussian_law_cover(law, c)) {
-            if (slope)
-                *slope = law->bounded ? law->top : INFINITY;
-            if (error)
-                *error = INFINITY;
-            return law->bounded ? c * law->top : INFINITY;
-        }
-        /* fall through */
-    case BRUME_LAW_TABLE:
-    default: {
-        long double value = brume_points_cumulant(law, c, slope, error);
-        if (law->source.kind == BRUME_LOSS_KARY && c * law->a < 1 && law->a < 50)
-            return brume_kary_cumulant(law, c, error);
-        if (error && law->kind == BRUME_LAW_SAMPLED_GAUSSIAN)
-            *error += 1.1 * brume_sampled_gaussian_law_real_error(law, c);
-        return value;
-    }
-    }
-}
-
-double brume_law_cumulant_rough(brume_law *law, double c, double *slope)
-{
-    if (law->kind == BRUME_LAW_LAPLACE || law->kind == BRUME_LAW_PURE)
-        return brume_laplace_cumulant_rough(law, c, slope);
-    if (law->kind == BRUME_LAW_SAMPLED_LAPLACE)
-        return brume_sampled_laplace_law_cumulant_rough(law, c, slope);
-    if (law->kind == BRUME_LAW_DISCRETE_GAUSSIAN)
-        return brume_discrete_gaussian_law_cumulant_rough(law, c, slope);
-    return (double)brume_law_cumulant(law, c, slope, NULL);
-}
-
-bool brume_law_factor(const brume_law *law, double y, double *re, double *im, double *error)
-{
-    if (law->kind == BRUME_LAW_LAPLACE) {
-        brume_laplace_rest(law, y, re, im, error);
-        *re += 1;
-    } else if (law->kind == BRUME_LAW_PURE) {
-        double s, c, size = fabs(y * law->a);
-        sincos(y * law->a, &s, &c);
-        *re = c;
-        *im = law->tanh_a * s;
-        /* sine and cosine by 12 units of theta and 4 beside, tanh by 14 units */
-        *error = BRUME_UNIT * (17 * size * fmax(fabs(s), law->tanh_a) + 24 * fabs(*im) + 6);
-    } else {
-        return false;
-    }
-    double square = *re * *re + *im * *im;
-    *error = square > 1e-200 ? *error / sqrt(square) + 2 * BRUME_UNIT : 1;
-    return true;
+    return law->family->cumulant(law, c, slope, error);
 }
 
 bool brume_law_settle(brume_law *law, double c)
@@ -231,83 +112,22 @@ bool brume_law_settle(brume_law *law, double c)
         return true;
     law->c = c;
     law->tilt = c + 0.5;
-    law->band_low = NAN;
-    switch (law->kind) {
-    case BRUME_LAW_GAUSSIAN:
-        break;
-    case BRUME_LAW_LAPLACE:
-    case BRUME_LAW_PURE:
-        brume_laplace_settle(law);
-        break;
-    case BRUME_LAW_SAMPLED_LAPLACE:
-        return brume_sampled_laplace_law_settle(law);
-    case BRUME_LAW_SAMPLED_PURE:
-        brume_sampled_pure_law_settle(law);
-        break;
-    case BRUME_LAW_DISCRETE_LAPLACE:
-        brume_discrete_laplace_law_settle(law);
-        break;
-    case BRUME_LAW_DISCRETE_GAUSSIAN:
-        return brume_discrete_gaussian_law_settle(law);
-    case BRUME_LAW_SAMPLED_GAUSSIAN:
-        return brume_sampled_gaussian_law_settle(law);
-    case BRUME_LAW_TABLE:
-        brume_points_settle(law);
-        break;
-    }
-    return true;
+    return !law->family->settle || law->family->settle(law);
 }
 
 brume_log_psi brume_law_node(brume_law *law, long index, double h)
 {
-    double y = (double)index * h;
-    switch (law->kind) {
-    case BRUME_LAW_GAUSSIAN:
-        return brume_gaussian_node(law, y);
-    case BRUME_LAW_LAPLACE:
-        return brume_laplace_node(law, y);
-    case BRUME_LAW_PURE:
-        return brume_pure_node(law, y);
-    case BRUME_LAW_SAMPLED_LAPLACE:
-        return brume_sampled_laplace_law_node(law, y);
-    case BRUME_LAW_SAMPLED_PURE:
-        return brume_sampled_pure_law_node(law, y);
-    case BRUME_LAW_DISCRETE_LAPLACE:
-        return brume_discrete_laplace_law_node(law, y);
-    case BRUME_LAW_DISCRETE_GAUSSIAN:
-        if (law->a >= 1)
-            return brume_discrete_gaussian_law_node(law, y);
-        /* fall through */
-    case BRUME_LAW_TABLE:
-    default:
-        return brume_points_node(law, index, h);
-    case BRUME_LAW_SAMPLED_GAUSSIAN:
-        return brume_sampled_gaussian_law_node(law, index, h);
-    }
+    return law->family->node(law, index, h);
 }
 
 double brume_law_envelope(brume_law *law, double low, double high)
 {
-    switch (law->kind) {
-    case BRUME_LAW_GAUSSIAN:
-        return -0.5 * (law->a * low) * (law->a * low) * (1 - 1e-12);
-    case BRUME_LAW_LAPLACE:
-    case BRUME_LAW_PURE:
-        return brume_laplace_envelope(law, low, high);
-    case BRUME_LAW_SAMPLED_LAPLACE:
-        return brume_sampled_laplace_law_envelope(law, low, high);
-    case BRUME_LAW_SAMPLED_PURE:
-        return brume_sampled_pure_law_envelope(law, low, high);
-    case BRUME_LAW_DISCRETE_LAPLACE:
-        return brume_discrete_laplace_law_envelope(law, low, high);
-    case BRUME_LAW_DISCRETE_GAUSSIAN:
-        return brume_discrete_gaussian_law_envelope(law, low, high);
-    case BRUME_LAW_SAMPLED_GAUSSIAN:
-        return brume_sampled_gaussian_law_envelope(law, low, high);
-    case BRUME_LAW_TABLE:
-    default:
-        return brume_points_band(law, low, high);
-    }
+    return law->family->envelope(law, low, high);
+}
+
+double brume_law_node_cost(const brume_law *law)
+{
+    return law->family->node_cost ? law->family->node_cost(law) : 200;
 }
 
 bool brume_top_atom(const brume_law *laws, size_t count, double *top, double *log_mass)
@@ -322,4 +142,70 @@ bool brume_top_atom(const brume_law *laws, size_t count, double *top, double *lo
     *top = sum;
     *log_mass = mass;
     return true;
+}
+
+brume_log_psi brume_log_psi_of(double z_re, double z_im, double z_error)
+{
+    brume_log_psi out;
+    double square = 2 * z_re + z_re * z_re + z_im * z_im; /* |psi|^2 - 1 */
+    double modulus = brume_modulus(1 + z_re, z_im);
+    if (modulus < 1e-150)
+        modulus = 1e-150;
+    out.re = square > -0.75 ? 0.5 * log1p(square) : log(modulus);
+    out.im = atan2(z_im, 1 + z_re);
+    /* |log(psi + d) - log psi| <= 1.1 |d/psi| for |d/psi| <= 0.15; the square costs 4 roundings of
+     * its terms, halved, over |psi|^2; log1p and atan2 cost 2 ulp of their values. */
+    double rounding = 2 * unit * (2 * fabs(z_re) + z_re * z_re + z_im * z_im) /
+                          (modulus * modulus) +
+                      4 * unit * (fabs(out.re) + fabs(out.im));
+    if (square <= -0.75)
+        rounding += 8 * unit / modulus;
+    double ratio = z_error / modulus;
+    out.error = ratio <= 0.15 ? 1.1 * ratio + 1.1 * rounding : 1;
+    /* log(modulus + z_error) <= log modulus + ratio, of which re is a rounding */
+    out.ceiling = fmin(0, out.error <= 0.15 ? out.re + ratio + 1.1 * rounding
+                                            : log(modulus + z_error) + 8 * unit);
+    return out;
+}
+
+/* Is there a zero of the sine in [low, high], or next to it? */
+static bool passes_zero(double low, double high)
+{
+    return !(high < 1e12) || floor(low / M_PI - 1e-9) < floor(high / M_PI + 1e-9);
+}
+
+double brume_smallest_sine_square(double low, double high)
+{
+    if (passes_zero(low, high))
+        return 0;
+    double least = fmin(fabs(sin(low)), fabs(sin(high))) - 4e-15 * high;
+    return least > 0 ? least * least * (1 - 1e-12) : 0;
+}
+
+/* Within 8 long units, relative: q expm1(l) by 3, and log1p or log there by 1.5 of that and 2. */
+long double brume_sampled_log_ratio(long double loss, long double rate)
+{
+    if (loss > 11000) /* beyond a long double; log q > -745 */
+        return loss + logl(rate);
+    long double rest = rate * expm1l(loss);
+    if (rest < -0.5L) /* 1 - q is exact here, and nothing cancels */
+        return logl((1 - rate) + rate * expl(loss));
+    return log1pl(rest);
+}
+
+/* e^{cx} - 1 + c (e^{-x} - 1) >= 0, of which nothing is left at x = 0 to first order. */
+long double brume_bend(long double c, long double x, bool series)
+{
+    if (!series)
+        return expm1l(c * x) + c * expm1l(-x);
+    /* sum over n >= 2 of x^n (c^n + c (-1)^n)/n!; the first term is c (c+1) x^2/2, the others are
+     * below half of it together */
+    long double sum = 0, grown = c * x, turned = -x, factor = 1;
+    for (int n = 2; n < 20; n++) {
+        grown *= c * x;
+        turned *= -x;
+        factor /= n;
+        sum += (grown + c * turned) * factor;
+    }
+    return sum;
 }

@@ -1,16 +1,16 @@
-/* Losses that are finite sums: tables of atoms (and the real quadrature of the subsampled Gaussian,
- * of which only the cumulant and the tilted weights are used).
+/* Losses that are finite sums: tables of atoms, and the real quadrature of the subsampled Gaussian,
+ * of which only the cumulant and the tilted weights are used.
  *
  * psi - 1 = sum_j v_j (exp(i y l_j) - 1), v_j the tilted weights; consecutive nodes turn the waves
  * v_j exp(i y l_j) by one complex product, with a fresh sine and cosine every 8 nodes.
- * Promise: |error of psi - 1| <= brume_points_error, see proofs/accountant/law.md, section law.2.
- */
-#include "accountant/law/law.h"
+ * Promise: |error of psi - 1| <= psi_error, see proofs/accountant/law.md, section law.2. */
+#include "accountant/law/points.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "accountant/law/family.h"
 #include "accountant/law/waves.h"
 #include "number/elementary.h"
 #include "number/elementary_body.h"
@@ -44,7 +44,20 @@ bool brume_points_allocate(brume_points *points, size_t count)
     points->memory = memory;
     points->count = count;
     points->live = 0;
+    brume_points_restart(points);
     return true;
+}
+
+void brume_points_close(brume_points *points)
+{
+    free(points->memory);
+    points->memory = NULL;
+}
+
+void brume_points_restart(brume_points *points)
+{
+    points->wave_index = -1;
+    points->envelope_low = NAN;
 }
 
 /* The largest of c l_j + log m_j. */
@@ -109,10 +122,9 @@ BRUME_BODY void drop_body(const double *restrict exponent, size_t count, double 
 BRUME_PATHS(static, drop, (const double *exponent, size_t count, double *weight),
             (exponent, count, weight))
 
-static void weigh(const brume_law *law, double c, double most, size_t from, size_t count,
+static void weigh(const brume_points *p, double c, double most, size_t from, size_t count,
                   double *exponent, double *weight, double *deviation)
 {
-    const brume_points *p = &law->points;
     exponents(p->loss + from, p->log_mass + from, c, most, count, exponent);
     brume_vector_exp(exponent, weight, count);
     drop(exponent, count, weight);
@@ -192,15 +204,14 @@ BRUME_PATHS(static, add_deviations,
              size_t count, totals *out),
             (weight, loss, deviation, moved, count, out))
 
-long double brume_points_cumulant(const brume_law *law, double c, double *slope, double *error)
+long double brume_points_cumulant(const brume_points *p, double c, double *slope, double *error)
 {
-    const brume_points *p = &law->points;
     double most, exponent[BLOCK], weight[BLOCK], deviation[BLOCK];
     largest(p->loss, p->log_mass, c, p->count, &most);
     totals all = {0};
     for (size_t from = 0; from < p->count; from += BLOCK) {
         size_t count = p->count - from < BLOCK ? p->count - from : BLOCK;
-        weigh(law, c, most, from, count, exponent, weight, error ? deviation : NULL);
+        weigh(p, c, most, from, count, exponent, weight, error ? deviation : NULL);
         add_moments(weight, p->loss + from, count, &all);
         if (error)
             add_deviations(weight, p->loss + from, deviation, p->moved + from, count, &all);
@@ -213,16 +224,15 @@ long double brume_points_cumulant(const brume_law *law, double c, double *slope,
     return (long double)most + logl((long double)all.weight);
 }
 
-void brume_points_settle(brume_law *law)
+void brume_points_settle(brume_points *p, double c)
 {
-    brume_points *p = &law->points;
-    double c = law->c, most, exponent[BLOCK], weight[BLOCK], error[BLOCK];
+    double most, exponent[BLOCK], weight[BLOCK], error[BLOCK];
     double *deviation = p->wave_re, *moved = p->wave_im; /* until waves are made */
     largest(p->loss, p->log_mass, c, p->count, &most);
     size_t live = 0;
     for (size_t from = 0; from < p->count; from += BLOCK) {
         size_t count = p->count - from < BLOCK ? p->count - from : BLOCK;
-        weigh(law, c, most, from, count, exponent, weight, error);
+        weigh(p, c, most, from, count, exponent, weight, error);
         for (size_t j = 0; j < count; j++) {
             if (exponent[j] < cut)
                 continue;
@@ -238,54 +248,51 @@ void brume_points_settle(brume_law *law)
     add_moments(p->weight, p->atom, live, &all);
     add_deviations(p->weight, p->atom, deviation, moved, live, &all);
     double sum = all.weight;
-    law->loss_error = all.moved / sum;
+    p->loss_error = all.moved / sum;
     for (size_t j = 0; j < live; j++)
         p->weight[j] /= sum;
     p->live = live;
-    law->mean_size = all.size / sum * (1 + 1e-9);
-    law->error_size = (all.spread + all.deviation * all.size / sum) / sum;
-    law->error_sum = 2 * all.deviation / sum + (double)p->count * exp(cut);
-    law->wave_index = -1;
+    p->mean_size = all.size / sum * (1 + 1e-9);
+    p->error_size = (all.spread + all.deviation * all.size / sum) / sum;
+    p->error_sum = 2 * all.deviation / sum + (double)p->count * exp(cut);
+    brume_points_restart(p);
 }
 
-double brume_points_error(const brume_law *law, double y)
+static double psi_error(const brume_points *p, double y)
 {
     y = fabs(y);
     /* y l by 12 units and 16 turns of 4 units each; sums of 16-blocks; the weights' own errors
      * move sum v_j (e^{i y l_j} - 1) by at most min(y * error_size, 2 * error_sum) */
-    double blocks = (double)(law->points.live / 16) + 20;
-    double fresh = fmin(y * law->mean_size, 2);
-    double error = unit * (y * (16 * law->mean_size + law->loss_error) + (76 + blocks) * fresh) +
-                   fmin(y * law->error_size * 1.1, 2.2 * law->error_sum) +
-                   (double)law->points.count * exp(cut);
+    double blocks = (double)(p->live / 16) + 20;
+    double fresh = fmin(y * p->mean_size, 2);
+    double error = unit * (y * (16 * p->mean_size + p->loss_error) + (76 + blocks) * fresh) +
+                   fmin(y * p->error_size * 1.1, 2.2 * p->error_sum) + (double)p->count * exp(cut);
     return error;
 }
 
 /* Stand the waves at node `index`, and sum them. */
-static void turn_waves(brume_law *law, long index, double h, double *sum_re, double *sum_im)
+static void turn_waves(brume_points *p, long index, double h, double *sum_re, double *sum_im)
 {
-    brume_points *p = &law->points;
-    bool new_step = law->wave_index < 0 || law->wave_step != h;
+    bool new_step = p->wave_index < 0 || p->wave_step != h;
     size_t rows = brume_wave_rows(p->live);
     if (new_step)
         brume_waves_start(&(brume_waves){.loss = p->atom}, p->live, h, p->turn_re, p->turn_im);
-    if (new_step || law->wave_index != index - 1 || index % FRESH == 0) {
+    if (new_step || p->wave_index != index - 1 || index % FRESH == 0) {
         brume_waves waves = {.loss = p->atom, .weight = p->weight};
         brume_waves_start(&waves, p->live, (double)index * h, p->wave_re, p->wave_im);
         brume_waves_sum(p->wave_re, p->wave_im, rows, sum_re, sum_im);
     } else {
         brume_waves_turn(p->wave_re, p->wave_im, p->turn_re, p->turn_im, rows, sum_re, sum_im);
     }
-    law->wave_index = index;
-    law->wave_step = h;
+    p->wave_index = index;
+    p->wave_step = h;
 }
 
 enum { FEW = 32 };
 
-static brume_log_psi few_points(const brume_law *law, double y)
+static brume_log_psi few_points(const brume_points *p, double y)
 {
     /* directly, without cancellation near y = 0 */
-    const brume_points *p = &law->points;
     double z_re = 0, z_im = 0, angle[FEW], s[FEW], c[FEW];
     for (size_t j = 0; j < p->live; j++)
         angle[j] = 0.5 * y * p->atom[j];
@@ -294,25 +301,24 @@ static brume_log_psi few_points(const brume_law *law, double y)
         z_re -= 2 * p->weight[j] * s[j] * s[j];
         z_im += 2 * p->weight[j] * s[j] * c[j];
     }
-    return brume_log_psi_of(z_re, z_im, brume_points_error(law, y));
+    return brume_log_psi_of(z_re, z_im, psi_error(p, y));
 }
 
-brume_log_psi brume_points_node(brume_law *law, long index, double h)
+brume_log_psi brume_points_node(brume_points *p, long index, double h)
 {
     double y = (double)index * h, re, im;
-    if (law->points.live <= FEW)
-        return few_points(law, y);
-    turn_waves(law, index, h, &re, &im);
+    if (p->live <= FEW)
+        return few_points(p, y);
+    turn_waves(p, index, h, &re, &im);
     /* here psi itself is summed: the weights sum to 1 within live/16 + 20 units; 7 turns of 6 units
      * and a start of 6 */
-    double whole = unit * ((double)law->points.live / 8 + 80);
-    return brume_log_psi_of(re - 1, im, brume_points_error(law, y) + whole);
+    double whole = unit * ((double)p->live / 8 + 80);
+    return brume_log_psi_of(re - 1, im, psi_error(p, y) + whole);
 }
 
 /* |psi(low)|, a bound */
-static double modulus_at(const brume_law *law, double low)
+static double modulus_at(const brume_points *p, double low)
 {
-    const brume_points *p = &law->points;
     double re = 0, im = 0, wave_re[BLOCK], wave_im[BLOCK];
     for (size_t from = 0; from < p->live; from += BLOCK) {
         size_t count = p->live - from < BLOCK ? p->live - from : BLOCK;
@@ -323,18 +329,18 @@ static double modulus_at(const brume_law *law, double low)
         re += block_re;
         im += block_im;
     }
-    return brume_modulus(re, im) + brume_points_error(law, low) + unit * (double)(p->live + 8);
+    return brume_modulus(re, im) + psi_error(p, low) + unit * (double)(p->live + 8);
 }
 
-double brume_points_band(brume_law *law, double low, double high)
+double brume_points_envelope(brume_points *p, double low, double high)
 {
     if (!(high < 1e12))
         return 0;
-    if (law->band_low != low) {
-        law->band_near = modulus_at(law, low);
-        law->band_low = low;
+    if (p->envelope_low != low) {
+        p->modulus_low = modulus_at(p, low);
+        p->envelope_low = low;
     }
     /* |psi| is Lipschitz in y with constant E|L - m| <= 2 E|L|, and with E|L| itself */
-    double bound = law->band_near + (high - low) * law->mean_size;
+    double bound = p->modulus_low + (high - low) * p->mean_size;
     return bound < 1 ? log(bound) : 0;
 }

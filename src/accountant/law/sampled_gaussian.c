@@ -11,8 +11,7 @@
  * The range is cut where the tilted tail is below 1e-18. */
 #include "accountant/law/sampled_gaussian.h"
 
-#include <math.h>
-
+#include "accountant/law/family.h"
 #include "accountant/law/waves.h"
 #include "number/elementary.h"
 #include "number/elementary_body.h"
@@ -101,10 +100,11 @@ double brume_strip_step(const brume_law *law, double c, double height, double wi
     return 2 * M_PI * height / (exponent_goal + log1p(brume_strip_growth(law, c, width)));
 }
 
-double brume_sampled_gaussian_law_real_error(const brume_law *law, double c)
+double brume_sampled_real_error(const brume_law *law, double c)
 {
+    const brume_sampled_tables *tables = law->state;
     double d = brume_strip_height(law, c);
-    return 2 * brume_strip_growth(law, c, d) / expm1(2 * M_PI * d / law->step) * 1.01 + 2e-18;
+    return 2 * brume_strip_growth(law, c, d) / expm1(2 * M_PI * d / tables->step) * 1.01 + 2e-18;
 }
 
 /* log of the standard normal tail Q(z), an upper bound for z > 0. */
@@ -155,16 +155,18 @@ static double right_tail(const brume_law *law, double c, double high)
     return sum;
 }
 
-bool brume_sampled_gaussian_law_cover(brume_law *law, double c)
+bool brume_sampled_gaussian_cover(brume_law *law, double c)
 {
-    if (law->points.memory && c <= law->covered)
+    brume_sampled_tables *tables = law->state;
+    brume_points *p = &tables->real;
+    if (p->memory && c <= tables->covered)
         return true;
-    if (law->uncovered > 0 && c >= law->uncovered)
+    if (tables->uncovered > 0 && c >= tables->uncovered)
         return false;
-    double most = law->points.memory ? 4 * c : fmax(2 * c, 4), sigma = law->a;
+    double most = p->memory ? 4 * c : fmax(2 * c, 4), sigma = law->a;
     double strip = brume_strip_height(law, most),
            spacing = brume_strip_step(law, most, strip, strip);
-    double longest = spacing * (law->most_points > 0 ? law->most_points : BRUME_SAMPLED_MOST);
+    double longest = spacing * (tables->most_points > 0 ? tables->most_points : BRUME_SAMPLED_MOST);
     double low = -9.8 * sigma, high = fmax(9.8 * sigma, 1), step = 0.5 * sigma;
     for (; high - low < longest && left_tail(law, most, low) > 5e-19; step *= 1.1)
         low -= step;
@@ -172,18 +174,17 @@ bool brume_sampled_gaussian_law_cover(brume_law *law, double c)
     for (; high - low < longest && right_tail(law, most, high) > 5e-19; step *= 1.1)
         high += step;
     if (!(high - low < longest)) {
-        law->uncovered = c;
+        tables->uncovered = c;
         return false;
     }
     double points = ceil((high - low) / spacing) + 2;
-    if (!brume_points_allocate(&law->points, (size_t)points))
+    if (!brume_points_allocate(p, (size_t)points))
         return false;
-    law->step = spacing;
-    brume_points *p = &law->points;
+    tables->step = spacing;
     long double square = 2 * (long double)sigma * sigma;
-    long double scale = logl((long double)law->step / sigma) - 0.5L * logl(2 * M_PIl);
+    long double scale = logl((long double)tables->step / sigma) - 0.5L * logl(2 * M_PIl);
     for (size_t j = 0; j < p->count; j++) {
-        double x = low + law->step * (double)j;
+        double x = low + tables->step * (double)j;
         long double l = log_ratio(law, x), normal = scale - (long double)x * x / square;
         p->place[j] = x;
         p->loss[j] = (double)(law->reversed ? -l : l);
@@ -191,9 +192,7 @@ bool brume_sampled_gaussian_law_cover(brume_law *law, double c)
     }
     brume_sampled_loss_errors(law, p->place, p->count, p->moved);
     p->mass_error = 8 * unit;
-    law->range_lower = low;
-    law->range_upper = high;
-    law->covered = most;
+    tables->covered = most;
     return true;
 }
 
@@ -202,10 +201,12 @@ bool brume_sampled_gaussian_law_cover(brume_law *law, double c)
  * (c+2)/(4 sigma^4) (added: (1-c)/(4 sigma^4)). */
 static void build_layers(brume_law *law)
 {
-    brume_points *p = &law->points;
+    brume_sampled_tables *tables = law->state;
+    brume_points *p = &tables->real;
     double square = law->a * law->a, *density = p->wave_re; /* the real table has no waves */
     double bend = law->reversed ? 1 - law->c : law->c + 2;
-    double dip = exp(-law->step * law->step * fmax(0, bend) / (32 * square * square)) * (1 - 1e-9);
+    double dip = exp(-tables->step * tables->step * fmax(0, bend) / (32 * square * square)) *
+                 (1 - 1e-9);
     size_t mode = 0;
     for (size_t at = 0; at < p->live; at += BLOCK) {
         double t[BLOCK], power[BLOCK];
@@ -214,7 +215,7 @@ static void build_layers(brume_law *law)
         brume_vector_exp(t, power, count);
         for (size_t j = 0; j < count; j++) {
             double slope = law->rate * power[j] / (square * (1 - law->rate + law->rate * power[j]));
-            density[at + j] = p->weight[at + j] / law->step / slope * dip;
+            density[at + j] = p->weight[at + j] / tables->step / slope * dip;
         }
     }
     for (size_t j = 0; j < p->live; j++)
@@ -222,7 +223,7 @@ static void build_layers(brume_law *law)
             mode = j;
     size_t from = mode, to = mode;
     double least = INFINITY;
-    for (int i = 0; i < BRUME_LAW_LAYERS; i++) {
+    for (int i = 0; i < BRUME_SAMPLED_LAYERS; i++) {
         double threshold = density[mode] * exp(-0.5 * (i + 1));
         while (from > 0 && density[from - 1] >= threshold)
             from--;
@@ -230,23 +231,86 @@ static void build_layers(brume_law *law)
             to++;
         for (size_t j = from; j <= to; j++)
             least = fmin(least, density[j]);
-        law->layer_height[i] = least;
-        law->layer_length[i] = fabs(p->atom[to] - p->atom[from]) * (1 - 1e-12);
+        tables->layer_height[i] = least;
+        tables->layer_length[i] = fabs(p->atom[to] - p->atom[from]) * (1 - 1e-12);
     }
 }
 
-bool brume_sampled_gaussian_law_settle(brume_law *law)
+static bool settle(brume_law *law)
 {
-    law->band_low = NAN;
-    if (!brume_sampled_gaussian_law_cover(law, law->c)) {
-        if (!law->points.memory)
+    brume_sampled_tables *tables = law->state;
+    tables->envelope_low = NAN;
+    if (!brume_sampled_gaussian_cover(law, law->c)) {
+        if (!tables->real.memory)
             return false;
         brume_sampled_claim_nothing(law);
-        for (int i = 0; i < BRUME_LAW_LAYERS; i++)
-            law->layer_height[i] = law->layer_length[i] = 0;
+        for (int i = 0; i < BRUME_SAMPLED_LAYERS; i++)
+            tables->layer_height[i] = tables->layer_length[i] = 0;
         return true;
     }
-    brume_points_settle(law);
+    brume_points_settle(&tables->real, law->c);
     build_layers(law);
     return brume_sampled_lay(law);
+}
+
+static long double cumulant(brume_law *law, double c, double *slope, double *error)
+{
+    brume_sampled_tables *tables = law->state;
+    if (!brume_sampled_gaussian_cover(law, c)) {
+        if (slope)
+            *slope = law->bounded ? law->top : INFINITY;
+        if (error)
+            *error = INFINITY;
+        return law->bounded ? c * law->top : INFINITY;
+    }
+    long double value = brume_points_cumulant(&tables->real, c, slope, error);
+    if (error)
+        *error += 1.1 * brume_sampled_real_error(law, c);
+    return value;
+}
+
+static double node_cost(const brume_law *law)
+{
+    return 1.5 * (double)brume_sampled_tables_of(law)->moved.live;
+}
+
+static void close_tables(brume_law *law)
+{
+    brume_sampled_tables *tables = law->state;
+    brume_points_close(&tables->real);
+    brume_points_close(&tables->moved);
+}
+
+static const brume_law_family family = {.name = "Gaussian on a Poisson sample",
+                                        .cumulant = cumulant,
+                                        .settle = settle,
+                                        .node = brume_sampled_node,
+                                        .envelope = brume_sampled_envelope,
+                                        .node_cost = node_cost,
+                                        .close = close_tables};
+
+brume_status brume_sampled_gaussian_open(brume_law *law, brume_error *error)
+{
+    law->family = &family;
+    law->orders_differ = true;
+    if (law->reversed) {
+        law->bounded = true;
+        law->top = -log1p(-law->rate);
+        law->log_top_mass = -INFINITY;
+    }
+    return brume_law_allocate(law, sizeof(brume_sampled_tables), error);
+}
+
+bool brume_law_is_sampled_gaussian(const brume_law *law)
+{
+    return law->family == &family;
+}
+
+void brume_sampled_gaussian_limit(brume_law *law, double most_points)
+{
+    brume_sampled_tables *tables = law->state;
+    if (!brume_law_is_sampled_gaussian(law))
+        return;
+    tables->most_points = most_points;
+    tables->uncovered = 0;
 }

@@ -1,12 +1,11 @@
 /* The subsampled Gaussian on the moved line Im x = d: psi by a table that serves every y. See
- * law_sampled.c and proofs/accountant/law.md, section law.3.
+ * sampled_gaussian.c and proofs/accountant/law.md, section law.3.
  *
  * psi(y) = sum w_j exp(i y lambda_j), w_j complex, Im lambda_j >= 0. Promise: |error of psi| as
- * brume_sampled_gaussian_law_node and the envelope say, for every parameter within its 8 units. */
+ * brume_sampled_node and the envelope say, for every parameter within its 8 units. */
 #include "accountant/law/sampled_gaussian.h"
 
-#include <math.h>
-
+#include "accountant/law/family.h"
 #include "accountant/law/waves.h"
 #include "number/elementary.h"
 #include "number/elementary_body.h"
@@ -18,15 +17,16 @@ static const double unit = BRUME_UNIT;
 /* No table reaches this line: nothing is claimed of psi but |psi| <= 1. */
 void brume_sampled_claim_nothing(brume_law *law)
 {
-    law->shift_error = 2; /* |psi - 1| is not above it */
-    law->shifted.live = 0;
+    brume_sampled_tables *tables = law->state;
+    tables->rule_error = 2; /* |psi - 1| is not above it */
+    tables->moved.live = 0;
 }
 
 /* log r(x + id) = atom + i spot, removed, and log of N0(x + id) r^power = weight + i wave_im, for a
  * block of places; added: at x - id, everything conjugate. */
 static void fill_shifted(brume_law *law, size_t from, double angle, double power)
 {
-    brume_points *p = &law->shifted;
+    brume_points *p = &brume_sampled_tables_of(law)->moved;
     size_t count = p->count - from < BLOCK ? p->count - from : BLOCK;
     double square = law->a * law->a, q = law->rate, sign = law->reversed ? -1 : 1;
     double cosine = cos(angle), sine = sin(angle), half = sin(0.5 * angle);
@@ -125,20 +125,22 @@ BRUME_PATHS(static, finish_shifted,
  * loss + i log_mass (they are complex), psi(y) = sum w_j exp(i y lambda_j). */
 bool brume_sampled_lay(brume_law *law)
 {
+    brume_sampled_tables *tables = law->state;
     double sigma = law->a, square = sigma * sigma, c = law->c;
     double height = 0.5 * brume_strip_height(law, c), angle = height / square;
     double step = brume_strip_step(law, c, height, 2 * height);
     /* only where the real tilted weights are alive */
-    const brume_points *real = &law->points;
-    double low = real->spot[0] - 2 * law->step, high = real->spot[real->live - 1] + 2 * law->step;
+    const brume_points *real = &tables->real;
+    double low = real->spot[0] - 2 * tables->step,
+           high = real->spot[real->live - 1] + 2 * tables->step;
     double points = ceil((high - low) / step) + 1;
     if (!(points < BRUME_SAMPLED_MOST)) {
         brume_sampled_claim_nothing(law);
         return true;
     }
-    if (!brume_points_allocate(&law->shifted, (size_t)points))
+    if (!brume_points_allocate(&tables->moved, (size_t)points))
         return false;
-    brume_points *p = &law->shifted;
+    brume_points *p = &tables->moved;
     double power = law->reversed ? -c : c + 1, top = -INFINITY;
     for (size_t j = 0; j < p->count; j++)
         p->place[j] = low + step * (double)j;
@@ -153,19 +155,19 @@ bool brume_sampled_lay(brume_law *law)
     shifted_sums all = {.sum_re = sum_re, .sum_im = sum_im, .top = top, .power = fabs(power)};
     finish_shifted(p->loss, p->log_mass, p->weight, p->atom, p->spot, p->wave_im, p->place,
                    p->moved, p->doubt, p->count, square, &all);
-    law->shift_size = all.size;
-    law->shift_moment = all.moment;
-    law->shift_deviation = all.deviation;
-    law->shift_spread = all.spread;
-    law->loss_error = all.moved;
+    tables->size = all.size;
+    tables->moment = all.moment;
+    tables->deviation = all.deviation;
+    tables->spread = all.spread;
+    tables->moved.loss_error = all.moved;
     p->live = p->count;
-    law->shift_height = height;
-    law->shift_step = step;
+    tables->height = height;
+    tables->moved_step = step;
     double growth = 1 + brume_strip_growth(law, c, 2 * height);
-    law->shift_error = 2.2 * (growth / expm1(2 * M_PI * height / step) + 1e-17);
+    tables->rule_error = 2.2 * (growth / expm1(2 * M_PI * height / step) + 1e-17);
     /* between points log|w| rises above its ends by at most step^2/8 of its curvature */
-    law->shift_bend = exp(step * step / 8 * (1 / square + fabs(power) / (square * square)));
-    law->wave_index = -1;
+    tables->bend = exp(step * step / 8 * (1 / square + fabs(power) / (square * square)));
+    brume_points_restart(p);
     return true;
 }
 
@@ -204,9 +206,8 @@ static void waves_at(const brume_points *p, size_t from, double y, double *re, d
         re[j] = im[j] = 0;
 }
 
-static void direct_sum(const brume_law *law, double y, double *re, double *im)
+static void direct_sum(const brume_points *p, double y, double *re, double *im)
 {
-    const brume_points *p = &law->shifted;
     double sum_re = 0, sum_im = 0;
     for (size_t from = 0; from < p->live; from += BLOCK) {
         double wave_re[BLOCK], wave_im[BLOCK], part_re, part_im;
@@ -220,15 +221,15 @@ static void direct_sum(const brume_law *law, double y, double *re, double *im)
     *im = sum_im;
 }
 
-static double direct_error(const brume_law *law, double y)
+static double direct_error(const brume_sampled_tables *tables, double y)
 {
-    double fresh = fmin(y * law->shift_moment, 2 * law->shift_size);
-    return unit * (y * (20 * law->shift_moment + law->loss_error) +
-                   (60 + (double)law->shifted.live) * fresh) +
-           fmin(y * (law->shift_spread + law->shift_deviation * law->shift_moment),
-                2 * law->shift_deviation * (1 + law->shift_size)) *
+    double fresh = fmin(y * tables->moment, 2 * tables->size);
+    return unit * (y * (20 * tables->moment + tables->moved.loss_error) +
+                   (60 + (double)tables->moved.live) * fresh) +
+           fmin(y * (tables->spread + tables->deviation * tables->moment),
+                2 * tables->deviation * (1 + tables->size)) *
                1.1 +
-           law->shift_error;
+           tables->rule_error;
 }
 
 /* Sums of weights and doubts times min(y (|l| + d), 2), a bound of |exp(i y lambda_j) - 1|, over
@@ -259,10 +260,11 @@ BRUME_PATHS(static, add_swings,
 /* Stand the waves z_j = w_j (exp(i y lambda_j) - 1) at node `index`, fresh every 16 nodes, else
  * from those of the node before: z_j turned by exp(i h lambda_j), and w_j (exp(i h lambda_j) - 1).
  * So they stay small, and their errors too, where psi is near 1. Their sum is returned. */
-static void turn_waves(brume_law *law, long index, double h, double *sum_re, double *sum_im)
+static void turn_waves(brume_sampled_tables *tables, long index, double h, double *sum_re,
+                       double *sum_im)
 {
-    brume_points *p = &law->shifted;
-    bool new_step = law->wave_index < 0 || law->wave_step != h;
+    brume_points *p = &tables->moved;
+    bool new_step = p->wave_index < 0 || p->wave_step != h;
     size_t rows = brume_wave_rows(p->live);
     if (new_step) {
         brume_waves turns = {.loss = p->atom, .decay = p->spot};
@@ -270,62 +272,65 @@ static void turn_waves(brume_law *law, long index, double h, double *sum_re, dou
         brume_waves_start(&turns, p->live, h, p->turn_re, p->turn_im);
         for (size_t from = 0; from < p->live; from += BLOCK)
             waves_at(p, from, h, p->gain_re + from, p->gain_im + from);
-        add_swings(p, rows, h, &law->wave_gain, &unused);
+        add_swings(p, rows, h, &tables->wave_gain, &unused);
     }
-    if (new_step || law->wave_index != index - 1 || index % FRESH == 0) {
+    if (new_step || p->wave_index != index - 1 || index % FRESH == 0) {
         double y = (double)index * h;
         for (size_t from = 0; from < p->live; from += BLOCK)
             waves_at(p, from, y, p->wave_re + from, p->wave_im + from);
         brume_waves_sum(p->wave_re, p->wave_im, rows, sum_re, sum_im);
         /* until they are fresh again */
-        add_swings(p, rows, y + (FRESH - 1) * h, &law->wave_size, &law->wave_doubt);
+        add_swings(p, rows, y + (FRESH - 1) * h, &tables->wave_size, &tables->wave_doubt);
     } else {
         brume_waves_gain(p->wave_re, p->wave_im, (const double *[]){p->turn_re, p->turn_im},
                          (const double *[]){p->gain_re, p->gain_im}, rows, sum_re, sum_im);
     }
-    law->wave_index = index;
-    law->wave_step = h;
+    p->wave_index = index;
+    p->wave_step = h;
 }
 
-brume_log_psi brume_sampled_gaussian_law_node(brume_law *law, long index, double h)
+brume_log_psi brume_sampled_node(brume_law *law, long index, double h)
 {
-    const brume_points *p = &law->shifted;
+    brume_sampled_tables *tables = law->state;
+    const brume_points *p = &tables->moved;
     double y = (double)index * h, re, im;
-    turn_waves(law, index, h, &re, &im);
+    turn_waves(tables, index, h, &re, &im);
     /* the phases y lambda_j; fresh waves by 24 units, 15 turns of 14, blocks of 16; what 15 turns
      * add, by 20 units each; the weights' own errors, and that of their sum; the quadrature */
-    double error = unit * (y * (28 * law->shift_moment + law->loss_error) +
-                           (254 + (double)(p->live / 16)) * law->wave_size + 300 * law->wave_gain) +
-                   1.1 * (law->wave_doubt + law->shift_deviation * law->wave_size) +
-                   law->shift_error;
+    double error =
+        unit * (y * (28 * tables->moment + tables->moved.loss_error) +
+                (254 + (double)(p->live / 16)) * tables->wave_size + 300 * tables->wave_gain) +
+        1.1 * (tables->wave_doubt + tables->deviation * tables->wave_size) + tables->rule_error;
     return brume_log_psi_of(re, im, error);
 }
 
 /* From the nested layers: |psi(y)| <= 1 - sum_i w_i |I_i| (1 - sup_{y' >= y} |sinc(y' |I_i|/2)|) */
 static double layer_bound(const brume_law *law, double low)
 {
+    const brume_sampled_tables *tables = law->state;
     double bound = 1;
-    for (int i = 0; i < BRUME_LAW_LAYERS; i++) {
-        double g = 0.5 * low * law->layer_length[i];
+    for (int i = 0; i < BRUME_SAMPLED_LAYERS; i++) {
+        double g = 0.5 * low * tables->layer_length[i];
         double sinc = g < 1e-9 ? 1 : g < 2.5 ? sin(g) / g : 0.2173;
-        double below = i + 1 < BRUME_LAW_LAYERS ? law->layer_height[i + 1] : 0;
-        bound -= (law->layer_height[i] - below) * law->layer_length[i] * (1 - sinc);
+        double below = i + 1 < BRUME_SAMPLED_LAYERS ? tables->layer_height[i + 1] : 0;
+        bound -= (tables->layer_height[i] - below) * tables->layer_length[i] * (1 - sinc);
     }
-    return bound + 1e-12 + brume_sampled_gaussian_law_real_error(law, law->c);
+    return bound + 1e-12 + brume_sampled_real_error(law, law->c);
 }
 
 /* Bounds at `low`: of |psi| from there on, and at the point itself. */
 static void bound_from(brume_law *law, double low)
 {
-    const brume_points *p = &law->shifted;
-    law->band_low = low;
-    law->band_far = fmin(1, layer_bound(law, low));
-    law->band_near = 1;
+    brume_sampled_tables *tables = law->state;
+    const brume_points *p = &tables->moved;
+    tables->envelope_low = low;
+    tables->bound_from = fmin(1, layer_bound(law, low));
+    tables->bound_at = 1;
     if (p->live == 0)
         return;
     /* the integral of the modulus on the moved line: arg r grows with x, so each cell decays at
      * least as its left end; it falls with y */
-    double modulus = law->shift_error, exponent[BLOCK], decay[BLOCK];
+    double modulus = tables->rule_error, exponent[BLOCK], decay[BLOCK];
     for (size_t from = 0; from + 1 < p->live; from += BLOCK) {
         size_t count = p->live - 1 - from < BLOCK ? p->live - 1 - from : BLOCK;
         for (size_t j = 0; j < count; j++)
@@ -335,19 +340,21 @@ static void bound_from(brume_law *law, double low)
         for (size_t j = 0; j < count; j++)
             modulus += (weight[j] > weight[j + 1] ? weight[j] : weight[j + 1]) * decay[j];
     }
-    law->band_far = fmin(law->band_far, modulus * law->shift_bend * 1.0001);
-    if (law->band_far > 0.5) {
+    tables->bound_from = fmin(tables->bound_from, modulus * tables->bend * 1.0001);
+    if (tables->bound_from > 0.5) {
         double re, im;
-        direct_sum(law, low, &re, &im);
-        law->band_near = hypot(1 + re, im) + direct_error(law, low);
+        direct_sum(p, low, &re, &im);
+        tables->bound_at = hypot(1 + re, im) + direct_error(tables, low);
     }
 }
 
-double brume_sampled_gaussian_law_envelope(brume_law *law, double low, double high)
+double brume_sampled_envelope(brume_law *law, double low, double high)
 {
-    if (law->band_low != low)
+    brume_sampled_tables *tables = law->state;
+    if (tables->envelope_low != low)
         bound_from(law, low);
     /* |psi| is Lipschitz in y with constant E|L| */
-    double bound = fmin(law->band_far, law->band_near + (high - low) * law->mean_size);
+    double bound =
+        fmin(tables->bound_from, tables->bound_at + (high - low) * tables->real.mean_size);
     return bound < 1 ? log(bound) : 0;
 }

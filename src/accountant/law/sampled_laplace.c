@@ -8,12 +8,10 @@
  * no singularity in the ellipse of rho = 6; on each the rule of 40 points serves the real line and
  * small y, and Legendre's expansion of the tilted density, whose transforms are spherical Bessel
  * functions, serves all larger ones. proofs/accountant/law.md, section law.6.
- * Promise: as law.h, for the parameters as given; see moved.c. */
+ * Promise: as law.h, for the parameters as given; see reopen.c. */
 #include "accountant/law/sampled_laplace.h"
 
-#include <math.h>
-#include <stdlib.h>
-
+#include "accountant/law/family.h"
 #include "base/error.h"
 
 enum {
@@ -25,7 +23,7 @@ enum {
 
 static const double unit = BRUME_UNIT;
 static const double long_unit = 0x1p-63;
-const double brume_sampled_laplace_law_rhos[RHOS] = {1.5, 2, 3, 4, 6};
+const double brume_sampled_laplace_rhos[RHOS] = {1.5, 2, 3, 4, 6};
 
 /* log of a bound, on the ellipse of rho around panel p, of the density times e^{tilt v}. */
 static double log_size(const brume_law *law, const brume_panels *panels, size_t p, double power,
@@ -38,7 +36,7 @@ static double log_size(const brume_law *law, const brume_panels *panels, size_t 
            X = (double)panels->rise[p] * exp(d) + (1 - law->rate) * expm1(d);
     if (!(X > 0))
         return INFINITY;
-    return log(0.25 * half) - 0.5 * law->source.a + 0.5 * log(law->rate) + power * centre +
+    return log(0.25 * half) - 0.5 * law->a + 0.5 * log(law->rate) + power * centre +
            fabs(power) * half * reach - 1.5 * log(X) + 1e-6; /* more than these sums lose */
 }
 
@@ -65,8 +63,8 @@ static double steepness(const brume_law *law, double inner)
  */
 static bool choose_panels(brume_law *law, double c, long double *left, long double *step)
 {
-    long double e = law->source.a, at = 0; /* how far from the heavy end */
-    double way = 0;                        /* the same in v, roughly */
+    long double e = law->a, at = 0; /* how far from the heavy end */
+    double way = 0;                 /* the same in v, roughly */
     size_t count = 0;
     while (at < 2 * e && count < MOST_PANELS) {
         double inner = (double)(law->reversed ? at - e : e - at);
@@ -82,15 +80,15 @@ static bool choose_panels(brume_law *law, double c, long double *left, long doub
         if (length >= 2 * e - (at - length)) /* the last one */
             at = 2 * e;
     }
-    law->panels->count = count;
+    ((brume_panels *)law->state)->count = count;
     return at >= 2 * e;
 }
 
 /* Lay the panels for a tilt of c. */
 static bool lay_panels(brume_law *law, double c)
 {
-    brume_panels *panels = law->panels;
-    long double e = law->source.a, q = law->rate;
+    brume_panels *panels = law->state;
+    long double e = law->a, q = law->rate;
     long double lefts[MOST_PANELS], steps[MOST_PANELS];
     law->c = -1;
     panels->tilt = c;
@@ -105,8 +103,8 @@ static bool lay_panels(brume_law *law, double c)
         panels->half[p] = half;
         panels->rise[p] = rise;
         for (int j = 0; j < POINTS; j++) {
-            const thinned_pair *pair = &thinned_rule[j % THINNED_PAIRS];
-            long double d = half * (j < THINNED_PAIRS ? 1 + pair->place : 1 - pair->place);
+            const brume_legendre_pair *pair = &brume_legendre_rule[j % BRUME_LEGENDRE_PAIRS];
+            long double d = half * (j < BRUME_LEGENDRE_PAIRS ? 1 + pair->place : 1 - pair->place);
             /* X = rise e^d + (1-q) (e^d - 1), all positive, and e^v = X + 1 - q */
             long double v = start + d, X = rise + (rise + rest) * expm1l(d), growth = X + rest;
             long double mass = normal * growth / (X * sqrtl(X)) * (law->reversed ? 1 : growth);
@@ -117,122 +115,26 @@ static bool lay_panels(brume_law *law, double c)
     return panels->able;
 }
 
-brume_status brume_sampled_laplace_law_open(brume_law *law, brume_error *error)
-{
-    long double e = law->a, q = law->rate;
-    brume_panels *panels = calloc(1, sizeof *panels);
-    if (!panels)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a loss law");
-    law->kind = BRUME_LAW_SAMPLED_LAPLACE;
-    law->panels = panels;
-    panels->top = brume_sampled_log_ratio(e, q);
-    panels->bottom = brume_sampled_log_ratio(-e, q);
-    panels->top_mass = 0.5L * expl(law->reversed ? -e : panels->top - e);
-    panels->bottom_mass = 0.5L * (law->reversed ? 1 : expl(panels->bottom));
-    law->a = (double)((panels->top - panels->bottom) / 2);
-    if (!(law->a >= 1e-300) || !(e <= BRUME_SAMPLED_LAPLACE_MOST))
-        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
-                          "loss law: a sampled Laplace of epsilon %.3g", law->source.a);
-    law->bounded = true;
-    law->top = (double)(law->reversed ? -panels->bottom : panels->top);
-    law->log_top_mass = (double)logl(law->reversed ? panels->bottom_mass : panels->top_mass);
-    long double lefts[MOST_PANELS], steps[MOST_PANELS];
-    panels->tilt = -1; /* laid when they are asked for: a closed form does without them */
-    panels->able = choose_panels(law, 0, lefts, steps);
-    if (!panels->able)
-        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "loss law: too many panels");
-    return BRUME_OK;
-}
-
 /* Are the panels good for the rule with e^{cL}? Lay them again if not; false if too many. */
 static bool cover(brume_law *law, double c)
 {
-    if (law->panels->tilt < 0)
+    const brume_panels *panels = law->state;
+    if (panels->tilt < 0)
         return lay_panels(law, c <= 8 ? 0 : 2 * c);
-    return c <= 4 * law->panels->tilt + 8 ? law->panels->able : lay_panels(law, 2 * c);
+    return c <= 4 * panels->tilt + 8 ? panels->able : lay_panels(law, 2 * c);
 }
 
 /* How far a mass is off at most, relative, and with it a sum of all: logarithms of q and of e^e. */
 static double mass_error(const brume_law *law)
 {
-    return long_unit *
-           (200 + 8 * (law->source.a - log(law->rate)) + (double)(law->panels->count * POINTS));
+    const brume_panels *panels = law->state;
+    return long_unit * (200 + 8 * (law->a - log(law->rate)) + (double)(panels->count * POINTS));
 }
 
-long double brume_sampled_laplace_law_cumulant(brume_law *law, double at, double *slope,
-                                               double *error)
+/* log phi(c) in doubles, of panels that cover c. */
+static double rough_cumulant(const brume_law *law, double c, double *slope)
 {
-    brume_panels *panels = law->panels;
-    if (!cover(law, at)) {
-        if (slope)
-            *slope = law->top;
-        if (error)
-            *error = INFINITY;
-        return at * (long double)law->top;
-    }
-    long double c = at, upper = law->reversed ? -panels->top : panels->top, sum = 0, moment = 0;
-    long double lower = law->reversed ? -panels->bottom : panels->bottom;
-    long double most = fmaxl(panels->top, -panels->bottom), size = 0;
-    size_t count = panels->count * POINTS;
-    bool small = c * most < 0.5L, series = most <= 0.25L && c * most <= 0.25L;
-    long double base = small ? 0 : c * (long double)law->top;
-    if (small) { /* as the two atoms' of law_binary.c */
-        sum = panels->top_mass * brume_bend(c, upper, series) +
-              panels->bottom_mass * brume_bend(c, lower, series);
-        for (size_t j = 0; j < count; j++)
-            sum += panels->mass[j] * brume_bend(c, panels->loss[j], series);
-    }
-    if (slope || !small || error) {
-        long double one = panels->top_mass * expl(c * upper - base);
-        long double two = panels->bottom_mass * expl(c * lower - base), all = one + two;
-        moment = one * upper + two * lower;
-        size = one * fabsl(upper) + two * fabsl(lower);
-        for (size_t j = 0; j < count; j++) {
-            long double term = panels->mass[j] * expl(c * panels->loss[j] - base);
-            all += term;
-            moment += term * panels->loss[j];
-            size += term * fabsl(panels->loss[j]);
-        }
-        if (slope)
-            *slope = (double)(moment / all);
-        size /= all;
-        if (!small)
-            sum = all;
-    }
-    long double value = small ? log1pl(sum) : base + logl(sum);
-    if (error) {
-        double rule = INFINITY;
-        for (int i = 0; i < RHOS; i++)
-            rule = fmin(rule, log_rule_error(law, panels, law->reversed ? 1 - at : at + 2,
-                                             brume_sampled_laplace_law_rhos[i]));
-        double masses = mass_error(law);
-        if (small) {
-            /* e^{cL}, 1 and e^{-L} are each integrated by the rule; atoms move by 16 long units */
-            double others = INFINITY;
-            for (int i = 0; i < RHOS; i++)
-                others =
-                    fmin(others,
-                         fmax(log_rule_error(law, panels, 1, brume_sampled_laplace_law_rhos[i]),
-                              log_rule_error(law, panels, 2, brume_sampled_laplace_law_rhos[i])));
-            *error = (double)value * (masses + long_unit * 40 * (double)most) + exp(rule) +
-                     (1 + 2 * at) * exp(others);
-            *error += series ? long_unit * 40 * at * (at + 1) * (double)size * (double)most
-                             : long_unit * 60 * at * (double)(size + most);
-        } else {
-            *error = masses + long_unit * 64 * at * (double)most + 1.1 * exp(rule - (double)value);
-        }
-    }
-    return value;
-}
-
-double brume_sampled_laplace_law_cumulant_rough(brume_law *law, double c, double *slope)
-{
-    brume_panels *panels = law->panels;
-    if (!cover(law, c)) {
-        if (slope)
-            *slope = law->top;
-        return c * law->top;
-    }
+    const brume_panels *panels = law->state;
     double sign = law->reversed ? -1 : 1, base = c * law->top;
     double upper = sign * (double)panels->top, lower = sign * (double)panels->bottom;
     double one = (double)panels->top_mass * exp(c * upper - base);
@@ -250,16 +152,78 @@ double brume_sampled_laplace_law_cumulant_rough(brume_law *law, double c, double
     return base + (double)logl(sum);
 }
 
+static long double cumulant(brume_law *law, double at, double *slope, double *error)
+{
+    brume_panels *panels = law->state;
+    if (!cover(law, at)) {
+        if (slope)
+            *slope = law->top;
+        if (error)
+            *error = INFINITY;
+        return at * (long double)law->top;
+    }
+    if (!error)
+        return rough_cumulant(law, at, slope);
+    long double c = at, upper = law->reversed ? -panels->top : panels->top, sum = 0, moment = 0;
+    long double lower = law->reversed ? -panels->bottom : panels->bottom;
+    long double most = fmaxl(panels->top, -panels->bottom), size = 0;
+    size_t count = panels->count * POINTS;
+    bool small = c * most < 0.5L, series = most <= 0.25L && c * most <= 0.25L;
+    long double base = small ? 0 : c * (long double)law->top;
+    if (small) { /* as the two atoms' of pure.c */
+        sum = panels->top_mass * brume_bend(c, upper, series) +
+              panels->bottom_mass * brume_bend(c, lower, series);
+        for (size_t j = 0; j < count; j++)
+            sum += panels->mass[j] * brume_bend(c, panels->loss[j], series);
+    }
+    long double one = panels->top_mass * expl(c * upper - base);
+    long double two = panels->bottom_mass * expl(c * lower - base), all = one + two;
+    moment = one * upper + two * lower;
+    size = one * fabsl(upper) + two * fabsl(lower);
+    for (size_t j = 0; j < count; j++) {
+        long double term = panels->mass[j] * expl(c * panels->loss[j] - base);
+        all += term;
+        moment += term * panels->loss[j];
+        size += term * fabsl(panels->loss[j]);
+    }
+    if (slope)
+        *slope = (double)(moment / all);
+    size /= all;
+    if (!small)
+        sum = all;
+    long double value = small ? log1pl(sum) : base + logl(sum);
+    double rule = INFINITY;
+    for (int i = 0; i < RHOS; i++)
+        rule = fmin(rule, log_rule_error(law, panels, law->reversed ? 1 - at : at + 2,
+                                         brume_sampled_laplace_rhos[i]));
+    double masses = mass_error(law);
+    if (small) {
+        /* e^{cL}, 1 and e^{-L} are each integrated by the rule; atoms move by 16 long units */
+        double others = INFINITY;
+        for (int i = 0; i < RHOS; i++)
+            others =
+                fmin(others, fmax(log_rule_error(law, panels, 1, brume_sampled_laplace_rhos[i]),
+                                  log_rule_error(law, panels, 2, brume_sampled_laplace_rhos[i])));
+        *error = (double)value * (masses + long_unit * 40 * (double)most) + exp(rule) +
+                 (1 + 2 * at) * exp(others);
+        *error += series ? long_unit * 40 * at * (at + 1) * (double)size * (double)most
+                         : long_unit * 60 * at * (double)(size + most);
+    } else {
+        *error = masses + long_unit * 64 * at * (double)most + 1.1 * exp(rule - (double)value);
+    }
+    return value;
+}
+
 /* Legendre's polynomials at the upper points of the rule; at the lower ones odd ones change sign.
  */
 typedef struct polynomials {
-    long double at[DEGREES][THINNED_PAIRS];
+    long double at[DEGREES][BRUME_LEGENDRE_PAIRS];
 } polynomials;
 
 static void fill_polynomials(polynomials *out)
 {
-    for (int j = 0; j < THINNED_PAIRS; j++) {
-        long double t = thinned_rule[j].place, low = 1, high = t;
+    for (int j = 0; j < BRUME_LEGENDRE_PAIRS; j++) {
+        long double t = brume_legendre_rule[j].place, low = 1, high = t;
         for (int n = 0; n < DEGREES; n++) {
             long double next = ((2 * n + 3) * t * high - (n + 1) * low) / (n + 2);
             out->at[n][j] = low;
@@ -273,16 +237,16 @@ static void fill_polynomials(polynomials *out)
 static void expand(brume_panels *panels, size_t p, const polynomials *legendre,
                    const long double *tilted)
 {
-    long double parts[2][THINNED_PAIRS];
-    for (int j = 0; j < THINNED_PAIRS; j++) {
-        parts[0][j] = tilted[j] + tilted[j + THINNED_PAIRS];
-        parts[1][j] = tilted[j] - tilted[j + THINNED_PAIRS];
-        panels->even[p * THINNED_PAIRS + (size_t)j] = (double)parts[0][j];
-        panels->odd[p * THINNED_PAIRS + (size_t)j] = (double)parts[1][j];
+    long double parts[2][BRUME_LEGENDRE_PAIRS];
+    for (int j = 0; j < BRUME_LEGENDRE_PAIRS; j++) {
+        parts[0][j] = tilted[j] + tilted[j + BRUME_LEGENDRE_PAIRS];
+        parts[1][j] = tilted[j] - tilted[j + BRUME_LEGENDRE_PAIRS];
+        panels->even[p * BRUME_LEGENDRE_PAIRS + (size_t)j] = (double)parts[0][j];
+        panels->odd[p * BRUME_LEGENDRE_PAIRS + (size_t)j] = (double)parts[1][j];
     }
     for (int n = 0; n < DEGREES; n++) {
         long double sum = 0;
-        for (int j = 0; j < THINNED_PAIRS; j++)
+        for (int j = 0; j < BRUME_LEGENDRE_PAIRS; j++)
             sum += parts[n % 2][j] * legendre->at[n][j];
         /* a_n = (2n+1)/2 sum, and the integral of P_n e^{i theta t} is 2 i^n j_n(theta) */
         panels->series[n][p] = (double)((2 * n + 1) * sum);
@@ -290,13 +254,13 @@ static void expand(brume_panels *panels, size_t p, const polynomials *legendre,
     }
 }
 
-bool brume_sampled_laplace_law_settle(brume_law *law)
+static bool settle(brume_law *law)
 {
-    brume_panels *panels = law->panels;
+    brume_panels *panels = law->state;
     double error, at = law->c;
     if (!(panels->tilt >= at / 1.2 && panels->tilt <= 2 * at + 1) && !lay_panels(law, at))
         panels->able = false; /* for the series too, and not more than it takes */
-    long double c = at, value = brume_sampled_laplace_law_cumulant(law, at, NULL, &error);
+    long double c = at, value = cumulant(law, at, NULL, &error);
     law->c = at; /* the panels may have been laid anew for it */
     long double top = law->reversed ? -panels->top : panels->top;
     long double bottom = law->reversed ? -panels->bottom : panels->bottom;
@@ -324,7 +288,7 @@ bool brume_sampled_laplace_law_settle(brume_law *law)
     }
     double power = law->reversed ? 1 - at : at + 2, best = INFINITY;
     for (int i = 0; i < RHOS; i++) {
-        double rho = brume_sampled_laplace_law_rhos[i], most = -INFINITY;
+        double rho = brume_sampled_laplace_rhos[i], most = -INFINITY;
         panels->quadrature[i] = log_rule_error(law, panels, power, rho) - (double)value;
         for (size_t p = 0; p < panels->count; p++)
             most = fmax(most, log_size(law, panels, p, power, rho));
@@ -338,36 +302,70 @@ bool brume_sampled_laplace_law_settle(brume_law *law)
     double most = (double)fmaxl(panels->top, -panels->bottom);
     panels->doubt = error + mass_error(law) + long_unit * 64 * at * most;
     /* the tilted density at its two ends; up: by the exponents' own units too */
-    double scale = 0.25 * exp(-0.5 * law->source.a) * sqrt(law->rate);
-    double low = power * (double)panels->bottom - 1.5 * (log(law->rate) - law->source.a);
-    double high = power * (double)panels->top - 1.5 * (log(law->rate) + law->source.a);
-    double sizes = fabs(power) * most + 2 * (law->source.a - log(law->rate)) + fabs((double)value);
+    double scale = 0.25 * exp(-0.5 * law->a) * sqrt(law->rate);
+    double low = power * (double)panels->bottom - 1.5 * (log(law->rate) - law->a);
+    double high = power * (double)panels->top - 1.5 * (log(law->rate) + law->a);
+    double sizes = fabs(power) * most + 2 * (law->a - log(law->rate)) + fabs((double)value);
     panels->ends = scale * (exp(low - (double)value) + exp(high - (double)value)) *
                    (1 + 1e-9 + 16 * unit * sizes + panels->doubt);
-    law->mean_size = panels->size;
     if (!(error < 1e-3))
         panels->ends = INFINITY; /* nothing is known: only |psi| <= 1 */
     return true;
 }
 
-double brume_sampled_laplace_law_envelope(const brume_law *law, double low, double high)
+static double envelope(brume_law *law, double low, double high)
 {
     /* the atoms: |A + B e^{i phase}|^2 = (A+B)^2 - 4 A B sin^2(phase/2); the rest at most its share
      * and, by parts, (ends + variation)/y, its variation being at most its ends: it falls, then
      * rises */
-    const brume_panels *panels = law->panels;
+    const brume_panels *panels = law->state;
     if (!(panels->ends < INFINITY))
         return 0;
     double one = panels->top_share, two = panels->bottom_share, both = one + two;
-    double lost = 4 * one * two * brume_smallest_sine_square(low * law->a, high * law->a) *
-                  (1 - 1e-9);
+    double sine = brume_smallest_sine_square(low * panels->spread, high * panels->spread);
+    double lost = 4 * one * two * sine * (1 - 1e-9);
     double rest = fmin(panels->middle, 2 * panels->ends / low);
     double bound = (sqrt(fmax(both * both - lost, 0)) + rest) * (1 + 1e-12) + 1e-15 +
                    2 * panels->doubt;
     return bound < 1 ? log(bound) : 0;
 }
 
-double brume_sampled_laplace_law_price(const brume_law *law)
+static double node_cost(const brume_law *law)
 {
-    return 120 + 20 * (double)law->panels->count;
+    const brume_panels *panels = law->state;
+    return 120 + 20 * (double)panels->count;
+}
+
+static const brume_law_family family = {.name = "Laplace on a Poisson sample",
+                                        .cumulant = cumulant,
+                                        .settle = settle,
+                                        .node = brume_sampled_laplace_node,
+                                        .envelope = envelope,
+                                        .node_cost = node_cost};
+
+brume_status brume_sampled_laplace_open(brume_law *law, brume_error *error)
+{
+    static const double most = 17; /* of the inner epsilon */
+    long double e = law->a, q = law->rate;
+    law->family = &family;
+    BRUME_TRY(brume_law_allocate(law, sizeof(brume_panels), error));
+    brume_panels *panels = law->state;
+    panels->top = brume_sampled_log_ratio(e, q);
+    panels->bottom = brume_sampled_log_ratio(-e, q);
+    panels->top_mass = 0.5L * expl(law->reversed ? -e : panels->top - e);
+    panels->bottom_mass = 0.5L * (law->reversed ? 1 : expl(panels->bottom));
+    panels->spread = (double)((panels->top - panels->bottom) / 2);
+    if (!(panels->spread >= 1e-300) || !(e <= most))
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                          "loss law: a sampled Laplace of epsilon %.3g", law->a);
+    law->orders_differ = true;
+    law->bounded = true;
+    law->top = (double)(law->reversed ? -panels->bottom : panels->top);
+    law->log_top_mass = (double)logl(law->reversed ? panels->bottom_mass : panels->top_mass);
+    long double lefts[MOST_PANELS], steps[MOST_PANELS];
+    panels->tilt = -1; /* laid when they are asked for: a closed form does without them */
+    panels->able = choose_panels(law, 0, lefts, steps);
+    if (!panels->able)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "loss law: too many panels");
+    return BRUME_OK;
 }

@@ -1,20 +1,42 @@
-/* psi of a Laplace loss on a Poisson sample at one node, all panels at once. See law_thinned.c and
- * proofs/accountant/law.md, section law.6.
+/* psi of a Laplace loss on a Poisson sample at one node, all panels at once. See sampled_laplace.c
+ * and proofs/accountant/law.md, section law.6.
  *
  * Promise: as law.h. All instruction sets give the same bits. */
 #include "accountant/law/sampled_laplace.h"
 
-#include <math.h>
-
+#include "accountant/law/family.h"
 #include "number/elementary.h"
 #include "number/paths.h"
 
 enum {
-    PAIRS = THINNED_PAIRS,
+    PAIRS = BRUME_LEGENDRE_PAIRS,
     DEGREES = BRUME_SAMPLED_LAPLACE_DEGREES,
     PANELS = BRUME_SAMPLED_LAPLACE_PANELS,
     RHOS = BRUME_SAMPLED_LAPLACE_RHOS,
     LANES = 16
+};
+
+const brume_legendre_pair brume_legendre_rule[BRUME_LEGENDRE_PAIRS] = {
+    {0.9982377097105592003496L, 0.004521277098533191258472L},
+    {0.9907262386994570064531L, 0.01049828453115281361474L},
+    {0.9772599499837742626634L, 0.01642105838190788871286L},
+    {0.9579168192137916558045L, 0.0222458491941669572615L},
+    {0.9328128082786765333609L, 0.02793700698002340109849L},
+    {0.9020988069688742967283L, 0.03346019528254784739268L},
+    {0.8659595032122595038208L, 0.03878216797447201763997L},
+    {0.8246122308333116631963L, 0.04387090818567327199167L},
+    {0.778305651426519387695L, 0.04869580763507223206143L},
+    {0.727318255189927103281L, 0.053227846983936824355L},
+    {0.6719566846141795483794L, 0.05743976909939155136662L},
+    {0.6125538896679802379526L, 0.06130624249292893916654L},
+    {0.5494671250951282020759L, 0.06480401345660103807455L},
+    {0.4830758016861787129086L, 0.06791204581523390382569L},
+    {0.4137792043716050015249L, 0.07061164739128677969548L},
+    {0.3419940908257584730075L, 0.07288658239580405906051L},
+    {0.2681521850072536811412L, 0.07472316905796826420019L},
+    {0.1926975807013710997155L, 0.07611036190062624237156L},
+    {0.1160840706752552084835L, 0.07703981816424796558831L},
+    {0.03877241750605082193319L, 0.07750594797842481126372L},
 };
 
 static const double unit = BRUME_UNIT;
@@ -26,7 +48,7 @@ static void by_points(const brume_panels *panels, size_t p, double theta, double
     double angle[PAIRS], s[PAIRS], c[PAIRS], sum_re = 0, sum_im = 0;
     const double *even = panels->even + p * PAIRS, *odd = panels->odd + p * PAIRS;
     for (size_t j = 0; j < PAIRS; j++)
-        angle[j] = 0.5 * theta * (double)thinned_rule[j].place;
+        angle[j] = 0.5 * theta * (double)brume_legendre_rule[j].place;
     brume_vector_sincos(angle, s, c, PAIRS);
     for (size_t j = 0; j < PAIRS; j++) {
         sum_re -= 2 * even[j] * s[j] * s[j];
@@ -73,7 +95,7 @@ BRUME_PATHS(static, by_series,
 static void add_panels(const brume_law *law, size_t from, double y, double *re, double *im,
                        bool *series, bool *points)
 {
-    const brume_panels *panels = law->panels;
+    const brume_panels *panels = law->state;
     double theta[LANES], middle[LANES], s[LANES], c[LANES], part_re[LANES], part_im[LANES];
     double sign = law->reversed ? -1 : 1;
     size_t count = panels->count - from < LANES ? panels->count - from : LANES;
@@ -104,10 +126,10 @@ static void add_panels(const brume_law *law, size_t from, double y, double *re, 
     }
 }
 
-brume_log_psi brume_sampled_laplace_law_node(const brume_law *law, double y)
+brume_log_psi brume_sampled_laplace_node(brume_law *law, long index, double h)
 {
-    const brume_panels *panels = law->panels;
-    double sign = law->reversed ? -1 : 1, s, c, re = 0, im = 0;
+    const brume_panels *panels = law->state;
+    double y = (double)index * h, sign = law->reversed ? -1 : 1, s, c, re = 0, im = 0;
     /* sum of |phases| times their weights: of the losses, and of the panels' points from centres */
     double size = y * (panels->size + panels->widest * panels->middle);
     double shares[2] = {panels->top_share, panels->bottom_share};
@@ -132,8 +154,8 @@ brume_log_psi brume_sampled_laplace_law_node(const brume_law *law, double y)
         for (int i = 0; i < RHOS; i++)
             best = fmin(best, panels->quadrature[i] +
                                   theta * 0.5 *
-                                      (brume_sampled_laplace_law_rhos[i] -
-                                       1 / brume_sampled_laplace_law_rhos[i])); /* sup |e^{iyv}| */
+                                      (brume_sampled_laplace_rhos[i] -
+                                       1 / brume_sampled_laplace_rhos[i])); /* sup |e^{iyv}| */
         error += 2 * exp(best); /* and of the share itself */
     }
     if (!(panels->ends < INFINITY))

@@ -15,7 +15,7 @@ bool brume_parts_gather(const brume_law *laws, size_t count, brume_parts *out)
         return false;
     *out = (brume_parts){.count = count, .reversed = laws[0].reversed};
     for (size_t i = 0; i < count; i++) {
-        if (laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (!brume_law_is_sampled_gaussian(&laws[i]))
             return false;
         double rate = laws[i].rate, one = -log1p(-rate);
         out->part[i] = (brume_part){&laws[i], -INFINITY, INFINITY, laws[i].count};

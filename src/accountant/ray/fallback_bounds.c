@@ -33,38 +33,6 @@ double brume_one_jump_epsilon(const brume_law *law, double delta)
     return exp(0.5 * (low + high));
 }
 
-double brume_fallback_epsilon(const brume_parts *whole, double delta)
-{
-    double best = INFINITY;
-    for (double share = 0.5; share > 1e-4; share *= 0.1) {
-        brume_parts parts = *whole;
-        double beyond = 0;
-        for (size_t i = 0; i < parts.count; i++) {
-            brume_part *part = &parts.part[i];
-            double mean, sigma, goal = log(delta * share / (double)parts.count / part->count);
-            brume_transform_normal(part->law, &mean, &sigma);
-            double low = mean, high = mean + (1 / sigma + sqrt(-2 * goal) + 1) / sigma;
-            for (int j = 0; j < 40; j++) {
-                double middle = 0.5 * (low + high);
-                *(brume_fallback_log_mass(part->law, middle) > goal ? &low : &high) = middle;
-            }
-            part->cut = high;
-            beyond += part->count * exp(brume_fallback_log_mass(part->law, high));
-        }
-        double rest = (delta - beyond) * (1 - 1e-9);
-        if (!(rest > 0))
-            continue;
-        brume_ray_aim aim = brume_ray_aim_for(&parts, NAN, log(rest));
-        double c = parts.reversed ? -aim.start : aim.start - 1, at = fmax(aim.epsilon, 0);
-        /* the bound falls with epsilon like e^{-c epsilon} */
-        double excess = brume_ray_ceiling(&parts, aim.start, at) - log(rest);
-        double epsilon = at + fmax(excess, 0) / c * (1 + 1e-9) + 1e-12 * at;
-        if (isfinite(epsilon) && !isnan(excess))
-            best = fmin(best, epsilon);
-    }
-    return best;
-}
-
 double brume_fallback_delta(const brume_parts *whole, double epsilon)
 {
     double best = 1;

@@ -17,10 +17,6 @@ double brume_fallback_log_mass(const brume_law *law, double at);
 double brume_one_jump(const brume_law *law, double epsilon);
 double brume_one_jump_epsilon(const brume_law *law, double delta);
 
-/* An epsilon at which delta is certainly not above `delta`; infinite if none was found. A share of
- * delta is for a draw beyond its t, the rest for the moment. */
-double brume_fallback_epsilon(const brume_parts *whole, double delta);
-
 /* An upper end of delta at epsilon. */
 double brume_fallback_delta(const brume_parts *whole, double epsilon);
 

@@ -7,17 +7,13 @@
 #define BRUME_ACCOUNTANT_RAY_LINE_H
 
 #include "accountant/ray/ray.h"
-#include "accountant/answer.h"
+#include "accountant/contour/line.h"
 
-/* Narrow answer->value around delta(epsilon), epsilon >= 0. True if that is now as narrow,
- * relative, as `width`, or as `width` of epsilon makes it. Nothing is done if a law is of another
- * kind, if a line would be long, or if memory ran out. */
-bool brume_sampled_line_delta(brume_law *laws, size_t count, double epsilon, double width,
-                              brume_answer *answer);
-
-/* Narrow answer->value, which must contain the epsilon at delta; `delta_error` is relative. */
-bool brume_sampled_line_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
-                                double width, brume_answer *answer);
+/* A line laid for epsilon >= 0, where that is short. False if a law is of another kind, if a line
+ * would be long, or if memory ran out. Until it is closed the laws keep their tables short. */
+BRUME_MUST_USE bool brume_sampled_line_open(brume_law *laws, size_t count, double epsilon,
+                                            brume_line *out);
+void brume_sampled_line_close(brume_line *line);
 
 /* By how much a relative width of epsilon may count more in delta, c being the order: 1 .. 12. */
 double brume_width_in_delta(double c, double epsilon);
@@ -25,8 +21,5 @@ double brume_width_in_delta(double c, double epsilon);
 /* Tables that reach every order a line near this aim will ask for: one, instead of ever longer
  * ones. Gives the order itself. False if there are none. */
 bool brume_sampled_line_cover(brume_law *laws, size_t count, const brume_ray_aim *aim, double *c);
-
-/* Is the answer's upper end such a line's? */
-bool brume_sampled_line_answered(const brume_answer *answer);
 
 #endif

@@ -10,7 +10,6 @@
 #include "accountant/ray/line.h"
 #include "accountant/contour/saddle.h"
 
-static const double unit = BRUME_UNIT;
 static const char route[] = "integral along a ray through the loss transform";
 static const char route_variation[] = "total variation, draw by draw";
 static const char route_moment[] = "moments of the loss";
@@ -19,13 +18,11 @@ static const double many_draws = 100, many_divergence = 0.5;
 static const double little_noise = 1.5, much_noise = 4, rare_rate = 0.03;
 static const double few_divergence = 0.02; /* below, one jump makes delta */
 
-enum { MOST_ROUNDS = 4 };
-
 /* The chi-square divergence of all draws: sum n q^2 (e^{1/sigma^2} - 1). */
 static double divergence(const brume_law *laws, size_t count)
 {
     double sum = 0;
-    for (size_t i = 0; i < count && laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN; i++)
+    for (size_t i = 0; i < count && brume_law_is_sampled_gaussian(&laws[i]); i++)
         sum += laws[i].count * laws[i].rate * laws[i].rate * expm1(1 / (laws[i].a * laws[i].a));
     return sum;
 }
@@ -33,7 +30,7 @@ static double divergence(const brume_law *laws, size_t count)
 bool brume_rays_apply(const brume_law *laws, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (!brume_law_is_sampled_gaussian(&laws[i]))
             return false;
     return count > 0;
 }
@@ -41,7 +38,7 @@ bool brume_rays_apply(const brume_law *laws, size_t count)
 bool brume_rays_suit(const brume_law *laws, size_t count)
 {
     double draws = 0;
-    for (size_t i = 0; i < count && laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN; i++)
+    for (size_t i = 0; i < count && brume_law_is_sampled_gaussian(&laws[i]); i++)
         draws += laws[i].count;
     return draws < many_draws || divergence(laws, count) < many_divergence;
 }
@@ -59,56 +56,6 @@ static const int ways[3][3] = {
     [SMOOTH] = {BRUME_RAY_CONFINED, BRUME_RAY_WHOLE, BRUME_RAY_BY_JUMPS},
     [NOISY] = {BRUME_RAY_CONFINED, BRUME_RAY_BY_JUMPS, BRUME_RAY_WHOLE},
 };
-
-/* Newton's method on log delta; only proposes. */
-static double root_near(const brume_ray_split *p, double epsilon, double delta, double most)
-{
-    double value, slope, error, above, limit = 0;
-    for (size_t i = 0; i < p->term_count; i++)
-        if (p->rays[i])
-            limit = fmax(limit, 3 / fabs(brume_ray_start(p->rays[i])));
-    for (int i = 0; i < 30; i++) {
-        if (!brume_ray_split_evaluate(p, epsilon, &value, &slope, &error, &above) || !(value > 0) ||
-            !(slope < 0))
-            return epsilon;
-        double step = log(value / delta) * value / -slope;
-        step = fmin(fmax(step, -limit), limit);
-        double next = fmin(fmax(epsilon + step, 0), most);
-        if (fabs(next - epsilon) <= 1e-14 * next || fabs(next - epsilon) * -slope < 0.2 * error)
-            return next;
-        epsilon = next;
-    }
-    return epsilon;
-}
-
-/* Move both ends of `value` to points near `root` at which the plan certifies them. */
-static void certify_ends(const brume_ray_split *p, double root, double delta, double delta_error,
-                         brume_interval *value)
-{
-    double sum, slope, error, above, lower, upper;
-    double low_target = delta * (1 + delta_error), high_target = delta * (1 - delta_error);
-    if (!brume_ray_split_evaluate(p, root, &sum, &slope, &error, &above) || !(slope < 0))
-        return;
-    if (root == 0) {
-        brume_ray_split_certify(p, 0, &lower, &upper);
-        if (upper <= high_target)
-            value->upper = 0;
-    }
-    double step = (1.01 * error + above + 2 * delta * delta_error + fmax(sum - delta, 0)) / -slope +
-                  4 * unit * root;
-    for (int i = 0; i < 8 && root + step < value->upper; i++, step *= 2) {
-        brume_ray_split_certify(p, root + step, &lower, &upper);
-        if (upper <= high_target)
-            value->upper = root + step;
-    }
-    step = (1.01 * error + 2 * delta * delta_error + fmax(delta - sum, 0)) / -slope +
-           4 * unit * root;
-    for (int i = 0; i < 8 && root - step > value->lower; i++, step *= 2) {
-        brume_ray_split_certify(p, root - step, &lower, &upper);
-        if (lower > low_target)
-            value->lower = root - step;
-    }
-}
 
 static bool narrow(const brume_interval *value, double width)
 {
@@ -133,37 +80,6 @@ static int kind_at(const brume_law *laws, const brume_parts *whole, double delta
     return least_sigma >= (rate < rare_rate ? little_noise : much_noise) ? NOISY : SINGLE;
 }
 
-/* What one jump makes of one law, and what all draws make. */
-static double guess_epsilon(const brume_law *laws, const brume_parts *whole, double delta,
-                            bool smooth)
-{
-    brume_parts calm = *whole;
-    double guess = 0;
-    brume_ray_split_confine(&calm, delta, smooth ? 0.1 : BRUME_RAY_SPLIT_NEGLIGIBLE);
-    if (smooth || whole->reversed || whole->count > 1 ||
-        divergence(laws, whole->count) > few_divergence)
-        guess = fmax(brume_ray_aim_for(&calm, NAN, log(delta)).epsilon, 0);
-    for (size_t i = 0; i < whole->count && !whole->reversed; i++)
-        guess = fmax(guess, brume_one_jump_epsilon(&laws[i], delta));
-    return guess;
-}
-
-/* Where no ray is narrow: a coarse upper end, and what one draw alone costs. */
-static void coarse_ends(const brume_law *laws, const brume_parts *whole, double delta,
-                        double delta_error, brume_answer *answer)
-{
-    double upper = brume_fallback_epsilon(whole, delta * (1 - delta_error));
-    if (upper < answer->value.upper) {
-        answer->value.upper = upper;
-        answer->route = route_moment;
-    }
-    brume_law one = laws[0];
-    brume_answer single = {.value = {0, answer->value.upper}};
-    brume_closed closed = brume_sampled_form(&one);
-    brume_closed_epsilon(&closed, delta, delta_error, 0.5 * answer->value.upper, &single);
-    answer->value.lower = fmax(answer->value.lower, single.value.lower);
-}
-
 /* Two certified ends cannot cross. If they do there is a fault: nothing of the rays is believed,
  * and the answer says so. */
 static void keep_if_sound(const brume_answer *before, brume_answer *answer)
@@ -185,122 +101,141 @@ static double total_variation(const brume_law *laws, size_t count)
     return sum * (1 + 1e-12);
 }
 
-void brume_rays_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
-                        double width, brume_answer *answer)
+double brume_rays_guess(const brume_law *laws, size_t count, double delta)
 {
-    brume_ray_split *p = calloc(1, sizeof *p);
-    if (!p || !brume_parts_gather(laws, count, &p->whole)) {
-        free(p);
-        return;
-    }
-    brume_answer old_answer = *answer;
-    delta_error = delta_error * (1 + 1e-9) + 2 * unit;
-    if (total_variation(laws, count) <= delta * (1 - delta_error)) {
-        answer->value.upper = 0;
-        answer->route = route_variation;
-        answer->rounds++;
-        free(p);
-        return;
-    }
-    int kind = kind_at(laws, &p->whole, delta);
-    double guess = guess_epsilon(laws, &p->whole, delta, kind != SINGLE);
-    for (int i = 0; i < 3; i++) {
-        int way = ways[kind][i];
-        if (i == 2 && count == 1 && narrow(&answer->value, 1e-6))
-            break; /* rarely useful, and expensive */
-        double epsilon = guess, before = INFINITY;
-        if (narrow(&answer->value, 0.1))
-            epsilon = 0.5 * (answer->value.lower + answer->value.upper);
-        for (int round = 0; round < MOST_ROUNDS && brume_ray_split_make(p, epsilon, delta, way);
-             round++) {
-            double aimed = epsilon, start = fabs(brume_ray_split_start(p));
-            epsilon = root_near(p, fmin(epsilon, answer->value.upper), delta, answer->value.upper);
-            brume_interval old = answer->value;
-            certify_ends(p, epsilon, delta, delta_error, &answer->value);
-            if (answer->value.upper < old.upper)
-                answer->route = route;
-            answer->rounds++;
-            brume_ray_split_close(p);
-            double gap = answer->value.upper - answer->value.lower;
-            double moved = fabs(epsilon - aimed); /* hardly: no better aim */
-            bool near = moved * start < 0.3 && moved < 0.1 * (aimed + p->whole.origin);
-            if (narrow(&answer->value, 100 * width) || near || (round > 0 && !(gap < 0.5 * before)))
-                break;
-            before = gap;
-        }
-        if (narrow(&answer->value, 100 * width))
-            break;
-    }
-    if (!narrow(&answer->value, 1e-3))
-        coarse_ends(laws, &p->whole, delta, delta_error, answer);
-    answer->nodes += p->nodes;
-    keep_if_sound(&old_answer, answer);
-    free(p);
+    brume_parts whole;
+    if (!brume_parts_gather(laws, count, &whole))
+        return NAN;
+    bool smooth = kind_at(laws, &whole, delta) != SINGLE;
+    brume_parts calm = whole;
+    double guess = 0;
+    brume_ray_split_confine(&calm, delta, smooth ? 0.1 : BRUME_RAY_SPLIT_NEGLIGIBLE);
+    /* what all draws make, and what one jump of one law makes */
+    if (smooth || whole.reversed || count > 1 || divergence(laws, count) > few_divergence)
+        guess = fmax(brume_ray_aim_for(&calm, NAN, log(delta)).epsilon, 0);
+    for (size_t i = 0; i < count && !whole.reversed; i++)
+        guess = fmax(guess, brume_one_jump_epsilon(&laws[i], delta));
+    return guess;
 }
 
-/* Take the certified bounds of delta, then free the split. */
-static void take_delta(brume_ray_split *p, double epsilon, brume_answer *answer)
+double brume_rays_guess_delta(const brume_law *laws, size_t count, double epsilon)
 {
-    double lower, upper;
-    brume_ray_split_certify(p, epsilon, &lower, &upper);
+    brume_parts whole;
+    double delta;
+    if (!brume_parts_gather(laws, count, &whole))
+        return NAN;
+    brume_ray_split_aim(&whole, epsilon, &delta);
+    return delta;
+}
+
+/* An open split, and what it said last: both sides are asked for at one epsilon. */
+typedef struct opened {
+    brume_ray_split split;
+    brume_interval at;
+    double epsilon;
+} opened;
+
+static double split_delta(void *context, double epsilon, brume_side side)
+{
+    opened *o = context;
+    if (o->epsilon != epsilon)
+        brume_ray_split_certify(&o->split, epsilon, &o->at.lower, &o->at.upper);
+    o->epsilon = epsilon;
+    return side == BRUME_UPPER_SIDE ? o->at.upper : o->at.lower;
+}
+
+static void close_split(void *context)
+{
+    opened *o = context;
+    brume_ray_split_close(&o->split);
+    free(o);
+}
+
+/* Make a split for epsilon, in place of the one that is open, and take its bounds of delta. */
+static bool take_split(opened *o, double epsilon, double delta, int way, brume_answer *answer)
+{
+    brume_ray_split_close(&o->split);
+    if (!brume_ray_split_make(&o->split, epsilon, delta, way))
+        return false;
+    o->epsilon = NAN;
+    double upper = split_delta(o, epsilon, BRUME_UPPER_SIDE);
     if (upper < answer->value.upper) {
         answer->value.upper = upper;
         answer->route = route;
     }
-    answer->value.lower = fmax(answer->value.lower, lower);
+    answer->value.lower = fmax(answer->value.lower, o->at.lower);
     answer->rounds++;
-    brume_ray_split_close(p);
+    return true;
+}
+
+/* Where no split is narrow: what one draw alone costs, and what holds of any draws. */
+static void take_coarse_bounds(const brume_law *laws, const brume_parts *whole, double start,
+                               double epsilon, brume_answer *answer)
+{
+    double upper = exp(brume_ray_ceiling(whole, start, epsilon));
+    if (!narrow(&answer->value, 0.5))
+        upper = fmin(upper, brume_fallback_delta(whole, epsilon)); /* fmin passes over a NaN */
+    if (upper < answer->value.upper) {
+        answer->value.upper = upper;
+        answer->route = route_moment;
+    }
+    if (narrow(&answer->value, 1e-3))
+        return;
+    brume_law one = laws[0]; /* all draws together are at least as far apart as one of them */
+    brume_closed single = brume_sampled_form(&one);
+    answer->value.lower =
+        fmax(answer->value.lower, single.delta(single.context, epsilon, BRUME_LOWER_SIDE));
 }
 
 bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, double width,
-                      double enough, brume_answer *answer)
+                      double enough, brume_answer *answer, brume_closed *keep)
 {
-    brume_ray_split *p = calloc(1, sizeof *p);
-    if (!p || !brume_parts_gather(laws, count, &p->whole)) {
-        free(p);
+    opened *o = calloc(1, sizeof *o);
+    if (!o || !brume_parts_gather(laws, count, &o->split.whole)) {
+        free(o);
         return false;
     }
+    brume_parts *whole = &o->split.whole;
     brume_answer old_answer = *answer;
-    double guess;
-    brume_ray_aim aim = brume_ray_split_aim(&p->whole, epsilon, &guess);
-    int kind = kind_at(laws, &p->whole, guess);
+    double guess, draws = 0;
+    brume_ray_aim aim = brume_ray_split_aim(whole, epsilon, &guess);
+    int kind = kind_at(laws, whole, guess);
     /* rays are narrow or fail; what is enough of epsilon is more of delta */
     enough = fmax(enough, fmin(100 * width, 1e-6));
     enough *= brume_width_in_delta(laws[0].reversed ? -aim.start : aim.start - 1, epsilon);
-    double draws = 0;
     for (size_t i = 0; i < count; i++)
         draws += laws[i].count;
+    double variation = total_variation(laws, count); /* delta falls with epsilon */
+    if (variation < answer->value.upper) {
+        answer->value.upper = variation;
+        answer->route = route_variation;
+    }
     /* a coarse line is cheaper than rays, but for few draws, and where no single one matters */
     int most = width < 1e-4 ? 3 : draws < many_draws || kind != SINGLE;
-    for (int i = 0; i < most && !narrow(&answer->value, enough); i++) {
+    bool made = false;
+    for (int i = 0; i < most && !narrow(&answer->value, i > 0 ? enough : width); i++) {
         int way = ways[kind][i];
         double before = fmax(guess, answer->value.lower);
-        bool made = brume_ray_split_make(p, epsilon, before, way);
-        if (!made && way == BRUME_RAY_WHOLE && !p->whole.reversed && !narrow(&answer->value, 0.5))
-            made =
-                brume_ray_split_make(p, epsilon, before * 1e4, way); /* the guess may be too low */
-        if (made)
-            take_delta(p, epsilon, answer);
+        made = take_split(o, epsilon, before, way, answer);
+        if (!made && way == BRUME_RAY_WHOLE && !whole->reversed && !narrow(&answer->value, 0.5))
+            made = take_split(o, epsilon, before * 1e4, way, answer); /* the guess may be too low */
         /* once more, if delta is known now and the guess was bad */
         if (made && narrow(&answer->value, 1e-2) && !narrow(&answer->value, enough) &&
-            fabs(log(answer->value.lower / before)) > 1 &&
-            brume_ray_split_make(p, epsilon, answer->value.lower, way))
-            take_delta(p, epsilon, answer);
+            fabs(log(answer->value.lower / before)) > 1)
+            made = take_split(o, epsilon, answer->value.lower, way, answer);
     }
-    double ceiling =
-        narrow(&answer->value, enough) ? 1 : exp(brume_ray_ceiling(&p->whole, aim.start, epsilon));
-    if (ceiling < answer->value.upper) {
-        answer->value.upper = ceiling;
-        answer->route = route_moment;
-    }
-    double coarse = narrow(&answer->value, 0.5) ? 1 : brume_fallback_delta(&p->whole, epsilon);
-    if (coarse < answer->value.upper) {
-        answer->value.upper = coarse;
-        answer->route = route_moment;
-    }
-    answer->nodes += p->nodes;
+    if (!narrow(&answer->value, enough))
+        take_coarse_bounds(laws, whole, aim.start, epsilon, answer);
+    answer->nodes += o->split.nodes;
     keep_if_sound(&old_answer, answer);
-    free(p);
+    if (keep && made)
+        *keep = (brume_closed){.delta = split_delta,
+                               .context = o,
+                               .route = route,
+                               .doubles = true,
+                               .close = close_split};
+    else
+        close_split(o);
     return narrow(&answer->value, enough);
 }
 
@@ -314,8 +249,8 @@ bool brume_rays_below(brume_law *laws, size_t count, double epsilon, double delt
         return true; /* the largest loss */
     brume_answer answer = {.value = {0, 1}};
     if (count == 1 && laws[0].count == 1) {
-        brume_sampled_once_delta(laws, epsilon, 1, &answer);
-        return answer.value.upper <= delta;
+        brume_closed one = brume_sampled_doubles_form(laws);
+        return one.delta(one.context, epsilon, BRUME_UPPER_SIDE) <= delta;
     }
     double c, target = log(delta) - 1e-9;
     brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
@@ -326,8 +261,14 @@ bool brume_rays_below(brume_law *laws, size_t count, double epsilon, double delt
         return true;
     if (much && !covered && brume_moments_below(laws, count, epsilon, delta))
         return true;
-    bool known = brume_sampled_line_delta(laws, count, epsilon, 1e-8, &answer);
+    brume_line line;
+    bool known = brume_sampled_line_open(laws, count, epsilon, &line);
+    if (known) {
+        brume_line_certify(&line, epsilon, &answer.value.lower, &answer.value.upper);
+        known = narrow(&answer.value, 1e-8 * brume_width_in_delta(line.c, epsilon));
+        brume_sampled_line_close(&line);
+    }
     if (!known && !(answer.value.upper <= delta) && brume_rays_suit(laws, count))
-        brume_rays_delta(laws, count, epsilon, 1e-6, 1e-6, &answer);
+        brume_rays_delta(laws, count, epsilon, 1e-6, 1e-6, &answer, NULL);
     return answer.value.upper <= delta;
 }

@@ -8,8 +8,7 @@
 #ifndef BRUME_ACCOUNTANT_RAY_SOLVE_H
 #define BRUME_ACCOUNTANT_RAY_SOLVE_H
 
-#include "accountant/answer.h"
-#include "accountant/law/law.h"
+#include "accountant/exact/closed_form.h"
 
 /* Are all laws subsampled Gaussians? Then the two orders are those of one pair. */
 bool brume_rays_apply(const brume_law *laws, size_t count);
@@ -21,15 +20,18 @@ bool brume_rays_suit(const brume_law *laws, size_t count);
 /* Is the answer's upper end a ray's? */
 bool brume_rays_answered(const brume_answer *answer);
 
-/* Narrow answer->value, which must contain the epsilon at delta; `width` is how narrow, relative,
- * is enough. Nothing happens if a law is of another kind, or if memory ran out. */
-void brume_rays_epsilon(const brume_law *laws, size_t count, double delta, double delta_error,
-                        double width, brume_answer *answer);
+/* About the epsilon at delta: a place to start, not a bound. NAN if a law is of another kind. */
+double brume_rays_guess(const brume_law *laws, size_t count, double delta);
+
+/* About delta at an epsilon, likewise. */
+double brume_rays_guess_delta(const brume_law *laws, size_t count, double epsilon);
 
 /* Narrow answer->value around delta(epsilon), epsilon >= 0. True if that is now as narrow as
- * `enough`, or as `enough` of epsilon makes it. */
+ * `enough`, or as `enough` of epsilon makes it. `keep`, if not NULL, is given the rays that were
+ * laid last, for other epsilons, if there are any. Nothing happens if a law is of another kind, or
+ * if memory ran out. */
 bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, double width,
-                      double enough, brume_answer *answer);
+                      double enough, brume_answer *answer, brume_closed *keep);
 
 /* Is delta(epsilon) certainly at most `delta`? By one moment, one line or one ray; no, if a law is
  * of another kind. */

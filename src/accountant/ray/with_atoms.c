@@ -172,15 +172,15 @@ bool brume_ray_atoms_suits(const brume_law *laws, size_t count)
     bool laplace = false;
     for (size_t i = 0; i < count; i++) {
         const brume_law *law = &laws[i];
-        if (law->kind == BRUME_LAW_SAMPLED_GAUSSIAN && law->reversed)
+        if (brume_law_is_sampled_gaussian(law) && law->reversed)
             return false; /* such losses end, and with Laplace factors the path cannot be closed */
-        if (law->kind == BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (brume_law_is_sampled_gaussian(law))
             sampled += law->count;
-        else if (law->kind == BRUME_LAW_LAPLACE)
+        else if (brume_law_is_laplace(law))
             patterns *= law->count + 1;
         else if (!(law->unit > 0) || law->count > most_draws)
             return false;
-        laplace |= law->kind == BRUME_LAW_LAPLACE;
+        laplace |= brume_law_is_laplace(law);
     }
     return count <= MOST_LAWS && sampled > 0 && (sampled > 1 || laplace) &&
            !brume_rays_apply(laws, count) && patterns <= MOST_PATTERNS;
@@ -194,27 +194,28 @@ brume_ray_atoms *brume_ray_atoms_open(const brume_law *laws, size_t count, doubl
     b->goal = goal;
     b->epsilon = NAN;
     b->law_count = count;
+    bool opened = true;
     for (size_t i = 0; i < count; i++) /* the subsampled ones first, with tables of their own */
-        if (laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN) {
-            brume_law *own = &b->laws[b->sampled++];
-            *own = laws[i];
-            own->points = own->shifted = (brume_points){0};
+        if (brume_law_is_sampled_gaussian(&laws[i])) {
+            opened = opened && brume_law_open(&laws[i].source, laws[i].count, laws[i].reversed,
+                                              &b->laws[b->sampled], NULL) == BRUME_OK;
+            b->sampled += opened;
         }
     size_t at = b->sampled;
     for (size_t i = 0; i < count; i++)
-        if (laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
+        if (!brume_law_is_sampled_gaussian(&laws[i]))
             b->laws[at++] = laws[i];
     b->atoms = malloc(sizeof *b->atoms);
     double work = 0;
-    bool alive = b->atoms && brume_parts_gather(b->laws, b->sampled, &b->parts);
+    bool alive = opened && b->atoms && brume_parts_gather(b->laws, b->sampled, &b->parts);
     if (alive) {
         b->atoms[0] = (atom){0, 1};
         b->atom_count = b->pattern_count = 1;
         b->patterns[0] = (pattern){.weight = 1};
     }
     for (size_t i = b->sampled; alive && i < count; i++)
-        alive = b->laws[i].kind == BRUME_LAW_LAPLACE ? add_laplace(b, &b->laws[i])
-                                                     : add_lattice(b, &b->laws[i], &work);
+        alive = brume_law_is_laplace(&b->laws[i]) ? add_laplace(b, &b->laws[i])
+                                                  : add_lattice(b, &b->laws[i], &work);
     alive = alive && b->atom_count * b->pattern_count <= MOST_ATOMS;
     if (alive) {
         qsort(b->atoms, b->atom_count, sizeof *b->atoms, by_loss);
@@ -223,9 +224,9 @@ brume_ray_atoms *brume_ray_atoms_open(const brume_law *laws, size_t count, doubl
         b->rest = malloc(b->atom_count * sizeof *b->rest);
         for (size_t i = 0; i < count; i++) {
             const brume_law *law = &b->laws[i];
-            if (law->kind == BRUME_LAW_SAMPLED_GAUSSIAN)
+            if (brume_law_is_sampled_gaussian(law))
                 b->variation += law->count * law->rate * erf(M_SQRT1_2 / (2 * law->a));
-            else if (law->kind == BRUME_LAW_LAPLACE)
+            else if (brume_law_is_laplace(law))
                 b->variation += law->count * -expm1(-law->a / 2);
         }
         b->variation = fmin(1, b->variation * (1 + 1e-12)); /* up: the parameters' 8 units */

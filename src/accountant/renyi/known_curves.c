@@ -1,11 +1,15 @@
-/* Renyi curves that costs carry, evaluated in balls: the only rounding with a choice is the last
- * one, to a double, and it goes up. */
+/* Renyi curves that costs carry, and the least rho of a curve.
+ *
+ * Promise: rounded up. In balls the only rounding with a choice is the last one, to a double; the
+ * curve of a Poisson sample is summed in long doubles with a bound of its error. */
 #include "accountant/renyi/known_curves.h"
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 
 #include "number/ball.h"
+#include "number/rounding.h"
 
 enum { BITS = 160 };
 
@@ -186,4 +190,161 @@ double brume_renyi_rho_upper(const brume_cost *cost, double alpha)
     arb_clear(a);
     arb_clear(r);
     return result;
+}
+
+/* --- Gaussian noise on a Poisson sample, real or integer ---
+ *
+ * A record removed, r the likelihood ratio of the noise with and without it:
+ *   E (1 - q + q r)^n = sum_j C(n,j) (1-q)^{n-j} q^j E r^j,   E r^j = e^{j(j-1)/(2 sigma^2)},
+ * at whole orders n, for integer noise too, exactly: a whole multiple of an integer vector moves
+ * its lattice onto itself. It is the larger of both directions (proofs/poisson.md). Between whole
+ * orders the chord of the convex (alpha-1) D lies above it; the curve without sampling always does.
+ */
+
+enum { MOST_WHOLE_ORDER = 256 };
+
+/* More than what all roundings of subnormal numbers below can take away, also of quotients. */
+static const double subnormal = 0x1p-1022;
+
+/* ln of that sum, up: its terms for j < 2 add to what is missing to 1, so that the rest, weighted
+ * by e^{j(j-1)/(2 sigma^2)} - 1, are positive and nothing cancels. */
+static double log_moment_upper(double sigma, double rate, int n)
+{
+    long double square = (long double)sigma * sigma, q = rate, odds = q / (1 - q), sum = 0, x = 0;
+    long double weight = expl(n * log1pl(-q)), growth = expl(n / square); /* j = 0 */
+    for (int j = 1; j <= n; j++) {
+        weight *= odds * (n - j + 1) / j;
+        if (j < 2)
+            continue;
+        x = (long double)j * (j - 1) / (2 * square);
+        long double term = weight * expm1l(x);
+        sum += term;
+        /* (e^b - 1)/(e^a - 1) <= (b/a) e^{b-a}: so a term is at most this share of the one before,
+         * from here on, and the rest is a geometric sum */
+        long double share = odds * (n - j) / (j - 1) * growth * (1 + 0x1p-50L);
+        if (share < 0.5L && term * share < 0x1p-64L * sum) {
+            sum += 2 * term * share;
+            break;
+        }
+    }
+    if (weight == 0 || !(sum < INFINITY)) /* out of range; where q is 1, all of it */
+        return INFINITY;
+    /* in units of 2^-63: the first weight n log(1-q) of itself and 4, each step 4, expm1 4 and its
+     * argument's 4 times at most 1 + x, the sum one a term */
+    long double units = 32 + 6 * n - 2 * n * log1pl(-q) + 5 * x;
+    return (double)(log1pl(sum * (1 + units * 0x1p-63L)) * (1 + 0x1p-60L)) * (1 + 0x1p-51) +
+           subnormal;
+}
+
+double brume_renyi_sampled_gaussian_upper(const brume_cost *cost, double alpha)
+{
+    double sigma = cost->law.a, rate = cost->law.rate;
+    alpha = alpha > 1 ? alpha : 1 + 0x1p-52;
+    /* alpha/(2 sigma^2), up: sampling never raises a divergence */
+    double plain = alpha / 2 / sigma / sigma * (1 + 0x1p-50) + subnormal;
+    if (!(rate < 1) || !(alpha <= MOST_WHOLE_ORDER) || !(sigma > 0))
+        return isnan(plain) ? INFINITY : plain;
+    int below = (int)alpha;
+    double low = below > 1 ? log_moment_upper(sigma, rate, below) : 0;
+    double share = alpha - below, divergence = low;
+    if (below == 1)
+        divergence = log_moment_upper(sigma, rate, 2); /* the chord from 0, over alpha - 1 */
+    else if (share > 0)
+        divergence = low * (1 - share) + log_moment_upper(sigma, rate, below + 1) * share;
+    if (below > 1)
+        divergence = divergence / (alpha - 1) * (1 + 0x1p-49); /* up, by more than five roundings */
+    return divergence < plain ? divergence : plain;
+}
+
+/* --- the least rho of a curve: at most 2e-4 above the largest D_alpha/alpha --- */
+
+/* The curve of k-ary randomized response and of discrete Laplace of a small shift in doubles,
+ * rounded up; infinite where they do not reach. These laws are symmetric: an atom m at l > 0 has an
+ * atom m e^-l at -l, so with t = alpha - 1
+ *   E e^{tL} - 1 = sum over l > 0 of m expm1(tl) (1 - e^{-(l + tl)}),
+ * a sum of positive terms in which nothing cancels, and D = log1p(that)/t. A mass takes at most 15
+ * units of 2^-53 and its exponent's size in them, l and t l one and two, expm1 4 (libm) and its
+ * argument's times 1 + t l, the other factor 4 and 3, products 2, the sum one a term; log1p does
+ * not make a relative error larger, and takes 4, the quotient 1. proofs/accountant/renyi.md,
+ * section renyi.1.
+ */
+static double quick_upper(const brume_cost *cost, double t)
+{
+    double a = cost->law.a, sum = 0, shift = 1, largest = a;
+    if (!(a > 1e-100))
+        return INFINITY;
+    if (cost->law.kind == BRUME_LOSS_KARY) {
+        double mass = 1 / (1 + ((double)cost->law.shift - 1) * exp(-a));
+        sum = mass * expm1(t * a) * -expm1(-(a + t * a));
+    } else if (cost->law.kind == BRUME_LOSS_DISCRETE_LAPLACE && cost->law.shift <= 64) {
+        shift = (double)cost->law.shift;
+        largest = a * shift;
+        double all = 1 + exp(-a), step = -expm1(-a) / all;
+        for (double x = 0; 2 * x < shift; x++) { /* x = 0: the whole tail */
+            double loss = a * (shift - 2 * x), mass = x > 0 ? step * exp(-a * x) : 1 / all;
+            sum += mass * expm1(t * loss) * -expm1(-(loss + t * loss));
+        }
+    }
+    if (!(sum > 1e-280 && largest * (1 + t) < 600))
+        return INFINITY; /* no such law, or out of the range of doubles */
+    double units = 40 + shift + 2 * largest * (1 + t);
+    return log1p(sum) / t * (1 + units * 0x1p-53) * (1 + 0x1p-52); /* up */
+}
+
+static double divergence_upper(const brume_cost *cost, double t)
+{
+    double quick = quick_upper(cost, t);
+    return quick < INFINITY ? fmin(quick, cost->epsilon) : cost->renyi_upper(cost, 1 + t);
+}
+
+/* A point of the curve: t = alpha - 1 and D_alpha, rounded up. */
+typedef struct order_point {
+    double less, divergence;
+} order_point;
+
+/* psi(t) = t D is convex (a log-moment), so between two orders it lies under its chord A t + B; the
+ * largest (A t + B)/(t (1+t)) there is at an end or where A t^2 = -B (2t+1). */
+static double chord_rho(order_point low, order_point high)
+{
+    double low_psi = low.less * low.divergence, high_psi = high.less * high.divergence;
+    double a = (high_psi - low_psi) / (high.less - low.less), b = low_psi - a * low.less;
+    double result = fmax(low.divergence / (1 + low.less), high.divergence / (1 + high.less));
+    if (b < 0 && a > 0) {
+        double t = (-b + sqrt(-b * (a - b))) / a;
+        if (t > low.less && t < high.less)
+            result = fmax(result, (a * t + b) / (t * (1 + t)));
+    } else if (b > 0) { /* falls with t: largest at the lower end, which is the chord's value */
+        result = fmax(result, low.divergence / (1 + low.less));
+    }
+    return result * (1 + 1e-9); /* more than the roundings of these few operations */
+}
+
+double brume_rho_of_renyi_upper(const brume_cost *cost)
+{
+    enum { MOST = 64 };
+    const double tolerance = 1e-4;
+    order_point stack[MOST], low = {0x1p-14, divergence_upper(cost, 0x1p-14)};
+    /* up to the first order D grows to low.divergence, and alpha >= 1 */
+    double result = low.divergence;
+    double target = result;
+    /* beyond epsilon/target: D_alpha/alpha <= epsilon/alpha <= target */
+    while (cost->epsilon / (1 + low.less) > target) {
+        size_t count = 1;
+        double less = 2 * low.less;
+        stack[0] = (order_point){less, divergence_upper(cost, less)};
+        while (count > 0) {
+            order_point high = stack[count - 1];
+            target = fmax(target, high.divergence / (1 + high.less));
+            double bound = chord_rho(low, high);
+            if (bound <= target * (1 + tolerance) || count == MOST) {
+                result = fmax(result, bound);
+                low = high;
+                count--;
+            } else {
+                double middle = low.less + (high.less - low.less) / 2;
+                stack[count++] = (order_point){middle, divergence_upper(cost, middle)};
+            }
+        }
+    }
+    return fmin(fmax(result, target), cost->rho);
 }

@@ -1,27 +1,26 @@
 /* The public composition: terms in, merged laws, both orders, the atom at infinity, answers out. */
-#include <brume/compose.h>
+#include "accountant/solve/compose.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "accountant/check/audit.h"
+#include "accountant/contour/saddle.h"
 #include "accountant/exact/closed_form.h"
+#include "accountant/law/shift_parameters.h"
+#include "accountant/ray/solve.h"
 #include "accountant/solve/curves.h"
 #include "accountant/solve/merge_terms.h"
-#include "accountant/ray/solve.h"
-#include "accountant/law/shift_parameters.h"
-#include "accountant/search.h"
-#include "accountant/solve/solve.h"
-#include "accountant/contour/saddle.h"
 #include "base/error.h"
 
 static const double standard_width = 1e-10;
 
-static double width_of(const brume_compose_options *options)
-{
-    return options && options->tolerance > 0 ? options->tolerance : standard_width;
-}
+/* What is asked of both orders of the neighbours, and the larger of their answers so far. */
+typedef struct both_orders {
+    brume_asked asked;
+    bool audit;
+    brume_answer answer;
+    brume_composition result;
+} both_orders;
 
 static brume_status no_memory(brume_error *error)
 {
@@ -65,38 +64,13 @@ static double finite_delta(const brume_merged *merged, double delta, double *err
     return excess / (1 - failure);
 }
 
-static brume_status epsilon_of_order(brume_merged *merged, double delta, double delta_error,
-                                     double width, brume_answer *answer, brume_error *error)
-{
-    if (merged->law_count == 0) {
-        *answer = (brume_answer){.value = {0, 0}, .route = "nothing but failure"};
-        return BRUME_OK;
-    }
-    if (!brume_solve_epsilon(merged->laws, merged->law_count, delta, delta_error, width, answer))
-        return no_memory(error);
-    return BRUME_OK;
-}
-
-/* The larger of the two orders: both ends take the larger. */
-static void take_larger(brume_answer *answer, const brume_answer *other)
-{
-    if (!answer->route || other->value.upper > answer->value.upper) {
-        answer->route = other->route;
-        answer->excess = other->excess;
-    }
-    answer->value.lower = fmax(answer->value.lower, other->value.lower);
-    answer->value.upper = fmax(answer->value.upper, other->value.upper);
-    answer->nodes += other->nodes;
-    answer->rounds += other->rounds;
-    answer->contradictory |= other->contradictory;
-}
+/* --- the second order, where the first one's answer is certainly the larger --- */
 
 /* What the second order must stay below to be passed over: the first's upper end, if that is nearly
  * known, else its lower one, as the second's lower end may still be of use. */
-static double end_to_beat(const brume_answer *answer)
+static double end_to_beat(const brume_answer *first)
 {
-    bool known = answer->value.upper - answer->value.lower <= 1e-6 * answer->value.upper;
-    return known ? answer->value.upper : answer->value.lower;
+    return brume_answer_is_narrow(first, 1e-6) ? first->value.upper : first->value.lower;
 }
 
 /* Is the second order's delta(epsilon) certainly at most `delta`? By what is cheap for its laws. */
@@ -107,159 +81,166 @@ static bool certainly_below(brume_merged *merged, double epsilon, double delta)
                                                               epsilon, delta);
 }
 
-static void fill(const brume_merged *merged, const brume_answer *answer, brume_composition *out)
+/* An end of the first order's answer that the second order's is certainly not above: then the
+ * second order need not be computed. NAN if there is none. `finite` is the delta that is asked for,
+ * without failures, rounded down. */
+static double not_above(brume_merged *merged, const both_orders *both, double finite)
 {
-    out->value = answer->value;
-    out->has_lower = merged->has_lower;
-    out->failure = merged->failure_ends;
-    out->route = answer->route;
-    out->nodes = answer->nodes;
-    out->rounds = answer->rounds;
-    out->excess = answer->excess;
-    out->contradictory = answer->contradictory;
+    const brume_answer *first = &both->answer;
+    double end = end_to_beat(first), upper = first->value.upper, at = both->asked.at;
+    /* shifted laws have a poor lower end, which is not waited for */
+    double room = brume_shifted_needed(merged->laws, merged->law_count) ? upper : end;
+    bool rays = brume_rays_apply(merged->laws, merged->law_count);
+    if (both->asked.of_delta) {
+        if (upper == 0 && rays)
+            return 0; /* delta(0) is the total variation of both */
+        if (end > 0 && certainly_below(merged, end, finite))
+            return end;
+        return room > 0 && brume_solve_below(merged->laws, merged->law_count, room, finite) ? room
+                                                                                            : NAN;
+    }
+    double failure = merged->failure_ends.upper;
+    double sure = (end - failure) * (1 - 1e-9);
+    room = (room - failure) * (1 - 1e-9);
+    bool below = (at == 0 && rays) || (sure > 0 && certainly_below(merged, at, sure)) ||
+                 (room > 0 && brume_solve_below(merged->laws, merged->law_count, at, room));
+    return below ? 0 : NAN;
 }
 
-static brume_status epsilon_of_delta(const brume_term *terms, size_t count, double delta,
-                                     double width, bool audit, brume_composition *out,
-                                     brume_error *error)
+/* --- one order --- */
+
+static brume_status solve_order(const both_orders *both, brume_merged *merged,
+                                const brume_asked *asked, brume_answer *out, brume_error *error)
 {
-    brume_composition result = {0};
-    brume_answer answer = {.value = {0, 0}};
-    for (int order = 0; order < 2; order++) {
-        brume_merged merged;
-        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &merged, error));
-        if (merged.curve_count > 0) {
-            brume_merged_close(&merged);
-            return brume_curves_epsilon(terms, count, delta, out, error);
-        }
-        bool at_failure = merged.failure_error == 0 && delta == merged.failure;
-        if (merged.infinite || (delta <= merged.failure_ends.lower && !at_failure) ||
-            (at_failure && !merged.bounded)) {
-            result.infinite = true;
-            answer = (brume_answer){.value = {INFINITY, INFINITY},
-                                    .route = "delta is not above the probability of failure"};
-            if (!(merged.failure_ends.lower > 0) && !merged.infinite)
-                answer.route = "the loss is unbounded and delta is 0";
-            fill(&merged, &answer, &result);
-            brume_merged_close(&merged);
-            break;
-        }
-        brume_answer one;
-        brume_status status = BRUME_OK;
-        double delta_error, finite = finite_delta(&merged, delta, &delta_error);
-        if (at_failure) { /* nothing may be left to the finite losses: all must be below epsilon */
-            one = (brume_answer){.route = "largest possible loss"};
-            if (!brume_shifted_top(merged.laws, merged.law_count, &one.value))
-                status = no_memory(error);
-        } else if (!(finite > 0) || !(delta_error < 0.5)) {
-            one = (brume_answer){.value = {0, INFINITY},
-                                 .route = "delta is at the probability of failure"};
-            brume_interval top;
-            if (merged.failure_ends.upper <= delta &&
-                brume_shifted_top(merged.laws, merged.law_count, &top))
-                one.value.upper = top.upper;
-        } else if (order == 1 && answer.value.upper == 0 &&
-                   brume_rays_apply(merged.laws, merged.law_count)) {
-            one = (brume_answer){.value = {0, 0}}; /* delta(0) is the total variation of both */
-        } else if (order == 1 && end_to_beat(&answer) > 0 &&
-                   certainly_below(&merged, end_to_beat(&answer), finite * (1 - 2 * delta_error))) {
-            one = (brume_answer){.value = {0, end_to_beat(&answer)}}; /* the first's counts */
-        } else if (order == 1 && answer.value.upper > 0 &&
-                   brume_solve_below(merged.laws, merged.law_count, answer.value.upper,
-                                     finite * (1 - 2 * delta_error))) {
-            one = (brume_answer){.value = {0, answer.value.upper}};
-        } else {
-            status = epsilon_of_order(&merged, finite, delta_error, width, &one, error);
-            if (audit && status == BRUME_OK)
-                status = audit_answer(&merged, &one, one.value.upper, error);
-        }
-        if (status == BRUME_OK) {
-            take_larger(&answer, &one);
-            fill(&merged, &answer, &result);
-        }
-        bool symmetric = merged.symmetric;
-        brume_merged_close(&merged);
-        BRUME_TRY(status);
-        if (symmetric)
-            break;
+    *out = (brume_answer){.value = {0, 0}, .route = "nothing but failure"};
+    if (merged->law_count > 0 && !brume_solve(merged->laws, merged->law_count, asked, out))
+        return no_memory(error);
+    if (!both->audit)
+        return BRUME_OK;
+    return audit_answer(merged, out, asked->of_delta ? out->value.upper : asked->at, error);
+}
+
+/* Has no epsilon this delta? Then *out says why. */
+static bool is_infinite(const brume_merged *merged, double delta, bool at_failure,
+                        brume_answer *out)
+{
+    if (!merged->infinite && (delta > merged->failure_ends.lower || at_failure) &&
+        !(at_failure && !merged->bounded))
+        return false;
+    bool unbounded = !(merged->failure_ends.lower > 0) && !merged->infinite;
+    *out = (brume_answer){.value = {INFINITY, INFINITY},
+                          .route = unbounded ? "the loss is unbounded and delta is 0"
+                                             : "delta is not above the probability of failure"};
+    return true;
+}
+
+static brume_status epsilon_of_order(both_orders *both, bool second, brume_merged *merged,
+                                     brume_answer *out, brume_error *error)
+{
+    brume_asked asked = both->asked;
+    double delta = asked.at;
+    bool at_failure = merged->failure_error == 0 && delta == merged->failure;
+    if (is_infinite(merged, delta, at_failure, out)) {
+        both->result.infinite = true;
+        return BRUME_OK;
     }
-    *out = result;
+    if (at_failure) { /* nothing may be left to the finite losses: all must be below epsilon */
+        *out = (brume_answer){.route = "largest possible loss"};
+        return brume_shifted_top(merged->laws, merged->law_count, &out->value) ? BRUME_OK
+                                                                               : no_memory(error);
+    }
+    asked.at = finite_delta(merged, delta, &asked.delta_error);
+    if (!(asked.at > 0) || !(asked.delta_error < 0.5)) {
+        *out = (brume_answer){.value = {0, INFINITY},
+                              .route = "delta is at the probability of failure"};
+        brume_interval top;
+        if (merged->failure_ends.upper <= delta &&
+            brume_shifted_top(merged->laws, merged->law_count, &top))
+            out->value.upper = top.upper;
+        return BRUME_OK;
+    }
+    double end = second ? not_above(merged, both, asked.at * (1 - 2 * asked.delta_error)) : NAN;
+    if (isnan(end))
+        return solve_order(both, merged, &asked, out, error);
+    *out = (brume_answer){.value = {0, end}};
     return BRUME_OK;
 }
 
-static brume_status delta_of_epsilon(const brume_term *terms, size_t count, double epsilon,
-                                     const brume_compose_options *options, brume_composition *out,
-                                     brume_error *error)
+static brume_status delta_of_order(both_orders *both, bool second, brume_merged *merged,
+                                   brume_answer *out, brume_error *error)
 {
-    double width = width_of(options);
-    bool audit = options && options->audit, upper_end = options && options->upper_end;
-    brume_composition result = {0};
-    brume_answer answer = {.value = {0, 0}};
-    for (int order = 0; order < 2; order++) {
-        brume_merged merged;
-        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &merged, error));
-        if (merged.curve_count > 0) {
-            brume_merged_close(&merged);
-            return brume_curves_delta(terms, count, epsilon, out, error);
-        }
-        brume_answer one = {.value = {0, 0}, .route = "nothing but failure"};
-        brume_status status = BRUME_OK;
-        double room = (answer.value.upper - merged.failure_ends.upper) * (1 - 1e-9);
-        double sure = (end_to_beat(&answer) - merged.failure_ends.upper) * (1 - 1e-9);
-        if (order == 1 && epsilon == 0 && brume_rays_apply(merged.laws, merged.law_count))
-            one.value.upper = 0; /* delta(0) is the total variation of both */
-        else if (order == 1 && sure > 0 && certainly_below(&merged, epsilon, sure))
-            one.value.upper = 0; /* not above the first order's end */
-        else if (order == 1 && room > 0 &&
-                 brume_solve_below(merged.laws, merged.law_count, epsilon, room))
-            one.value.upper = 0; /* not above the first order's upper end */
-        else if (merged.law_count > 0 && !(upper_end ? brume_solve_delta_upper : brume_solve_delta)(
-                                             merged.laws, merged.law_count, epsilon, width, &one))
-            status = no_memory(error);
-        if (audit && status == BRUME_OK)
-            status = audit_answer(&merged, &one, epsilon, error);
-        double failure = merged.failure;
-        if (failure > 0) { /* dinf + (1 - dinf) delta, 16 units each way */
-            one.value.lower = (failure + (1 - failure) * one.value.lower) * (1 - 16 * BRUME_UNIT);
-            one.value.upper = (failure + (1 - failure) * one.value.upper) * (1 + 16 * BRUME_UNIT);
-            one.excess *= 1 - failure;
-        }
-        one.value.upper = fmin(one.value.upper, 1);
-        if (status == BRUME_OK) {
-            take_larger(&answer, &one);
-            fill(&merged, &answer, &result);
-        }
-        bool symmetric = merged.symmetric;
-        brume_merged_close(&merged);
-        BRUME_TRY(status);
-        if (symmetric)
-            break;
+    *out = (brume_answer){.value = {0, 0}};
+    double failure = merged->failure;
+    brume_asked asked = both->asked;
+    asked.sought = fmax(asked.sought - failure, 0) / (1 - failure);
+    if (!second || isnan(not_above(merged, both, 0)))
+        BRUME_TRY(solve_order(both, merged, &asked, out, error));
+    if (failure > 0) { /* dinf + (1 - dinf) delta, 16 units each way */
+        out->value.lower = (failure + (1 - failure) * out->value.lower) * (1 - 16 * BRUME_UNIT);
+        out->value.upper = (failure + (1 - failure) * out->value.upper) * (1 + 16 * BRUME_UNIT);
+        out->excess *= 1 - failure;
     }
-    *out = result;
+    out->value.upper = fmin(out->value.upper, 1);
     return BRUME_OK;
 }
+
+static brume_status visit_order(void *context, bool reversed, brume_merged *merged, bool *done,
+                                brume_error *error)
+{
+    both_orders *both = context;
+    brume_answer one;
+    BRUME_TRY((both->asked.of_delta ? epsilon_of_order : delta_of_order)(both, reversed, merged,
+                                                                         &one, error));
+    brume_answer_take_larger(&both->answer, &one);
+    *done = both->result.infinite;
+    both->result.value = both->answer.value;
+    both->result.has_lower = merged->has_lower;
+    both->result.failure = merged->failure_ends;
+    both->result.route = both->answer.route;
+    both->result.contradictory = both->answer.contradictory;
+    return BRUME_OK;
+}
+
+/* --- all terms --- */
 
 /* Pure terms with a small rho may be known by it: then the laws are composed only if they may say
  * more. The lower end would be that of the stated epsilons. */
-static brume_status with_curves(const brume_term *terms, size_t count, brume_curve_question q,
-                                const brume_compose_options *options, brume_composition *out,
-                                brume_error *error)
+brume_status brume_compose(const brume_term *terms, size_t count, const brume_asked *asked,
+                           bool audit, brume_composition *out, brume_diagnostics *diagnostics,
+                           brume_error *error)
 {
-    brume_composition curves = {.value = {0, INFINITY}}, laws;
-    bool helped = brume_curves_help(terms, count) && (!q.of_delta || q.at > 0);
+    brume_asked q = {.of_delta = asked->of_delta, .at = asked->at};
+    brume_composition curves = {.value = {0, INFINITY}};
+    brume_diagnostics work = {0};
+    bool only = brume_curves_needed(terms, count);
+    bool helped = only || (brume_curves_help(terms, count) && (!q.of_delta || q.at > 0));
     if (helped)
-        BRUME_TRY(q.of_delta ? brume_curves_epsilon(terms, count, q.at, &curves, error)
-                             : brume_curves_delta(terms, count, q.at, &curves, error));
-    if (helped && brume_curves_suffice(terms, count, q, curves.value.upper)) {
-        *out = curves;
-        return BRUME_OK;
+        BRUME_TRY(brume_curves_compose(terms, count, q, &curves, &work, error));
+    if (!only && !(helped && brume_curves_suffice(terms, count, q, curves.value.upper))) {
+        both_orders both = {.asked = *asked, .audit = audit};
+        if (!(both.asked.width > 0))
+            both.asked.width = standard_width;
+        BRUME_TRY(brume_each_order(terms, count, visit_order, &both, error));
+        bool better = helped && !both.result.infinite &&
+                      curves.value.upper < both.result.value.upper;
+        if (!better) {
+            curves = both.result;
+            work = (brume_diagnostics){both.answer.nodes, both.answer.rounds, both.answer.excess};
+        }
     }
-    BRUME_TRY(q.of_delta ? epsilon_of_delta(terms, count, q.at, width_of(options),
-                                            options && options->audit, &laws, error)
-                         : delta_of_epsilon(terms, count, q.at, options, &laws, error));
-    bool better = helped && !laws.infinite && curves.value.upper < laws.value.upper;
-    *out = better ? curves : laws;
+    *out = curves;
+    if (diagnostics)
+        *diagnostics = work;
     return BRUME_OK;
+}
+
+static brume_status with_options(const brume_term *terms, size_t count, bool of_delta, double at,
+                                 const brume_compose_options *options, brume_composition *out,
+                                 brume_error *error)
+{
+    brume_asked asked = {.of_delta = of_delta, .at = at, .width = options ? options->tolerance : 0};
+    return brume_compose(terms, count, &asked, options && options->audit, out,
+                         options ? options->diagnostics : NULL, error);
 }
 
 brume_status brume_compose_epsilon(const brume_term *terms, size_t count, double delta,
@@ -269,7 +250,7 @@ brume_status brume_compose_epsilon(const brume_term *terms, size_t count, double
     if (!(delta >= 0 && delta < 1))
         return brume_fail(error, BRUME_EARGUMENT, "a probability of failure, such as 1e-6",
                           "'delta' is %.17g, must be in [0, 1)", delta);
-    return with_curves(terms, count, (brume_curve_question){true, delta}, options, out, error);
+    return with_options(terms, count, true, delta, options, out, error);
 }
 
 brume_status brume_compose_delta(const brume_term *terms, size_t count, double epsilon,
@@ -279,7 +260,7 @@ brume_status brume_compose_delta(const brume_term *terms, size_t count, double e
     if (!(epsilon >= 0 && epsilon < INFINITY))
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "'epsilon' is %.17g, must be a finite number not below 0", epsilon);
-    return with_curves(terms, count, (brume_curve_question){false, epsilon}, options, out, error);
+    return with_options(terms, count, false, epsilon, options, out, error);
 }
 
 bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, double *delta)
@@ -291,7 +272,9 @@ bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, 
     bool known = merged.curve_count == 0;
     double finite = 0, failure = merged.failure;
     if (known && merged.law_count > 0)
-        finite = brume_saddle_delta(merged.laws, merged.law_count, epsilon);
+        finite = brume_rays_apply(merged.laws, merged.law_count)
+                     ? brume_rays_guess_delta(merged.laws, merged.law_count, epsilon)
+                     : brume_saddle_delta(merged.laws, merged.law_count, epsilon);
     known = known && isfinite(finite);
     brume_merged_close(&merged);
     if (known)

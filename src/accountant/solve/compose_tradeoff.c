@@ -4,13 +4,12 @@
  * gives a lower end. The upper end rests on convexity: in a cell of a short grid around the optimum
  * D lies above the extended chords of both neighbouring cells, and outside the grid g falls because
  * the certified end chords say so. See proofs/accountant/solve.md, section solve.3. */
-#include <brume/compose.h>
+#include "accountant/solve/compose.h"
 
 #include <math.h>
 
-#include "accountant/solve/merge_terms.h"
 #include "accountant/law/shift_parameters.h"
-#include "accountant/solve/solve.h"
+#include "accountant/solve/merge_terms.h"
 #include "base/error.h"
 #include "number/rounding.h"
 
@@ -22,22 +21,23 @@ typedef struct profile_point {
 
 typedef struct profile {
     brume_merged *merged;
-    brume_composition *work; /* its counters grow */
-    bool dear;               /* the upper end alone costs half and less */
+    brume_diagnostics *work; /* its counters grow */
+    bool expensive;          /* the upper end alone costs half and less */
+    bool contradictory;
     bool alive;
 } profile;
 
 static profile_point evaluate(profile *p, double epsilon, double width, bool upper_end)
 {
     brume_answer answer = {.value = {0, 0}, .route = "nothing but failure"};
+    brume_asked asked = {.at = epsilon, .width = width, .upper_end = upper_end && p->expensive};
     if (p->merged->law_count > 0)
-        p->alive &= (upper_end && p->dear ? brume_solve_delta_upper : brume_solve_delta)(
-            p->merged->laws, p->merged->law_count, epsilon, width, &answer);
+        p->alive &= brume_solve(p->merged->laws, p->merged->law_count, &asked, &answer);
     else
         answer.value.lower = answer.value.upper = fmax(0, -expm1(epsilon));
     p->work->nodes += answer.nodes;
     p->work->rounds += answer.rounds;
-    p->work->contradictory |= answer.contradictory;
+    p->contradictory |= answer.contradictory;
     double failure = p->merged->failure, slack = 16 * BRUME_UNIT;
     profile_point point = {.u = exp(epsilon)};
     point.lower = (failure + (1 - failure) * answer.value.lower) * (1 - slack);
@@ -91,8 +91,8 @@ static double cell_upper(const profile_point *a, const profile_point *b, const p
 static void order_ends(profile *p, double type_one, double width, brume_interval *ends)
 {
     double low = -30, high = 60, step = 1, lower = 0, upper = -INFINITY;
-    double finest = p->dear ? 1e-4 : 1e-5;
-    if (p->dear)
+    double finest = p->expensive ? 1e-4 : 1e-5;
+    if (p->expensive)
         width = fmax(width, 1e-6);
     if (type_one > 0)
         high = fmin(high, -log(type_one) + 1); /* u a <= 1 at the optimum */
@@ -100,11 +100,11 @@ static void order_ends(profile *p, double type_one, double width, brume_interval
         step = zoom(p, type_one, 1e-6, &low, &high, &lower);
     double centre = 0.5 * (low + high);
     step = fmax(finest, step);
-    if (p->dear) { /* chords over a grid that is fine beside the ends' distance say nothing */
+    if (p->expensive) { /* chords over a grid that is fine beside the ends' distance say nothing */
         profile_point middle = evaluate(p, centre, width, false);
         double gap = fmax(middle.upper - middle.lower, 0);
         step = fmin(fmax(step, 3 * sqrt(gap)), 0.5);
-        p->dear = gap > 1e-9; /* else nothing is dear from here on */
+        p->expensive = gap > 1e-9; /* else nothing is expensive from here on */
     }
     profile_point grid[GRID_POINTS];
     for (int i = 0; i < GRID_POINTS; i++) {
@@ -117,11 +117,11 @@ static void order_ends(profile *p, double type_one, double width, brume_interval
             fmax(upper, cell_upper(&grid[i - 1], &grid[i], &grid[i + 1], &grid[i + 2], type_one));
     /* at a kink of D the best point is the kink itself: go on to it for the lower end */
     bool useful = true;
-    int rounds = p->dear ? 3 : 10;
+    int rounds = p->expensive ? 3 : 10;
     for (int round = 0; round < rounds && upper - lower > 1e-10 && p->alive && useful; round++) {
         double before = lower;
         zoom(p, type_one, width, &low, &high, &lower);
-        useful = !p->dear || lower - before > 0.05 * (upper - before);
+        useful = !p->expensive || lower - before > 0.05 * (upper - before);
     }
     const profile_point *last = &grid[GRID_POINTS - 2], *before = &grid[GRID_POINTS - 3];
     double rise = (grid[2].upper - grid[1].lower) / (grid[2].u - grid[1].u);
@@ -136,8 +136,43 @@ static void order_ends(profile *p, double type_one, double width, brume_interval
         fmin(ends->upper, closed ? fmin(roof, upper + 1e-15 * (4 + 4 * last->u * type_one)) : roof);
     if (ends->upper < ends->lower) { /* a fault: the guarantee is the smaller */
         *ends = (brume_interval){ends->upper, ends->lower};
-        p->work->contradictory = true;
+        p->contradictory = true;
     }
+}
+
+/* The smaller type II error of both orders so far. */
+typedef struct both_orders {
+    double type_one, width;
+    brume_composition result;
+    brume_diagnostics work;
+} both_orders;
+
+static brume_status visit_order(void *context, bool reversed, brume_merged *merged, bool *done,
+                                brume_error *error)
+{
+    both_orders *both = context;
+    brume_composition *result = &both->result;
+    (void)reversed;
+    (void)done;
+    result->has_lower = merged->has_lower;
+    result->failure = merged->failure_ends;
+    if (merged->curve_count > 0)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "its Renyi curve bounds epsilon and delta",
+                          "a term is known by its moments only: no trade-off function");
+    if (both->type_one == 1) {
+        result->value = (brume_interval){0, 0};
+    } else if (both->type_one == 0) { /* never wrong: only what fails is told apart */
+        result->value.lower = brume_subtract_down(1, merged->failure_ends.upper);
+        result->value.upper = brume_subtract_up(1, merged->failure_ends.lower);
+    } else {
+        profile p = {.merged = merged, .work = &both->work, .alive = true};
+        p.expensive = brume_shifted_needed(merged->laws, merged->law_count);
+        order_ends(&p, both->type_one, both->width, &result->value);
+        result->contradictory |= p.contradictory;
+        if (!p.alive)
+            return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
+    }
+    return BRUME_OK;
 }
 
 brume_status brume_compose_tradeoff(const brume_term *terms, size_t count, double type_one,
@@ -147,34 +182,12 @@ brume_status brume_compose_tradeoff(const brume_term *terms, size_t count, doubl
     if (!(type_one >= 0 && type_one <= 1))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'type_one' is %.17g, must be in [0, 1]",
                           type_one);
-    double width = options && options->tolerance > 0 ? options->tolerance : 1e-12;
-    brume_composition result = {.value = {1, 1}, .route = "tangents of the certified profile"};
-    for (int order = 0; order < 2; order++) {
-        brume_merged merged;
-        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &merged, error));
-        bool symmetric = merged.symmetric, alive = true, curves = merged.curve_count > 0;
-        result.has_lower = merged.has_lower;
-        result.failure = merged.failure_ends;
-        if (type_one == 1) {
-            result.value = (brume_interval){0, 0};
-        } else if (type_one == 0 && !curves) { /* never wrong: only what fails is told apart */
-            result.value.lower = brume_subtract_down(1, merged.failure_ends.upper);
-            result.value.upper = brume_subtract_up(1, merged.failure_ends.lower);
-        } else if (!curves) {
-            profile p = {.merged = &merged, .work = &result, .alive = true};
-            p.dear = brume_shifted_needed(merged.laws, merged.law_count);
-            order_ends(&p, type_one, width, &result.value);
-            alive = p.alive;
-        }
-        brume_merged_close(&merged);
-        if (curves)
-            return brume_fail(error, BRUME_EUNSUPPORTED, "its Renyi curve bounds epsilon and delta",
-                              "a term is known by its moments only: no trade-off function");
-        if (!alive)
-            return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
-        if (symmetric)
-            break;
-    }
-    *out = result;
+    both_orders both = {.type_one = type_one,
+                        .width = options && options->tolerance > 0 ? options->tolerance : 1e-12,
+                        .result = {.value = {1, 1}, .route = "tangents of the certified profile"}};
+    BRUME_TRY(brume_each_order(terms, count, visit_order, &both, error));
+    *out = both.result;
+    if (options && options->diagnostics)
+        *options->diagnostics = both.work;
     return BRUME_OK;
 }

@@ -17,19 +17,12 @@ bool brume_curves_answered(const char *route)
     return route == route_moments || route == route_pairs;
 }
 
-bool brume_curves_guess(const brume_term *terms, size_t count, brume_merged *merged)
+bool brume_curves_needed(const brume_term *terms, size_t count)
 {
-    brume_curve_sum curves;
-    if (!brume_curve_sum_open(terms, count, &curves))
-        return false;
-    double square = brume_curve_sum_upper(&curves, 1); /* mu^2 = 2 rho */
-    brume_curve_sum_close(&curves);
-    brume_loss loss = {.kind = BRUME_LOSS_GAUSSIAN, .a = sqrt(square)};
-    /* there is room: what has only a curve has no law of its own */
-    if (brume_law_open(&loss, 1, false, &merged->laws[merged->law_count], NULL) != BRUME_OK)
-        return false;
-    merged->law_count++;
-    return true;
+    for (size_t i = 0; i < count; i++)
+        if (terms[i].cost.loss == BRUME_ABSENT && terms[i].cost.pure == BRUME_ABSENT)
+            return true;
+    return false;
 }
 
 /* Is there a loss law beside the curves? If not, a pair is not tried: it says what (a) says. */
@@ -41,7 +34,7 @@ static bool has_laws(const brume_term *terms, size_t count)
     return false;
 }
 
-static double all_moments(const brume_term *terms, size_t count, brume_curve_question q)
+static double all_moments(const brume_term *terms, size_t count, brume_asked q)
 {
     brume_term_list list = {terms, count};
     brume_curve curve = brume_renyi_total(&list);
@@ -69,26 +62,35 @@ static bool has_better_curve(const brume_cost *cost)
     return cost->loss != BRUME_EXACT && (own || line || has_better_rho(cost));
 }
 
-/* The upper end of both orders by the pair, if it is below `result`. */
-static brume_status take_pair(const brume_term *terms, size_t count, brume_curve_question q,
-                              brume_composition *result, brume_error *error)
+static brume_status visit_order(void *context, bool reversed, brume_merged *merged, bool *done,
+                                brume_error *error)
+{
+    (void)reversed;
+    (void)done;
+    return brume_curve_bound_order(context, merged, error);
+}
+
+/* What was found so far. */
+typedef struct found {
+    brume_composition result;
+    brume_diagnostics work;
+} found;
+
+/* The upper end of both orders by the pair, if it is below the result. */
+static brume_status take_pair(const brume_term *terms, size_t count, brume_asked q, found *best,
+                              brume_error *error)
 {
     brume_curve_sum curves;
     if (!brume_curve_sum_open(terms, count, &curves))
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
-    brume_composition both = *result;
-    both.value.upper = 0;
-    brume_status status = BRUME_OK;
-    double order = 0;
-    bool symmetric = false, paired = false;
-    for (int reversed = 0; reversed < 2 && !symmetric && status == BRUME_OK; reversed++)
-        status = brume_curve_beside(terms, count, reversed == 1, &curves, q, &order, &both, &paired,
-                                    &symmetric, error);
+        return brume_no_memory(error, "composing");
+    brume_curve_bound bound = {.curves = &curves, .asked = q, .work = best->work};
+    brume_status status = brume_each_order(terms, count, visit_order, &bound, error);
     brume_curve_sum_close(&curves);
     BRUME_TRY(status);
-    if (both.value.upper < result->value.upper) {
-        *result = both;
-        result->route = paired ? route_pairs : route_moments;
+    if (bound.upper < best->result.value.upper) {
+        best->result.value.upper = bound.upper;
+        best->result.route = bound.paired ? route_pairs : route_moments;
+        best->work = bound.work;
     }
     return BRUME_OK;
 }
@@ -109,13 +111,13 @@ static brume_term *widened(const brume_term *terms, size_t count)
     return wider;
 }
 
-static brume_status take_wider_pair(const brume_term *terms, size_t count, brume_curve_question q,
-                                    brume_composition *result, brume_error *error)
+static brume_status take_wider_pair(const brume_term *terms, size_t count, brume_asked q,
+                                    found *best, brume_error *error)
 {
     brume_term *wider = widened(terms, count);
     if (!wider)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
-    brume_status status = has_laws(wider, count) ? take_pair(wider, count, q, result, error)
+    brume_status status = has_laws(wider, count) ? take_pair(wider, count, q, best, error)
                                                  : BRUME_OK;
     free(wider);
     return status;
@@ -129,8 +131,7 @@ bool brume_curves_help(const brume_term *terms, size_t count)
     return false;
 }
 
-bool brume_curves_suffice(const brume_term *terms, size_t count, brume_curve_question q,
-                          double upper)
+bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q, double upper)
 {
     brume_merged merged;
     if (brume_merge_terms(terms, count, false, &merged, NULL) != BRUME_OK)
@@ -138,7 +139,7 @@ bool brume_curves_suffice(const brume_term *terms, size_t count, brume_curve_que
     bool yes = merged.curve_count > 0; /* there is nothing else to ask */
     double factor = 3;                 /* what the saddle point may be wrong by */
     for (size_t i = 0; i < merged.law_count; i++)
-        if (merged.laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN &&
+        if (brume_law_is_sampled_gaussian(&merged.laws[i]) &&
             merged.laws[i].count * merged.laws[i].rate < 20)
             factor = 100; /* few draws that count */
     if (!yes && merged.law_count > 0 && isfinite(upper)) {
@@ -151,9 +152,10 @@ bool brume_curves_suffice(const brume_term *terms, size_t count, brume_curve_que
     return yes;
 }
 
-static brume_status by_both(const brume_term *terms, size_t count, brume_curve_question q,
-                            double finite, brume_composition *result, brume_error *error)
+static brume_status by_both(const brume_term *terms, size_t count, brume_asked q, double finite,
+                            found *best, brume_error *error)
 {
+    brume_composition *result = &best->result;
     bool laws = has_laws(terms, count), better = !laws, wider = false, curves = false;
     for (size_t i = 0; i < count; i++) {
         const brume_cost *cost = &terms[i].cost;
@@ -165,11 +167,11 @@ static brume_status by_both(const brume_term *terms, size_t count, brume_curve_q
     double worst = q.of_delta ? INFINITY : 1;
     result->value.upper = worst;
     if (laws && curves) /* else it is for others to compose the laws */
-        BRUME_TRY(take_pair(terms, count, q, result, error));
+        BRUME_TRY(take_pair(terms, count, q, best, error));
     if (wider)
-        BRUME_TRY(take_wider_pair(terms, count, q, result, error));
+        BRUME_TRY(take_wider_pair(terms, count, q, best, error));
     if (better || !(result->value.upper < worst)) { /* each curve as good as it is */
-        brume_curve_question rest = {q.of_delta, q.of_delta ? finite : q.at};
+        brume_asked rest = {.of_delta = q.of_delta, .at = q.of_delta ? finite : q.at};
         double upper = all_moments(terms, count, rest), failed = result->failure.upper;
         if (wider) { /* of an epsilon and a rho together there may be two best orders */
             brume_term *lines = widened(terms, count);
@@ -202,33 +204,24 @@ static brume_status look(const brume_term *terms, size_t count, double delta, do
     return BRUME_OK;
 }
 
-brume_status brume_curves_epsilon(const brume_term *terms, size_t count, double delta,
-                                  brume_composition *out, brume_error *error)
+brume_status brume_curves_compose(const brume_term *terms, size_t count, brume_asked asked,
+                                  brume_composition *out, brume_diagnostics *work,
+                                  brume_error *error)
 {
-    brume_composition result;
+    found best = {.work = {0}};
     double finite;
-    BRUME_TRY(look(terms, count, delta, &finite, &result, error));
-    if (result.infinite) {
-        result.value = (brume_interval){INFINITY, INFINITY};
-        result.route = "delta is not above the probability of failure";
-    } else {
-        BRUME_TRY(
-            by_both(terms, count, (brume_curve_question){true, delta}, finite, &result, error));
+    BRUME_TRY(look(terms, count, asked.of_delta ? asked.at : 1, &finite, &best.result, error));
+    if (!asked.of_delta) {
+        best.result.infinite = false;
+        best.result.value.lower = best.result.failure.lower;
     }
-    *out = result;
-    return BRUME_OK;
-}
-
-brume_status brume_curves_delta(const brume_term *terms, size_t count, double epsilon,
-                                brume_composition *out, brume_error *error)
-{
-    brume_composition result;
-    double finite;
-    BRUME_TRY(look(terms, count, 1, &finite, &result, error));
-    result.infinite = false;
-    result.value.lower = result.failure.lower;
-    BRUME_TRY(
-        by_both(terms, count, (brume_curve_question){false, epsilon}, finite, &result, error));
-    *out = result;
+    if (best.result.infinite) {
+        best.result.value = (brume_interval){INFINITY, INFINITY};
+        best.result.route = "delta is not above the probability of failure";
+    } else {
+        BRUME_TRY(by_both(terms, count, asked, finite, &best, error));
+    }
+    *out = best.result;
+    *work = best.work;
     return BRUME_OK;
 }

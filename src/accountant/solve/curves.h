@@ -11,8 +11,10 @@
 #ifndef BRUME_ACCOUNTANT_SOLVE_CURVES_H
 #define BRUME_ACCOUNTANT_SOLVE_CURVES_H
 
-#include "accountant/solve/merge_terms.h"
+#include <brume/diagnostics.h>
+
 #include "accountant/renyi/renyi.h"
+#include "accountant/solve/merge_terms.h"
 #include "accountant/solve/solve.h"
 
 /* All releases that have only a curve, together: log E e^{cL} <= brume_curve_sum_upper(c), c > 0,
@@ -39,21 +41,23 @@ BRUME_MUST_USE brume_status brume_curve_pair(const brume_curve_sum *curves, doub
                                              double log_delta, brume_law *law, double *failure,
                                              brume_error *error);
 
-/* What is asked: delta at an epsilon, or epsilon at a delta. */
-typedef struct brume_curve_question {
-    bool of_delta;
-    double at;
-} brume_curve_question;
+/* The larger upper end of both orders so far, and how it was found. */
+typedef struct brume_curve_bound {
+    const brume_curve_sum *curves;
+    brume_asked asked;
+    double upper;
+    double order; /* where moments were best in the first order; 0 before it */
+    bool paired;  /* the pair gave an upper end */
+    brume_diagnostics work;
+} brume_curve_bound;
 
-/* Both routes for one order of the neighbours, beside the laws of the terms. out->value.upper, that
- * of the other order or 0, becomes the larger of both; *order is where moments are best, of the
- * other order or 0 before; *paired is set where the pair gave the upper end; *symmetric: the other
- * order is the same. */
-BRUME_MUST_USE brume_status brume_curve_beside(const brume_term *terms, size_t count, bool reversed,
-                                               const brume_curve_sum *curves,
-                                               brume_curve_question q, double *order,
-                                               brume_composition *out, bool *paired,
-                                               bool *symmetric, brume_error *error);
+/* Both ways for one order of the neighbours, beside the laws of the terms, which it may take over
+ * from `merged`. bound->upper becomes the larger of both orders. */
+BRUME_MUST_USE brume_status brume_curve_bound_order(brume_curve_bound *bound, brume_merged *merged,
+                                                    brume_error *error);
+
+/* Is a term known by its moments alone? */
+bool brume_curves_needed(const brume_term *terms, size_t count);
 
 /* Has a pure term a smaller rho than the worst pure law? Then the composition below may say more,
  * although every term has a law. */
@@ -61,20 +65,13 @@ bool brume_curves_help(const brume_term *terms, size_t count);
 
 /* Is that upper end so far below what the laws of all terms would say, about, that they need not be
  * composed? */
-bool brume_curves_suffice(const brume_term *terms, size_t count, brume_curve_question q,
-                          double upper);
+bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q, double upper);
 
-/* The composition where some terms have only curves: both routes, upper end only. Arguments are
+/* The composition where some terms have only curves: both ways, upper end only. Arguments are
  * checked already. */
-BRUME_MUST_USE brume_status brume_curves_epsilon(const brume_term *terms, size_t count,
-                                                 double delta, brume_composition *out,
-                                                 brume_error *error);
-BRUME_MUST_USE brume_status brume_curves_delta(const brume_term *terms, size_t count,
-                                               double epsilon, brume_composition *out,
-                                               brume_error *error);
-
-/* Add a Gaussian that has about their curve to the laws: a place to start, not a bound. */
-bool brume_curves_guess(const brume_term *terms, size_t count, brume_merged *merged);
+BRUME_MUST_USE brume_status brume_curves_compose(const brume_term *terms, size_t count,
+                                                 brume_asked asked, brume_composition *out,
+                                                 brume_diagnostics *work, brume_error *error);
 
 /* Does this route say that they answered? Then no moments of all terms are below. */
 bool brume_curves_answered(const char *route);

@@ -40,7 +40,8 @@ static bool scaled_delta(brume_merged *merged, double x, double epsilon, double 
                          brume_interval *out)
 {
     brume_answer answer;
-    if (!brume_solve_delta(merged->laws, merged->law_count, x, width, &answer))
+    brume_asked asked = {.at = x, .width = width};
+    if (!brume_solve(merged->laws, merged->law_count, &asked, &answer))
         return false;
     double factor = exp(epsilon - x); /* within 2 units of the last place, and the difference is */
     out->lower = answer.value.lower * factor * (1 - 0x1p-48);
@@ -58,7 +59,9 @@ static double place_of(const brume_merged *merged, double epsilon, double *room)
     if (!(unit > 0) || !(fabs(epsilon) < 0x1p50 * unit))
         return epsilon;
     /* draws of half-odd losses: an odd number of them lies at half-odd places */
-    double shift = half * fmod(merged->laws[0].count, 2), where = epsilon / unit - shift;
+    double draws = merged->laws[0].count;
+    double shift = half * fmod(draws, 2) + draws * (double)merged->laws[0].centre / unit;
+    double where = epsilon / unit - shift;
     double below = floor(where + 1e-9), from = (below + shift) * unit, to = from + unit;
     if (fabs(where - rint(where)) < 1e-9) {
         from = (rint(where) + shift) * unit;
@@ -106,7 +109,7 @@ static bool finite_tail(brume_merged *merged, double epsilon, double goal, brume
         return true;
     }
     const brume_law *law = &merged->laws[0];
-    if (merged->law_count == 1 && law->kind == BRUME_LAW_GAUSSIAN) {
+    if (merged->law_count == 1 && brume_law_is_gaussian(law)) {
         /* N(n mu^2/2, n mu^2): P = erfc((epsilon - mean)/sqrt(2 n mu^2))/2 */
         double variance = law->count * law->a * law->a;
         double t = (epsilon - variance / 2) / sqrt(2 * variance), p = erfc(t) / 2;

@@ -102,7 +102,7 @@ static brume_status merge(item *items, size_t count, bool reversed, brume_merged
         BRUME_TRY(
             brume_law_open(&loss, (double)draws, reversed, &out->laws[out->law_count], error));
         brume_law *law = &out->laws[out->law_count++];
-        out->symmetric &= !brume_law_is_lopsided(law);
+        out->symmetric &= !law->orders_differ;
         out->bounded &= law->bounded;
         i = end;
     }
@@ -197,4 +197,20 @@ void brume_merged_close(brume_merged *merged)
     free(merged->laws);
     merged->laws = NULL;
     merged->law_count = 0;
+}
+
+brume_status brume_each_order(const brume_term *terms, size_t count, brume_order_visit *visit,
+                              void *context, brume_error *error)
+{
+    bool done = false;
+    for (int order = 0; order < 2 && !done; order++) {
+        brume_merged merged;
+        BRUME_TRY(brume_merge_terms(terms, count, order == 1, &merged, error));
+        bool symmetric = merged.symmetric;
+        brume_status status = visit(context, order == 1, &merged, &done, error);
+        brume_merged_close(&merged);
+        BRUME_TRY(status);
+        done |= symmetric;
+    }
+    return BRUME_OK;
 }

@@ -23,4 +23,13 @@ BRUME_MUST_USE brume_status brume_merge_terms(const brume_term *terms, size_t co
                                               brume_merged *out, brume_error *error);
 void brume_merged_close(brume_merged *merged);
 
+/* Both orders of the neighbours, first a record removed, then a record added, if that is not the
+ * same: `visit` is called with the merged terms of each. It may set *done to end there, and may
+ * take laws over by setting merged->law_count to 0. */
+typedef brume_status brume_order_visit(void *context, bool reversed, brume_merged *merged,
+                                       bool *done, brume_error *error);
+BRUME_MUST_USE brume_status brume_each_order(const brume_term *terms, size_t count,
+                                             brume_order_visit *visit, void *context,
+                                             brume_error *error);
+
 #endif

@@ -5,12 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/solve/split_bounded_terms.h"
 #include "accountant/cost_check.h"
+#include "accountant/solve/compose.h"
 #include "accountant/solve/curves.h"
 #include "accountant/textbook/pure.h"
 #include "accountant/renyi/renyi.h"
-#include "accountant/search.h"
 #include "base/error.h"
 #include "number/ball.h"
 #include "number/rounding.h"
@@ -364,26 +363,28 @@ static brume_status best(const brume_term *terms, size_t count, bool of_delta, d
     return BRUME_OK;
 }
 
-brume_status brume_account_delta_near(const brume_term *terms, size_t count, double epsilon,
-                                      const brume_compose_options *options, brume_composition *out,
-                                      brume_error *error)
+brume_status brume_account_delta_near(const brume_term *terms, size_t count,
+                                      const brume_asked *asked, brume_composition *out,
+                                      double *excess, brume_error *error)
 {
     brume_composition near = {.value = {0, 1}};
+    brume_diagnostics work = {0};
     brume_error why = {0};
-    brume_status status = brume_compose_delta(terms, count, epsilon, options, &near, &why);
+    brume_status status = brume_compose(terms, count, asked, false, &near, &work, &why);
     bool found = status == BRUME_OK;
     /* far below any delta of use, where a line says little, moments say enough */
     bool rough = near.value.upper > 8 * near.value.lower;
-    if (!found || !near.has_lower || rough) {
+    bool met = found && near.value.upper < 0.3 * asked->sought; /* others are not needed */
+    if (!met && (!found || !near.has_lower || rough)) {
         brume_bound bound = {.lower = near.value.lower,
                              .upper = near.value.upper,
                              .has_lower = near.has_lower,
                              .route = near.route,
                              .contradictory = near.contradictory};
-        BRUME_TRY(take_others(terms, count, false, epsilon, false, &found, &bound, error));
+        BRUME_TRY(take_others(terms, count, false, asked->at, false, &found, &bound, error));
         if (bound.upper < near.value.upper) { /* nothing of it is a band's */
             near.value.upper = bound.upper;
-            near.excess = 0;
+            work.excess = 0;
         }
         near.value.lower = fmin(bound.lower, near.value.upper);
         near.contradictory = bound.contradictory;
@@ -394,6 +395,7 @@ brume_status brume_account_delta_near(const brume_term *terms, size_t count, dou
         return status;
     }
     *out = near;
+    *excess = work.excess;
     return BRUME_OK;
 }
 

@@ -1,53 +1,110 @@
-/* One route to delta(epsilon): a way to certify both ends for some laws.
+/* One route to delta(epsilon): a way to certify bounds of delta from either side, for some laws.
  *
- * Routes are listed in routes.def, cheapest first, and are asked in that order until one says that
- * its answer is final. Every route certifies what it puts into the answer; the order, and whether a
- * route suits, only decide how soon the answer is sharp. So a bad choice widens an answer and
- * cannot falsify it. */
+ * Routes are listed in routes.def. Whoever asks for delta (delta.c) opens them one after another,
+ * always the one with the least estimated work next, until one says that its answer is final. Every
+ * route certifies what it says, whatever it was chosen by: a bad estimate, or a route that does not
+ * suit, may widen an answer and cannot falsify it. */
 #ifndef BRUME_ACCOUNTANT_SOLVE_ROUTE_H
 #define BRUME_ACCOUNTANT_SOLVE_ROUTE_H
 
 #include "accountant/contour/line.h"
 #include "accountant/exact/closed_form.h"
 
+/* A route that is left open, and what it said of the epsilon it was opened for. */
+typedef struct brume_kept {
+    brume_closed route;
+    brume_interval at;
+} brume_kept;
+enum { BRUME_MOST_KEPT = 3 };
+
 /* What is asked, and what is known so far. */
-typedef struct brume_question {
+typedef struct brume_task {
     brume_law *laws;
     size_t count;
     double epsilon;
-    double width;       /* relative, of delta: narrow enough */
-    bool upper_end;     /* the width is of the estimated excess of the upper end */
-    brume_closed *keep; /* NULL, or where a route that serves other epsilons too is left open */
+    double width;   /* relative, of delta: narrow enough */
+    bool upper_end; /* the width is of the estimated excess of the upper end */
+    bool searching; /* delta will be asked for at other epsilons nearby, too */
+    double sought;  /* 0, or the delta whose epsilon is sought: how a delta far from it compares is
+                       all that is asked for */
 
-    brume_answer answer;
-    bool rays_first;     /* subsampled Gaussians: rays were asked before lines */
-    brume_line line;     /* aimed, not laid, when the routes after `aim` are asked */
-    double line_width;   /* of its band; 0: it ends without one */
-    double line_size;    /* log of about what delta is */
-    double own;          /* what the parameters' own units do to delta, relative */
-    bool patterns_tried; /* ... with all the effort that they may take */
-} brume_question;
+    brume_answer answer;              /* the best certified bounds so far */
+    brume_kept kept[BRUME_MOST_KEPT]; /* routes left open for other epsilons */
+    size_t kept_count;
+    brume_kept taken; /* what brume_task_take evaluated last; not owned */
+
+    brume_line line;   /* aimed at epsilon, not laid, when `aimed` is set */
+    bool aimed;        /* by brume_task_aim */
+    double line_width; /* of the band of the next line; 0: the line ends without one */
+    double line_size;  /* log of about what delta is */
+    double own;        /* what the parameters' own units do to delta, relative */
+    unsigned lines;    /* laid so far */
+    double line_work;  /* estimated, of the next line */
+    double spent;      /* on all lines laid so far */
+    bool rays_asked;
+} brume_task;
 
 typedef enum brume_outcome {
     BRUME_ROUTE_PASSED, /* others are asked, too */
+    BRUME_ROUTE_AGAIN,  /* others are asked, and this one again: it can be opened finer */
     BRUME_ROUTE_FINAL,  /* nothing more is asked */
     BRUME_ROUTE_FAILED, /* memory ran out */
 } brume_outcome;
 
 typedef struct brume_route {
     const char *name;
-    bool (*suits)(brume_question *q); /* cheap; may look at what is known so far */
-    brume_outcome (*ask)(brume_question *q);
+    double least_work;                /* no estimate is below this */
+    bool (*suits)(brume_task *task);  /* may look at what is known so far */
+    double (*work)(brume_task *task); /* of opening it, in nanoseconds or so */
+    /* Open it near task->epsilon. `out` gives certified bounds at any epsilon from out->least on,
+     * from either side, until out->close; it stays empty if the route refuses, or serves
+     * task->epsilon alone. What it certifies of task->epsilon is in task->answer. */
+    brume_outcome (*open)(brume_task *task, brume_closed *out);
 } brume_route;
 
-/* The contour integral, laid finer and finer: line_route.c. */
-bool brume_contour_suits(brume_question *q);
-brume_outcome brume_contour_ask(brume_question *q);
+/* The routes; *count of them, at most so many. */
+enum { BRUME_MOST_ROUTES = 16 };
+const brume_route *brume_routes(size_t *count);
 
-/* Narrow the answer by the sum over sign patterns; false if that takes more than `effort`. */
-bool brume_ask_patterns(brume_question *q, double effort);
+/* Ask the routes; the answer is in the task. With `searching` those are left open in `kept` whose
+ * bounds none of the others improves at both ends. False if memory ran out. */
+BRUME_MUST_USE bool brume_task_ask(brume_task *task);
+
+void brume_opened_close(brume_closed *opened);
+
+/* What the routes left open say together of another epsilon, on one side; false if one of them says
+ * nothing there. */
+bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_side side, double *out);
+void brume_task_close_kept(brume_task *task);
+
+/* Names of routes, as answers show them. */
+extern const char brume_route_plain[], brume_route_top[];
+
+/* Aim the line of the contour integral at epsilon, once; or again, after a change of its
+ * tolerance. False if memory ran out. */
+BRUME_MUST_USE bool brume_task_aim(brume_task *task);
+BRUME_MUST_USE bool brume_task_aim_line(brume_task *task);
+
+/* Of subsampled Gaussians alone a line that needs a band takes seconds and is not sharper than
+ * rays. To be asked of an aimed task. */
+bool brume_task_band_is_useless(const brume_task *task);
+
+/* Is delta known to be far from the one that is sought? */
+bool brume_task_is_decided(const brume_task *task);
 
 /* Is the estimated excess small enough, where only the upper end is of use? */
-bool brume_question_is_met(const brume_question *q);
+bool brume_task_is_met(const brume_task *task);
+
+/* Evaluate an open route at task->epsilon, and take its bounds. */
+void brume_task_take(brume_task *task, const brume_closed *opened);
+
+/* The route `contour`: routes_contour.c. */
+bool brume_contour_suits(brume_task *task);
+double brume_contour_work(brume_task *task);
+brume_outcome brume_contour_open(brume_task *task, brume_closed *out);
+
+/* A laid line as an open route. It takes the line over; false, the line closed, without memory. */
+BRUME_MUST_USE bool brume_line_keep(brume_line *line, void (*close)(brume_line *line),
+                                    brume_closed *out);
 
 #endif

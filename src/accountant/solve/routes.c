@@ -1,103 +1,297 @@
-/* What all routes share. See the header. */
-#include "accountant/solve/routes.h"
+/* The routes of routes.def but `contour`: when each suits, what it is believed to take, and how it
+ * is opened. Nothing here decides what is true: what is put into an answer is certified where it
+ * comes from. */
+#include "accountant/solve/route.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-#include "accountant/contour/vector_nodes.h"
-#include "accountant/contour/line.h"
+#include "accountant/exact/atom_sum.h"
+#include "accountant/ray/line.h"
+#include "accountant/ray/solve.h"
+#include "accountant/ray/with_atoms.h"
+#include "accountant/solve/solve.h"
 
-static const double most_work = 6e7;     /* nanoseconds or so of one line */
-static const double lopsided_work = 1e7; /* the same for a law on a Poisson sample */
-static const double quick_work = 2.5e6;  /* ... if only the upper end is of use */
+static const double ray_width = 1e-8;    /* rays this narrow are not followed by a line */
+static const double line_width = 1e-9;   /* likewise a line of subsampled Gaussians alone */
+static const double few_patterns = 5e3;  /* patterns times draws */
+static const double many_patterns = 4e4; /* ... some 10 ms */
+static const double late = 1e8;          /* work of a route that others come before */
+static const double kept_room = 0.97; /* a sum for a search is opened for smaller epsilons, too */
 
-const char brume_route_plain[] = "contour integral of the loss transform";
 const char brume_route_top[] = "largest possible loss";
-const char brume_route_moments[] = "moments of the loss";
-static const char route_fold[] = "contour integral folded onto the lattice of losses";
-static const char route_band[] = "contour integral between two band-limited functions";
 
-const char *brume_route_name(const brume_line *line)
+static bool always(brume_task *task)
 {
-    return line->unit > 0 ? route_fold : line->width > 0 ? route_band : brume_route_plain;
-}
-
-bool brume_route_aim(brume_line *line, double epsilon, double log_delta, double *goal,
-                     double *width)
-{
-    brume_line_aim(line, epsilon);
-    for (size_t i = 0; i < line->law_count; i++)
-        if (!brume_law_settle(&line->laws[i], line->c))
-            return false;
-    *goal = fmin(brume_line_size(line, epsilon), log_delta);
-    if (*width < 0)
-        *width = line->unit > 0 || brume_line_decays(line, epsilon, *goal, BRUME_LINE_LONG)
-                     ? 0
-                     : 1 / fmax(line->c, 0.5);
+    (void)task;
     return true;
 }
 
-bool brume_alone_and_gaussian(const brume_law *laws, size_t count)
+/* Work of a route whose estimate is the constant of routes.def. */
+static double as_listed(brume_task *task)
 {
-    return count == 1 && laws[0].kind == BRUME_LAW_GAUSSIAN && laws[0].count == 1;
+    (void)task;
+    return 0;
 }
 
-bool brume_alone_and_sampled(const brume_law *laws, size_t count)
+static brume_outcome final_if(bool narrow)
 {
-    return count == 1 && laws[0].kind == BRUME_LAW_SAMPLED_GAUSSIAN && laws[0].count == 1;
+    return narrow ? BRUME_ROUTE_FINAL : BRUME_ROUTE_PASSED;
 }
 
-bool brume_alone_and_amplified(brume_law *laws, size_t count, brume_closed *closed)
+/* --- the largest loss --- */
+
+#define top_atom_suits always
+#define top_atom_work  as_listed
+static brume_outcome top_atom_open(brume_task *task, brume_closed *out)
 {
-    return count == 1 && laws[0].unit == 0 && brume_amplified_form(laws, closed);
+    double top, log_mass, slack = (20 + 2 * (double)task->count) * BRUME_UNIT;
+    brume_interval *value = &task->answer.value;
+    (void)out;
+    if (brume_top_atom(task->laws, task->count, &top, &log_mass)) {
+        if (task->epsilon >= top * (1 + slack)) {
+            value->upper = 0;
+            task->answer.route = brume_route_top;
+            return BRUME_ROUTE_FINAL;
+        }
+        double low = top * (1 - slack);
+        if (task->epsilon < low) /* the top atom alone, mass and place rounded down */
+            value->lower = -expm1(task->epsilon - low) * exp(log_mass * (1 + slack) - 1e-14) *
+                           (1 - 1e-15);
+    }
+    value->lower = fmax(value->lower, -expm1(fmin(task->epsilon, 0)) * (1 - 1e-15));
+    return BRUME_ROUTE_PASSED;
 }
 
-bool brume_only_sampled(const brume_law *laws, size_t count)
+/* --- closed forms --- */
+
+static bool rare_jumps_suits(brume_task *task)
 {
-    for (size_t i = 0; i < count; i++)
-        if (laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
-            return false;
-    return count > 0;
+    return task->count == 1;
 }
 
-double brume_sampled_draws(const brume_law *laws, size_t count)
+#define rare_jumps_work as_listed
+static brume_outcome rare_jumps_open(brume_task *task, brume_closed *out)
+{
+    (void)out; /* its sum is of this epsilon alone */
+    return final_if(brume_rare_jumps_delta(task->laws, task->epsilon, &task->answer));
+}
+
+static bool one_sampled_laplace_suits(brume_task *task)
+{
+    return task->count == 1 && task->laws[0].unit == 0;
+}
+
+#define one_sampled_laplace_work as_listed
+static brume_outcome one_sampled_laplace_open(brume_task *task, brume_closed *out)
+{
+    brume_closed form;
+    if (!brume_amplified_form(task->laws, &form))
+        return BRUME_ROUTE_PASSED;
+    brume_task_take(task, &form);
+    *out = form;
+    return BRUME_ROUTE_FINAL;
+}
+
+static bool one_sampled_gaussian_suits(brume_task *task)
+{
+    return task->count == 1 && brume_law_is_sampled_gaussian(&task->laws[0]) &&
+           task->laws[0].count == 1;
+}
+
+#define one_sampled_gaussian_work as_listed
+static brume_outcome one_sampled_gaussian_open(brume_task *task, brume_closed *out)
+{
+    *out = brume_sampled_doubles_form(task->laws);
+    brume_task_take(task, out);
+    return final_if(brume_answer_is_narrow(&task->answer, fmax(task->width, line_width)));
+}
+
+#define one_sampled_gaussian_balls_suits one_sampled_gaussian_suits
+#define one_sampled_gaussian_balls_work  as_listed
+static brume_outcome one_sampled_gaussian_balls_open(brume_task *task, brume_closed *out)
+{
+    *out = brume_sampled_form(task->laws);
+    brume_task_take(task, out);
+    return BRUME_ROUTE_FINAL;
+}
+
+static bool gaussian_suits(brume_task *task)
+{
+    return task->count == 1 && brume_law_is_gaussian(&task->laws[0]) && task->laws[0].count == 1 &&
+           !brume_answer_is_narrow(&task->answer, task->width);
+}
+
+#define gaussian_work as_listed
+static brume_outcome gaussian_open(brume_task *task, brume_closed *out)
+{
+    *out = brume_gaussian_form(task->laws);
+    brume_task_take(task, out);
+    return BRUME_ROUTE_FINAL;
+}
+
+/* --- subsampled Gaussians --- */
+
+static bool sampled_line_suits(brume_task *task)
+{
+    return task->epsilon >= 0 && brume_rays_apply(task->laws, task->count) &&
+           !one_sampled_gaussian_suits(task);
+}
+
+#define sampled_line_work as_listed
+static brume_outcome sampled_line_open(brume_task *task, brume_closed *out)
+{
+    brume_line line;
+    if (!brume_sampled_line_open(task->laws, task->count, task->epsilon, &line))
+        return BRUME_ROUTE_PASSED;
+    double width = fmax(task->width, line_width) * brume_width_in_delta(line.c, task->epsilon);
+    if (!brume_line_keep(&line, brume_sampled_line_close, out))
+        return BRUME_ROUTE_FAILED;
+    brume_task_take(task, out);
+    if (brume_answer_is_narrow(&task->answer, width))
+        return BRUME_ROUTE_FINAL;
+    brume_opened_close(out); /* others need longer tables */
+    return BRUME_ROUTE_PASSED;
+}
+
+#define rays_suits sampled_line_suits
+
+/* Many draws of several kinds, with a line that ends soon? Rays cannot split them, and seldom know
+ * more. */
+static bool has_short_line(brume_task *task)
 {
     double draws = 0;
-    for (size_t i = 0; i < count; i++)
-        draws += laws[i].kind == BRUME_LAW_SAMPLED_GAUSSIAN ? laws[i].count : 0;
-    return draws;
+    for (size_t i = 0; i < task->count; i++)
+        draws += task->laws[i].count;
+    return task->count > 1 && draws > 1000 && brume_task_aim(task) &&
+           brume_line_decays(&task->line, task->epsilon, task->line_size, 2000);
 }
 
-bool brume_answer_is_narrow(const brume_answer *answer, double width_goal)
+static double rays_work(brume_task *task)
 {
-    return answer->value.upper < INFINITY &&
-           answer->value.upper - answer->value.lower <= width_goal * answer->value.upper;
+    bool first = brume_rays_suit(task->laws, task->count) || task->answer.rounds > 0;
+    return first && !has_short_line(task) ? 0 : late;
 }
 
-double brume_route_next_width(const brume_line *line, double gap, double goal, bool near,
-                              bool quick)
+static brume_outcome rays_open(brume_task *task, brume_closed *out)
 {
-    double most = most_work;
-    for (size_t i = 0; i < line->law_count; i++)
-        if (brume_law_is_lopsided(&line->laws[i]) &&
-            line->laws[i].kind != BRUME_LAW_SAMPLED_GAUSSIAN)
-            most = quick ? quick_work : lopsided_work; /* both orders, both sides */
-    double cost = line->dense.count > 0 ? brume_vector_line_cost(line)
-                                        : brume_line_node_cost(line) * (double)line->count;
-    double factor = fmin(fmax(sqrt(1.08 * gap / goal), 1.5), near ? 256 : 16);
-    factor = fmin(factor, most / cost);
-    if (factor < 1.5 || line->band.width < 1e-14)
-        return 0;
-    return line->band.width / factor;
+    if (task->lines > 0 &&
+        (brume_task_is_met(task) || brume_answer_is_narrow(&task->answer, ray_width)))
+        return BRUME_ROUTE_FINAL; /* a line was sharp */
+    double before = task->answer.value.upper;
+    bool narrow = brume_rays_delta(task->laws, task->count, task->epsilon, task->width,
+                                   fmax(task->width, ray_width), &task->answer, out);
+    task->rays_asked = true;
+    if (task->answer.value.upper < before)
+        task->answer.excess = 0; /* the estimate was a line's */
+    return final_if(narrow);
 }
 
-double brume_route_band_part(const brume_line *line, double epsilon)
+static bool rays_with_atoms_suits(brume_task *task)
 {
-    return fmax(brume_line_evaluate(line, epsilon).value -
-                    brume_line_evaluate_lower(line, epsilon).value,
-                0);
+    return brume_ray_atoms_suits(task->laws, task->count);
 }
 
-double brume_ray_atoms_goal(double width_goal)
+static double rays_with_atoms_work(brume_task *task)
 {
-    return fmax(width_goal, 0.1 * BRUME_RAY_WIDTH);
+    bool line = brume_task_aim(task) &&
+                brume_line_decays(&task->line, task->epsilon, task->line_size, BRUME_LINE_SHORT);
+    /* it is exact, or fails, in some milliseconds: a line is enough for a coarse answer */
+    return line ? INFINITY : task->width > 1e-5 ? INFINITY : 0;
+}
+
+static brume_outcome rays_with_atoms_open(brume_task *task, brume_closed *out)
+{
+    /* rays narrow to what their rounding allows, at little cost */
+    double goal = fmax(task->width, 0.1 * ray_width);
+    bool opened =
+        brume_ray_atoms_delta(task->laws, task->count, task->epsilon, goal, &task->answer, out);
+    return final_if(opened && brume_answer_is_narrow(&task->answer, fmax(task->width, ray_width)));
+}
+
+/* --- sums that replace the line where only a band would end it --- */
+
+static bool needs_band(brume_task *task)
+{
+    return brume_task_aim(task) && task->line_width > 0 && !brume_task_band_is_useless(task);
+}
+
+#define atom_sum_suits needs_band
+#define atom_sum_work  as_listed
+static void close_atoms(void *context)
+{
+    brume_atom_sum_close(context);
+}
+
+static brume_outcome atom_sum_open(brume_task *task, brume_closed *out)
+{
+    double least = task->searching ? kept_room * task->epsilon : task->epsilon;
+    brume_atom_sum *sum =
+        brume_atom_sum_open(task->laws, task->count, least, exp(fmin(task->line_size, 0)));
+    if (!sum)
+        return BRUME_ROUTE_PASSED;
+    *out = brume_atom_sum_form(sum);
+    out->least = least;
+    out->close = close_atoms;
+    out->doubles = true;
+    out->nodes = brume_atom_sum_size(sum);
+    brume_task_take(task, out);
+    return final_if(brume_answer_is_narrow(&task->answer, task->width));
+}
+
+static void close_pattern(void *context)
+{
+    brume_pattern_close(context);
+}
+
+static bool open_patterns(brume_task *task, double effort, brume_closed *out)
+{
+    double least = task->searching ? kept_room * task->epsilon : task->epsilon;
+    brume_pattern *pattern = brume_pattern_open(task->laws, task->count, least, effort);
+    if (!pattern && task->searching) {
+        least = task->epsilon;
+        pattern = brume_pattern_open(task->laws, task->count, least, effort);
+    }
+    if (!pattern)
+        return false;
+    *out = brume_pattern_form(pattern);
+    out->least = least;
+    out->close = close_pattern;
+    brume_task_take(task, out);
+    return true;
+}
+
+#define few_patterns_suits needs_band
+#define few_patterns_work  as_listed
+static brume_outcome few_patterns_open(brume_task *task, brume_closed *out)
+{
+    return final_if(open_patterns(task, few_patterns, out));
+}
+
+static bool many_patterns_suits(brume_task *task)
+{
+    return (task->lines > 0 || needs_band(task)) && !brume_task_band_is_useless(task) &&
+           !brume_task_is_met(task) && !brume_answer_is_narrow(&task->answer, 1e-8);
+}
+
+#define many_patterns_work as_listed
+static brume_outcome many_patterns_open(brume_task *task, brume_closed *out)
+{
+    return final_if(open_patterns(task, many_patterns, out));
+}
+
+#define contour_suits brume_contour_suits
+#define contour_work  brume_contour_work
+#define contour_open  brume_contour_open
+
+const brume_route *brume_routes(size_t *count)
+{
+    static const brume_route routes[] = {
+#define ROUTE(name, least) {#name, least, name##_suits, name##_work, name##_open},
+#include "accountant/solve/routes.def"
+#undef ROUTE
+    };
+    _Static_assert(sizeof routes / sizeof *routes <= BRUME_MOST_ROUTES, "more routes than allowed");
+    *count = sizeof routes / sizeof *routes;
+    return routes;
 }

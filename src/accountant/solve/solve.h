@@ -1,35 +1,34 @@
-/* Certified ends of delta at an epsilon and of epsilon at a delta, for one order of the pair and
- * finite losses, by lines alone. */
+/* Certified bounds of delta at an epsilon and of epsilon at a delta, for one order of the
+ * neighbours and finite losses. */
 #ifndef BRUME_ACCOUNTANT_SOLVE_SOLVE_H
 #define BRUME_ACCOUNTANT_SOLVE_SOLVE_H
 
 #include "accountant/answer.h"
 #include "accountant/law/law.h"
 
-/* The ends of an answer whose statements were all taken: where they cross, the larger is the upper
- * one and the answer is contradictory. Every answer passes here before it is used. */
-void brume_answer_settle(brume_answer *answer);
+/* What is asked for: epsilon at the delta `at`, or delta at the epsilon `at`. */
+typedef struct brume_asked {
+    bool of_delta;      /* epsilon at a delta */
+    double at;          /* a delta, or an epsilon, which may be negative */
+    double delta_error; /* of that delta, relative */
+    double width;       /* relative: narrow enough */
+    bool upper_end;     /* delta: only the upper end is of use, and the width is of its estimated
+                           excess */
+    double sought; /* delta: 0, or a delta that it will be compared with. How it compares is all
+                      that is asked for, where it is far from that */
+} brume_asked;
 
-/* Take the lower end of laws that the laws of `answer` dominate, in place of its own; take the
- * upper end of laws that dominate those of `answer`, if it is below. Both settle it. */
-void brume_answer_take_lower(brume_answer *answer, const brume_answer *lower);
-void brume_answer_take_upper(brume_answer *answer, const brume_answer *upper);
+/* By laws put on one lattice or moved to either side where that is needed. False if memory ran
+ * out. */
+BRUME_MUST_USE bool brume_solve(brume_law *laws, size_t count, const brume_asked *asked,
+                                brume_answer *out);
 
-/* False if memory ran out. `epsilon` may be negative. */
-BRUME_MUST_USE bool brume_solve_delta(brume_law *laws, size_t count, double epsilon,
-                                      double width_goal, brume_answer *out);
-
-/* The same where only the upper end is of use: the goal is of its estimated excess. */
-BRUME_MUST_USE bool brume_solve_delta_upper(brume_law *laws, size_t count, double epsilon,
-                                            double goal, brume_answer *out);
-
-/* Is delta(epsilon) certainly at most `target`? By a coarse bound; for laws on a Poisson sample,
- * else it says no. */
+/* Is delta(epsilon) certainly at most `target`? By a coarse bound. */
 bool brume_solve_below(brume_law *laws, size_t count, double epsilon, double target);
 
-/* The least epsilon >= 0 with delta(epsilon) <= delta; delta is known up to `delta_error`,
- * relative. */
-BRUME_MUST_USE bool brume_solve_epsilon(brume_law *laws, size_t count, double delta,
-                                        double delta_error, double width_goal, brume_answer *out);
+/* Of laws as they are: the least epsilon >= 0 with delta(epsilon) <= delta. The one place where
+ * delta is inverted: it is asked for at one epsilon after another (invert.c). */
+BRUME_MUST_USE bool brume_invert_delta(brume_law *laws, size_t count, const brume_asked *asked,
+                                       brume_answer *out);
 
 #endif

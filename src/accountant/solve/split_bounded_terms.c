@@ -5,7 +5,7 @@
  * in either order of the neighbours, so delta(eps) <= delta_A(eps - t), and epsilon is at most t
  * plus that of the rest. It is the sharper bound where nearly all of the loss is in A and no line
  * follows the mixture down to a tiny delta. */
-#include "accountant/solve/split_bounded_terms.h"
+#include "accountant/solve/compose.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,11 +29,11 @@ static brume_status by_tiny_delta(const brume_term *terms, size_t count, double 
     for (size_t i = 0; i < count; i++)
         if (terms[i].cost.loss == BRUME_ABSENT || terms[i].cost.delta_failure >= tiny)
             return BRUME_OK;
-    brume_compose_options options = {.tolerance = 1e-6};
+    brume_asked asked = {.of_delta = true, .at = tiny, .width = 1e-6};
     brume_composition composition;
     if (!(*upper > tiny))
         return BRUME_OK;
-    BRUME_TRY(brume_compose_epsilon(terms, count, tiny, &options, &composition, error));
+    BRUME_TRY(brume_compose(terms, count, &asked, false, &composition, NULL, error));
     if (!composition.infinite && composition.value.upper <= epsilon)
         *upper = tiny;
     return BRUME_OK;
@@ -43,16 +43,11 @@ static brume_status of_rest(const brume_term *rest, size_t count, bool of_delta,
                             double at, double *upper, brume_error *error)
 {
     brume_composition composition = {.value = {0, 1}};
-    brume_compose_options options = {.tolerance = 1e-6, .upper_end = !of_delta};
-    if (of_delta) {
-        BRUME_TRY(brume_compose_epsilon(rest, count, at, &options, &composition, error));
-        *upper = composition.value.upper;
-        return BRUME_OK;
-    }
-    if (!composed)
-        BRUME_TRY(brume_compose_delta(rest, count, at, &options, &composition, error));
+    brume_asked asked = {.of_delta = of_delta, .at = at, .width = 1e-6, .upper_end = !of_delta};
+    if (of_delta || !composed)
+        BRUME_TRY(brume_compose(rest, count, &asked, false, &composition, NULL, error));
     *upper = composition.value.upper;
-    bool rough = composition.value.lower < 0.125 * composition.value.upper;
+    bool rough = !of_delta && composition.value.lower < 0.125 * composition.value.upper;
     return rough ? by_tiny_delta(rest, count, at, upper, error) : BRUME_OK;
 }
 

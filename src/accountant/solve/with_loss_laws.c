@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "accountant/law/shift_parameters.h"
+#include "accountant/law/table.h"
 #include "base/error.h"
 
 /* What the band may add to log delta, c(c+1) w^2/24: the line then ends after some hundred nodes,
@@ -25,7 +26,6 @@ typedef struct mixture {
     brume_law *laws;
     size_t count;
     double failure; /* mass at +infinity, up */
-    bool symmetric;
 } mixture;
 
 static void mixture_close(mixture *mix)
@@ -33,33 +33,27 @@ static void mixture_close(mixture *mix)
     brume_shifted_close(mix->laws, mix->count);
 }
 
-static brume_status mixture_open(const brume_term *terms, size_t count, bool reversed, mixture *out,
-                                 brume_error *error)
+/* Takes the laws over from `merged`. */
+static brume_status mixture_open(brume_merged *merged, mixture *out, brume_error *error)
 {
-    brume_merged merged;
-    BRUME_TRY(brume_merge_terms(terms, count, reversed, &merged, error));
-    mixture mix = {.laws = calloc(merged.law_count + 2, sizeof *mix.laws),
-                   .failure = merged.failure_ends.upper,
-                   .symmetric = merged.symmetric};
+    size_t count = merged->law_count;
+    mixture mix = {.laws = calloc(count + 2, sizeof *mix.laws),
+                   .failure = merged->failure_ends.upper};
     brume_joined joined = {0};
-    bool moved = mix.laws && brume_shifted_needed(merged.laws, merged.law_count);
-    bool alive = mix.laws != NULL;
+    bool alive = mix.laws != NULL, moved = alive && brume_shifted_needed(merged->laws, count);
     if (moved)
-        alive = brume_shifted_open(merged.laws, merged.law_count, true, &joined);
-    if (alive && merged.law_count > 0) { /* the laws themselves move over */
-        brume_law *from = moved ? joined.upper : merged.laws;
-        memcpy(mix.laws, from, merged.law_count * sizeof *from);
-        mix.count = merged.law_count;
-        if (moved)
-            free(joined.upper);
-        else
-            merged.law_count = 0;
-    }
-    brume_merged_close(&merged);
+        alive = brume_shifted_open(merged->laws, count, true, &joined);
     if (!alive) {
         mixture_close(&mix);
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
     }
+    if (count > 0) /* the laws themselves move over */
+        memcpy(mix.laws, moved ? joined.upper : merged->laws, count * sizeof *mix.laws);
+    mix.count = count;
+    if (moved)
+        free(joined.upper);
+    else
+        merged->law_count = 0;
     *out = mix;
     return BRUME_OK;
 }
@@ -74,8 +68,8 @@ static double tail_slope(double c)
 
 /* Of the moments of everything, K, as a bound: (log delta)' at epsilon, K' + log(c/(c+1)) - eps; or
  * c^2 times (epsilon)' at delta. Both grow with c. */
-static double order_excess(const brume_curve_sum *curves, mixture *mix,
-                           const brume_curve_question *q, double c)
+static double order_excess(const brume_curve_sum *curves, mixture *mix, const brume_asked *q,
+                           double c)
 {
     double slope, k = brume_cumulant_rough(mix->laws, mix->count, c, &slope);
     double steep = slope + brume_curve_sum_slope(curves, c) + tail_slope(c), excess;
@@ -88,7 +82,7 @@ static double order_excess(const brume_curve_sum *curves, mixture *mix,
 }
 
 /* The order at which moments say least, to 1e-8, so that what is built on it moves smoothly. */
-static double best_order(const brume_curve_sum *curves, mixture *mix, const brume_curve_question *q)
+static double best_order(const brume_curve_sum *curves, mixture *mix, const brume_asked *q)
 {
     double low = 0, high = 0, low_excess = order_excess(curves, mix, q, 1);
     double high_excess = low_excess;
@@ -161,7 +155,7 @@ static double with_failure(double failure, double delta)
 }
 
 /* What that says at order c of what was asked for, up. */
-static double moments_upper(const brume_curve_question *q, double failure, double c, double bound)
+static double moments_upper(const brume_asked *q, double failure, double c, double bound)
 {
     if (q->of_delta) { /* (bound - log delta)/c */
         double log_delta = log(q->at);
@@ -175,8 +169,8 @@ static double moments_upper(const brume_curve_question *q, double failure, doubl
 }
 
 /* Do moments near the order that the other order of the neighbours was best at say enough? */
-static bool moments_suffice(const brume_curve_sum *curves, mixture *mix,
-                            const brume_curve_question *q, double order, double enough)
+static bool moments_suffice(const brume_curve_sum *curves, mixture *mix, const brume_asked *q,
+                            double order, double enough)
 {
     for (double c = order; enough > 0 && c < 5 * order; c *= 2)
         if (moments_upper(q, mix->failure, c, log_moment_upper(curves, mix, c)) <= enough)
@@ -255,7 +249,7 @@ static double beyond(brume_line *line, double y)
     double end = line->width > 0 ? line->band.end : INFINITY;
     double sum = log(brume_band_weight(&line->band, y, end));
     for (size_t i = 0; i < line->law_count; i++)
-        if (line->laws[i].kind != BRUME_LAW_TABLE)
+        if (!brume_table_points(&line->laws[i]))
             sum += line->laws[i].count * brume_law_envelope(&line->laws[i], y, end);
     return sum;
 }
@@ -320,7 +314,7 @@ static double finite_down(double delta, double failure)
 }
 
 static first_bound bound_by_moments(const brume_curve_sum *curves, mixture *mix,
-                                    const brume_curve_question *q, double failure)
+                                    const brume_asked *q, double failure)
 {
     double c = best_order(curves, mix, q), bound = log_moment_upper(curves, mix, c);
     double whole[] = {floor(c), ceil(c)};
@@ -340,10 +334,9 @@ static first_bound bound_by_moments(const brume_curve_sum *curves, mixture *mix,
 
 /* The composition with the pair; *upper is what was asked for, INFINITY if the line says nothing.
  * *next is where the line would better have been laid. */
-static brume_status bound_by_pair(const brume_curve_sum *curves, mixture *mix,
-                                  const brume_curve_question *q, const first_bound *first,
-                                  brume_composition *out, double *upper, first_bound *next,
-                                  brume_error *error)
+static brume_status bound_by_pair(const brume_curve_sum *curves, mixture *mix, const brume_asked *q,
+                                  const first_bound *first, brume_diagnostics *work, double *upper,
+                                  first_bound *next, brume_error *error)
 {
     size_t known = mix->count;
     double lost = 0;
@@ -373,8 +366,8 @@ static brume_status bound_by_pair(const brume_curve_sum *curves, mixture *mix,
             next->log_delta = log(sum.value);
         }
         next->c = fmax(first->c, -sum.slope / sum.value);
-        out->nodes += line.count;
-        out->rounds++;
+        work->nodes += line.count;
+        work->rounds++;
     }
     brume_line_close(&line);
     while (mix->count > known)
@@ -401,31 +394,29 @@ static bool is_worth_a_line(const first_bound *first)
            first->saddle * first->epsilon < 1000;
 }
 
-brume_status brume_curve_beside(const brume_term *terms, size_t count, bool reversed,
-                                const brume_curve_sum *curves, brume_curve_question q,
-                                double *order, brume_composition *out, bool *paired,
-                                bool *symmetric, brume_error *error)
+brume_status brume_curve_bound_order(brume_curve_bound *bound, brume_merged *merged,
+                                     brume_error *error)
 {
-    double enough = out->value.upper;
+    const brume_curve_sum *curves = bound->curves;
+    double enough = bound->upper;
     mixture mix = {0};
-    BRUME_TRY(mixture_open(terms, count, reversed, &mix, error));
-    *symmetric = mix.symmetric;
-    brume_curve_question finite = q;
+    BRUME_TRY(mixture_open(merged, &mix, error));
+    brume_asked q = bound->asked, finite = q;
     if (q.of_delta)
         finite.at = finite_down(q.at, mix.failure);
     brume_status status = BRUME_OK;
     double upper = q.of_delta ? INFINITY : 1, by_pair;
     bool asked = !q.of_delta || finite.at > 0;
-    if (asked && *order > 0 && moments_suffice(curves, &mix, &finite, *order, enough)) {
+    if (asked && bound->order > 0 && moments_suffice(curves, &mix, &finite, bound->order, enough)) {
         upper = enough;
     } else if (asked) {
         first_bound first = bound_by_moments(curves, &mix, &finite, mix.failure), next;
         upper = first.upper;
-        *order = first.saddle;
+        bound->order = first.saddle;
         bool again = upper > enough && is_worth_a_line(&first);
         for (int i = 0; again && i < 2 && status == BRUME_OK; i++) {
-            status = bound_by_pair(curves, &mix, &q, &first, out, &by_pair, &next, error);
-            *paired |= status == BRUME_OK && by_pair < upper;
+            status = bound_by_pair(curves, &mix, &q, &first, &bound->work, &by_pair, &next, error);
+            bound->paired |= status == BRUME_OK && by_pair < upper;
             upper = status == BRUME_OK ? fmin(upper, by_pair) : upper; /* fmin passes over a NaN */
             again = is_elsewhere(&first, &next);
             first = next;
@@ -433,6 +424,6 @@ brume_status brume_curve_beside(const brume_term *terms, size_t count, bool reve
     }
     mixture_close(&mix);
     BRUME_TRY(status);
-    out->value.upper = fmax(upper, enough);
+    bound->upper = fmax(upper, enough);
     return BRUME_OK;
 }

@@ -237,13 +237,29 @@ static brume_status check_value(brume_value *value, brume_error *error)
 }
 
 /* One option at words[*at]; moves *at past its value. */
+/* -f: the option with that letter. */
+static brume_status find_letter(const brume_command *command, const char *typed,
+                                const brume_option **option, brume_error *error)
+{
+    for (size_t i = 0; i < command->option_count; i++)
+        if (typed[1] == command->options[i].letter && !typed[2]) {
+            *option = &command->options[i];
+            return BRUME_OK;
+        }
+    return brume_fail(error, BRUME_EUNKNOWN, "options have two dashes and a whole name",
+                      "unknown option '%.100s'", typed);
+}
+
 static brume_status take_option(brume_call *call, int count, char **words, int *at,
                                 brume_error *error)
 {
+    bool letter = words[*at][1] != '-';
     const char *name = words[*at] + 2;
-    const char *equals = strchr(name, '=');
+    const char *equals = letter ? NULL : strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    const brume_option *option = find_option(call->command, name, length);
+    const brume_option *option = letter ? NULL : find_option(call->command, name, length);
+    if (letter)
+        BRUME_TRY(find_letter(call->command, words[*at], &option, error));
     if (!option)
         return unknown_option(call->command, name, length, error);
     if (!option->repeated && brume_call_has(call, option->name))
@@ -304,11 +320,9 @@ brume_status brume_call_parse(const brume_command *command, int count, char **wo
     for (int i = 0; i < count; i++) {
         if (options && strcmp(words[i], "--") == 0)
             options = false;
-        else if (options && strncmp(words[i], "--", 2) == 0)
+        else if (options && (strncmp(words[i], "--", 2) == 0 ||
+                             (words[i][0] == '-' && isalpha((unsigned char)words[i][1]))))
             BRUME_TRY(take_option(call, count, words, &i, error));
-        else if (options && words[i][0] == '-' && isalpha((unsigned char)words[i][1]))
-            return brume_fail(error, BRUME_EUNKNOWN, "options have two dashes and a whole name",
-                              "unknown option '%.100s'", words[i]);
         else
             call->operands[call->operand_count++] = words[i];
     }

@@ -171,7 +171,10 @@ static void write_entry(FILE *out, const char *term, size_t column, const char *
 
 static void option_term(const brume_option *option, char *out, size_t room)
 {
-    snprintf(out, room, "--%s%s%s", option->name, option->argument ? " " : "",
+    char letter[8] = "";
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    snprintf(out, room, "%s--%s%s%s", letter, option->name, option->argument ? " " : "",
              option->argument ? option->argument : "");
 }
 

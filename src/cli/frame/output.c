@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/frame/pager.h"
+
 brume_status brume_output_ready(brume_error *error)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -67,8 +69,17 @@ brume_status brume_call_flush(brume_call *call, brume_error *error)
     return status;
 }
 
+static bool paged;
+
+void brume_output_page_long_answers(void)
+{
+    paged = true;
+}
+
 brume_status brume_output_commit(brume_call *call, brume_error *error)
 {
+    if (paged && fflush(call->out) == 0 && brume_page(call->buffer, call->buffer_length))
+        return BRUME_OK;
     return brume_call_flush(call, error);
 }
 
@@ -114,42 +125,6 @@ brume_status brume_call_write_json(brume_call *call, json_t *object, brume_error
 json_t *brume_json_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
-}
-
-/* So many digits of a number above 0, never on the other side of it than asked for. */
-static brume_number_text digits_towards(double value, int digits, bool up)
-{
-    brume_number_text out;
-    double moved = value,
-           step = value * 0.5 * pow(10, -digits); /* at most half of the last digit */
-    for (;;) {
-        snprintf(out.text, sizeof out.text, "%.*g", digits, moved);
-        double shown = strtod(out.text, NULL);
-        if (!(up ? shown < value : shown > value) || !(step > 0))
-            return out;
-        moved += up ? step : -step;
-    }
-}
-
-brume_number_text brume_digits_up(double value, int digits)
-{
-    return digits_towards(value, digits, true);
-}
-
-brume_number_text brume_digits_down(double value, int digits)
-{
-    return digits_towards(value, digits, false);
-}
-
-brume_number_text brume_shortest(double value)
-{
-    brume_number_text number;
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(number.text, sizeof number.text, "%.*g", digits, value);
-        if (strtod(number.text, NULL) == value)
-            break;
-    }
-    return number;
 }
 
 const char *brume_bold(const brume_call *call)

@@ -16,6 +16,9 @@ BRUME_MUST_USE brume_status brume_output_open(brume_call *call, brume_error *err
 /* After a success: write the buffer. BRUME_EDISK if standard output does not take all of it. */
 BRUME_MUST_USE brume_status brume_output_commit(brume_call *call, brume_error *error);
 
+/* From now on an answer with more lines than the terminal has goes through $PAGER, else less. */
+void brume_output_page_long_answers(void);
+
 /* Free the buffer; whatever is in it is dropped. */
 void brume_output_close(brume_call *call);
 

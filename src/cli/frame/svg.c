@@ -1,4 +1,4 @@
-/* Line charts as SVG. */
+/* Charts as SVG. */
 #include "cli/frame/svg.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ static double share(const brume_axis *axis, double value)
     return fmin(fmax(s, 0), 1);
 }
 
-static double x_of(const brume_panel *panel, double value)
+double brume_svg_x(const brume_panel *panel, double value)
 {
     return panel->left + panel->width * share(&panel->x, value);
 }
@@ -92,7 +92,7 @@ static void tick(FILE *file, const brume_panel *panel, bool horizontal, double v
     char text[32];
     snprintf(text, sizeof text, "%.6g", value);
     if (horizontal) {
-        double x = x_of(panel, value), bottom = panel->top + panel->height;
+        double x = brume_svg_x(panel, value), bottom = panel->top + panel->height;
         fprintf(file, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x,
                 panel->top, x, bottom);
         text_at(file, x, bottom + 16, "middle", "tick", text);
@@ -120,16 +120,21 @@ static void ticks(FILE *file, const brume_panel *panel, bool horizontal)
         tick(file, panel, horizontal, i * step);
 }
 
+void brume_svg_scale(FILE *file, const brume_panel *panel)
+{
+    ticks(file, panel, true);
+    fprintf(file, "<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+            panel->left, panel->top, panel->width, panel->height);
+    text_at(file, panel->left + panel->width / 2, panel->top + panel->height + 36, "middle",
+            "label", panel->x.label);
+}
+
 void brume_svg_panel(FILE *file, const brume_panel *panel, const char *title)
 {
     double middle = panel->top + panel->height / 2;
-    ticks(file, panel, true);
     ticks(file, panel, false);
-    fprintf(file, "<rect class=\"frame\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-            panel->left, panel->top, panel->width, panel->height);
+    brume_svg_scale(file, panel);
     text_at(file, panel->left, panel->top - 12, "start", "title", title);
-    text_at(file, panel->left + panel->width / 2, panel->top + panel->height + 36, "middle",
-            "label", panel->x.label);
     fprintf(file, "<g transform=\"translate(%.1f %.1f) rotate(-90)\">", panel->left - 52, middle);
     text_at(file, 0, 0, "middle", "label", panel->y.label);
     fputs("</g>\n", file);
@@ -154,7 +159,7 @@ void brume_svg_line(FILE *file, const brume_panel *panel, int stroke, const doub
     for (size_t i = 0; i < count && !below; i++) {
         if (isnan(x[i]) || isnan(y[i]))
             continue;
-        fprintf(file, "%.2f,%.2f ", x_of(panel, x[i]), y_of(panel, y[i]));
+        fprintf(file, "%.2f,%.2f ", brume_svg_x(panel, x[i]), y_of(panel, y[i]));
         below = panel->y.logarithmic && y[i] < panel->y.least;
     }
     fputs("\"/>\n", file);
@@ -167,6 +172,16 @@ void brume_svg_legend(FILE *file, double left, double top, int stroke, const cha
     stroke_style(file, stroke);
     fputs("/>\n", file);
     text_at(file, left + 34, top + 4, "start", "label", text);
+}
+
+void brume_svg_label(FILE *file, double right, double top, const char *text)
+{
+    text_at(file, right, top, "end", "label", text);
+}
+
+void brume_svg_heading(FILE *file, double left, double top, const char *text)
+{
+    text_at(file, left, top, "start", "title", text);
 }
 
 void brume_svg_note(FILE *file, double left, double top, const char *text)

@@ -1,4 +1,4 @@
-/* A small writer of line charts as SVG: panels with axes, lines, a legend. */
+/* A small writer of charts as SVG: panels with axes, lines, a legend. */
 #ifndef BRUME_CLI_SVG_H
 #define BRUME_CLI_SVG_H
 
@@ -29,6 +29,12 @@ void brume_svg_line(FILE *file, const brume_panel *panel, int stroke, const doub
                     const double *y, size_t count);
 /* One line of a legend at (left, top). */
 void brume_svg_legend(FILE *file, double left, double top, int stroke, const char *text);
+/* For pictures that are not made of lines: the frame and the horizontal axis of a panel alone, the
+ * position of a value on it, a label that ends at a point, a heading. */
+void brume_svg_scale(FILE *file, const brume_panel *panel);
+double brume_svg_x(const brume_panel *panel, double value);
+void brume_svg_label(FILE *file, double right, double top, const char *text);
+void brume_svg_heading(FILE *file, double left, double top, const char *text);
 void brume_svg_note(FILE *file, double left, double top, const char *text);
 
 #endif

@@ -155,3 +155,36 @@ brume_status brume_table_write(brume_table *table, const brume_call *call, brume
     free(widths);
     return BRUME_OK;
 }
+
+static void write_markdown_cell(FILE *out, const char *text)
+{
+    fputs("| ", out);
+    for (; *text; text++) {
+        if (*text == '|' || *text == '\\')
+            fputc('\\', out);
+        if (*text == '\n')
+            fputs("<br>", out);
+        else
+            fputc(*text, out);
+    }
+    fputc(' ', out);
+}
+
+brume_status brume_table_write_markdown(brume_table *table, const brume_call *call,
+                                        brume_error *error)
+{
+    if (table->failed)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a table");
+    for (size_t i = 0; i < table->column_count; i++)
+        write_markdown_cell(call->out, heading(table->columns[i]));
+    fputs("|\n", call->out);
+    for (size_t i = 0; i < table->column_count; i++)
+        fputs(table->columns[i][0] == '>' ? "|---:" : "|---", call->out);
+    fputs("|\n", call->out);
+    for (size_t i = 0; i < table->cell_count; i++) {
+        write_markdown_cell(call->out, table->cells[i]);
+        if ((i + 1) % table->column_count == 0)
+            fputs("|\n", call->out);
+    }
+    return BRUME_OK;
+}

@@ -19,5 +19,8 @@ void brume_table_cell(brume_table *table, const char *format, ...) BRUME_PRINTF(
 /* Write heading (bold on a terminal; none if all names are empty) and rows to call->out. */
 BRUME_MUST_USE brume_status brume_table_write(brume_table *table, const brume_call *call,
                                               brume_error *error);
+/* The same as a table of Markdown, with its line of dashes; a cell's own | is escaped. */
+BRUME_MUST_USE brume_status brume_table_write_markdown(brume_table *table, const brume_call *call,
+                                                       brume_error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include "cli/frame/table.h"
 #include "cli/frame/wrap.h"
 #include "mechanism/card.h"
+#include "mechanism/trial.h"
 
 static const char *type_name(brume_parameter_type type)
 {
@@ -56,12 +57,12 @@ static json_t *card_json(const brume_card *card)
     for (size_t i = 0; card->examples && card->examples[i]; i++)
         json_array_append_new(examples, json_sprintf("brume %s", card->examples[i]));
     json_t *broken = card->broken ? json_string(card->broken) : json_false();
-    return json_pack("{s:i, s:s, s:s, s:o, s:s, s:o, s:s, s:s?, s:b, s:s?, s:o, s:o}", "id",
+    return json_pack("{s:i, s:s, s:s, s:o, s:s, s:o, s:s, s:s?, s:b, s:s?, s:o, s:o, s:b}", "id",
                      (int)card->id, "name", card->name, "summary", card->summary, "parameters",
                      parameters, "guarantee", card->guarantee, "adjacencies", adjacencies,
                      "sensitivity", card->sensitivity, "accuracy", card->accuracy, "noise",
                      card->noise != NULL, "proof", card->proof, "examples", examples, "broken",
-                     broken);
+                     broken, "audit", card->trial != NULL);
 }
 
 static brume_status write_json(brume_call *call, const brume_card *only, brume_error *error)
@@ -194,6 +195,7 @@ static brume_status write_card(brume_call *call, const brume_card *card, brume_e
     write_field(call, "adjacency", adjacencies);
     write_field(call, "sensitivity", card->sensitivity);
     write_field(call, "accuracy", card->accuracy);
+    write_field(call, "audited on", card->trial ? card->trial->neighbours : NULL);
     write_field(call, "proof", card->proof);
     fprintf(call->out, "\n%sParameters%s\n", brume_bold(call), brume_plain(call));
     BRUME_TRY(write_parameters(call, card, error));

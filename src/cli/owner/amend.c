@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/owner/amend_policy.h"
 #include "cli/owner/declare.h"
 #include "cli/ledger/open_ledger.h"
 #include "cli/owner/typed_budget.h"
@@ -194,6 +195,10 @@ static brume_status amend(brume_call *call, brume_ledger *ledger, const brume_da
     brume_policy *before = NULL, *policy = NULL;
     brume_found_source found = {0};
     json_t *json = NULL;
+    if (brume_call_has(call, "policy"))
+        return brume_amend_from_file(call, ledger, dataset, error);
+    if (json_object_get(dataset->policy, "tables"))
+        return brume_amend_terms(call, ledger, dataset, changes, error);
     brume_status status = brume_policy_from_json(dataset->policy, &before, error);
     if (status == BRUME_OK)
         status = check_fixed(call, dataset, before, error);
@@ -266,6 +271,10 @@ static const brume_option options[] = {
      .argument = "WORD",
      .choices = adjacencies,
      .help = "fixed since it was registered: only the same word is taken"},
+    {.name = "policy",
+     .type = BRUME_OPTION_FILE,
+     .argument = "FILE.yaml",
+     .help = "everything anew, from a policy file; 'show --policy' writes the one in force"},
     BRUME_LEDGER_OPTION,
 };
 

@@ -7,8 +7,28 @@
 #include "cli/frame/table.h"
 #include "ledger/dataset.h"
 
+/* A dataset of several tables has the names of these, and the units that they have. */
+static json_t *tables_to_json(const brume_dataset *dataset, const json_t *tables)
+{
+    json_t *names = json_array(), *unit = NULL;
+    for (size_t i = 0; names && i < json_array_size(tables); i++) {
+        const json_t *table = json_array_get(tables, i);
+        json_array_append(names, json_object_get(table, "name"));
+        if (!unit && json_is_string(json_object_get(table, "unit")))
+            unit = json_object_get(table, "unit");
+    }
+    return json_pack("{s:s,s:s,s:o,s:s,s:s,s:s,s:b,s:o}", "name", dataset->name, "source",
+                     dataset->source, "unit", unit ? json_incref(unit) : json_string("row"), "rule",
+                     brume_rule_word(dataset->filter.rule), "adjacency",
+                     brume_adjacency_word(dataset->adjacency), "data_version",
+                     dataset->data_version, "public", 0, "tables", names);
+}
+
 static json_t *to_json(const brume_dataset *dataset)
 {
+    const json_t *tables = json_object_get(dataset->policy, "tables");
+    if (tables)
+        return tables_to_json(dataset, tables);
     json_t *unit = json_object_get(dataset->policy, "unit");
     bool is_public = json_is_true(json_object_get(dataset->policy, "public"));
     return json_pack("{s:s,s:O,s:o,s:s,s:s,s:s,s:b}", "name", dataset->name, "source",
@@ -38,6 +58,17 @@ static brume_status collect(brume_ledger *ledger, json_t *list, brume_error *err
     return status;
 }
 
+static void write_names(brume_table *table, const json_t *names)
+{
+    char text[100] = "tables ";
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%.30s", i ? ", " : "",
+                 json_string_value(json_array_get(names, i)));
+    }
+    brume_table_cell(table, "%s", text);
+}
+
 static brume_status write_table(brume_call *call, const json_t *list, brume_error *error)
 {
     static const char *const columns[] = {"name", "unit", "rule", "adjacency", "source", NULL};
@@ -55,7 +86,10 @@ static brume_status write_table(brume_call *call, const json_t *list, brume_erro
         brume_table_cell(table, "%s", unit ? json_string_value(json_object_get(one, "rule")) : "");
         brume_table_cell(table, "%s",
                          unit ? json_string_value(json_object_get(one, "adjacency")) : "");
-        brume_table_cell(table, "%s", json_string_value(json_object_get(one, "source")));
+        if (json_object_get(one, "tables"))
+            write_names(table, json_object_get(one, "tables"));
+        else
+            brume_table_cell(table, "%s", json_string_value(json_object_get(one, "source")));
     }
     brume_status status = brume_table_write(table, call, error);
     brume_table_close(table);

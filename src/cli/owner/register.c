@@ -6,6 +6,7 @@
 
 #include "cli/owner/declare.h"
 #include "cli/ledger/open_ledger.h"
+#include "cli/owner/register_policy.h"
 #include "cli/owner/typed_budget.h"
 #include "engine/location.h"
 #include "ledger/dataset.h"
@@ -152,6 +153,11 @@ static brume_status run(brume_call *call, brume_error *error)
     bool is_public = brume_call_has(call, "public");
     const char *typed = brume_call_text(call, "budget"), *word = brume_call_text(call, "adjacency");
     brume_adjacency adjacency = BRUME_ADD_REMOVE;
+    if (brume_call_has(call, "policy"))
+        return brume_register_policy(call, error);
+    if (!brume_call_operand(call, 1))
+        return brume_fail(error, BRUME_EARGUMENT, "a file or a table, or --policy FILE",
+                          "SOURCE is missing");
     if (word && !brume_adjacency_parse(word, &adjacency))
         return brume_fail(error, BRUME_EARGUMENT, "add-remove or replace", "'--adjacency' is '%s'",
                           word);
@@ -189,6 +195,7 @@ static const brume_operand operands[] = {
     {.name = "NAME", .help = "how queries will call it"},
     {.name = "SOURCE",
      .type = BRUME_OPERAND_FILE,
+     .optional = true,
      .help = "a .csv, .parquet or .json path or glob, or postgresql://..."},
 };
 static const brume_option options[] = {
@@ -225,6 +232,10 @@ static const brume_option options[] = {
      .argument = "NAME",
      .help = "PostgreSQL: the table, or schema.table"},
     {.name = "public", .type = BRUME_OPTION_FLAG, .help = "a table that needs no protection"},
+    {.name = "policy",
+     .type = BRUME_OPTION_FILE,
+     .argument = "FILE.yaml",
+     .help = "a dataset of several tables, from a file; every other option is a key of it"},
     {.name = "new-budget",
      .type = BRUME_OPTION_FLAG,
      .help = "register a source again although it has a budget already"},
@@ -255,7 +266,8 @@ const brume_command brume_command_register = {
         "it.\n\nA password in a postgresql:// "
         "URL is kept in the ledger for later queries, and is in nothing that brume prints or "
         "exports.",
-    .usage = "NAME SOURCE (--unit COLUMN|row --budget epsilon=E[,delta=D] | --public) [OPTION...]",
+    .usage = "NAME SOURCE (--unit COLUMN|row --budget epsilon=E[,delta=D] | --public) [OPTION...]\n"
+             "NAME --policy FILE.yaml",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

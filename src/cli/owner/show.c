@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cli/owner/declare.h"
+#include "cli/owner/policy_file.h"
+#include "cli/owner/register_policy.h"
 #include "cli/ledger/open_ledger.h"
 #include "ledger/dataset.h"
 
@@ -26,6 +28,31 @@ static json_t *to_json(const brume_dataset *dataset)
     return json;
 }
 
+/* What holds for the dataset as a whole; `policy` is that of one of its tables. */
+static void write_terms(brume_call *call, const brume_dataset *dataset, const json_t *policy)
+{
+    FILE *out = call->out;
+    fprintf(out, "  adjacency   %s\n", brume_adjacency_word(dataset->adjacency));
+    fprintf(out, "  max groups  %lld\n",
+            (long long)json_integer_value(json_object_get(policy, "max_groups")));
+    fprintf(out, "  max rows    %lld\n",
+            (long long)json_integer_value(json_object_get(policy, "max_rows")));
+    fprintf(out, "  budget      epsilon %s, delta %s, rule %s\n",
+            brume_shortest(brume_decimal_nearest(&dataset->filter.epsilon)).text,
+            brume_shortest(brume_decimal_nearest(&dataset->filter.delta)).text,
+            brume_rule_word(dataset->filter.rule));
+    const char *share = json_string_value(json_object_get(policy, "bias_share"));
+    if (share)
+        fprintf(out, "  bias        %s of each price buys estimates of it\n", share);
+    if (dataset->cap)
+        fprintf(out, "  cap         epsilon %s a query\n", dataset->cap);
+    double timeout = json_number_value(json_object_get(policy, "timeout"));
+    if (timeout > 0)
+        fprintf(out, "  timeout     %s s a query\n", brume_shortest(timeout).text);
+    if (*dataset->data_version)
+        fprintf(out, "  version     %s\n", dataset->data_version);
+}
+
 static brume_status write_text(brume_call *call, const brume_dataset *dataset, brume_error *error)
 {
     FILE *out = call->out;
@@ -36,30 +63,50 @@ static brume_status write_text(brume_call *call, const brume_dataset *dataset, b
     brume_write_format(call, json_string_value(json_object_get(policy, "options")));
     if (json_is_true(json_object_get(policy, "public"))) {
         fprintf(out, "  public\n");
+        if (*dataset->data_version)
+            fprintf(out, "  version     %s\n", dataset->data_version);
     } else {
         fprintf(out, "  unit        %s\n", unit ? unit : "row");
-        fprintf(out, "  adjacency   %s\n", brume_adjacency_word(dataset->adjacency));
-        fprintf(out, "  max groups  %lld\n",
-                (long long)json_integer_value(json_object_get(policy, "max_groups")));
-        fprintf(out, "  max rows    %lld\n",
-                (long long)json_integer_value(json_object_get(policy, "max_rows")));
-        fprintf(out, "  budget      epsilon %s, delta %s, rule %s\n",
-                brume_shortest(brume_decimal_nearest(&dataset->filter.epsilon)).text,
-                brume_shortest(brume_decimal_nearest(&dataset->filter.delta)).text,
-                brume_rule_word(dataset->filter.rule));
-        const char *share = json_string_value(json_object_get(policy, "bias_share"));
-        if (share)
-            fprintf(out, "  bias        %s of each price buys estimates of it\n", share);
-        if (dataset->cap)
-            fprintf(out, "  cap         epsilon %s a query\n", dataset->cap);
-        double timeout = json_number_value(json_object_get(policy, "timeout"));
-        if (timeout > 0)
-            fprintf(out, "  timeout     %s s a query\n", brume_shortest(timeout).text);
+        write_terms(call, dataset, policy);
     }
-    if (*dataset->data_version)
-        fprintf(out, "  version     %s\n", dataset->data_version);
     fputc('\n', out);
     return brume_write_columns(call, policy, error);
+}
+
+/* A dataset of several tables: its terms, then each table. */
+static brume_status write_tables(brume_call *call, const brume_dataset *dataset, brume_error *error)
+{
+    brume_tables *tables = NULL;
+    BRUME_TRY(brume_tables_from_json(dataset->policy, dataset->name, &tables, error));
+    fprintf(call->out, "%s%s%s\n", brume_bold(call), dataset->name, brume_plain(call));
+    json_t *first = json_array_get(json_object_get(dataset->policy, "tables"), 0);
+    write_terms(call, dataset, first);
+    fputc('\n', call->out);
+    brume_write_table_policies(call, tables);
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < tables->count; i++) {
+        fprintf(call->out, "\n%s%s%s\n", brume_bold(call), tables->list[i].name, brume_plain(call));
+        json_t *policy = brume_policy_to_json(tables->list[i].policy);
+        status = policy ? brume_write_columns(call, policy, error)
+                        : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        json_decref(policy);
+    }
+    brume_tables_close(tables);
+    return status;
+}
+
+static brume_status write_dataset(brume_call *call, const brume_dataset *dataset,
+                                  brume_error *error)
+{
+    if (brume_call_has(call, "policy") && call->json)
+        return brume_fail(error, BRUME_EARGUMENT, "'show --json' has the policy as JSON",
+                          "'--json' and '--policy' exclude each other");
+    if (brume_call_has(call, "policy"))
+        return brume_policy_file_write(call->out, dataset, error);
+    if (call->json)
+        return brume_call_write_json(call, to_json(dataset), error);
+    return json_object_get(dataset->policy, "tables") ? write_tables(call, dataset, error)
+                                                      : write_text(call, dataset, error);
 }
 
 static brume_status run(brume_call *call, brume_error *error)
@@ -70,15 +117,19 @@ static brume_status run(brume_call *call, brume_error *error)
     if (status == BRUME_OK)
         status = brume_ledger_dataset(ledger, brume_call_operand(call, 0), &dataset, error);
     if (status == BRUME_OK)
-        status = call->json ? brume_call_write_json(call, to_json(dataset), error)
-                            : write_text(call, dataset, error);
+        status = write_dataset(call, dataset, error);
     brume_dataset_close(dataset);
     brume_ledger_close(ledger);
     return status;
 }
 
 static const brume_operand operands[] = {{.name = "NAME", .help = "a registered dataset"}};
-static const brume_option options[] = {BRUME_LEDGER_OPTION};
+static const brume_option options[] = {
+    {.name = "policy",
+     .type = BRUME_OPTION_FLAG,
+     .help = "as a policy file, which 'register --policy' and 'amend --policy' take"},
+    BRUME_LEDGER_OPTION,
+};
 
 static const char *const examples[] = {
     "show visits",
@@ -89,8 +140,9 @@ const brume_command brume_command_show = {
     .name = "show",
     .summary = "show the policy of a dataset",
     .description =
-        "Unit, limits, how lines are read, types, bounds, domains and budget as the owner "
-        "declared them.",
+        "Unit, links, limits, how lines are read, types, bounds, domains and budget as the owner "
+        "declared them; with --policy as a file in YAML, with the paths of sources made absolute. "
+        "Passwords are not in it.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

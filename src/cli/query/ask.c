@@ -24,11 +24,10 @@ brume_status brume_call_check_price(const brume_call *call, brume_error *error)
 {
     brume_target target;
     bool typed = brume_call_has(call, "epsilon") || brume_call_has(call, "rho");
-    if (typed == brume_call_target(call, &target))
+    if (typed && brume_call_target(call, &target))
         return brume_fail(error, BRUME_EARGUMENT,
                           "give --epsilon E (or --rho R), or --within A; there is no default",
-                          typed ? "a price and an accuracy are both given"
-                                : "neither a price nor an accuracy is given");
+                          "a price and an accuracy are both given");
     return BRUME_OK;
 }
 

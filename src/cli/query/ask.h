@@ -3,7 +3,7 @@
 #define BRUME_CLI_ASK_H
 
 #include "cli/command.h"
-#include "query/release/answer.h"
+#include "query/release/ask.h"
 
 /* --epsilon, --delta, --rho. */
 #define BRUME_PAYMENT_OPTIONS                                                                      \
@@ -55,7 +55,7 @@ brume_payment brume_call_payment(const brume_call *call);
 /* What the options above ask for; false if none of them was given. */
 bool brume_call_target(const brume_call *call, brume_target *target);
 
-/* A price or a target, not both and not neither. */
+/* A price or a target, not both; that a query needs one is found when it is read. */
 BRUME_MUST_USE brume_status brume_call_check_price(const brume_call *call, brume_error *error);
 
 /* A number with about four significant digits, for prices and error bars: never below it. */

@@ -118,6 +118,10 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
     if (brume_call_has(call, "verbose"))
         write_query(out, json_string_value(json_object_get(explanation, "normal")));
     fputc('\n', out);
+    if (json_is_true(json_object_get(explanation, "public"))) {
+        brume_write_sentence(out, "public tables only: answered exactly, and free of charge");
+        return BRUME_OK;
+    }
     BRUME_TRY(write_measures(call, json_object_get(explanation, "plan"),
                              json_is_true(json_object_get(shape, "private_keys")), error));
     fputc('\n', out);
@@ -197,7 +201,7 @@ const brume_command brume_command_explain = {
     .summary = "show the plan, the price and the error of a query",
     .description = "Parses, plans and prices a query as 'query' would, reads no row and spends "
                    "nothing. Every number comes from the policy and the price.",
-    .usage = "SQL (--epsilon E [--delta D] | --rho R | --within A) [OPTION...]",
+    .usage = "SQL [--epsilon E [--delta D] | --rho R | --within A] [OPTION...]",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

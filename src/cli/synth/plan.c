@@ -16,6 +16,8 @@
 
 enum { ROUNDS = 10, FIT_ROUNDS = 300, WORKLOAD_BYTES = 1 << 24 };
 
+static const double ERROR_SHARE = 0.05; /* unless typed */
+
 static const struct {
     const char *name;
     brume_synthetic_method method;
@@ -133,6 +135,10 @@ static brume_status read_options(brume_synth *synth, brume_error *error)
     options->rounds = brume_call_count(call, "rounds", fits ? FIT_ROUNDS : ROUNDS);
     options->alpha = brume_call_real(call, "alpha", 0.1);
     options->records = (double)brume_call_count(call, "records", 0);
+    /* fits to noisy answers have a bound from these answers; the others have one for the worst data
+     * there may be */
+    bool fits_noise = fits || options->method == BRUME_SYNTHETIC_HISTOGRAM;
+    options->error_share = brume_call_real(call, "error-share", fits_noise ? 0 : ERROR_SHARE);
     options->beta = 1 - brume_call_real(call, "confidence", 0.95);
     options->most_candidates = brume_call_count(call, "candidates", UINT64_C(1) << 26);
     options->size = brume_call_count(call, "size", 0);

@@ -137,9 +137,10 @@ static json_t *report_json(const brume_synth *synth, const brume_synthetic_repor
     double scale = report->records / (double)synth->rows;
     json_t *answer = brume_synth_plan(synth);
     json_t *more = json_pack(
-        "{s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:b}", "records", brume_json_real(report->records),
-        "records_known", records_word(synth), "records_off", brume_json_real(report->records_off),
-        "bound", brume_json_real(report->bound), "fit", brume_json_real(report->fit), "sampling",
+        "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:b}", "records",
+        brume_json_real(report->records), "records_known", records_word(synth), "records_off",
+        brume_json_real(report->records_off), "bound", brume_json_real(report->bound), "measured",
+        brume_json_real(report->measured), "fit", brume_json_real(report->fit), "sampling",
         brume_json_real(worst_distance(space->of_weights, space->of_rows, scale, queries)), "paid",
         (json_int_t)report->paid, "halted", report->halted);
     if (more && exact)

@@ -72,7 +72,8 @@ static void write_errors(brume_call *call, const json_t *answer)
     fprintf(out, ")\n");
     /* a bound that is not measured from noisy answers rests on the number of records */
     const char *known = json_string_value(json_object_get(answer, "records_known"));
-    bool rests = isnan(fit) && known && strcmp(known, "told") == 0;
+    bool measured = number_of(answer, "measured") <= bound;
+    bool rests = isnan(fit) && !measured && known && strcmp(known, "told") == 0;
     if (isfinite(bound))
         fprintf(out, "  error     every answer of the histogram is within %s records, at %s %%%s\n",
                 brume_rounded_up(bound).text, brume_rounded_up(percent).text,
@@ -358,6 +359,12 @@ static const brume_option options[] = {
      .least = 1,
      .most = 8589934592.0,
      .help = "a public estimate of the number of rows; else part of the price may buy one"},
+    {.name = "error-share",
+     .type = BRUME_OPTION_REAL,
+     .argument = "S",
+     .least = 0,
+     .most = 0.5,
+     .help = "share of the price that measures the worst error; mwem, pmw, small-db: 0.05"},
     BRUME_PROBABILITY_OPTION("confidence", "C", "of the error bound; 0.95 unless typed"),
     {.name = "adjacency",
      .type = BRUME_OPTION_CHOICE,
@@ -410,7 +417,8 @@ const brume_command brume_command_synth = {
         "that the histogram answers badly; small-db weighs all small databases, for tiny universes "
         "only; laplace and gaussian put noise on every answer and fit a histogram to them; "
         "histogram puts noise on every cell.\n\n"
-        "The report's bound, in records, is known without the data, or from released numbers. The "
+        "The report's bound, in records, is known without the data, or from released numbers: with "
+        "--error-share a part of the price measures the worst error over the workload. The "
         "same question at the same price is read again for free, unless it has more than 65536 "
         "rows over more than 65536 cells: then it is bought again.",
     .operands = BRUME_LIST(operands),

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "accountant/search.h"
+#include "accountant/solve/compose.h"
 #include "base/error.h"
 #include "mechanism/calibrate/calibrate.h"
 
@@ -66,7 +67,7 @@ static double excess_of(double bound, double target)
     return bound <= target ? fmin(excess, 0) : fmax(excess, 1e-300);
 }
 
-static brume_finding read_composition(const brume_composition *near, double target)
+static brume_finding read_composition(const brume_composition *near, double excess, double target)
 {
     double bound = near->value.upper;
     brume_finding f = {
@@ -75,7 +76,8 @@ static brume_finding read_composition(const brume_composition *near, double targ
     if (!(bound > 0 && bound < INFINITY))
         return f;
     f.lower = log(near->value.lower / target);
-    double gap = 1 - near->value.lower / bound, excess = near->excess / bound;
+    double gap = 1 - near->value.lower / bound;
+    excess /= bound;
     bool banded = excess > 0 && excess <= gap; /* else it is of another bound than this */
     if (!banded && gap > 0.5)
         return f; /* nothing is known of the other end: the bound itself decides */
@@ -93,9 +95,11 @@ static brume_status certify(const brume_search_for *c, const brume_term *terms, 
                             double tolerance, brume_finding *out, brume_error *error)
 {
     brume_composition near;
-    brume_compose_options options = {.tolerance = tolerance, .upper_end = !c->both_ends};
-    BRUME_TRY(brume_account_delta_near(terms, count, c->epsilon, &options, &near, error));
-    *out = read_composition(&near, c->delta);
+    double excess;
+    brume_asked asked = {.at = c->epsilon, .width = tolerance, .upper_end = !c->both_ends,
+                         .sought = c->delta};
+    BRUME_TRY(brume_account_delta_near(terms, count, &asked, &near, &excess, error));
+    *out = read_composition(&near, excess, c->delta);
     return BRUME_OK;
 }
 
@@ -103,13 +107,14 @@ brume_status brume_calibrate_delta(const brume_search_for *c, double tolerance,
                                    brume_interval *delta, bool *by_laws, brume_error *error)
 {
     brume_composition near;
-    brume_compose_options options = {.tolerance = tolerance, .upper_end = !is_thinned(c)};
-    BRUME_TRY(brume_account_delta_near(c->terms, c->expression->count, c->epsilon, &options, &near,
+    double excess;
+    brume_asked asked = {.at = c->epsilon, .width = tolerance, .upper_end = !is_thinned(c)};
+    BRUME_TRY(brume_account_delta_near(c->terms, c->expression->count, &asked, &near, &excess,
                                        error));
     *delta = near.value;
     *by_laws = near.has_lower && !brume_calibrate_is_curved(c);
-    if (near.excess > 0 && near.value.upper - near.excess > near.value.lower)
-        delta->lower = near.value.upper - near.excess;
+    if (excess > 0 && near.value.upper - excess > near.value.lower)
+        delta->lower = near.value.upper - excess;
     return BRUME_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "accountant/search.h"
+#include "accountant/solve/compose.h"
 #include "base/error.h"
 #include "mechanism/calibrate/calibrate.h"
 
@@ -41,9 +42,10 @@ brume_status brume_calibrate_epsilon_at(const brume_expression *expression, doub
 /* The bound of delta at an epsilon, as log(bound/delta). */
 static bool excess_of(const brume_search_for *c, double epsilon, double tolerance, double *excess)
 {
-    brume_compose_options options = {.tolerance = tolerance, .upper_end = true};
+    brume_asked asked = {.at = epsilon, .width = tolerance, .upper_end = true};
     brume_composition near;
-    if (brume_account_delta_near(c->terms, c->expression->count, epsilon, &options, &near, NULL) !=
+    double ignored;
+    if (brume_account_delta_near(c->terms, c->expression->count, &asked, &near, &ignored, NULL) !=
         BRUME_OK)
         return false;
     *excess = log(near.value.upper / c->delta);

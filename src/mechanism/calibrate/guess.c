@@ -9,6 +9,7 @@
 
 #include "accountant/renyi/renyi.h"
 #include "accountant/search.h"
+#include "accountant/solve/compose.h"
 #include "mechanism/calibrate/calibrate.h"
 
 static double value_at(const brume_search_for *c, double log_x)

@@ -89,7 +89,7 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     double rate = event->parameter[RATE];
     brume_cost base;
     const brume_card *card = brume_card_by_id(event->base);
-    if (event->base == 1 || event->base == 9 || event->base == 10)
+    if (card->not_sampled)
         return brume_fail(error, BRUME_EUNSUPPORTED, "sample around a mechanism of the whole data",
                           "%s inside poisson is not supported", card->name);
     brume_event alone = inner(event);

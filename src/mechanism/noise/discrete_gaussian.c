@@ -6,13 +6,12 @@
  * millionth below an integer is taken for it (1.414213562373095 means sqrt(2)). The loss law is
  * given for one coordinate only, where the change is at most floor(D): for several the worst change
  * is not along one axis. proofs/gaussian.md. */
+#include <brume/gaussian.h>
+
 #include "base/error.h"
 #include "mechanism/noise/additive.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
-#include "mechanism/noise/tail.h"
-
-enum { SIGMA, COORDINATES };
 
 static const brume_parameter parameters[] = {
     BRUME_PARAMETER_NOISE_("sigma", "P[k] is proportional to exp(-k^2/(2 sigma^2))"),
@@ -40,13 +39,13 @@ static double squared_length_upper(double length)
 
 static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
 {
-    double sigma = event->parameter[SIGMA], sensitivity = event->sensitivity;
+    double sigma = event->parameter[BRUME_ADDITIVE_SPREAD], sensitivity = event->sensitivity;
     double shift = brume_integer_bound(sensitivity);
     if (shift < 1)
         return brume_fail(
             error, BRUME_EARGUMENT, "integers change by at least 1; for reals use 'gaussian'",
             "discrete_gaussian: 'sensitivity' is %.17g, must be at least 1", sensitivity);
-    bool scalar = event->parameter[COORDINATES] == 1;
+    bool scalar = event->parameter[BRUME_ADDITIVE_COORDINATES] == 1;
     double square = scalar && shift < 0x1p26
                         ? shift * shift
                         : squared_length_upper(scalar ? fmax(shift, sensitivity) : sensitivity);
@@ -62,53 +61,25 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
-static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
-                                brume_error *error)
-{
-    return brume_tail_alpha_upper(brume_tail_discrete_gaussian, event->parameter[SIGMA],
-                                  event->parameter[COORDINATES], beta, true, alpha, error);
-}
-
-static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
-                               brume_error *error)
-{
-    (void)error;
-    *beta = brume_tail_beta_upper(brume_tail_discrete_gaussian, event->parameter[SIGMA],
-                                  event->parameter[COORDINATES], alpha);
-    return BRUME_OK;
-}
-
-static brume_status mass(const brume_event *event, int64_t k, brume_interval *mass,
-                         brume_error *error)
-{
-    (void)error;
-    *mass = brume_additive_mass(brume_mass_discrete_gaussian, event->parameter[SIGMA], k);
-    return BRUME_OK;
-}
-
-static brume_status noise(const brume_event *event, brume_bits *bits, int64_t *out, size_t n,
-                          double *step, brume_error *error)
-{
-    *step = 1;
-    return brume_additive_noise(brume_noise_open_discrete_gaussian, event->parameter[SIGMA], bits,
-                                out, n, error);
-}
+static const brume_additive law = {.whole = true,
+                                   .open = brume_noise_open_discrete_gaussian,
+                                   .mass = brume_mass_discrete_gaussian,
+                                   .tail = brume_tail_discrete_gaussian,
+                                   .add = brume_discrete_gaussian_add};
 
 const brume_card brume_card_discrete_gaussian = {
     .id = 5,
     .name = "discrete_gaussian",
     .summary = "discrete Gaussian noise on integers",
     .guarantee = "rho = floor(sensitivity^2)/(2 sigma^2), for integer queries",
-    .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE | BRUME_EDGE,
     .sensitivity = "L2 of the vector; one integer (coordinates=1): its absolute change",
+    .proof = "gaussian.md",
+    .accuracy = "|noise| in any coordinate, a whole number",
+    BRUME_ADDITIVE_ENTRIES_(law),
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
-    .proof = "gaussian.md",
     .examples = examples,
     .cost = cost,
-    .accuracy = "|noise| in any coordinate, a whole number",
-    .alpha_upper = alpha_upper,
-    .beta_upper = beta_upper,
-    .mass = mass,
-    .noise = noise,
+    .alpha_upper = brume_additive_alpha_upper,
+    .trial = &brume_additive_trial_whole,
 };

@@ -5,13 +5,12 @@
  * A D within a millionth below an integer is taken for it.
  * A sensitivity below 1 says that nothing can change, which is surely not meant: refused.
  * proofs/laplace.md. */
+#include <brume/laplace.h>
+
 #include "base/error.h"
 #include "mechanism/noise/additive.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
-#include "mechanism/noise/tail.h"
-
-enum { SCALE, COORDINATES };
 
 static const brume_parameter parameters[] = {
     BRUME_PARAMETER_NOISE_("scale", "P[k] is proportional to exp(-|k|/scale)"),
@@ -26,7 +25,8 @@ static const char *const examples[] = {
 
 static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
 {
-    double shift = brume_integer_bound(event->sensitivity), scale = event->parameter[SCALE];
+    double shift = brume_integer_bound(event->sensitivity),
+           scale = event->parameter[BRUME_ADDITIVE_SPREAD];
     if (shift < 1)
         return brume_fail(
             error, BRUME_EARGUMENT, "integers change by at least 1; for reals use 'laplace'",
@@ -49,53 +49,25 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
-static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
-                                brume_error *error)
-{
-    return brume_tail_alpha_upper(brume_tail_discrete_laplace, event->parameter[SCALE],
-                                  event->parameter[COORDINATES], beta, true, alpha, error);
-}
-
-static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
-                               brume_error *error)
-{
-    (void)error;
-    *beta = brume_tail_beta_upper(brume_tail_discrete_laplace, event->parameter[SCALE],
-                                  event->parameter[COORDINATES], alpha);
-    return BRUME_OK;
-}
-
-static brume_status mass(const brume_event *event, int64_t k, brume_interval *mass,
-                         brume_error *error)
-{
-    (void)error;
-    *mass = brume_additive_mass(brume_mass_discrete_laplace, event->parameter[SCALE], k);
-    return BRUME_OK;
-}
-
-static brume_status noise(const brume_event *event, brume_bits *bits, int64_t *out, size_t n,
-                          double *step, brume_error *error)
-{
-    *step = 1;
-    return brume_additive_noise(brume_noise_open_discrete_laplace, event->parameter[SCALE], bits,
-                                out, n, error);
-}
+static const brume_additive law = {.whole = true,
+                                   .open = brume_noise_open_discrete_laplace,
+                                   .mass = brume_mass_discrete_laplace,
+                                   .tail = brume_tail_discrete_laplace,
+                                   .add = brume_discrete_laplace_add};
 
 const brume_card brume_card_discrete_laplace = {
     .id = 3,
     .name = "discrete_laplace",
     .summary = "discrete Laplace noise on integers",
     .guarantee = "pure epsilon = floor(sensitivity)/scale, for integer queries",
-    .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE | BRUME_EDGE,
     .sensitivity = "L1",
+    .proof = "laplace.md",
+    .accuracy = "|noise| in any coordinate, a whole number",
+    BRUME_ADDITIVE_ENTRIES_(law),
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
-    .proof = "laplace.md",
     .examples = examples,
     .cost = cost,
-    .accuracy = "|noise| in any coordinate, a whole number",
-    .alpha_upper = alpha_upper,
-    .beta_upper = beta_upper,
-    .mass = mass,
-    .noise = noise,
+    .alpha_upper = brume_additive_alpha_upper,
+    .trial = &brume_additive_trial_whole,
 };

@@ -3,12 +3,11 @@
  * Promises: continuous Laplace noise of `scale` on a query of L1 sensitivity D is pure D/scale-DP;
  * the loss law is that of one coordinate changing by D, whatever the number of coordinates.
  * proofs/laplace.md. */
+#include <brume/laplace.h>
+
 #include "mechanism/noise/additive.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
-#include "mechanism/noise/tail.h"
-
-enum { SCALE, COORDINATES };
 
 static const brume_parameter parameters[] = {
     BRUME_PARAMETER_NOISE_(
@@ -26,7 +25,7 @@ static const char *const examples[] = {
 static brume_status cost(const brume_event *event, brume_cost *cost, brume_error *error)
 {
     (void)error;
-    double epsilon = brume_divide_up(event->sensitivity, event->parameter[SCALE]);
+    double epsilon = brume_divide_up(event->sensitivity, event->parameter[BRUME_ADDITIVE_SPREAD]);
     cost->pure = BRUME_EXACT;
     cost->epsilon = epsilon;
     cost->concentrated = BRUME_EXACT;
@@ -50,17 +49,17 @@ static brume_status alpha_upper(const brume_event *event, double beta, double *a
     arb_init(x);
     arb_init(y);
     arb_set_d(x, beta);
-    if (event->parameter[COORDINATES] != 1) {
+    if (event->parameter[BRUME_ADDITIVE_COORDINATES] != 1) {
         arb_neg(x, x);
         arb_log1p(x, x, BRUME_BALL_BITS);
-        arb_set_d(y, event->parameter[COORDINATES]);
+        arb_set_d(y, event->parameter[BRUME_ADDITIVE_COORDINATES]);
         arb_div(x, x, y, BRUME_BALL_BITS);
         arb_expm1(x, x, BRUME_BALL_BITS);
         arb_neg(x, x);
     }
     arb_log(x, x, BRUME_BALL_BITS);
     arb_neg(x, x);
-    arb_set_d(y, event->parameter[SCALE]);
+    arb_set_d(y, event->parameter[BRUME_ADDITIVE_SPREAD]);
     arb_mul(x, x, y, BRUME_BALL_BITS);
     *alpha = brume_ball_upper(x);
     arb_clear(x);
@@ -68,44 +67,25 @@ static brume_status alpha_upper(const brume_event *event, double beta, double *a
     return BRUME_OK;
 }
 
-static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
-                               brume_error *error)
-{
-    (void)error;
-    *beta = brume_tail_beta_upper(brume_tail_laplace, event->parameter[SCALE],
-                                  event->parameter[COORDINATES], alpha);
-    return BRUME_OK;
-}
-
-static brume_status mass(const brume_event *event, int64_t k, brume_interval *mass,
-                         brume_error *error)
-{
-    return brume_additive_grid_mass(brume_mass_rounded_laplace, event->parameter[SCALE], k, mass,
-                                    error);
-}
-
-static brume_status noise(const brume_event *event, brume_bits *bits, int64_t *out, size_t n,
-                          double *step, brume_error *error)
-{
-    return brume_additive_grid_noise(brume_noise_open_rounded_laplace, event->parameter[SCALE],
-                                     bits, out, n, step, error);
-}
+static const brume_additive law = {.whole = false,
+                                   .open = brume_noise_open_rounded_laplace,
+                                   .mass = brume_mass_rounded_laplace,
+                                   .tail = brume_tail_laplace,
+                                   .add = brume_laplace_add};
 
 const brume_card brume_card_laplace = {
     .id = 2,
     .name = "laplace",
     .summary = "continuous Laplace noise, released on a grid",
     .guarantee = "pure epsilon = sensitivity/scale",
-    .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE | BRUME_EDGE,
     .sensitivity = "L1",
+    .proof = "laplace.md",
+    .accuracy = "|noise| in any coordinate; the grid adds at most half a step",
+    BRUME_ADDITIVE_ENTRIES_(law),
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
-    .proof = "laplace.md",
     .examples = examples,
     .cost = cost,
-    .accuracy = "|noise| in any coordinate; the grid adds at most half a step",
     .alpha_upper = alpha_upper,
-    .beta_upper = beta_upper,
-    .mass = mass,
-    .noise = noise,
+    .trial = &brume_additive_trial_grid,
 };

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "mechanism/ball.h"
+#include "mechanism/trial.h"
 
 enum { EPSILON, K, PEOPLE };
 
@@ -305,6 +306,58 @@ static brume_status noise(const brume_event *event, brume_bits *bits, int64_t *o
     return BRUME_OK;
 }
 
+/* ---- the trial ---- */
+
+static brume_status check_answers(const brume_event *event, void *state, brume_error *error)
+{
+    (void)state;
+    if (event->parameter[K] > 256)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                          "'k' is %g, an audit takes at most 256 answers", event->parameter[K]);
+    return BRUME_OK;
+}
+
+static brume_status draw(const brume_event *event, const void *state, bool second, brume_bits *bits,
+                         int64_t *out, size_t n, brume_error *error)
+{
+    (void)state;
+    uint8_t answers[1024];
+    for (size_t done = 0; done < n; done += sizeof answers) {
+        size_t part = n - done < sizeof answers ? n - done : sizeof answers;
+        memset(answers, second, part);
+        BRUME_TRY(brume_randomized_response(bits, event->parameter[EPSILON],
+                                            (unsigned)event->parameter[K], answers, answers, part,
+                                            error));
+        for (size_t i = 0; i < part; i++)
+            out[done + i] = answers[i];
+    }
+    return BRUME_OK;
+}
+
+static brume_status trial_mass(const brume_event *event, const void *state, bool second,
+                               int64_t outcome, brume_interval *out, brume_error *error)
+{
+    (void)state;
+    return mass(event, outcome != second, out, error); /* the others have one probability */
+}
+
+static void support(const brume_event *event, const void *state, int64_t *least, int64_t *most)
+{
+    (void)state;
+    *least = 0;
+    *most = (int64_t)event->parameter[K] - 1;
+}
+
+static const brume_trial trial = {
+    .neighbours = "two truths, 0 and 1",
+    .outcome = "the answer",
+    .step = 1,
+    .prepare = check_answers,
+    .draw = draw,
+    .mass = trial_mass,
+    .support = support,
+};
+
 const brume_card brume_card_randomized_response = {
     .id = 1,
     .name = "randomized_response",
@@ -316,10 +369,12 @@ const brume_card brume_card_randomized_response = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .proof = "randomized_response.md",
     .examples = examples,
+    .not_sampled = true,
     .cost = cost,
     .accuracy = "of the unbiased estimate of each answer's share, for a number of people",
     .alpha_upper = alpha_upper,
     .beta_upper = beta_upper,
     .noise = noise,
     .mass = mass,
+    .trial = &trial,
 };

@@ -10,7 +10,15 @@
 #include <stddef.h>
 #include <stdbool.h>
 
+#include <brume/mechanism.h>
+
 #include "base/error.h"
+
+static brume_selection_tail *tail_of(const brume_event *event)
+{
+    const brume_selection_family *family = brume_card_by_id(event->mechanism)->family;
+    return family->tail;
+}
 
 static brume_status candidates_of(const brume_event *event, double *n, brume_error *error)
 {
@@ -21,8 +29,7 @@ static brume_status candidates_of(const brume_event *event, double *n, brume_err
     return BRUME_OK;
 }
 
-/* epsilon/sensitivity, halved unless monotone: distances times this are in scales. */
-static void slope(arb_t out, const brume_event *event)
+void brume_selection_slope(arb_t out, const brume_event *event)
 {
     arb_t sensitivity;
     arb_init(sensitivity);
@@ -34,9 +41,10 @@ static void slope(arb_t out, const brume_event *event)
     arb_clear(sensitivity);
 }
 
-brume_status brume_selection_beta_upper(const brume_event *event, brume_selection_tail *tail,
-                                        double alpha, double *beta, brume_error *error)
+brume_status brume_selection_beta_upper(const brume_event *event, double alpha, double *beta,
+                                        brume_error *error)
 {
+    brume_selection_tail *tail = tail_of(event);
     double n;
     BRUME_TRY(candidates_of(event, &n, error));
     if (alpha == 0 || n == 1) { /* an error of 0 or more is certain, of more than 0 impossible */
@@ -47,7 +55,7 @@ brume_status brume_selection_beta_upper(const brume_event *event, brume_selectio
     arb_init(x);
     arb_init(p);
     arb_set_d(p, alpha);
-    slope(x, event);
+    brume_selection_slope(x, event);
     arb_mul(x, x, p, BRUME_BALL_BITS);
     tail(p, n, x);
     *beta = fmin(brume_ball_upper(p), 1);
@@ -92,9 +100,10 @@ static double scales_upper(brume_selection_tail *tail, double n, double beta)
     return high;
 }
 
-brume_status brume_selection_alpha_upper(const brume_event *event, brume_selection_tail *tail,
-                                         double beta, double *alpha, brume_error *error)
+brume_status brume_selection_alpha_upper(const brume_event *event, double beta, double *alpha,
+                                         brume_error *error)
 {
+    brume_selection_tail *tail = tail_of(event);
     double n;
     BRUME_TRY(candidates_of(event, &n, error));
     if (n == 1) {
@@ -105,7 +114,7 @@ brume_status brume_selection_alpha_upper(const brume_event *event, brume_selecti
     arb_init(x);
     arb_init(k);
     arb_set_d(x, scales_upper(tail, n, beta));
-    slope(k, event);
+    brume_selection_slope(k, event);
     arb_div(x, x, k, BRUME_BALL_BITS);
     *alpha = fmax(brume_ball_upper(x), DBL_MIN);
     arb_clear(x);

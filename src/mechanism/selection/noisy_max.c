@@ -9,9 +9,7 @@
 #include "mechanism/selection/selection.h"
 
 static const brume_parameter parameters[] = {
-    BRUME_PARAMETER_EPSILON_("the cost of the choice"),
-    BRUME_PARAMETER_MONOTONE_,
-    BRUME_PARAMETER_CANDIDATES_,
+    BRUME_SELECTION_PARAMETERS_,
 };
 
 static const char *const examples[] = {
@@ -42,31 +40,23 @@ static void tail(arb_t out, double n, const arb_t x)
     arb_clear(factor);
 }
 
-static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
-                                brume_error *error)
+static brume_status choose(brume_bits *bits, const brume_selection *options, const double *scores,
+                           size_t n, size_t *index, brume_error *error)
 {
-    return brume_selection_alpha_upper(event, tail, beta, alpha, error);
+    return brume_noisy_max_choose(bits, BRUME_SELECT_LAPLACE, options, scores, n, index, error);
 }
 
-static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
-                               brume_error *error)
-{
-    return brume_selection_beta_upper(event, tail, alpha, beta, error);
-}
+static const brume_selection_family law = {tail, choose};
 
 const brume_card brume_card_noisy_max = {
     .id = 7,
     .name = "noisy_max",
     .summary = "the index of the largest score after Laplace noise on each",
     .guarantee = "pure epsilon, for the index alone",
-    .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE | BRUME_EDGE,
-    .sensitivity = "score",
+    BRUME_SELECTION_ENTRIES_(law),
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
     .proof = "noisy_max.md",
     .examples = examples,
     .cost = cost,
-    .accuracy = "how far the score chosen lies below the best, for a number of candidates",
-    .alpha_upper = alpha_upper,
-    .beta_upper = beta_upper,
 };

@@ -9,9 +9,7 @@
 #include "mechanism/selection/selection.h"
 
 static const brume_parameter parameters[] = {
-    BRUME_PARAMETER_EPSILON_("the cost of the choice"),
-    BRUME_PARAMETER_MONOTONE_,
-    BRUME_PARAMETER_CANDIDATES_,
+    BRUME_SELECTION_PARAMETERS_,
 };
 
 static const char *const examples[] = {
@@ -51,17 +49,7 @@ static void tail(arb_t out, double n, const arb_t x)
     arb_clear(count);
 }
 
-static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
-                                brume_error *error)
-{
-    return brume_selection_alpha_upper(event, tail, beta, alpha, error);
-}
-
-static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
-                               brume_error *error)
-{
-    return brume_selection_beta_upper(event, tail, alpha, beta, error);
-}
+static const brume_selection_family law = {tail, brume_permute_and_flip_choose};
 
 const brume_card brume_card_permute_and_flip = {
     .id = 8,
@@ -69,14 +57,10 @@ const brume_card brume_card_permute_and_flip = {
     .summary =
         "visit candidates in random order, take each with a chance that grows with its score",
     .guarantee = "pure epsilon",
-    .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE | BRUME_EDGE,
-    .sensitivity = "score",
+    BRUME_SELECTION_ENTRIES_(law),
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
     .proof = "permute_and_flip.md",
     .examples = examples,
     .cost = cost,
-    .accuracy = "how far the score chosen lies below the best, for a number of candidates",
-    .alpha_upper = alpha_upper,
-    .beta_upper = beta_upper,
 };

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/smooth/trial.h"
 #include "number/ball.h"
 
 typedef struct pair {
@@ -106,6 +107,13 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
+static brume_status plan(const brume_event *event, brume_smooth_plan *out, brume_error *error)
+{
+    return brume_smooth_plan_cauchy(event->parameter[0], 0, out, error);
+}
+
+static const brume_smooth_family law = {plan};
+
 const brume_card brume_card_smooth_cauchy = {
     .id = 19,
     .name = "smooth_cauchy",
@@ -118,4 +126,6 @@ const brume_card brume_card_smooth_cauchy = {
     .proof = "smooth_noise.md",
     .examples = examples,
     .cost = cost,
+    .trial = &brume_smooth_trial,
+    .family = &law,
 };

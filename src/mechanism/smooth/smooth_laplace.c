@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/smooth/trial.h"
 #include "number/ball.h"
 
 typedef struct question {
@@ -138,6 +139,13 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
+static brume_status plan(const brume_event *event, brume_smooth_plan *out, brume_error *error)
+{
+    return brume_smooth_plan_laplace(event->parameter[0], event->parameter[1], 0, out, error);
+}
+
+static const brume_smooth_family law = {plan};
+
 const brume_card brume_card_smooth_laplace = {
     .id = 18,
     .name = "smooth_laplace",
@@ -150,4 +158,6 @@ const brume_card brume_card_smooth_laplace = {
     .proof = "smooth_noise.md",
     .examples = examples,
     .cost = cost,
+    .trial = &brume_smooth_trial,
+    .family = &law,
 };

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/smooth/trial.h"
 
 static double best_sigma(double epsilon, double t)
 {
@@ -64,6 +65,13 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
+static brume_status plan(const brume_event *event, brume_smooth_plan *out, brume_error *error)
+{
+    return brume_smooth_plan_log_normal(event->parameter[0], 0, out, error);
+}
+
+static const brume_smooth_family law = {plan};
+
 const brume_card brume_card_smooth_lln = {
     .id = 21,
     .name = "smooth_lln",
@@ -76,4 +84,6 @@ const brume_card brume_card_smooth_lln = {
     .proof = "smooth_noise.md",
     .examples = examples,
     .cost = cost,
+    .trial = &brume_smooth_trial,
+    .family = &law,
 };

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "mechanism/card.h"
 #include "mechanism/formula.h"
+#include "mechanism/smooth/trial.h"
 
 brume_status brume_smooth_plan_student(double epsilon, uint64_t degrees, double t,
                                        brume_smooth_plan *out, brume_error *error)
@@ -56,6 +57,14 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
+static brume_status plan(const brume_event *event, brume_smooth_plan *out, brume_error *error)
+{
+    return brume_smooth_plan_student(event->parameter[0], (uint64_t)event->parameter[1], 0, out,
+                                     error);
+}
+
+static const brume_smooth_family law = {plan};
+
 const brume_card brume_card_smooth_student = {
     .id = 20,
     .name = "smooth_student",
@@ -68,4 +77,6 @@ const brume_card brume_card_smooth_student = {
     .proof = "smooth_noise.md",
     .examples = examples,
     .cost = cost,
+    .trial = &brume_smooth_trial,
+    .family = &law,
 };

@@ -77,6 +77,18 @@ static brume_status beta_upper(const brume_event *event, double alpha, double *b
                                   event->parameter[QUERIES], alpha, beta, error);
 }
 
+static brume_sparse_vector_options options(const brume_event *event)
+{
+    return (brume_sparse_vector_options){.adjacency = event->adjacency,
+                                         .sensitivity = (uint64_t)event->sensitivity,
+                                         .epsilon = event->parameter[EPSILON],
+                                         .hits = (uint64_t)event->parameter[HITS],
+                                         .epsilon_answers = event->parameter[EPSILON_ANSWERS],
+                                         .monotone = event->parameter[MONOTONE] != 0};
+}
+
+static const brume_threshold_family law = {options};
+
 const brume_card brume_card_sparse_vector = {
     .id = 10,
     .name = "sparse_vector",
@@ -88,9 +100,12 @@ const brume_card brume_card_sparse_vector = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .proof = "sparse_vector.md",
     .examples = examples,
+    .not_sampled = true,
     .cost = cost,
     .accuracy = "how far a query called above lies below the threshold, or one called below lies "
                 "above it; integer noise adds two units of its grid",
     .alpha_upper = alpha_upper,
     .beta_upper = beta_upper,
+    .trial = &brume_threshold_trial,
+    .family = &law,
 };

@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 
-#include <brume/status.h>
+#include <brume/sparse_vector.h>
+
+#include "mechanism/trial.h"
 
 typedef struct brume_split {
     double hits; /* c */
@@ -26,5 +28,13 @@ brume_status brume_split_alpha_upper(const brume_split *split, double epsilon, d
                                      brume_error *error);
 brume_status brume_split_beta_upper(const brume_split *split, double epsilon, double sensitivity,
                                     double queries, double alpha, double *beta, brume_error *error);
+
+/* A card has `family` = &(brume_threshold_family) and the trial: eight queries at the threshold,
+ * moved against it. */
+typedef struct brume_threshold_family {
+    brume_sparse_vector_options (*options)(const brume_event *event);
+} brume_threshold_family;
+
+extern const brume_trial brume_threshold_trial;
 
 #endif

@@ -90,4 +90,8 @@ brume_node brume_build_function(brume_builder *builder, const char *name,
 brume_node brume_build_interval(brume_builder *builder, brume_node a, int64_t months, int64_t days,
                                 int64_t microseconds);
 
+/* What to_char calls the part that a format of FORMAT_TIME starts with; NULL: it is no part, and
+ * stands for itself. */
+const char *brume_format_part(const char *format);
+
 #endif

@@ -17,7 +17,7 @@ typedef struct brume_function {
 } brume_function;
 
 extern const brume_function brume_number_functions[], brume_text_functions[],
-    brume_time_functions[];
+    brume_time_functions[], brume_named_functions[];
 
 /* The constant text of an argument, or NULL. */
 const char *brume_argument_constant(brume_node node);

@@ -115,6 +115,31 @@ static brume_node build_replace(brume_builder *builder, const char *name, brume_
     return node;
 }
 
+/* The n-th part of a text between constant separators, from 1; '' where there are fewer. */
+static brume_node build_split(brume_builder *builder, const char *name, brume_operation operation,
+                              const brume_node *arguments, size_t count)
+{
+    (void)count;
+    long part;
+    const char *separator = brume_argument_constant(arguments[1]);
+    if (!separator || !*separator)
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write split_part(x, '/', 1)",
+                                "%s needs a constant separator that is not empty", name);
+    brume_node a = brume_argument_text(builder, name, arguments[0]);
+    if (!a || !brume_argument_constant_integer(builder, name, arguments[2], 1, 1000000, &part))
+        return NULL;
+    brume_node searched = brume_argument_text(builder, name, arguments[1]);
+    if (!searched || !is_searchable(builder, name, searched))
+        return NULL;
+    brume_expression *node = brume_build_node(builder, operation, TEXT, &a, 1);
+    if (!node)
+        return NULL;
+    node->max_length = a->max_length;
+    node->number[0] = part;
+    node->text = brume_arena_text(builder->arena, separator);
+    return node->text ? node : brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+}
+
 static brume_node build_concat(brume_builder *builder, const char *name, brume_operation operation,
                                const brume_node *arguments, size_t count)
 {
@@ -129,6 +154,15 @@ const brume_function brume_text_functions[] = {
     {"length", build_length, BRUME_OPERATION_LENGTH, 1, 1},
     {"char_length", build_length, BRUME_OPERATION_LENGTH, 1, 1},
     {"character_length", build_length, BRUME_OPERATION_LENGTH, 1, 1},
+    {"len", build_length, BRUME_OPERATION_LENGTH, 1, 1},
+    {"octet_length", build_length, BRUME_OPERATION_OCTET_LENGTH, 1, 1},
+    {"strlen", build_length, BRUME_OPERATION_OCTET_LENGTH, 1, 1},
+    {"lcase", build_same_text, BRUME_OPERATION_LOWER, 1, 1},
+    {"ucase", build_same_text, BRUME_OPERATION_UPPER, 1, 1},
+    {"instr", build_length, BRUME_OPERATION_POSITION, 2, 2},
+    {"prefix", build_length, BRUME_OPERATION_STARTS_WITH, 2, 2},
+    {"split_part", build_split, BRUME_OPERATION_SPLIT_PART, 3, 3},
+    {"trim", build_trim, BRUME_OPERATION_TRIM, 1, 2},
     {"strpos", build_length, BRUME_OPERATION_POSITION, 2, 2},
     {"position", build_length, BRUME_OPERATION_POSITION, 2, 2},
     {"starts_with", build_length, BRUME_OPERATION_STARTS_WITH, 2, 2},

@@ -90,6 +90,95 @@ static brume_node build_date_trunc(brume_builder *builder, const char *name,
     return node;
 }
 
+/* ---- texts of times ---- */
+
+/* A part of a format: how strftime and to_char call it, and how long it is. Canonical is
+ * strftime's; the printer of PostgreSQL turns it back. */
+static const struct part {
+    const char *standard, *postgresql;
+    size_t length;
+    bool clock;
+} parts[] = {
+    {"%Y", "YYYY", 4, false}, {"%m", "MM", 2, false}, {"%d", "DD", 2, false},
+    {"%H", "HH24", 2, true},  {"%M", "MI", 2, true},  {"%S", "SS", 2, true},
+};
+enum { PARTS = sizeof parts / sizeof *parts, FORMAT_MOST = 64 };
+
+const char *brume_format_part(const char *format)
+{
+    for (size_t i = 0; i < PARTS; i++)
+        if (strncmp(format, parts[i].standard, 2) == 0)
+            return parts[i].postgresql;
+    return NULL;
+}
+
+/* The part that a format starts with, or PARTS. */
+static size_t part_at(const char *format, bool standard)
+{
+    size_t i = 0;
+    while (i < PARTS &&
+           (standard ? strncmp(format, parts[i].standard, 2) != 0
+                     : strncasecmp(format, parts[i].postgresql, strlen(parts[i].postgresql)) != 0))
+        i++;
+    return i;
+}
+
+/* The format in strftime's words, with its length; false: a part of it is not known. */
+static bool read_format(const char *format, bool standard, bool is_date, char out[FORMAT_MOST + 1],
+                        size_t *length)
+{
+    size_t used = 0;
+    *length = 0;
+    while (*format) {
+        size_t i = part_at(format, standard);
+        if (used + 2 > FORMAT_MOST)
+            return false;
+        if (i < PARTS) {
+            if (parts[i].clock && is_date)
+                return false;
+            memcpy(out + used, parts[i].standard, 2);
+            used += 2;
+            *length += parts[i].length;
+            format += strlen(standard ? parts[i].standard : parts[i].postgresql);
+        } else if (strchr("-/:., _", *format)) {
+            out[used++] = *format++;
+            ++*length;
+        } else {
+            return false;
+        }
+    }
+    out[used] = 0;
+    return used > 0;
+}
+
+/* strftime(x, '%Y-%m') and to_char(x, 'YYYY-MM'). */
+static brume_node build_format(brume_builder *builder, const char *name, brume_operation operation,
+                               const brume_node *arguments, size_t count)
+{
+    (void)count;
+    bool standard = strcmp(name, "strftime") == 0;
+    bool is_date = arguments[0]->type.kind == BRUME_TYPE_DATE && !arguments[0]->untyped;
+    const char *format = brume_argument_constant(arguments[1]);
+    char made[FORMAT_MOST + 1];
+    size_t length = 0;
+    if (!format || !read_format(format, standard, is_date, made, &length))
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                                standard
+                                    ? "use %Y %m %d, of a timestamp also %H %M %S, and - / : . "
+                                      ", _ or a blank between them"
+                                    : "use YYYY MM DD, of a timestamp also HH24 MI SS, and - / "
+                                      ": . , _ or a blank between them",
+                                "%s does not know this format", name);
+    brume_node a = time_argument(builder, name, arguments[0]);
+    brume_expression *node =
+        brume_build_node(builder, operation, (brume_type){BRUME_TYPE_TEXT, 0, 0}, &a, 1);
+    if (!node)
+        return NULL;
+    node->max_length = length;
+    node->text = brume_arena_text(builder->arena, made);
+    return node->text ? node : brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+}
+
 brume_node brume_build_interval(brume_builder *builder, brume_node a, int64_t months, int64_t days,
                                 int64_t microseconds)
 {
@@ -108,6 +197,10 @@ brume_node brume_build_interval(brume_builder *builder, brume_node a, int64_t mo
 const brume_function brume_time_functions[] = {
     {"extract", build_extract, BRUME_OPERATION_EXTRACT, 2, 2},
     {"date_part", build_extract, BRUME_OPERATION_EXTRACT, 2, 2},
+    {"datepart", build_extract, BRUME_OPERATION_EXTRACT, 2, 2},
     {"date_trunc", build_date_trunc, BRUME_OPERATION_DATE_TRUNC, 2, 2},
+    {"datetrunc", build_date_trunc, BRUME_OPERATION_DATE_TRUNC, 2, 2},
+    {"strftime", build_format, BRUME_OPERATION_FORMAT_TIME, 2, 2},
+    {"to_char", build_format, BRUME_OPERATION_FORMAT_TIME, 2, 2},
     {NULL, NULL, 0, 0, 0},
 };

@@ -110,12 +110,15 @@ bool brume_literal_boolean(const char *text, bool *value)
     return false;
 }
 
-bool brume_literal_interval(const char *text, int64_t *months, int64_t *days, int64_t *microseconds)
+typedef struct interval_unit {
+    const char *name;
+    int64_t months, days, microseconds;
+} interval_unit;
+
+/* The span of a unit's name; NULL: unknown. */
+static const interval_unit *find_interval_unit(const char *name, size_t length)
 {
-    static const struct {
-        const char *name;
-        int64_t months, days, microseconds;
-    } units[] = {
+    static const interval_unit units[] = {
         {"year", 12, 0, 0},
         {"years", 12, 0, 0},
         {"month", 1, 0, 0},
@@ -139,13 +142,37 @@ bool brume_literal_interval(const char *text, int64_t *months, int64_t *days, in
         {"microsecond", 0, 0, 1},
         {"microseconds", 0, 0, 1},
     };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strncasecmp(units[i].name, name, length) == 0 && !units[i].name[length])
+            return &units[i];
+    return NULL;
+}
+
+/* The rest of hours:minutes or hours:minutes:seconds, in microseconds; *text is at the colon. */
+static bool read_clock(const char **text, int64_t hours, int64_t *microseconds)
+{
+    int minute, second = 0;
+    ++*text;
+    if (!digits(text, 2, &minute) || minute > 59 || hours < 0 || hours > 100000)
+        return false;
+    if (**text == ':') {
+        ++*text;
+        if (!digits(text, 2, &second) || second > 59)
+            return false;
+    }
+    *microseconds = (hours * 3600 + minute * 60 + second) * 1000000;
+    return true;
+}
+
+bool brume_literal_interval(const char *text, int64_t *months, int64_t *days, int64_t *microseconds)
+{
     int64_t total[3] = {0, 0, 0};
     bool any = false;
     for (text = skip_blanks(text); *text; text = skip_blanks(text)) {
         bool negative = *text == '-';
         if (*text == '-' || *text == '+')
             text = skip_blanks(text + 1);
-        int64_t number = 0;
+        int64_t number = 0, clock = 0;
         const char *start = text;
         for (; isdigit((unsigned char)*text); text++)
             if ((number = number * 10 + (*text - '0')) > 100000000)
@@ -153,35 +180,22 @@ bool brume_literal_interval(const char *text, int64_t *months, int64_t *days, in
         if (text == start)
             return false;
         number = negative ? -number : number;
+        any = true;
         if (*text == ':') {
-            int minute, second = 0;
-            text++;
-            if (!digits(&text, 2, &minute) || minute > 59 || number < 0 || number > 100000)
+            if (!read_clock(&text, number, &clock))
                 return false;
-            if (*text == ':') {
-                text++;
-                if (!digits(&text, 2, &second) || second > 59)
-                    return false;
-            }
-            int64_t clock = number * 3600 + minute * 60 + second;
-            total[2] += (negative ? -clock : clock) * 1000000;
-            any = true;
+            total[2] += negative ? -clock : clock;
             continue;
         }
-        text = skip_blanks(text);
-        start = text;
+        start = text = skip_blanks(text);
         while (isalpha((unsigned char)*text))
             text++;
-        size_t unit = 0, length = (size_t)(text - start), count = sizeof units / sizeof *units;
-        while (unit < count &&
-               !(strncasecmp(units[unit].name, start, length) == 0 && !units[unit].name[length]))
-            unit++;
-        if (unit == count)
+        const interval_unit *unit = find_interval_unit(start, (size_t)(text - start));
+        if (!unit)
             return false;
-        total[0] += number * units[unit].months;
-        total[1] += number * units[unit].days;
-        total[2] += number * units[unit].microseconds;
-        any = true;
+        total[0] += number * unit->months;
+        total[1] += number * unit->days;
+        total[2] += number * unit->microseconds;
     }
     /* 120,000 months and 3.7 million days span the calendar; so do 3.2e17 microseconds. */
     if (!any || llabs(total[0]) > 120000 || llabs(total[1]) > 4000000 ||

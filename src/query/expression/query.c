@@ -6,6 +6,11 @@
 #include "base/error.h"
 #include "query/expression/build.h"
 
+bool brume_catalog_same_dataset(const brume_catalog_table *a, const brume_catalog_table *b)
+{
+    return a == b || (a->dataset && b->dataset && strcmp(a->dataset, b->dataset) == 0);
+}
+
 void brume_query_free(brume_query *query)
 {
     if (query)

@@ -21,6 +21,7 @@ typedef enum brume_privacy {
     BRUME_PRIVACY_UNIT,   /* a column says whose row it is */
     BRUME_PRIVACY_ROW,    /* every row is somebody else's */
     BRUME_PRIVACY_PUBLIC, /* a table that needs no protection */
+    BRUME_PRIVACY_LINK,   /* it is whose the rows are that its link finds in another table */
 } brume_privacy;
 
 typedef struct brume_catalog_column {
@@ -30,7 +31,14 @@ typedef struct brume_catalog_column {
     const char *native;
     bool not_null;
     const char *low, *high; /* declared bounds, exact decimals; NULL: none */
+    bool is_identifier;     /* the owner says that hardly two units share a value */
 } brume_catalog_column;
+
+/* link: a row belongs to the units of the rows of catalog table `parent` whose column
+ * `parent_column` equals its column `column`; once for each of them (proofs/links.md). */
+typedef struct brume_catalog_link {
+    size_t column, parent, parent_column;
+} brume_catalog_link;
 
 typedef struct brume_catalog_table {
     const char *name;
@@ -38,7 +46,12 @@ typedef struct brume_catalog_table {
     size_t unit; /* index of the unit column where privacy is UNIT */
     const brume_catalog_column *columns;
     size_t column_count;
+    const char *dataset;     /* whose budget pays; NULL: the table is a dataset by itself */
+    brume_catalog_link link; /* where privacy is LINK */
 } brume_catalog_table;
+
+/* Have these two tables of the catalog one budget, and are their neighbours the same? */
+bool brume_catalog_same_dataset(const brume_catalog_table *a, const brume_catalog_table *b);
 
 typedef struct brume_catalog {
     const brume_catalog_table *tables;
@@ -85,6 +98,16 @@ typedef struct brume_relation_column {
     brume_leaf leaf;                    /* and how it is read */
 } brume_relation_column;
 
+/* A column of a relation that equals column `column` of catalog table `table`, by which others are
+ * linked to that table. `found`: the row holds the row of `table` itself, and is its unit's.
+ * Otherwise the row belongs to the units of all rows of `table` with that value, which are still to
+ * be joined. */
+typedef struct brume_link_key {
+    size_t table, column;
+    const brume_expression *node;
+    bool found;
+} brume_link_key;
+
 typedef struct brume_relation {
     brume_relation_kind kind;
     size_t number; /* unique in the query */
@@ -103,6 +126,8 @@ typedef struct brume_relation {
     const struct brume_relation *left, *right;
     const brume_expression *condition;       /* SELECT, JOIN; NULL: none */
     const brume_expression *right_condition; /* SEMI, ANTI: which rows of `right` count; or NULL */
+    size_t link_key_count;
+    const brume_link_key *link_keys;
 } brume_relation;
 
 /* ---- what is measured ---- */
@@ -178,6 +203,10 @@ typedef struct brume_query {
     bool one_row_per_group;
     size_t output_count;
     const brume_query_output *outputs;
+    /* Functions of the shown rows: formulas of the kind WINDOW, each at the index aggregate_count +
+     * its place here. */
+    size_t window_count;
+    const struct brume_formula *const *windows;
     const struct brume_formula *having; /* NULL: all groups */
     size_t order_count;
     const brume_query_order *order; /* then by key */

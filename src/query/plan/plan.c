@@ -1,6 +1,7 @@
 /* The plan of a query: its parts in words and numbers, and its end. */
 #include "query/plan/plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include <brume/stable_histogram.h>
@@ -97,4 +98,33 @@ double brume_plan_width(const brume_plan *plan, size_t measure, double beta)
     const brume_measure *one = &plan->measures[measure];
     return brume_plan_step(plan, one) *
            brume_error_width(brume_measure_noise(one, plan->price.noise), one->scale, beta);
+}
+
+/* P[rank error >= t] <= W exp(-eta t) for one quantile; for several the levels add and the grid is
+ * refined by 32 bits. */
+static double rank_error(const brume_measure *measure, double beta)
+{
+    double width = (double)measure->high - (double)measure->low + 1;
+    size_t m = measure->fraction_count;
+    if (m == 1)
+        return log(width / beta) / measure->scale;
+    double levels = floor(log2((double)m)) + 1;
+    return levels * (log(width / beta * (double)m) + 32 * M_LN2) / measure->scale;
+}
+
+brume_selection_error brume_plan_selection_error(const brume_plan *plan, size_t index)
+{
+    const brume_measure *measure = &plan->measures[index];
+    brume_selection_error known = {NAN, NAN, NAN};
+    if (measure->kind == BRUME_MEASURE_QUANTILES) {
+        known.rank_95 = rank_error(measure, 0.05);
+    } else if (measure->kind == BRUME_MEASURE_MODE) {
+        /* P[the chosen value has t rows fewer than the mode] <= k exp(-eta t), k values */
+        known.count_95 = log(((double)measure->high + 1) / 0.05) / measure->scale;
+    } else if (measure->kind == BRUME_MEASURE_PRIVATE_MODE) {
+        const double scale[] = {measure->scale, measure->scale}, signs[] = {1, -1};
+        brume_noise_kind noise = brume_measure_noise(measure, plan->price.noise);
+        known.gap_95 = brume_error_width_combined(noise, scale, signs, 2, 0.1);
+    }
+    return known;
 }

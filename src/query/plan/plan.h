@@ -119,6 +119,17 @@ double brume_plan_step(const brume_plan *plan, const brume_measure *measure);
 /* Half-width at 1 - beta of a measure's own noise, in the units of the query. */
 double brume_plan_width(const brume_plan *plan, size_t measure, double beta);
 
+/* What is known of a quantile or a mode, which has no error in its own units; NaN: does not apply.
+ */
+typedef struct brume_selection_error {
+    double rank_95;  /* of a quantile: with probability 95 % its rank is within this many rows */
+    double count_95; /* of a declared mode: it has at most this many rows fewer than the true one */
+    double gap_95;   /* of an undeclared mode: two given values whose units differ by more come out
+                        in the wrong order in 5 % at most */
+} brume_selection_error;
+
+brume_selection_error brume_plan_selection_error(const brume_plan *plan, size_t measure);
+
 /* "discrete laplace", "rounded gaussian", ... of a measure. */
 const char *brume_plan_mechanism(const brume_plan *plan, size_t measure);
 const char *brume_measure_word(brume_measure_kind kind);

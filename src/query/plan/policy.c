@@ -36,6 +36,9 @@ void brume_policy_close(brume_policy *policy)
     free(policy->table);
     free(policy->options);
     free(policy->unit);
+    free(policy->link_column);
+    free(policy->parent);
+    free(policy->parent_column);
     free(policy->bias_share);
     free(policy);
 }
@@ -124,6 +127,26 @@ brume_status brume_policy_set_unit(brume_policy *policy, const char *column, bru
                           "column '%s' has the type %s, which brume does not read", found->name,
                           found->native);
     return copy(&policy->unit, found->name) ? BRUME_OK : brume_no_memory(error, "a policy");
+}
+
+brume_status brume_policy_set_identifier(brume_policy *policy, const char *column,
+                                         brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    BRUME_TRY(find_column(policy, column, &found, error));
+    found->is_identifier = true;
+    return BRUME_OK;
+}
+
+brume_status brume_policy_set_link(brume_policy *policy, const char *column, const char *parent,
+                                   const char *parent_column, brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    BRUME_TRY(find_column(policy, column, &found, error));
+    return copy(&policy->link_column, found->name) && copy(&policy->parent, parent) &&
+                   copy(&policy->parent_column, parent_column)
+               ? BRUME_OK
+               : brume_no_memory(error, "a policy");
 }
 
 /* A decimal with an optional sign: digits brume_decimal reads after it. */
@@ -238,83 +261,6 @@ brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
     return BRUME_OK;
 }
 
-/* ---- values of domains ---- */
-
-static bool read_integer(const char *text, int64_t *out)
-{
-    char *end = NULL;
-    long long value = strtoll(text, &end, 10);
-    char again[24];
-    snprintf(again, sizeof again, "%lld", value);
-    *out = value;
-    return *text && !*end && strcmp(again, text) == 0; /* the canonical writing only */
-}
-
-/* Days from 1970-01-01 to a date of the proleptic Gregorian calendar. */
-static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
-{
-    year -= month <= 2;
-    int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-static bool read_date(const char *text, int64_t *out)
-{
-    static const int lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int year = 0, month = 0, day = 0;
-    /* Digits alone: sscanf takes signs and spaces, and one date must not be two values. */
-    for (size_t i = 0; i < 10; i++)
-        if (i == 4 || i == 7 ? text[i] != '-' : text[i] < '0' || text[i] > '9')
-            return false;
-    if (text[10] || sscanf(text, "%4d-%2d-%2d", &year, &month, &day) != 3 || year < 1 ||
-        month < 1 || month > 12 || day < 1 || day > lengths[month - 1])
-        return false;
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    if (month == 2 && day == 29 && !leap)
-        return false;
-    *out = days_from_date(year, month, day);
-    return true;
-}
-
-brume_status brume_policy_domain_value(brume_type type, const char *text, brume_key_value *out,
-                                       brume_error *error)
-{
-    brume_key_value cell = {.wire = BRUME_WIRE_INTEGER};
-    bool good = false;
-    switch (type.kind) {
-    case BRUME_TYPE_TEXT:
-        cell.wire = BRUME_WIRE_TEXT;
-        cell.text = (brume_text){text, strlen(text)};
-        good = true;
-        break;
-    case BRUME_TYPE_BOOLEAN:
-        cell.integer = strcmp(text, "true") == 0;
-        good = cell.integer || strcmp(text, "false") == 0;
-        break;
-    case BRUME_TYPE_INTEGER:
-    case BRUME_TYPE_BIGINT:
-        good = read_integer(text, &cell.integer);
-        break;
-    case BRUME_TYPE_DATE:
-        good = read_date(text, &cell.integer);
-        break;
-    case BRUME_TYPE_REFUSED:
-    case BRUME_TYPE_DECIMAL:
-    case BRUME_TYPE_DOUBLE:
-    case BRUME_TYPE_TIMESTAMP:
-        break;
-    }
-    char name[BRUME_TYPE_NAME_SIZE];
-    if (!good)
-        return brume_fail(error, BRUME_EARGUMENT,
-                          "domains are declared for text, whole numbers, dates and booleans",
-                          "'%s' is not a value of type %s for a domain", text,
-                          brume_type_name(type, name));
-    *out = cell;
-    return BRUME_OK;
-}
-
 /* ---- the source ---- */
 
 brume_status brume_policy_source(const brume_policy *policy, brume_source *out,
@@ -347,10 +293,16 @@ static json_t *column_to_json(const brume_policy_column *column)
             json_decref(domain);
             return NULL;
         }
-    return json_pack("{s:s,s:s,s:i,s:s?,s:b,s:s?,s:s?,s:o}", "name", column->name, "type",
-                     brume_type_name(column->type, type), "leaf", (int)column->leaf, "native",
-                     column->native, "not_null", column->not_null, "low", column->low, "high",
-                     column->high, "domain", domain);
+    json_t *json = json_pack("{s:s,s:s,s:i,s:s?,s:b,s:s?,s:s?,s:o}", "name", column->name, "type",
+                             brume_type_name(column->type, type), "leaf", (int)column->leaf,
+                             "native", column->native, "not_null", column->not_null, "low",
+                             column->low, "high", column->high, "domain", domain);
+    if (json && column->is_identifier &&
+        json_object_set_new(json, "identifier", json_true()) != 0) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
 }
 
 json_t *brume_policy_to_json(const brume_policy *policy)
@@ -370,6 +322,11 @@ json_t *brume_policy_to_json(const brume_policy *policy)
     bool whole = json != NULL;
     if (whole && policy->bias_share)
         whole = json_object_set_new(json, "bias_share", json_string(policy->bias_share)) == 0;
+    if (whole && policy->link_column)
+        whole = json_object_set_new(json, "link",
+                                    json_pack("{s:s,s:s,s:s}", "column", policy->link_column,
+                                              "table", policy->parent, "parent_column",
+                                              policy->parent_column)) == 0;
     if (whole && policy->timeout > 0)
         whole = json_object_set_new(json, "timeout", json_real(policy->timeout)) == 0;
     if (whole)
@@ -402,6 +359,7 @@ static bool column_from_json(const json_t *json, brume_policy_column *column)
         return false;
     column->leaf = (brume_leaf)leaf;
     column->not_null = json_is_true(json_object_get(json, "not_null"));
+    column->is_identifier = json_is_true(json_object_get(json, "identifier"));
     size_t count = json_array_size(domain);
     column->domain = count ? calloc(count, sizeof *column->domain) : NULL;
     for (size_t i = 0; i < count; i++) {
@@ -440,6 +398,9 @@ static bool is_sound(const brume_policy *policy)
     }
     if (policy->bias_share && !is_share(policy->bias_share))
         return false;
+    if (!policy->link_column != !policy->parent || !policy->link_column != !policy->parent_column ||
+        (policy->link_column && (policy->unit || !brume_policy_find(policy, policy->link_column))))
+        return false;
     return !policy->unit || brume_policy_find(policy, policy->unit);
 }
 
@@ -448,7 +409,10 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
     const char *location = text_of(json, "location");
     json_int_t max_groups = json_integer_value(json_object_get(json, "max_groups"));
     json_int_t max_rows = json_integer_value(json_object_get(json, "max_rows"));
-    const json_t *columns = json_object_get(json, "columns");
+    const json_t *columns = json_object_get(json, "columns"), *link = json_object_get(json, "link");
+    if (json_object_get(json, "tables"))
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask in SQL: DATASET.TABLE",
+                          "this dataset has several tables");
     if (!location || max_groups < 1 || max_rows < 1)
         return damaged(error);
     brume_policy *policy = calloc(1, sizeof *policy);
@@ -456,6 +420,9 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
                 copy(&policy->table, text_of(json, "table")) &&
                 copy(&policy->options, text_of(json, "options")) &&
                 copy(&policy->unit, text_of(json, "unit")) &&
+                copy(&policy->link_column, text_of(link, "column")) &&
+                copy(&policy->parent, text_of(link, "table")) &&
+                copy(&policy->parent_column, text_of(link, "parent_column")) &&
                 copy(&policy->bias_share, text_of(json, "bias_share"));
     size_t count = json_array_size(columns);
     if (good)

@@ -24,13 +24,17 @@ typedef struct brume_policy_column {
     char *low, *high; /* declared bounds as exact decimals; NULL: none */
     char **domain;    /* declared values, as text, in the order given; NULL: none */
     size_t domain_count;
+    bool is_identifier; /* hardly two units share a value: nothing to group by */
 } brume_policy_column;
 
 typedef struct brume_policy {
     char *location, *table; /* table: PostgreSQL only, else NULL */
     char *options;          /* how the file is to be read, as found at registration */
     bool is_public;         /* needs no protection; has no unit and no budget */
-    char *unit;             /* column that says whose row it is; NULL: a row is a unit */
+    char *unit;             /* column that says whose row it is; NULL: a row is a unit, or linked */
+    /* Linked: it is whose the rows of the table `parent` are whose parent_column equals the
+     * column link_column. All three or none. */
+    char *link_column, *parent, *parent_column;
     uint64_t max_groups, max_rows;
     char *bias_share; /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
                          NULL: not allowed */
@@ -42,10 +46,11 @@ typedef struct brume_policy {
 /* Free everything; NULL is allowed. */
 void brume_policy_close(brume_policy *policy);
 
-/* JSON with every field; NULL if memory is out. */
+/* JSON with every field; NULL if memory is out. Of a dataset of several tables: tables.h. */
 json_t *brume_policy_to_json(const brume_policy *policy);
 
-/* Read it back. BRUME_EDAMAGED if it is not what brume_policy_to_json wrote. */
+/* Read it back. BRUME_EDAMAGED if it is not what brume_policy_to_json wrote; EUNSUPPORTED if it is
+ * that of a dataset of several tables, which tables.h reads. */
 BRUME_MUST_USE brume_status brume_policy_from_json(const json_t *json, brume_policy **out,
                                                    brume_error *error);
 
@@ -66,6 +71,15 @@ BRUME_MUST_USE brume_status brume_policy_set_bounds(brume_policy *policy, const 
 BRUME_MUST_USE brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
                                                     const char *const *values, size_t count,
                                                     brume_error *error);
+
+/* Mark a column as an identifier. EUNKNOWN as above. */
+BRUME_MUST_USE brume_status brume_policy_set_identifier(brume_policy *policy, const char *column,
+                                                        brume_error *error);
+
+/* Link the table by its own column; the parent is checked by brume_tables_check. */
+BRUME_MUST_USE brume_status brume_policy_set_link(brume_policy *policy, const char *column,
+                                                  const char *parent, const char *parent_column,
+                                                  brume_error *error);
 
 /* Allow private estimates of bias at this share of a query's price. BRUME_EARGUMENT if it is not
  * above 0 and at most 0.5. */

@@ -18,7 +18,7 @@ static bool same_lines(const brume_policy *before, const brume_policy *after)
         return true;
     if (old.multiline != new.multiline || (old.multiline && old.quote != new.quote))
         return false;
-    return !before->unit ||
+    return (!before->unit && !before->link_column) ||
            (old.delimiter == new.delimiter &&old.quote == new.quote &&old.header == new.header);
 }
 
@@ -28,16 +28,31 @@ static bool is_headless(const brume_policy *policy)
     return format_of(policy, &format) && !format.header;
 }
 
-bool brume_policy_same_units(const brume_policy *before, const brume_policy *after)
+static bool same_text(const char *a, const char *b)
 {
-    if (!before->unit != !after->unit || !same_lines(before, after))
-        return false;
-    if (!before->unit)
-        return true;
-    const brume_policy_column *old = brume_policy_find(before, before->unit);
-    const brume_policy_column *new = brume_policy_find(after, after->unit);
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* A column that says whose row it is, by itself or by a link, and where it is. */
+static bool same_column(const brume_policy *before, const char *before_name,
+                        const brume_policy *after, const char *after_name)
+{
+    const brume_policy_column *old = brume_policy_find(before, before_name);
+    const brume_policy_column *new = brume_policy_find(after, after_name);
     if (!old || !new || strcmp(old->name, new->name) != 0 ||
         !brume_type_equal(old->type, new->type) || old->leaf != new->leaf)
         return false;
     return !is_headless(after) || old - before->columns == new - after->columns;
+}
+
+bool brume_policy_same_units(const brume_policy *before, const brume_policy *after)
+{
+    if (!before->unit != !after->unit || !same_lines(before, after) ||
+        !same_text(before->parent, after->parent) ||
+        !same_text(before->parent_column, after->parent_column))
+        return false;
+    if (before->unit && !same_column(before, before->unit, after, after->unit))
+        return false;
+    return !before->link_column ||
+           same_column(before, before->link_column, after, after->link_column);
 }

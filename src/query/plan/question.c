@@ -1,27 +1,37 @@
 /* A question: SQL against the datasets of a ledger, parsed and checked, before any price. */
 #include "query/plan/question.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "ledger/digest.h"
+#include "query/plan/tables.h"
 #include "query/sql/parse.h"
+
+/* A dataset that the query names, and its tables. */
+typedef struct brume_loaded {
+    brume_dataset *dataset;
+    brume_tables *tables;
+    size_t used[BRUME_MOST_TABLES]; /* 1 + place in the catalog of each table that is read */
+} brume_loaded;
 
 void brume_question_close(brume_question *question)
 {
     if (!question)
         return;
     brume_query_free(question->query);
+    brume_public_query_close(question->open_query);
     free(question->typed);
-    for (size_t i = 0; i < question->table_count; i++) {
-        if (question->catalog_columns)
-            free(question->catalog_columns[i]);
-        if (question->policies)
-            brume_policy_close(question->policies[i]);
-        if (question->datasets)
-            brume_dataset_close(question->datasets[i]);
+    for (size_t i = 0; question->catalog_columns && i < question->table_count; i++)
+        free(question->catalog_columns[i]);
+    for (size_t i = 0; i < question->loaded_count; i++) {
+        brume_dataset_close(question->loaded[i].dataset);
+        brume_tables_close(question->loaded[i].tables);
     }
+    free(question->loaded);
     free(question->catalog_columns);
     free(question->catalog_tables);
     free(question->policies);
@@ -30,37 +40,63 @@ void brume_question_close(brume_question *question)
     free(question);
 }
 
-static brume_status catalog_table(brume_question *question, size_t index, brume_error *error)
+/* ---- the catalog ---- */
+
+static size_t column_at(const brume_policy *policy, const char *name)
 {
-    const brume_policy *policy = question->policies[index];
+    return (size_t)(brume_policy_find(policy, name) - policy->columns);
+}
+
+/* Where the link of a table leads in the catalog. */
+static brume_catalog_link link_of(const brume_loaded *from, const brume_policy *policy)
+{
+    size_t parent = brume_tables_find(from->tables, policy->parent);
+    return (brume_catalog_link){
+        column_at(policy, policy->link_column), from->used[parent] - 1,
+        column_at(from->tables->list[parent].policy, policy->parent_column)};
+}
+
+static brume_status catalog_table(brume_question *question, const brume_loaded *from, size_t which,
+                                  brume_error *error)
+{
+    const brume_policy *policy = from->tables->list[which].policy;
+    size_t index = from->used[which] - 1;
     brume_catalog_column *columns = calloc(policy->column_count + 1, sizeof *columns);
     question->catalog_columns[index] = columns;
     if (!columns)
         return brume_no_memory(error, "a question");
     brume_catalog_table *table = &question->catalog_tables[index];
-    *table = (brume_catalog_table){.name = question->datasets[index]->name,
-                                   .privacy = policy->is_public ? BRUME_PRIVACY_PUBLIC
-                                              : policy->unit    ? BRUME_PRIVACY_UNIT
-                                                                : BRUME_PRIVACY_ROW,
+    *table = (brume_catalog_table){.name = from->tables->list[which].name,
+                                   .privacy = policy->is_public     ? BRUME_PRIVACY_PUBLIC
+                                              : policy->unit        ? BRUME_PRIVACY_UNIT
+                                              : policy->link_column ? BRUME_PRIVACY_LINK
+                                                                    : BRUME_PRIVACY_ROW,
                                    .columns = columns,
-                                   .column_count = policy->column_count};
+                                   .column_count = policy->column_count,
+                                   .dataset = from->tables->is_listed ? from->dataset->name : NULL};
     for (size_t i = 0; i < policy->column_count; i++) {
-        const brume_policy_column *from = &policy->columns[i];
-        columns[i] = (brume_catalog_column){.name = from->name,
-                                            .type = from->type,
-                                            .leaf = from->leaf,
-                                            .native = from->native,
-                                            .not_null = from->not_null,
-                                            .low = from->low,
-                                            .high = from->high};
-        if (policy->unit && strcmp(policy->unit, from->name) == 0)
-            table->unit = i;
+        const brume_policy_column *column = &policy->columns[i];
+        columns[i] = (brume_catalog_column){.name = column->name,
+                                            .type = column->type,
+                                            .leaf = column->leaf,
+                                            .native = column->native,
+                                            .not_null = column->not_null,
+                                            .low = column->low,
+                                            .high = column->high,
+                                            .is_identifier = column->is_identifier};
     }
-    question->tables[index] = (brume_plan_table){question->datasets[index], policy};
+    if (policy->unit)
+        table->unit = column_at(policy, policy->unit);
+    if (policy->link_column)
+        table->link = link_of(from, policy);
+    question->datasets[index] = from->dataset;
+    question->policies[index] = from->tables->list[which].policy;
+    question->tables[index] = (brume_plan_table){from->dataset, policy};
     return BRUME_OK;
 }
 
-static brume_status make_room(brume_question *question, size_t count, brume_error *error)
+/* The catalog of the tables that are marked as used. */
+static brume_status make_catalog(brume_question *question, size_t count, brume_error *error)
 {
     question->datasets = calloc(count + 1, sizeof *question->datasets);
     question->policies = calloc(count + 1, sizeof *question->policies);
@@ -72,36 +108,131 @@ static brume_status make_room(brume_question *question, size_t count, brume_erro
         return brume_no_memory(error, "a question");
     question->table_count = count;
     question->catalog = (brume_catalog){question->catalog_tables, count};
+    for (size_t i = 0; i < question->loaded_count; i++)
+        for (size_t j = 0; j < question->loaded[i].tables->count; j++)
+            if (question->loaded[i].used[j])
+                BRUME_TRY(catalog_table(question, &question->loaded[i], j, error));
     return BRUME_OK;
 }
 
-static brume_status load(brume_question *question, brume_ledger *ledger, char **names, size_t count,
-                         brume_error *error)
+/* ---- which tables are read ---- */
+
+/* The dataset, loaded once. */
+static brume_status load_dataset(brume_question *question, brume_ledger *ledger, const char *name,
+                                 brume_loaded **out, brume_error *error)
 {
-    BRUME_TRY(make_room(question, count, error));
-    for (size_t i = 0; i < count; i++) {
-        BRUME_TRY(brume_ledger_dataset(ledger, names[i], &question->datasets[i], error));
-        BRUME_TRY(
-            brume_policy_from_json(question->datasets[i]->policy, &question->policies[i], error));
-        BRUME_TRY(catalog_table(question, i, error));
-    }
+    for (size_t i = 0; i < question->loaded_count; i++)
+        if (strcmp(question->loaded[i].dataset->name, name) == 0) {
+            *out = &question->loaded[i];
+            return BRUME_OK;
+        }
+    brume_loaded *grown =
+        realloc(question->loaded, (question->loaded_count + 1) * sizeof *question->loaded);
+    if (!grown)
+        return brume_no_memory(error, "a question");
+    question->loaded = grown;
+    brume_loaded *new = &grown[question->loaded_count];
+    memset(new, 0, sizeof *new);
+    BRUME_TRY(brume_ledger_dataset(ledger, name, &new->dataset, error));
+    question->loaded_count++;
+    BRUME_TRY(
+        brume_tables_from_json(new->dataset->policy, new->dataset->name, &new->tables, error));
+    *out = new;
     return BRUME_OK;
+}
+
+/* Mark the table, and those that its links lead to. */
+static void use_table(brume_loaded *from, size_t which, size_t *count)
+{
+    while (!from->used[which]) {
+        from->used[which] = ++*count;
+        const brume_policy *policy = from->tables->list[which].policy;
+        if (policy->link_column)
+            which = brume_tables_find(from->tables, policy->parent);
+    }
+}
+
+/* The name of the one dataset that has a table called so; free with free(). */
+static brume_status find_holder(brume_ledger *ledger, const char *table, char **out,
+                                brume_error *error)
+{
+    json_t *names = NULL;
+    BRUME_TRY(brume_ledger_holders(ledger, table, &names, error));
+    brume_status status = BRUME_OK;
+    if (json_array_size(names) > 1) {
+        char hint[120];
+        snprintf(hint, sizeof hint, "write %.40s.%.40s, for one",
+                 json_string_value(json_array_get(names, 0)), table);
+        status =
+            brume_fail(error, BRUME_EARGUMENT, hint, "several datasets have a table '%s'", table);
+    } else {
+        const char *name = json_string_value(json_array_get(names, 0));
+        *out = strdup(name ? name : table); /* nobody has it: loading it says so */
+        if (!*out)
+            status = brume_no_memory(error, "a question");
+    }
+    json_decref(names);
+    return status;
+}
+
+static brume_status load_named(brume_question *question, brume_ledger *ledger,
+                               const brume_sql_name *name, size_t *count, brume_error *error)
+{
+    char *holder = NULL;
+    brume_loaded *from = NULL;
+    if (!name->dataset)
+        BRUME_TRY(find_holder(ledger, name->table, &holder, error));
+    brume_status status =
+        load_dataset(question, ledger, holder ? holder : name->dataset, &from, error);
+    free(holder);
+    if (status != BRUME_OK)
+        return status;
+    size_t which = brume_tables_find(from->tables, name->table);
+    if (which == SIZE_MAX) {
+        char hint[120];
+        const char *names[BRUME_MOST_TABLES];
+        for (size_t i = 0; i < from->tables->count; i++)
+            names[i] = from->tables->list[i].name;
+        const char *near = brume_text_nearest(name->table, names, from->tables->count);
+        snprintf(hint, sizeof hint, "did you mean '%.60s'?", near ? near : names[0]);
+        return brume_fail(error, BRUME_EUNKNOWN, hint, "the dataset '%s' has no table '%s'",
+                          from->dataset->name, name->table);
+    }
+    use_table(from, which, count);
+    return BRUME_OK;
+}
+
+static brume_status load(brume_question *question, brume_ledger *ledger,
+                         const brume_sql_name *names, size_t name_count, brume_error *error)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < name_count; i++)
+        BRUME_TRY(load_named(question, ledger, &names[i], &count, error));
+    return make_catalog(question, count, error);
 }
 
 /* The one dataset of a policy that no ledger has. */
 static brume_status load_alone(brume_question *question, brume_policy *policy, const char *name,
                                brume_error *error)
 {
-    brume_status status = make_room(question, 1, error);
-    if (status != BRUME_OK) {
+    brume_tables *tables = brume_tables_open(1);
+    brume_loaded *loaded = calloc(1, sizeof *loaded);
+    if (!tables || !loaded) {
         brume_policy_close(policy);
-        return status;
-    }
-    question->policies[0] = policy;
-    question->datasets[0] = calloc(1, sizeof *question->datasets[0]);
-    if (!question->datasets[0] || !(question->datasets[0]->name = strdup(name)))
+        brume_tables_close(tables);
+        free(loaded);
         return brume_no_memory(error, "a question");
-    return catalog_table(question, 0, error);
+    }
+    tables->list[0].policy = policy;
+    loaded->tables = tables;
+    loaded->dataset = calloc(1, sizeof *loaded->dataset);
+    loaded->used[0] = 1;
+    question->loaded = loaded;
+    question->loaded_count = 1;
+    tables->list[0].name = strdup(name);
+    if (!loaded->dataset || !(loaded->dataset->name = strdup(name)) || !tables->list[0].name)
+        return brume_no_memory(error, "a question");
+    return make_catalog(question, 1, error);
 }
 
 brume_status brume_question_alone(brume_policy *policy, const char *name, const char *sql,
@@ -123,26 +254,37 @@ brume_status brume_question_alone(brume_policy *policy, const char *name, const 
     return BRUME_OK;
 }
 
-static brume_status open_question(brume_ledger *ledger, const brume_sql *sql,
+static bool all_are_public(const brume_question *question)
+{
+    for (size_t i = 0; i < question->table_count; i++)
+        if (question->catalog_tables[i].privacy != BRUME_PRIVACY_PUBLIC)
+            return false;
+    return question->table_count > 0;
+}
+
+static brume_status open_question(brume_ledger *ledger, const brume_sql *sql, bool any,
                                   brume_question *question, brume_error *error)
 {
-    char **names = NULL;
+    brume_sql_name *names = NULL;
     size_t count = 0;
     BRUME_TRY(brume_sql_names(sql, &names, &count, error));
     brume_status status = load(question, ledger, names, count, error);
     brume_sql_names_free(names, count);
-    return status == BRUME_OK ? brume_sql_check(sql, &question->catalog, &question->query, error)
-                              : status;
+    if (status != BRUME_OK)
+        return status;
+    return any && all_are_public(question)
+               ? brume_sql_public(sql, &question->catalog, &question->open_query, error)
+               : brume_sql_check(sql, &question->catalog, &question->query, error);
 }
 
-brume_status brume_question_open(brume_ledger *ledger, const char *text, brume_question **out,
-                                 brume_error *error)
+static brume_status open_text(brume_ledger *ledger, const char *text, bool any,
+                              brume_question **out, brume_error *error)
 {
     brume_sql *sql = NULL;
     BRUME_TRY(brume_sql_parse(text, &sql, error));
     brume_question *question = calloc(1, sizeof *question);
     brume_status status = question && (question->typed = strdup(text))
-                              ? open_question(ledger, sql, question, error)
+                              ? open_question(ledger, sql, any, question, error)
                               : brume_no_memory(error, "a question");
     brume_sql_close(sql);
     if (status != BRUME_OK) {
@@ -151,6 +293,18 @@ brume_status brume_question_open(brume_ledger *ledger, const char *text, brume_q
     }
     *out = question;
     return BRUME_OK;
+}
+
+brume_status brume_question_open(brume_ledger *ledger, const char *text, brume_question **out,
+                                 brume_error *error)
+{
+    return open_text(ledger, text, false, out, error);
+}
+
+brume_status brume_question_open_any(brume_ledger *ledger, const char *text, brume_question **out,
+                                     brume_error *error)
+{
+    return open_text(ledger, text, true, out, error);
 }
 
 brume_status brume_question_key(const brume_question *question, const brume_plan *plan,

@@ -4,25 +4,35 @@
 
 #include "ledger/ledger.h"
 #include "query/plan/plan.h"
+#include "query/sql/public.h"
 
 typedef struct brume_question {
     size_t table_count;
-    brume_dataset **datasets; /* of the catalog, in its order */
+    brume_dataset *
+        *datasets; /* of the catalog's tables, in its order; one may stand several times */
     brume_policy **policies;
     brume_plan_table *tables; /* the same, as the planner wants them */
     brume_catalog_table *catalog_tables;
     brume_catalog_column **catalog_columns;
     brume_catalog catalog;
     brume_query *query;
-    char *typed; /* the SQL as it was typed */
+    brume_public_query *open_query; /* of public tables only, and `query` is NULL; else NULL */
+    char *typed;                    /* the SQL as it was typed */
+    size_t loaded_count;
+    struct brume_loaded *loaded; /* what owns the datasets and policies */
 } brume_question;
 
-/* Parse the SQL, load the datasets that it names, and check it against them. Reads no row and
- * changes nothing. Errors: those of brume_sql_parse and brume_sql_check; EUNKNOWN for a dataset
- * that is not registered. */
+/* Parse the SQL, load the tables that it names and those that their links lead to, and check it
+ * against them. A table is DATASET.TABLE, or its own name where one dataset alone has it. Reads no
+ * row and changes nothing. Errors: those of brume_sql_parse and brume_sql_check; EUNKNOWN for a
+ * dataset that is not registered. */
 BRUME_MUST_USE brume_status brume_question_open(brume_ledger *ledger, const char *text,
                                                 brume_question **out, brume_error *error);
 void brume_question_close(brume_question *question);
+
+/* The same, also for a query of public tables only. */
+BRUME_MUST_USE brume_status brume_question_open_any(brume_ledger *ledger, const char *text,
+                                                    brume_question **out, brume_error *error);
 
 /* The same for one table that no ledger has: `policy`, which is taken over also on failure, under
  * the name that `sql` calls it by. For audits only: it has no ledger and cannot be charged. */

@@ -6,27 +6,18 @@
 #include "query/plan/bias.h"
 #include "query/price/error_bar.h"
 
-/* P[rank error >= t] <= W exp(-eta t) for one quantile; for several the levels add and the grid is
- * refined by 32 bits. */
-static double rank_error(const brume_measure *measure, double beta)
+static void add_number(json_t *json, const char *name, double number)
 {
-    double width = (double)measure->high - (double)measure->low + 1;
-    size_t m = measure->fraction_count;
-    if (m == 1)
-        return log(width / beta) / measure->scale;
-    double levels = floor(log2((double)m)) + 1;
-    return levels * (log(width / beta * (double)m) + 32 * M_LN2) / measure->scale;
+    if (!isnan(number))
+        json_object_set_new(json, name, json_real(number));
 }
 
-/* Quantiles and declared modes have a rate and no error in their own units. */
-static void add_selection(json_t *json, const brume_measure *measure)
+static void add_selection_error(json_t *json, const brume_plan *plan, size_t index)
 {
-    json_object_set_new(json, "rate", json_real(measure->scale));
-    if (measure->kind == BRUME_MEASURE_QUANTILES)
-        json_object_set_new(json, "rank_error_95", json_real(rank_error(measure, 0.05)));
-    else /* P[the chosen value has t rows fewer than the mode] <= k exp(-eta t), k values */
-        json_object_set_new(json, "count_error_95",
-                            json_real(log(((double)measure->high + 1) / 0.05) / measure->scale));
+    brume_selection_error known = brume_plan_selection_error(plan, index);
+    add_number(json, "rank_error_95", known.rank_95);
+    add_number(json, "count_error_95", known.count_95);
+    add_number(json, "gap_95", known.gap_95);
 }
 
 static void add_noise(json_t *json, const brume_plan *plan, size_t index)
@@ -36,16 +27,11 @@ static void add_noise(json_t *json, const brume_plan *plan, size_t index)
     json_object_set_new(json, noise == BRUME_NOISE_DISCRETE_LAPLACE ? "scale" : "sigma",
                         json_real(brume_plan_step(plan, measure) * measure->scale));
     json_object_set_new(json, "error_95", json_real(brume_plan_width(plan, index, 0.05)));
-    if (measure->kind == BRUME_MEASURE_PRIVATE_MODE) {
-        /* Two given values whose units differ by more: the rarer one wins in 5 % at most. */
-        const double scale[] = {measure->scale, measure->scale}, signs[] = {1, -1};
+    if (measure->kind == BRUME_MEASURE_PRIVATE_MODE)
         json_object_set_new(json, "threshold", json_integer((json_int_t)measure->threshold));
-        json_object_set_new(json, "gap_95",
-                            json_real(brume_error_width_combined(noise, scale, signs, 2, 0.1)));
-    }
 }
 
-json_t *brume_plan_measure_to_json(const brume_plan *plan, size_t index)
+static json_t *measure_to_json(const brume_plan *plan, size_t index)
 {
     const brume_measure *measure = &plan->measures[index];
     bool private_mode = measure->kind == BRUME_MEASURE_PRIVATE_MODE;
@@ -56,9 +42,10 @@ json_t *brume_plan_measure_to_json(const brume_plan *plan, size_t index)
     if (!json)
         return NULL;
     if (brume_measure_is_selection(measure) && !private_mode)
-        add_selection(json, measure);
+        json_object_set_new(json, "rate", json_real(measure->scale));
     else
         add_noise(json, plan, index);
+    add_selection_error(json, plan, index);
     if (measure->kind != BRUME_MEASURE_UNITS && measure->kind != BRUME_MEASURE_ROWS &&
         !private_mode) {
         const brume_plan_value *value = &plan->values[measure->expression];
@@ -80,7 +67,7 @@ json_t *brume_plan_to_json(const brume_plan *plan)
                          (json_int_t)plan->price.threshold);
     json_t *list = json_array();
     for (size_t i = 0; list && i < plan->measure_count; i++)
-        if (json_array_append_new(list, brume_plan_measure_to_json(plan, i)) != 0) {
+        if (json_array_append_new(list, measure_to_json(plan, i)) != 0) {
             json_decref(list);
             return NULL;
         }

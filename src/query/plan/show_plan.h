@@ -6,9 +6,6 @@
 
 #include "query/plan/plan.h"
 
-/* One measure as JSON; NULL if memory is out. */
-json_t *brume_plan_measure_to_json(const brume_plan *plan, size_t measure);
-
 /* The plan as JSON, for explain and for the ledger's events: every measure with its sensitivity,
  * scale and share, the bounds, keys and threshold. NULL if memory is out. */
 json_t *brume_plan_to_json(const brume_plan *plan);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "query/expression/build.h"
 #include "query/print/print_cast.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
@@ -154,6 +155,14 @@ static brume_piece text_function(brume_printer *printer, const brume_expression 
                    node->operation == BRUME_OPERATION_TRIM && !printer->postgresql ? "trim" : word,
                    a.text, brume_print_quoted(printer, node->text));
         break;
+    case BRUME_OPERATION_OCTET_LENGTH:
+        text = printer->postgresql ? FORMAT("octet_length(%s)", a.text)
+                                   : FORMAT("CAST(strlen(%s) AS INTEGER)", a.text);
+        break;
+    case BRUME_OPERATION_SPLIT_PART:
+        text = FORMAT("split_part(%s, %s, %lld)", a.text, brume_print_quoted(printer, node->text),
+                      (long long)node->number[0]);
+        break;
     default:
         all = listed(printer, node, 0, ", ");
         a.level = all.level;
@@ -165,6 +174,18 @@ static brume_piece text_function(brume_printer *printer, const brume_expression 
 }
 
 /* ---- dates ---- */
+
+/* The format in to_char's words: what is no part of a time is quoted. */
+static const char *postgresql_format(brume_printer *printer, const char *format)
+{
+    brume_print_list list = {0};
+    while (*format) {
+        const char *part = brume_format_part(format);
+        brume_print_add(printer, &list, "", part ? part : FORMAT("\"%c\"", *format));
+        format += part ? 2 : 1;
+    }
+    return list.length ? list.text : "";
+}
 
 static brume_piece date_function(brume_printer *printer, const brume_expression *node)
 {
@@ -204,6 +225,11 @@ static brume_piece date_function(brume_printer *printer, const brume_expression 
         return (brume_piece){brume_print_leaf(printer, moved.text, node->type, BRUME_LEAF_CALENDAR),
                              moved.level, false};
     }
+    case BRUME_OPERATION_FORMAT_TIME:
+        text = pg ? FORMAT("(to_char(%s, '%s') COLLATE \"C\")", a.text,
+                           postgresql_format(printer, node->text))
+                  : FORMAT("strftime(%s, '%s')", a.text, node->text);
+        break;
     case BRUME_OPERATION_DATE_TRUNC:
         text = pg ? FORMAT("date_trunc('%s', %s)", node->text, a.text)
                   : FORMAT("CAST(date_trunc('%s', %s) AS TIMESTAMP)", node->text, a.text);
@@ -265,6 +291,8 @@ brume_piece brume_print_expression(brume_printer *printer, const brume_expressio
     case BRUME_OPERATION_LOWER:
     case BRUME_OPERATION_UPPER:
     case BRUME_OPERATION_LENGTH:
+    case BRUME_OPERATION_OCTET_LENGTH:
+    case BRUME_OPERATION_SPLIT_PART:
     case BRUME_OPERATION_TRIM:
     case BRUME_OPERATION_TRIM_LEFT:
     case BRUME_OPERATION_TRIM_RIGHT:
@@ -278,6 +306,7 @@ brume_piece brume_print_expression(brume_printer *printer, const brume_expressio
     case BRUME_OPERATION_ADD_INTERVAL:
     case BRUME_OPERATION_EXTRACT:
     case BRUME_OPERATION_DATE_TRUNC:
+    case BRUME_OPERATION_FORMAT_TIME:
         return date_function(printer, node);
     default:
         return condition(printer, node);

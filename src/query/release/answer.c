@@ -1,232 +1,88 @@
-/* The release path: the one place that puts ledger, engine and noise together. */
+/* The memory of an answer. */
 #include "query/release/answer.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
-#include "query/release/collect_and_draw.h"
-#include "query/plan/show_plan.h"
-#include "query/release/prepare.h"
 
-/* The tightest of the budgets that the query was charged to, as it is now. */
-static brume_status add_remaining(brume_ledger *ledger, const brume_question *question,
-                                  json_t *answer, brume_error *error)
+static void clear_column(brume_answer_column *column)
 {
-    json_t *least = NULL;
-    double amount = INFINITY;
-    for (size_t i = 0; i < question->query->table_count; i++) {
-        brume_dataset *now = NULL;
-        const char *name = question->datasets[question->query->tables[i].table]->name;
-        brume_status status = brume_ledger_dataset(ledger, name, &now, error);
-        brume_charge left;
-        if (status == BRUME_OK)
-            status = brume_filter_left(&now->filter, &left, error);
-        if (status == BRUME_OK && brume_decimal_lower(&left.amount) < amount) {
-            amount = brume_decimal_lower(&left.amount);
-            json_decref(least);
-            least = brume_budget_left(&now->filter);
-        }
-        brume_dataset_close(now);
-        if (status != BRUME_OK) {
-            json_decref(least);
-            return status;
-        }
+    *column = (brume_answer_column){.error_95 = NAN,
+                                    .rank_error_95 = NAN,
+                                    .count_error_95 = NAN,
+                                    .gap_95 = NAN,
+                                    .quantile = NAN,
+                                    .threshold = -1,
+                                    .bias = {NAN, NAN, NAN, NAN}};
+}
+
+brume_status brume_query_answer_open(size_t column_count, size_t row_count,
+                                     brume_query_answer **out, brume_error *error)
+{
+    size_t cells = column_count * row_count;
+    brume_query_answer *answer = calloc(1, sizeof *answer);
+    if (answer) {
+        answer->threshold = -1;
+        answer->columns = calloc(column_count + 1, sizeof *answer->columns);
+        answer->values = calloc(cells + 1, sizeof *answer->values);
+        answer->errors = calloc(cells + 1, sizeof *answer->errors);
     }
-    return least && json_object_set_new(answer, "remaining", least) == 0
-               ? BRUME_OK
-               : brume_no_memory(error, "the answer");
-}
-
-static brume_status open_engine(const brume_question *question, brume_engine **out,
-                                brume_error *error)
-{
-    size_t count = question->table_count;
-    brume_source *sources = calloc(count + 1, sizeof *sources);
-    brume_column **columns = calloc(count + 1, sizeof *columns);
-    brume_status status = sources && columns ? BRUME_OK : brume_no_memory(error, "the answer");
-    for (size_t i = 0; status == BRUME_OK && i < count; i++) {
-        status = brume_policy_source(question->policies[i], &sources[i], &columns[i], error);
-        sources[i].password = question->datasets[i]->password;
-    }
-    if (status == BRUME_OK)
-        status = brume_engine_open(sources, count, out, error);
-    for (size_t i = 0; columns && i < count; i++)
-        free(columns[i]);
-    free(columns);
-    free(sources);
-    return status;
-}
-
-/* What is read: the datasets to be charged, each at `price`, then the public ones (NULL), with the
- * marks of what the engine will read of them. */
-typedef struct readings {
-    brume_marks *marks;
-    brume_ledger_charge *charges;
-    size_t count;
-} readings;
-
-static void clear_readings(readings *all)
-{
-    for (size_t i = 0; all->marks && i < all->count; i++)
-        brume_marks_clear(&all->marks[i]);
-    free(all->marks);
-    free(all->charges);
-}
-
-static brume_status add_reading(readings *all, const brume_question *question, size_t source,
-                                const brume_charge *price, brume_engine *engine, brume_error *error)
-{
-    const brume_dataset *dataset = question->datasets[source];
-    brume_marks *marks = &all->marks[all->count];
-    BRUME_TRY(brume_engine_marks(engine, source, false, marks, error));
-    all->charges[all->count++] = (brume_ledger_charge){.dataset = dataset->name,
-                                                       .price = price,
-                                                       .stated = dataset->stated,
-                                                       .marks = (const char *const *)marks->texts,
-                                                       .mark_count = marks->count,
-                                                       .read_mark_count = marks->read_count};
-    return BRUME_OK;
-}
-
-static brume_status find_readings(const brume_question *question, const brume_charge *price,
-                                  brume_engine *engine, readings *all, brume_error *error)
-{
-    const brume_query *query = question->query;
-    size_t most = query->table_count + query->public_count;
-    all->marks = calloc(most + 1, sizeof *all->marks);
-    all->charges = calloc(most + 1, sizeof *all->charges);
-    if (!all->marks || !all->charges)
+    if (!answer || !answer->columns || !answer->values || !answer->errors) {
+        brume_query_answer_close(answer);
         return brume_no_memory(error, "the answer");
-    for (size_t i = 0; i < query->table_count; i++)
-        BRUME_TRY(add_reading(all, question, query->tables[i].table, price, engine, error));
-    for (size_t i = 0; i < query->public_count; i++)
-        BRUME_TRY(add_reading(all, question, query->public_tables[i], NULL, engine, error));
-    return BRUME_OK;
-}
-
-typedef struct engine_source {
-    brume_engine *engine;
-    size_t table_count;
-} engine_source;
-
-static brume_status collect_from_engine(void *context, const brume_measurement *measurement,
-                                        brume_bits *bits, brume_collected **out, brume_error *error)
-{
-    const engine_source *from = context;
-    return brume_collect(&measurement->collection, from->engine, from->table_count, bits, out,
-                         error);
-}
-
-brume_status brume_answer_draw(const brume_question *question, const brume_plan *plan,
-                               brume_engine *engine, brume_bits *bits, json_t **answer,
-                               brume_error *error)
-{
-    engine_source from = {engine, question->table_count};
-    return brume_collect_and_draw(plan, collect_from_engine, &from, bits, answer, error);
-}
-
-static brume_status add_cost_fields(const brume_plan *plan, json_t *answer, brume_error *error)
-{
-    bool good =
-        json_object_set_new(answer, "cost", brume_plan_cost_to_json(plan)) == 0 &&
-        json_object_set_new(answer, "events", brume_plan_to_json(plan)) == 0 &&
-        json_object_set_new(answer, "delta_by_default", json_boolean(plan->delta_by_default)) == 0;
-    if (good && plan->shape.private_keys)
-        good = json_object_set_new(answer, "threshold",
-                                   json_integer((json_int_t)plan->price.threshold)) == 0;
-    return good ? BRUME_OK : brume_no_memory(error, "the answer");
-}
-
-typedef struct asked {
-    const brume_question *question;
-    const brume_plan *plan;
-    brume_bits *bits;
-} asked;
-
-static brume_status make_answer(void *context, brume_engine *engine, json_t **answer,
-                                brume_error *error)
-{
-    const asked *what = context;
-    json_t *made = NULL;
-    brume_status status =
-        brume_answer_draw(what->question, what->plan, engine, what->bits, &made, error);
-    if (status == BRUME_OK)
-        status = add_cost_fields(what->plan, made, error);
-    if (status != BRUME_OK) {
-        json_decref(made);
-        return status;
     }
-    *answer = made;
+    answer->column_count = column_count;
+    answer->row_count = row_count;
+    for (size_t i = 0; i < column_count; i++)
+        clear_column(&answer->columns[i]);
+    for (size_t i = 0; i < cells; i++)
+        answer->errors[i] = NAN;
+    *out = answer;
     return BRUME_OK;
 }
 
-static brume_status reserve_and_answer(brume_ledger *ledger, const brume_question *question,
-                                       const brume_plan *plan, const char *key, brume_bits *bits,
-                                       const brume_watch *watch, json_t **answer,
-                                       brume_error *error)
+void brume_query_answer_close(brume_query_answer *answer)
 {
-    const brume_query *query = question->query;
-    brume_engine *engine = NULL;
-    BRUME_TRY(open_engine(question, &engine, error)); /* that a source is there is no secret */
-    readings read = {0};
-    json_t *events = brume_plan_to_json(plan);
-    brume_status status = events ? find_readings(question, &plan->charge, engine, &read, error)
-                                 : brume_no_memory(error, "the answer");
-    brume_reservation reservation = {
-        .charges = read.charges,
-        .charge_count = query->table_count,
-        .public_tables = read.charges ? &read.charges[query->table_count] : NULL,
-        .public_count = query->public_count,
-        .sql = query->normal,
-        .typed = question->typed,
-        .events = events,
-        .answer_key = key};
-    asked what = {question, plan, bits};
-    if (status == BRUME_OK)
-        status =
-            brume_spend(ledger, &reservation, engine, make_answer, &what, watch, answer, error);
-    json_decref(events);
-    clear_readings(&read);
-    brume_engine_close(engine);
-    return status;
-}
-
-static brume_status answer_question(brume_ledger *ledger, const brume_question *question,
-                                    const brume_plan *plan, brume_bits *bits,
-                                    const brume_watch *watch, json_t **answer, brume_error *error)
-{
-    char key[65];
-    json_t *made = NULL;
-    for (size_t i = 0; i < question->table_count; i++)
-        BRUME_TRY(brume_spend_limit(watch, question->policies[i]->timeout,
-                                    question->datasets[i]->name, error));
-    BRUME_TRY(brume_question_key(question, plan, key, error));
-    BRUME_TRY(brume_ledger_recall(ledger, key, &made, error));
-    bool cached = made != NULL;
-    if (!cached)
-        BRUME_TRY(reserve_and_answer(ledger, question, plan, key, bits, watch, &made, error));
-    brume_status status = add_remaining(ledger, question, made, error);
-    if (status == BRUME_OK && json_object_set_new(made, "cached", json_boolean(cached)) != 0)
-        status = brume_no_memory(error, "the answer");
-    if (status != BRUME_OK) {
-        json_decref(made);
-        return status;
+    if (!answer)
+        return;
+    for (size_t i = 0; i < answer->column_count; i++) {
+        free(answer->columns[i].name);
+        free(answer->columns[i].mechanism);
     }
-    *answer = made;
-    return BRUME_OK;
+    for (size_t i = 0; i < answer->column_count * answer->row_count; i++)
+        free((char *)answer->values[i].text);
+    free(answer->columns);
+    free(answer->values);
+    free(answer->errors);
+    free(answer->near);
+    json_decref(answer->events);
+    free(answer);
 }
 
-brume_status brume_answer(brume_ledger *ledger, const char *sql, const brume_payment *payment,
-                          const brume_target *target, brume_bits *bits, const brume_watch *watch,
-                          json_t **answer, brume_error *error)
+brume_status brume_query_answer_set(brume_query_answer *answer, size_t row, size_t column,
+                                    const brume_value *value, brume_error *error)
 {
-    brume_question *question = NULL;
-    brume_plan *plan = NULL;
-    brume_status status = brume_prepare(ledger, sql, payment, target, &question, &plan, error);
-    if (status == BRUME_OK)
-        status = answer_question(ledger, question, plan, bits, watch, answer, error);
-    brume_query_plan_close(plan);
-    brume_question_close(question);
-    return status;
+    char time[BRUME_TIME_TEXT];
+    brume_value shown = *value;
+    if (value->kind == BRUME_VALUE_DATE || value->kind == BRUME_VALUE_TIMESTAMP) {
+        brume_value_time(value, time);
+        shown = (brume_value){.kind = BRUME_VALUE_TEXT, .text = time, .length = strlen(time)};
+        value = &shown;
+    }
+    brume_value copy = *value;
+    copy.text = NULL;
+    if (value->kind == BRUME_VALUE_TEXT) {
+        char *text = malloc(value->length + 1);
+        if (!text)
+            return brume_no_memory(error, "the answer");
+        memcpy(text, value->text, value->length);
+        text[value->length] = '\0';
+        copy.text = text;
+    }
+    brume_value *cell = &answer->values[row * answer->column_count + column];
+    free((char *)cell->text);
+    *cell = copy;
+    return BRUME_OK;
 }

@@ -1,31 +1,92 @@
-/* The release path: the one place that puts ledger, engine and noise together.
+/* The answer of a query: a released table with what is said of each column, and what it cost.
  *
- *   plan -> recall? -> reserve (durable) -> collect -> draw -> post-process -> commit -> answer
+ * It is made from drawn numbers (present.h) or from the ledger's record of an earlier one. Text,
+ * CSV and HTML are written from it; answer_json.c alone turns it into JSON and back.
  *
- * An identical question at the same payment, policy and data version is answered from the record,
- * for nothing; every other one is paid for as spend.h says. */
+ * One more thing to say of a column is one more member here, filled in by present_columns.c; where
+ * it is a number, one more row of the table in answer_json.c. */
 #ifndef BRUME_QUERY_ANSWER_H
 #define BRUME_QUERY_ANSWER_H
 
-#include <brume/bits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "query/plan/question.h"
-#include "query/release/spend.h"
-#include "query/plan/target.h"
+#include <jansson.h>
 
-/* Ask. *answer is {"columns","rows","row_error_95","cost","remaining","events","cached", ...}. With
- * a `target` (NULL: none) the price is chosen from it, and payment->epsilon is not read. */
-BRUME_MUST_USE brume_status brume_answer(brume_ledger *ledger, const char *sql,
-                                         const brume_payment *payment, const brume_target *target,
-                                         brume_bits *bits, const brume_watch *watch,
-                                         json_t **answer, brume_error *error);
+#include <brume/status.h>
 
-/* The part of it between reserving and recording: read, bound, draw, present. *answer has
- * "columns", "rows" and "row_error_95". Nothing is charged: for the path above, and for audits on
- * tables that belong to nobody. */
-BRUME_MUST_USE brume_status brume_answer_draw(const brume_question *question,
-                                              const brume_plan *plan, brume_engine *engine,
-                                              brume_bits *bits, json_t **answer,
-                                              brume_error *error);
+#include "query/sql/formula.h"
+
+/* A number that is NaN is not there, an integer that is negative neither. */
+
+/* Estimates of how many units limits and bounds concern. */
+typedef struct brume_answer_bias {
+    double units;        /* of about so many units; NaN: no estimate at all */
+    double cut, clamped; /* so many are cut by limits, so many have a value that is clamped */
+    double error_95;     /* the noise of each of the three */
+} brume_answer_bias;
+
+typedef struct brume_answer_column {
+    char *name;
+    bool is_key;
+    /* Of values, not of keys: */
+    char *mechanism;                              /* NULL: no single one */
+    double error_95;                              /* the largest of the rows */
+    bool biased;                                  /* limits or bounds may move it */
+    double rank_error_95, count_error_95, gap_95; /* of quantiles and modes, in place of error_95 */
+    double quantile;   /* of MIN and MAX: the quantile that is shown in their place */
+    int64_t threshold; /* of a mode of undeclared values */
+    brume_answer_bias bias;
+} brume_answer_column;
+
+/* A price, or what is left of a budget. */
+typedef struct brume_answer_price {
+    bool concentrated; /* the amount is rho, and not epsilon */
+    double amount, delta;
+} brume_answer_price;
+
+typedef struct brume_query_answer {
+    brume_answer_column *columns;
+    size_t column_count;
+    brume_value *values; /* values[row * column_count + column]; their texts are the answer's own */
+    double *errors;      /* of the same shape: half-widths at 95 % */
+    bool *near;          /* NULL, or which rows had hardly enough units to be shown */
+    size_t row_count;
+    bool errors_vary; /* some column's error is not the same in all rows */
+    bool is_public;   /* of public tables only: exact, and free of charge */
+    /* The cost. */
+    brume_answer_price cost;
+    bool delta_by_default; /* nobody typed a delta */
+    int64_t threshold;     /* a private key with fewer units is hardly ever shown */
+    json_t *events;        /* the plan, as the ledger records it (show_plan.h) */
+    /* Not recorded, because it may be another one at the next reading. */
+    brume_answer_price remaining;
+    bool cached; /* read again, for free */
+} brume_query_answer;
+
+/* Room for a table of this shape, in which nothing is said of any column and every value is NULL.
+ */
+BRUME_MUST_USE brume_status brume_query_answer_open(size_t column_count, size_t row_count,
+                                                    brume_query_answer **out, brume_error *error);
+void brume_query_answer_close(brume_query_answer *answer);
+
+/* Put a copy of a value into the table; a time as its text. */
+BRUME_MUST_USE brume_status brume_query_answer_set(brume_query_answer *answer, size_t row,
+                                                   size_t column, const brume_value *value,
+                                                   brume_error *error);
+
+/* What the ledger records: everything but `remaining` and `cached`. */
+BRUME_MUST_USE brume_status brume_query_answer_record(const brume_query_answer *answer,
+                                                      json_t **out, brume_error *error);
+
+/* The answer that was recorded. BRUME_EDAMAGED: it is none. */
+BRUME_MUST_USE brume_status brume_query_answer_recorded(const json_t *record,
+                                                        brume_query_answer **out,
+                                                        brume_error *error);
+
+/* {"columns","rows","row_error_95","cost","remaining","events","cached", ...}. */
+BRUME_MUST_USE brume_status brume_query_answer_to_json(const brume_query_answer *answer,
+                                                       json_t **out, brume_error *error);
 
 #endif

@@ -52,7 +52,7 @@ typedef struct brume_charged {
     void *context;
 } brume_charged;
 
-/* Errors: as of brume_answer; BRUME_EPOLICY if the statistic's adjacency is not the dataset's. The
+/* Errors: as of brume_ask; BRUME_EPOLICY if the statistic's adjacency is not the dataset's. The
  * answer gets "remaining" and "cached". */
 BRUME_MUST_USE brume_status brume_charged_release(brume_ledger *ledger,
                                                   const brume_charged *release, brume_bits *bits,

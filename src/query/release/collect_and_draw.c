@@ -8,7 +8,8 @@
 #include "query/release/present.h"
 
 static brume_status draw_and_present(const brume_plan *plan, brume_collected *const *collected,
-                                     brume_bits *bits, json_t **answer, brume_error *error)
+                                     brume_bits *bits, brume_query_answer **answer,
+                                     brume_error *error)
 {
     brume_drawn *drawn = NULL;
     BRUME_TRY(brume_drawn_open(plan, &drawn, error));
@@ -22,7 +23,8 @@ static brume_status draw_and_present(const brume_plan *plan, brume_collected *co
 }
 
 brume_status brume_collect_and_draw(const brume_plan *plan, brume_collector collect, void *context,
-                                    brume_bits *bits, json_t **answer, brume_error *error)
+                                    brume_bits *bits, brume_query_answer **answer,
+                                    brume_error *error)
 {
     brume_collected **collected = calloc(plan->measurement_count + 1, sizeof *collected);
     if (!collected)

@@ -1,24 +1,23 @@
 /* All measurements of a plan, from rows to a presented answer: collect each, draw each, present.
  *
  * True numbers exist in here only, between collecting and drawing. Nothing is charged: that is done
- * by those who call this (answer.c), or need not be (rehearse.c, audits). */
+ * by those who call this (ask.c), or need not be (rehearse.c, audits). */
 #ifndef BRUME_QUERY_COLLECT_AND_DRAW_H
 #define BRUME_QUERY_COLLECT_AND_DRAW_H
 
-#include <jansson.h>
-
 #include "query/collect/collect.h"
 #include "query/plan/plan.h"
+#include "query/release/answer.h"
 
 /* Collect for one measurement: from an engine, or from nothing. */
 typedef brume_status (*brume_collector)(void *context, const brume_measurement *measurement,
                                         brume_bits *bits, brume_collected **out,
                                         brume_error *error);
 
-/* *answer has "columns", "rows" and "row_error_95". Errors: those of `collect`, of the samplers and
+/* *answer has no cost yet. Errors: those of `collect`, of the samplers and
  * of brume_present. */
 BRUME_MUST_USE brume_status brume_collect_and_draw(const brume_plan *plan, brume_collector collect,
-                                                   void *context, brume_bits *bits, json_t **answer,
-                                                   brume_error *error);
+                                                   void *context, brume_bits *bits,
+                                                   brume_query_answer **answer, brume_error *error);
 
 #endif

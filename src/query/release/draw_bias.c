@@ -29,7 +29,7 @@ brume_status brume_draw_bias(const brume_plan *plan, size_t index, const brume_c
 }
 
 void brume_show_bias(const brume_plan *plan, size_t index, const brume_drawn *drawn,
-                     size_t aggregate, json_t *column)
+                     size_t aggregate, brume_answer_column *column)
 {
     const brume_measurement *bias = &plan->measurements[index];
     const double *noisy = drawn->results[index].numbers;
@@ -41,12 +41,9 @@ void brume_show_bias(const brume_plan *plan, size_t index, const brume_drawn *dr
         clamp = bias->bias.clamped[from->value];
     if (!bias->bias.cut && clamp < 0)
         return;
-    json_t *json = json_pack("{s:f,s:f}", "units", fmax(0, noisy[0]), "error_95",
-                             brume_error_width(bias->noise, bias->scale, 0.05));
-    if (json && bias->bias.cut)
-        json_object_set_new(json, "cut", json_real(fmax(0, noisy[1])));
-    if (json && clamp >= 0)
-        json_object_set_new(json, "clamped", json_real(fmax(0, noisy[clamp])));
-    if (json)
-        json_object_set_new(column, "bias", json);
+    column->bias =
+        (brume_answer_bias){.units = fmax(0, noisy[0]),
+                            .cut = bias->bias.cut ? fmax(0, noisy[1]) : NAN,
+                            .clamped = clamp >= 0 ? fmax(0, noisy[clamp]) : NAN,
+                            .error_95 = brume_error_width(bias->noise, bias->scale, 0.05)};
 }

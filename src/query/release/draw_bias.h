@@ -2,8 +2,7 @@
 #ifndef BRUME_QUERY_DRAW_BIAS_H
 #define BRUME_QUERY_DRAW_BIAS_H
 
-#include <jansson.h>
-
+#include "query/release/answer.h"
 #include "query/release/draw.h"
 
 /* drawn->results[index].numbers: the counts of the measurement, with noise. */
@@ -11,9 +10,8 @@ BRUME_MUST_USE brume_status brume_draw_bias(const brume_plan *plan, size_t index
                                             const brume_collected *collected, brume_bits *bits,
                                             brume_drawn *drawn, brume_error *error);
 
-/* Add "bias": {"units","cut","clamped","error_95"} to an answer's column that shows an aggregate,
- * where there is something to say. */
+/* Fill in column->bias of a column that shows an aggregate, where there is something to say. */
 void brume_show_bias(const brume_plan *plan, size_t index, const brume_drawn *drawn,
-                     size_t aggregate, json_t *column);
+                     size_t aggregate, brume_answer_column *column);
 
 #endif

@@ -80,7 +80,13 @@ brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_pa
     brume_plan *plan = NULL;
     brume_status status = brume_prepare(ledger, sql, payment, target, &question, &plan, error);
     json_t *made = NULL;
-    if (status == BRUME_OK) {
+    if (status == BRUME_OK && question->open_query) {
+        made = json_pack("{s:[],s:{s:i,s:i,s:n},s:s,s:s,s:b}", "plan", "cost", "epsilon", 0,
+                         "delta", 0, "rho", "sql", question->typed, "normal",
+                         question->open_query->sql, "public", 1);
+        if (!made)
+            status = brume_no_memory(error, "the explanation");
+    } else if (status == BRUME_OK) {
         made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:s,s:b}", "plan", brume_plan_to_json(plan),
                          "cost", brume_plan_cost_to_json(plan), "error_95", errors_to_json(plan),
                          "shape", shape_to_json(plan), "rule", brume_rule_word(plan->rule), "sql",

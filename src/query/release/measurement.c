@@ -8,7 +8,7 @@ typedef struct measurement_functions {
     brume_status (*draw)(const brume_plan *plan, size_t index, const brume_collected *collected,
                          brume_bits *bits, brume_drawn *drawn, brume_error *error);
     void (*show)(const brume_plan *plan, size_t index, const brume_drawn *drawn, size_t aggregate,
-                 json_t *column); /* NULL: the values of the column say it all */
+                 brume_answer_column *column); /* NULL: the values of the column say it all */
 } measurement_functions;
 
 static const measurement_functions kinds[] = {
@@ -25,7 +25,7 @@ brume_status brume_measurement_draw(const brume_plan *plan, size_t index,
 }
 
 void brume_measurement_show(const brume_plan *plan, size_t index, const brume_drawn *drawn,
-                            size_t aggregate, json_t *column)
+                            size_t aggregate, brume_answer_column *column)
 {
     const measurement_functions *kind = &kinds[plan->measurements[index].kind];
     if (kind->show)

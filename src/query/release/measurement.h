@@ -2,8 +2,7 @@
 #ifndef BRUME_QUERY_MEASUREMENT_H
 #define BRUME_QUERY_MEASUREMENT_H
 
-#include <jansson.h>
-
+#include "query/release/answer.h"
 #include "query/release/draw.h"
 
 /* Draw plan->measurements[index] from what was collected for it; the groups, which come first, say
@@ -13,8 +12,8 @@ BRUME_MUST_USE brume_status brume_measurement_draw(const brume_plan *plan, size_
                                                    brume_bits *bits, brume_drawn *drawn,
                                                    brume_error *error);
 
-/* Add what it has to say of an aggregate to the JSON of a column that shows the aggregate. */
+/* Add what it has to say of an aggregate to a column that shows the aggregate. */
 void brume_measurement_show(const brume_plan *plan, size_t index, const brume_drawn *drawn,
-                            size_t aggregate, json_t *column);
+                            size_t aggregate, brume_answer_column *column);
 
 #endif

@@ -11,7 +11,13 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
 {
     char epsilon[BRUME_PRICE_TEXT];
     brume_payment chosen = *payment;
-    BRUME_TRY(brume_question_open(ledger, sql, question, error));
+    BRUME_TRY(brume_question_open_any(ledger, sql, question, error));
+    if ((*question)->open_query)
+        return BRUME_OK;
+    if (!target && !payment->epsilon && !payment->rho)
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "give --epsilon E (or --rho R), or --within A; there is no default",
+                          "neither a price nor an accuracy is given");
     if (target) {
         BRUME_TRY(brume_target_price(*question, target, payment->delta, epsilon, error));
         chosen = (brume_payment){epsilon, payment->delta, NULL};

@@ -8,7 +8,8 @@
 #include "query/plan/target.h"
 
 /* The question and its plan, at the price typed or, with a `target` (NULL: none), at the one that
- * the target takes. What was made before an error is the caller's to close. */
+ * the target takes. A question of public tables only has no plan and takes no price: *plan stays as
+ * it is. What was made before an error is the caller's to close. */
 BRUME_MUST_USE brume_status brume_prepare(brume_ledger *ledger, const char *sql,
                                           const brume_payment *payment, const brume_target *target,
                                           brume_question **question, brume_plan **plan,

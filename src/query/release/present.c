@@ -141,8 +141,10 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
     const brume_query *query = all->plan->query;
     brume_present_source source = {all->plan, all->drawn, all->modes};
     row->keys = calloc(query->key_count + 1, sizeof *row->keys);
-    row->shown = calloc(query->aggregate_count + 1, sizeof *row->shown);
-    row->raw = calloc(query->aggregate_count + 1, sizeof *row->raw);
+    size_t values = query->aggregate_count + query->window_count;
+    row->group = group;
+    row->shown = calloc(values + 1, sizeof *row->shown);
+    row->raw = calloc(values + 1, sizeof *row->raw);
     row->outputs = calloc(query->output_count + 1, sizeof *row->outputs);
     row->errors = calloc(query->output_count + 1, sizeof *row->errors);
     row->texts = calloc(query->key_count + 1, sizeof *row->texts);
@@ -161,13 +163,19 @@ static brume_status fill_row(brume_answer_table *all, size_t group, brume_answer
         row->shown[i] = one.shown;
         row->raw[i] = one.raw;
     }
+    return BRUME_OK;
+}
+
+/* What is shown of a row, when its windows are known. */
+static void fill_outputs(brume_answer_table *all, brume_answer_row *row)
+{
+    const brume_query *query = all->plan->query;
     for (size_t i = 0; i < query->output_count; i++) {
         const brume_formula *formula = query->outputs[i].value;
         bool plain = formula->kind == BRUME_FORMULA_AGGREGATE;
         row->outputs[i] = brume_formula_evaluate(formula, row->keys, plain ? row->shown : row->raw);
-        row->errors[i] = error_of(all, formula, group, &row->outputs[i]);
+        row->errors[i] = error_of(all, formula, row->group, &row->outputs[i]);
     }
-    return BRUME_OK;
 }
 
 static int compare_rows(const void *left, const void *right, void *context)
@@ -193,8 +201,8 @@ static int compare_rows(const void *left, const void *right, void *context)
     return 0;
 }
 
-/* HAVING, ORDER BY, LIMIT and OFFSET. */
-static void arrange(brume_answer_table *all)
+/* The rows that HAVING keeps. */
+static void keep_rows(brume_answer_table *all)
 {
     const brume_query *query = all->plan->query;
     size_t kept = 0;
@@ -205,6 +213,14 @@ static void arrange(brume_answer_table *all)
         else
             free_row(&all->rows[i]);
     }
+    all->count = kept;
+}
+
+/* ORDER BY, LIMIT and OFFSET. */
+static void arrange(brume_answer_table *all)
+{
+    const brume_query *query = all->plan->query;
+    size_t kept = all->count;
     if (kept)
         qsort_r(all->rows, kept, sizeof *all->rows, compare_rows, (void *)query);
     size_t first = query->offset < 0 ? 0 : (size_t)query->offset;
@@ -238,8 +254,44 @@ static brume_status fill_modes(brume_answer_table *all, brume_error *error)
     return BRUME_OK;
 }
 
-brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn, json_t **out,
-                           brume_error *error)
+static brume_status copy_rows(const brume_answer_table *all, brume_query_answer *answer,
+                              brume_error *error)
+{
+    size_t columns = answer->column_count;
+    if (brume_flags_near(all->plan)) {
+        answer->near = calloc(all->count + 1, sizeof *answer->near);
+        if (!answer->near)
+            return brume_no_memory(error, "the answer");
+    }
+    for (size_t r = 0; r < all->count; r++) {
+        const brume_answer_row *row = &all->rows[r];
+        if (answer->near)
+            answer->near[r] = row->near;
+        memcpy(&answer->errors[r * columns], row->errors, columns * sizeof *answer->errors);
+        for (size_t i = 0; i < columns; i++)
+            BRUME_TRY(brume_query_answer_set(answer, r, i, &row->outputs[i], error));
+    }
+    return BRUME_OK;
+}
+
+static brume_status make_answer(const brume_answer_table *all, brume_query_answer **out,
+                                brume_error *error)
+{
+    brume_query_answer *answer = NULL;
+    BRUME_TRY(brume_query_answer_open(all->plan->query->output_count, all->count, &answer, error));
+    brume_status status = brume_present_columns(all, answer, error);
+    if (status == BRUME_OK)
+        status = copy_rows(all, answer, error);
+    if (status != BRUME_OK) {
+        brume_query_answer_close(answer);
+        return status;
+    }
+    *out = answer;
+    return BRUME_OK;
+}
+
+brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn,
+                           brume_query_answer **out, brume_error *error)
 {
     brume_answer_table all = {
         .plan = plan, .drawn = drawn, .rows = calloc(drawn->count + 1, sizeof *all.rows)};
@@ -249,8 +301,14 @@ brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn, jso
         status = fill_row(&all, i, &all.rows[i], error);
     }
     if (status == BRUME_OK) {
+        keep_rows(&all);
+        status = brume_present_windows(&all, error);
+    }
+    if (status == BRUME_OK) {
+        for (size_t i = 0; i < all.count; i++)
+            fill_outputs(&all, &all.rows[i]);
         arrange(&all);
-        status = brume_answer_table_to_json(&all, out, error);
+        status = make_answer(&all, out, error);
     }
     for (size_t i = 0; i < all.count; i++)
         free_row(&all.rows[i]);

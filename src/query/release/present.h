@@ -3,11 +3,12 @@
 #ifndef BRUME_QUERY_PRESENT_H
 #define BRUME_QUERY_PRESENT_H
 
+#include "query/release/answer.h"
 #include "query/release/draw.h"
 
-/* {"columns","rows","row_error_95"}: aggregates from their measures, HAVING, ORDER BY, LIMIT, and
- * an error bar at 95 % beside each value. */
+/* The columns, rows and errors of an answer: aggregates from their measures, HAVING, ORDER BY,
+ * LIMIT, and an error bar at 95 % for each value. What it cost is not filled in. */
 BRUME_MUST_USE brume_status brume_present(const brume_plan *plan, const brume_drawn *drawn,
-                                          json_t **out, brume_error *error);
+                                          brume_query_answer **out, brume_error *error);
 
 #endif

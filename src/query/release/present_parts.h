@@ -30,6 +30,7 @@ typedef struct brume_answer_row {
     brume_value *keys, *shown, *raw;
     brume_value *outputs;
     double *errors; /* NaN: none */
+    size_t group;   /* of drawn->groups */
     bool near;      /* its units were hardly enough to be shown */
     char (*texts)[BRUME_KEY_TEXT];
 } brume_answer_row;
@@ -43,6 +44,9 @@ typedef struct brume_answer_table {
     size_t count;
 } brume_answer_table;
 
+/* The values of the window functions of all rows. */
+BRUME_MUST_USE brume_status brume_present_windows(brume_answer_table *all, brume_error *error);
+
 /* How many aggregates an output uses. */
 size_t brume_count_aggregates(const brume_formula *formula);
 
@@ -53,8 +57,8 @@ bool brume_error_varies(const brume_plan *plan, const brume_formula *formula);
  * large than too small. */
 bool brume_flags_near(const brume_plan *plan);
 
-/* {"columns","rows","row_error_95"} and, with private keys, "near_threshold". */
-BRUME_MUST_USE brume_status brume_answer_table_to_json(const brume_answer_table *all, json_t **out,
-                                                       brume_error *error);
+/* What an answer with these rows says of each of its columns. */
+BRUME_MUST_USE brume_status brume_present_columns(const brume_answer_table *all,
+                                                  brume_query_answer *answer, brume_error *error);
 
 #endif

@@ -29,6 +29,33 @@ static brume_status check_sizes(const brume_plan *plan, brume_error *error)
     return BRUME_OK;
 }
 
+/* What is enforced while rows are collected must be what the price was made for, or a unit could
+ * weigh more than is charged. They are one number in two places, set in make_plan.c and
+ * private_mode.c. */
+static brume_status check_limits(const brume_plan *plan, brume_error *error)
+{
+    const brume_shape *priced = &plan->shape;
+    uint64_t groups = priced->cells && priced->cells < priced->max_groups ? priced->cells
+                                                                          : priced->max_groups;
+    for (size_t i = 0; i < plan->measurement_count; i++) {
+        const brume_measurement *measurement = &plan->measurements[i];
+        const brume_collection *enforced = &measurement->collection;
+        bool same = true;
+        if (measurement->kind == BRUME_MEASUREMENT_GROUPS)
+            same = enforced->max_groups == priced->max_groups &&
+                   enforced->max_rows == priced->max_rows && enforced->cells == priced->cells;
+        else if (measurement->kind == BRUME_MEASUREMENT_MODE)
+            same = enforced->max_groups == groups * priced->max_rows && enforced->max_rows == 1;
+        else if (measurement->kind == BRUME_MEASUREMENT_BIAS)
+            same = enforced->max_groups == 1 && enforced->max_rows == 1;
+        if (!same)
+            return brume_fail(error, BRUME_EINTERNAL, "please report this query",
+                              "the limits of measurement %zu are not those that it is priced for",
+                              i);
+    }
+    return BRUME_OK;
+}
+
 /* ---- statements ---- */
 
 static brume_status find_dialect(const brume_question *question, brume_dialect *dialect,
@@ -97,13 +124,14 @@ brume_status brume_rehearse(const brume_question *question, const brume_plan *pl
                             brume_error *error)
 {
     BRUME_TRY(check_sizes(plan, error));
+    BRUME_TRY(check_limits(plan, error));
     BRUME_TRY(try_statements(question, plan, error));
     brume_bits *bits = NULL;
     BRUME_TRY(brume_bits_open(&bits, error));
-    json_t *answer = NULL;
+    brume_query_answer *answer = NULL;
     brume_status status =
         brume_collect_and_draw(plan, collect_nothing, (void *)plan, bits, &answer, error);
-    json_decref(answer);
+    brume_query_answer_close(answer);
     brume_bits_close(bits);
     return status;
 }

@@ -2,17 +2,27 @@
 #include "query/sql/formula.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 const char *brume_formula_word(brume_formula_kind kind)
 {
     static const char *const words[] = {
-        "key",     "aggregate", "literal", "+",        "-",     "*",    "/",   "negate",
-        "abs",     "round",     "floor",   "ceil",     "sqrt",  "ln",   "exp", "=",
-        "<>",      "<",         "<=",      ">",        ">=",    "and",  "or",  "not",
-        "is null", "coalesce",  "nullif",  "greatest", "least", "case",
+        "key",    "aggregate", "literal", "+",         "-",        "*",      "/",
+        "negate", "abs",       "round",   "floor",     "ceil",     "sqrt",   "ln",
+        "exp",    "=",         "<>",      "<",         "<=",       ">",      ">=",
+        "and",    "or",        "not",     "is null",   "coalesce", "nullif", "greatest",
+        "least",  "case",      "date",    "timestamp", "window",
     };
     return words[kind];
+}
+
+const char *brume_window_word(brume_window_function function)
+{
+    static const char *const words[] = {"row_number", "rank", "dense_rank", "count_rows", "count",
+                                        "sum",        "avg",  "min",        "max"};
+    return words[function];
 }
 
 static brume_value null_value(void)
@@ -40,7 +50,8 @@ int brume_value_compare(const brume_value *a, const brume_value *b)
         int rank_b = b->kind == BRUME_VALUE_NULL ? 9 : (int)b->kind;
         return (rank_a > rank_b) - (rank_a < rank_b);
     }
-    if (a->kind == BRUME_VALUE_NUMBER)
+    if (a->kind == BRUME_VALUE_NUMBER || a->kind == BRUME_VALUE_DATE ||
+        a->kind == BRUME_VALUE_TIMESTAMP)
         return (a->number > b->number) - (a->number < b->number);
     if (a->kind == BRUME_VALUE_BOOLEAN)
         return (int)a->boolean - (int)b->boolean;
@@ -163,6 +174,7 @@ brume_value brume_formula_evaluate(const brume_formula *formula, const brume_val
     case BRUME_FORMULA_KEY:
         return keys[formula->index];
     case BRUME_FORMULA_AGGREGATE:
+    case BRUME_FORMULA_WINDOW:
         return aggregates[formula->index];
     case BRUME_FORMULA_LITERAL:
         return formula->value;
@@ -183,6 +195,11 @@ brume_value brume_formula_evaluate(const brume_formula *formula, const brume_val
         return a.kind == BRUME_VALUE_BOOLEAN ? truth_value(!a.boolean) : null_value();
     case BRUME_FORMULA_IS_NULL:
         return truth_value(a.kind == BRUME_VALUE_NULL);
+    case BRUME_FORMULA_DATE:
+    case BRUME_FORMULA_TIMESTAMP:
+        if (a.kind == BRUME_VALUE_NUMBER)
+            a.kind = formula->kind == BRUME_FORMULA_DATE ? BRUME_VALUE_DATE : BRUME_VALUE_TIMESTAMP;
+        return a;
     case BRUME_FORMULA_NEGATE:
     case BRUME_FORMULA_ABS:
     case BRUME_FORMULA_ROUND:
@@ -203,6 +220,31 @@ brume_value brume_formula_evaluate(const brume_formula *formula, const brume_val
     return compare(formula->kind, &a, &b);
 }
 
+void brume_value_time(const brume_value *value, char text[BRUME_TIME_TEXT])
+{
+    double seconds = value->kind == BRUME_VALUE_DATE ? value->number * 86400 : value->number;
+    double whole = floor(seconds), rest = rint((seconds - whole) * 1e6);
+    if (rest >= 1e6) {
+        whole++;
+        rest = 0;
+    }
+    time_t at = (time_t)whole;
+    struct tm parts;
+    *text = 0;
+    if (!gmtime_r(&at, &parts))
+        return;
+    int used = snprintf(text, BRUME_TIME_TEXT, "%04d-%02d-%02d", (parts.tm_year + 1900) % 10000,
+                        (parts.tm_mon + 1) % 100, parts.tm_mday % 100);
+    if (value->kind == BRUME_VALUE_DATE)
+        return;
+    used += snprintf(text + used, BRUME_TIME_TEXT - (size_t)used, " %02d:%02d:%02d",
+                     parts.tm_hour % 100, parts.tm_min % 100, parts.tm_sec % 100);
+    if (rest > 0)
+        used += snprintf(text + used, BRUME_TIME_TEXT - (size_t)used, ".%06d", (int)rest % 1000000);
+    while (rest > 0 && text[used - 1] == '0')
+        text[--used] = 0;
+}
+
 bool brume_formula_is_true(const brume_formula *formula, const brume_value *keys,
                            const brume_value *aggregates)
 {
@@ -215,10 +257,13 @@ bool brume_formula_equal(const brume_formula *a, const brume_formula *b)
     if (a == b)
         return true;
     if (a->kind != b->kind || a->index != b->index || a->digits != b->digits ||
-        a->argument_count != b->argument_count || a->value.kind != b->value.kind ||
+        a->extreme != b->extreme || a->argument_count != b->argument_count ||
+        a->value.kind != b->value.kind ||
         (a->kind == BRUME_FORMULA_LITERAL && a->value.kind != BRUME_VALUE_NULL &&
          brume_value_compare(&a->value, &b->value) != 0))
         return false;
+    if (a->kind == BRUME_FORMULA_WINDOW)
+        return false; /* each has its own place among the windows */
     for (size_t i = 0; i < a->argument_count; i++)
         if (!brume_formula_equal(a->arguments[i], b->arguments[i]))
             return false;

@@ -39,14 +39,19 @@ typedef enum brume_formula_kind {
     BRUME_FORMULA_NULLIF,
     BRUME_FORMULA_GREATEST,
     BRUME_FORMULA_LEAST,
-    BRUME_FORMULA_CASE, /* condition, value, ..., else */
+    BRUME_FORMULA_CASE,      /* condition, value, ..., else */
+    BRUME_FORMULA_DATE,      /* of days since 1970-01-01 */
+    BRUME_FORMULA_TIMESTAMP, /* of seconds since then */
+    BRUME_FORMULA_WINDOW,    /* windows[index]: a function of the shown rows, computed before */
 } brume_formula_kind;
 
 typedef enum brume_value_kind {
     BRUME_VALUE_NULL,
     BRUME_VALUE_BOOLEAN,
     BRUME_VALUE_NUMBER,
-    BRUME_VALUE_TEXT, /* also dates and timestamps, in their canonical text */
+    BRUME_VALUE_TEXT,      /* also keys that are dates and timestamps, in their canonical text */
+    BRUME_VALUE_DATE,      /* number: days since 1970-01-01 */
+    BRUME_VALUE_TIMESTAMP, /* number: seconds since then */
 } brume_value_kind;
 
 typedef struct brume_value {
@@ -57,20 +62,51 @@ typedef struct brume_value {
     size_t length;
 } brume_value;
 
+/* A function of the rows that are shown: those that HAVING keeps, before LIMIT. */
+typedef enum brume_window_function {
+    BRUME_WINDOW_ROW_NUMBER,
+    BRUME_WINDOW_RANK,
+    BRUME_WINDOW_DENSE_RANK,
+    BRUME_WINDOW_COUNT_ROWS,
+    BRUME_WINDOW_COUNT,
+    BRUME_WINDOW_SUM,
+    BRUME_WINDOW_AVG,
+    BRUME_WINDOW_MIN,
+    BRUME_WINDOW_MAX,
+} brume_window_function;
+
+/* The arguments of the formula are what it is of (unless of none: ROW_NUMBER to COUNT_ROWS), then
+ * those of PARTITION BY, then those of ORDER BY. */
+typedef struct brume_window {
+    brume_window_function function;
+    size_t partition_count, order_count;
+    const bool *descending, *nulls_first; /* of ORDER BY */
+    bool by_row; /* a running value ends at its own row (ROWS), not with its equals (RANGE) */
+} brume_window;
+
+const char *brume_window_word(brume_window_function function);
+
 typedef struct brume_formula {
     brume_formula_kind kind;
     size_t index;
     int digits;
+    bool extreme; /* AGGREGATE: a quantile that was asked for as MIN or MAX */
     brume_value value;
+    const brume_window *window; /* WINDOW */
     size_t argument_count;
     const struct brume_formula *const *arguments;
 } brume_formula;
 
 const char *brume_formula_word(brume_formula_kind kind);
 
-/* The value for one group. Text of the result points into the arguments or the tree. */
+/* The value for one group. `aggregates` is followed by the values of the windows, by their index.
+ * Text of the result points into the arguments or the tree. */
 brume_value brume_formula_evaluate(const brume_formula *formula, const brume_value *keys,
                                    const brume_value *aggregates);
+
+/* The canonical text of a DATE or TIMESTAMP value. */
+enum { BRUME_TIME_TEXT = 32 };
+void brume_value_time(const brume_value *value, char text[BRUME_TIME_TEXT]);
 
 /* Whether HAVING keeps the group: NULL does not. */
 bool brume_formula_is_true(const brume_formula *formula, const brume_value *keys,

@@ -55,6 +55,11 @@ static void put_relation(writer *w, const brume_relation *relation)
     switch (relation->kind) {
     case BRUME_RELATION_TABLE:
         fputs("table ", w->file);
+        if (w->catalog->tables[relation->table].dataset) {
+            put_quoted(w, w->catalog->tables[relation->table].dataset,
+                       strlen(w->catalog->tables[relation->table].dataset));
+            fputc('.', w->file);
+        }
         put_quoted(w, w->catalog->tables[relation->table].name,
                    strlen(w->catalog->tables[relation->table].name));
         break;
@@ -92,6 +97,15 @@ static void put_relation(writer *w, const brume_relation *relation)
     fputc(']', w->file);
 }
 
+static void put_window(writer *w, const brume_window *window)
+{
+    fprintf(w->file, " %s%s partition %zu order", brume_window_word(window->function),
+            window->by_row ? " rows" : "", window->partition_count);
+    for (size_t i = 0; i < window->order_count; i++)
+        fprintf(w->file, " %s%s", window->descending[i] ? "desc" : "asc",
+                window->nulls_first[i] ? " nulls first" : " nulls last");
+}
+
 static void put_formula(writer *w, const brume_formula *formula)
 {
     switch (formula->kind) {
@@ -99,7 +113,7 @@ static void put_formula(writer *w, const brume_formula *formula)
         fprintf(w->file, "key%zu", formula->index);
         return;
     case BRUME_FORMULA_AGGREGATE:
-        fprintf(w->file, "agg%zu", formula->index);
+        fprintf(w->file, "agg%zu%s", formula->index, formula->extreme ? "!" : "");
         return;
     case BRUME_FORMULA_LITERAL:
         if (formula->value.kind == BRUME_VALUE_NUMBER)
@@ -116,6 +130,8 @@ static void put_formula(writer *w, const brume_formula *formula)
         fprintf(w->file, "(%s", brume_formula_word(formula->kind));
         if (formula->kind == BRUME_FORMULA_ROUND)
             fprintf(w->file, " %d", formula->digits);
+        if (formula->kind == BRUME_FORMULA_WINDOW)
+            put_window(w, formula->window);
         for (size_t i = 0; i < formula->argument_count; i++) {
             fputc(' ', w->file);
             put_formula(w, formula->arguments[i]);

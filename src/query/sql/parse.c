@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "query/sql/normal.h"
+#include "query/sql/tree.h"
 #include "query/sql/walk.h"
 
 enum { MOST_TOKENS = 20000, MOST_DEPTH = 2000, MOST_BRACKETS = 200, MOST_BYTES = 1024 * 1024 };
@@ -73,7 +74,33 @@ static size_t deepest(const PgQuery__ScanResult *tokens)
     return most + unions;
 }
 
-static brume_status check_text(const char *sql, brume_error *error)
+/* Whether a GROUP BY list ends before this token; NULL: the text does. */
+static bool ends_list(const PgQuery__ScanToken *token)
+{
+    static const PgQuery__Token ends[] = {
+        PG_QUERY__TOKEN__ASCII_41,  PG_QUERY__TOKEN__ASCII_59, PG_QUERY__TOKEN__HAVING,
+        PG_QUERY__TOKEN__ORDER,     PG_QUERY__TOKEN__LIMIT,    PG_QUERY__TOKEN__OFFSET,
+        PG_QUERY__TOKEN__FETCH,     PG_QUERY__TOKEN__WINDOW,   PG_QUERY__TOKEN__UNION,
+        PG_QUERY__TOKEN__INTERSECT, PG_QUERY__TOKEN__EXCEPT,
+    };
+    for (size_t i = 0; token && i < sizeof ends / sizeof *ends; i++)
+        if (token->token == ends[i])
+            return true;
+    return !token;
+}
+
+/* GROUP BY ALL, which the grammar does not have, as GROUP BY '*': see walk.h. */
+static void mark_all(const PgQuery__ScanResult *tokens, char *sql)
+{
+    for (size_t i = 2; i < tokens->n_tokens; i++)
+        if (tokens->tokens[i - 2]->token == PG_QUERY__TOKEN__GROUP_P &&
+            tokens->tokens[i - 1]->token == PG_QUERY__TOKEN__BY &&
+            tokens->tokens[i]->token == PG_QUERY__TOKEN__ALL &&
+            ends_list(i + 1 < tokens->n_tokens ? tokens->tokens[i + 1] : NULL))
+            memcpy(sql + tokens->tokens[i]->start, "'" BRUME_WALK_ALL "'", strlen("ALL"));
+}
+
+static brume_status check_text(char *sql, brume_error *error)
 {
     if (strlen(sql) > MOST_BYTES)
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "the query is longer than 1 MiB");
@@ -98,6 +125,8 @@ static brume_status check_text(const char *sql, brume_error *error)
                                 MOST_DEPTH, MOST_BRACKETS);
         else if (tokens->n_tokens == 0)
             status = brume_fail(error, BRUME_ESYNTAX, NULL, "the query is empty");
+        else
+            mark_all(tokens, sql);
         if (tokens)
             pg_query__scan_result__free_unpacked(tokens, NULL);
     }
@@ -112,6 +141,11 @@ struct brume_sql {
 static const PgQuery__SelectStmt *select_of(const brume_sql *sql)
 {
     return sql->tree->stmts[0]->stmt->select_stmt;
+}
+
+PgQuery__ParseResult *brume_sql_tree(const brume_sql *sql)
+{
+    return sql->tree;
 }
 
 void brume_sql_close(brume_sql *sql)
@@ -144,13 +178,16 @@ static brume_status unpack(const PgQueryProtobufParseResult *parsed, brume_sql *
 
 brume_status brume_sql_parse(const char *text, brume_sql **out, brume_error *error)
 {
-    BRUME_TRY(check_text(text, error));
+    char *own = strdup(text);
     brume_sql *sql = calloc(1, sizeof *sql);
-    if (!sql)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(text);
-    brume_status status = unpack(&parsed, sql, error);
-    pg_query_free_protobuf_parse_result(parsed);
+    brume_status status = own && sql ? check_text(own, error)
+                                     : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    if (status == BRUME_OK) {
+        PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(own);
+        status = unpack(&parsed, sql, error);
+        pg_query_free_protobuf_parse_result(parsed);
+    }
+    free(own);
     if (status != BRUME_OK) {
         brume_sql_close(sql);
         return status;
@@ -199,7 +236,7 @@ brume_status brume_query_parse(const char *text, const brume_catalog *catalog, b
 /* ---- the names of tables ---- */
 
 typedef struct names {
-    char **names;
+    brume_sql_name *names;
     size_t count;
     bool failed;
 } names;
@@ -212,20 +249,29 @@ static bool contains(const char *const *list, size_t count, const char *name)
     return false;
 }
 
-static void add_name(names *found, const char *name)
+static bool same_text(const char *a, const char *b)
 {
-    if (contains((const char *const *)found->names, found->count, name))
-        return;
-    char **grown = realloc(found->names, (found->count + 1) * sizeof *grown);
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static void add_name(names *found, const char *dataset, const char *table)
+{
+    if (dataset && !*dataset)
+        dataset = NULL;
+    for (size_t i = 0; i < found->count; i++)
+        if (same_text(found->names[i].dataset, dataset) && same_text(found->names[i].table, table))
+            return;
+    brume_sql_name *grown = realloc(found->names, (found->count + 1) * sizeof *grown);
     if (grown)
         found->names = grown;
-    char *copy = strdup(name);
-    if (!grown || !copy) {
-        free(copy);
+    brume_sql_name name = {dataset ? strdup(dataset) : NULL, strdup(table)};
+    if (!grown || !name.table || (dataset && !name.dataset)) {
+        free(name.dataset);
+        free(name.table);
         found->failed = true;
         return;
     }
-    grown[found->count++] = copy;
+    grown[found->count++] = name;
 }
 
 static void names_of_select(const PgQuery__SelectStmt *select, const char **hidden,
@@ -238,8 +284,9 @@ static void names_of_item(const PgQuery__Node *node, const char **hidden, size_t
         return;
     switch (node->node_case) {
     case PG_QUERY__NODE__NODE_RANGE_VAR:
-        if (!contains(hidden, hidden_count, node->range_var->relname))
-            add_name(found, node->range_var->relname);
+        if ((node->range_var->schemaname && *node->range_var->schemaname) ||
+            !contains(hidden, hidden_count, node->range_var->relname))
+            add_name(found, node->range_var->schemaname, node->range_var->relname);
         break;
     case PG_QUERY__NODE__NODE_JOIN_EXPR:
         names_of_item(node->join_expr->larg, hidden, hidden_count, depth + 1, found);
@@ -256,20 +303,30 @@ static void names_of_item(const PgQuery__Node *node, const char **hidden, size_t
     }
 }
 
-/* Subqueries of a condition: EXISTS and IN. */
+/* Subqueries of an expression, wherever they stand in it. */
+typedef struct sought {
+    const char **hidden;
+    size_t hidden_count;
+    int depth;
+    names *found;
+} sought;
+
+static bool names_of_part(void *context, const ProtobufCMessage *message)
+{
+    const sought *s = context;
+    if (message->descriptor != &pg_query__select_stmt__descriptor)
+        return true;
+    names_of_select((const PgQuery__SelectStmt *)message, s->hidden, s->hidden_count, s->depth + 1,
+                    s->found);
+    return false;
+}
+
 static void names_of_condition(const PgQuery__Node *node, const char **hidden, size_t hidden_count,
                                int depth, names *found)
 {
-    if (!node || depth > 100)
-        return;
-    if (node->node_case == PG_QUERY__NODE__NODE_BOOL_EXPR) {
-        for (size_t i = 0; i < node->bool_expr->n_args; i++)
-            names_of_condition(node->bool_expr->args[i], hidden, hidden_count, depth + 1, found);
-    } else if (node->node_case == PG_QUERY__NODE__NODE_SUB_LINK && node->sub_link->subselect &&
-               node->sub_link->subselect->node_case == PG_QUERY__NODE__NODE_SELECT_STMT) {
-        names_of_select(node->sub_link->subselect->select_stmt, hidden, hidden_count, depth + 1,
-                        found);
-    }
+    sought s = {hidden, hidden_count, depth, found};
+    if (node)
+        brume_tree_visit(&node->base, names_of_part, &s);
 }
 
 static void names_of_select(const PgQuery__SelectStmt *select, const char **hidden,
@@ -292,9 +349,15 @@ static void names_of_select(const PgQuery__SelectStmt *select, const char **hidd
     for (size_t i = 0; i < select->n_from_clause; i++)
         names_of_item(select->from_clause[i], in_sight, hidden_count, depth + 1, found);
     names_of_condition(select->where_clause, in_sight, hidden_count, depth + 1, found);
+    names_of_condition(select->having_clause, in_sight, hidden_count, depth + 1, found);
+    for (size_t i = 0; i < select->n_target_list; i++)
+        names_of_condition(select->target_list[i], in_sight, hidden_count, depth + 1, found);
+    names_of_select(select->larg, in_sight, hidden_count, depth + 1, found);
+    names_of_select(select->rarg, in_sight, hidden_count, depth + 1, found);
 }
 
-brume_status brume_sql_names(const brume_sql *sql, char ***list, size_t *count, brume_error *error)
+brume_status brume_sql_names(const brume_sql *sql, brume_sql_name **list, size_t *count,
+                             brume_error *error)
 {
     names found = {0};
     const char *hidden[1] = {NULL};
@@ -308,9 +371,11 @@ brume_status brume_sql_names(const brume_sql *sql, char ***list, size_t *count, 
     return BRUME_OK;
 }
 
-void brume_sql_names_free(char **list, size_t count)
+void brume_sql_names_free(brume_sql_name *list, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        free(list[i]);
+    for (size_t i = 0; i < count; i++) {
+        free(list[i].dataset);
+        free(list[i].table);
+    }
     free(list);
 }

@@ -3,6 +3,8 @@
 #ifndef BRUME_QUERY_PARSE_H
 #define BRUME_QUERY_PARSE_H
 
+#include <pg_query/pg_query.pb-c.h>
+
 #include "query/expression/query.h"
 
 /* One SELECT as PostgreSQL's grammar reads it. */
@@ -13,11 +15,25 @@ typedef struct brume_sql brume_sql;
 BRUME_MUST_USE brume_status brume_sql_parse(const char *text, brume_sql **out, brume_error *error);
 void brume_sql_close(brume_sql *sql);
 
+/* The statements of a text, parted by ;. Empty ones are left out. Free with brume_sql_split_free.
+ * ESYNTAX: the text cannot be cut, for a quote that is not closed, for one. */
+BRUME_MUST_USE brume_status brume_sql_split(const char *text, char ***statements, size_t *count,
+                                            brume_error *error);
+void brume_sql_split_free(char **statements, size_t count);
+
+/* The tree of the grammar; it belongs to `sql`. */
+PgQuery__ParseResult *brume_sql_tree(const brume_sql *sql);
+
+/* A table as a query calls it: DATASET.TABLE, or TABLE alone (dataset is NULL). */
+typedef struct brume_sql_name {
+    char *dataset, *table;
+} brume_sql_name;
+
 /* The names of the tables that it mentions, without a catalog: so that the caller can load what is
  * needed. Each name once; free with brume_sql_names_free. */
-BRUME_MUST_USE brume_status brume_sql_names(const brume_sql *sql, char ***names, size_t *count,
-                                            brume_error *error);
-void brume_sql_names_free(char **names, size_t count);
+BRUME_MUST_USE brume_status brume_sql_names(const brume_sql *sql, brume_sql_name **names,
+                                            size_t *count, brume_error *error);
+void brume_sql_names_free(brume_sql_name *names, size_t count);
 
 /* Check it against `catalog` (which must outlive the query). EUNKNOWN: a table or column, with the
  * nearest name as a hint; EUNSUPPORTED: SQL that brume refuses; EARGUMENT: missing bounds, wrong

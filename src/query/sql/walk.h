@@ -34,6 +34,8 @@ typedef struct brume_walk_scope {
     const brume_expression
         *units[8]; /* columns that hold the unit; equal where there are several */
     size_t unit_count;
+    brume_link_key link_keys[16]; /* as brume_relation.link_keys */
+    size_t link_key_count;
     const struct brume_walk_scope *outer; /* EXISTS: what its WHERE may name beside; else NULL */
 } brume_walk_scope;
 
@@ -55,6 +57,10 @@ typedef struct brume_walk {
     size_t public_tables[16];
     size_t public_count;
 } brume_walk;
+
+/* What parse.c puts in the place of ALL in GROUP BY ALL, which the grammar does not have, between
+ * quotes: of the same length, so that positions in messages stay right. */
+#define BRUME_WALK_ALL "*"
 
 enum { BRUME_WALK_DEPTH = 16, BRUME_WALK_COLUMNS = 1000 };
 
@@ -97,6 +103,9 @@ bool brume_walk_with(brume_walk *walk, const PgQuery__SelectStmt *select,
 /* Clauses that no SELECT of brume has; false: refused. */
 bool brume_walk_check_select(brume_walk *walk, const PgQuery__SelectStmt *select);
 
+/* GROUP BY ALL: by every output that is no aggregate. */
+bool brume_walk_groups_by_all(const PgQuery__SelectStmt *select);
+
 /* GROUP BY items: positions and output names stand for the target's expression. */
 const PgQuery__Node *brume_walk_group_item(brume_walk *walk, const PgQuery__SelectStmt *select,
                                            const PgQuery__Node *item);
@@ -111,6 +120,13 @@ brume_node brume_walk_reference(brume_walk *walk, const brume_relation *relation
 brume_node brume_walk_nullable(brume_walk *walk, brume_node node);
 
 bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node);
+
+/* Is it the column that `known` is, whether it may be missing or not, and through a widening cast
+ * of a whole number? */
+bool brume_walk_is_column(brume_node known, brume_node node);
+
+/* Join the tables along the links until the unit of the scope's rows is found. False: failed. */
+bool brume_walk_resolve(brume_walk *walk, brume_walk_scope *scope);
 
 /* The name that an output has without AS. */
 const char *brume_walk_output_name(brume_walk *walk, const PgQuery__ResTarget *target);

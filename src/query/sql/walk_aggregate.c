@@ -14,7 +14,7 @@ const char *brume_aggregate_word(brume_aggregate_kind kind)
     return words[kind];
 }
 
-static brume_formula_node add_aggregate(brume_walk_outer *o, brume_aggregate aggregate)
+static brume_formula *add_aggregate(brume_walk_outer *o, brume_aggregate aggregate)
 {
     size_t i = 0;
     for (; i < o->aggregate_count; i++) {
@@ -108,6 +108,87 @@ const PgQuery__AArrayExpr *brume_walk_percentile_array(const PgQuery__Node *node
                                                                      : NULL;
 }
 
+static bool check_argument(brume_walk_outer *o, const char *name, brume_node argument)
+{
+    char type[BRUME_TYPE_NAME_SIZE];
+    if (!argument)
+        return false;
+    if (!brume_type_is_number(argument->type)) {
+        bool extreme = strcmp(name, "min") == 0 || strcmp(name, "max") == 0;
+        bool time = argument->type.kind == BRUME_TYPE_DATE ||
+                    argument->type.kind == BRUME_TYPE_TIMESTAMP;
+        brume_build_fail(
+            &o->walk->builder, BRUME_EARGUMENT,
+            time      ? "write CLAMP(CAST(x AS date) - DATE '2000-01-01', 0, 36500): days"
+            : extreme ? "the first or last text is one person's: GROUP BY it, or CAST it to a "
+                        "number"
+                      : "CAST it to a number",
+            "%.40s needs a number, not a %s", name, brume_type_name(argument->type, type));
+        return false;
+    }
+    if (!argument->bounded) {
+        brume_build_fail(&o->walk->builder, BRUME_EARGUMENT,
+                         "the owner declares bounds (--bounds COLUMN=LO..HI), or write "
+                         "CLAMP(x, LO, HI)",
+                         "the argument of %.40s has no bounds", name);
+        return false;
+    }
+    return true;
+}
+
+/* A date or timestamp (to the second) as a number that has its order and bounds of its own; else
+ * `argument`. */
+static brume_node number_of_time(brume_builder *builder, brume_node argument,
+                                 brume_formula_kind *shown_as)
+{
+    brume_type date = {BRUME_TYPE_DATE, 0, 0};
+    brume_type seconds = {BRUME_TYPE_BIGINT, 0, 0};
+    brume_node days, whole, parts[] = {brume_build_untyped(builder, "epoch"), argument};
+    switch (argument->type.kind) {
+    case BRUME_TYPE_DATE:
+        *shown_as = BRUME_FORMULA_DATE;
+        days = brume_build_arithmetic(builder, BRUME_OPERATION_SUBTRACT, argument,
+                                      brume_build_literal(builder, date, "1970-01-01"));
+        /* 0001-01-01 to 9999-12-31: no date is outside. */
+        return brume_build_clamp(builder, days, "-719162", "2932896");
+    case BRUME_TYPE_TIMESTAMP:
+        *shown_as = BRUME_FORMULA_TIMESTAMP;
+        whole = brume_build_function(builder, "extract", parts, 2);
+        whole = whole ? brume_build_function(builder, "floor", &whole, 1) : NULL;
+        whole = whole ? brume_build_cast(builder, whole, seconds) : NULL;
+        return brume_build_clamp(builder, whole, "-62135596800", "253402300799");
+    default:
+        return argument;
+    }
+}
+
+/* MEDIAN, PERCENTILE_*, MIN, MAX. A minimum is one person's value, so MIN and MAX are the quantiles
+ * 0.01 and 0.99; the answer says so. Times are measured as numbers and shown as times. */
+static brume_formula_node add_quantile(brume_walk_outer *o, const char *name,
+                                       brume_aggregate aggregate)
+{
+    brume_formula_kind shown_as = BRUME_FORMULA_AGGREGATE;
+    bool lowest = strcmp(name, "min") == 0, highest = strcmp(name, "max") == 0;
+    if (aggregate.argument)
+        aggregate.argument = number_of_time(&o->walk->builder, aggregate.argument, &shown_as);
+    if (!check_argument(o, name, aggregate.argument))
+        return NULL;
+    if (strcmp(name, "median") == 0) {
+        aggregate.fraction[0] = 1;
+        aggregate.fraction[1] = 2;
+    } else if (lowest || highest) {
+        aggregate.fraction[0] = lowest ? 1 : 99;
+        aggregate.fraction[1] = 100;
+    }
+    brume_formula *node = add_aggregate(o, aggregate);
+    if (!node)
+        return NULL;
+    node->extreme = lowest || highest;
+    brume_formula_node argument = node;
+    return shown_as == BRUME_FORMULA_AGGREGATE ? node
+                                               : brume_walk_outer_make(o, shown_as, &argument, 1);
+}
+
 static brume_formula_node walk_within_group(brume_walk_outer *o, const PgQuery__FuncCall *call,
                                             const char *name)
 {
@@ -139,32 +220,9 @@ static brume_formula_node walk_within_group(brume_walk_outer *o, const PgQuery__
         return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
                                      "round it with width_bucket or floor of the argument",
                                      "a mode of ln, log, exp or power may differ between machines");
-    return aggregate.argument ? add_aggregate(o, aggregate) : NULL;
-}
-
-static bool check_argument(brume_walk_outer *o, const char *name, brume_node argument)
-{
-    char type[BRUME_TYPE_NAME_SIZE];
-    if (!argument)
-        return false;
-    if (!brume_type_is_number(argument->type)) {
-        bool time = argument->type.kind == BRUME_TYPE_DATE ||
-                    argument->type.kind == BRUME_TYPE_TIMESTAMP;
-        brume_build_fail(&o->walk->builder, BRUME_EARGUMENT,
-                         time ? "write CLAMP(CAST(x AS date) - DATE '2000-01-01', 0, 36500): days"
-                              : "CAST it to a number",
-                         "%.40s needs a number, not a %s", name,
-                         brume_type_name(argument->type, type));
-        return false;
-    }
-    if (!argument->bounded) {
-        brume_build_fail(&o->walk->builder, BRUME_EARGUMENT,
-                         "the owner declares bounds (--bounds COLUMN=LO..HI), or write "
-                         "CLAMP(x, LO, HI)",
-                         "the argument of %.40s has no bounds", name);
-        return false;
-    }
-    return true;
+    if (!aggregate.argument)
+        return NULL;
+    return mode ? add_aggregate(o, aggregate) : add_quantile(o, name, aggregate);
 }
 
 /* What to write instead of an aggregate that is not answered. */
@@ -213,6 +271,8 @@ brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
         {"stddev_samp", BRUME_AGGREGATE_STDDEV_SAMP},
         {"stddev", BRUME_AGGREGATE_STDDEV_SAMP},
         {"median", BRUME_AGGREGATE_QUANTILE},
+        {"min", BRUME_AGGREGATE_QUANTILE},
+        {"max", BRUME_AGGREGATE_QUANTILE},
     };
     brume_builder *builder = &o->walk->builder;
     const char *name = brume_walk_name(call->funcname, call->n_funcname);
@@ -220,20 +280,10 @@ brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
         return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
                                      "use GROUP BY; shares and ranks can be made from the answer",
                                      "window functions are not supported");
-    if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0) {
-        brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                         "a single person can be the extreme: use PERCENTILE_CONT(0.05) or (0.95) "
-                         "WITHIN GROUP (ORDER BY x)",
-                         "%s cannot be released privately", name);
-        return NULL;
-    }
     bool within = strcmp(name, "percentile_cont") == 0 || strcmp(name, "percentile_disc") == 0 ||
                   strcmp(name, "mode") == 0;
     if (within && call->agg_within_group) {
         brume_formula_node node = walk_within_group(o, call, name);
-        if (node && strcmp(name, "mode") != 0 &&
-            !check_argument(o, name, o->aggregates[node->index].argument))
-            return NULL;
         return node;
     }
     if (within || call->agg_within_group || call->n_agg_order)
@@ -280,10 +330,8 @@ brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
             return refuse_distinct(o, name);
         brume_aggregate aggregate = {.kind = known[i].kind,
                                      .argument = argument_of(o, call, call->args[0], true)};
-        if (aggregate.kind == BRUME_AGGREGATE_QUANTILE) {
-            aggregate.fraction[0] = 1;
-            aggregate.fraction[1] = 2;
-        }
+        if (aggregate.kind == BRUME_AGGREGATE_QUANTILE)
+            return add_quantile(o, name, aggregate);
         return check_argument(o, name, aggregate.argument) ? add_aggregate(o, aggregate) : NULL;
     }
     brume_build_fail(builder, BRUME_EUNSUPPORTED, hint_for(name),

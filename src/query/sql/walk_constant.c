@@ -104,16 +104,40 @@ bool brume_walk_is_interval(const PgQuery__Node *node)
     return name && strcmp(name, "interval") == 0;
 }
 
+/* INTERVAL '3' MONTH as '3 month'. The unit comes as one bit of a mask, the number of the
+ * grammar's field (PostgreSQL's utils/datetime.h). */
+static const char *with_unit(const char *text, const PgQuery__TypeName *type, char out[48])
+{
+    static const struct {
+        int bit;
+        const char *name;
+    } units[] = {{1, "month"}, {2, "year"},    {3, "day"},
+                 {10, "hour"}, {11, "minute"}, {12, "second"}};
+    int mask = 0;
+    if (!text || type->n_typmods == 0)
+        return text;
+    if (type->n_typmods != 1 || !type_modifier(type, 0, &mask) || strlen(text) > 20 ||
+        text[strspn(text, "+-0123456789 ")])
+        return NULL;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (mask == 1 << units[i].bit) {
+            snprintf(out, 48, "%s %s", text, units[i].name);
+            return out;
+        }
+    return NULL;
+}
+
 brume_node brume_walk_interval(brume_walk_context *c, const PgQuery__Node *time,
                                const PgQuery__Node *node, bool subtract, bool inside)
 {
     brume_builder *builder = &c->walk->builder;
     const PgQuery__TypeCast *cast = node->type_cast;
     int64_t months, days, microseconds;
-    const char *text = brume_walk_constant_text(cast->arg);
-    if (cast->type_name->n_typmods || !text ||
-        !brume_literal_interval(text, &months, &days, &microseconds))
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write INTERVAL '1 month 3 days'",
+    char typed[48];
+    const char *text = with_unit(brume_walk_constant_text(cast->arg), cast->type_name, typed);
+    if (!text || !brume_literal_interval(text, &months, &days, &microseconds))
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                                "write INTERVAL '1 month 3 days' or INTERVAL '3' MONTH",
                                 "this interval cannot be read");
     int sign = subtract ? -1 : 1;
     return brume_build_interval(builder, brume_walk_node(c, time, inside), sign * months,

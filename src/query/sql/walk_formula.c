@@ -213,6 +213,13 @@ static brume_formula_node formula_function(brume_walk_outer *o, const PgQuery__F
         {"ln", BRUME_FORMULA_LN},        {"exp", BRUME_FORMULA_EXP},
     };
     const char *name = brume_walk_name(call->funcname, call->n_funcname);
+    bool chooses = name && (strcmp(name, "if") == 0 || strcmp(name, "iff") == 0);
+    if (name && (strcmp(name, "ifnull") == 0 || strcmp(name, "nvl") == 0 || chooses)) {
+        if (call->n_args < 2 || call->n_args > (chooses ? 3 : 2))
+            return brume_walk_outer_fail(o, BRUME_EARGUMENT, NULL, "wrong number of arguments");
+        return formula_list(o, chooses ? BRUME_FORMULA_CASE : BRUME_FORMULA_COALESCE, call->args,
+                            call->n_args);
+    }
     for (size_t i = 0; name && i < sizeof functions / sizeof *functions; i++) {
         if (strcmp(name, functions[i].name) != 0)
             continue;
@@ -295,9 +302,7 @@ brume_formula_node brume_walk_formula(brume_walk_outer *o, const PgQuery__Node *
     }
     case PG_QUERY__NODE__NODE_FUNC_CALL:
         if (node->func_call->over)
-            return brume_walk_outer_fail(
-                o, BRUME_EUNSUPPORTED, "use GROUP BY; shares and ranks can be made from the answer",
-                "window functions are not supported");
+            return brume_walk_window(o, node->func_call);
         if (brume_walk_is_aggregate(node))
             return brume_walk_aggregate(o, node->func_call);
         return formula_function(o, node->func_call);
@@ -307,6 +312,9 @@ brume_formula_node brume_walk_formula(brume_walk_outer *o, const PgQuery__Node *
             return brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
                                          "ask for aggregates: COUNT(*), AVG(x) ...",
                                          "SELECT * would return rows of persons");
+        for (size_t i = 0; o->named && reference->n_fields == 1 && i < o->named->output_count; i++)
+            if (strcmp(o->named->outputs[i].name, reference->fields[0]->string->sval) == 0)
+                return o->named->outputs[i].value;
         if (!brume_walk_expression(o->walk, o->scope, NULL, node, false))
             return NULL;
         brume_build_fail(

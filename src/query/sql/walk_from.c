@@ -55,6 +55,38 @@ brume_node brume_walk_nullable(brume_walk *walk, brume_node node)
 
 /* ---- tables ---- */
 
+/* The columns by which a table is linked, and by which others are linked to it. */
+static bool add_link_keys(brume_walk *walk, brume_relation *relation)
+{
+    const brume_catalog *catalog = walk->catalog;
+    const brume_catalog_table *table = &catalog->tables[relation->table];
+    brume_link_key *keys =
+        brume_arena_allocate(walk->builder.arena, (catalog->table_count + 1) * sizeof *keys);
+    if (!keys) {
+        brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+        return false;
+    }
+    size_t count = 0;
+    if (table->privacy == BRUME_PRIVACY_LINK)
+        keys[count++] = (brume_link_key){table->link.parent, table->link.parent_column,
+                                         relation->columns[table->link.column].reference, false};
+    for (size_t i = 0; i < catalog->table_count; i++) {
+        const brume_catalog_table *child = &catalog->tables[i];
+        if (child->privacy != BRUME_PRIVACY_LINK || child->link.parent != relation->table)
+            continue;
+        bool known = false;
+        for (size_t j = 0; j < count; j++)
+            known = known || (keys[j].found && keys[j].column == child->link.parent_column);
+        if (!known)
+            keys[count++] = (brume_link_key){relation->table, child->link.parent_column,
+                                             relation->columns[child->link.parent_column].reference,
+                                             true};
+    }
+    relation->link_keys = keys;
+    relation->link_key_count = count;
+    return true;
+}
+
 static const brume_relation *walk_table(brume_walk *walk, size_t index)
 {
     const brume_catalog_table *table = &walk->catalog->tables[index];
@@ -91,6 +123,8 @@ static const brume_relation *walk_table(brume_walk *walk, size_t index)
     relation->privacy = table->privacy;
     relation->unit = table->privacy == BRUME_PRIVACY_UNIT ? table->unit : 0;
     relation->grain_known = table->privacy == BRUME_PRIVACY_ROW;
+    if (!add_link_keys(walk, relation))
+        return NULL;
     if (table->privacy == BRUME_PRIVACY_PUBLIC) {
         for (size_t i = 0; i < walk->public_count; i++)
             if (walk->public_tables[i] == index)
@@ -120,29 +154,51 @@ static const brume_relation *walk_table(brume_walk *walk, size_t index)
     return relation;
 }
 
-static bool find_table(brume_walk *walk, const char *name, size_t *index)
+static bool is_called(const brume_catalog_table *table, const char *dataset, const char *name,
+                      bool any_case)
+{
+    const char *own = table->dataset ? table->dataset : table->name;
+    if (dataset && *dataset && strcmp(own, dataset) != 0)
+        return false;
+    return (any_case ? strcasecmp(table->name, name) : strcmp(table->name, name)) == 0;
+}
+
+static bool no_table(brume_walk *walk, const char *dataset, const char *name)
 {
     const brume_catalog *catalog = walk->catalog;
-    for (size_t i = 0; i < catalog->table_count; i++)
-        if (strcmp(catalog->tables[i].name, name) == 0) {
-            *index = i;
-            return true;
-        }
-    for (size_t i = 0; i < catalog->table_count; i++)
-        if (strcasecmp(catalog->tables[i].name, name) == 0) {
-            *index = i;
-            return true;
-        }
     const char *names[BRUME_WALK_COLUMNS];
     size_t count = 0;
-    for (; count < catalog->table_count && count < BRUME_WALK_COLUMNS; count++)
-        names[count] = catalog->tables[count].name;
+    for (size_t i = 0; i < catalog->table_count && count < BRUME_WALK_COLUMNS; i++)
+        names[count++] = catalog->tables[i].name;
     const char *near = brume_text_nearest(name, names, count);
     char hint[120] = "register it first";
     if (near)
         snprintf(hint, sizeof hint, "did you mean '%.80s'?", near);
-    brume_build_fail(&walk->builder, BRUME_EUNKNOWN, hint, "no dataset '%.60s'", name);
+    if (dataset && *dataset)
+        brume_build_fail(&walk->builder, BRUME_EUNKNOWN, hint, "no table '%.60s' in '%.60s'", name,
+                         dataset);
+    else
+        brume_build_fail(&walk->builder, BRUME_EUNKNOWN, hint, "no dataset '%.60s'", name);
     return false;
+}
+
+/* Exactly this name, else without regard to case; one alone. */
+static bool find_table(brume_walk *walk, const char *dataset, const char *name, size_t *index)
+{
+    const brume_catalog *catalog = walk->catalog;
+    size_t found = 0;
+    for (int any_case = 0; any_case < 2 && found == 0; any_case++)
+        for (size_t i = 0; i < catalog->table_count; i++)
+            if (is_called(&catalog->tables[i], dataset, name, any_case)) {
+                *index = i;
+                found++;
+            }
+    if (found == 0)
+        return no_table(walk, dataset, name);
+    if (found > 1)
+        brume_build_fail(&walk->builder, BRUME_EARGUMENT, "write DATASET.TABLE",
+                         "several datasets have a table '%.60s'", name);
+    return found == 1;
 }
 
 /* Put `relation` into the scope under `name`. */
@@ -196,18 +252,34 @@ static void take_relation(brume_walk_scope *scope, const brume_relation *relatio
     scope->unit_count = 0;
     if (relation->privacy == BRUME_PRIVACY_UNIT)
         scope->units[scope->unit_count++] = relation->columns[relation->unit].reference;
+    enum { MOST = sizeof scope->link_keys / sizeof *scope->link_keys };
+    scope->link_key_count = 0;
+    for (size_t i = 0; i < relation->link_key_count && i < MOST; i++)
+        scope->link_keys[scope->link_key_count++] = relation->link_keys[i];
 }
 
-bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node)
+bool brume_walk_table_scope(brume_walk *walk, size_t table, brume_walk_scope *scope)
 {
-    /* Through a widening cast of the unit, and whether it may be missing or not. */
+    const brume_relation *relation = walk_table(walk, table);
+    if (relation)
+        take_relation(scope, relation);
+    return relation != NULL;
+}
+
+bool brume_walk_is_column(brume_node known, brume_node node)
+{
     while (node->operation == BRUME_OPERATION_CAST &&
            (node->type.kind == BRUME_TYPE_BIGINT || node->type.kind == BRUME_TYPE_DECIMAL) &&
            (node->arguments[0]->type.kind == BRUME_TYPE_INTEGER ||
             node->arguments[0]->type.kind == BRUME_TYPE_BIGINT))
         node = node->arguments[0];
+    return brume_expression_equal(known, node);
+}
+
+bool brume_walk_is_unit(const brume_walk_scope *scope, brume_node node)
+{
     for (size_t i = 0; i < scope->unit_count; i++)
-        if (brume_expression_equal(scope->units[i], node))
+        if (brume_walk_is_column(scope->units[i], node))
             return true;
     return false;
 }
@@ -221,14 +293,14 @@ bool brume_walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_wa
     switch (node->node_case) {
     case PG_QUERY__NODE__NODE_RANGE_VAR: {
         const PgQuery__RangeVar *table = node->range_var;
-        if ((table->catalogname && *table->catalogname) ||
-            (table->schemaname && *table->schemaname)) {
-            brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
-                             "use the name the dataset was registered with",
-                             "a qualified table name is not supported");
+        bool qualified = table->schemaname && *table->schemaname;
+        if (table->catalogname && *table->catalogname) {
+            brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, "write DATASET.TABLE",
+                             "a table name of three parts is not supported");
             return false;
         }
-        for (const brume_walk_common *each = common; each && !relation; each = each->next)
+        for (const brume_walk_common *each = qualified ? NULL : common; each && !relation;
+             each = each->next)
             if (strcmp(each->name, table->relname) == 0) {
                 if (each->definition->ctequery->node_case != PG_QUERY__NODE__NODE_SELECT_STMT) {
                     brume_walk_refuse(walk, each->definition->ctequery);
@@ -251,8 +323,9 @@ bool brume_walk_item(brume_walk *walk, const PgQuery__Node *node, const brume_wa
                 take_relation(scope, relation);
                 return true;
             }
-        size_t index;
-        if (!find_table(walk, table->relname, &index) || !(relation = walk_table(walk, index)) ||
+        size_t index = 0;
+        if (!find_table(walk, table->schemaname, table->relname, &index) ||
+            !(relation = walk_table(walk, index)) ||
             !add_source(walk, scope, table->relname, table->alias, relation))
             return false;
         take_relation(scope, relation);
@@ -343,6 +416,28 @@ static bool walk_semijoins(brume_walk *walk, PgQuery__Node *clause, const brume_
     return true;
 }
 
+/* The items 1 to count - 1 of a comma join, each as soon as WHERE says how it joins what is there;
+ * the first of those left where it does not say so of any. */
+static bool join_listed(brume_walk *walk, brume_walk_scope *scope, brume_walk_scope *others,
+                        size_t count, brume_node where)
+{
+    bool done[8] = {false};
+    for (size_t left = count; left > 1; left--) {
+        size_t next = 0;
+        brume_node by = NULL;
+        bool any = false;
+        for (size_t i = 1; i < count && !by && !any; i++)
+            if (!done[i]) {
+                by = brume_walk_joining(scope, &others[i], where, &any);
+                next = by || any || next == 0 ? i : next;
+            }
+        done[next] = true;
+        if (!brume_walk_join_scopes(walk, scope, &others[next], BRUME_JOIN_INNER, by))
+            return false;
+    }
+    return true;
+}
+
 bool brume_walk_from(brume_walk *walk, const PgQuery__SelectStmt *select,
                      const brume_walk_common *common, brume_walk_scope *scope, brume_node *where)
 {
@@ -381,9 +476,7 @@ bool brume_walk_from(brume_walk *walk, const PgQuery__SelectStmt *select,
         return false;
     for (size_t i = select->n_from_clause; i-- > 1;)
         *ends[i] = NULL;
-    for (size_t i = 1; i < select->n_from_clause; i++)
-        if (!brume_walk_join_scopes(walk, scope, &others[i], BRUME_JOIN_INNER,
-                                    brume_walk_unit_equality(scope, &others[i], *where)))
-            return false;
+    if (!join_listed(walk, scope, others, select->n_from_clause, *where))
+        return false;
     return walk_semijoins(walk, select->where_clause, common, scope);
 }

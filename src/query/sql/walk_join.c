@@ -1,8 +1,8 @@
 /* Joins: JOIN ... ON, USING, and by comma.
  *
- * Joins keep the unit: two protected sides must be joined on it; a public side may be joined on
- * anything, since that multiplies a unit's own rows only. Which rows a unit has in the result is
- * then a function of that unit's rows alone. */
+ * Joins keep the unit: two protected sides must be joined on it or along a link (walk_link.c); a
+ * public side may be joined on anything, since that multiplies a unit's own rows only. Which rows a
+ * unit has in the result is then a function of that unit's rows alone. */
 #include "query/sql/walk_from.h"
 
 #include <string.h>
@@ -93,28 +93,70 @@ bool brume_walk_units_match(brume_walk *walk, const brume_relation *left,
     return first == second || integers;
 }
 
+static bool is_public(const brume_walk_scope *scope)
+{
+    return scope->relation->privacy == BRUME_PRIVACY_PUBLIC;
+}
+
+/* May the two be joined, and along which link? Their units are found where they are needed, and
+ * the condition is completed. A link gives the unit only where the row that it goes to cannot be
+ * missing. False: refused. */
+static bool check_units(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
+                        brume_join kind, brume_node *condition, brume_walk_link *link)
+{
+    *link = BRUME_LINK_NONE;
+    if (left->relation->privacy == BRUME_PRIVACY_ROW ||
+        right->relation->privacy == BRUME_PRIVACY_ROW) {
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED,
+                         "register it with a column as its unit",
+                         "a dataset whose unit is the row cannot be joined");
+        return false;
+    }
+    if (is_public(left) || is_public(right))
+        return true;
+    *link = brume_walk_find_link(left, right, *condition, NULL);
+    bool missing = kind == BRUME_JOIN_FULL ||
+                   (kind == BRUME_JOIN_LEFT && *link == BRUME_LINK_TO_RIGHT) ||
+                   (kind == BRUME_JOIN_RIGHT && *link == BRUME_LINK_TO_LEFT);
+    if (*link > BRUME_LINK_SAME_KEY && !missing)
+        return true;
+    brume_walk_link known = *link;
+    *link = BRUME_LINK_NONE;
+    return brume_walk_match_units(walk, left, right, known, condition);
+}
+
+/* The expression that holds the unit of the join's rows; NULL: there is none, or none yet (then
+ * *privacy is not UNIT), or it failed. */
+static brume_node unit_of_join(brume_walk *walk, const brume_relation *a, const brume_relation *b,
+                               brume_join kind, brume_walk_link link, brume_privacy *privacy)
+{
+    const brume_relation *from = a->privacy == BRUME_PRIVACY_PUBLIC ? b : a;
+    if (kind == BRUME_JOIN_RIGHT && b->privacy != BRUME_PRIVACY_PUBLIC)
+        from = b;
+    if (link == BRUME_LINK_TO_LEFT || link == BRUME_LINK_TO_RIGHT)
+        from = link == BRUME_LINK_TO_LEFT ? a : b;
+    *privacy = from->privacy;
+    if (*privacy != BRUME_PRIVACY_UNIT)
+        return NULL;
+    brume_node unit = from->columns[from->unit].reference;
+    if (kind == BRUME_JOIN_FULL) {
+        brume_node units[2] = {brume_walk_nullable(walk, a->columns[a->unit].reference),
+                               brume_walk_nullable(walk, b->columns[b->unit].reference)};
+        return brume_build_choice(&walk->builder, BRUME_OPERATION_COALESCE, units, 2);
+    }
+    return unit;
+}
+
 /* Join `right` to `left` (which becomes the scope of both). */
 bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
                             brume_join kind, brume_node condition)
 {
     brume_builder *builder = &walk->builder;
-    const brume_relation *a = left->relation, *b = right->relation;
-    bool left_public = a->privacy == BRUME_PRIVACY_PUBLIC;
-    bool right_public = b->privacy == BRUME_PRIVACY_PUBLIC;
-    if (a->privacy == BRUME_PRIVACY_ROW || b->privacy == BRUME_PRIVACY_ROW) {
-        brume_build_fail(builder, BRUME_EUNSUPPORTED, "register it with a column as its unit",
-                         "a dataset whose unit is the row cannot be joined");
+    brume_walk_link link;
+    if (!check_units(walk, left, right, kind, &condition, &link))
         return false;
-    }
-    if (!left_public && !right_public) {
-        if (!brume_walk_units_match(walk, a, b))
-            return false;
-        if (!brume_walk_unit_equality(left, right, condition)) {
-            brume_build_fail(builder, BRUME_EUNSUPPORTED, "write ON a.UNIT = b.UNIT (AND ...)",
-                             "datasets can be joined only on their units");
-            return false;
-        }
-    }
+    const brume_relation *a = left->relation, *b = right->relation;
+    bool left_public = is_public(left), right_public = is_public(right);
     if ((kind == BRUME_JOIN_LEFT && left_public && !right_public) ||
         (kind == BRUME_JOIN_RIGHT && right_public && !left_public) ||
         (kind == BRUME_JOIN_FULL && (left_public || right_public))) {
@@ -152,22 +194,11 @@ bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk
         for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
             for (size_t i = 0; i < each->column_count; i++)
                 columns[count++] = each->columns[i];
-    /* The unit of the result. */
-    brume_node units[2] = {left_public ? NULL : a->columns[a->unit].reference,
-                           right_public ? NULL : b->columns[b->unit].reference};
-    brume_node unit = units[0] ? units[0] : units[1];
-    if (kind == BRUME_JOIN_RIGHT && units[1])
-        unit = units[1];
-    if (kind == BRUME_JOIN_FULL) {
-        units[0] = brume_walk_nullable(walk, units[0]);
-        units[1] = brume_walk_nullable(walk, units[1]);
-        unit = brume_build_choice(builder, BRUME_OPERATION_COALESCE, units, 2);
-        if (!unit)
-            return false;
-    }
+    brume_node unit = unit_of_join(walk, a, b, kind, link, &made->privacy);
+    if (made->privacy == BRUME_PRIVACY_UNIT && !unit)
+        return false;
     made->columns = columns;
     made->column_count = count;
-    made->privacy = left_public && right_public ? BRUME_PRIVACY_PUBLIC : BRUME_PRIVACY_UNIT;
     if (made->privacy == BRUME_PRIVACY_UNIT) {
         /* The unit stands last, nameless. */
         columns[count] =
@@ -202,6 +233,7 @@ bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk
             if (!brume_walk_is_unit(&joined, each->units[i]))
                 joined.units[joined.unit_count++] = each->units[i];
     }
+    brume_walk_join_keys(&joined, left, right, kind, link);
     *left = joined;
     return true;
 }

@@ -58,6 +58,8 @@ bool brume_walk_is_aggregate(const PgQuery__Node *node)
     if (!node || node->node_case != PG_QUERY__NODE__NODE_FUNC_CALL)
         return false;
     const char *name = brume_walk_name(node->func_call->funcname, node->func_call->n_funcname);
+    if (node->func_call->over)
+        return true;
     for (size_t i = 0; name && i < sizeof aggregates / sizeof *aggregates; i++)
         if (strcmp(name, aggregates[i].name) == 0)
             return true;

@@ -5,7 +5,12 @@
 
 #include "query/sql/walk.h"
 
-enum { BRUME_WALK_KEYS = 16, BRUME_WALK_AGGREGATES = 1000, BRUME_WALK_OUTPUTS = 1000 };
+enum {
+    BRUME_WALK_KEYS = 16,
+    BRUME_WALK_AGGREGATES = 1000,
+    BRUME_WALK_OUTPUTS = 1000,
+    BRUME_WALK_WINDOWS = 100
+};
 
 typedef const brume_formula *brume_formula_node;
 
@@ -16,6 +21,10 @@ typedef struct brume_walk_outer {
     size_t key_count;
     brume_aggregate aggregates[BRUME_WALK_AGGREGATES];
     size_t aggregate_count;
+    brume_formula *windows[BRUME_WALK_WINDOWS];
+    size_t window_count;
+    bool in_window;           /* inside of OVER or of what it is of */
+    const brume_query *named; /* its outputs may be called by their names; NULL: not yet */
 } brume_walk_outer;
 
 /* Record a failure and return NULL. */
@@ -28,6 +37,9 @@ brume_formula *brume_walk_outer_make(brume_walk_outer *o, brume_formula_kind kin
 
 /* An aggregate call: its place among the aggregates, asked for once. */
 brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__FuncCall *call);
+
+/* A call with OVER: a function of the shown rows. */
+brume_formula_node brume_walk_window(brume_walk_outer *o, const PgQuery__FuncCall *call);
 
 /* PERCENTILE_CONT(ARRAY[...]) and PERCENTILE_DISC(ARRAY[...]): the array, else NULL. In the SELECT
  * list it stands for one output per element. */

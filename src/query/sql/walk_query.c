@@ -45,6 +45,8 @@ static bool add_key(brume_walk_outer *o, const PgQuery__Node *node)
             "a group key made with ln, log, exp or power may differ between machines");
         return false;
     }
+    if (key->operation == BRUME_OPERATION_LITERAL) /* a constant makes no groups */
+        return true;
     for (size_t i = 0; i < o->key_count; i++)
         if (brume_expression_equal(o->keys[i].expression, key))
             return true;
@@ -241,6 +243,29 @@ static bool grain_in_keys(const brume_walk_outer *o, const brume_relation *relat
     return true;
 }
 
+/* DISTINCT of groups: where every key is shown, no two rows are alike, and it changes nothing. */
+static bool shows_keys(brume_walk_outer *o, const PgQuery__SelectStmt *select)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < o->key_count; i++)
+        for (size_t j = 0; j < select->n_target_list; j++) {
+            const PgQuery__Node *value = select->target_list[j]->res_target->val;
+            brume_node node = brume_walk_has_aggregate(value)
+                                  ? NULL
+                                  : brume_walk_expression(o->walk, o->scope, NULL, value, false);
+            if (node && brume_expression_equal(node, o->keys[i].expression)) {
+                shown++;
+                break;
+            }
+        }
+    if (shown == o->key_count)
+        return true;
+    brume_walk_outer_fail(o, BRUME_EUNSUPPORTED,
+                          "show every key of GROUP BY, or leave DISTINCT out",
+                          "DISTINCT of groups whose keys are not all shown is not supported");
+    return false;
+}
+
 static bool walk_keys(brume_walk_outer *o, const PgQuery__SelectStmt *select)
 {
     bool aggregated = select->having_clause != NULL;
@@ -253,6 +278,14 @@ static bool walk_keys(brume_walk_outer *o, const PgQuery__SelectStmt *select)
         aggregated = aggregated ||
                      brume_walk_has_aggregate(select->target_list[i]->res_target->val);
     }
+    if (brume_walk_groups_by_all(select)) {
+        for (size_t i = 0; i < select->n_target_list; i++) {
+            const PgQuery__Node *value = select->target_list[i]->res_target->val;
+            if (!brume_walk_has_aggregate(value) && !add_key(o, value))
+                return false;
+        }
+        return true;
+    }
     for (size_t i = 0; i < select->n_group_clause; i++) {
         const PgQuery__Node *item = brume_walk_group_item(o->walk, select, select->group_clause[i]);
         if (!item || !add_key(o, item))
@@ -262,15 +295,30 @@ static bool walk_keys(brume_walk_outer *o, const PgQuery__SelectStmt *select)
         return true;
     bool plain = select->n_distinct_clause == 1 &&
                  select->distinct_clause[0]->node_case == PG_QUERY__NODE__NODE__NOT_SET;
-    if (!plain || aggregated || select->n_group_clause) {
+    if (!plain) {
         brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "use GROUP BY",
-                              "DISTINCT in this place is not supported");
+                              "DISTINCT ON is not supported");
         return false;
     }
+    if (aggregated || select->n_group_clause)
+        return shows_keys(o, select);
     for (size_t i = 0; i < select->n_target_list; i++)
         if (!add_key(o, select->target_list[i]->res_target->val))
             return false;
     return true;
+}
+
+/* One dataset: its neighbours differ in all its tables at once, so that taking a unit out takes all
+ * its rows of any join away and turns none into another (proofs/links.md). */
+static void forget_missing_sides(brume_walk *walk)
+{
+    const brume_catalog_table *tables = walk->catalog->tables;
+    for (size_t i = 1; i < walk->table_count; i++)
+        if (!brume_catalog_same_dataset(&tables[walk->tables[0].table],
+                                        &tables[walk->tables[i].table]))
+            return;
+    for (size_t i = 0; i < walk->table_count; i++)
+        walk->tables[i].nullable_side = false;
 }
 
 bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume_query *query)
@@ -288,11 +336,14 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
     brume_node where;
     query->limit = -1;
     if (!brume_walk_check_select(walk, select) || !brume_walk_with(walk, select, &common) ||
-        !brume_walk_from(walk, select, common, scope, &where) || !walk_keys(o, select) ||
-        !walk_outputs(o, select, query))
+        !brume_walk_from(walk, select, common, scope, &where) || !brume_walk_resolve(walk, scope) ||
+        !walk_keys(o, select) || !walk_outputs(o, select, query))
         return false;
+    o->named = query;
+    o->in_window = true; /* HAVING comes before them */
     if (select->having_clause && !(query->having = brume_walk_formula(o, select->having_clause)))
         return false;
+    o->in_window = false;
     if (!walk_order(o, select, query) || !read_count(o, select->limit_count, &query->limit) ||
         !read_count(o, select->limit_offset, &query->offset))
         return false;
@@ -310,6 +361,7 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
                               "the query reads no protected dataset");
         return false;
     }
+    forget_missing_sides(walk);
     const brume_relation *from = scope->relation;
     query->from = from;
     query->where = where;
@@ -320,6 +372,10 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
     query->table_count = walk->table_count;
     query->public_tables = walk->public_tables;
     query->public_count = walk->public_count;
+    for (size_t i = 0; i < o->window_count; i++)
+        o->windows[i]->index = o->aggregate_count + i;
+    query->windows = (const brume_formula *const *)o->windows;
+    query->window_count = o->window_count;
     query->keys = o->keys;
     query->key_count = o->key_count;
     query->aggregates = o->aggregates;

@@ -64,6 +64,16 @@ bool brume_walk_check_select(brume_walk *walk, const PgQuery__SelectStmt *select
     return !what;
 }
 
+bool brume_walk_groups_by_all(const PgQuery__SelectStmt *select)
+{
+    if (select->n_group_clause != 1 ||
+        select->group_clause[0]->node_case != PG_QUERY__NODE__NODE_A_CONST)
+        return false;
+    const PgQuery__AConst *constant = select->group_clause[0]->a_const;
+    return !constant->isnull && constant->val_case == PG_QUERY__A__CONST__VAL_SVAL &&
+           strcmp(constant->sval->sval, BRUME_WALK_ALL) == 0;
+}
+
 const PgQuery__Node *brume_walk_group_item(brume_walk *walk, const PgQuery__SelectStmt *select,
                                            const PgQuery__Node *item)
 {
@@ -167,6 +177,27 @@ static size_t find_output(const outputs *out, brume_node node)
     return SIZE_MAX;
 }
 
+/* The columns by which others may be linked to rows of the SELECT. */
+static bool keep_link_keys(brume_walk *walk, outputs *out, const brume_walk_scope *scope)
+{
+    brume_link_key *keys =
+        brume_arena_allocate(walk->builder.arena, (scope->link_key_count + 1) * sizeof *keys);
+    if (!keys) {
+        brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < scope->link_key_count; i++) {
+        size_t at = find_output(out, scope->link_keys[i].node);
+        if (at == SIZE_MAX)
+            continue;
+        brume_link_key *key = &keys[out->relation->link_key_count++];
+        *key = scope->link_keys[i];
+        key->node = out->columns[at].reference;
+    }
+    out->relation->link_keys = keys;
+    return true;
+}
+
 /* Complete the SELECT: its unit (appended if it was not asked for) and its grain. */
 static bool finish(brume_walk *walk, outputs *out, const brume_relation *from, brume_node unit)
 {
@@ -266,7 +297,8 @@ static const brume_relation *walk_rows(brume_walk *walk, const PgQuery__SelectSt
     const brume_relation *from = scope->relation;
     brume_node unit = from->privacy == BRUME_PRIVACY_UNIT ? from->columns[from->unit].reference
                                                           : NULL;
-    return finish(walk, &out, from, unit) ? out.relation : NULL;
+    return finish(walk, &out, from, unit) && keep_link_keys(walk, &out, scope) ? out.relation
+                                                                               : NULL;
 }
 
 static const brume_relation *walk_per_unit(brume_walk *walk, const PgQuery__SelectStmt *select,
@@ -392,7 +424,7 @@ const brume_relation *brume_walk_select(brume_walk *walk, const PgQuery__SelectS
                      brume_walk_has_aggregate(select->target_list[i]->res_target->val);
     }
     if (!brume_walk_with(walk, select, &common) ||
-        !brume_walk_from(walk, select, common, scope, &where))
+        !brume_walk_from(walk, select, common, scope, &where) || !brume_walk_resolve(walk, scope))
         return NULL;
     const brume_relation *relation = aggregated ? walk_per_unit(walk, select, scope, where)
                                                 : walk_rows(walk, select, scope, where);

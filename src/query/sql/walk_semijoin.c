@@ -96,19 +96,28 @@ static bool refuse(brume_walk *walk, brume_status status, const char *hint, cons
     return false;
 }
 
-/* May rows of `left` depend on rows of `right` by this condition? */
-static bool check_sides(brume_walk *walk, const brume_walk_scope *left,
-                        const brume_walk_scope *right, brume_node shared)
+/* May rows of `left` depend on rows of `right` by this condition? Yes, where these are linked to a
+ * row that the row of `left` holds, or both are linked to the same; else their units must be equal.
+ */
+static bool check_sides(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
+                        brume_node *shared)
 {
-    const brume_relation *a = left->relation, *b = right->relation;
-    if (b->privacy == BRUME_PRIVACY_PUBLIC)
+    if (right->relation->privacy == BRUME_PRIVACY_PUBLIC)
         return true;
-    if (a->privacy != BRUME_PRIVACY_UNIT || b->privacy != BRUME_PRIVACY_UNIT)
+    if (left->relation->privacy == BRUME_PRIVACY_PUBLIC ||
+        left->relation->privacy == BRUME_PRIVACY_ROW ||
+        right->relation->privacy == BRUME_PRIVACY_ROW)
         return refuse(walk, BRUME_EUNSUPPORTED, "both must be registered with a column as unit",
                       "EXISTS and IN over a protected dataset need a unit on both sides");
-    if (!brume_walk_units_match(walk, a, b))
+    brume_walk_link link = brume_walk_find_link(left, right, *shared, NULL);
+    if (link == BRUME_LINK_TO_LEFT || link == BRUME_LINK_SIBLINGS)
+        return true;
+    if (link != BRUME_LINK_NONE)
+        return brume_walk_match_units(walk, left, right, link, shared);
+    if (!brume_walk_resolve(walk, left) || !brume_walk_resolve(walk, right) ||
+        !brume_walk_units_match(walk, left->relation, right->relation))
         return false;
-    if (!brume_walk_unit_equality(left, right, shared))
+    if (!brume_walk_unit_equality(left, right, *shared))
         return refuse(walk, BRUME_EUNSUPPORTED,
                       "write EXISTS (SELECT 1 FROM b WHERE b.UNIT = a.UNIT AND ...), or a.UNIT IN "
                       "(SELECT UNIT FROM b WHERE ...)",
@@ -169,7 +178,7 @@ static bool walk_exists(brume_walk *walk, const PgQuery__SelectStmt *select, boo
     if (!check_subselect(walk, select) || !brume_walk_with(walk, select, &common) ||
         !brume_walk_from(walk, select, common, &right, &condition) ||
         !split(walk, condition, left, &right, &own, &shared) ||
-        !check_sides(walk, left, &right, shared))
+        !check_sides(walk, left, &right, &shared))
         return false;
     return add_relation(walk, left, &right, negated, own, shared);
 }
@@ -206,7 +215,9 @@ static bool walk_in(brume_walk *walk, const PgQuery__SubLink *link, bool negated
         right.units[right.unit_count++] = relation->columns[relation->unit].reference;
     brume_node equal =
         brume_build_compare(builder, BRUME_OPERATION_EQUAL, value, relation->columns[0].reference);
-    if (!equal || !check_sides(walk, left, &right, equal))
+    for (size_t i = 0; i < relation->link_key_count && i < 16; i++)
+        right.link_keys[right.link_key_count++] = relation->link_keys[i];
+    if (!equal || !check_sides(walk, left, &right, &equal))
         return false;
     if (negated && relation->privacy == BRUME_PRIVACY_PUBLIC) { /* as SQL has it with NULLs */
         brume_node any[] = {

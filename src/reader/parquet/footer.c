@@ -143,7 +143,7 @@ static brume_parquet_fault read_schema(brume_thrift *in, brume_thrift_field fiel
 typedef struct chunk_facts {
     bool described, elsewhere, encrypted;
     int codec;
-    int64_t length, data, dictionary; /* dictionary 0: none */
+    int64_t value_count, length, data, dictionary; /* dictionary 0: none */
 } chunk_facts;
 
 static void read_chunk_metadata(brume_thrift *in, chunk_facts *facts)
@@ -154,6 +154,9 @@ static void read_chunk_metadata(brume_thrift *in, chunk_facts *facts)
         switch (field.id) {
         case 4:
             facts->codec = brume_thrift_int32(in, field);
+            break;
+        case 5:
+            facts->value_count = brume_thrift_integer(in, field);
             break;
         case 7:
             facts->length = brume_thrift_integer(in, field);
@@ -209,7 +212,7 @@ static brume_status place_of(const chunk_facts *facts, uint64_t size, const char
         (uint64_t)facts->length > size - (uint64_t)start)
         return brume_parquet_damaged(location, error);
     BRUME_TRY(brume_parquet_codec_check(facts->codec, location, error));
-    *place = (brume_parquet_place){(uint64_t)start, (uint64_t)facts->length,
+    *place = (brume_parquet_place){(uint64_t)start, (uint64_t)facts->length, facts->value_count,
                                    (brume_parquet_codec)facts->codec};
     return BRUME_OK;
 }
@@ -234,6 +237,17 @@ static brume_status read_places(brume_thrift *in, brume_thrift_field field,
     return BRUME_OK;
 }
 
+/* A column that is not nested has one value a row, NULLs included. */
+static bool has_as_many_values(const brume_parquet_schema *schema, const brume_parquet_group *group,
+                               int64_t row_count)
+{
+    for (size_t i = 0; i < schema->column_count; i++)
+        if (schema->columns[i].type.kind != BRUME_TYPE_REFUSED &&
+            group->places[schema->columns[i].leaf].value_count != row_count)
+            return false;
+    return true;
+}
+
 static brume_status read_group(brume_thrift *in, const brume_parquet_schema *schema, uint64_t size,
                                const char *location, brume_parquet_group *group, brume_error *error)
 {
@@ -247,7 +261,8 @@ static brume_status read_group(brume_thrift *in, const brume_parquet_schema *sch
         else
             brume_thrift_skip(in, field);
     }
-    if (in->failed || row_count < 0 || !group->places)
+    if (in->failed || row_count < 0 || !group->places ||
+        !has_as_many_values(schema, group, row_count))
         return brume_parquet_damaged(location, error);
     group->row_count = (uint64_t)row_count;
     return BRUME_OK;

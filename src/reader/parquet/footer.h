@@ -1,7 +1,8 @@
 /* The footer of a Parquet file: its columns, and where the chunks of its row groups lie.
  *
  * Everything in it is checked against the file's size before it is believed; statistics are not
- * read. */
+ * read. How many rows there are is what it says of the row groups, if it says the same of every
+ * column that brume reads: a file in which the two differ is damaged, whatever is asked of it. */
 #ifndef BRUME_READER_PARQUET_FOOTER_H
 #define BRUME_READER_PARQUET_FOOTER_H
 
@@ -13,6 +14,7 @@
 /* One column of one row group: pages, one after the other. */
 typedef struct brume_parquet_place {
     uint64_t start, length; /* within the file */
+    int64_t value_count;    /* as the footer says; of columns that brume reads: as many as rows */
     brume_parquet_codec codec;
 } brume_parquet_place;
 

@@ -1,0 +1,328 @@
+/* sql: which queries of two public benchmarks are answered as they are, and what that costs in time
+ * beside DuckDB's plain answer.
+ *
+ *   sql [tpch|clickbench|all [SIZE [ROUNDS]]]
+ *       SIZE 1 unless said: TPC-H at scale 0.1 times SIZE, ClickBench on 1,000,000 times SIZE rows;
+ *       3 rounds unless said
+ *
+ * bench/sql/ has the texts of the queries, where they are published, and how the tables are made.
+ * A query that explain refuses is refused before it costs anything, and its reason is printed. One
+ * that explain accepts must be answered, or the bench fails. Times are processor time of this
+ * process, the least of the rounds. Run from the top folder, as ./run does. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <duckdb.h>
+
+#include "query/release/ask.h"
+#include "query/release/explain.h"
+
+enum { MOST_STATEMENTS = 100, MOST_WORDS = 8 };
+
+static char folder[64] = "/tmp/brume-sql-XXXXXX";
+static duckdb_database database;
+static duckdb_connection connection;
+static brume_ledger *ledger;
+static int asked; /* makes every question a new one */
+
+static void stop(const char *what, const char *why)
+{
+    fprintf(stderr, "sql: %s: %s\n", what, why);
+    exit(1);
+}
+
+static double processor_time(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* ---- statements of a file ---- */
+
+typedef struct word {
+    const char *name;
+    long value;
+} word;
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t size = 0;
+    if (!file || getdelim(&text, &size, '\0', file) < 0)
+        stop(path, "cannot be read");
+    fclose(file);
+    return text;
+}
+
+/* The text without its comment lines, and with numbers for the words. */
+static char *filled_in(const char *text, const word *words)
+{
+    char *out = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&out, &size);
+    bool at_line = true;
+    while (stream && *text) {
+        if (at_line && strncmp(text, "--", 2) == 0) {
+            text += strcspn(text, "\n");
+            text += *text == '\n';
+            continue;
+        }
+        const word *found = NULL;
+        for (const word *each = words; each && each->name && !found; each++)
+            if (strncmp(text, each->name, strlen(each->name)) == 0)
+                found = each;
+        at_line = *text == '\n';
+        if (found) {
+            fprintf(stream, "%ld", found->value);
+            text += strlen(found->name);
+        } else {
+            fputc(*text++, stream);
+        }
+    }
+    if (!stream || fclose(stream) != 0)
+        stop("statements", "out of memory");
+    return out;
+}
+
+/* Each statement of a file ends with ; at the end of a line. The caller frees them. */
+static size_t statements_of(const char *path, const word *words, char *statements[MOST_STATEMENTS])
+{
+    char *raw = read_file(path), *text = filled_in(raw, words), *rest = text, *end;
+    size_t count = 0;
+    for (; count < MOST_STATEMENTS && (end = strstr(rest, ";\n")); rest = end + 2)
+        statements[count++] = strndup(rest, (size_t)(end - rest));
+    free(raw);
+    free(text);
+    return count;
+}
+
+/* ---- DuckDB by itself ---- */
+
+static void run_plain(const char *sql)
+{
+    duckdb_result result;
+    if (duckdb_query(connection, sql, &result) != DuckDBSuccess)
+        stop(sql, duckdb_result_error(&result));
+    duckdb_destroy_result(&result);
+}
+
+/* Make the tables, write each as a Parquet file, and keep a view of the file in its place. */
+static void make_tables(const char *path, const word *words, const char *const *tables)
+{
+    char *statements[MOST_STATEMENTS], sql[4 * PATH_MAX];
+    size_t count = statements_of(path, words, statements);
+    for (size_t i = 0; i < count; i++) {
+        run_plain(statements[i]);
+        free(statements[i]);
+    }
+    for (size_t i = 0; tables[i]; i++) {
+        snprintf(sql, sizeof sql, "COPY %s TO '%s/%s.parquet' (FORMAT parquet)", tables[i], folder,
+                 tables[i]);
+        run_plain(sql);
+        snprintf(sql, sizeof sql, "DROP TABLE %s", tables[i]);
+        run_plain(sql);
+        snprintf(sql, sizeof sql, "CREATE VIEW %s AS SELECT * FROM '%s/%s.parquet'", tables[i],
+                 folder, tables[i]);
+        run_plain(sql);
+    }
+}
+
+/* ---- one query ---- */
+
+typedef struct tally {
+    size_t queries, answered, free, refused;
+    double logarithms, largest;
+} tally;
+
+static void pay(brume_payment *payment, char epsilon[32])
+{
+    snprintf(epsilon, 32, "1.%06d", ++asked);
+    *payment = (brume_payment){.epsilon = epsilon};
+}
+
+static double plain_time(const char *sql, int rounds)
+{
+    double best = INFINITY;
+    for (int i = 0; i < rounds; i++) {
+        double start = processor_time();
+        run_plain(sql);
+        best = fmin(best, processor_time() - start);
+    }
+    return best;
+}
+
+static double private_time(const char *sql, int rounds, brume_bits *bits, size_t *rows)
+{
+    double best = INFINITY;
+    char epsilon[32];
+    for (int i = 0; i < rounds; i++) {
+        brume_error error;
+        brume_payment payment;
+        brume_query_answer *answer = NULL;
+        pay(&payment, epsilon);
+        double start = processor_time();
+        if (brume_ask(ledger, sql, &payment, NULL, bits, NULL, &answer, &error) != BRUME_OK)
+            stop(sql, error.message);
+        best = fmin(best, processor_time() - start);
+        *rows = answer->row_count;
+        brume_query_answer_close(answer);
+    }
+    return best;
+}
+
+static void ask(const char *sql, size_t number, int rounds, brume_bits *bits, tally *all)
+{
+    brume_error error;
+    brume_payment payment;
+    char epsilon[32];
+    json_t *plan = NULL;
+    pay(&payment, epsilon);
+    all->queries++;
+    if (brume_explain(ledger, sql, &payment, NULL, &plan, &error) != BRUME_OK) {
+        all->refused++;
+        printf("%5zu  refused   %s%s%s\n", number, error.message, *error.hint ? "; " : "",
+               error.hint);
+        return;
+    }
+    bool is_free = json_is_true(json_object_get(plan, "public"));
+    json_decref(plan);
+    size_t rows = 0;
+    double plain = plain_time(sql, rounds), own = private_time(sql, rounds, bits, &rows);
+    double ratio = own / plain;
+    all->answered++;
+    all->free += is_free;
+    all->logarithms += log(ratio);
+    all->largest = fmax(all->largest, ratio);
+    printf("%5zu  %-8s  %8zu  %8.1f  %8.1f  %6.1f\n", number, is_free ? "public" : "answered", rows,
+           1e3 * plain, 1e3 * own, ratio);
+    fflush(stdout);
+}
+
+static void ask_all(const char *title, const char *path, size_t first, int rounds)
+{
+    char *statements[MOST_STATEMENTS];
+    size_t count = statements_of(path, NULL, statements);
+    tally all = {0};
+    brume_error error;
+    brume_bits *bits = NULL;
+    if (brume_bits_open(&bits, &error) != BRUME_OK)
+        stop("random bits", error.message);
+    printf("\n%s: epsilon 1 for each query; processor time in ms\n\n", title);
+    printf("query  outcome       rows    DuckDB     brume   ratio\n");
+    for (size_t i = 0; i < count; i++) {
+        ask(statements[i], first + i, rounds, bits, &all);
+        free(statements[i]);
+    }
+    printf("\n%zu of %zu answered as they are (%zu of them public, exact and free), %zu refused "
+           "before they cost anything\n",
+           all.answered, all.queries, all.free, all.refused);
+    if (all.answered)
+        printf("ratio of processor times: geometric mean %.1f, largest %.1f\n",
+               exp(all.logarithms / (double)all.answered), all.largest);
+    brume_bits_close(bits);
+}
+
+/* ---- the two benchmarks ---- */
+
+/* brume with the words that follow, in the folder. */
+static void command(const char *words)
+{
+    char line[3 * PATH_MAX], here[PATH_MAX];
+    if (!getcwd(here, sizeof here))
+        stop("the folder", "has no name");
+    snprintf(line, sizeof line, "cd '%s' && '%s/build/src/cli/brume' %s --ledger ledger >/dev/null",
+             folder, here, words);
+    if (system(line) != 0) /* NOLINT(cert-env33-c): a bench */
+        stop("brume", words);
+}
+
+static void open_ledger(void)
+{
+    char path[PATH_MAX];
+    brume_error error;
+    snprintf(path, sizeof path, "%s/ledger", folder);
+    if (brume_ledger_open(path, BRUME_LEDGER_WRITE, &ledger, &error) != BRUME_OK)
+        stop(path, error.message);
+}
+
+static void close_ledger(void)
+{
+    brume_ledger_close(ledger);
+    ledger = NULL;
+}
+
+static void tpch(double size, int rounds)
+{
+    static const char *const tables[] = {"region",   "nation", "supplier", "part", "partsupp",
+                                         "customer", "orders", "lineitem", NULL};
+    const word words[] = {{"SUPPLIERS", lround(1000 * size)},
+                          {"PARTS", lround(20000 * size)},
+                          {"CUSTOMERS", lround(15000 * size)},
+                          {"ORDERS", lround(150000 * size)},
+                          {NULL, 0}};
+    char line[2 * PATH_MAX], here[PATH_MAX];
+    make_tables("bench/sql/tpch_data.sql", words, tables);
+    if (!getcwd(here, sizeof here))
+        stop("the folder", "has no name");
+    snprintf(line, sizeof line, "cp bench/sql/tpch.yaml '%s/'", folder);
+    if (system(line) != 0) /* NOLINT(cert-env33-c): a bench */
+        stop("cp", line);
+    command("register tpch --policy tpch.yaml");
+    open_ledger();
+    ask_all("TPC-H, unit customer", "bench/sql/tpch.sql", 1, rounds);
+    close_ledger();
+}
+
+static void clickbench(double size, int rounds)
+{
+    static const char *const tables[] = {"hits", NULL};
+    const word words[] = {{"ROWS", lround(1e6 * size)}, {"USERS", lround(1e5 * size)}, {NULL, 0}};
+    make_tables("bench/sql/hits_data.sql", words, tables);
+    char line[2 * PATH_MAX];
+    snprintf(line, sizeof line,
+             "register hits '%s/hits.parquet' --unit UserID --budget epsilon=100000,delta=0.01 "
+             "--bounds AdvEngineID=0..100 --bounds ResolutionWidth=0..4000 "
+             "--bounds IsRefresh=0..1",
+             folder);
+    command(line);
+    open_ledger();
+    ask_all("ClickBench, unit UserID", "bench/sql/clickbench.sql", 0, rounds);
+    close_ledger();
+}
+
+int main(int count, char **words)
+{
+    const char *which = count > 1 ? words[1] : "all";
+    double size = count > 2 ? strtod(words[2], NULL) : 1;
+    int rounds = count > 3 ? (int)strtol(words[3], NULL, 10) : 3;
+    bool both = strcmp(which, "all") == 0;
+    if (!(size > 0 && size <= 1000) || rounds < 1 ||
+        (!both && strcmp(which, "tpch") != 0 && strcmp(which, "clickbench") != 0)) {
+        fprintf(stderr, "usage: sql [tpch|clickbench|all [SIZE [ROUNDS]]]\n");
+        return 2;
+    }
+    if (!mkdtemp(folder) || duckdb_open(NULL, &database) != DuckDBSuccess ||
+        duckdb_connect(database, &connection) != DuckDBSuccess)
+        stop("DuckDB", "cannot be started");
+    run_plain("SET preserve_insertion_order = false");
+    if (both || strcmp(which, "tpch") == 0)
+        tpch(size, rounds);
+    if (both || strcmp(which, "clickbench") == 0) {
+        if (both)
+            run_plain("DROP MACRO roll");
+        clickbench(size, rounds);
+    }
+    duckdb_disconnect(&connection);
+    duckdb_close(&database);
+    char line[128];
+    snprintf(line, sizeof line, "rm -rf '%s'", folder);
+    return system(line) == 0 ? 0 : 1; /* NOLINT(cert-env33-c): a bench */
+}

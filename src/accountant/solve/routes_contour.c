@@ -1,0 +1,207 @@
+/* The contour integral as a route: a line that is laid again with a narrower band until it is
+ * sharp. Every time it is opened one line is laid, and the work of the next is estimated, so that
+ * other routes may come first. */
+#include "accountant/solve/route.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "accountant/solve/solve.h"
+
+static const double band_width = 1e-9; /* a banded line this narrow is not laid again */
+/* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
+static const double patience = 1.2e7, enough_width = 6e-7;
+static const double most_work = 9e7;     /* nanoseconds or so of one line */
+static const double lopsided_work = 1e7; /* the same for a law on a Poisson sample */
+static const double quick_work = 2.5e6;  /* ... if only the upper end is of use */
+
+const char brume_route_plain[] = "contour integral of the loss transform";
+static const char route_fold[] = "contour integral folded onto the lattice of losses";
+static const char route_band[] = "contour integral between two band-limited functions";
+
+/* --- a laid line as an open route --- */
+
+typedef struct open_line {
+    brume_line line;
+    void (*close)(brume_line *line);
+} open_line;
+
+static double line_delta(void *context, double epsilon, brume_side side)
+{
+    open_line *open = context;
+    double lower = 0, upper = 1;
+    brume_line_certify(&open->line, epsilon, side == BRUME_LOWER_SIDE ? &lower : NULL,
+                       side == BRUME_UPPER_SIDE ? &upper : NULL);
+    if (side == BRUME_UPPER_SIDE)
+        return upper < 1 ? upper : 1; /* also if it is not a number */
+    return lower > 0 ? lower : 0;
+}
+
+static void close_line(void *context)
+{
+    open_line *open = context;
+    open->close(&open->line);
+    free(open);
+}
+
+bool brume_line_keep(brume_line *line, void (*close)(brume_line *line), brume_closed *out)
+{
+    open_line *open = malloc(sizeof *open);
+    if (!open) {
+        close(line);
+        return false;
+    }
+    *open = (open_line){*line, close};
+    *out = (brume_closed){.delta = line_delta,
+                          .context = open,
+                          .route = line->unit > 0    ? route_fold
+                                   : line->width > 0 ? route_band
+                                                     : brume_route_plain,
+                          .slope = line->saddle > 0 ? line->saddle : line->c,
+                          .close = close_line,
+                          .doubles = true,
+                          .nodes = line->count};
+    return true;
+}
+
+/* --- how it is laid --- */
+
+bool brume_task_band_is_useless(const brume_task *task)
+{
+    if (!(task->line_width > 0))
+        return false;
+    for (size_t i = 0; i < task->count; i++)
+        if (!brume_law_is_sampled_gaussian(&task->laws[i]))
+            return false;
+    return task->answer.value.upper < 1 || !task->rays_asked;
+}
+
+bool brume_contour_suits(brume_task *task)
+{
+    return brume_task_aim(task) && !brume_task_band_is_useless(task);
+}
+
+double brume_contour_work(brume_task *task)
+{
+    return task->line_work;
+}
+
+/* How much a line may take: its estimate is rough, and both orders of neighbours are asked. */
+static double work_limit(const brume_task *task)
+{
+    for (size_t i = 0; i < task->count; i++)
+        if (task->laws[i].orders_differ && !brume_law_is_sampled_gaussian(&task->laws[i]))
+            return task->upper_end ? quick_work : lopsided_work;
+    return most_work;
+}
+
+/* What a laid line took, in nanoseconds or so. */
+static double cost_of(const brume_line *line)
+{
+    return brume_line_node_cost(line) * (double)line->count;
+}
+
+/* A smaller width for the next line: what it certifies narrows with the square of the width, and
+ * its work grows with the inverse. 0 if that is too much work. `near`: the gap is so small that it
+ * follows that law. */
+static double next_width(const brume_task *task, const brume_line *line, double gap, double goal,
+                         bool near, double *work)
+{
+    double cost = cost_of(line);
+    double factor = sqrt(1.1 * gap / goal);
+    factor = fmin(fmax(factor > 16 ? 1.25 * factor : factor, 1.5), near ? 1024 : 16);
+    factor = fmin(factor, work_limit(task) / cost);
+    *work = cost * fmax(factor, 1.5);
+    if (factor < 1.5 || line->band.width < 1e-14)
+        return 0;
+    return line->band.width / factor;
+}
+
+/* What the band leaves open at epsilon, without rounding: an estimate. */
+static double band_part(const brume_line *line, double epsilon)
+{
+    return fmax(brume_line_evaluate(line, epsilon).value -
+                    brume_line_evaluate_lower(line, epsilon).value,
+                0);
+}
+
+/* How narrow, relative, a line has to be; a banded one: what that amounts to in epsilon. */
+static double width_to_reach(const brume_task *task, const brume_line *line, double of_epsilon)
+{
+    if (task->upper_end || !(line->width > 0))
+        return task->width;
+    double in_delta = fmin(fmax(0.7 * line->saddle * task->epsilon, 1), 60);
+    return fmax(task->width, of_epsilon * in_delta);
+}
+
+/* Laws of several kinds, or on a sample? (A Gaussian among them would end the line.) */
+static bool is_mixture(const brume_task *task)
+{
+    return task->count > 1 || task->laws[0].orders_differ;
+}
+
+/* After a line: is the answer narrow, or is there a line that is worth laying? `before`: how wide
+ * the answer was. */
+static brume_outcome plan_next_line(brume_task *task, const brume_line *line, double band,
+                                    double before)
+{
+    brume_answer *answer = &task->answer;
+    double gap = answer->value.upper - answer->value.lower,
+           goal = width_to_reach(task, line, band_width);
+    bool banded = line->width > 0;
+    bool rounded = band < 0.2 * gap; /* mostly rounding, which no band narrows */
+    if (task->upper_end && banded)
+        gap = fmin(gap, answer->excess > 0 ? answer->excess : gap);
+    /* an estimate a little above the goal is not worth another line */
+    if (!(gap > (task->upper_end ? 1.15 : 1) * fmax(goal, task->own) * answer->value.upper))
+        return BRUME_ROUTE_FINAL;
+    if (!banded && task->line.tolerance > 0) { /* delta is smaller than the line's size */
+        task->line.tolerance = 0;
+        return brume_task_aim_line(task) ? BRUME_ROUTE_AGAIN : BRUME_ROUTE_FAILED;
+    }
+    if (brume_task_is_decided(task))
+        return BRUME_ROUTE_FINAL;
+    if (!banded || line->cut || task->spent > 2 * most_work ||
+        (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
+        return BRUME_ROUTE_PASSED;
+    double next = next_width(task, line, gap, goal * answer->value.upper,
+                             gap < 1e-2 * answer->value.upper, &task->line_work);
+    if (task->line_work > patience && !task->upper_end && is_mixture(task)) {
+        double enough = width_to_reach(task, line, enough_width);
+        if (gap <= enough * answer->value.upper)
+            return BRUME_ROUTE_FINAL;
+        next = next_width(task, line, gap, enough * answer->value.upper,
+                          gap < 1e-2 * answer->value.upper, &task->line_work);
+    }
+    if (!(next > 0))
+        return BRUME_ROUTE_PASSED;
+    task->line_width = next;
+    return BRUME_ROUTE_AGAIN;
+}
+
+brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
+{
+    brume_line line = task->line; /* as aimed */
+    line.width = task->line_width;
+    if (!brume_line_lay(&line, task->epsilon, task->line_size)) {
+        brume_line_close(&line);
+        return BRUME_ROUTE_FAILED;
+    }
+    task->lines++;
+    bool usable = line.count > 0 && !line.cut;
+    double before = task->answer.value.upper - task->answer.value.lower,
+           upper = task->answer.value.upper;
+    if (!brume_line_keep(&line, brume_line_close, out))
+        return BRUME_ROUTE_FAILED;
+    brume_task_take(task, out);
+    const brume_line *laid = &((const open_line *)out->context)->line;
+    task->spent += cost_of(laid);
+    double band = laid->width > 0 ? band_part(laid, task->epsilon) : 0;
+    /* few atoms make kinks, where the estimate fails */
+    if (task->answer.value.upper < upper)
+        task->answer.excess = laid->width > 0 && laid->law_count >= 8 ? BRUME_BAND_SHARE * band : 0;
+    brume_outcome outcome = plan_next_line(task, laid, band, before);
+    if (!usable)
+        brume_opened_close(out); /* it says nothing of other epsilons */
+    return outcome;
+}

@@ -1,0 +1,128 @@
+/* Completion at the prompt: backslash words and commands, tables, columns, words of SQL. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <jansson.h>
+
+#include "cli/command.h"
+#include "cli/shell/shell.h"
+
+typedef struct word_list {
+    char **words; /* NULL at the end */
+    size_t count;
+} word_list;
+
+/* Add `text` if it begins with what is typed; letters of either case are the same. A word that is
+ * there already is not added again. */
+static void offer(word_list *list, const char *typed, const char *text)
+{
+    if (!text || strncasecmp(text, typed, strlen(typed)) != 0)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->words[i], text) == 0)
+            return;
+    char **grown = realloc(list->words, (list->count + 2) * sizeof *grown);
+    if (!grown)
+        return;
+    list->words = grown;
+    grown[list->count] = strdup(text);
+    list->count += grown[list->count] != NULL;
+    grown[list->count] = NULL;
+}
+
+static void offer_backslash(word_list *list, const char *typed)
+{
+    char name[64];
+    for (size_t i = 0; brume_shell_action(i); i++) {
+        snprintf(name, sizeof name, "\\%s", brume_shell_action(i));
+        offer(list, typed, name);
+    }
+    size_t count = 0;
+    const brume_command *const *commands = brume_commands(&count);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "\\%.*s", (int)strcspn(commands[i]->name, " "),
+                 commands[i]->name);
+        offer(list, typed, name);
+    }
+}
+
+/* The answer of a command as JSON; NULL if it failed. */
+static json_t *answer_of(const brume_shell *shell, const char *command, const char *operand)
+{
+    char *text = NULL;
+    brume_words words = brume_shell_words(shell, command, false);
+    brume_words_add(&words, "--json");
+    if (operand)
+        brume_words_add(&words, operand);
+    int code = brume_child_capture(&words, 1, &text);
+    brume_words_free(&words);
+    json_t *answer = code == 0 && text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    return answer;
+}
+
+static bool names_any(const char *sql, const json_t *datasets)
+{
+    size_t at = 0;
+    const json_t *one = NULL;
+    json_array_foreach (datasets, at, one) {
+        const char *name = json_string_value(json_object_get(one, "name"));
+        if (name && strcasestr(sql, name))
+            return true;
+    }
+    return false;
+}
+
+/* Names of datasets, and of columns: of the datasets that the statement names, or of all while it
+ * names none. */
+static void offer_names(word_list *list, const brume_shell *shell, const char *sql,
+                        const char *typed)
+{
+    json_t *answer = answer_of(shell, "datasets", NULL);
+    const json_t *datasets = json_object_get(answer, "datasets");
+    bool any = names_any(sql, datasets);
+    size_t at = 0, column = 0;
+    const json_t *one = NULL, *field = NULL;
+    json_array_foreach (datasets, at, one) {
+        const char *name = json_string_value(json_object_get(one, "name"));
+        offer(list, typed, name);
+        if (!name || (any && !strcasestr(sql, name)))
+            continue;
+        json_t *shown = answer_of(shell, "show", name);
+        json_array_foreach (json_object_get(shown, "columns"), column, field)
+            offer(list, typed, json_string_value(json_object_get(field, "name")));
+        json_decref(shown);
+    }
+    json_decref(answer);
+}
+
+static void offer_sql(word_list *list, const char *typed)
+{
+    static const char *const words[] = {
+        "SELECT", "FROM",     "WHERE",     "GROUP BY", "ORDER BY", "HAVING",   "LIMIT", "JOIN",
+        "LEFT",   "COUNT(*)", "SUM(",      "AVG(",     "MEDIAN(",  "DISTINCT", "AS",    "AND",
+        "OR",     "NOT",      "BETWEEN",   "LIKE",     "CASE",     "WHEN",     "THEN",  "ELSE",
+        "END",    "NULL",     "VARIANCE(", "STDDEV(",  "USING",    "ON",       "IS",    "IN"};
+    for (size_t i = 0; *typed && i < sizeof words / sizeof *words; i++)
+        offer(list, typed, words[i]);
+}
+
+char **brume_shell_complete(void *state, const char *before, const char *word)
+{
+    const brume_shell *shell = state;
+    word_list list = {0};
+    if (word[0] == '\\' && !before[0]) {
+        offer_backslash(&list, word);
+    } else {
+        char *sql = NULL;
+        if (asprintf(&sql, "%s%s", shell->pending ? shell->pending : "", before) >= 0) {
+            offer_names(&list, shell, before[0] == '\\' ? "" : sql, word);
+            free(sql);
+        }
+        if (before[0] != '\\')
+            offer_sql(&list, word);
+    }
+    return list.words;
+}

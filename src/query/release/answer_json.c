@@ -1,0 +1,325 @@
+/* Answers as JSON: the one place where it is written and read. */
+#include "query/release/answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Numbers that are said of a column where they are there. */
+typedef struct member {
+    const char *name;
+    size_t offset;
+} member;
+
+static const member column_numbers[] = {
+    {"rank_error_95", offsetof(brume_answer_column, rank_error_95)},
+    {"count_error_95", offsetof(brume_answer_column, count_error_95)},
+    {"gap_95", offsetof(brume_answer_column, gap_95)},
+    {"quantile", offsetof(brume_answer_column, quantile)},
+};
+static const member bias_numbers[] = {
+    {"units", offsetof(brume_answer_bias, units)},
+    {"error_95", offsetof(brume_answer_bias, error_95)},
+    {"cut", offsetof(brume_answer_bias, cut)},
+    {"clamped", offsetof(brume_answer_bias, clamped)},
+};
+enum {
+    COLUMN_NUMBERS = sizeof column_numbers / sizeof *column_numbers,
+    BIAS_NUMBERS = sizeof bias_numbers / sizeof *bias_numbers
+};
+
+/* ---- writing: what returns bool is false when memory is out ---- */
+
+static bool set(json_t *object, const char *name, json_t *value)
+{
+    return json_object_set_new(object, name, value) == 0;
+}
+
+static bool write_numbers(json_t *object, const member *members, size_t count, const void *from)
+{
+    for (size_t i = 0; i < count; i++) {
+        double number;
+        memcpy(&number, (const char *)from + members[i].offset, sizeof number);
+        if (isfinite(number) && !set(object, members[i].name, json_real(number)))
+            return false;
+    }
+    return true;
+}
+
+static json_t *real_or_null(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+static json_t *value_to_json(const brume_value *value)
+{
+    switch (value->kind) {
+    case BRUME_VALUE_NULL:
+    case BRUME_VALUE_DATE: /* in an answer times are texts */
+    case BRUME_VALUE_TIMESTAMP:
+        break;
+    case BRUME_VALUE_BOOLEAN:
+        return json_boolean(value->boolean);
+    case BRUME_VALUE_NUMBER:
+        if (value->number == floor(value->number) && fabs(value->number) < 0x1p53)
+            return json_integer((json_int_t)value->number);
+        return real_or_null(value->number);
+    case BRUME_VALUE_TEXT:
+        return json_stringn(value->text, value->length);
+    }
+    return json_null();
+}
+
+static bool write_value_column(const brume_answer_column *column, json_t *json)
+{
+    bool good =
+        set(json, "mechanism", column->mechanism ? json_string(column->mechanism) : json_null()) &&
+        set(json, "error_95", real_or_null(column->error_95)) &&
+        set(json, "biased", json_boolean(column->biased)) &&
+        write_numbers(json, column_numbers, COLUMN_NUMBERS, column);
+    if (good && column->threshold >= 0)
+        good = set(json, "threshold", json_integer((json_int_t)column->threshold));
+    if (!good || isnan(column->bias.units))
+        return good;
+    json_t *bias = json_object();
+    good = bias && write_numbers(bias, bias_numbers, BIAS_NUMBERS, &column->bias);
+    return set(json, "bias", bias) && good;
+}
+
+static bool write_columns(const brume_query_answer *answer, json_t *out)
+{
+    json_t *columns = json_array();
+    if (!set(out, "columns", columns))
+        return false;
+    for (size_t i = 0; i < answer->column_count; i++) {
+        const brume_answer_column *column = &answer->columns[i];
+        json_t *json =
+            json_pack("{s:s,s:s}", "name", column->name, "role", column->is_key ? "key" : "value");
+        bool good = json && (column->is_key || write_value_column(column, json));
+        if (json_array_append_new(columns, json) != 0 || !good)
+            return false;
+    }
+    return true;
+}
+
+static json_t *cell_to_json(const brume_query_answer *answer, size_t cell, bool errors)
+{
+    return errors ? real_or_null(answer->errors[cell]) : value_to_json(&answer->values[cell]);
+}
+
+static bool write_cells(const brume_query_answer *answer, const char *name, bool errors,
+                        json_t *out)
+{
+    json_t *rows = json_array();
+    if (!set(out, name, rows))
+        return false;
+    for (size_t r = 0; r < answer->row_count; r++) {
+        json_t *row = json_array();
+        if (json_array_append_new(rows, row) != 0)
+            return false;
+        for (size_t i = 0; i < answer->column_count; i++)
+            if (json_array_append_new(
+                    row, cell_to_json(answer, r * answer->column_count + i, errors)) != 0)
+                return false;
+    }
+    return true;
+}
+
+static bool write_near(const brume_query_answer *answer, json_t *out)
+{
+    json_t *near = json_array();
+    if (!set(out, "near_threshold", near))
+        return false;
+    for (size_t r = 0; r < answer->row_count; r++)
+        if (json_array_append_new(near, json_boolean(answer->near[r])) != 0)
+            return false;
+    return true;
+}
+
+static json_t *price_to_json(const brume_answer_price *price)
+{
+    if (price->concentrated)
+        return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", price->delta, "rho", price->amount);
+    return json_pack("{s:f,s:f}", "epsilon", price->amount, "delta", price->delta);
+}
+
+static bool write_cost(const brume_query_answer *answer, json_t *out)
+{
+    json_t *cost = price_to_json(&answer->cost);
+    bool good = cost && (answer->cost.concentrated || set(cost, "rho", json_null()));
+    good = set(out, "cost", cost) && good;
+    if (good && answer->events)
+        good = json_object_set(out, "events", answer->events) == 0;
+    good = good && set(out, "delta_by_default", json_boolean(answer->delta_by_default));
+    if (good && answer->threshold >= 0)
+        good = set(out, "threshold", json_integer((json_int_t)answer->threshold));
+    return good;
+}
+
+brume_status brume_query_answer_record(const brume_query_answer *answer, json_t **out,
+                                       brume_error *error)
+{
+    json_t *made = json_object();
+    bool good = made && write_columns(answer, made) && write_cells(answer, "rows", false, made) &&
+                (!answer->errors_vary || write_cells(answer, "row_error_95", true, made)) &&
+                (!answer->near || write_near(answer, made)) && write_cost(answer, made);
+    if (!good) {
+        json_decref(made);
+        return brume_no_memory(error, "the answer");
+    }
+    *out = made;
+    return BRUME_OK;
+}
+
+brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t **out,
+                                        brume_error *error)
+{
+    json_t *made = NULL;
+    BRUME_TRY(brume_query_answer_record(answer, &made, error));
+    json_t *remaining = answer->is_public ? json_null() : price_to_json(&answer->remaining);
+    if (!set(made, "remaining", remaining) ||
+        (answer->is_public && !set(made, "public", json_true())) ||
+        !set(made, "cached", json_boolean(answer->cached))) {
+        json_decref(made);
+        return brume_no_memory(error, "the answer");
+    }
+    *out = made;
+    return BRUME_OK;
+}
+
+/* ---- reading a record ---- */
+
+static brume_status damaged(brume_error *error)
+{
+    return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                      "a recorded answer is not as brume writes them");
+}
+
+static void read_numbers(const json_t *object, const member *members, size_t count, void *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        const json_t *found = json_object_get(object, members[i].name);
+        double number = json_is_number(found) ? json_number_value(found) : NAN;
+        memcpy((char *)to + members[i].offset, &number, sizeof number);
+    }
+}
+
+static int64_t read_count(const json_t *object, const char *name)
+{
+    const json_t *found = json_object_get(object, name);
+    return json_is_integer(found) ? json_integer_value(found) : -1;
+}
+
+/* A copy of a text that may be null; false: memory is out. */
+static bool read_text(const json_t *text, char **out)
+{
+    *out = json_is_string(text) ? strdup(json_string_value(text)) : NULL;
+    return *out || !json_is_string(text);
+}
+
+static brume_status read_column(const json_t *json, brume_answer_column *column, brume_error *error)
+{
+    const char *role = json_string_value(json_object_get(json, "role"));
+    if (!role || !json_is_string(json_object_get(json, "name")))
+        return damaged(error);
+    if (!read_text(json_object_get(json, "name"), &column->name) ||
+        !read_text(json_object_get(json, "mechanism"), &column->mechanism))
+        return brume_no_memory(error, "the answer");
+    const json_t *bar = json_object_get(json, "error_95");
+    column->is_key = strcmp(role, "key") == 0;
+    column->error_95 = json_is_number(bar) ? json_number_value(bar) : NAN;
+    column->biased = json_is_true(json_object_get(json, "biased"));
+    column->threshold = read_count(json, "threshold");
+    read_numbers(json, column_numbers, COLUMN_NUMBERS, column);
+    read_numbers(json_object_get(json, "bias"), bias_numbers, BIAS_NUMBERS, &column->bias);
+    return BRUME_OK;
+}
+
+static brume_value read_value(const json_t *json)
+{
+    if (json_is_boolean(json))
+        return (brume_value){.kind = BRUME_VALUE_BOOLEAN, .boolean = json_is_true(json)};
+    if (json_is_number(json))
+        return (brume_value){.kind = BRUME_VALUE_NUMBER, .number = json_number_value(json)};
+    if (json_is_string(json))
+        return (brume_value){.kind = BRUME_VALUE_TEXT,
+                             .text = json_string_value(json),
+                             .length = json_string_length(json)};
+    return (brume_value){.kind = BRUME_VALUE_NULL};
+}
+
+/* An error bar that is the same in all rows is recorded with the column only. */
+static brume_status read_row(const json_t *row, const json_t *errors, size_t number,
+                             brume_query_answer *answer, brume_error *error)
+{
+    if (json_array_size(row) != answer->column_count)
+        return damaged(error);
+    for (size_t i = 0; i < answer->column_count; i++) {
+        brume_value value = read_value(json_array_get(row, i));
+        BRUME_TRY(brume_query_answer_set(answer, number, i, &value, error));
+        const json_t *bar = json_array_get(errors, i);
+        answer->errors[number * answer->column_count + i] = !errors ? answer->columns[i].error_95
+                                                            : json_is_number(bar)
+                                                                ? json_number_value(bar)
+                                                                : NAN;
+    }
+    return BRUME_OK;
+}
+
+static brume_answer_price read_price(const json_t *json)
+{
+    bool concentrated = json_is_number(json_object_get(json, "rho"));
+    return (brume_answer_price){
+        concentrated, json_number_value(json_object_get(json, concentrated ? "rho" : "epsilon")),
+        json_number_value(json_object_get(json, "delta"))};
+}
+
+static brume_status read_near(const json_t *near, brume_query_answer *answer, brume_error *error)
+{
+    if (!near)
+        return BRUME_OK;
+    answer->near = calloc(answer->row_count + 1, sizeof *answer->near);
+    if (!answer->near)
+        return brume_no_memory(error, "the answer");
+    for (size_t r = 0; r < answer->row_count; r++)
+        answer->near[r] = json_is_true(json_array_get(near, r));
+    return BRUME_OK;
+}
+
+static brume_status read_table(const json_t *record, brume_query_answer *answer, brume_error *error)
+{
+    const json_t *columns = json_object_get(record, "columns");
+    const json_t *rows = json_object_get(record, "rows");
+    const json_t *errors = json_object_get(record, "row_error_95");
+    for (size_t i = 0; i < answer->column_count; i++)
+        BRUME_TRY(read_column(json_array_get(columns, i), &answer->columns[i], error));
+    for (size_t r = 0; r < answer->row_count; r++)
+        BRUME_TRY(read_row(json_array_get(rows, r), json_array_get(errors, r), r, answer, error));
+    answer->errors_vary = errors != NULL;
+    return read_near(json_object_get(record, "near_threshold"), answer, error);
+}
+
+brume_status brume_query_answer_recorded(const json_t *record, brume_query_answer **out,
+                                         brume_error *error)
+{
+    const json_t *columns = json_object_get(record, "columns");
+    const json_t *rows = json_object_get(record, "rows");
+    brume_query_answer *answer = NULL;
+    if (!json_is_array(columns) || !json_is_array(rows))
+        return damaged(error);
+    BRUME_TRY(
+        brume_query_answer_open(json_array_size(columns), json_array_size(rows), &answer, error));
+    brume_status status = read_table(record, answer, error);
+    if (status != BRUME_OK) {
+        brume_query_answer_close(answer);
+        return status;
+    }
+    answer->cost = read_price(json_object_get(record, "cost"));
+    answer->events = json_incref(json_object_get(record, "events"));
+    answer->delta_by_default = json_is_true(json_object_get(record, "delta_by_default"));
+    answer->threshold = read_count(record, "threshold");
+    *out = answer;
+    return BRUME_OK;
+}

@@ -1,0 +1,265 @@
+/* The release path: the one place that puts ledger, engine and noise together. */
+#include "query/release/ask.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "query/release/collect_and_draw.h"
+#include "query/plan/show_plan.h"
+#include "query/release/ask_public.h"
+#include "query/release/prepare.h"
+
+static brume_answer_price price_of(const brume_charge *charge, brume_rule rule)
+{
+    return (brume_answer_price){rule == BRUME_RULE_CONCENTRATED,
+                                brume_decimal_nearest(&charge->amount),
+                                brume_decimal_nearest(&charge->delta)};
+}
+
+/* The tightest of the budgets that the query was charged to, as it is now. */
+static brume_status find_remaining(brume_ledger *ledger, const brume_question *question,
+                                   brume_answer_price *remaining, brume_error *error)
+{
+    double amount = INFINITY;
+    for (size_t i = 0; i < question->query->table_count; i++) {
+        brume_dataset *now = NULL;
+        const char *name = question->datasets[question->query->tables[i].table]->name;
+        brume_charge left;
+        BRUME_TRY(brume_ledger_dataset(ledger, name, &now, error));
+        brume_status status = brume_filter_left(&now->filter, &left, error);
+        if (status == BRUME_OK && brume_decimal_lower(&left.amount) < amount) {
+            amount = brume_decimal_lower(&left.amount);
+            *remaining = price_of(&left, now->filter.rule);
+        }
+        brume_dataset_close(now);
+        if (status != BRUME_OK)
+            return status;
+    }
+    return BRUME_OK;
+}
+
+/* What is read: the datasets to be charged, each once at `price` for all its tables, then the
+ * public tables (NULL), with the marks of what the engine will read of them. */
+typedef struct readings {
+    brume_marks *marks;
+    brume_ledger_charge *charges;
+    size_t count, charge_count;
+} readings;
+
+static void clear_readings(readings *all)
+{
+    for (size_t i = 0; all->marks && i < all->count; i++)
+        brume_marks_clear(&all->marks[i]);
+    free(all->marks);
+    free(all->charges);
+}
+
+/* `more` after the marks that are there: those that a view reads stay last. Takes them over. */
+static brume_status join_marks(brume_marks *marks, brume_marks *more, brume_error *error)
+{
+    size_t own = marks->count - marks->read_count, more_own = more->count - more->read_count;
+    char **texts = calloc(marks->count + more->count + 1, sizeof *texts);
+    if (!texts)
+        return brume_no_memory(error, "the answer");
+    size_t at = 0;
+    for (size_t i = 0; i < own; i++)
+        texts[at++] = marks->texts[i];
+    for (size_t i = 0; i < more_own; i++)
+        texts[at++] = more->texts[i];
+    for (size_t i = own; i < marks->count; i++)
+        texts[at++] = marks->texts[i];
+    for (size_t i = more_own; i < more->count; i++)
+        texts[at++] = more->texts[i];
+    free(marks->texts);
+    marks->texts = texts;
+    marks->count += more->count;
+    marks->read_count += more->read_count;
+    free(more->texts);
+    *more = (brume_marks){0};
+    return BRUME_OK;
+}
+
+static brume_status add_reading(readings *all, const brume_question *question, size_t source,
+                                const brume_charge *price, brume_engine *engine, brume_error *error)
+{
+    const brume_dataset *dataset = question->datasets[source];
+    brume_marks found = {0};
+    size_t at = all->count;
+    BRUME_TRY(brume_engine_marks(engine, source, false, &found, error));
+    for (size_t i = 0; price && i < all->count; i++)
+        if (strcmp(all->charges[i].dataset, dataset->name) == 0)
+            at = i;
+    if (at < all->count) {
+        brume_status status = join_marks(&all->marks[at], &found, error);
+        brume_marks_clear(&found);
+        if (status != BRUME_OK)
+            return status;
+    } else {
+        all->marks[all->count++] = found;
+    }
+    const brume_marks *marks = &all->marks[at];
+    all->charges[at] = (brume_ledger_charge){.dataset = dataset->name,
+                                             .price = price,
+                                             .stated = dataset->stated,
+                                             .marks = (const char *const *)marks->texts,
+                                             .mark_count = marks->count,
+                                             .read_mark_count = marks->read_count};
+    return BRUME_OK;
+}
+
+static brume_status find_readings(const brume_question *question, const brume_charge *price,
+                                  brume_engine *engine, readings *all, brume_error *error)
+{
+    const brume_query *query = question->query;
+    size_t most = query->table_count + query->public_count;
+    all->marks = calloc(most + 1, sizeof *all->marks);
+    all->charges = calloc(most + 1, sizeof *all->charges);
+    if (!all->marks || !all->charges)
+        return brume_no_memory(error, "the answer");
+    for (size_t i = 0; i < query->table_count; i++)
+        BRUME_TRY(add_reading(all, question, query->tables[i].table, price, engine, error));
+    all->charge_count = all->count;
+    for (size_t i = 0; i < query->public_count; i++)
+        BRUME_TRY(add_reading(all, question, query->public_tables[i], NULL, engine, error));
+    return BRUME_OK;
+}
+
+typedef struct engine_source {
+    brume_engine *engine;
+    size_t table_count;
+} engine_source;
+
+static brume_status collect_from_engine(void *context, const brume_measurement *measurement,
+                                        brume_bits *bits, brume_collected **out, brume_error *error)
+{
+    const engine_source *from = context;
+    return brume_collect(&measurement->collection, from->engine, from->table_count, bits, out,
+                         error);
+}
+
+brume_status brume_draw_answer(const brume_question *question, const brume_plan *plan,
+                               brume_engine *engine, brume_bits *bits, brume_query_answer **answer,
+                               brume_error *error)
+{
+    engine_source from = {engine, question->table_count};
+    return brume_collect_and_draw(plan, collect_from_engine, &from, bits, answer, error);
+}
+
+static brume_status add_cost(const brume_plan *plan, brume_query_answer *answer, brume_error *error)
+{
+    answer->cost = price_of(&plan->charge, plan->rule);
+    answer->delta_by_default = plan->delta_by_default;
+    if (plan->shape.private_keys)
+        answer->threshold = (int64_t)plan->price.threshold;
+    answer->events = brume_plan_to_json(plan);
+    return answer->events ? BRUME_OK : brume_no_memory(error, "the answer");
+}
+
+typedef struct asked {
+    const brume_question *question;
+    const brume_plan *plan;
+    brume_bits *bits;
+    brume_query_answer *answer; /* what is made of them */
+} asked;
+
+static brume_status make_answer(void *context, brume_engine *engine, json_t **record,
+                                brume_error *error)
+{
+    asked *what = context;
+    BRUME_TRY(
+        brume_draw_answer(what->question, what->plan, engine, what->bits, &what->answer, error));
+    BRUME_TRY(add_cost(what->plan, what->answer, error));
+    return brume_query_answer_record(what->answer, record, error);
+}
+
+static brume_status reserve_and_answer(brume_ledger *ledger, const brume_question *question,
+                                       const brume_plan *plan, const char *key, brume_bits *bits,
+                                       const brume_watch *watch, brume_query_answer **answer,
+                                       brume_error *error)
+{
+    const brume_query *query = question->query;
+    brume_engine *engine = NULL;
+    BRUME_TRY(
+        brume_question_engine(question, &engine, error)); /* that a source is there is no secret */
+    readings read = {0};
+    json_t *events = brume_plan_to_json(plan);
+    brume_status status = events ? find_readings(question, &plan->charge, engine, &read, error)
+                                 : brume_no_memory(error, "the answer");
+    brume_reservation reservation = {
+        .charges = read.charges,
+        .charge_count = read.charge_count,
+        .public_tables = read.charges ? &read.charges[read.charge_count] : NULL,
+        .public_count = read.count - read.charge_count,
+        .sql = query->normal,
+        .typed = question->typed,
+        .events = events,
+        .answer_key = key};
+    asked what = {question, plan, bits, NULL};
+    json_t *record = NULL;
+    if (status == BRUME_OK)
+        status =
+            brume_spend(ledger, &reservation, engine, make_answer, &what, watch, &record, error);
+    if (status == BRUME_OK)
+        *answer = what.answer;
+    else
+        brume_query_answer_close(what.answer);
+    json_decref(record);
+    json_decref(events);
+    clear_readings(&read);
+    brume_engine_close(engine);
+    return status;
+}
+
+/* The answer that was recorded for the same question; NULL if there is none. */
+static brume_status recall(brume_ledger *ledger, const char *key, brume_query_answer **answer,
+                           brume_error *error)
+{
+    json_t *record = NULL;
+    BRUME_TRY(brume_ledger_recall(ledger, key, &record, error));
+    brume_status status = record ? brume_query_answer_recorded(record, answer, error) : BRUME_OK;
+    json_decref(record);
+    return status;
+}
+
+static brume_status answer_question(brume_ledger *ledger, const brume_question *question,
+                                    const brume_plan *plan, brume_bits *bits,
+                                    const brume_watch *watch, brume_query_answer **answer,
+                                    brume_error *error)
+{
+    char key[65];
+    brume_query_answer *made = NULL;
+    for (size_t i = 0; i < question->table_count; i++)
+        BRUME_TRY(brume_spend_limit(watch, question->policies[i]->timeout,
+                                    question->datasets[i]->name, error));
+    BRUME_TRY(brume_question_key(question, plan, key, error));
+    BRUME_TRY(recall(ledger, key, &made, error));
+    bool cached = made != NULL;
+    if (!cached)
+        BRUME_TRY(reserve_and_answer(ledger, question, plan, key, bits, watch, &made, error));
+    made->cached = cached;
+    brume_status status = find_remaining(ledger, question, &made->remaining, error);
+    if (status != BRUME_OK) {
+        brume_query_answer_close(made);
+        return status;
+    }
+    *answer = made;
+    return BRUME_OK;
+}
+
+brume_status brume_ask(brume_ledger *ledger, const char *sql, const brume_payment *payment,
+                       const brume_target *target, brume_bits *bits, const brume_watch *watch,
+                       brume_query_answer **answer, brume_error *error)
+{
+    brume_question *question = NULL;
+    brume_plan *plan = NULL;
+    brume_status status = brume_prepare(ledger, sql, payment, target, &question, &plan, error);
+    if (status == BRUME_OK)
+        status = question->open_query
+                     ? brume_ask_public(ledger, question, watch, answer, error)
+                     : answer_question(ledger, question, plan, bits, watch, answer, error);
+    brume_query_plan_close(plan);
+    brume_question_close(question);
+    return status;
+}

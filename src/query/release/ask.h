@@ -1,0 +1,32 @@
+/* The release path: the one place that puts ledger, engine and noise together.
+ *
+ *   plan -> recall? -> reserve (durable) -> collect -> draw -> post-process -> commit -> answer
+ *
+ * An identical question at the same payment, policy and data version is answered from the record,
+ * for nothing; every other one is paid for as spend.h says. */
+#ifndef BRUME_QUERY_ASK_H
+#define BRUME_QUERY_ASK_H
+
+#include <brume/bits.h>
+
+#include "query/plan/question.h"
+#include "query/release/answer.h"
+#include "query/release/spend.h"
+#include "query/plan/target.h"
+
+/* Ask. With a `target` (NULL: none) the price is chosen from it, and payment->epsilon is not read.
+ */
+BRUME_MUST_USE brume_status brume_ask(brume_ledger *ledger, const char *sql,
+                                      const brume_payment *payment, const brume_target *target,
+                                      brume_bits *bits, const brume_watch *watch,
+                                      brume_query_answer **answer, brume_error *error);
+
+/* The part of it between reserving and recording: read, bound, draw, present. *answer has no
+ * cost. Nothing is charged: for the path above, and for audits on
+ * tables that belong to nobody. */
+BRUME_MUST_USE brume_status brume_draw_answer(const brume_question *question,
+                                              const brume_plan *plan, brume_engine *engine,
+                                              brume_bits *bits, brume_query_answer **answer,
+                                              brume_error *error);
+
+#endif

@@ -1,0 +1,102 @@
+/* What an answer says of each of its columns. */
+#include "query/release/present_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "query/plan/bias.h"
+#include "query/release/measurement.h"
+
+/* The measure that an output mostly rests on, for the name of its mechanism. */
+static const char *mechanism_of(const brume_plan *plan, const brume_formula *formula)
+{
+    if (formula->kind == BRUME_FORMULA_AGGREGATE) {
+        const brume_plan_aggregate *from = &plan->aggregates[formula->index];
+        int measure = from->selection >= 0 ? from->selection
+                      : from->direct >= 0  ? from->direct
+                      : from->centred >= 0 ? from->centred
+                                           : from->count;
+        return brume_plan_mechanism(plan, (size_t)measure);
+    }
+    for (size_t i = 0; i < formula->argument_count; i++) {
+        const char *mechanism = mechanism_of(plan, formula->arguments[i]);
+        if (mechanism)
+            return mechanism;
+    }
+    return NULL;
+}
+
+/* Does clamping move a value that the output uses? */
+static bool may_clamp(const brume_plan *plan, const brume_formula *formula)
+{
+    if (formula->kind == BRUME_FORMULA_AGGREGATE) {
+        const brume_aggregate *aggregate = &plan->query->aggregates[formula->index];
+        return aggregate->argument && aggregate->kind != BRUME_AGGREGATE_COUNT &&
+               brume_bias_may_clamp(aggregate->argument);
+    }
+    for (size_t i = 0; i < formula->argument_count; i++)
+        if (may_clamp(plan, formula->arguments[i]))
+            return true;
+    return false;
+}
+
+/* What is said of a quantile or a mode in place of an error bar, and what the measurements add. */
+static void add_details(const brume_answer_table *all, brume_answer_column *column,
+                        size_t aggregate)
+{
+    const brume_plan *plan = all->plan;
+    int selection = plan->aggregates[aggregate].selection;
+    if (selection >= 0) {
+        const brume_measure *measure = &plan->measures[selection];
+        brume_selection_error known = brume_plan_selection_error(plan, (size_t)selection);
+        column->rank_error_95 = known.rank_95;
+        column->count_error_95 = known.count_95;
+        column->gap_95 = known.gap_95;
+        if (measure->kind == BRUME_MEASURE_PRIVATE_MODE)
+            column->threshold = (int64_t)measure->threshold;
+    }
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        brume_measurement_show(plan, i, all->drawn, aggregate, column);
+}
+
+static brume_status fill_column(const brume_answer_table *all, size_t output,
+                                brume_answer_column *column, brume_error *error)
+{
+    const brume_query_output *shown = &all->plan->query->outputs[output];
+    column->name = strdup(shown->name);
+    if (!column->name)
+        return brume_no_memory(error, "the answer");
+    column->is_key = brume_count_aggregates(shown->value) == 0;
+    if (column->is_key)
+        return BRUME_OK;
+    const char *mechanism = mechanism_of(all->plan, shown->value);
+    column->mechanism = mechanism ? strdup(mechanism) : NULL;
+    if (mechanism && !column->mechanism)
+        return brume_no_memory(error, "the answer");
+    for (size_t i = 0; i < all->count; i++)
+        column->error_95 = fmax(column->error_95, all->rows[i].errors[output]); /* skips NaN */
+    column->biased = all->plan->bounded || may_clamp(all->plan, shown->value);
+    const brume_formula *whole = shown->value;
+    if (whole->kind == BRUME_FORMULA_DATE || whole->kind == BRUME_FORMULA_TIMESTAMP)
+        whole = whole->arguments[0];
+    if (whole->kind != BRUME_FORMULA_AGGREGATE)
+        return BRUME_OK;
+    const brume_aggregate *aggregate = &all->plan->query->aggregates[whole->index];
+    if (whole->extreme)
+        column->quantile = (double)aggregate->fraction[0] / (double)aggregate->fraction[1];
+    add_details(all, column, whole->index);
+    return BRUME_OK;
+}
+
+brume_status brume_present_columns(const brume_answer_table *all, brume_query_answer *answer,
+                                   brume_error *error)
+{
+    const brume_query *query = all->plan->query;
+    for (size_t i = 0; i < query->output_count; i++) {
+        BRUME_TRY(fill_column(all, i, &answer->columns[i], error));
+        if (!answer->columns[i].is_key && brume_error_varies(all->plan, query->outputs[i].value))
+            answer->errors_vary = true;
+    }
+    return BRUME_OK;
+}

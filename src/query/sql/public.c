@@ -1,0 +1,291 @@
+/* A query that names public tables only: the allow-list. See the header. */
+#include "query/sql/public.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "query/sql/public_outputs.h"
+#include "query/sql/tree.h"
+#include "query/sql/walk.h"
+
+enum { MOST_NAMES = 4000, MOST_WITHS = 64 };
+
+typedef struct check {
+    const brume_catalog *catalog;
+    const char *names[MOST_NAMES]; /* that the query gives to columns, tables and windows */
+    size_t name_count;
+    const char *withs[MOST_WITHS]; /* that it gives by WITH */
+    size_t with_count;
+    brume_status status;
+    brume_error *error;
+} check;
+
+static bool is_listed(const char *const *list, const char *word)
+{
+    for (; *list; list++)
+        if (strcasecmp(*list, word) == 0)
+            return true;
+    return false;
+}
+
+static void refuse(check *c, brume_status status, const char *hint, const char *format,
+                   const char *what)
+{
+    if (c->status == BRUME_OK)
+        c->status = brume_fail(c->error, status, hint, format, what);
+}
+
+/* ---- the lists ---- */
+
+static const char *const kinds[] = {
+    "Node",     "SelectStmt",  "ResTarget",    "ColumnRef", "String",       "AStar",
+    "AConst",   "Integer",     "Float",        "Boolean",   "AExpr",        "BoolExpr",
+    "NullTest", "BooleanTest", "CaseExpr",     "CaseWhen",  "CoalesceExpr", "MinMaxExpr",
+    "TypeCast", "TypeName",    "FuncCall",     "SubLink",   "RangeVar",     "RangeSubselect",
+    "JoinExpr", "Alias",       "SortBy",       "WindowDef", "WithClause",   "CommonTableExpr",
+    "List",     "GroupingSet", "GroupingFunc", NULL};
+
+static const char *const functions[] = {
+    /* aggregates */
+    "count", "sum", "avg", "min", "max", "stddev", "stddev_pop", "stddev_samp", "variance",
+    "var_pop", "var_samp", "median", "mode", "percentile_cont", "percentile_disc", "corr",
+    "covar_pop", "covar_samp", "bool_and", "bool_or", "every",
+    /* of windows */
+    "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead",
+    "first_value", "last_value", "nth_value",
+    /* of rows */
+    "abs", "sign", "mod", "floor", "ceil", "ceiling", "round", "trunc", "sqrt", "ln", "log",
+    "log10", "exp", "power", "pow", "greatest", "least", "concat", "lower", "upper", "length",
+    "char_length", "character_length", "octet_length", "strlen", "substring", "substr", "left",
+    "right", "btrim", "ltrim", "rtrim", "trim", "replace", "strpos", "position", "starts_with",
+    "split_part", "extract", "date_part", "date_trunc", "year", "quarter", "month", "week", "day",
+    "hour", "minute", "second", "like_escape", "ifnull", NULL};
+
+static const char *const operators[] = {"+",   "-",   "*",    "/",       "%",           "^",  "||",
+                                        "=",   "<>",  "<",    "<=",      ">",           ">=", "~~",
+                                        "!~~", "~~*", "!~~*", "BETWEEN", "NOT BETWEEN", NULL};
+
+static const char *const types[] = {"bool",   "boolean",   "int2",     "int4", "int8",    "float4",
+                                    "float8", "double",    "numeric",  "text", "varchar", "bpchar",
+                                    "date",   "timestamp", "interval", NULL};
+
+/* ---- nodes ---- */
+
+static bool gives_name(const check *c, const char *name)
+{
+    for (size_t i = 0; i < c->name_count; i++)
+        if (strcasecmp(c->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_column(const brume_catalog *catalog, const char *name)
+{
+    for (size_t i = 0; i < catalog->table_count; i++)
+        for (size_t j = 0; j < catalog->tables[i].column_count; j++)
+            if (strcasecmp(catalog->tables[i].columns[j].name, name) == 0)
+                return catalog->tables[i].columns[j].type.kind != BRUME_TYPE_REFUSED;
+    return false;
+}
+
+static bool is_table(const brume_catalog *catalog, const char *name)
+{
+    for (size_t i = 0; i < catalog->table_count; i++)
+        if (strcasecmp(catalog->tables[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_name(check *c, const char *name)
+{
+    if (!name || !*name)
+        return;
+    if (c->name_count == MOST_NAMES)
+        refuse(c, BRUME_EUNSUPPORTED, "split the query", "the query has too many %s", "names");
+    else
+        c->names[c->name_count++] = name;
+}
+
+static void add_names(check *c, PgQuery__Node *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i]->node_case == PG_QUERY__NODE__NODE_STRING)
+            add_name(c, list[i]->string->sval);
+}
+
+/* A name of WITH may hide nothing that the engine itself has: where it is used outside of its
+ * scope, the engine would find that. These are the beginnings of all such names. */
+static void add_with(check *c, const PgQuery__CommonTableExpr *with)
+{
+    static const char *const own[] = {"pg_", "duckdb_", "sqlite_", "pragma_"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strncasecmp(with->ctename, own[i], strlen(own[i])) == 0)
+            refuse(c, BRUME_EUNSUPPORTED, "give it another name",
+                   "'%.60s' cannot be a name of WITH in a query of public tables", with->ctename);
+    if (c->with_count == MOST_WITHS)
+        refuse(c, BRUME_EUNSUPPORTED, "split the query", "the query has too many items of %s",
+               "WITH");
+    else
+        c->withs[c->with_count++] = with->ctename;
+    add_name(c, with->ctename);
+    add_names(c, with->aliascolnames, with->n_aliascolnames);
+}
+
+/* Names that the query gives, before any is looked up. */
+static bool collect_name(void *context, const ProtobufCMessage *message)
+{
+    check *c = context;
+    const char *kind = message->descriptor->short_name;
+    if (strcmp(kind, "CommonTableExpr") == 0) {
+        add_with(c, (const PgQuery__CommonTableExpr *)message);
+    } else if (strcmp(kind, "ResTarget") == 0) {
+        add_name(c, ((const PgQuery__ResTarget *)message)->name);
+    } else if (strcmp(kind, "WindowDef") == 0) {
+        add_name(c, ((const PgQuery__WindowDef *)message)->name);
+    } else if (strcmp(kind, "Alias") == 0) {
+        const PgQuery__Alias *alias = (const PgQuery__Alias *)message;
+        add_name(c, alias->aliasname);
+        add_names(c, alias->colnames, alias->n_colnames);
+    }
+    return c->status == BRUME_OK;
+}
+
+static void check_column(check *c, const PgQuery__ColumnRef *reference)
+{
+    for (size_t i = 0; i < reference->n_fields; i++) {
+        const PgQuery__Node *field = reference->fields[i];
+        if (field->node_case == PG_QUERY__NODE__NODE_A_STAR)
+            continue;
+        const char *name = field->node_case == PG_QUERY__NODE__NODE_STRING ? field->string->sval
+                                                                           : "?";
+        if (!gives_name(c, name) && !is_column(c->catalog, name) &&
+            !(i + 1 < reference->n_fields && is_table(c->catalog, name)))
+            refuse(c, BRUME_EUNKNOWN, "'brume show' lists the columns of a dataset",
+                   "no column '%.60s' in the tables of the query", name);
+    }
+}
+
+static void check_table(check *c, const PgQuery__RangeVar *table)
+{
+    for (size_t i = 0; i < c->with_count; i++)
+        if (strcmp(c->withs[i], table->relname) == 0)
+            return;
+    if (table->catalogname && *table->catalogname)
+        refuse(c, BRUME_EUNSUPPORTED, "write the name of a registered table",
+               "a qualified table name ('%.60s') is not supported", table->catalogname);
+    else if (!is_table(c->catalog, table->relname))
+        refuse(c, BRUME_EUNKNOWN, "register it first", "no dataset '%.60s'", table->relname);
+}
+
+static void check_constant(check *c, const PgQuery__AConst *constant)
+{
+    if (!constant->isnull && constant->val_case == PG_QUERY__A__CONST__VAL_SVAL &&
+        strchr(constant->sval->sval, '\\'))
+        refuse(c, BRUME_EUNSUPPORTED, "engines read it differently: leave it out",
+               "%s in a text is not supported in a query of public tables", "a backslash");
+}
+
+static bool check_node(void *context, const ProtobufCMessage *message)
+{
+    check *c = context;
+    const char *kind = message->descriptor->short_name, *name = NULL;
+    if (c->status != BRUME_OK)
+        return false;
+    if (!is_listed(kinds, kind)) {
+        refuse(c, BRUME_EUNSUPPORTED, "docs/sql.md has what is answered",
+               "%s is not supported in a query of public tables", kind);
+    } else if (strcmp(kind, "FuncCall") == 0) {
+        const PgQuery__FuncCall *call = (const PgQuery__FuncCall *)message;
+        name = brume_walk_name(call->funcname, call->n_funcname);
+        if (!name || !is_listed(functions, name) || call->func_variadic)
+            refuse(c, BRUME_EUNSUPPORTED, "docs/sql.md lists the functions",
+                   "the function %.60s is not supported in a query of public tables",
+                   name ? name : "of another schema");
+    } else if (strcmp(kind, "AExpr") == 0) {
+        const PgQuery__AExpr *expression = (const PgQuery__AExpr *)message;
+        name = expression->n_name == 1 ? brume_walk_name(expression->name, 1) : NULL;
+        if (!name || !is_listed(operators, name))
+            refuse(c, BRUME_EUNSUPPORTED, "use arithmetic, comparisons, LIKE, IN and BETWEEN",
+                   "the operator %.60s is not supported in a query of public tables",
+                   name ? name : "of another schema");
+    } else if (strcmp(kind, "TypeName") == 0) {
+        const PgQuery__TypeName *type = (const PgQuery__TypeName *)message;
+        name = brume_walk_name(type->names, type->n_names);
+        if (!name || !is_listed(types, name) || type->setof || type->pct_type ||
+            type->n_array_bounds)
+            refuse(c, BRUME_EUNSUPPORTED, "cast to a number, text, date, timestamp or interval",
+                   "the type %.60s is not supported in a query of public tables",
+                   name ? name : "of another schema");
+    } else if (strcmp(kind, "ColumnRef") == 0) {
+        check_column(c, (const PgQuery__ColumnRef *)message);
+    } else if (strcmp(kind, "RangeVar") == 0) {
+        check_table(c, (const PgQuery__RangeVar *)message);
+    } else if (strcmp(kind, "AConst") == 0) {
+        check_constant(c, (const PgQuery__AConst *)message);
+    }
+    return c->status == BRUME_OK;
+}
+
+/* Tables of a dataset are called by their own name in what is run. */
+static bool drop_dataset(void *context, const ProtobufCMessage *message)
+{
+    (void)context;
+    if (strcmp(message->descriptor->short_name, "RangeVar") == 0) {
+        PgQuery__RangeVar *table = (PgQuery__RangeVar *)message;
+        if (table->schemaname && *table->schemaname)
+            *table->schemaname = 0;
+    }
+    return true;
+}
+
+static brume_status same_names(const brume_catalog *catalog, brume_error *error)
+{
+    for (size_t i = 0; i < catalog->table_count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcasecmp(catalog->tables[i].name, catalog->tables[j].name) == 0)
+                return brume_fail(error, BRUME_EUNSUPPORTED, "ask of one dataset at a time",
+                                  "two public tables of one query are called '%.60s'",
+                                  catalog->tables[i].name);
+    return BRUME_OK;
+}
+
+void brume_public_query_close(brume_public_query *query)
+{
+    if (!query)
+        return;
+    for (size_t i = 0; i < query->output_count; i++)
+        free(query->names[i]);
+    free(query->names);
+    free(query->sql);
+    free(query);
+}
+
+brume_status brume_sql_public(const brume_sql *sql, const brume_catalog *catalog,
+                              brume_public_query **out, brume_error *error)
+{
+    PgQuery__ParseResult *tree = brume_sql_tree(sql);
+    check c = {.catalog = catalog, .error = error};
+    const PgQuery__SelectStmt *select = tree->stmts[0]->stmt->select_stmt;
+    brume_tree_visit(&select->base, collect_name, &c);
+    brume_tree_visit(&select->base, check_node, &c);
+    if (c.status != BRUME_OK)
+        return c.status;
+    BRUME_TRY(same_names(catalog, error));
+    brume_tree_visit(&select->base, drop_dataset, NULL);
+    brume_public_query *made = calloc(1, sizeof *made);
+    if (!made)
+        return brume_no_memory(error, "a question");
+    brume_status status =
+        brume_public_outputs(select, catalog, &made->names, &made->output_count, error);
+    if (status == BRUME_OK)
+        status = brume_public_text(tree, &made->sql, error);
+    if (status != BRUME_OK) {
+        brume_public_query_close(made);
+        return status;
+    }
+    *out = made;
+    return BRUME_OK;
+}

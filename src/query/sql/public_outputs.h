@@ -1,0 +1,20 @@
+/* What a query of public tables shows, and its text: parts of public.h. */
+#ifndef BRUME_QUERY_PUBLIC_OUTPUTS_H
+#define BRUME_QUERY_PUBLIC_OUTPUTS_H
+
+#include <pg_query.h>
+#include <pg_query/pg_query.pb-c.h>
+
+#include "query/expression/query.h"
+
+/* The names of the outputs, * written out. EUNSUPPORTED: * of something whose columns are not
+ * known. The caller frees the names and the list, also after an error. */
+BRUME_MUST_USE brume_status brume_public_outputs(const PgQuery__SelectStmt *select,
+                                                 const brume_catalog *catalog, char ***names,
+                                                 size_t *count, brume_error *error);
+
+/* The statement that a tree is, printed anew. */
+BRUME_MUST_USE brume_status brume_public_text(const PgQuery__ParseResult *tree, char **text,
+                                              brume_error *error);
+
+#endif
