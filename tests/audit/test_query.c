@@ -56,7 +56,7 @@ static void open_place(registered *all, where from, brume_adjacency adjacency)
 static brume_plan *plan_at(const brume_question *question, const char *epsilon)
 {
     brume_error error = {0};
-    brume_payment payment = {epsilon, NULL, NULL};
+    brume_payment payment = {.epsilon = epsilon};
     brume_plan *plan = NULL;
     assert_ok(brume_query_plan_make(question->query, question->tables, &payment, &plan, &error));
     return plan;
@@ -147,7 +147,7 @@ static brume_query_answer *answer_on(const registered *all, const brume_question
     brume_error error = {0};
     brume_plan *sharp = plan_at(question, "600");
     brume_query_answer *answer = NULL;
-    assert_ok(brume_draw_answer(question, sharp, engine, all->bits, &answer, &error));
+    assert_ok(brume_draw_answer(question, sharp, engine, all->bits, NULL, &answer, &error));
     brume_query_plan_close(sharp);
     return answer;
 }

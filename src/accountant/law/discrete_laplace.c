@@ -100,7 +100,7 @@ static const brume_law_family family = {.name = "discrete Laplace",
 brume_status brume_discrete_laplace_open(brume_law *law, brume_error *error)
 {
     if (law->shift <= BRUME_TABLE_MOST_SHIFT)
-        return brume_atom_table_open(law, error);
+        return brume_loss_table_open(law, error);
     law->family = &family;
     law->unit = 2 * law->a;
     law->half = fmod(law->shift, 2) != 0;

@@ -177,7 +177,7 @@ const brume_points *brume_table_points(const brume_law *law)
     return law->family == &table_family || law->family == &kary_family ? law->state : NULL;
 }
 
-brume_status brume_atom_table_open(brume_law *law, brume_error *error)
+brume_status brume_loss_table_open(brume_law *law, brume_error *error)
 {
     law->family = &table_family;
     switch (law->source.kind) {

@@ -6,12 +6,20 @@
 
 #include "base/error.h"
 #include "query/plan/bias.h"
+#include "query/plan/plan_limit.h"
 #include "query/plan/plan_parts.h"
 #include "query/plan/private_mode.h"
 
 enum { DOMAIN_CELLS = 1000000 };
 
 /* ---- whose data, under which rule, in which shape ---- */
+
+/* The least of the owners' ceilings; 0 is none. */
+static void take_ceiling(uint64_t *least, uint64_t ceiling)
+{
+    if (ceiling && (*least == 0 || ceiling < *least))
+        *least = ceiling;
+}
 
 static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_table *tables,
                                             brume_error *error)
@@ -20,7 +28,6 @@ static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_t
     const brume_dataset *first = tables[query->tables[0].table].dataset;
     plan->rule = first->filter.rule;
     plan->adjacency = first->adjacency;
-    plan->shape.max_groups = plan->shape.max_rows = UINT64_MAX;
     for (size_t i = 0; i < query->table_count; i++) {
         const brume_plan_table *table = &tables[query->tables[i].table];
         if (table->dataset->filter.rule != plan->rule)
@@ -31,10 +38,8 @@ static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_t
             return brume_fail(error, BRUME_EPOLICY, "register them under one adjacency",
                               "'%s' and '%s' are registered under different adjacencies",
                               first->name, table->dataset->name);
-        if (table->policy->max_groups < plan->shape.max_groups)
-            plan->shape.max_groups = table->policy->max_groups;
-        if (table->policy->max_rows < plan->shape.max_rows)
-            plan->shape.max_rows = table->policy->max_rows;
+        take_ceiling(&plan->shape.max_groups, table->policy->max_groups);
+        take_ceiling(&plan->shape.max_rows, table->policy->max_rows);
         /* On the nullable side of an outer join a unit that goes turns rows of another table into
          * others: charged as a replacement. Where units are replaced two units' rows would change,
          * which no price here covers. */
@@ -49,7 +54,12 @@ static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_t
         plan->shape.max_groups = plan->shape.max_rows = 1;
     if (query->one_row_per_group)
         plan->shape.max_rows = 1;
-    plan->bounded = query->unit && !query->one_row_per_unit;
+    plan->by_totals = brume_plan_limits_totals(query);
+    if (!plan->by_totals) { /* what nobody limited is one group, and one row of it */
+        plan->shape.max_groups += plan->shape.max_groups == 0;
+        plan->shape.max_rows += plan->shape.max_rows == 0;
+    }
+    plan->bounded = query->unit && !query->one_row_per_unit && !plan->by_totals;
     return BRUME_OK;
 }
 
@@ -217,7 +227,7 @@ static int add_measure(brume_plan *plan, brume_measure_kind kind, int value)
 /* The number of rows: of units where each has at most one row. */
 static int measure_rows(brume_plan *plan)
 {
-    if (plan->shape.max_rows > 1)
+    if (plan->by_totals || plan->shape.max_rows > 1)
         return add_measure(plan, BRUME_MEASURE_ROWS, BRUME_NOT_MEASURED);
     return plan->units = add_measure(plan, BRUME_MEASURE_UNITS, BRUME_NOT_MEASURED);
 }
@@ -242,6 +252,8 @@ static bool has_measure(const brume_plan *plan, brume_measure_kind kind, int val
 /* Is the count that belongs to an expression measured for another reason? */
 static bool count_is_measured(const brume_plan *plan, int value)
 {
+    if (plan->by_totals) /* the sum has a limit of its own, unless its mean is asked for too */
+        return has_measure(plan, BRUME_MEASURE_CENTRED, value);
     if (plan->values[value].argument->nullable)
         return has_measure(plan, BRUME_MEASURE_VALUES, value);
     return has_measure(plan, plan->shape.max_rows > 1 ? BRUME_MEASURE_ROWS : BRUME_MEASURE_UNITS,
@@ -253,7 +265,9 @@ static void measure_aggregate(brume_plan *plan, size_t index)
     brume_plan_aggregate *to = &plan->aggregates[index];
     switch (plan->query->aggregates[index].kind) {
     case BRUME_AGGREGATE_COUNT_UNITS:
-        to->count = plan->units = add_measure(plan, BRUME_MEASURE_UNITS, BRUME_NOT_MEASURED);
+        to->count = plan->by_totals ? add_measure(plan, BRUME_MEASURE_PRESENCE, BRUME_NOT_MEASURED)
+                                    : (plan->units = add_measure(plan, BRUME_MEASURE_UNITS,
+                                                                 BRUME_NOT_MEASURED));
         break;
     case BRUME_AGGREGATE_COUNT_ROWS:
         to->count = measure_rows(plan);
@@ -377,6 +391,7 @@ static brume_collection collect_groups(const brume_plan *plan)
                               .max_groups = plan->shape.max_groups,
                               .max_rows = plan->shape.max_rows,
                               .bounded = plan->bounded,
+                              .totals = plan->by_totals,
                               .cells = plan->shape.cells,
                               .domain = plan->domain,
                               .domain_size = plan->domain_size,

@@ -39,9 +39,9 @@ BRUME_MUST_USE brume_status brume_spend_limit(const brume_watch *watch, double c
                                               const char *dataset, brume_error *error);
 
 /* Make the answer from what the engine reads; true numbers may exist while it runs and not after.
- */
-typedef brume_status (*brume_make_answer)(void *context, brume_engine *engine, json_t **answer,
-                                          brume_error *error);
+ * `reservation` is the one that pays for it, for brume_ledger_note. */
+typedef brume_status (*brume_make_answer)(void *context, brume_engine *engine, uint64_t reservation,
+                                          json_t **answer, brume_error *error);
 
 /* Reserve, make the answer, record it. The caller frees *answer. `watch` may be NULL. */
 BRUME_MUST_USE brume_status brume_spend(brume_ledger *ledger, const brume_reservation *reservation,
