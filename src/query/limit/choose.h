@@ -7,8 +7,8 @@
  *   1. takes the last bin that is surely not empty (the top), with a test that is stricter by half
  *      for each bin since the last one that passed: an error of j bins has a chance of about 2^-j;
  *   2. looks for units thinly spread above the top, two or four bins together;
- *   3. continues a falling tail by the fall of its last octaves, unless the bins above say that it
- *      broke off;
+ *   3. continues a falling tail by the fall of its last octaves, and faster where it fell faster
+ * and faster, for six bins at most, until the bins above say that it broke off;
  *   4. goes down from the top where many cells make the noise dear.
  * A crowd far above the rest (a few accounts that have most of the rows) makes it ask for one more
  * count, of the units above an edge, before it believes in it. */
