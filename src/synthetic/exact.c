@@ -7,10 +7,7 @@
 
 #include <math.h>
 
-#include <brume/mechanism.h>
-
 #include "base/error.h"
-#include "number/rounding.h"
 
 brume_status brume_exact_records(const brume_universe *universe, const double *counts,
                                  double *records, brume_error *error)
@@ -51,23 +48,5 @@ brume_status brume_exact_price(const char *what, brume_adjacency adjacency, doub
                           "give 'epsilon' for a pure guarantee or 'rho' for a concentrated one",
                           "%s needs one of 'epsilon' and 'rho', positive and finite, the other 0",
                           what);
-    return BRUME_OK;
-}
-
-brume_status brume_exact_number_event(brume_adjacency adjacency, bool gaussian, double price,
-                                      brume_event *event, brume_error *error)
-{
-    brume_event made = {.adjacency = adjacency, .sensitivity = 1, .count = 1};
-    made.parameter[1] = 1;
-    if (gaussian) {
-        made.mechanism = brume_card_by_name("discrete_gaussian")->id;
-        /* up: 1/(2 sigma^2) <= price */
-        made.parameter[0] = brume_sqrt_up(brume_divide_up(0.5, price));
-    } else {
-        made.mechanism = brume_card_by_name("discrete_laplace")->id;
-        made.parameter[0] = brume_divide_up(1, price); /* up: 1/scale <= price */
-    }
-    BRUME_TRY(brume_event_check(&made, error));
-    *event = made;
     return BRUME_OK;
 }

@@ -3,7 +3,6 @@
 #define BRUME_SYNTHETIC_EXACT_H
 
 #include <brume/adjacency.h>
-#include <brume/event.h>
 #include <brume/workload.h>
 
 /* Sums of multiples of 2^-20 up to this are exact in a double. */
@@ -24,11 +23,5 @@ BRUME_MUST_USE brume_status brume_exact_answers(const brume_workload *workload,
  * 0. `what` names the method in the message. */
 BRUME_MUST_USE brume_status brume_exact_price(const char *what, brume_adjacency adjacency,
                                               double epsilon, double rho, brume_error *error);
-
-/* Noise on one whole number of sensitivity 1 that costs at most `price`: discrete Gaussian, paid in
- * rho, or discrete Laplace, paid in epsilon. */
-BRUME_MUST_USE brume_status brume_exact_number_event(brume_adjacency adjacency, bool gaussian,
-                                                     double price, brume_event *event,
-                                                     brume_error *error);
 
 #endif

@@ -46,6 +46,24 @@ static brume_status check_common(const brume_workload *workload,
     return BRUME_OK;
 }
 
+brume_status brume_synthetic_number_event(const brume_synthetic_options *options, double price,
+                                          brume_event *event, brume_error *error)
+{
+    brume_event made = {.adjacency = options->adjacency, .sensitivity = 1, .count = 1};
+    made.parameter[1] = 1;
+    if (options->rho == 0) {
+        made.mechanism = brume_card_by_name("discrete_laplace")->id;
+        made.parameter[0] = brume_divide_up(1, price); /* up: 1/scale <= price */
+    } else {
+        made.mechanism = brume_card_by_name("discrete_gaussian")->id;
+        /* up: 1/(2 sigma^2) <= price */
+        made.parameter[0] = brume_sqrt_up(brume_divide_up(0.5, price));
+    }
+    BRUME_TRY(brume_event_check(&made, error));
+    *event = made;
+    return BRUME_OK;
+}
+
 static brume_status plan_weights(const brume_workload *workload,
                                  const brume_synthetic_options *options, brume_synthetic_plan *plan,
                                  brume_error *error)
@@ -144,8 +162,7 @@ brume_status brume_synthetic_plan_make(const brume_workload *workload,
         double price = fmax(options->epsilon, options->rho);
         double share = brume_multiply_down(price, BRUME_MWEM_RECORDS_SHARE);
         double rest = brume_subtract_down(price, share); /* down: both are at most the price */
-        BRUME_TRY(brume_exact_number_event(options->adjacency, options->rho > 0, share,
-                                           &made.records_event, error));
+        BRUME_TRY(brume_synthetic_number_event(options, share, &made.records_event, error));
         made.epsilon = options->rho > 0 ? 0 : rest;
         made.rho = options->rho > 0 ? rest : 0;
     }

@@ -19,6 +19,11 @@ BRUME_MUST_USE brume_status brume_synthetic_plan_make(const brume_workload *work
                                                       brume_synthetic_plan *plan,
                                                       brume_error *error);
 
+/* Noise on one number of sensitivity 1, for that price, in the options' currency. */
+BRUME_MUST_USE brume_status brume_synthetic_number_event(const brume_synthetic_options *options,
+                                                         double price, brume_event *event,
+                                                         brume_error *error);
+
 /* The options of each method under a plan. */
 brume_mwem_options brume_synthetic_mwem(const brume_synthetic_options *options);
 brume_direct_options brume_synthetic_direct(const brume_synthetic_options *options,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "number/rounding.h"
 #include "synthetic/exact.h"
+#include "synthetic/synthetic.h"
 
 static double price_of(const brume_synthetic_options *options)
 {
@@ -43,8 +44,7 @@ brume_status brume_worst_error_rest(const brume_synthetic_options *options,
 brume_status brume_worst_error_event(const brume_synthetic_options *options, brume_event *event,
                                      brume_error *error)
 {
-    return brume_exact_number_event(options->adjacency, options->rho > 0, share_of(options), event,
-                                    error);
+    return brume_synthetic_number_event(options, share_of(options), event, error);
 }
 
 brume_status brume_worst_error_exact(const brume_workload *workload, const double *counts,
