@@ -187,6 +187,12 @@ BRUME_MUST_USE brume_status brume_ledger_check_public(brume_ledger *ledger,
                                                       const brume_ledger_charge *table,
                                                       brume_error *error);
 
+/* May these marks be of a table that is public? EPOLICY if a protected dataset has one of them.
+ * Reads only, and takes no lock: for what is read before anything is charged. */
+BRUME_MUST_USE brume_status brume_ledger_look_public(brume_ledger *ledger,
+                                                     const brume_ledger_charge *table,
+                                                     brume_error *error);
+
 /* Charge and record. *id names the reservation. On failure nothing is charged.
  * Errors: BRUME_EBUDGET does not fit; BRUME_EPOLICY over the cap, datasets of different adjacency,
  * a source that has become another dataset's, or a policy that was amended meanwhile;

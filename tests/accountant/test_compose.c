@@ -10,7 +10,7 @@
 #include <brume/account/diagnostics.h>
 
 #include "accountant/solve/solve.h"
-#include "accountant/exact/closed_form.h"
+#include "accountant/exact/one_sampled_gaussian.h"
 #include "accountant/terms.h"
 
 static brume_composition epsilon_at(const brume_term *terms, size_t count, double delta)

@@ -20,7 +20,7 @@
 
 #include <brume/account/compose.h>
 
-#include "accountant/exact/closed_form.h"
+#include "accountant/exact/one_sampled_gaussian.h"
 #include "accountant/ray/solve.h"
 #include <brume/account/diagnostics.h>
 

@@ -11,4 +11,8 @@
 BRUME_MUST_USE brume_status brume_call_term(const brume_call *call, brume_event *event,
                                             brume_error *error);
 
+/* The same of any text. */
+BRUME_MUST_USE brume_status brume_read_term(const brume_call *call, const char *text,
+                                            brume_event *event, brume_error *error);
+
 #endif

@@ -85,4 +85,11 @@ BRUME_MUST_USE brume_status brume_synth_write(const brume_synth *synth, const do
 BRUME_MUST_USE brume_status brume_synth_counts(const brume_synth *synth, const char *path,
                                                double *counts, brume_error *error);
 
+/* What each method promises before any data is read: rows for --dry-run, [{"method","bound",
+ * "share"}], bounds in records at the confidence; NULL where the number of records is not told. */
+json_t *brume_synth_compare(const brume_synth *synth);
+
+/* The rows as text: every answer within so many records, by each method; nothing for NULL. */
+void brume_synth_write_methods(brume_call *call, const json_t *methods);
+
 #endif

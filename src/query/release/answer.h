@@ -67,7 +67,8 @@ typedef struct brume_query_answer {
     json_t *events;        /* the plan, as the ledger records it (show_plan.h) */
     /* Not recorded, because it may be another one at the next reading. */
     brume_answer_price remaining;
-    bool cached; /* read again, for free */
+    bool cached;      /* read again, for free */
+    json_t *warnings; /* sentences about the query (domain_warnings.h), or NULL */
 } brume_query_answer;
 
 /* Room for a table of this shape, in which nothing is said of any column and every value is NULL.

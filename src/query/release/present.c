@@ -172,7 +172,8 @@ static void fill_outputs(brume_answer_table *all, brume_answer_row *row)
     const brume_query *query = all->plan->query;
     for (size_t i = 0; i < query->output_count; i++) {
         const brume_formula *formula = query->outputs[i].value;
-        bool plain = formula->kind == BRUME_FORMULA_AGGREGATE;
+        bool plain = formula->kind == BRUME_FORMULA_AGGREGATE ||
+                     formula->kind == BRUME_FORMULA_WINDOW;
         row->outputs[i] = brume_formula_evaluate(formula, row->keys, plain ? row->shown : row->raw);
         row->errors[i] = error_of(all, formula, row->group, &row->outputs[i]);
     }

@@ -33,8 +33,12 @@ static brume_formula *add_aggregate(brume_walk_outer *o, brume_aggregate aggrega
     if (i == o->aggregate_count)
         o->aggregates[o->aggregate_count++] = aggregate;
     brume_formula *node = brume_walk_outer_make(o, BRUME_FORMULA_AGGREGATE, NULL, 0);
-    if (node)
-        node->index = i;
+    if (!node)
+        return NULL;
+    node->index = i;
+    if (o->node_count < BRUME_WALK_NODES)
+        o->nodes[o->node_count] = node;
+    o->node_count++;
     return node;
 }
 

@@ -1,5 +1,5 @@
 /* Where one SQL statement ends: the lexical rules of PostgreSQL for quotes and comments. */
-#include "cli/shell/statement.h"
+#include "query/sql/statement.h"
 
 #include <string.h>
 

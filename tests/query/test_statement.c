@@ -1,5 +1,5 @@
-/* Where a statement that is being typed ends (src/cli/shell/statement.h). */
-#include "cli/shell/statement.h"
+/* Where a statement that is being typed ends (src/query/sql/statement.h). */
+#include "query/sql/statement.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 /* Where one SQL statement ends and the next begins, in text that a person is still typing. */
-#ifndef BRUME_CLI_STATEMENT_H
-#define BRUME_CLI_STATEMENT_H
+#ifndef BRUME_QUERY_SQL_STATEMENT_H
+#define BRUME_QUERY_SQL_STATEMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
