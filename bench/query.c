@@ -181,7 +181,7 @@ static void ask(const char *dataset)
              "SELECT place, COUNT(*), SUM(amount), AVG(amount) FROM %s WHERE amount < %d "
              "GROUP BY place",
              dataset, 5000 + asked++);
-    brume_payment payment = {"1", "1e-6", NULL};
+    brume_payment payment = {.epsilon = "1", .delta = "1e-6"};
     brume_ledger *ledger = open_ledger(dataset, BRUME_LEDGER_WRITE);
     must(brume_bits_open(&bits, &error), &error);
     must(brume_ask(ledger, sql, &payment, NULL, bits, NULL, &answer, &error), &error);

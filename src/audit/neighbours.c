@@ -219,9 +219,12 @@ static void choose_size(brume_neighbours *all, uint64_t threshold, uint64_t numb
     all->crowd = all->crowd < MOST_CROWD ? all->crowd : MOST_CROWD;
     if (!policy->unit) /* the row is the unit */
         return;
-    all->groups = times * (policy->max_groups < MOST_GROUPS ? policy->max_groups : MOST_GROUPS);
+    /* where the owner has no ceiling, a few are enough to be cut or not */
+    uint64_t groups = policy->max_groups ? policy->max_groups : 2;
+    uint64_t rows = policy->max_rows ? policy->max_rows : 3;
+    all->groups = times * (groups < MOST_GROUPS ? groups : MOST_GROUPS);
     uint64_t most = MOST_ROWS / all->groups;
-    all->rows = times * (policy->max_rows < most ? policy->max_rows : most);
+    all->rows = times * (rows < most ? rows : most);
 }
 
 static void choose_words(brume_neighbours *all, brume_adjacency adjacency)

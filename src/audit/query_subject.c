@@ -13,7 +13,7 @@ enum { PAIRS = 6, SHARP = 6, EXAMPLES = 24 };
 
 struct brume_query_subject {
     const brume_question *question;
-    const brume_plan *plan;
+    brume_plan *plan;
     const brume_watch *watch;
     brume_neighbours *neighbours;
     brume_score *score;
@@ -29,18 +29,18 @@ void brume_query_subject_close(brume_query_subject *subject)
 }
 
 /* One answer, unless somebody wants to stop. */
-static brume_status draw(const brume_query_subject *subject, const brume_plan *plan, bool second,
+static brume_status draw(const brume_query_subject *subject, brume_plan *plan, bool second,
                          brume_bits *bits, brume_query_answer **answer, brume_error *error)
 {
     const brume_watch *watch = subject->watch;
     if (watch && watch->stopped(watch->context))
         return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted; nothing was spent");
     brume_engine *engine = brume_neighbours_engine(subject->neighbours, second);
-    return brume_draw_answer(subject->question, plan, engine, bits, answer, error);
+    return brume_draw_answer(subject->question, plan, engine, bits, NULL, answer, error);
 }
 
 /* Examples of one database; `sharp`: with hardly any noise. */
-static brume_status learn(const brume_query_subject *subject, const brume_plan *plan, bool second,
+static brume_status learn(const brume_query_subject *subject, brume_plan *plan, bool second,
                           bool sharp, size_t count, brume_bits *bits, brume_error *error)
 {
     for (size_t i = 0; i < count; i++) {
@@ -54,12 +54,12 @@ static brume_status learn(const brume_query_subject *subject, const brume_plan *
 }
 
 /* Make a pair and learn its score; *separation says how well it does. */
-static brume_status try_pair(brume_query_subject *subject, const brume_plan *sharp, const char *sql,
+static brume_status try_pair(brume_query_subject *subject, brume_plan *sharp, const char *sql,
                              uint64_t number, brume_bits *bits, double *separation,
                              brume_error *error)
 {
     BRUME_TRY(brume_score_open(&subject->score, error));
-    const brume_plan *plan = subject->plan;
+    brume_plan *plan = subject->plan;
     uint64_t threshold =
         plan->shape.private_keys && plan->price.threshold > 0 ? (uint64_t)plan->price.threshold : 0;
     BRUME_TRY(brume_neighbours_open(subject->question, plan->adjacency, sql, threshold, number,
@@ -72,8 +72,8 @@ static brume_status try_pair(brume_query_subject *subject, const brume_plan *sha
     return BRUME_OK;
 }
 
-brume_status brume_query_subject_open(const brume_question *question, const brume_plan *plan,
-                                      const brume_plan *sharp, const char *sql, brume_bits *bits,
+brume_status brume_query_subject_open(const brume_question *question, brume_plan *plan,
+                                      brume_plan *sharp, const char *sql, brume_bits *bits,
                                       const brume_watch *watch, brume_query_subject **out,
                                       brume_error *error)
 {

@@ -20,9 +20,9 @@ typedef struct brume_query_subject brume_query_subject;
  * BRUME_ECANCELLED, here and in draws, as soon as `watch` (NULL: nobody) says that somebody wants
  * to stop. */
 BRUME_MUST_USE brume_status brume_query_subject_open(const brume_question *question,
-                                                     const brume_plan *plan,
-                                                     const brume_plan *sharp, const char *sql,
-                                                     brume_bits *bits, const brume_watch *watch,
+                                                     brume_plan *plan, brume_plan *sharp,
+                                                     const char *sql, brume_bits *bits,
+                                                     const brume_watch *watch,
                                                      brume_query_subject **out, brume_error *error);
 void brume_query_subject_close(brume_query_subject *subject);
 

@@ -10,6 +10,8 @@
  *   version   {"dataset","data_version"}: until schema 3
  *   reserve   {"charges":[{"dataset","price","filter"}],"sql","typed","events","answer_key"};
  *             "typed" since schema 3
+ *   note      {"reservation","answer_key","answer_hash"}: a part of what an open reservation
+ *             releases, recorded before the rest is drawn
  *   commit    {"reservation","answer_hash"}
  *   fail      {"reservation","reason"}
  *   progress  {"reservation","asked","hits"}: how far an open stream of questions came

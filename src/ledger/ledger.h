@@ -45,7 +45,7 @@
 #include <jansson.h>
 
 #include <brume/adjacency.h>
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 #include <brume/status.h>
 
 typedef struct brume_ledger brume_ledger;
@@ -179,7 +179,6 @@ typedef struct brume_reservation {
     const char *typed;    /* as it was typed; NULL: nothing else than `sql` */
     const json_t *events; /* what will be released: mechanisms and parameters, for third parties */
     const char *answer_key; /* see brume_ledger_recall */
-    uint64_t *number; /* gets the reservation's number once it is durable; NULL: nobody asks */
 } brume_reservation;
 
 /* Whether a public table (`price` is not read) is still no other dataset's data, without charging
@@ -187,6 +186,12 @@ typedef struct brume_reservation {
 BRUME_MUST_USE brume_status brume_ledger_check_public(brume_ledger *ledger,
                                                       const brume_ledger_charge *table,
                                                       brume_error *error);
+
+/* May these marks be of a table that is public? EPOLICY if a protected dataset has one of them.
+ * Reads only, and takes no lock: for what is read before anything is charged. */
+BRUME_MUST_USE brume_status brume_ledger_look_public(brume_ledger *ledger,
+                                                     const brume_ledger_charge *table,
+                                                     brume_error *error);
 
 /* Charge and record. *id names the reservation. On failure nothing is charged.
  * Errors: BRUME_EBUDGET does not fit; BRUME_EPOLICY over the cap, datasets of different adjacency,
@@ -199,6 +204,12 @@ BRUME_MUST_USE brume_status brume_ledger_reserve(brume_ledger *ledger,
 /* Record the answer of a reservation, durably. BRUME_EARGUMENT if it is not in state `reserved`. */
 BRUME_MUST_USE brume_status brume_ledger_commit(brume_ledger *ledger, uint64_t id,
                                                 const json_t *answer, brume_error *error);
+
+/* Record a part of what an open reservation releases, durably and under a key of its own, before
+ * the rest of it is drawn: it is not lost when what follows fails, and brume_ledger_recall finds
+ * it. The first one under a key stays. */
+BRUME_MUST_USE brume_status brume_ledger_note(brume_ledger *ledger, uint64_t id, const char *key,
+                                              const json_t *part, brume_error *error);
 
 /* Record that a reservation gave no answer. It stays charged. */
 BRUME_MUST_USE brume_status brume_ledger_fail(brume_ledger *ledger, uint64_t id,

@@ -148,6 +148,20 @@ brume_status brume_ledger_check_public(brume_ledger *ledger, const brume_ledger_
     return status;
 }
 
+brume_status brume_ledger_look_public(brume_ledger *ledger, const brume_ledger_charge *table,
+                                      brume_error *error)
+{
+    bool conflicts = false;
+    brume_mark_list marks = {table->marks, table->mark_count, table->read_mark_count};
+    if (ledger->schema < 3) /* no public marks yet: those of a reservation are checked */
+        return BRUME_OK;
+    BRUME_TRY(brume_mark_is_protected(ledger, &marks, &conflicts, error));
+    return conflicts
+               ? brume_fail(error, BRUME_EPOLICY, "its owner takes it out of one of the two",
+                            "the source of '%s' now has data of another dataset", table->dataset)
+               : BRUME_OK;
+}
+
 brume_status brume_ledger_reserve(brume_ledger *ledger, const brume_reservation *reservation,
                                   uint64_t *id, brume_error *error)
 {
@@ -168,8 +182,6 @@ brume_status brume_ledger_reserve(brume_ledger *ledger, const brume_reservation 
     json_decref(charges);
     if (status == BRUME_OK)
         *id = new_id;
-    if (status == BRUME_OK && reservation->number)
-        *reservation->number = new_id;
     return status;
 }
 
@@ -256,6 +268,44 @@ brume_status brume_ledger_commit(brume_ledger *ledger, uint64_t id, const json_t
     if (!text)
         return out_of_memory(error);
     brume_status status = end_reservation(ledger, id, text, BRUME_OK, error);
+    free(text);
+    return status;
+}
+
+static brume_status write_note(brume_ledger *ledger, uint64_t id, const char *key, const char *part,
+                               brume_error *error)
+{
+    char hash[BRUME_DIGEST_TEXT];
+    char *answer_key = NULL;
+    uint64_t row = 0;
+    BRUME_TRY(brume_journal_check_head(ledger, error));
+    BRUME_TRY(open_reservation(ledger, id, &answer_key, error));
+    free(answer_key); /* that it is open is all */
+    BRUME_TRY(brume_digest(&part, 1, hash, error));
+    BRUME_TRY(brume_journal_next(ledger, &row, error));
+    json_t *body = json_pack("{s:I,s:s,s:s}", "reservation", (json_int_t)id, "answer_key", key,
+                             "answer_hash", hash);
+    BRUME_TRY(brume_journal_append(ledger, "note", body, error));
+    return brume_store_execute(ledger, error,
+                               "INSERT INTO answer(answer_key, committed, body) VALUES(?1,?2,?3) "
+                               "ON CONFLICT(answer_key) DO NOTHING",
+                               "tit", key, (int64_t)row, part);
+}
+
+brume_status brume_ledger_note(brume_ledger *ledger, uint64_t id, const char *key,
+                               const json_t *part, brume_error *error)
+{
+    char *text = json_dumps(part, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (!text)
+        return out_of_memory(error);
+    brume_status status = brume_store_begin(ledger, error);
+    if (status == BRUME_OK) {
+        status = write_note(ledger, id, key, text, error);
+        if (status == BRUME_OK)
+            status = brume_store_commit(ledger, error);
+        else
+            brume_store_undo(ledger);
+    }
     free(text);
     return status;
 }

@@ -22,6 +22,7 @@ typedef struct replay {
     json_t *reservations; /* id -> {"answer_key","state"} */
     json_t *charges;      /* "id dataset" -> true */
     json_t *answers;      /* key -> {"committed","hash"} */
+    size_t notes;         /* so many of them are parts of an answer */
     char previous[BRUME_DIGEST_TEXT];
     uint64_t rows;
 } replay;
@@ -129,18 +130,38 @@ static brume_status replay_end(replay *all, uint64_t id, const json_t *body, boo
     return BRUME_OK;
 }
 
-static brume_status replay_progress(const replay *all, uint64_t id, const json_t *body,
-                                    brume_error *error)
+/* The reservation that a row speaks of, if it is open; else NULL. */
+static const json_t *open_reservation(const replay *all, const json_t *body)
 {
     char key[24];
     snprintf(key, sizeof key, "%lld",
              (long long)json_integer_value(json_object_get(body, "reservation")));
     const json_t *reservation = json_object_get(all->reservations, key);
-    if (!reservation || strcmp(text_of(reservation, "state"), "reserved") != 0 ||
-        !json_is_integer(json_object_get(body, "asked")) ||
+    return reservation && strcmp(text_of(reservation, "state"), "reserved") == 0 ? reservation
+                                                                                 : NULL;
+}
+
+static brume_status replay_progress(const replay *all, uint64_t id, const json_t *body,
+                                    brume_error *error)
+{
+    if (!open_reservation(all, body) || !json_is_integer(json_object_get(body, "asked")) ||
         !json_is_integer(json_object_get(body, "hits")))
         return broken(id, "the progress of a reservation that is not open", error);
     return BRUME_OK;
+}
+
+static brume_status replay_note(replay *all, uint64_t id, const json_t *body, brume_error *error)
+{
+    const char *answer_key = text_of(body, "answer_key"), *hash = text_of(body, "answer_hash");
+    if (!open_reservation(all, body) || !answer_key || !hash)
+        return broken(id, "a note on a reservation that is not open", error);
+    if (json_object_get(all->answers, answer_key))
+        return BRUME_OK;
+    all->notes++;
+    return set(all->answers, answer_key,
+               json_pack("{s:I,s:s}", "committed", (json_int_t)id, "hash", hash))
+               ? BRUME_OK
+               : broken(id, "out of memory", error);
 }
 
 static brume_status replay_version(replay *all, uint64_t id, const json_t *body, brume_error *error)
@@ -212,6 +233,8 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
         status = replay_end(all, row->id, body, row->kind[0] == 'c', error);
     else if (strcmp(row->kind, "progress") == 0)
         status = replay_progress(all, row->id, body, error);
+    else if (strcmp(row->kind, "note") == 0)
+        status = replay_note(all, row->id, body, error);
     else if (strcmp(row->kind, "version") == 0)
         status = replay_version(all, row->id, body, error);
     else if (strcmp(row->kind, "amend") == 0)
@@ -248,7 +271,8 @@ typedef brume_status (*compare_row)(const replay *all, sqlite3_stmt *row, brume_
 
 static brume_status differs(const char *table, brume_error *error)
 {
-    return brume_fail(error, BRUME_EDAMAGED, "somebody changed the ledger beside its journal",
+    return brume_fail(error, BRUME_EDAMAGED,
+                      "somebody changed a table of the ledger without its journal",
                       "the table of %s is not what the journal says", table);
 }
 
@@ -366,7 +390,7 @@ static brume_status verify_snapshot(brume_ledger *ledger, replay *all, brume_err
 
 brume_status brume_verify_now(brume_ledger *ledger, brume_ledger_report *report, brume_error *error)
 {
-    replay all = {json_object(), json_object(), json_object(), json_object(), "", 0};
+    replay all = {json_object(), json_object(), json_object(), json_object(), 0, "", 0};
     brume_status status = BRUME_OK;
     if (!all.datasets || !all.reservations || !all.charges || !all.answers)
         status = brume_fail(error, BRUME_EMEMORY, NULL, "verifying the ledger: out of memory");
@@ -375,7 +399,7 @@ brume_status brume_verify_now(brume_ledger *ledger, brume_ledger_report *report,
     if (status == BRUME_OK)
         *report = (brume_ledger_report){all.rows, json_object_size(all.datasets),
                                         json_object_size(all.reservations),
-                                        json_object_size(all.answers)};
+                                        json_object_size(all.answers) - all.notes};
     json_decref(all.datasets);
     json_decref(all.reservations);
     json_decref(all.charges);

@@ -2,12 +2,12 @@
  */
 #include "check.h"
 
-#include <brume/filter.h>
-#include <brume/method.h>
+#include <brume/account/filter.h>
+#include <brume/account/method.h>
 
 #include "accountant/check/audit.h"
 #include "accountant/random_mixture.h"
-#include <brume/diagnostics.h>
+#include <brume/account/diagnostics.h>
 
 #include "accountant/solve/solve.h"
 #include "accountant/exact/one_sampled_gaussian.h"

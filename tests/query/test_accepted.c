@@ -94,11 +94,11 @@ static brume_payment random_payment(nasty_random *random, const setting *s)
     static const char *const deltas[] = {NULL, NULL, "1e-6", "1e-300", "0.01"};
     size_t usual = nasty_below(random, 2) ? 3 : 10;
     const char *price = prices[nasty_below(random, usual)];
-    brume_payment payment = {price, NULL, NULL};
+    brume_payment payment = {.epsilon = price};
     if (s->rule != BRUME_RULE_PURE)
         payment.delta = deltas[nasty_below(random, 5)];
     if (s->rule == BRUME_RULE_CONCENTRATED && nasty_below(random, 2))
-        payment = (brume_payment){NULL, payment.delta, price};
+        payment = (brume_payment){.delta = payment.delta, .rho = price};
     return payment;
 }
 
@@ -197,7 +197,7 @@ static void hundreds_of_aggregates_are_answered_or_refused_for_nothing(void **st
                      .adjacency = BRUME_ADD_REMOVE};
         for (int e = 0; e < 2; e++) {
             char path[96];
-            brume_payment payment = {"1", NULL, NULL};
+            brume_payment payment = {.epsilon = "1"};
             brume_ledger *ledger = open_ledger(&s, e == 1, path);
             for (size_t i = 0; i < kinds; i++) {
                 tally count = {0, 0};

@@ -40,7 +40,7 @@ static void open_clinic(registered *all, int without, uint64_t seed)
 static json_t *ask(registered *all, const char *sql, const char *epsilon, const char *delta)
 {
     brume_error error = {0};
-    brume_payment payment = {epsilon, delta, NULL};
+    brume_payment payment = {.epsilon = epsilon, .delta = delta};
     json_t *answer = NULL;
     assert_ok(ask_json(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error));
     return answer;
@@ -141,10 +141,11 @@ static void explaining_spends_nothing_and_says_what_asking_charges(void **state)
     brume_error error = {0};
     open_clinic(&all, -1, 14);
     const char *sql = "SELECT age, COUNT(*) FROM visits GROUP BY age";
-    brume_payment payment = {"0.5", "1e-5", NULL};
-    json_t *plan = NULL;
+    /* with a typed limit nothing is left to be chosen between explaining and asking */
+    brume_payment payment = {.epsilon = "0.5", .delta = "1e-5", .limits = {"2"}, .limit_count = 1};
+    json_t *plan = NULL, *answer = NULL;
     assert_ok(brume_explain(all.ledger, sql, &payment, NULL, &plan, &error));
-    json_t *answer = ask(&all, sql, "0.5", "1e-5");
+    assert_ok(ask_json(all.ledger, sql, &payment, NULL, all.bits, NULL, &answer, &error));
     assert_true(json_equal(json_object_get(plan, "cost"), json_object_get(answer, "cost")));
     json_t *measures = json_object_get(plan, "plan");
     size_t index;
@@ -190,7 +191,7 @@ static void refusals_are_the_same_on_neighbouring_tables(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         for (size_t p = 0; p < sizeof payments / sizeof *payments; p++) {
             brume_error a = {0}, b = {0};
-            brume_payment payment = {payments[p], NULL, NULL};
+            brume_payment payment = {.epsilon = payments[p]};
             json_t *answer = NULL;
             brume_status first =
                 ask_json(one.ledger, refused[i], &payment, NULL, one.bits, NULL, &answer, &a);
@@ -216,7 +217,7 @@ static void no_price_trick_gets_an_answer(void **state)
     brume_error error = {0};
     open_clinic(&all, -1, 16);
     for (size_t i = 0; i < sizeof prices / sizeof *prices; i++) {
-        brume_payment payment = {prices[i], NULL, NULL};
+        brume_payment payment = {.epsilon = prices[i]};
         json_t *answer = NULL;
         brume_status status = ask_json(all.ledger, "SELECT COUNT(*) FROM visits", &payment, NULL,
                                        all.bits, NULL, &answer, &error);
@@ -306,7 +307,7 @@ static void keys_alone_are_selected_at_a_lower_price_than_counts(void **state)
     registered all;
     brume_error error = {0};
     open_clinic(&all, -1, 19);
-    brume_payment payment = {"1", "1e-6", NULL};
+    brume_payment payment = {.epsilon = "1", .delta = "1e-6"};
     json_t *alone = NULL, *counted = NULL;
     assert_ok(brume_explain(all.ledger, "SELECT DISTINCT age % 3 FROM visits", &payment, NULL,
                             &alone, &error));
@@ -338,7 +339,7 @@ static void a_vanished_source_gives_an_error_and_no_answer(void **state)
     registered all;
     brume_error error = {0};
     open_clinic(&all, -1, 17);
-    brume_payment payment = {"1", NULL, NULL};
+    brume_payment payment = {.epsilon = "1"};
     json_t *answer = NULL;
     unlink(all.csv);
     assert_fails(ask_json(all.ledger, "SELECT COUNT(*) FROM visits", &payment, NULL, all.bits, NULL,

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "ask_json.h"
 #include "query/release/draw.h"
@@ -98,7 +98,7 @@ static void groups_and_measures_get_the_samplers_noise_each_its_own(void **state
         registered all;
         open_wards(&all, cases[c].rule, 40 + c);
         brume_bits *same = brume_tape_open_seeded(40 + c);
-        brume_payment payment = {"0.5", cases[c].delta, NULL};
+        brume_payment payment = {.epsilon = "0.5", .delta = cases[c].delta};
         json_t *answer = NULL;
         assert_ok(ask_json(all.ledger, "SELECT ward, COUNT(*), SUM(age) FROM t GROUP BY ward",
                            &payment, NULL, all.bits, NULL, &answer, &error));
@@ -144,7 +144,7 @@ static void the_mode_is_the_value_of_most_units_whatever_stands_first(void **sta
     assert_ok(brume_policy_set_unit(policy, "person", &error));
     policy->max_rows = 1;
     registered_enter(all.ledger, policy, &terms);
-    brume_payment payment = {"2", "1e-9", NULL};
+    brume_payment payment = {.epsilon = "2", .delta = "1e-9"};
     json_t *answer = NULL;
     assert_ok(ask_json(all.ledger, "SELECT MODE() WITHIN GROUP (ORDER BY drug) FROM t", &payment,
                        NULL, all.bits, NULL, &answer, &error));

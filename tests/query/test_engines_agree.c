@@ -148,7 +148,7 @@ static void compare_answers(uint64_t max_groups, uint64_t max_rows)
         ledgers[from] = open_registered(from, max_groups, max_rows, paths[from]);
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
         json_t *answers[2] = {NULL, NULL};
-        brume_payment payment = {"2", "1e-4", NULL};
+        brume_payment payment = {.epsilon = "2", .delta = "1e-4"};
         for (int from = 0; from < 2; from++) {
             brume_bits *bits = brume_tape_open_seeded(100 + i);
             if (ask_json(ledgers[from], questions[i], &payment, NULL, bits, NULL, &answers[from],
@@ -187,7 +187,7 @@ static void another_tape_gives_another_answer(void **state)
     brume_error error = {0};
     char path[96];
     json_t *answers[2] = {NULL, NULL};
-    brume_payment payment = {"1", "1e-4", NULL};
+    brume_payment payment = {.epsilon = "1", .delta = "1e-4"};
     for (int turn = 0; turn < 2; turn++) {
         brume_ledger *ledger = open_registered(SERVER, 8, 8, path);
         brume_bits *bits = brume_tape_open_seeded((uint64_t)turn + 1);
@@ -209,7 +209,7 @@ static void a_server_that_is_down_answers_nothing_and_the_ledger_holds(void **st
     brume_error error = {0};
     char path[96];
     json_t *answer = NULL;
-    brume_payment payment = {"1", "1e-4", NULL};
+    brume_payment payment = {.epsilon = "1", .delta = "1e-4"};
     brume_ledger *ledger = open_registered(SERVER, 8, 8, path);
     brume_bits *bits = brume_tape_open_seeded(7);
     const char *postmaster = getenv("BRUME_TEST_POSTMASTER");

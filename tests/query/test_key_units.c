@@ -57,7 +57,7 @@ static void a_key_of_one_unit_stays_hidden_however_many_rows_it_has(void **state
     registered all;
     open_table(&all, 31);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        brume_payment payment = {cases[i].epsilon, "1e-12", NULL};
+        brume_payment payment = {.epsilon = cases[i].epsilon, .delta = "1e-12"};
         json_t *answer = NULL;
         assert_ok(
             ask_json(all.ledger, cases[i].sql, &payment, NULL, all.bits, NULL, &answer, &error));
@@ -81,7 +81,7 @@ static void a_value_of_one_unit_is_no_mode_however_many_rows_it_has(void **state
     (void)state;
     registered all;
     open_table(&all, 32);
-    brume_payment payment = {"10", "1e-12", NULL};
+    brume_payment payment = {.epsilon = "10", .delta = "1e-12"};
     json_t *answer = NULL;
     assert_ok(ask_json(all.ledger,
                        "SELECT MODE() WITHIN GROUP (ORDER BY ward) FROM visits WHERE person = "
@@ -100,7 +100,7 @@ static void the_mode_of_a_declared_column_is_the_value_at_its_place(void **state
     (void)state;
     registered all;
     open_table(&all, 33);
-    brume_payment payment = {"800", NULL, NULL};
+    brume_payment payment = {.epsilon = "800"};
     static const struct {
         const char *sql;
         int mode;
@@ -141,7 +141,7 @@ static void sums_of_the_engine_reach_their_groups(void **state)
     assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
     assert_ok(brume_policy_set_domain(policy, "ward", wards, 3, &error));
     registered_enter(all.ledger, policy, &terms);
-    brume_payment payment = {"5000", NULL, NULL};
+    brume_payment payment = {.epsilon = "5000"};
     json_t *answer = NULL;
     assert_ok(ask_json(all.ledger,
                        "SELECT ward, COUNT(*), SUM(age), VAR_POP(age) FROM rows GROUP BY ward",

@@ -147,8 +147,8 @@ struct brume_atom_sum {
     size_t count;
     double floor_; /* masses below count for nothing, and are missed */
     double missed, mass_error, place_error, reach;
-    brume_few few[2]; /* the Laplace draws, their parameters moved to either side */
-    bool sampled;     /* then one draw of a subsampled Gaussian instead, likewise */
+    brume_few_laplace few[2]; /* the Laplace draws, their parameters moved to either side */
+    bool sampled;             /* then one draw of a subsampled Gaussian instead, likewise */
     brume_sampled_draw draws[2];
 };
 
@@ -229,8 +229,8 @@ brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double 
     double depth = 46 - log(delta), above = 0, work = 0;
     sum->floor_ = exp(-depth);
     brume_masses combs[MOST_LAWS] = {{0}};
-    bool alive = brume_few_open(laws, count, BRUME_LOWER_SIDE, &sum->few[0]) &&
-                 brume_few_open(laws, count, BRUME_UPPER_SIDE, &sum->few[1]) &&
+    bool alive = brume_few_laplace_open(laws, count, BRUME_LOWER_SIDE, &sum->few[0]) &&
+                 brume_few_laplace_open(laws, count, BRUME_UPPER_SIDE, &sum->few[1]) &&
                  (!sampled || take_sampled(sum, laws, count, sampled));
     sum->place = calloc(2, sizeof *sum->place);
     alive = alive && sum->place;
@@ -320,18 +320,20 @@ BRUME_PATHS(static, far_sum, (const double *mass, const double *less, size_t cou
             (mass, less, count, out))
 
 /* The atoms beside Laplaces: those of one block that are not all far above or far below epsilon. */
-static void add_near(const brume_atom_sum *sum, const brume_few *few, size_t from, size_t count,
-                     double at, const double *less, long double *value, long double *error)
+static void add_near(const brume_atom_sum *sum, const brume_few_laplace *few, size_t from,
+                     size_t count, double at, const double *less, long double *value,
+                     long double *error)
 {
     for (size_t j = 0; j < count; j++) {
         double x = sum->place[from + j] - at, one = 0;
-        double term = x >= few->top ? (x > 0 ? -less[j] : 0) : brume_few_value(few, x, &one);
+        double term = x >= few->top ? (x > 0 ? -less[j] : 0)
+                                    : brume_few_laplace_value(few, x, &one);
         *value += sum->mass[from + j] * term;
         *error += sum->mass[from + j] * one;
     }
 }
 
-static void add_atoms(const brume_atom_sum *sum, const brume_few *few, double at,
+static void add_atoms(const brume_atom_sum *sum, const brume_few_laplace *few, double at,
                       long double *value, long double *error)
 {
     double minus[BLOCK], less[BLOCK], least, most, part;
@@ -352,7 +354,7 @@ static void add_atoms(const brume_atom_sum *sum, const brume_few *few, double at
 
 double brume_atom_sum_delta(const brume_atom_sum *sum, double epsilon, brume_side side)
 {
-    const brume_few *few = &sum->few[side == BRUME_UPPER_SIDE];
+    const brume_few_laplace *few = &sum->few[side == BRUME_UPPER_SIDE];
     /* places are off by place_error, their sums and x by a unit each: all move epsilon, which
      * delta falls with */
     double moved = 1.01 * (sum->place_error + 4 * unit * (sum->reach + few->top + fabs(epsilon)));

@@ -35,31 +35,31 @@ bool brume_pattern_shape(const brume_law *law, double *unit, slong *step, double
 static void sampled_pure_draw(arb_poly_t poly, arb_t normal, arb_t scale, arb_t centre,
                               const brume_law *law, int direction, slong precision)
 {
-    arb_t lean, x;
-    arb_init(lean);
+    arb_t log_odds, x;
+    arb_init(log_odds);
     arb_init(x);
     double e = brume_parameter_moved(law->source.a, direction);
     double rate = fmin(1, brume_parameter_moved(law->source.rate, direction));
     brume_sampled_places(scale, centre, e, rate, law->reversed, precision);
-    arb_set_d(lean, e); /* twice the lean: e, or 2w - e */
+    arb_set_d(log_odds, e); /* twice the log_odds: e, or 2w - e */
     if (!law->reversed) {
-        arb_sub(lean, scale, lean, precision);
-        arb_add(lean, lean, scale, precision);
+        arb_sub(log_odds, scale, log_odds, precision);
+        arb_add(log_odds, log_odds, scale, precision);
     }
-    arb_neg(lean, lean);
-    arb_exp(x, lean, precision); /* the upper atom has mass 1/(1 + e^{-2 lean}), */
+    arb_neg(log_odds, log_odds);
+    arb_exp(x, log_odds, precision); /* the upper atom has mass 1/(1 + e^{-2 log_odds}), */
     arb_add_ui(x, x, 1, precision);
     arb_add(normal, scale, centre, precision);
     arb_mul_2exp_si(normal, normal, -1);
     arb_neg(normal, normal);
     arb_exp(normal, normal, precision);
     arb_div(normal, normal, x, precision); /* and the weight P[h] e^{-h/2}; */
-    arb_add(lean, lean, scale, precision);
-    arb_exp(x, lean, precision); /* the other's over it is e^{-2 lean + w} */
+    arb_add(log_odds, log_odds, scale, precision);
+    arb_exp(x, log_odds, precision); /* the other's over it is e^{-2 log_odds + w} */
     arb_poly_zero(poly);
     arb_poly_set_coeff_si(poly, 0, 1);
     arb_poly_set_coeff_arb(poly, 1, x);
-    arb_clear(lean);
+    arb_clear(log_odds);
     arb_clear(x);
 }
 

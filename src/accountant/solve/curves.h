@@ -11,7 +11,7 @@
 #ifndef BRUME_ACCOUNTANT_SOLVE_CURVES_H
 #define BRUME_ACCOUNTANT_SOLVE_CURVES_H
 
-#include <brume/diagnostics.h>
+#include <brume/account/diagnostics.h>
 
 #include "accountant/renyi/renyi.h"
 #include "accountant/solve/merge_terms.h"

@@ -1,6 +1,6 @@
 /* The methods, side by side. Promise: every bound is sound and rounded up; a method that does not
  * apply to a term is refused, never replaced by another. */
-#include <brume/method.h>
+#include <brume/account/method.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * The claim is the charge that the ledger would take. */
 #include "cli/audit/audit.h"
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "audit/query_subject.h"
 #include "cli/query/ask.h"
@@ -38,7 +38,7 @@ static brume_status pay_all(const brume_question *question, char whole[BRUME_DEC
 }
 
 /* What the charge promises: epsilon, rounded up, at delta. */
-static brume_status read_claim(const brume_plan *plan, brume_audited *a, brume_error *error)
+static brume_status read_claim(brume_plan *plan, brume_audited *a, brume_error *error)
 {
     a->delta = brume_decimal_upper(&plan->charge.delta);
     if (plan->rule != BRUME_RULE_CONCENTRATED) {
@@ -56,16 +56,17 @@ static brume_status read_claim(const brume_plan *plan, brume_audited *a, brume_e
 }
 
 /* The same question at a price that leaves hardly any noise. */
-static brume_status plan_sharply(const brume_question *question, const brume_plan *plan,
-                                 brume_plan **out, brume_error *error)
+static brume_status plan_sharply(const brume_question *question, brume_plan *plan, brume_plan **out,
+                                 brume_error *error)
 {
     bool concentrated = plan->rule == BRUME_RULE_CONCENTRATED;
-    brume_payment high = {concentrated ? NULL : "200", plan->delta[0] ? plan->delta : NULL,
-                          concentrated ? "5000" : NULL};
+    brume_payment high = {.epsilon = concentrated ? NULL : "200",
+                          .delta = plan->delta[0] ? plan->delta : NULL,
+                          .rho = concentrated ? "5000" : NULL};
     return brume_query_plan_make(question->query, question->tables, &high, out, error);
 }
 
-static brume_status audit(brume_call *call, const brume_question *question, const brume_plan *plan,
+static brume_status audit(brume_call *call, const brume_question *question, brume_plan *plan,
                           const char *sql, brume_audited *a, brume_error *error)
 {
     brume_bits *bits = NULL;

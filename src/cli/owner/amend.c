@@ -14,11 +14,22 @@
 static const struct {
     const char *option, *word;
 } amendable[] = {
-    {"columns", "columns"}, {"delimiter", "lines"}, {"quote", "lines"},
-    {"no-header", "lines"}, {"multiline", "lines"}, {"unit", "unit"},
-    {"bounds", "bounds"},   {"domain", "domains"},  {"max-groups", "limits"},
-    {"max-rows", "limits"}, {"timeout", "timeout"}, {"estimate-bias", "bias"},
-    {"budget", "budget"},   {"cap", "cap"},         {"data-version", "data version"},
+    {"columns", "columns"},
+    {"delimiter", "lines"},
+    {"quote", "lines"},
+    {"no-header", "lines"},
+    {"multiline", "lines"},
+    {"unit", "unit"},
+    {"bounds", "bounds"},
+    {"domain", "domains"},
+    {"max-groups", "limits"},
+    {"max-rows", "limits"},
+    {"limits", "limits"},
+    {"timeout", "timeout"},
+    {"estimate-bias", "bias"},
+    {"budget", "budget"},
+    {"cap", "cap"},
+    {"data-version", "data version"},
 };
 enum { AMENDABLE = sizeof amendable / sizeof *amendable };
 
@@ -52,8 +63,8 @@ static brume_status fixed(const char *what, const char *name, const char *is, br
 static brume_status check_fixed(const brume_call *call, const brume_dataset *dataset,
                                 const brume_policy *before, brume_error *error)
 {
-    static const char *const protecting[] = {"unit",     "budget",        "cap",    "max-groups",
-                                             "max-rows", "estimate-bias", "timeout"};
+    static const char *const protecting[] = {"unit",     "budget",        "cap",     "max-groups",
+                                             "max-rows", "estimate-bias", "timeout", "limits"};
     const char *rule = brume_call_text(call, "rule"), *word = brume_call_text(call, "adjacency");
     const char *own_rule = brume_rule_word(dataset->filter.rule);
     const char *own_word = brume_adjacency_word(dataset->adjacency);
@@ -77,6 +88,7 @@ static brume_status keep_declarations(const brume_call *call, const brume_policy
     policy->is_public = before->is_public;
     policy->max_groups = before->max_groups;
     policy->max_rows = before->max_rows;
+    policy->limits_fixed = before->limits_fixed;
     policy->timeout = before->timeout;
     if (before->bias_share)
         BRUME_TRY(brume_policy_set_bias_share(policy, before->bias_share, error));

@@ -111,11 +111,34 @@ static brume_status declare_domain(const brume_call *call, size_t index, brume_p
     return status;
 }
 
+static void write_ceiling(FILE *out, const char *name, uint64_t ceiling, const char *meaning)
+{
+    if (ceiling)
+        fprintf(out, "  %s  %llu   (%s)\n", name, (unsigned long long)ceiling, meaning);
+    else
+        fprintf(out, "  %s  no ceiling   (%s)\n", name, meaning);
+}
+
+void brume_write_ceilings(FILE *out, uint64_t max_groups, uint64_t max_rows, bool fixed)
+{
+    write_ceiling(out, "max groups", max_groups, "groups that one unit may be in");
+    write_ceiling(out, "max rows  ", max_rows, "rows of one unit in a group");
+    if (fixed)
+        fprintf(out, "  limits      fixed   (the ceilings are the limits)\n");
+}
+
+const char *const brume_limits_words[] = {"chosen", "fixed", NULL};
+
 brume_status brume_declare_policy(const brume_call *call, brume_policy *policy, brume_error *error)
 {
     policy->max_groups = brume_call_count(call, "max-groups", policy->max_groups);
     policy->max_rows = brume_call_count(call, "max-rows", policy->max_rows);
     policy->timeout = brume_call_real(call, "timeout", policy->timeout);
+    if (brume_call_text(call, "limits"))
+        policy->limits_fixed = strcmp(brume_call_text(call, "limits"), "fixed") == 0;
+    if (policy->limits_fixed && (!policy->max_groups || !policy->max_rows))
+        return brume_fail(error, BRUME_EARGUMENT, "give --max-groups and --max-rows as well",
+                          "fixed limits need ceilings");
     if (brume_call_text(call, "estimate-bias"))
         BRUME_TRY(
             brume_policy_set_bias_share(policy, brume_call_text(call, "estimate-bias"), error));

@@ -39,19 +39,27 @@
         .name = "multiline", .type = BRUME_OPTION_FLAG,                                            \
         .help = "CSV: a quoted field may hold line ends; then one row may hide others"             \
     }
+/* "chosen" or "fixed": how limits come about. */
+extern const char *const brume_limits_words[];
 #define BRUME_POLICY_OPTIONS                                                                       \
     {.name = "max-groups",                                                                         \
      .type = BRUME_OPTION_COUNT,                                                                   \
      .argument = "G",                                                                              \
      .least = 1,                                                                                   \
      .most = 1 << 26,                                                                              \
-     .help = "groups of a query that one unit may be in; 1 unless said"},                          \
+     .help = "ceiling: groups of a query that one unit may be in; none unless said"},              \
         {.name = "max-rows",                                                                       \
          .type = BRUME_OPTION_COUNT,                                                               \
          .argument = "R",                                                                          \
          .least = 1,                                                                               \
          .most = 4294967295.0,                                                                     \
-         .help = "rows of one unit that count in a group; 1 unless said"},                         \
+         .help = "ceiling: rows of one unit that may count in a group; none unless said"},         \
+        {.name = "limits",                                                                         \
+         .type = BRUME_OPTION_CHOICE,                                                              \
+         .argument = "HOW",                                                                        \
+         .choices = brume_limits_words,                                                            \
+         .help = "chosen: each query chooses its limits privately, up to the ceilings (unless "    \
+                 "said); fixed: the ceilings are the limits"},                                     \
         {.name = "bounds",                                                                         \
          .type = BRUME_OPTION_TEXT,                                                                \
          .argument = "COLUMN=LO..HI",                                                              \
@@ -130,5 +138,8 @@ json_t *brume_format_to_json(const char *options);
 /* What the owner should know of the source: sentences, as a JSON array; NULL if memory is out. */
 json_t *brume_source_warnings(const brume_description *description, bool is_public);
 void brume_write_warnings(const brume_call *call, const json_t *warnings);
+
+/* The ceilings on what one unit may have, a line each; 0 is none. */
+void brume_write_ceilings(FILE *out, uint64_t max_groups, uint64_t max_rows, bool fixed);
 
 #endif

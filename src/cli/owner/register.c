@@ -35,8 +35,8 @@ static brume_status declare(const brume_call *call, brume_policy *policy, brume_
 static brume_status check_public(const brume_call *call, brume_error *error)
 {
     static const char *const protecting[] = {
-        "unit",       "budget",   "rule",       "adjacency",     "cap",
-        "max-groups", "max-rows", "new-budget", "estimate-bias", "timeout"};
+        "unit",     "budget",     "rule",          "adjacency", "cap",   "max-groups",
+        "max-rows", "new-budget", "estimate-bias", "timeout",   "limits"};
     bool is_public = brume_call_has(call, "public");
     for (size_t i = 0; is_public && i < sizeof protecting / sizeof *protecting; i++)
         if (brume_call_has(call, protecting[i]))
@@ -65,10 +65,7 @@ static void write_terms(const brume_call *call, const brume_policy *policy,
     }
     fprintf(out, "  unit        %s\n", policy->unit ? policy->unit : "row (every row is a person)");
     fprintf(out, "  adjacency   %s\n", brume_adjacency_word(adjacency));
-    fprintf(out, "  max groups  %llu   (groups that one unit may be in)\n",
-            (unsigned long long)policy->max_groups);
-    fprintf(out, "  max rows    %llu   (rows of one unit in a group)\n",
-            (unsigned long long)policy->max_rows);
+    brume_write_ceilings(out, policy->max_groups, policy->max_rows, policy->limits_fixed);
     fprintf(out, "  budget      epsilon %s%s%s, rule %s\n", typed->epsilon,
             typed->delta ? ", delta " : "", typed->delta ? typed->delta : "",
             brume_rule_word(filter->rule));
@@ -96,15 +93,16 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
     } else if (status == BRUME_OK) {
         status = brume_call_write_json(
             call,
-            json_pack("{s:s,s:s,s:s,s:s?,s:s,s:I,s:I,s:{s:s?,s:s?},s:O,s:o,s:O}", "dataset",
+            json_pack("{s:s,s:s,s:s,s:s?,s:s,s:O,s:O,s:{s:s?,s:s?},s:O,s:o,s:O}", "dataset",
                       brume_call_operand(call, 0), "rule", brume_rule_word(filter->rule),
                       "adjacency", brume_adjacency_word(adjacency), "unit",
                       policy->is_public ? NULL
                       : policy->unit    ? policy->unit
                                         : "row",
-                      "source", policy->location, "max_groups", (json_int_t)policy->max_groups,
-                      "max_rows", (json_int_t)policy->max_rows, "budget", "epsilon", typed->epsilon,
-                      "delta", typed->delta, "columns", json_object_get(json, "columns"), "format",
+                      "source", policy->location, "max_groups", json_object_get(json, "max_groups"),
+                      "max_rows", json_object_get(json, "max_rows"), "budget", "epsilon",
+                      typed->epsilon, "delta", typed->delta, "columns",
+                      json_object_get(json, "columns"), "format",
                       brume_format_to_json(policy->options), "warnings", warnings),
             error);
     }

@@ -33,10 +33,9 @@ static void write_terms(brume_call *call, const brume_dataset *dataset, const js
 {
     FILE *out = call->out;
     fprintf(out, "  adjacency   %s\n", brume_adjacency_word(dataset->adjacency));
-    fprintf(out, "  max groups  %lld\n",
-            (long long)json_integer_value(json_object_get(policy, "max_groups")));
-    fprintf(out, "  max rows    %lld\n",
-            (long long)json_integer_value(json_object_get(policy, "max_rows")));
+    brume_write_ceilings(out, (uint64_t)json_integer_value(json_object_get(policy, "max_groups")),
+                         (uint64_t)json_integer_value(json_object_get(policy, "max_rows")),
+                         json_object_get(policy, "limits") != NULL);
     fprintf(out, "  budget      epsilon %s, delta %s, rule %s\n",
             brume_shortest(brume_decimal_nearest(&dataset->filter.epsilon)).text,
             brume_shortest(brume_decimal_nearest(&dataset->filter.delta)).text,

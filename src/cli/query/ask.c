@@ -7,8 +7,13 @@
 
 brume_payment brume_call_payment(const brume_call *call)
 {
-    return (brume_payment){brume_call_text(call, "epsilon"), brume_call_text(call, "delta"),
-                           brume_call_text(call, "rho")};
+    brume_payment payment = {.epsilon = brume_call_text(call, "epsilon"),
+                             .delta = brume_call_text(call, "delta"),
+                             .rho = brume_call_text(call, "rho")};
+    size_t typed = brume_call_times(call, "limit");
+    for (size_t i = 0; i < typed && i < BRUME_TYPED_LIMITS; i++)
+        payment.limits[payment.limit_count++] = brume_call_text_at(call, "limit", i);
+    return payment;
 }
 
 bool brume_call_target(const brume_call *call, brume_target *target)
@@ -23,6 +28,9 @@ bool brume_call_target(const brume_call *call, brume_target *target)
 brume_status brume_call_check_price(const brume_call *call, brume_error *error)
 {
     brume_target target;
+    if (brume_call_times(call, "limit") > BRUME_TYPED_LIMITS)
+        return brume_fail(error, BRUME_EARGUMENT, "ask in several queries",
+                          "'--limit' is given more than %d times", BRUME_TYPED_LIMITS);
     bool typed = brume_call_has(call, "epsilon") || brume_call_has(call, "rho");
     if (typed && brume_call_target(call, &target))
         return brume_fail(error, BRUME_EARGUMENT,

@@ -20,6 +20,13 @@
         .help = "the price under the rule concentrated"                                            \
     }
 
+/* --limit. */
+#define BRUME_LIMIT_OPTION                                                                         \
+    {                                                                                              \
+        .name = "limit", .type = BRUME_OPTION_TEXT, .argument = "[COLUMN=]T", .repeated = true,    \
+        .help = "what one unit may add to a count or sum at most; chosen privately unless said"    \
+    }
+
 /* --within, --within-rank, --confidence, --joint, --at-least. */
 #define BRUME_TARGET_OPTIONS                                                                       \
     {.name = "within",                                                                             \

@@ -48,8 +48,10 @@ static void write_measure(brume_table *table, const json_t *one, bool private_ke
     const json_t *rank = json_object_get(one, "rank_error_95");
     scale = scale ? scale : json_object_get(one, "sigma");
     scale = scale ? scale : json_object_get(one, "rate");
+    const json_t *sensitivity = json_object_get(one, "sensitivity");
+    bool is_open = json_is_null(sensitivity); /* its limit is still to be chosen */
     brume_table_cell(table, "%s",
-                     brume_rounded_up(json_number_value(json_object_get(one, "sensitivity"))).text);
+                     is_open ? "by limit" : brume_rounded_up(json_number_value(sensitivity)).text);
     brume_table_cell(table, "%s", json_string_value(json_object_get(one, "mechanism")));
     brume_table_cell(table, "%s", scale ? brume_rounded_up(json_number_value(scale)).text : "");
     if (rank)
@@ -108,6 +110,45 @@ static void write_modes(FILE *out, const json_t *plan)
     }
 }
 
+/* "rows: what one unit adds is limited to T, chosen privately; ± 3.3 for T = 1, ± 33 for T = 10
+ * ..." */
+static void write_limit(FILE *out, const json_t *one)
+{
+    static const char *const words[][2] = {{"auto", "chosen privately"},
+                                           {"typed", "as typed"},
+                                           {"policy", "the owner's ceiling"},
+                                           {"ledger", "chosen before, in the ledger"}};
+    const char *statistic = json_string_value(json_object_get(one, "statistic"));
+    const char *chosen = json_string_value(json_object_get(one, "chosen"));
+    const json_t *limit = json_object_get(one, "limit"), *ladder = json_object_get(one, "ladder");
+    const char *how = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        how = strcmp(words[i][0], chosen) == 0 ? words[i][1] : how;
+    if (!how)
+        return; /* nothing to limit: a unit is counted once */
+    char bars[300] = "";
+    for (size_t i = 0, used = 0; i < json_array_size(ladder) && used < sizeof bars; i++) {
+        const json_t *step = json_array_get(ladder, i);
+        used += (size_t)snprintf(
+            bars + used, sizeof bars - used, "%s± %s for %s", i ? ", " : ": ",
+            brume_rounded_up(json_number_value(json_object_get(step, "error_95"))).text,
+            brume_shortest(json_number_value(json_object_get(step, "limit"))).text);
+    }
+    brume_write_sentence(out, "what one unit adds to the %s is limited to %s, %s%s", statistic,
+                         limit ? brume_shortest(json_number_value(limit)).text : "T", how, bars);
+}
+
+static void write_limits(FILE *out, const json_t *explanation)
+{
+    const json_t *list = json_object_get(explanation, "limit_plan");
+    double share =
+        json_number_value(json_object_get(json_object_get(explanation, "limits"), "share"));
+    for (size_t i = 0; i < json_array_size(list); i++)
+        write_limit(out, json_array_get(list, i));
+    if (share > 0)
+        brume_write_sentence(out, "choosing takes %.3g %% of the price", 100 * share);
+}
+
 static brume_status write_text(brume_call *call, const json_t *explanation, brume_error *error)
 {
     FILE *out = call->out;
@@ -126,12 +167,15 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
                              json_is_true(json_object_get(shape, "private_keys")), error));
     fputc('\n', out);
     write_shares(out, json_object_get(explanation, "plan"));
-    brume_write_sentence(
-        out, "one unit counts in at most %lld %s, with at most %lld %s in each",
-        (long long)json_integer_value(json_object_get(shape, "max_groups")),
-        json_integer_value(json_object_get(shape, "max_groups")) == 1 ? "group" : "groups",
-        (long long)json_integer_value(json_object_get(shape, "max_rows")),
-        json_integer_value(json_object_get(shape, "max_rows")) == 1 ? "row" : "rows");
+    if (json_array_size(json_object_get(explanation, "limit_plan")) > 0)
+        write_limits(out, explanation);
+    else
+        brume_write_sentence(
+            out, "one unit counts in at most %lld %s, with at most %lld %s in each",
+            (long long)json_integer_value(json_object_get(shape, "max_groups")),
+            json_integer_value(json_object_get(shape, "max_groups")) == 1 ? "group" : "groups",
+            (long long)json_integer_value(json_object_get(shape, "max_rows")),
+            json_integer_value(json_object_get(shape, "max_rows")) == 1 ? "row" : "rows");
     const json_t *plan = json_object_get(explanation, "plan");
     if (json_object_get(json_array_get(plan, 0), "half_shown_at"))
         brume_write_sentence(
@@ -149,6 +193,9 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
         brume_write_sentence(out, "groups are public: all %lld are answered",
                              (long long)json_integer_value(groups));
     write_modes(out, plan);
+    const json_t *warnings = json_object_get(explanation, "warnings");
+    for (size_t i = 0; i < json_array_size(warnings); i++)
+        brume_write_sentence(out, "warning: %s", json_string_value(json_array_get(warnings, i)));
     const char *unit = json_is_number(rho) ? "rho" : "epsilon";
     brume_write_sentence(
         out, "price: %s %s, delta %s%s (rule %s); nothing was spent", unit,
@@ -186,6 +233,7 @@ static const brume_operand operands[] = {
 static const brume_option options[] = {
     BRUME_PAYMENT_OPTIONS,
     BRUME_TARGET_OPTIONS,
+    BRUME_LIMIT_OPTION,
     {.name = "verbose",
      .type = BRUME_OPTION_FLAG,
      .help = "also what brume understood, which free re-reads are found by"},

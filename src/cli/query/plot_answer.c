@@ -72,7 +72,7 @@ static void fill_panel(chart *c, const brume_query_answer *answer, size_t column
         size_t cell = row * answer->column_count + column;
         const brume_value *value = &answer->values[cell];
         values[row] = value->kind == BRUME_VALUE_NUMBER ? value->number : (double)NAN;
-        errors[row] = answer->errors[cell];
+        errors[row] = brume_query_answer_bar(answer, cell);
         any |= isfinite(values[row]);
     }
     if (any)

@@ -110,6 +110,7 @@ static const brume_option options[] = {
      .help = "read the SQL from a file"},
     BRUME_PAYMENT_OPTIONS,
     BRUME_TARGET_OPTIONS,
+    BRUME_LIMIT_OPTION,
     {.name = "format",
      .type = BRUME_OPTION_CHOICE,
      .argument = "FORMAT",

@@ -96,7 +96,7 @@ static void write_cells(brume_table *table, const brume_query_answer *answer, si
     for (size_t i = 0; i < answer->column_count; i++) {
         size_t cell = row * answer->column_count + i;
         const brume_value *value = &answer->values[cell];
-        double error = answer->errors[cell];
+        double error = brume_query_answer_bar(answer, cell);
         bool is_key = answer->columns[i].is_key, barred = !is_key && !isnan(error);
         if (barred && value->kind == BRUME_VALUE_NUMBER && isfinite(value->number)) {
             write_number(table, value->number, error);
@@ -158,6 +158,21 @@ static void write_extremes(FILE *out, const brume_query_answer *answer)
     }
 }
 
+/* The limits, and what was cut by them. */
+static void write_limits(FILE *out, const brume_query_answer *answer)
+{
+    for (size_t i = 0; i < answer->column_count; i++) {
+        const brume_answer_column *column = &answer->columns[i];
+        if (isnan(column->limit))
+            continue;
+        fprintf(out, "\n%s: one unit adds at most %s", column->name,
+                brume_shortest(column->limit).text);
+        if (column->cut_allowance > 0)
+            fprintf(out, "; by estimate some had %s more together, which the bar allows for",
+                    brume_rounded_up(column->cut_allowance).text);
+    }
+}
+
 static void write_price(FILE *out, const brume_query_answer *answer)
 {
     const brume_answer_price *cost = &answer->cost, *left = &answer->remaining;
@@ -203,7 +218,10 @@ static brume_status write_notes(const brume_call *call, const brume_query_answer
         write_price(notes, answer);
     write_threshold(notes, answer);
     write_extremes(notes, answer);
+    write_limits(notes, answer);
     write_bias(notes, answer);
+    for (size_t i = 0; i < json_array_size(answer->warnings); i++)
+        fprintf(notes, "\nwarning: %s", json_string_value(json_array_get(answer->warnings, i)));
     if (fclose(notes) != 0) {
         free(text);
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");

@@ -31,11 +31,26 @@ static brume_status copy_plan(brume_bounder *bounder, const brume_bound_plan *pl
     return BRUME_OK;
 }
 
+static brume_status lay_out_totals(brume_bounder *bounder, brume_error *error)
+{
+    size_t words = 0;
+    bounder->total_at = calloc(bounder->plan.value_count + 1, sizeof *bounder->total_at);
+    if (!bounder->total_at)
+        return brume_no_memory(error, "the units and groups");
+    for (size_t i = 0; i < bounder->plan.value_count; i++) {
+        bounder->total_at[i] = words;
+        words += bounder->values[i].squares ? 5 : 3;
+    }
+    bounder->total_size = sizeof(total) + words * sizeof(uint64_t);
+    return BRUME_OK;
+}
+
 static brume_status prepare(brume_bounder *bounder, const brume_bound_plan *plan, brume_bits *bits,
                             brume_error *error)
 {
-    if (plan->max_groups < 1 || plan->max_groups > UINT32_C(1) << 26 || plan->max_rows < 1 ||
-        plan->max_rows > UINT32_MAX || plan->value_count > BRUME_BOUND_VALUES)
+    bool cuts = plan->max_groups >= 1 && plan->max_groups <= UINT32_C(1) << 26 &&
+                plan->max_rows >= 1 && plan->max_rows <= UINT32_MAX;
+    if ((!plan->totals && !cuts) || plan->value_count > BRUME_BOUND_VALUES)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "a plan that cannot be bounded");
     uint64_t words[4];
     BRUME_TRY(copy_plan(bounder, plan, error));
@@ -47,6 +62,8 @@ static brume_status prepare(brume_bounder *bounder, const brume_bound_plan *plan
     bounder->measured_size = (bounder->presence + plan->value_count) * sizeof(uint64_t);
     bounder->waiting_size = sizeof(waiting_row) + bounder->measured_size;
     bounder->ranked_size = sizeof(ranked_row) + bounder->measured_size;
+    if (plan->totals)
+        return lay_out_totals(bounder, error);
     if (plan->value_count > 0)
         bounder->data_size = plan->max_rows > 1 ? sizeof(row_heap *) : bounder->measured_size;
     return BRUME_OK;
@@ -110,6 +127,8 @@ void brume_bounder_close(brume_bounder *bounder)
     free_result(bounder);
     brume_dictionary_clear(&bounder->groups);
     free(bounder->group_tokens);
+    free(bounder->total_at);
+    free(bounder->limited);
     free(bounder->key_wires);
     free(bounder->values);
     pthread_rwlock_destroy(&bounder->groups_lock);

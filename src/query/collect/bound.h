@@ -17,6 +17,8 @@
  * 6. Rows may be given by several threads at once. The result is a function of the rows and the key
  *    alone: threads, chunks and shards do not show in it.
  *
+ * 7. Or nothing is cut, and a unit's totals are limited as a whole: totals.h.
+ *
  * Memory: one small record per kept (unit, group) pair and what its kept rows need; buffers of a
  * fixed size for each thread. */
 #ifndef BRUME_QUERY_BOUND_H
@@ -51,6 +53,11 @@ typedef struct brume_bound_plan {
     size_t value_count; /* at most BRUME_BOUND_VALUES */
     const brume_bound_value *values;
     bool closed; /* only the groups given to brume_bounder_declare exist */
+    /* Nothing is cut: the totals of each unit in each group are kept, and limited when their limits
+     * are known (totals.h). max_groups and max_rows are not read. `units` of a group then counts,
+     * with keep_key, the units that keep this group alone, by keyed hash; else all that are in it.
+     */
+    bool totals, keep_key;
 } brume_bound_plan;
 
 typedef struct brume_bounder brume_bounder;
@@ -83,6 +90,8 @@ typedef struct brume_bounded_group {
     const brume_key_value *keys;
     uint64_t units, rows;
     const brume_bounded_value *values;
+    const brume_i128 *limited; /* totals: one sum for each that brume_totals_limit was asked for */
+    uint32_t number;           /* the bounder's own */
 } brume_bounded_group;
 
 /* The groups in the order of their keys (NULL last, numbers by size, text by bytes). They belong to

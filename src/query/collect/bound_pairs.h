@@ -4,6 +4,8 @@
  *   bound_groups.c  keys of groups to numbers and back
  *   bound_shard.c   the units of one shard, their pairs and rows
  *   bound_result.c  exact sums of what was kept
+ *   totals_shard.c  where nothing is cut: the totals of the units of one shard
+ *   totals.c        their norms, and sums of what is left of them under limits
  *
  * Locks, in the order in which they may be taken: a shard's, then the groups'. A worker belongs to
  * one thread while it is taken out of the list of idle ones. */
@@ -91,6 +93,20 @@ typedef struct spare_block {
     struct spare_block *next;
 } spare_block;
 
+/* The totals of a unit in a group; behind it, for each value: the number of those that are there,
+ * their sum (two words) and, where asked for, that of their squares (two words). */
+typedef struct total {
+    uint32_t unit, group; /* the unit's number in its shard */
+    uint64_t rows;
+    uint64_t words[];
+} total;
+
+/* The one group that a unit keeps, where keys are private: that of the least rank. */
+typedef struct kept_key {
+    uint64_t rank;
+    uint32_t group;
+} kept_key;
+
 typedef struct shard {
     pthread_mutex_t lock;
     unit_slot *slots; /* open addressing by the low bits of the unit's hash */
@@ -100,6 +116,14 @@ typedef struct shard {
     size_t slab_bytes; /* in all slabs */
     slab *names;       /* of text units: length (4 bytes) and bytes */
     spare_block *spare[CLASSES];
+    /* totals: */
+    unsigned char *totals; /* `total_count` records of bounder->total_size */
+    size_t total_count, total_room;
+    uint64_t
+        *places; /* open addressing: upper half of the rank, number of the total + 1; 0: free */
+    size_t place_room;
+    kept_key *kept_keys; /* by the number of the unit */
+    size_t kept_room;
 } shard;
 
 /* Rows that wait for one shard. */
@@ -132,6 +156,8 @@ struct brume_bounder {
     brume_hash_key table_key;
     size_t presence; /* words in front of what a row measures */
     size_t measured_size, waiting_size, ranked_size;
+    size_t total_size;            /* of a record of totals */
+    size_t *total_at;             /* where the words of each value begin in it */
     size_t name_size, data_size;  /* in a block: of the pointer to a name; of each pair's data */
     pthread_rwlock_t groups_lock; /* guards the two below */
     brume_dictionary groups;
@@ -149,6 +175,7 @@ struct brume_bounder {
     int64_t **kept;
     uint32_t **breakers;
     uint32_t result_groups;
+    brume_i128 *limited; /* totals: by the result's groups */
 };
 
 static inline int64_t measured_value(const brume_bounder *bounder, const uint64_t *measured,
@@ -217,6 +244,20 @@ void brume_shard_clear(shard *own, const brume_bounder *bounder);
 BRUME_MUST_USE brume_status brume_shard_take(shard *own, brume_bounder *bounder,
                                              const unsigned char *rows, size_t count,
                                              brume_error *error);
+
+/* totals_shard.c: the same where nothing is cut. */
+BRUME_MUST_USE brume_status brume_totals_take(shard *own, brume_bounder *bounder,
+                                              const unsigned char *rows, size_t count,
+                                              brume_error *error);
+void brume_totals_clear(shard *own);
+
+static inline total *total_in(const brume_bounder *bounder, const shard *own, size_t index)
+{
+    return (total *)(void *)(own->totals + index * bounder->total_size);
+}
+
+/* Add up the totals into the result's groups, for brume_bounder_finish. */
+void brume_totals_sum(brume_bounder *bounder);
 
 /* bound_groups.c: number and token of each row's group, from row `first` on, into the worker;
  * NO_GROUP for a row outside a closed domain. */

@@ -179,9 +179,14 @@ brume_status brume_bounder_finish(brume_bounder *bounder, const brume_bounded_gr
         read_keys(bounder, i, &bounder->result_keys[i * keys]);
         bounder->result[i].keys = &bounder->result_keys[i * keys];
         bounder->result[i].values = &bounder->result_values[i * values];
+        bounder->result[i].number = i;
     }
-    visit_pairs(bounder, visit_sum);
-    BRUME_TRY(list_values(bounder, error));
+    if (bounder->plan.totals) {
+        brume_totals_sum(bounder);
+    } else {
+        visit_pairs(bounder, visit_sum);
+        BRUME_TRY(list_values(bounder, error));
+    }
     *count = drop_absent(bounder);
     brume_groups_sort(bounder->result, *count, keys);
     *groups = bounder->result;

@@ -17,9 +17,11 @@ static void set_heap(unsigned char *data, row_heap *heap)
 
 void brume_shard_clear(shard *own, const brume_bounder *bounder)
 {
-    for (size_t i = 0; i < own->slot_room && has_heap(bounder); i++)
+    bool heaps = has_heap(bounder) && !bounder->plan.totals;
+    for (size_t i = 0; i < own->slot_room && heaps; i++)
         for (size_t j = 0; own->slots[i].block && j < own->slots[i].count; j++)
             free(heap_of(bounder, &own->slots[i], j));
+    brume_totals_clear(own);
     brume_slab_free(own->slabs);
     brume_slab_free(own->names);
     free(own->slots);
@@ -358,7 +360,8 @@ brume_status brume_shard_take(shard *own, brume_bounder *bounder, const unsigned
     if (count == 0)
         return BRUME_OK;
     pthread_mutex_lock(&own->lock);
-    brume_status status = take_rows(own, bounder, rows, count, error);
+    brume_status status = bounder->plan.totals ? brume_totals_take(own, bounder, rows, count, error)
+                                               : take_rows(own, bounder, rows, count, error);
     pthread_mutex_unlock(&own->lock);
     return status;
 }

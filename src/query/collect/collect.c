@@ -22,6 +22,7 @@ void brume_collected_close(brume_collected *collected)
     brume_bounder_close(collected->bounder);
     free(collected->keys);
     free(collected->values);
+    free(collected->limited);
     for (size_t i = 0; i < collected->text_count; i++)
         free(collected->texts[i]);
     free(collected->texts);
@@ -32,6 +33,38 @@ const brume_bounded_group *brume_collected_groups(const brume_collected *collect
 {
     *count = collected->count;
     return collected->groups;
+}
+
+brume_status brume_collected_histogram(brume_collected *collected, const brume_total *of, int p,
+                                       size_t bins, const bool *shown, uint64_t *counts,
+                                       brume_error *error)
+{
+    if (collected->bounder)
+        return brume_totals_histogram(collected->bounder, of, p, bins, shown, counts, error);
+    memset(counts, 0, bins * sizeof *counts);
+    return BRUME_OK;
+}
+
+brume_status brume_collected_limit(brume_collected *collected, const brume_total_limit *limits,
+                                   size_t limit_count, int p, const bool *shown,
+                                   const brume_limited_sum *sums, size_t sum_count,
+                                   brume_error *error)
+{
+    if (collected->bounder)
+        return brume_totals_limit(collected->bounder, limits, limit_count, p, shown, sums,
+                                  sum_count, collected->groups, collected->count, error);
+    free(collected->limited);
+    collected->limited = calloc(sum_count + 1, sizeof *collected->limited);
+    if (!collected->limited)
+        return brume_no_memory(error, "the groups");
+    for (size_t i = 0; i < collected->count; i++)
+        collected->groups[i].limited = collected->limited;
+    return BRUME_OK;
+}
+
+size_t brume_collected_numbers(const brume_collected *collected)
+{
+    return collected->bounder ? brume_totals_groups(collected->bounder) : collected->count;
 }
 
 static brume_status table_names(brume_engine *engine, size_t count, const char ***out,
@@ -77,10 +110,15 @@ static brume_status open_bounder(const brume_collection *collection, brume_bits 
         values[i] = (brume_bound_value){measure.low, measure.high, brume_measure_centre(&measure),
                                         collection->values[i].squares, collection->values[i].keep};
     }
-    brume_bound_plan bounds = {collection->max_groups,  collection->max_rows,
-                               query->key_count,        wires,
-                               collection->value_count, values,
-                               collection->cells > 0};
+    brume_bound_plan bounds = {.max_groups = collection->max_groups,
+                               .max_rows = collection->max_rows,
+                               .key_count = query->key_count,
+                               .key_wires = wires,
+                               .value_count = collection->value_count,
+                               .values = values,
+                               .closed = collection->cells > 0,
+                               .totals = collection->totals,
+                               .keep_key = collection->totals && collection->cells == 0};
     if (status == BRUME_OK)
         status = brume_bounder_open(&bounds, bits, out, error);
     free(wires);
@@ -187,7 +225,7 @@ static brume_status collect_rows(const brume_collection *collection, brume_engin
 
 static bool must_stream(const brume_collection *collection)
 {
-    bool keep = collection->bounded;
+    bool keep = collection->bounded || collection->totals;
     for (size_t i = 0; i < collection->value_count; i++)
         keep = keep || collection->values[i].keep;
     return keep;

@@ -6,6 +6,7 @@
 #include <brume/bits.h>
 
 #include "query/collect/bound.h"
+#include "query/collect/totals.h"
 #include "query/plan/collection.h"
 
 typedef struct brume_collected brume_collected;
@@ -30,6 +31,22 @@ BRUME_MUST_USE brume_status brume_collect_statement(const brume_collection *coll
 BRUME_MUST_USE brume_status brume_collect_nothing(const brume_collection *collection,
                                                   uint64_t units, brume_bits *bits,
                                                   brume_collected **out, brume_error *error);
+
+/* Of a collection of totals (totals.h): the units by the norms of a statistic over the groups with
+ * shown[number] (NULL: all), and the sums of what is left under limits, in `limited` of each group.
+ */
+BRUME_MUST_USE brume_status brume_collected_histogram(brume_collected *collected,
+                                                      const brume_total *of, int p, size_t bins,
+                                                      const bool *shown, uint64_t *counts,
+                                                      brume_error *error);
+BRUME_MUST_USE brume_status brume_collected_limit(brume_collected *collected,
+                                                  const brume_total_limit *limits,
+                                                  size_t limit_count, int p, const bool *shown,
+                                                  const brume_limited_sum *sums, size_t sum_count,
+                                                  brume_error *error);
+
+/* How many numbers there are for groups: all are below. */
+size_t brume_collected_numbers(const brume_collected *collected);
 
 /* The groups in the order of their keys; values are indexed as collection->values. */
 const brume_bounded_group *brume_collected_groups(const brume_collected *collected, size_t *count);

@@ -14,6 +14,7 @@ struct brume_collected {
     brume_bounded_value *values;
     char **texts;
     size_t group_room, text_count, text_room;
+    brume_i128 *limited; /* of a rehearsal */
 };
 
 /* Visit every combination of a closed domain, the last key fastest. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <brume/stable_histogram.h>
+#include <brume/mechanism/stable_histogram.h>
 
 #include "query/price/error_bar.h"
 
@@ -17,10 +17,11 @@ void brume_query_plan_close(brume_plan *plan)
     free(plan->aggregates);
     free(plan->domain);
     free(plan->domain_size);
-    free(plan->domain_columns);
     free(plan->measurements);
     brume_key_selection_close(plan->selection);
     free(plan->fractions);
+    free(plan->limits);
+    free(plan->measure_limit);
     free(plan);
 }
 
@@ -36,6 +37,7 @@ const char *brume_measure_word(brume_measure_kind kind)
 {
     switch (kind) {
     case BRUME_MEASURE_UNITS:
+    case BRUME_MEASURE_PRESENCE:
         return "units";
     case BRUME_MEASURE_ROWS:
         return "rows";
@@ -83,6 +85,7 @@ double brume_plan_step(const brume_plan *plan, const brume_measure *measure)
     case BRUME_MEASURE_SQUARES:
         return plan->values[measure->expression].step * plan->values[measure->expression].step;
     case BRUME_MEASURE_UNITS:
+    case BRUME_MEASURE_PRESENCE:
     case BRUME_MEASURE_ROWS:
     case BRUME_MEASURE_VALUES:
     case BRUME_MEASURE_QUANTILES:
@@ -97,7 +100,9 @@ double brume_plan_width(const brume_plan *plan, size_t measure, double beta)
 {
     const brume_measure *one = &plan->measures[measure];
     return brume_plan_step(plan, one) *
-           brume_error_width(brume_measure_noise(one, plan->price.noise), one->scale, beta);
+           ldexp(brume_error_width(brume_measure_noise(one, plan->price.noise),
+                                   ldexp(one->scale, one->shift), beta),
+                 -one->shift);
 }
 
 /* P[rank error >= t] <= W exp(-eta t) for one quantile; for several the levels add and the grid is

@@ -8,8 +8,9 @@
  * 1. A count or a sum that several aggregates need is measured once. All measures get equal shares.
  * 2. Laplace or Gaussian noise, whichever has the smaller error for this plan under the dataset's
  *    rule; both are priced, neither is guessed.
- * 3. Keys whose columns all have declared domains are public: every combination is answered, also
- *    the empty ones. Otherwise keys are private: a key is shown only if enough units are in it.
+ * 3. Keys whose values are all known beforehand (key_domain.h) are public: every combination is
+ *    answered, also the empty ones. Otherwise keys are private: a key is shown only if enough units
+ *    are in it.
  * 4. What is charged is what was typed (and the delta used), to every dataset of the query. */
 #ifndef BRUME_QUERY_PLAN_H
 #define BRUME_QUERY_PLAN_H
@@ -18,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 #include <brume/status.h>
 
 #include "ledger/ledger.h"
@@ -26,10 +27,18 @@
 #include "query/plan/policy.h"
 #include "query/price/price.h"
 #include "query/expression/query.h"
+#include "query/limit/choose.h"
+#include "query/limit/total.h"
+#include "query/price/limited.h"
+
+enum { BRUME_TYPED_LIMITS = 16 };
 
 /* What the analyst pays, as typed; NULL: not typed. Exactly one of epsilon and rho. */
 typedef struct brume_payment {
     const char *epsilon, *delta, *rho;
+    const char *limits[BRUME_TYPED_LIMITS]; /* "T" or "COLUMN=T", in the units of the query */
+    size_t limit_count;
+    bool limits_only; /* buy the choice of the limits and nothing else */
 } brume_payment;
 
 /* A table of the catalog, with what the ledger says of it. */
@@ -39,6 +48,34 @@ typedef struct brume_plan_table {
 } brume_plan_table;
 
 enum { BRUME_NOT_MEASURED = -1 };
+
+/* Where a limit comes from. */
+typedef enum brume_limit_source {
+    BRUME_LIMIT_AUTO,   /* chosen from a noisy histogram, for a share of this query's price */
+    BRUME_LIMIT_TYPED,  /* the analyst typed it */
+    BRUME_LIMIT_POLICY, /* the owner's ceiling */
+    BRUME_LIMIT_LEDGER, /* chosen from a histogram that an earlier query or `limits` paid for */
+    BRUME_LIMIT_NONE,   /* nothing to choose: a unit is there once or not at all */
+} brume_limit_source;
+
+/* A limit on what one unit adds: on the norm of one statistic over all groups (proofs/limits.md).
+ */
+typedef struct brume_plan_limit {
+    brume_total of;
+    brume_limit_source source;
+    uint64_t ceiling; /* the owner's, in grid steps; 0: none */
+    double reach;     /* what one row adds at most, in grid steps */
+    /* Known from the beginning, or when it is chosen: */
+    bool known;     /* false, after choosing: too few units to find one */
+    uint64_t limit; /* T, in grid steps, at least 1 */
+    /* What it was chosen from, in this query or an earlier one; nothing where it was not. */
+    double noisy[BRUME_LIMIT_BINS];
+    size_t bins; /* 0: nothing */
+    bool gaussian;
+    double scale;
+    bool crowd; /* one more count confirmed a crowd far above */
+    size_t bin; /* of the limit, BRUME_LIMIT_NO_BIN: not found */
+} brume_plan_limit;
 
 /* Where the numbers of an aggregate are: indices of measures, or BRUME_NOT_MEASURED. `count` is the
  * number of values (or rows, or units) that belongs to it. */
@@ -100,15 +137,27 @@ typedef struct brume_plan {
     int units;               /* measure of the units present, or BRUME_NOT_MEASURED */
     brume_key_value *domain; /* public keys: domain_size[k] values for each key in turn */
     size_t *domain_size;
-    const brume_policy_column **domain_columns; /* public keys: whose domains */
-    brume_charge charge;                        /* in the currency of the rule, for every dataset */
-    char delta[128];                            /* what was allowed: typed, or by default */
-    bool delta_by_default;                      /* nobody typed it */
-    bool bounded;                               /* max_groups or max_rows may cut what a unit has */
-    int64_t (*fractions)[2];                    /* of all quantiles */
+    brume_charge charge;     /* in the currency of the rule, for every dataset */
+    char delta[128];         /* what was allowed: typed, or by default */
+    bool delta_by_default;   /* nobody typed it */
+    bool bounded;            /* max_groups or max_rows may cut what a unit has */
+    int64_t (*fractions)[2]; /* of all quantiles */
+    /* A unit's totals are limited as a whole; nothing else is cut, and `bounded` is false. */
+    bool by_totals;
+    brume_plan_limit *limits;
+    size_t limit_count;
+    int *measure_limit; /* which limit each measure has; BRUME_NOT_MEASURED: none */
+    int norm;           /* 1 or 2: whose ball; 1 for a single group, where they are the same */
+    brume_limited_price limited;
+    double amount, allowed_delta; /* what is paid and allowed, for pricing again when asked */
+    bool asked;                   /* one more count was asked for, and is paid for */
+    bool limits_only;             /* nothing is measured but the histograms */
 } brume_plan;
 
 void brume_query_plan_close(brume_plan *plan);
+
+/* Is a limit of the plan still to be chosen? */
+bool brume_plan_chooses(const brume_plan *plan);
 
 /* How much of the price the measures have together. */
 double brume_plan_joint_share(const brume_plan *plan);

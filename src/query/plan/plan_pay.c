@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/stable_histogram.h>
+#include <brume/mechanism/stable_histogram.h>
 
 #include "base/error.h"
 #include "number/rounding.h"
+#include "query/plan/plan_limit.h"
 #include "query/price/error_bar.h"
 
 static brume_status read_price(const char *text, const char *name, brume_decimal *out,
@@ -194,6 +195,35 @@ static brume_status pay_own_shares(brume_plan *plan, int p, double *price, brume
     return BRUME_OK;
 }
 
+/* Are the owner's ceilings the limits? Of several tables, one that says so is enough. */
+static bool limits_are_fixed(const brume_plan *plan, const brume_plan_table *tables)
+{
+    for (size_t i = 0; i < plan->query->table_count; i++)
+        if (tables[plan->query->tables[i].table].policy->limits_fixed)
+            return true;
+    return false;
+}
+
+/* Where totals are limited: which noise, the limits, what is paid for choosing them and what is
+ * left. `amount` is epsilon, or rho for discrete Gaussian noise. */
+static brume_status pay_limited(brume_plan *plan, const brume_plan_table *tables,
+                                const brume_payment *payment, brume_noise_kind noise, double amount,
+                                double delta, brume_error *error)
+{
+    if (noise == BRUME_NOISE_DISCRETE_LAPLACE && plan->rule == BRUME_RULE_APPROXIMATE &&
+        payment->delta &&
+        brume_limited_prefers_gaussian(plan->measure_count, plan->shape.cells, amount, delta))
+        noise = BRUME_NOISE_ROUNDED_GAUSSIAN;
+    plan->norm = noise == BRUME_NOISE_DISCRETE_LAPLACE || plan->shape.cells == 1 ? 1 : 2;
+    plan->price.noise = noise;
+    plan->limits_only = payment->limits_only;
+    if (!plan->limits)
+        BRUME_TRY(brume_plan_find_limits(plan, payment, limits_are_fixed(plan, tables), error));
+    plan->amount = amount;
+    plan->allowed_delta = delta;
+    return brume_plan_price_limited(plan, error);
+}
+
 static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *tables,
                                      const brume_payment *payment, brume_error *error)
 {
@@ -209,7 +239,10 @@ static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *t
     double rho = brume_decimal_lower(&amount), allowed = 0;
     BRUME_TRY(read_delta(plan, tables, payment, rho, &allowed, error));
     BRUME_TRY(pay_own_shares(plan, 2, &rho, error));
-    BRUME_TRY(brume_price_concentrated(plan->measures, plan->measure_count, &plan->shape, rho,
+    BRUME_TRY(
+        plan->by_totals
+            ? pay_limited(plan, tables, payment, BRUME_NOISE_DISCRETE_GAUSSIAN, rho, allowed, error)
+            : brume_price_concentrated(plan->measures, plan->measure_count, &plan->shape, rho,
                                        allowed, &plan->price, error));
     BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));
     return brume_charge_make(plan->rule, &amount, &delta, &plan->charge, error);
@@ -218,6 +251,8 @@ static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *t
 brume_status brume_plan_pay(brume_plan *plan, const brume_plan_table *tables,
                             const brume_payment *payment, brume_error *error)
 {
+    if (!plan->by_totals) /* refuses what is typed for nothing */
+        BRUME_TRY(brume_plan_find_limits(plan, payment, false, error));
     if (!payment->epsilon == !payment->rho)
         return brume_fail(error, BRUME_EARGUMENT, "give --epsilon, or --rho under concentrated",
                           "a query needs exactly one price");
@@ -239,7 +274,9 @@ brume_status brume_plan_pay(brume_plan *plan, const brume_plan_table *tables,
     double epsilon = brume_decimal_lower(&amount); /* not more than was typed */
     BRUME_TRY(read_delta(plan, tables, payment, epsilon, &allowed, error));
     BRUME_TRY(pay_own_shares(plan, 1, &epsilon, error));
-    BRUME_TRY(choose_noise(plan, epsilon, allowed, error));
+    BRUME_TRY(plan->by_totals ? pay_limited(plan, tables, payment, BRUME_NOISE_DISCRETE_LAPLACE,
+                                            epsilon, allowed, error)
+                              : choose_noise(plan, epsilon, allowed, error));
     choose_key_test(plan, epsilon, allowed);
     BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));
     return brume_charge_make(plan->rule, &amount, &delta, &plan->charge, error);

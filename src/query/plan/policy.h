@@ -35,7 +35,8 @@ typedef struct brume_policy {
     /* Linked: it is whose the rows of the table `parent` are whose parent_column equals the
      * column link_column. All three or none. */
     char *link_column, *parent, *parent_column;
-    uint64_t max_groups, max_rows;
+    uint64_t max_groups, max_rows; /* ceilings on what one unit may have; 0: none */
+    bool limits_fixed;             /* they are the limits, and nothing is chosen */
     char *bias_share; /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
                          NULL: not allowed */
     double timeout;   /* seconds that a query may take; 0: no cap */

@@ -312,8 +312,18 @@ brume_status brume_question_key(const brume_question *question, const brume_plan
 {
     char price[BRUME_CHARGE_TEXT];
     BRUME_TRY(brume_charge_print(&plan->charge, price, error));
-    const char *first[] = {question->query->normal, price, plan->delta};
-    BRUME_TRY(brume_digest(first, 3, key, error));
+    char shape[64];
+    snprintf(shape, sizeof shape, "%s%d", plan->limits_only ? "limits only " : "", plan->by_totals);
+    const char *first[] = {question->query->normal, price, plan->delta, shape};
+    BRUME_TRY(brume_digest(first, 4, key, error));
+    for (size_t i = 0; i < plan->limit_count; i++) { /* typed limits; others follow from the rest */
+        snprintf(shape, sizeof shape, "%zu limit %llu", i,
+                 plan->limits[i].source == BRUME_LIMIT_TYPED
+                     ? (unsigned long long)plan->limits[i].limit
+                     : 0);
+        const char *limit[] = {key, shape};
+        BRUME_TRY(brume_digest(limit, 2, key, error));
+    }
     for (size_t i = 0; i < question->table_count; i++) {
         const brume_dataset *dataset = question->datasets[i];
         char *policy = json_dumps(dataset->policy, JSON_COMPACT | JSON_SORT_KEYS);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "query/plan/bias.h"
+#include "query/plan/plan_limit.h"
 #include "query/price/error_bar.h"
 
 static void add_number(json_t *json, const char *name, double number)
@@ -20,9 +21,29 @@ static void add_selection_error(json_t *json, const brume_plan *plan, size_t ind
     add_number(json, "gap_95", known.gap_95);
 }
 
+/* The limit that a measure has; what is still to be chosen says what the noise is for a limit of 1,
+ * and has no scale of its own. True: it is still to be chosen. */
+static bool add_limit(json_t *json, const brume_plan *plan, size_t index)
+{
+    const brume_plan_limit *limit = brume_plan_measure_limit(plan, index);
+    if (!limit)
+        return false;
+    if (limit->known) {
+        json_object_set_new(json, "limit",
+                            json_real((double)limit->limit * brume_plan_limit_step(plan, limit)));
+        return false;
+    }
+    json_object_set_new(json, "sensitivity", json_null());
+    json_object_set_new(json, "limit", json_null());
+    json_object_set_new(json, "noise_per_sensitivity", json_real(plan->measures[index].noise));
+    return true;
+}
+
 static void add_noise(json_t *json, const brume_plan *plan, size_t index)
 {
     const brume_measure *measure = &plan->measures[index];
+    if (add_limit(json, plan, index))
+        return;
     brume_noise_kind noise = brume_measure_noise(measure, plan->price.noise);
     json_object_set_new(json, noise == BRUME_NOISE_DISCRETE_LAPLACE ? "scale" : "sigma",
                         json_real(brume_plan_step(plan, measure) * measure->scale));
@@ -38,7 +59,8 @@ static json_t *measure_to_json(const brume_plan *plan, size_t index)
     json_t *json = json_pack("{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind),
                              "mechanism", brume_plan_mechanism(plan, index), "sensitivity",
                              brume_plan_step(plan, measure) * measure->sensitivity, "share",
-                             brume_plan_joint_share(plan) / (double)plan->measure_count);
+                             (brume_plan_joint_share(plan) - brume_plan_choice_share(plan)) /
+                                 (double)plan->measure_count);
     if (!json)
         return NULL;
     if (brume_measure_is_selection(measure) && !private_mode)
@@ -47,7 +69,7 @@ static json_t *measure_to_json(const brume_plan *plan, size_t index)
         add_noise(json, plan, index);
     add_selection_error(json, plan, index);
     if (measure->kind != BRUME_MEASURE_UNITS && measure->kind != BRUME_MEASURE_ROWS &&
-        !private_mode) {
+        measure->kind != BRUME_MEASURE_PRESENCE && !private_mode) {
         const brume_plan_value *value = &plan->values[measure->expression];
         json_object_set_new(json, "expression", json_integer((json_int_t)measure->expression + 1));
         json_object_set_new(json, "step", json_real(value->step));
@@ -77,6 +99,50 @@ json_t *brume_plan_to_json(const brume_plan *plan)
             json_decref(list);
             return NULL;
         }
+    return list;
+}
+
+static json_t *ladder_to_json(const brume_plan *plan, size_t measure, double step)
+{
+    json_t *ladder = json_array();
+    double limit = 1;
+    for (int i = 0; i < 6; i++, limit *= 10)
+        json_array_append_new(ladder, json_pack("{s:f,s:f}", "limit", limit, "error_95",
+                                                brume_plan_width_at(plan, measure, limit / step)));
+    return ladder;
+}
+
+json_t *brume_plan_limits_to_json(const brume_plan *plan)
+{
+    static const char *const statistics[] = {[BRUME_TOTAL_PRESENCE] = "groups",
+                                             [BRUME_TOTAL_ROWS] = "rows",
+                                             [BRUME_TOTAL_VALUES] = "values",
+                                             [BRUME_TOTAL_SUM] = "sum"};
+    static const char *const sources[] = {[BRUME_LIMIT_AUTO] = "auto",
+                                          [BRUME_LIMIT_TYPED] = "typed",
+                                          [BRUME_LIMIT_POLICY] = "policy",
+                                          [BRUME_LIMIT_LEDGER] = "ledger",
+                                          [BRUME_LIMIT_NONE] = "none"};
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < plan->limit_count; i++) {
+        const brume_plan_limit *limit = &plan->limits[i];
+        double step = brume_plan_limit_step(plan, limit);
+        json_t *one = json_pack("{s:s,s:s}", "statistic", statistics[limit->of.kind], "chosen",
+                                sources[limit->source]);
+        if (limit->known)
+            json_object_set_new(one, "limit", json_real((double)limit->limit * step));
+        if (limit->ceiling)
+            json_object_set_new(one, "ceiling", json_real((double)limit->ceiling * step));
+        for (size_t j = 0; !limit->known && j < plan->measure_count; j++)
+            if (brume_plan_measure_limit(plan, j) == limit) {
+                json_object_set_new(one, "ladder", ladder_to_json(plan, j, step));
+                break;
+            }
+        if (json_array_append_new(list, one) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
     return list;
 }
 

@@ -10,6 +10,11 @@
  * scale and share, the bounds, keys and threshold. NULL if memory is out. */
 json_t *brume_plan_to_json(const brume_plan *plan);
 
+/* The limits on what one unit adds: [{"statistic","chosen","limit","ceiling","ladder"}]. The ladder
+ * of one that is still to be chosen is what the error bar of its first measure would be for limits
+ * of 1, 10, 100, ... NULL if memory is out. */
+json_t *brume_plan_limits_to_json(const brume_plan *plan);
+
 /* {"epsilon","delta","rho"}: the price; NULL if memory is out. */
 json_t *brume_plan_cost_to_json(const brume_plan *plan);
 

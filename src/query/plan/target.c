@@ -14,16 +14,25 @@ static const double largest_price = 1e6;
 typedef struct search {
     const brume_question *question;
     const brume_target *target;
-    const char *delta;
+    const brume_payment *payment;
+    const brume_plan_hook *hook;
 } search;
 
 static brume_status plan_at(const search *all, double steps, brume_plan **plan,
                             char epsilon[BRUME_PRICE_TEXT], brume_error *error)
 {
     snprintf(epsilon, BRUME_PRICE_TEXT, "%.6f", steps / steps_per_unit);
-    brume_payment payment = {epsilon, all->delta, NULL};
-    return brume_query_plan_make(all->question->query, all->question->tables, &payment, plan,
-                                 error);
+    brume_payment payment = *all->payment;
+    payment.epsilon = epsilon;
+    payment.rho = NULL;
+    BRUME_TRY(
+        brume_query_plan_make(all->question->query, all->question->tables, &payment, plan, error));
+    brume_status status = all->hook ? all->hook->ready(all->hook->context, *plan, error) : BRUME_OK;
+    if (status != BRUME_OK) {
+        brume_query_plan_close(*plan);
+        *plan = NULL;
+    }
+    return status;
 }
 
 /* ---- the half-width of one aggregate, in the units of the query ---- */
@@ -31,7 +40,8 @@ static brume_status plan_at(const search *all, double steps, brume_plan **plan,
 static double measure_width(const brume_plan *plan, int measure, double beta)
 {
     const brume_measure *one = &plan->measures[measure];
-    return brume_error_width(plan->price.noise, one->scale, beta);
+    return ldexp(brume_error_width(plan->price.noise, ldexp(one->scale, one->shift), beta),
+                 -one->shift);
 }
 
 /* |m^ - m| <= (w_S + h w_N) / (N0 - w_N) for N >= N0, each width at beta/2. */
@@ -133,6 +143,10 @@ static brume_status check_target(const search *all, const brume_plan *plan, brum
         return brume_fail(error, BRUME_EARGUMENT, "leave --joint out, or group by declared values",
                           "how many groups there will be is private, so nothing can be promised "
                           "for all of them");
+    if (brume_plan_chooses(plan))
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "type --limit, or buy the choice first: brume limits \"SQL\" --epsilon E",
+                          "how near an answer is depends on its limit, which is not chosen yet");
     if (plan->query->aggregate_count == 0)
         return brume_fail(error, BRUME_EUNSUPPORTED, "pay with --epsilon",
                           "keys alone have no error that a price could be chosen from");
@@ -194,10 +208,10 @@ static brume_status try_price(const search *all, double steps, bool *good,
 }
 
 brume_status brume_target_price(const brume_question *question, const brume_target *target,
-                                const char *delta, char epsilon[BRUME_PRICE_TEXT],
-                                brume_error *error)
+                                const brume_payment *payment, const brume_plan_hook *hook,
+                                char epsilon[BRUME_PRICE_TEXT], brume_error *error)
 {
-    search all = {question, target, delta};
+    search all = {question, target, payment, hook};
     char text[BRUME_PRICE_TEXT];
     brume_plan *plan = NULL;
     BRUME_TRY(plan_at(&all, steps_per_unit, &plan, text, error));

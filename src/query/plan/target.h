@@ -16,12 +16,22 @@ typedef struct brume_target {
 
 enum { BRUME_PRICE_TEXT = 32 };
 
-/* Write the least price, a decimal with six places, to `epsilon`. `delta` as in a payment.
- * Errors: BRUME_EARGUMENT a target that is not one, means without at_least, joint over private
- * keys; BRUME_EUNSUPPORTED values that have no such promise; BRUME_EBUDGET if what is left does not
- * carry it (with what it would take, where that is known). */
+/* Told of every plan that is tried, before its errors are looked at: limits that are in the ledger
+ * become known. */
+typedef struct brume_plan_hook {
+    brume_status (*ready)(void *context, brume_plan *plan, brume_error *error);
+    void *context;
+} brume_plan_hook;
+
+/* Write the least price, a decimal with six places, to `epsilon`. Of the payment delta and the
+ * limits are read. `hook` may be NULL. Errors: BRUME_EARGUMENT a target that is not one, means
+ * without at_least, joint over private keys, limits that are not known yet; BRUME_EUNSUPPORTED
+ * values that have no such promise; BRUME_EBUDGET if what is left does not carry it (with what it
+ * would take, where that is known). */
 BRUME_MUST_USE brume_status brume_target_price(const brume_question *question,
-                                               const brume_target *target, const char *delta,
+                                               const brume_target *target,
+                                               const brume_payment *payment,
+                                               const brume_plan_hook *hook,
                                                char epsilon[BRUME_PRICE_TEXT], brume_error *error);
 
 #endif

@@ -23,7 +23,9 @@
 #include <brume/status.h>
 
 typedef enum brume_measure_kind {
-    BRUME_MEASURE_UNITS,        /* units present in the cell */
+    BRUME_MEASURE_UNITS,        /* units present in the cell; where totals are limited, the test of
+                                   private keys: units that keep the cell */
+    BRUME_MEASURE_PRESENCE,     /* units present in the cell, where totals are limited */
     BRUME_MEASURE_ROWS,         /* kept rows */
     BRUME_MEASURE_VALUES,       /* kept rows whose expression is not NULL */
     BRUME_MEASURE_CENTRED,      /* sum of x - c, c the centre of the bounds */
@@ -44,6 +46,8 @@ typedef struct brume_measure {
     double sensitivity; /* most that a unit adds to or takes from a cell, in grid steps */
     double scale; /* Laplace scale or sigma of the noise, in grid steps; for QUANTILES and MODE
                      the rate eta of the exponential mechanism, per row of rank error */
+    double noise; /* where totals are limited (limited.h): scale for a sensitivity of 1, */
+    int shift;    /* and steps of 2^-shift in which the measure is drawn */
     uint64_t threshold; /* PRIVATE_MODE: a value may be the mode if its noisy units are at least
                            this */
 } brume_measure;
@@ -66,8 +70,8 @@ typedef enum brume_noise_kind {
     BRUME_NOISE_DISCRETE_GAUSSIAN,
 } brume_noise_kind;
 
-/* The kind of noise that a measure gets in a plan of this noise: a private mode beside rounded
- * Gaussian noise is paid in pure epsilon, with discrete Laplace noise. */
+/* The kind of noise that a measure gets in a plan of this noise: a private mode in a plan with
+ * rounded Gaussian noise is paid in pure epsilon, with discrete Laplace noise. */
 brume_noise_kind brume_measure_noise(const brume_measure *measure, brume_noise_kind noise);
 
 /* Is it paid as a selection: a quantile or a mode? */

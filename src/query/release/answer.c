@@ -10,6 +10,9 @@
 static void clear_column(brume_answer_column *column)
 {
     *column = (brume_answer_column){.error_95 = NAN,
+                                    .limit = NAN,
+                                    .cut_units = NAN,
+                                    .cut_allowance = NAN,
                                     .rank_error_95 = NAN,
                                     .count_error_95 = NAN,
                                     .gap_95 = NAN,
@@ -57,8 +60,16 @@ void brume_query_answer_close(brume_query_answer *answer)
     free(answer->values);
     free(answer->errors);
     free(answer->near);
+    free(answer->limits_chosen);
     json_decref(answer->events);
+    json_decref(answer->warnings);
     free(answer);
+}
+
+double brume_query_answer_bar(const brume_query_answer *answer, size_t cell)
+{
+    double allowance = answer->columns[cell % answer->column_count].cut_allowance;
+    return answer->errors[cell] + (allowance > 0 ? allowance : 0); /* NaN: none */
 }
 
 brume_status brume_query_answer_set(brume_query_answer *answer, size_t row, size_t column,

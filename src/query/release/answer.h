@@ -31,9 +31,12 @@ typedef struct brume_answer_column {
     char *name;
     bool is_key;
     /* Of values, not of keys: */
-    char *mechanism;                              /* NULL: no single one */
-    double error_95;                              /* the largest of the rows */
-    bool biased;                                  /* limits or bounds may move it */
+    char *mechanism;      /* NULL: no single one */
+    double error_95;      /* the largest of the rows */
+    double limit;         /* on what one unit adds, in the units of the column */
+    double cut_units;     /* hardly more units than this are above it */
+    double cut_allowance; /* estimate of what they have beyond it, the largest of the rows */
+    bool biased;          /* limits or bounds may move it */
     double rank_error_95, count_error_95, gap_95; /* of quantiles and modes, in place of error_95 */
     double quantile;   /* of MIN and MAX: the quantile that is shown in their place */
     int64_t threshold; /* of a mode of undeclared values */
@@ -59,10 +62,13 @@ typedef struct brume_query_answer {
     brume_answer_price cost;
     bool delta_by_default; /* nobody typed a delta */
     int64_t threshold;     /* a private key with fewer units is hardly ever shown */
+    char *limits_chosen;   /* where the limits come from: brume_plan_limits_word */
+    double limits_share;   /* of the price, for choosing them */
     json_t *events;        /* the plan, as the ledger records it (show_plan.h) */
     /* Not recorded, because it may be another one at the next reading. */
     brume_answer_price remaining;
-    bool cached; /* read again, for free */
+    bool cached;      /* read again, for free */
+    json_t *warnings; /* sentences about the query (domain_warnings.h), or NULL */
 } brume_query_answer;
 
 /* Room for a table of this shape, in which nothing is said of any column and every value is NULL.
@@ -70,6 +76,10 @@ typedef struct brume_query_answer {
 BRUME_MUST_USE brume_status brume_query_answer_open(size_t column_count, size_t row_count,
                                                     brume_query_answer **out, brume_error *error);
 void brume_query_answer_close(brume_query_answer *answer);
+
+/* The bar that a reader is shown: the error at 95 % and, where units may have been cut, the
+ * allowance for what they had beyond the limit; NaN: none. */
+double brume_query_answer_bar(const brume_query_answer *answer, size_t cell);
 
 /* Put a copy of a value into the table; a time as its text. */
 BRUME_MUST_USE brume_status brume_query_answer_set(brume_query_answer *answer, size_t row,

@@ -14,6 +14,9 @@ typedef struct member {
 } member;
 
 static const member column_numbers[] = {
+    {"limit", offsetof(brume_answer_column, limit)},
+    {"cut_units", offsetof(brume_answer_column, cut_units)},
+    {"cut_allowance", offsetof(brume_answer_column, cut_allowance)},
     {"rank_error_95", offsetof(brume_answer_column, rank_error_95)},
     {"count_error_95", offsetof(brume_answer_column, count_error_95)},
     {"gap_95", offsetof(brume_answer_column, gap_95)},
@@ -152,6 +155,10 @@ static bool write_cost(const brume_query_answer *answer, json_t *out)
     good = set(out, "cost", cost) && good;
     if (good && answer->events)
         good = json_object_set(out, "events", answer->events) == 0;
+    if (good && answer->limits_chosen)
+        good = set(
+            out, "limits",
+            json_pack("{s:s,s:f}", "chosen", answer->limits_chosen, "share", answer->limits_share));
     good = good && set(out, "delta_by_default", json_boolean(answer->delta_by_default));
     if (good && answer->threshold >= 0)
         good = set(out, "threshold", json_integer((json_int_t)answer->threshold));
@@ -181,7 +188,9 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
     json_t *remaining = answer->is_public ? json_null() : price_to_json(&answer->remaining);
     if (!set(made, "remaining", remaining) ||
         (answer->is_public && !set(made, "public", json_true())) ||
-        !set(made, "cached", json_boolean(answer->cached))) {
+        !set(made, "cached", json_boolean(answer->cached)) ||
+        (json_array_size(answer->warnings) > 0 &&
+         !set(made, "warnings", json_incref(answer->warnings)))) {
         json_decref(made);
         return brume_no_memory(error, "the answer");
     }
@@ -319,6 +328,12 @@ brume_status brume_query_answer_recorded(const json_t *record, brume_query_answe
     answer->cost = read_price(json_object_get(record, "cost"));
     answer->events = json_incref(json_object_get(record, "events"));
     answer->delta_by_default = json_is_true(json_object_get(record, "delta_by_default"));
+    const json_t *limits = json_object_get(record, "limits");
+    answer->limits_share = json_number_value(json_object_get(limits, "share"));
+    if (!read_text(json_object_get(limits, "chosen"), &answer->limits_chosen)) {
+        brume_query_answer_close(answer);
+        return brume_no_memory(error, "the answer");
+    }
     answer->threshold = read_count(record, "threshold");
     *out = answer;
     return BRUME_OK;

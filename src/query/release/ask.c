@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "query/release/collect_and_draw.h"
+#include "query/plan/domain_warnings.h"
+#include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
 #include "query/release/ask_public.h"
 #include "query/release/prepare.h"
@@ -139,18 +141,23 @@ static brume_status collect_from_engine(void *context, const brume_measurement *
                          error);
 }
 
-brume_status brume_draw_answer(const brume_question *question, const brume_plan *plan,
-                               brume_engine *engine, brume_bits *bits, brume_query_answer **answer,
+brume_status brume_draw_answer(const brume_question *question, brume_plan *plan,
+                               brume_engine *engine, brume_bits *bits,
+                               const brume_choice_keeper *keeper, brume_query_answer **answer,
                                brume_error *error)
 {
     engine_source from = {engine, question->table_count};
-    return brume_collect_and_draw(plan, collect_from_engine, &from, bits, answer, error);
+    return brume_collect_and_draw(plan, collect_from_engine, &from, bits, keeper, answer, error);
 }
 
 static brume_status add_cost(const brume_plan *plan, brume_query_answer *answer, brume_error *error)
 {
     answer->cost = price_of(&plan->charge, plan->rule);
     answer->delta_by_default = plan->delta_by_default;
+    answer->limits_chosen = strdup(brume_plan_limits_word(plan));
+    answer->limits_share = brume_plan_choice_share(plan);
+    if (!answer->limits_chosen)
+        return brume_no_memory(error, "the answer");
     if (plan->shape.private_keys)
         answer->threshold = (int64_t)plan->price.threshold;
     answer->events = brume_plan_to_json(plan);
@@ -158,24 +165,36 @@ static brume_status add_cost(const brume_plan *plan, brume_query_answer *answer,
 }
 
 typedef struct asked {
+    brume_ledger *ledger;
+    uint64_t reservation;
     const brume_question *question;
-    const brume_plan *plan;
+    brume_plan *plan;
     brume_bits *bits;
     brume_query_answer *answer; /* what is made of them */
 } asked;
 
-static brume_status make_answer(void *context, brume_engine *engine, json_t **record,
-                                brume_error *error)
+/* The choice of limits goes to disk before anything else is drawn: should what follows fail, the
+ * next query finds it, and it is never drawn a second time for the same money. */
+static brume_status keep_choice(void *context, const brume_plan *plan, brume_error *error)
+{
+    const asked *what = context;
+    return brume_choice_record(what->ledger, what->reservation, what->question, plan, error);
+}
+
+static brume_status make_answer(void *context, brume_engine *engine, uint64_t reservation,
+                                json_t **record, brume_error *error)
 {
     asked *what = context;
-    BRUME_TRY(
-        brume_draw_answer(what->question, what->plan, engine, what->bits, &what->answer, error));
+    what->reservation = reservation;
+    brume_choice_keeper keeper = {keep_choice, what};
+    BRUME_TRY(brume_draw_answer(what->question, what->plan, engine, what->bits, &keeper,
+                                &what->answer, error));
     BRUME_TRY(add_cost(what->plan, what->answer, error));
     return brume_query_answer_record(what->answer, record, error);
 }
 
 static brume_status reserve_and_answer(brume_ledger *ledger, const brume_question *question,
-                                       const brume_plan *plan, const char *key, brume_bits *bits,
+                                       brume_plan *plan, const char *key, brume_bits *bits,
                                        const brume_watch *watch, brume_query_answer **answer,
                                        brume_error *error)
 {
@@ -196,7 +215,7 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
         .typed = question->typed,
         .events = events,
         .answer_key = key};
-    asked what = {question, plan, bits, NULL};
+    asked what = {ledger, 0, question, plan, bits, NULL};
     json_t *record = NULL;
     if (status == BRUME_OK)
         status =
@@ -224,9 +243,8 @@ static brume_status recall(brume_ledger *ledger, const char *key, brume_query_an
 }
 
 static brume_status answer_question(brume_ledger *ledger, const brume_question *question,
-                                    const brume_plan *plan, brume_bits *bits,
-                                    const brume_watch *watch, brume_query_answer **answer,
-                                    brume_error *error)
+                                    brume_plan *plan, brume_bits *bits, const brume_watch *watch,
+                                    brume_query_answer **answer, brume_error *error)
 {
     char key[65];
     brume_query_answer *made = NULL;
@@ -236,10 +254,14 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     BRUME_TRY(brume_question_key(question, plan, key, error));
     BRUME_TRY(recall(ledger, key, &made, error));
     bool cached = made != NULL;
+    if (!cached && plan->limits_only)
+        BRUME_TRY(brume_choice_check_new(ledger, question, plan, error));
     if (!cached)
         BRUME_TRY(reserve_and_answer(ledger, question, plan, key, bits, watch, &made, error));
     made->cached = cached;
-    brume_status status = find_remaining(ledger, question, &made->remaining, error);
+    made->warnings = brume_domain_warnings(question->query, question->tables);
+    brume_status status = made->warnings ? find_remaining(ledger, question, &made->remaining, error)
+                                         : brume_no_memory(error, "the answer");
     if (status != BRUME_OK) {
         brume_query_answer_close(made);
         return status;

@@ -11,6 +11,7 @@
 
 #include "query/plan/question.h"
 #include "query/release/answer.h"
+#include "query/release/choice.h"
 #include "query/release/spend.h"
 #include "query/plan/target.h"
 
@@ -21,12 +22,12 @@ BRUME_MUST_USE brume_status brume_ask(brume_ledger *ledger, const char *sql,
                                       brume_bits *bits, const brume_watch *watch,
                                       brume_query_answer **answer, brume_error *error);
 
-/* The part of it between reserving and recording: read, bound, draw, present. *answer has no
- * cost. Nothing is charged: for the path above, and for audits on
- * tables that belong to nobody. */
-BRUME_MUST_USE brume_status brume_draw_answer(const brume_question *question,
-                                              const brume_plan *plan, brume_engine *engine,
-                                              brume_bits *bits, brume_query_answer **answer,
-                                              brume_error *error);
+/* The part of it between reserving and recording: read, limit, draw, present. The limits that
+ * are chosen are written into the plan; `keeper` may be NULL. *answer has no cost. Nothing is
+ * charged: for the path above, and for audits on tables that belong to nobody. */
+BRUME_MUST_USE brume_status brume_draw_answer(const brume_question *question, brume_plan *plan,
+                                              brume_engine *engine, brume_bits *bits,
+                                              const brume_choice_keeper *keeper,
+                                              brume_query_answer **answer, brume_error *error);
 
 #endif

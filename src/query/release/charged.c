@@ -80,21 +80,21 @@ typedef struct charged_work {
     brume_bits *bits;
     brume_ledger *ledger;
     const brume_watch *watch;
-    uint64_t reservation;
 } charged_work;
 
-static brume_status answer_stream(void *context, brume_engine *engine, json_t **answer,
-                                  brume_error *error)
+static brume_status answer_stream(void *context, brume_engine *engine, uint64_t reservation,
+                                  json_t **answer, brume_error *error)
 {
     const charged_work *work = context;
-    brume_charged_stream on = {work->ledger, work->reservation, work->question,
-                               engine,       work->bits,        work->watch};
+    brume_charged_stream on = {work->ledger, reservation, work->question,
+                               engine,       work->bits,  work->watch};
     return work->release->stream(work->release->context, &on, answer, error);
 }
 
-static brume_status read_and_draw(void *context, brume_engine *engine, json_t **answer,
-                                  brume_error *error)
+static brume_status read_and_draw(void *context, brume_engine *engine, uint64_t reservation,
+                                  json_t **answer, brume_error *error)
 {
+    (void)reservation; /* all of it is recorded at once */
     const charged_work *work = context;
     brume_rows_file rows;
     BRUME_TRY(brume_rows_read(work->question, engine, work->bits, &rows, error));
@@ -126,8 +126,7 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_charged
                                      .sql = release->what,
                                      .events = events,
                                      .answer_key = key};
-    charged_work work = {release, question, bits, ledger, watch, 0};
-    reservation.number = &work.reservation;
+    charged_work work = {release, question, bits, ledger, watch};
     if (status == BRUME_OK && release->stream)
         status = brume_ledger_begin_stream(ledger, error);
     if (status == BRUME_OK && release->needs_rows && release->adjacency == BRUME_REPLACE)

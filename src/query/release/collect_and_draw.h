@@ -8,16 +8,19 @@
 #include "query/collect/collect.h"
 #include "query/plan/plan.h"
 #include "query/release/answer.h"
+#include "query/release/choice.h"
 
 /* Collect for one measurement: from an engine, or from nothing. */
 typedef brume_status (*brume_collector)(void *context, const brume_measurement *measurement,
                                         brume_bits *bits, brume_collected **out,
                                         brume_error *error);
 
-/* *answer has no cost yet. Errors: those of `collect`, of the samplers and
- * of brume_present. */
-BRUME_MUST_USE brume_status brume_collect_and_draw(const brume_plan *plan, brume_collector collect,
+/* The limits of the plan that are to be chosen are chosen on the way and written into it; `keeper`
+ * is told before anything else is drawn. *answer has no cost yet. Errors: those of `collect`, of
+ * the keeper, of the samplers and of brume_present. */
+BRUME_MUST_USE brume_status brume_collect_and_draw(brume_plan *plan, brume_collector collect,
                                                    void *context, brume_bits *bits,
+                                                   const brume_choice_keeper *keeper,
                                                    brume_query_answer **answer, brume_error *error);
 
 #endif

@@ -4,12 +4,13 @@
  * bits; a private key that fails its test leaves no trace. */
 #include "query/release/draw.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/noise.h>
-#include <brume/select.h>
-#include <brume/stable_histogram.h>
+#include <brume/noise/noise.h>
+#include <brume/noise/select.h>
+#include <brume/mechanism/stable_histogram.h>
 
 #include "base/error.h"
 #include "query/release/rank.h"
@@ -19,6 +20,7 @@ void brume_drawn_close(brume_drawn *drawn)
     if (!drawn)
         return;
     free(drawn->groups);
+    free(drawn->units);
     free(drawn->numbers);
     free(drawn->selected);
     free(drawn->selected_at);
@@ -64,6 +66,7 @@ static brume_i128 exact(const brume_measure *measure, const brume_bounded_group 
     const brume_bounded_value *value = &group->values[measure->expression];
     switch (measure->kind) {
     case BRUME_MEASURE_UNITS:
+    case BRUME_MEASURE_PRESENCE:
         return (brume_i128)group->units;
     case BRUME_MEASURE_ROWS:
         return (brume_i128)group->rows;
@@ -98,7 +101,16 @@ static brume_status open_noise(brume_noise_kind kind, double scale, brume_noise 
     return brume_noise_open_discrete_gaussian(scale, out, error);
 }
 
-/* noisy[i] = exact number of groups[i] + noise. */
+/* What is noised, in steps of 2^-shift of the grid. */
+static brume_i128 noiseless(const brume_plan *plan, const brume_measure *measure,
+                            const brume_bounded_group *group)
+{
+    if (!plan->by_totals || measure->kind == BRUME_MEASURE_UNITS)
+        return exact(measure, group);
+    return group->limited[measure - plan->measures];
+}
+
+/* noisy[i] = exact number of groups[i] + noise, in grid steps. */
 static brume_status add_noise(const brume_plan *plan, const brume_measure *measure,
                               const brume_bounded_group *const *groups, size_t count,
                               brume_bits *bits, double *noisy, brume_error *error)
@@ -107,11 +119,12 @@ static brume_status add_noise(const brume_plan *plan, const brume_measure *measu
     int64_t *draws = malloc((count + 1) * sizeof *draws);
     if (!draws)
         return brume_no_memory(error, "the noise");
-    brume_status status = open_noise(plan->price.noise, measure->scale, &noise, error);
+    brume_status status =
+        open_noise(plan->price.noise, ldexp(measure->scale, measure->shift), &noise, error);
     if (status == BRUME_OK)
         status = brume_noise_fill(noise, bits, draws, count, error);
     for (size_t i = 0; status == BRUME_OK && i < count; i++)
-        noisy[i] = (double)(exact(measure, groups[i]) + draws[i]);
+        noisy[i] = ldexp((double)(noiseless(plan, measure, groups[i]) + draws[i]), -measure->shift);
     brume_noise_close(noise);
     free(draws);
     return status;
@@ -259,23 +272,23 @@ static brume_status release_keys(const brume_plan *plan, const brume_bounded_gro
     return BRUME_OK;
 }
 
-static brume_status draw_all(const brume_plan *plan, const brume_bounded_group *groups,
-                             size_t count, brume_bits *bits, brume_drawn *drawn, double *units,
-                             brume_error *error)
+/* A limit that was not found leaves nothing to draw. */
+static bool is_drawn(const brume_plan *plan, size_t measure)
 {
-    BRUME_TRY(release_keys(plan, groups, count, bits, drawn, units, error));
-    drawn->numbers = calloc(plan->measure_count * drawn->count + 1, sizeof *drawn->numbers);
-    if (!drawn->numbers)
-        return brume_no_memory(error, "the noise");
-    for (size_t i = 0; i < plan->measure_count; i++) {
-        double *to = drawn->numbers + i * drawn->count;
-        if (i == 0 && plan->shape.private_keys)
-            memcpy(to, units, drawn->count * sizeof *to);
-        else if (!brume_measure_is_selection(&plan->measures[i]))
-            BRUME_TRY(
-                add_noise(plan, &plan->measures[i], drawn->groups, drawn->count, bits, to, error));
-    }
-    return draw_selections(plan, drawn, bits, error);
+    return !plan->by_totals || plan->measure_limit[measure] < 0 ||
+           plan->limits[plan->measure_limit[measure]].known;
+}
+
+brume_status brume_draw_keys(const brume_plan *plan, const brume_collected *collected,
+                             brume_bits *bits, brume_drawn *drawn, brume_error *error)
+{
+    size_t count = 0;
+    const brume_bounded_group *groups = brume_collected_groups(collected, &count);
+    drawn->units = malloc((count + 1) * sizeof *drawn->units);
+    drawn->groups = calloc(count + 1, sizeof *drawn->groups);
+    return drawn->units && drawn->groups
+               ? release_keys(plan, groups, count, bits, drawn, drawn->units, error)
+               : brume_no_memory(error, "the noise");
 }
 
 brume_status brume_draw_groups(const brume_plan *plan, size_t index,
@@ -283,13 +296,20 @@ brume_status brume_draw_groups(const brume_plan *plan, size_t index,
                                brume_drawn *drawn, brume_error *error)
 {
     (void)index;
-    size_t count = 0;
-    const brume_bounded_group *groups = brume_collected_groups(collected, &count);
-    double *units = malloc((count + 1) * sizeof *units);
-    drawn->groups = calloc(count + 1, sizeof *drawn->groups);
-    brume_status status = units && drawn->groups
-                              ? draw_all(plan, groups, count, bits, drawn, units, error)
-                              : brume_no_memory(error, "the noise");
-    free(units);
-    return status;
+    (void)collected; /* drawn->groups points into it */
+    drawn->numbers = calloc(plan->measure_count * drawn->count + 1, sizeof *drawn->numbers);
+    if (!drawn->numbers)
+        return brume_no_memory(error, "the noise");
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        double *to = drawn->numbers + i * drawn->count;
+        if (i == 0 && plan->shape.private_keys)
+            memcpy(to, drawn->units, drawn->count * sizeof *to);
+        else if (!is_drawn(plan, i))
+            for (size_t g = 0; g < drawn->count; g++)
+                to[g] = NAN;
+        else if (!brume_measure_is_selection(&plan->measures[i]))
+            BRUME_TRY(
+                add_noise(plan, &plan->measures[i], drawn->groups, drawn->count, bits, to, error));
+    }
+    return draw_selections(plan, drawn, bits, error);
 }

@@ -17,11 +17,12 @@ typedef struct brume_drawn_result {
 typedef struct brume_drawn {
     size_t count;                       /* released groups */
     const brume_bounded_group **groups; /* for their keys; nothing else of them may be shown */
-    double *numbers;                    /* measure-major: numbers[measure * count + group] */
-    int64_t *selected;                  /* quantiles and modes: see brume_drawn_selected */
-    size_t *selected_at;                /* per measure */
-    size_t result_count;                /* measurements of the plan, */
-    brume_drawn_result *results;        /* and what each but the groups has */
+    double *units; /* private keys: the noisy units that the test was on, until they are numbers */
+    double *numbers;             /* measure-major: numbers[measure * count + group] */
+    int64_t *selected;           /* quantiles and modes: see brume_drawn_selected */
+    size_t *selected_at;         /* per measure */
+    size_t result_count;         /* measurements of the plan, */
+    brume_drawn_result *results; /* and what each but the groups has */
 } brume_drawn;
 
 /* Nothing drawn yet, with room for the plan's measurements. */
@@ -29,8 +30,13 @@ BRUME_MUST_USE brume_status brume_drawn_open(const brume_plan *plan, brume_drawn
                                              brume_error *error);
 void brume_drawn_close(brume_drawn *drawn);
 
-/* Draw for every group of a public domain, or for those private ones that pass the test; the others
- * are dropped here. `collected` must outlive what is drawn. */
+/* Which groups are released: every one of a public domain, or those private ones that pass the
+ * test; the others are dropped here. `collected` must outlive what is drawn. */
+BRUME_MUST_USE brume_status brume_draw_keys(const brume_plan *plan,
+                                            const brume_collected *collected, brume_bits *bits,
+                                            brume_drawn *drawn, brume_error *error);
+
+/* The numbers of the released groups. */
 BRUME_MUST_USE brume_status brume_draw_groups(const brume_plan *plan, size_t index,
                                               const brume_collected *collected, brume_bits *bits,
                                               brume_drawn *drawn, brume_error *error);

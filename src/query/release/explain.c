@@ -3,15 +3,29 @@
 
 #include "base/error.h"
 #include "query/price/error_bar.h"
+#include "query/plan/domain_warnings.h"
+#include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
 #include "query/release/prepare.h"
 #include "query/sql/formula.h"
 
+static json_t *ceiling_to_json(uint64_t ceiling)
+{
+    return ceiling ? json_integer((json_int_t)ceiling) : json_null();
+}
+
+/* A limit that is still to be chosen leaves the error bar open. */
+static bool is_open(const brume_plan *plan, size_t measure)
+{
+    const brume_plan_limit *limit = brume_plan_measure_limit(plan, measure);
+    return limit && !limit->known;
+}
+
 static json_t *shape_to_json(const brume_plan *plan)
 {
     return json_pack(
-        "{s:I,s:I,s:b,s:o,s:b,s:f,s:o}", "max_groups", (json_int_t)plan->shape.max_groups,
-        "max_rows", (json_int_t)plan->shape.max_rows, "private_keys", plan->shape.private_keys,
+        "{s:o,s:o,s:b,s:o,s:b,s:f,s:o}", "max_groups", ceiling_to_json(plan->shape.max_groups),
+        "max_rows", ceiling_to_json(plan->shape.max_rows), "private_keys", plan->shape.private_keys,
         "groups", plan->shape.cells ? json_integer((json_int_t)plan->shape.cells) : json_null(),
         "charged_as_replace", plan->shape.replace, "cells_moved", plan->price.cells_upper,
         "threshold",
@@ -22,10 +36,10 @@ static json_t *errors_to_json(const brume_plan *plan)
 {
     json_t *errors = json_array();
     for (size_t i = 0; errors && i < plan->measure_count; i++) {
-        json_array_append_new(errors,
-                              plan->selection || brume_measure_is_selection(&plan->measures[i])
-                                  ? json_null()
-                                  : json_real(brume_plan_width(plan, i, 0.05)));
+        json_array_append_new(errors, plan->selection || is_open(plan, i) ||
+                                              brume_measure_is_selection(&plan->measures[i])
+                                          ? json_null()
+                                          : json_real(brume_plan_width(plan, i, 0.05)));
     }
     for (size_t i = 0; errors && i < plan->measurement_count; i++) {
         const brume_measurement *one = &plan->measurements[i];
@@ -87,12 +101,16 @@ brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_pa
         if (!made)
             status = brume_no_memory(error, "the explanation");
     } else if (status == BRUME_OK) {
-        made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:s,s:b}", "plan", brume_plan_to_json(plan),
-                         "cost", brume_plan_cost_to_json(plan), "error_95", errors_to_json(plan),
-                         "shape", shape_to_json(plan), "rule", brume_rule_word(plan->rule), "sql",
-                         question->typed, "normal", question->query->normal, "delta_by_default",
-                         plan->delta_by_default);
-        if (!made || !add_columns(plan, json_object_get(made, "plan"))) {
+        made = json_pack("{s:o,s:o,s:o,s:o,s:s,s:s,s:s,s:b,s:o,s:{s:s,s:f}}", "plan",
+                         brume_plan_to_json(plan), "cost", brume_plan_cost_to_json(plan),
+                         "error_95", errors_to_json(plan), "shape", shape_to_json(plan), "rule",
+                         brume_rule_word(plan->rule), "sql", question->typed, "normal",
+                         question->query->normal, "delta_by_default", plan->delta_by_default,
+                         "limit_plan", brume_plan_limits_to_json(plan), "limits", "chosen",
+                         brume_plan_limits_word(plan), "share", brume_plan_choice_share(plan));
+        if (!made || !add_columns(plan, json_object_get(made, "plan")) ||
+            json_object_set_new(made, "warnings",
+                                brume_domain_warnings(question->query, question->tables)) != 0) {
             json_decref(made);
             status = brume_no_memory(error, "the explanation");
         }

@@ -3,7 +3,20 @@
 
 #include "base/error.h"
 #include "query/plan/make_plan.h"
+#include "query/release/choice.h"
+#include "query/release/public_keys.h"
 #include "query/release/rehearse.h"
+
+typedef struct recalling {
+    brume_ledger *ledger;
+    const brume_question *question;
+} recalling;
+
+static brume_status recall(void *context, brume_plan *plan, brume_error *error)
+{
+    const recalling *from = context;
+    return brume_choice_recall(from->ledger, from->question, plan, error);
+}
 
 brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_payment *payment,
                            const brume_target *target, brume_question **question, brume_plan **plan,
@@ -18,10 +31,16 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
         return brume_fail(error, BRUME_EARGUMENT,
                           "give --epsilon E (or --rho R), or --within A; there is no default",
                           "neither a price nor an accuracy is given");
+    BRUME_TRY(brume_read_public_keys(ledger, *question, error));
     if (target) {
-        BRUME_TRY(brume_target_price(*question, target, payment->delta, epsilon, error));
-        chosen = (brume_payment){epsilon, payment->delta, NULL};
+        recalling from = {ledger, *question};
+        const brume_plan_hook hook = {recall, &from};
+        BRUME_TRY(brume_target_price(*question, target, payment, &hook, epsilon, error));
+        chosen.epsilon = epsilon;
+        chosen.rho = NULL;
     }
     BRUME_TRY(brume_query_plan_make((*question)->query, (*question)->tables, &chosen, plan, error));
+    if (!payment->limits_only)
+        BRUME_TRY(brume_choice_recall(ledger, *question, *plan, error));
     return brume_rehearse(*question, *plan, error);
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "query/limit/spread.h"
 #include "query/plan/bias.h"
+#include "query/plan/plan_limit.h"
 #include "query/release/measurement.h"
 
 /* The measure that an output mostly rests on, for the name of its mechanism. */
@@ -60,6 +62,47 @@ static void add_details(const brume_answer_table *all, brume_answer_column *colu
         brume_measurement_show(plan, i, all->drawn, aggregate, column);
 }
 
+/* What the rows of a column share of an allowance for all groups: as much as of the values. The
+ * largest share; NaN without rows. */
+static double largest_share(const brume_answer_table *all, size_t output)
+{
+    double sum = 0, largest = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const brume_value *value = &all->rows[i].outputs[output];
+        double size = value->kind == BRUME_VALUE_NUMBER ? fabs(value->number) : 0;
+        sum += size;
+        largest = fmax(largest, size);
+    }
+    return sum > 0 ? largest / sum : 1;
+}
+
+/* The limit of an aggregate, how many units are above it, and what they may have beyond it. Norms
+ * of several groups are lengths: what a unit loses in all groups together is at most the square
+ * root of their number times that. */
+static void add_limit(const brume_answer_table *all, brume_answer_column *column, size_t output,
+                      size_t aggregate)
+{
+    const brume_plan *plan = all->plan;
+    const brume_plan_limit *limit = brume_plan_limit_of(plan, aggregate);
+    if (!limit || limit->source == BRUME_LIMIT_NONE)
+        return;
+    double step = brume_plan_limit_step(plan, limit);
+    const brume_plan_aggregate *from = &plan->aggregates[aggregate];
+    if (limit->known)
+        column->limit = (double)limit->limit * step;
+    column->biased = true;
+    if (limit->bins == 0 || limit->bin == BRUME_LIMIT_NO_BIN)
+        return; /* typed or the owner's, or not found: nobody counted the units above it */
+    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    column->cut_units = ceil(brume_limit_cut_units(&histogram, limit->bin));
+    double beyond = brume_limit_cut_allowance(&histogram, limit->bin, (double)limit->limit);
+    column->biased = beyond > 0 || may_clamp(plan, plan->query->outputs[output].value);
+    if (plan->norm == 2)
+        beyond *= sqrt(plan->shape.cells ? (double)plan->shape.cells : fmax(1, (double)all->count));
+    if (beyond > 0 && from->centred < 0) /* of a mean nothing is known but the units */
+        column->cut_allowance = beyond * step * largest_share(all, output);
+}
+
 static brume_status fill_column(const brume_answer_table *all, size_t output,
                                 brume_answer_column *column, brume_error *error)
 {
@@ -80,12 +123,15 @@ static brume_status fill_column(const brume_answer_table *all, size_t output,
     const brume_formula *whole = shown->value;
     if (whole->kind == BRUME_FORMULA_DATE || whole->kind == BRUME_FORMULA_TIMESTAMP)
         whole = whole->arguments[0];
-    if (whole->kind != BRUME_FORMULA_AGGREGATE)
+    if (whole->kind != BRUME_FORMULA_AGGREGATE) {
+        column->biased = column->biased || all->plan->by_totals;
         return BRUME_OK;
+    }
     const brume_aggregate *aggregate = &all->plan->query->aggregates[whole->index];
     if (whole->extreme)
         column->quantile = (double)aggregate->fraction[0] / (double)aggregate->fraction[1];
     add_details(all, column, whole->index);
+    add_limit(all, column, output, whole->index);
     return BRUME_OK;
 }
 

@@ -39,11 +39,24 @@ static brume_shown around(double raw, double shown, double width)
     return (brume_shown){number_value(raw), number_value(shown), {raw - width, raw + width}, true};
 }
 
+/* Where a measure is drawn on a finer grid than its values are on, what is shown is rounded to
+ * theirs, and may be half a step further off. */
+static double rounding_of(const brume_plan *plan, int measure, double step)
+{
+    return plan->measures[measure].shift > 0 ? step / 2 : 0;
+}
+
+static brume_shown nothing(void)
+{
+    return (brume_shown){0};
+}
+
 static brume_shown show_count(const brume_plan *plan, const brume_drawn *drawn,
                               const brume_plan_aggregate *from, size_t group, double beta)
 {
     double raw = brume_drawn_number(drawn, from->count, group);
-    return around(raw, fmax(0, raw), brume_plan_width(plan, (size_t)from->count, beta));
+    double width = brume_plan_width(plan, (size_t)from->count, beta);
+    return around(raw, fmax(0, rint(raw)), width + rounding_of(plan, from->count, 1));
 }
 
 static brume_shown show_sum(const brume_plan *plan, const brume_drawn *drawn,
@@ -51,9 +64,13 @@ static brume_shown show_sum(const brume_plan *plan, const brume_drawn *drawn,
 {
     const brume_plan_value *value = &plan->values[from->value];
     double raw = 0, width = 0;
+    bool exact = value->argument->type.kind != BRUME_TYPE_DOUBLE, rounds = false;
+    if (!isfinite(brume_drawn_number(drawn, from->direct >= 0 ? from->direct : from->count, group)))
+        return nothing(); /* no limit was found */
     if (from->direct >= 0) {
         raw = brume_drawn_number(drawn, from->direct, group) * value->step;
         width = brume_plan_width(plan, (size_t)from->direct, beta);
+        rounds = exact && rounding_of(plan, from->direct, 1) > 0;
     } else {
         const brume_measure *centred = &plan->measures[from->centred];
         double centre = (double)brume_measure_centre(centred);
@@ -65,13 +82,9 @@ static brume_shown show_sum(const brume_plan *plan, const brume_drawn *drawn,
         width = brume_error_width_combined(plan->price.noise, scale, coefficient, 2, beta) *
                 value->step;
     }
-    double shown = value->low >= 0 ? fmax(0, raw) : value->high <= 0 ? fmin(0, raw) : raw;
-    return around(raw, shown, width);
-}
-
-static brume_shown nothing(void)
-{
-    return (brume_shown){0};
+    double shown = rounds ? rint(raw / value->step) * value->step : raw;
+    shown = value->low >= 0 ? fmax(0, shown) : value->high <= 0 ? fmin(0, shown) : shown;
+    return around(raw, shown, width + (rounds ? value->step / 2 : 0));
 }
 
 static brume_shown show_mean(const brume_plan *plan, const brume_drawn *drawn,
@@ -128,6 +141,20 @@ static bool seems_empty(const brume_plan *plan, const brume_drawn *drawn, size_t
     return plan->units >= 0 && brume_drawn_number(drawn, plan->units, group) < 1;
 }
 
+/* A value of a domain, as a value of its column's type: numbers are numbers, other values are shown
+ * as they are declared. */
+static brume_value declared_value(const brume_policy_column *column, int64_t index)
+{
+    const char *text = column->domain[index];
+    brume_value value = {.kind = BRUME_VALUE_TEXT, .text = text, .length = strlen(text)};
+    brume_key_value key = {0};
+    char room[BRUME_KEY_TEXT];
+    if (brume_policy_domain_value(column->type, text, &key, NULL) != BRUME_OK)
+        return value;
+    brume_value typed = brume_key_formula_value(column->type, &key, room, sizeof room);
+    return typed.kind == BRUME_VALUE_NUMBER || typed.kind == BRUME_VALUE_BOOLEAN ? typed : value;
+}
+
 static brume_shown show_selection(const brume_present_source *source,
                                   const brume_plan_aggregate *from, size_t group)
 {
@@ -144,8 +171,7 @@ static brume_shown show_selection(const brume_present_source *source,
     if (seems_empty(plan, drawn, group))
         return nothing();
     if (value->declared) {
-        const char *text = value->declared->domain[chosen];
-        out.raw = (brume_value){.kind = BRUME_VALUE_TEXT, .text = text, .length = strlen(text)};
+        out.raw = declared_value(value->declared, chosen);
     } else {
         out.raw = number_value((double)chosen * value->step);
     }

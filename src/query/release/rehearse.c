@@ -6,6 +6,7 @@
 #include <brume/bits.h>
 
 #include "base/error.h"
+#include "query/plan/plan_limit.h"
 #include "query/release/collect_and_draw.h"
 
 /* Numbers that an answer with declared groups may have, drawn and shown: some gigabytes. */
@@ -120,8 +121,7 @@ static brume_status collect_nothing(void *context, const brume_measurement *meas
     return brume_collect_nothing(&measurement->collection, units, bits, out, error);
 }
 
-brume_status brume_rehearse(const brume_question *question, const brume_plan *plan,
-                            brume_error *error)
+brume_status brume_rehearse(const brume_question *question, brume_plan *plan, brume_error *error)
 {
     BRUME_TRY(check_sizes(plan, error));
     BRUME_TRY(check_limits(plan, error));
@@ -130,8 +130,8 @@ brume_status brume_rehearse(const brume_question *question, const brume_plan *pl
     BRUME_TRY(brume_bits_open(&bits, error));
     brume_query_answer *answer = NULL;
     brume_status status =
-        brume_collect_and_draw(plan, collect_nothing, (void *)plan, bits, &answer, error);
+        brume_collect_and_draw(plan, collect_nothing, plan, bits, NULL, &answer, error);
     brume_query_answer_close(answer);
     brume_bits_close(bits);
-    return status;
+    return status == BRUME_OK ? brume_plan_forget_limits(plan, error) : status;
 }

@@ -14,7 +14,7 @@
 #include "query/plan/plan.h"
 #include "query/plan/question.h"
 
-BRUME_MUST_USE brume_status brume_rehearse(const brume_question *question, const brume_plan *plan,
+BRUME_MUST_USE brume_status brume_rehearse(const brume_question *question, brume_plan *plan,
                                            brume_error *error);
 
 #endif

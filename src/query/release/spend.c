@@ -61,7 +61,7 @@ brume_status brume_spend(brume_ledger *ledger, const brume_reservation *reservat
         return status;
     }
     enter(watch, BRUME_PHASE_RUNNING, engine);
-    status = why_stopped(watch) ? cancelled(watch, error) : make(context, engine, &made, error);
+    status = why_stopped(watch) ? cancelled(watch, error) : make(context, engine, id, &made, error);
     enter(watch, BRUME_PHASE_SPENT, NULL);
     if (status == BRUME_OK && why_stopped(watch))
         status = cancelled(watch, error);

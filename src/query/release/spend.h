@@ -20,8 +20,8 @@ typedef enum brume_phase {
     BRUME_PHASE_RECORDED,  /* the answer is recorded: asking again is free */
 } brume_phase;
 
-/* Told of each phase, so that whoever interrupts knows what to do and to say; asked whether it is
- * to stop. `engine` is NULL but in RUNNING. */
+/* It is told of each phase, so that the handler of an interruption knows what to do and to say; it
+ * is asked whether the query is to stop. `engine` is NULL but in RUNNING. */
 typedef struct brume_watch {
     void (*enter)(void *context, brume_phase phase, brume_engine *engine);
     const char *(*stopped)(void *context); /* why it is to stop ("interrupted"); NULL: it is not */
@@ -39,9 +39,9 @@ BRUME_MUST_USE brume_status brume_spend_limit(const brume_watch *watch, double c
                                               const char *dataset, brume_error *error);
 
 /* Make the answer from what the engine reads; true numbers may exist while it runs and not after.
- */
-typedef brume_status (*brume_make_answer)(void *context, brume_engine *engine, json_t **answer,
-                                          brume_error *error);
+ * `reservation` is the one that pays for it, for brume_ledger_note. */
+typedef brume_status (*brume_make_answer)(void *context, brume_engine *engine, uint64_t reservation,
+                                          json_t **answer, brume_error *error);
 
 /* Reserve, make the answer, record it. The caller frees *answer. `watch` may be NULL. */
 BRUME_MUST_USE brume_status brume_spend(brume_ledger *ledger, const brume_reservation *reservation,

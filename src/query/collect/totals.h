@@ -1,0 +1,50 @@
+/* Totals: what each unit has in each group, and what is left of it under limits.
+ *
+ * After brume_bounder_finish of a plan with `totals`:
+ *   1. a statistic of a unit is a vector over the groups that are shown: 1 where it is present, its
+ *      rows, its values that are not NULL, the sum of them;
+ *   2. brume_totals_histogram counts the units by the norms of these vectors;
+ *   3. brume_totals_limit adds up what is left of them when each is scaled into its ball.
+ * Both are functions of the rows alone, whatever their order; what a unit adds is a function of its
+ * own rows and the limits alone. proofs/limits.md. */
+#ifndef BRUME_QUERY_TOTALS_H
+#define BRUME_QUERY_TOTALS_H
+
+#include "query/collect/bound.h"
+#include "query/limit/total.h"
+#include "query/price/price.h"
+
+/* counts[i]: units whose norm is in bin i, over the groups with shown[number] (NULL: all of them).
+ */
+BRUME_MUST_USE brume_status brume_totals_histogram(brume_bounder *bounder, const brume_total *of,
+                                                   int p, size_t bins, const bool *shown,
+                                                   uint64_t *counts, brume_error *error);
+
+/* Numbers of groups are below this. */
+size_t brume_totals_groups(const brume_bounder *bounder);
+
+/* A limit on a vector. */
+typedef struct brume_total_limit {
+    brume_total of;
+    uint64_t limit;
+} brume_total_limit;
+
+/* A sum over all units, in each group: a measure, of the vector that its limit is on or of one that
+ * follows it (centred sums and squares follow the number of values). */
+typedef struct brume_limited_sum {
+    brume_measure_kind kind;
+    size_t value;         /* not for UNITS and ROWS */
+    uint64_t half_square; /* SQUARES: subtracted for each value */
+    size_t limit;         /* which of the limits */
+    int shift;            /* steps of 2^-shift */
+} brume_limited_sum;
+
+/* Fill in `limited` of the result's groups: one number for each of `sums`. */
+BRUME_MUST_USE brume_status brume_totals_limit(brume_bounder *bounder,
+                                               const brume_total_limit *limits, size_t limit_count,
+                                               int p, const bool *shown,
+                                               const brume_limited_sum *sums, size_t sum_count,
+                                               brume_bounded_group *groups, size_t group_count,
+                                               brume_error *error);
+
+#endif

@@ -1,0 +1,205 @@
+/* The totals of the units of one shard: nothing is cut, and what a unit has in a group is added up.
+ *
+ * All rows of a unit come to its shard. Units are numbered as they come; the pairs of a unit and a
+ * group are found by the rank, which is a keyed hash of both, and told apart exactly. Where the
+ * query has no keys a unit has one pair, of its own number. Counts saturate at 2^63, sums have 128
+ * bits: of 63-bit values and fewer than 2^64 rows they cannot overflow. */
+#include "query/collect/bound_pairs.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+enum { FIRST = 256 };
+
+void brume_totals_clear(shard *own)
+{
+    free(own->totals);
+    free(own->places);
+    free(own->kept_keys);
+}
+
+/* ---- room ---- */
+
+/* So that the next WAITING_MOST rows move nothing. */
+static brume_status make_room(shard *own, const brume_bounder *bounder, brume_error *error)
+{
+    if (own->total_room - own->total_count < WAITING_MOST) {
+        size_t room = own->total_room + own->total_room / 2 + FIRST;
+        unsigned char *totals = realloc(own->totals, room * bounder->total_size);
+        if (!totals)
+            return brume_no_memory(error, "the units and groups");
+        own->totals = totals;
+        own->total_room = room;
+    }
+    if (bounder->plan.keep_key && own->kept_room - own->unit_count < WAITING_MOST) {
+        size_t room = own->kept_room + own->kept_room / 2 + FIRST;
+        kept_key *kept = realloc(own->kept_keys, room * sizeof *kept);
+        if (!kept)
+            return brume_no_memory(error, "the units and groups");
+        own->kept_keys = kept;
+        own->kept_room = room;
+    }
+    return own->total_count < UINT32_MAX - WAITING_MOST
+               ? BRUME_OK
+               : brume_fail(error, BRUME_EOVERFLOW, "ask about fewer rows or groups",
+                            "more pairs of a unit and a group than brume can hold");
+}
+
+static size_t first_place(const shard *own, uint64_t rank)
+{
+    return (size_t)(rank >> 32) & (own->place_room - 1);
+}
+
+static brume_status make_places(shard *own, brume_error *error)
+{
+    if (own->place_room && own->total_count + WAITING_MOST <= own->place_room / 4 * 3)
+        return BRUME_OK;
+    shard wider = {.place_room = own->place_room ? 2 * own->place_room : 4 * FIRST};
+    wider.places = calloc(wider.place_room, sizeof *wider.places);
+    if (!wider.places)
+        return brume_no_memory(error, "the units and groups");
+    for (size_t i = 0; i < own->place_room; i++) {
+        if (!own->places[i])
+            continue;
+        size_t at = first_place(&wider, own->places[i]);
+        while (wider.places[at])
+            at = (at + 1) & (wider.place_room - 1);
+        wider.places[at] = own->places[i];
+    }
+    free(own->places);
+    own->places = wider.places;
+    own->place_room = wider.place_room;
+    return BRUME_OK;
+}
+
+/* ---- units ---- */
+
+/* A slot is taken where `block` is set; that of a text unit points to its name. `count` is the
+ * number of the unit. */
+static brume_status begin_unit(shard *own, const brume_bounder *bounder, unit_slot *slot,
+                               const waiting_row *row, brume_error *error)
+{
+    unsigned char *block = (unsigned char *)own;
+    if (bounder->text_units) {
+        const unsigned char *name = brume_units_keep_name(own, row->unit.text, row->text_length);
+        block = brume_slab_take(&own->slabs, &own->slab_bytes, sizeof name);
+        if (!name || !block)
+            return brume_no_memory(error, "the units and groups");
+        memcpy(block, &name, sizeof name);
+    }
+    *slot = (unit_slot){.unit = bounder->text_units ? row->unit_hash : row->unit.number,
+                        .block = block,
+                        .count = (uint32_t)own->unit_count};
+    if (bounder->plan.keep_key)
+        own->kept_keys[own->unit_count] = (kept_key){row->rank, row->group};
+    own->unit_count++;
+    return BRUME_OK;
+}
+
+/* The least rank; should two groups ever have equal ones, their keys decide. So it is the same for
+ * every order of the rows. */
+static void keep_key(shard *own, brume_bounder *bounder, uint32_t unit, const waiting_row *row)
+{
+    kept_key *kept = &own->kept_keys[unit];
+    if (row->rank < kept->rank || (row->rank == kept->rank && row->group != kept->group &&
+                                   brume_bound_key_before(bounder, row->group, kept->group)))
+        *kept = (kept_key){row->rank, row->group};
+}
+
+/* ---- totals ---- */
+
+static total *new_total(shard *own, const brume_bounder *bounder, uint32_t unit, uint32_t group)
+{
+    total *made = total_in(bounder, own, own->total_count++);
+    memset(made, 0, bounder->total_size);
+    made->unit = unit;
+    made->group = group;
+    return made;
+}
+
+static total *find_total(shard *own, const brume_bounder *bounder, uint32_t unit,
+                         const waiting_row *row)
+{
+    if (bounder->plan.key_count == 0)
+        return unit < own->total_count ? total_in(bounder, own, unit)
+                                       : new_total(own, bounder, unit, row->group);
+    uint64_t tag = row->rank >> 32 << 32;
+    size_t at = first_place(own, row->rank);
+    for (; own->places[at]; at = (at + 1) & (own->place_room - 1)) {
+        if ((own->places[at] ^ tag) >> 32)
+            continue;
+        total *one = total_in(bounder, own, (uint32_t)own->places[at] - 1);
+        if (one->unit == unit && one->group == row->group)
+            return one;
+    }
+    own->places[at] = tag | (own->total_count + 1);
+    return new_total(own, bounder, unit, row->group);
+}
+
+static void add_wide(uint64_t *words, brume_i128 x)
+{
+    brume_i128 sum;
+    memcpy(&sum, words, sizeof sum);
+    sum += x;
+    memcpy(words, &sum, sizeof sum);
+}
+
+static void add_row(const brume_bounder *bounder, total *to, const uint64_t *measured)
+{
+    to->rows++;
+    for (size_t i = 0; i < bounder->plan.value_count; i++) {
+        if (!measured_has(measured, i))
+            continue;
+        uint64_t *words = to->words + bounder->total_at[i];
+        brume_i128 x = (brume_i128)measured_value(bounder, measured, i) - bounder->values[i].centre;
+        words[0]++;
+        add_wide(words + 1, x);
+        if (bounder->values[i].squares)
+            add_wide(words + 3, x * x);
+    }
+}
+
+/* ---- taking rows: memory is fetched in steps, each before the next asks for it ---- */
+
+static const waiting_row *row_at(const brume_bounder *bounder, const unsigned char *rows, size_t i)
+{
+    return (const waiting_row *)(const void *)(rows + i * bounder->waiting_size);
+}
+
+static void fetch(const shard *own, const brume_bounder *bounder, const unsigned char *rows,
+                  size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const waiting_row *row = row_at(bounder, rows, i);
+        __builtin_prefetch(&own->slots[row->unit_hash & (own->slot_room - 1)]);
+        if (own->place_room)
+            __builtin_prefetch(&own->places[first_place(own, row->rank)]);
+    }
+    __asm__ volatile("" ::: "memory");
+}
+
+brume_status brume_totals_take(shard *own, brume_bounder *bounder, const unsigned char *rows,
+                               size_t count, brume_error *error)
+{
+    total *totals[WAITING_MOST];
+    BRUME_TRY(brume_units_reserve(own, bounder, count, error));
+    BRUME_TRY(make_room(own, bounder, error));
+    if (bounder->plan.key_count > 0)
+        BRUME_TRY(make_places(own, error));
+    fetch(own, bounder, rows, count);
+    for (size_t i = 0; i < count; i++) {
+        bool added = false;
+        const waiting_row *row = row_at(bounder, rows, i);
+        unit_slot *slot = brume_units_find(own, bounder, row, &added);
+        if (added)
+            BRUME_TRY(begin_unit(own, bounder, slot, row, error));
+        else if (bounder->plan.keep_key)
+            keep_key(own, bounder, slot->count, row);
+        totals[i] = find_total(own, bounder, slot->count, row);
+        __builtin_prefetch(totals[i], 1);
+    }
+    for (size_t i = 0; i < count; i++)
+        add_row(bounder, totals[i], row_at(bounder, rows, i)->measured);
+    return BRUME_OK;
+}

@@ -1,0 +1,19 @@
+/* What is limited: a statistic of one unit, a vector over the groups. */
+#ifndef BRUME_QUERY_LIMIT_TOTAL_H
+#define BRUME_QUERY_LIMIT_TOTAL_H
+
+#include <stddef.h>
+
+typedef enum brume_total_kind {
+    BRUME_TOTAL_PRESENCE, /* 1 in each group that the unit has a row in */
+    BRUME_TOTAL_ROWS,
+    BRUME_TOTAL_VALUES, /* rows in which the value is not NULL */
+    BRUME_TOTAL_SUM,    /* sum of the value itself, not centred */
+} brume_total_kind;
+
+typedef struct brume_total {
+    brume_total_kind kind;
+    size_t value; /* which, for VALUES and SUM */
+} brume_total;
+
+#endif

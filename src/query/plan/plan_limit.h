@@ -1,0 +1,61 @@
+/* The limits of a plan: which there are, what is known of them, and what they make of the measures.
+ *
+ * 1. Queries on tables whose units may have several rows, that ask for counts, sums, means and
+ *    variances, limit each unit's totals as a whole. The count of rows, the count of an
+ * expression's values and the sum of an expression have a limit each; means and variances follow
+ * the limit of their count. Quantiles, modes and keys alone are bounded by max_groups and max_rows,
+ * and so is everything else in a query that asks for one of them.
+ * 2. A limit is typed, or the owner's (a ceiling of at most two rows, or a policy that fixes the
+ *    limits), or in the ledger; else it is chosen, which takes a share of the price. */
+#ifndef BRUME_QUERY_PLAN_LIMIT_H
+#define BRUME_QUERY_PLAN_LIMIT_H
+
+#include "query/plan/plan.h"
+
+/* Does clause 1 hold for the query? */
+bool brume_plan_limits_totals(const brume_query *query);
+
+/* The limits of plan->measures; typed and owner's ones are known. `fixed`: the owner's ceilings are
+ * the limits.
+ * Errors: BRUME_EARGUMENT a typed limit that is none or belongs to nothing; BRUME_EPOLICY one above
+ * the owner's ceiling, or fixed limits without ceilings. */
+BRUME_MUST_USE brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payment,
+                                                   bool fixed, brume_error *error);
+
+/* The limit by the rule, from the histogram in it; and what it is where no limit was found: the
+ * ceiling, 1 for counts, else none. */
+void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, double cells);
+
+/* Price the plan: what choosing takes, if any limit is not known yet, what asking took, and the
+ * noise of the measures; then apply the limits. From plan->amount, allowed_delta and asked. */
+BRUME_MUST_USE brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error);
+
+/* Sensitivities, scales and shifts of the measures under the limits; those that are not known count
+ * as 1. */
+void brume_plan_apply_limits(brume_plan *plan);
+
+/* Forget what was chosen, as after a rehearsal, and price anew. */
+BRUME_MUST_USE brume_status brume_plan_forget_limits(brume_plan *plan, brume_error *error);
+
+/* The limit of a measure; NULL: it has none. */
+const brume_plan_limit *brume_plan_measure_limit(const brume_plan *plan, size_t measure);
+
+/* Half-width at 95 % of a measure's noise if its limit were T, in the units of the query. */
+double brume_plan_width_at(const brume_plan *plan, size_t measure, double limit);
+
+/* The histogram of a limit, for the rule. */
+brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit);
+
+/* The limit that an aggregate is mostly about; NULL: it has none. */
+const brume_plan_limit *brume_plan_limit_of(const brume_plan *plan, size_t aggregate);
+
+/* What one grid step of a limit is in the units of the query. */
+double brume_plan_limit_step(const brume_plan *plan, const brume_plan_limit *limit);
+
+/* Which part of the price is for choosing limits, asking included. */
+double brume_plan_choice_share(const brume_plan *plan);
+
+/* "auto", "typed", "policy", "ledger" or "none": of several limits the one that costs most. */
+const char *brume_plan_limits_word(const brume_plan *plan);
+
+#endif

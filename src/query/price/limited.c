@@ -1,0 +1,150 @@
+/* Prices where a unit's totals are limited as a whole.
+ *
+ * Promise: histograms, asking, the test of keys and the measures cost together no more than the
+ * amount, whatever the limits are. Every double is rounded so that noise grows. */
+#include "query/price/limited.h"
+
+#include <math.h>
+
+#include "accountant/exact/profile.h"
+#include "base/error.h"
+#include "number/rounding.h"
+#include "query/price/key_threshold.h"
+
+static bool has_both_signs(const brume_measure *measure)
+{
+    switch (measure->kind) {
+    case BRUME_MEASURE_CENTRED:
+    case BRUME_MEASURE_SQUARES:
+        return true;
+    case BRUME_MEASURE_DIRECT:
+        return measure->low < 0 && measure->high > 0;
+    default:
+        return false;
+    }
+}
+
+double brume_limited_distance(const brume_measure *measure, const brume_limited_shape *shape, int p)
+{
+    if (!shape->replace)
+        return 1;
+    if (has_both_signs(measure))
+        return p == 1 ? 2 : 4;
+    return shape->cells == 1 ? 1 : 2;
+}
+
+bool brume_limited_prefers_gaussian(size_t measures, uint64_t cells, double epsilon, double delta)
+{
+    if (!(delta > 0) || cells == 0)
+        return false;
+    double sigma = brume_profile_gaussian_sigma_upper(epsilon, delta);
+    double crossing = 1.96 * sigma * epsilon / log(20);
+    return (double)measures * sqrt((double)cells) >= crossing * crossing;
+}
+
+/* What buys what: a share of epsilon (p = 1) or of mu^2 = 2 rho = 1/sigma_1^2 (p = 2) gives a
+ * number that moves by `distance` in all this scale. */
+static double scale_up(double whole, double share_down, double distance, int p)
+{
+    double part = brume_multiply_down(whole, share_down);
+    double scale = brume_divide_up(distance, part);
+    return p == 1 ? scale : brume_sqrt_up(scale);
+}
+
+static brume_status check_scale(double scale, brume_error *error)
+{
+    if (!(scale > 0) || !(scale <= 0x1p40))
+        return brume_fail(error, BRUME_EOVERFLOW, "pay more",
+                          "the noise on a number that moves by 1 would have scale %.3g", scale);
+    return BRUME_OK;
+}
+
+/* The price as what adds up: epsilon, or mu^2 rounded down. */
+static brume_status whole_of(brume_noise_kind noise, double amount, double delta, double *whole,
+                             brume_error *error)
+{
+    if (!(amount > 0) || !isfinite(amount))
+        return brume_fail(error, BRUME_EARGUMENT, "a price is a positive number",
+                          "the price is %.17g, must be above 0 and finite", amount);
+    if (noise == BRUME_NOISE_DISCRETE_LAPLACE) {
+        *whole = amount;
+    } else if (noise == BRUME_NOISE_DISCRETE_GAUSSIAN) {
+        *whole = brume_multiply_down(2, amount);
+    } else {
+        if (!(delta > 0 && delta < 0.5))
+            return brume_fail(error, BRUME_EARGUMENT, "much less than 1/(number of units)",
+                              "'delta' is %.17g, must be in (0, 0.5)", delta);
+        double sigma = brume_profile_gaussian_sigma_upper(amount, delta);
+        *whole = brume_divide_down(1, brume_multiply_up(sigma, sigma));
+    }
+    return BRUME_OK;
+}
+
+/* The test of private keys: each unit keeps one, and leaves it and enters another when replaced. */
+static brume_status pay_keys(brume_measure *units, const brume_limited_shape *shape,
+                             brume_noise_kind noise, double whole, double share, double delta,
+                             brume_price *price, brume_error *error)
+{
+    bool laplace = noise == BRUME_NOISE_DISCRETE_LAPLACE;
+    uint64_t m = 0;
+    if (noise == BRUME_NOISE_ROUNDED_GAUSSIAN)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a plan that cannot be priced");
+    units->noise = scale_up(whole, share, shape->replace ? 2 : 1, laplace ? 1 : 2);
+    BRUME_TRY(check_scale(units->noise, error));
+    units->sensitivity = 1;
+    units->scale = units->noise;
+    BRUME_TRY(laplace
+                  ? brume_key_threshold_laplace(units->scale, 1, delta, &m, &price->delta, error)
+                  : brume_key_threshold_discrete_gaussian(units->scale, 1, delta, &m, &price->delta,
+                                                          error));
+    price->threshold = 1 + m;
+    return BRUME_OK;
+}
+
+static brume_status pay_choice(const brume_limited_shape *shape, double whole, int p,
+                               double *choice, brume_limited_price *limited, brume_error *error)
+{
+    double choices = (double)shape->choices;
+    *choice = 0;
+    if (shape->choices == 0)
+        return BRUME_OK;
+    *choice = shape->choices_only ? 0.95 : p == 1 ? 0.1 : 0.2; /* 0.05 for asking */
+    /* 1 - 2^-50: a tenth is no double, and the parts must not exceed the whole */
+    limited->histogram_scale =
+        scale_up(whole, *choice * (1 - 0x1p-50), (shape->replace ? 2 : 1) * choices, p);
+    limited->ask_scale = scale_up(whole, 0.05 * (1 - 0x1p-50), choices, p);
+    return check_scale(limited->ask_scale, error);
+}
+
+brume_status brume_limited_pay(brume_measure *measures, size_t count,
+                               const brume_limited_shape *shape, brume_noise_kind noise,
+                               double amount, double delta, bool asked,
+                               brume_limited_price *limited, brume_price *price, brume_error *error)
+{
+    int p = noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
+    double whole = 0, choice = 0;
+    *limited = (brume_limited_price){.noise = noise};
+    *price = (brume_price){.noise = noise, .cells_upper = 1};
+    *(noise == BRUME_NOISE_DISCRETE_GAUSSIAN ? &price->rho : &price->epsilon) = amount;
+    price->delta = noise == BRUME_NOISE_ROUNDED_GAUSSIAN ? delta : 0;
+    BRUME_TRY(whole_of(noise, amount, delta, &whole, error));
+    BRUME_TRY(pay_choice(shape, whole, p, &choice, limited, error));
+    if (shape->choices_only)
+        return BRUME_OK;
+    bool keys = shape->cells == 0;
+    double left = (1 - choice) * (1 - 0x1p-50); /* down */
+    double each = left / (double)count * (1 - 0x1p-50);
+    if (keys) /* the keys come first, so that asking does not take from their share */
+        BRUME_TRY(pay_keys(&measures[0], shape, noise, whole, each, delta, price, error));
+    size_t first = keys ? 1 : 0;
+    left -= keys ? each : 0;
+    left -= asked ? 0.05 : 0;
+    each = left / (double)(count - first) * (1 - 0x1p-50);
+    for (size_t i = first; i < count; i++) {
+        double distance = brume_limited_distance(&measures[i], shape, p);
+        measures[i].noise = scale_up(whole, each, distance, p);
+        BRUME_TRY(check_scale(measures[i].noise, error));
+        price->cells_upper = fmax(price->cells_upper, distance);
+    }
+    return BRUME_OK;
+}

@@ -1,0 +1,51 @@
+/* Prices where a unit's totals are limited as a whole (proofs/limits.md): what is paid for choosing
+ * the limits, for the test of private keys, and for the measures.
+ *
+ * A limit T makes a ball; no price here depends on T, so everything is known before a row is read.
+ * The noise of a measure is in proportion to its sensitivity: `noise` is the scale for 1.
+ *
+ *   choice       a tenth of epsilon, a fifth of rho or mu^2, for all histograms together; nothing
+ *                where every limit is known
+ *   asking       a twentieth, of either, if the rule asks for one more count
+ *   private keys an equal share with the measures of what is left; each unit keeps one key
+ *   measures     the rest, in equal shares
+ *
+ * All rounded towards more noise. */
+#ifndef BRUME_QUERY_LIMITED_H
+#define BRUME_QUERY_LIMITED_H
+
+#include "query/price/price.h"
+
+typedef struct brume_limited_shape {
+    uint64_t cells;    /* groups; 0: private keys, as many as are shown */
+    bool replace;      /* charge as under replacement */
+    size_t choices;    /* limits that are still to be chosen, each from a histogram */
+    bool choices_only; /* nothing is measured: the price is for histograms and asking */
+} brume_limited_shape;
+
+typedef struct brume_limited_price {
+    brume_noise_kind noise;
+    double histogram_scale; /* of the noise on every bin; 0: there is no histogram */
+    double ask_scale;       /* of the noise on a count that is asked for */
+} brume_limited_price;
+
+/* Most that two units' contributions are apart, or one and nothing, in the p-norm to the power p
+ * and in units of the sensitivity. */
+double brume_limited_distance(const brume_measure *measure, const brume_limited_shape *shape,
+                              int p);
+
+/* Is Gaussian noise the better one for so many measures and cells at (epsilon, delta)? */
+bool brume_limited_prefers_gaussian(size_t measures, uint64_t cells, double epsilon, double delta);
+
+/* Fill in `noise` of the measures for a price, and the rest. `amount` is epsilon, or rho for
+ * discrete Gaussian noise; `delta` is used by rounded Gaussian noise and by private keys. `asked`:
+ * the rule asked, and that is paid for. With private keys measures[0] is UNITS, its sensitivity is
+ * 1, its scale is written too, and `price` gets the threshold; rounded Gaussian noise is for public
+ * keys only. Errors: BRUME_EARGUMENT; BRUME_EOVERFLOW: noise beyond the samplers. */
+BRUME_MUST_USE brume_status brume_limited_pay(brume_measure *measures, size_t count,
+                                              const brume_limited_shape *shape,
+                                              brume_noise_kind noise, double amount, double delta,
+                                              bool asked, brume_limited_price *limited,
+                                              brume_price *price, brume_error *error);
+
+#endif

@@ -1,0 +1,180 @@
+/* The choice of limits: noisy histograms, and sums under the limits.
+ *
+ * Promise: every bin gets its noise, also the empty ones; what is chosen is a function of the noisy
+ * numbers and public ones. */
+#include "query/release/choice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "query/limit/spread.h"
+#include "query/plan/plan_limit.h"
+
+/* Which groups are drawn, by their numbers; NULL where all are. */
+static brume_status find_shown(const brume_plan *plan, const brume_collected *collected,
+                               const brume_drawn *drawn, bool **shown, brume_error *error)
+{
+    *shown = NULL;
+    if (!plan->shape.private_keys)
+        return BRUME_OK;
+    bool *made = calloc(brume_collected_numbers(collected) + 1, sizeof *made);
+    if (!made)
+        return brume_no_memory(error, "the limits");
+    for (size_t i = 0; i < drawn->count; i++)
+        made[drawn->groups[i]->number] = true;
+    *shown = made;
+    return BRUME_OK;
+}
+
+/* ---- histograms ---- */
+
+/* One more count, of the units above an edge, decides whether there is a crowd far above. */
+static brume_status ask(brume_plan *plan, brume_plan_limit *limit, const int64_t *counts,
+                        brume_bits *bits, brume_error *error)
+{
+    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    size_t from = 0;
+    limit->crowd = false;
+    if (!brume_limit_asks(&histogram, &from))
+        return BRUME_OK;
+    int64_t above = 0;
+    for (size_t i = from; i < limit->bins; i++)
+        above += counts[i];
+    double noisy = 0, scale = plan->limited.ask_scale;
+    BRUME_TRY(brume_draw_counts(plan->price.noise, scale, &above, 1, bits, &noisy, error));
+    limit->crowd = noisy >= brume_limit_ask_threshold(&histogram, from, scale);
+    plan->asked = true;
+    return BRUME_OK;
+}
+
+static brume_status draw_histogram(brume_plan *plan, brume_plan_limit *limit,
+                                   brume_collected *collected, const bool *shown, brume_bits *bits,
+                                   brume_error *error)
+{
+    uint64_t units[BRUME_LIMIT_BINS];
+    int64_t counts[BRUME_LIMIT_BINS];
+    limit->bins = brume_limit_bins(limit->ceiling);
+    limit->gaussian = plan->price.noise != BRUME_NOISE_DISCRETE_LAPLACE;
+    limit->scale = plan->limited.histogram_scale;
+    BRUME_TRY(brume_collected_histogram(collected, &limit->of, plan->norm, limit->bins, shown,
+                                        units, error));
+    for (size_t i = 0; i < limit->bins; i++)
+        counts[i] = (int64_t)units[i];
+    BRUME_TRY(brume_draw_counts(plan->price.noise, limit->scale, counts, limit->bins, bits,
+                                limit->noisy, error));
+    return ask(plan, limit, counts, bits, error);
+}
+
+/* ---- sums ---- */
+
+static brume_status sum_up(const brume_plan *plan, brume_collected *collected, const bool *shown,
+                           brume_error *error)
+{
+    brume_total_limit *limits = calloc(plan->limit_count + 1, sizeof *limits);
+    brume_limited_sum *sums = calloc(plan->measure_count + 1, sizeof *sums);
+    brume_status status = limits && sums ? BRUME_OK : brume_no_memory(error, "the limits");
+    for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++)
+        limits[i] = (brume_total_limit){plan->limits[i].of, plan->limits[i].limit};
+    for (size_t i = 0; status == BRUME_OK && i < plan->measure_count; i++) {
+        const brume_measure *measure = &plan->measures[i];
+        sums[i] = (brume_limited_sum){
+            .kind = measure->kind, .value = measure->expression, .shift = measure->shift};
+        if (measure->kind == BRUME_MEASURE_SQUARES)
+            sums[i].half_square = brume_measure_half_square(measure);
+        if (plan->measure_limit[i] >= 0)
+            sums[i].limit = (size_t)plan->measure_limit[i];
+    }
+    if (status == BRUME_OK)
+        status = brume_collected_limit(collected, limits, plan->limit_count, plan->norm, shown,
+                                       sums, plan->measure_count, error);
+    free(limits);
+    free(sums);
+    return status;
+}
+
+/* ---- the choice ---- */
+
+static brume_status choose(brume_plan *plan, brume_collected *collected, const brume_drawn *drawn,
+                           const bool *shown, brume_bits *bits, brume_error *error)
+{
+    double cells = plan->shape.private_keys ? (double)drawn->count : (double)plan->shape.cells;
+    plan->asked = false;
+    BRUME_TRY(brume_plan_price_limited(plan, error));
+    for (size_t i = 0; i < plan->limit_count; i++)
+        if (plan->limits[i].source == BRUME_LIMIT_AUTO)
+            BRUME_TRY(draw_histogram(plan, &plan->limits[i], collected, shown, bits, error));
+    if (plan->asked)
+        BRUME_TRY(brume_plan_price_limited(plan, error));
+    for (size_t i = 0; i < plan->limit_count; i++)
+        if (plan->limits[i].source == BRUME_LIMIT_AUTO ||
+            plan->limits[i].source == BRUME_LIMIT_LEDGER)
+            brume_plan_choose_limit(plan, &plan->limits[i], fmax(1, cells));
+    brume_plan_apply_limits(plan);
+    return BRUME_OK;
+}
+
+brume_status brume_choose_limits(brume_plan *plan, brume_collected *collected,
+                                 const brume_drawn *drawn, brume_bits *bits,
+                                 const brume_choice_keeper *keeper, brume_error *error)
+{
+    bool *shown = NULL;
+    BRUME_TRY(find_shown(plan, collected, drawn, &shown, error));
+    brume_status status = choose(plan, collected, drawn, shown, bits, error);
+    if (status == BRUME_OK && keeper && brume_plan_chooses(plan))
+        status = keeper->keep(keeper->context, plan, error);
+    if (status == BRUME_OK && !plan->limits_only)
+        status = sum_up(plan, collected, shown, error);
+    free(shown);
+    return status;
+}
+
+/* ---- as an answer ---- */
+
+static const char *word_of(brume_total_kind kind)
+{
+    static const char *const words[] = {[BRUME_TOTAL_PRESENCE] = "groups",
+                                        [BRUME_TOTAL_ROWS] = "rows",
+                                        [BRUME_TOTAL_VALUES] = "values",
+                                        [BRUME_TOTAL_SUM] = "sum"};
+    return words[kind];
+}
+
+brume_status brume_present_limits(const brume_plan *plan, brume_query_answer **answer,
+                                  brume_error *error)
+{
+    static const char *const names[] = {"statistic", "limit", "cut_units"};
+    brume_query_answer *made = NULL;
+    BRUME_TRY(brume_query_answer_open(3, plan->limit_count, &made, error));
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; i < 3; i++) {
+        made->columns[i].is_key = i == 0;
+        made->columns[i].name = strdup(names[i]);
+        if (!made->columns[i].name)
+            status = brume_no_memory(error, "the answer");
+    }
+    for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++) {
+        const brume_plan_limit *limit = &plan->limits[i];
+        const char *word = word_of(limit->of.kind);
+        brume_value values[3] = {{.kind = BRUME_VALUE_TEXT, .text = word, .length = strlen(word)}};
+        if (limit->known)
+            values[1] =
+                (brume_value){.kind = BRUME_VALUE_NUMBER,
+                              .number = (double)limit->limit * brume_plan_limit_step(plan, limit)};
+        if (limit->bin != BRUME_LIMIT_NO_BIN) {
+            brume_limit_histogram histogram = brume_plan_histogram(limit);
+            values[2] =
+                (brume_value){.kind = BRUME_VALUE_NUMBER,
+                              .number = ceil(brume_limit_cut_units(&histogram, limit->bin))};
+        }
+        for (size_t j = 0; status == BRUME_OK && j < 3; j++)
+            status = brume_query_answer_set(made, i, j, &values[j], error);
+    }
+    if (status != BRUME_OK) {
+        brume_query_answer_close(made);
+        return status;
+    }
+    *answer = made;
+    return BRUME_OK;
+}

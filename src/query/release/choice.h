@@ -1,0 +1,45 @@
+/* The choice of limits: a noisy histogram for each limit that nobody knows yet, and the rule that
+ * makes a limit of it (limit/choose.h). A release like any other: it is paid for, recorded before
+ * anything else of the query is drawn, and read again for free by every query with the same rows,
+ * groups and statistic. proofs/limits.md. */
+#ifndef BRUME_QUERY_CHOICE_H
+#define BRUME_QUERY_CHOICE_H
+
+#include "query/plan/question.h"
+#include "query/release/answer.h"
+#include "query/release/draw.h"
+
+/* What is done with a choice before anything else is drawn: it is recorded. */
+typedef struct brume_choice_keeper {
+    brume_status (*keep)(void *context, const brume_plan *plan, brume_error *error);
+    void *context;
+} brume_choice_keeper;
+
+/* Draw the histograms of the plan's unknown limits over the groups that are drawn, choose, tell the
+ * keeper (NULL: nobody), price the measures under the limits, and sum up what is left of the units'
+ * totals. Nothing is drawn where all limits are known. */
+BRUME_MUST_USE brume_status brume_choose_limits(brume_plan *plan, brume_collected *collected,
+                                                const brume_drawn *drawn, brume_bits *bits,
+                                                const brume_choice_keeper *keeper,
+                                                brume_error *error);
+
+/* Record the histograms of the limits that were chosen, under keys of their own. */
+BRUME_MUST_USE brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
+                                                const brume_question *question,
+                                                const brume_plan *plan, brume_error *error);
+
+/* Limits whose histograms are recorded become known, and the plan is priced anew. */
+BRUME_MUST_USE brume_status brume_choice_recall(brume_ledger *ledger,
+                                                const brume_question *question, brume_plan *plan,
+                                                brume_error *error);
+
+/* Before buying a choice alone: BRUME_EARGUMENT if all of it is recorded already. */
+BRUME_MUST_USE brume_status brume_choice_check_new(brume_ledger *ledger,
+                                                   const brume_question *question,
+                                                   const brume_plan *plan, brume_error *error);
+
+/* The limits as an answer: one row for each, with the columns "statistic", "limit", "cut_units". */
+BRUME_MUST_USE brume_status brume_present_limits(const brume_plan *plan,
+                                                 brume_query_answer **answer, brume_error *error);
+
+#endif
