@@ -16,7 +16,8 @@ static inline brume_interval solved(const brume_term *terms, size_t count, doubl
     brume_error error;
     assert_ok(brume_merge_terms(terms, count, added, &merged, &error));
     assert_false(merged.symmetric);
-    assert_true(brume_solve(merged.laws, merged.law_count, &(brume_asked){.at = epsilon, .width = 1e-10}, &answer));
+    assert_true(brume_solve(merged.laws, merged.law_count,
+                            &(brume_asked){.at = epsilon, .width = 1e-10}, &answer));
     brume_merged_close(&merged);
     return answer.value;
 }
