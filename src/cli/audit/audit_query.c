@@ -15,6 +15,17 @@
 /* Under the rule concentrated: the delta at which the claim is read. */
 static const double CONCENTRATED_DELTA = 0.01;
 
+/* Neighbours are made of one table, so that there are none yet of tables that are linked. */
+static brume_status check_unlinked(const brume_question *question, brume_error *error)
+{
+    for (size_t i = 0; i < question->table_count; i++)
+        if (question->policies[i]->link_column)
+            return brume_fail(error, BRUME_EUNSUPPORTED,
+                              "audit a query on a table that has a unit column",
+                              "linked tables are not audited");
+    return BRUME_OK;
+}
+
 /* Where no price is typed: the whole budget, of the dataset that has least. It is not spent. */
 static brume_status pay_all(const brume_question *question, char whole[BRUME_DECIMAL_TEXT],
                             brume_payment *payment, brume_error *error)
@@ -106,6 +117,8 @@ brume_status brume_audit_query(brume_call *call, brume_audited *a, brume_error *
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
     if (status == BRUME_OK)
         status = brume_question_open(ledger, sql, &question, error);
+    if (status == BRUME_OK)
+        status = check_unlinked(question, error);
     brume_ledger_close(ledger);
     if (status == BRUME_OK && !payment.epsilon && !payment.rho)
         status = pay_all(question, whole, &payment, error);

@@ -13,6 +13,7 @@ enum { MOST_BYTES = 1 << 20, MOST_LEVELS = 12, MOST_NODES = 100000, MOST_KEYS = 
 
 typedef struct reader {
     struct fy_parser *parser;
+    struct fy_diag *faults; /* what the parser has to say */
     const char *name;
     size_t nodes;
     brume_error *error;
@@ -69,8 +70,7 @@ static void place_of(struct fy_event *event, size_t *line, size_t *column)
 static brume_status parser_fault(const reader *from)
 {
     void *at = NULL;
-    struct fy_diag *diag = fy_parser_get_diag(from->parser);
-    const struct fy_diag_error *first = diag ? fy_diag_errors_iterate(diag, &at) : NULL;
+    const struct fy_diag_error *first = fy_diag_errors_iterate(from->faults, &at);
     if (!first || !first->msg)
         return fault(from, 1, 1, NULL, "not YAML");
     char message[200];
@@ -242,12 +242,12 @@ brume_status brume_yaml_parse(const char *text, size_t length, const char *name,
     struct fy_diag_cfg quiet;
     fy_diag_cfg_default(&quiet);
     quiet.fp = NULL; /* faults are collected, never printed */
-    struct fy_diag *diag = fy_diag_create(&quiet);
-    if (diag)
-        fy_diag_set_collect_errors(diag, true);
-    struct fy_parse_cfg settings = {.search_path = "", .flags = FYPCF_QUIET, .diag = diag};
+    from.faults = fy_diag_create(&quiet);
+    if (from.faults)
+        fy_diag_set_collect_errors(from.faults, true);
+    struct fy_parse_cfg settings = {.search_path = "", .flags = FYPCF_QUIET, .diag = from.faults};
     brume_yaml *tree = calloc(1, sizeof *tree);
-    from.parser = diag ? fy_parser_create(&settings) : NULL;
+    from.parser = from.faults ? fy_parser_create(&settings) : NULL;
     brume_status status =
         tree && from.parser &&
                 fy_parser_set_string(from.parser, length ? text : " ", length ? length : 1) == 0
@@ -255,8 +255,8 @@ brume_status brume_yaml_parse(const char *text, size_t length, const char *name,
             : out_of_memory(&from);
     if (from.parser)
         fy_parser_destroy(from.parser);
-    if (diag)
-        fy_diag_destroy(diag);
+    if (from.faults)
+        fy_diag_destroy(from.faults);
     if (status != BRUME_OK) {
         brume_yaml_close(tree);
         return status;

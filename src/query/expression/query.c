@@ -11,6 +11,41 @@ bool brume_catalog_same_dataset(const brume_catalog_table *a, const brume_catalo
     return a == b || (a->dataset && b->dataset && strcmp(a->dataset, b->dataset) == 0);
 }
 
+static bool visit_conjuncts(const brume_expression *condition, brume_condition_visitor visit,
+                            void *context)
+{
+    if (!condition)
+        return true;
+    if (condition->operation != BRUME_OPERATION_AND)
+        return visit(context, condition);
+    for (size_t i = 0; i < condition->argument_count; i++)
+        if (!visit_conjuncts(condition->arguments[i], visit, context))
+            return false;
+    return true;
+}
+
+static bool visit_joins(const brume_relation *relation, brume_condition_visitor visit,
+                        void *context)
+{
+    if (relation->kind != BRUME_RELATION_JOIN)
+        return true;
+    /* Of an outer join only the preserved side's own conditions hold for every row. */
+    bool inner = relation->join == BRUME_JOIN_INNER;
+    if (inner && !visit_conjuncts(relation->condition, visit, context))
+        return false;
+    if (relation->join != BRUME_JOIN_RIGHT && relation->join != BRUME_JOIN_FULL &&
+        !visit_joins(relation->left, visit, context))
+        return false;
+    return (!inner && relation->join != BRUME_JOIN_RIGHT) ||
+           visit_joins(relation->right, visit, context);
+}
+
+bool brume_query_conditions(const brume_query *query, brume_condition_visitor visit, void *context)
+{
+    return visit_conjuncts(query->where, visit, context) &&
+           visit_joins(query->from, visit, context);
+}
+
 void brume_query_free(brume_query *query)
 {
     if (query)

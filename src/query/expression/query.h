@@ -222,6 +222,11 @@ typedef struct brume_query {
     struct brume_arena *arena;      /* owns everything above */
 } brume_query;
 
+/* The conditions that every row of the query satisfies: conjuncts of WHERE and of inner joins.
+ * Calls `visit` for each; false from it ends the walk. */
+typedef bool (*brume_condition_visitor)(void *context, const brume_expression *condition);
+bool brume_query_conditions(const brume_query *query, brume_condition_visitor visit, void *context);
+
 /* Free a query with all that is in its arena; NULL is allowed. */
 void brume_query_free(brume_query *query);
 

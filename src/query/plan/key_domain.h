@@ -33,13 +33,4 @@ BRUME_MUST_USE brume_status brume_key_domain_find(const brume_query *query, size
                                                   const brume_plan_table *tables,
                                                   brume_key_domain *out, brume_error *error);
 
-/* Fill in the plan's keys: public, with all groups, or private. EOVERFLOW: too many groups. */
-BRUME_MUST_USE brume_status brume_plan_keys(brume_plan *plan, const brume_plan_table *tables,
-                                            brume_error *error);
-
-/* The conditions that every row of the query satisfies: conjuncts of WHERE and of inner joins.
- * Calls `visit` for each; false from it ends the walk. */
-typedef bool (*brume_condition_visitor)(void *context, const brume_expression *condition);
-bool brume_query_conditions(const brume_query *query, brume_condition_visitor visit, void *context);
-
 #endif

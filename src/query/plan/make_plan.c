@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "query/plan/bias.h"
-#include "query/plan/key_domain.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/plan_parts.h"
 #include "query/plan/private_mode.h"

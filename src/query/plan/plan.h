@@ -8,7 +8,7 @@
  * 1. A count or a sum that several aggregates need is measured once. All measures get equal shares.
  * 2. Laplace or Gaussian noise, whichever has the smaller error for this plan under the dataset's
  *    rule; both are priced, neither is guessed.
- * 3. Keys whose values are all known beforehand (key_domain.h) are public: every combination is
+ * 3. Keys whose values are all known beforehand are public: every combination is
  *    answered, also the empty ones. Otherwise keys are private: a key is shown only if enough units
  *    are in it.
  * 4. What is charged is what was typed (and the delta used), to every dataset of the query. */

@@ -5,6 +5,10 @@
 #include "query/expression/build.h"
 #include "query/plan/plan.h"
 
+/* Fill in the plan's keys: public, with all groups, or private. EOVERFLOW: too many groups. */
+BRUME_MUST_USE brume_status brume_plan_keys(brume_plan *plan, const brume_plan_table *tables,
+                                            brume_error *error);
+
 /* A grid for each of the plan's values, from their bounds or declared domains. */
 BRUME_MUST_USE brume_status brume_plan_grid_values(brume_plan *plan, brume_error *error);
 

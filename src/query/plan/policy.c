@@ -100,7 +100,7 @@ brume_policy_column *brume_policy_find(const brume_policy *policy, const char *n
     return NULL;
 }
 
-static brume_status find_column(const brume_policy *policy, const char *name,
+brume_status brume_policy_named(const brume_policy *policy, const char *name,
                                 brume_policy_column **out, brume_error *error)
 {
     *out = brume_policy_find(policy, name);
@@ -120,32 +120,12 @@ static brume_status find_column(const brume_policy *policy, const char *name,
 brume_status brume_policy_set_unit(brume_policy *policy, const char *column, brume_error *error)
 {
     brume_policy_column *found = NULL;
-    BRUME_TRY(find_column(policy, column, &found, error));
+    BRUME_TRY(brume_policy_named(policy, column, &found, error));
     if (found->type.kind == BRUME_TYPE_REFUSED)
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "column '%s' has the type %s, which brume does not read", found->name,
                           found->native);
     return copy(&policy->unit, found->name) ? BRUME_OK : brume_no_memory(error, "a policy");
-}
-
-brume_status brume_policy_set_identifier(brume_policy *policy, const char *column,
-                                         brume_error *error)
-{
-    brume_policy_column *found = NULL;
-    BRUME_TRY(find_column(policy, column, &found, error));
-    found->is_identifier = true;
-    return BRUME_OK;
-}
-
-brume_status brume_policy_set_link(brume_policy *policy, const char *column, const char *parent,
-                                   const char *parent_column, brume_error *error)
-{
-    brume_policy_column *found = NULL;
-    BRUME_TRY(find_column(policy, column, &found, error));
-    return copy(&policy->link_column, found->name) && copy(&policy->parent, parent) &&
-                   copy(&policy->parent_column, parent_column)
-               ? BRUME_OK
-               : brume_no_memory(error, "a policy");
 }
 
 /* A decimal with an optional sign: digits brume_decimal reads after it. */
@@ -166,7 +146,7 @@ brume_status brume_policy_set_bounds(brume_policy *policy, const char *column, c
 {
     brume_policy_column *found = NULL;
     double least = 0, most = 0;
-    BRUME_TRY(find_column(policy, column, &found, error));
+    BRUME_TRY(brume_policy_named(policy, column, &found, error));
     if (!brume_type_is_number(found->type))
         return brume_fail(error, BRUME_EARGUMENT, "only columns of numbers have bounds",
                           "column '%s' is of type %s", found->name, found->native);
@@ -233,7 +213,7 @@ brume_status brume_policy_set_domain(brume_policy *policy, const char *column,
 {
     brume_policy_column *found = NULL;
     brume_key_value cell;
-    BRUME_TRY(find_column(policy, column, &found, error));
+    BRUME_TRY(brume_policy_named(policy, column, &found, error));
     if (count == 0)
         return brume_fail(error, BRUME_EARGUMENT, "write --domain COLUMN=V1,V2,...",
                           "the domain of column '%s' is empty", found->name);

@@ -94,6 +94,10 @@ BRUME_MUST_USE brume_status brume_policy_set_bias_share(brume_policy *policy, co
  * now. */
 bool brume_policy_same_units(const brume_policy *before, const brume_policy *after);
 
+/* The same; EUNKNOWN with the nearest name if there is none. */
+BRUME_MUST_USE brume_status brume_policy_named(const brume_policy *policy, const char *name,
+                                               brume_policy_column **out, brume_error *error);
+
 /* The column of that name (exactly, else without regard to case), or NULL. */
 brume_policy_column *brume_policy_find(const brume_policy *policy, const char *name);
 

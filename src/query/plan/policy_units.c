@@ -1,6 +1,8 @@
-/* Whether two policies of one source agree on whose row is whose. */
+/* Whose a row is: links and identifiers, and whether two policies of one source agree on it. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "query/plan/policy.h"
 #include "reader/format.h"
 
@@ -43,6 +45,35 @@ static bool same_column(const brume_policy *before, const char *before_name,
         !brume_type_equal(old->type, new->type) || old->leaf != new->leaf)
         return false;
     return !is_headless(after) || old - before->columns == new - after->columns;
+}
+
+brume_status brume_policy_set_identifier(brume_policy *policy, const char *column,
+                                         brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    BRUME_TRY(brume_policy_named(policy, column, &found, error));
+    found->is_identifier = true;
+    return BRUME_OK;
+}
+
+brume_status brume_policy_set_link(brume_policy *policy, const char *column, const char *parent,
+                                   const char *parent_column, brume_error *error)
+{
+    brume_policy_column *found = NULL;
+    BRUME_TRY(brume_policy_named(policy, column, &found, error));
+    char *names[] = {strdup(found->name), strdup(parent), strdup(parent_column)};
+    if (!names[0] || !names[1] || !names[2]) {
+        for (size_t i = 0; i < 3; i++)
+            free(names[i]);
+        return brume_no_memory(error, "a policy");
+    }
+    free(policy->link_column);
+    free(policy->parent);
+    free(policy->parent_column);
+    policy->link_column = names[0];
+    policy->parent = names[1];
+    policy->parent_column = names[2];
+    return BRUME_OK;
 }
 
 bool brume_policy_same_units(const brume_policy *before, const brume_policy *after)

@@ -16,6 +16,13 @@ bool brume_walk_join(brume_walk *walk, const PgQuery__JoinExpr *expression,
 bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
                             brume_join kind, brume_node condition);
 
+/* A table of the catalog, by its place there; NULL: failed. */
+const brume_relation *brume_walk_table(brume_walk *walk, size_t index);
+
+/* The table of that name, exactly, else without regard to case; `dataset` may be NULL or empty. One
+ * alone must have it. False: failed. */
+bool brume_walk_find_table(brume_walk *walk, const char *dataset, const char *name, size_t *index);
+
 /* A scope without names for a table of the catalog; false: failed. */
 bool brume_walk_table_scope(brume_walk *walk, size_t table, brume_walk_scope *scope);
 
