@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/ledger/open_ledger.h"
+#include "cli/owner/declare.h"
 #include "cli/owner/policy_file.h"
 #include "cli/owner/typed_budget.h"
 #include "ledger/dataset.h"
@@ -123,6 +124,11 @@ void brume_write_table_policies(const brume_call *call, const brume_tables *tabl
     }
 }
 
+static json_t *ceiling_to_json(uint64_t ceiling)
+{
+    return ceiling ? json_integer((json_int_t)ceiling) : json_null();
+}
+
 static brume_status write_registered(brume_call *call, const brume_policy_file *file,
                                      const brume_registration *registration,
                                      const brume_typed_budget *typed, const json_t *policy,
@@ -135,20 +141,18 @@ static brume_status write_registered(brume_call *call, const brume_policy_file *
     if (call->json)
         return brume_call_write_json(
             call,
-            json_pack("{s:s,s:s,s:s,s:I,s:I,s:{s:s?,s:s?},s:O,s:o}", "dataset", registration->name,
+            json_pack("{s:s,s:s,s:s,s:o,s:o,s:{s:s?,s:s?},s:O,s:o}", "dataset", registration->name,
                       "rule", brume_rule_word(registration->filter->rule), "adjacency",
                       brume_adjacency_word(registration->adjacency), "max_groups",
-                      (json_int_t)first->max_groups, "max_rows", (json_int_t)first->max_rows,
-                      "budget", "epsilon", typed->epsilon, "delta", typed->delta, "tables",
-                      json_object_get(policy, "tables"), "warnings", warnings),
+                      ceiling_to_json(first->max_groups), "max_rows",
+                      ceiling_to_json(first->max_rows), "budget", "epsilon", typed->epsilon,
+                      "delta", typed->delta, "tables", json_object_get(policy, "tables"),
+                      "warnings", warnings),
             error);
     fprintf(call->out, "registered %s%s%s: %zu tables\n", brume_bold(call), registration->name,
             brume_plain(call), file->tables->count);
     fprintf(call->out, "  adjacency   %s\n", brume_adjacency_word(registration->adjacency));
-    fprintf(call->out, "  max groups  %llu   (groups that one unit may be in)\n",
-            (unsigned long long)first->max_groups);
-    fprintf(call->out, "  max rows    %llu   (rows of one unit in a group)\n",
-            (unsigned long long)first->max_rows);
+    brume_write_ceilings(call->out, first->max_groups, first->max_rows, first->limits_fixed);
     fprintf(call->out, "  budget      epsilon %s%s%s, rule %s\n\n", typed->epsilon,
             typed->delta ? ", delta " : "", typed->delta ? typed->delta : "",
             brume_rule_word(registration->filter->rule));
