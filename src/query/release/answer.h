@@ -76,8 +76,8 @@ BRUME_MUST_USE brume_status brume_query_answer_open(size_t column_count, size_t 
                                                     brume_query_answer **out, brume_error *error);
 void brume_query_answer_close(brume_query_answer *answer);
 
-/* The bar that a reader is shown: the error at 95 % and, where units may have been cut, the allowance
- * for what they had beyond the limit; NaN: none. */
+/* The bar that a reader is shown: the error at 95 % and, where units may have been cut, the
+ * allowance for what they had beyond the limit; NaN: none. */
 double brume_query_answer_bar(const brume_query_answer *answer, size_t cell);
 
 /* Put a copy of a value into the table; a time as its text. */
