@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/ledger/open_ledger.h"
+#include "cli/owner/declare.h"
 #include "cli/owner/policy_file.h"
 #include "cli/owner/typed_budget.h"
 #include "ledger/dataset.h"

@@ -1,4 +1,8 @@
-/* The grid of limits, and the bin of it that a unit is in. Integers only. */
+/* The grid of limits, and the bin of it that a unit is in.
+ *
+ * Promise: integers only, so that the bin of a unit is the same on every machine and for every
+ * order of its rows. Edges are 2^k and 3 2^(k-1): two to an octave, each a third or a half more
+ * than the one before, and none needs rounding. */
 #include "query/limit/grid.h"
 
 uint64_t brume_limit_edge(size_t bin)

@@ -284,11 +284,6 @@ static json_t *column_to_json(const brume_policy_column *column)
     return json;
 }
 
-static json_t *ceiling_to_json(uint64_t ceiling)
-{
-    return ceiling ? json_integer((json_int_t)ceiling) : json_null();
-}
-
 json_t *brume_policy_to_json(const brume_policy *policy)
 {
     json_t *columns = json_array();
@@ -297,11 +292,13 @@ json_t *brume_policy_to_json(const brume_policy *policy)
             json_decref(columns);
             return NULL;
         }
-    json_t *json = json_pack("{s:s,s:s?,s:s?,s:b,s:s?,s:o,s:o,s:o}", "location", policy->location,
-                             "table", policy->table, "options", policy->options, "public",
-                             policy->is_public, "unit", policy->unit, "max_groups",
-                             ceiling_to_json(policy->max_groups), "max_rows",
-                             ceiling_to_json(policy->max_rows), "columns", columns);
+    json_t *json = json_pack(
+        "{s:s,s:s?,s:s?,s:b,s:s?,s:o,s:o,s:o}", "location", policy->location, "table",
+        policy->table, "options", policy->options, "public", policy->is_public, "unit",
+        policy->unit, "max_groups",
+        policy->max_groups ? json_integer((json_int_t)policy->max_groups) : json_null(), "max_rows",
+        policy->max_rows ? json_integer((json_int_t)policy->max_rows) : json_null(), "columns",
+        columns);
     /* written only where it was said: a policy without it reads as it always did */
     bool whole = json != NULL;
     if (whole && policy->bias_share)
@@ -358,13 +355,6 @@ static bool column_from_json(const json_t *json, brume_policy_column *column)
 }
 
 /* Absent, or a number of seconds. */
-/* A ceiling is a positive integer, or null: none. */
-static bool ceiling_from_json(const json_t *json, uint64_t *ceiling)
-{
-    *ceiling = json_integer_value(json) > 0 ? (uint64_t)json_integer_value(json) : 0;
-    return json_is_null(json) || *ceiling > 0;
-}
-
 static bool timeout_from_json(const json_t *json, double *timeout)
 {
     *timeout = json_number_value(json); /* 0 for none */
@@ -400,13 +390,13 @@ static bool is_sound(const brume_policy *policy)
 brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brume_error *error)
 {
     const char *location = text_of(json, "location");
-    uint64_t max_groups = 0, max_rows = 0;
+    json_int_t max_groups = json_integer_value(json_object_get(json, "max_groups")); /* null: 0 */
+    json_int_t max_rows = json_integer_value(json_object_get(json, "max_rows"));
     const json_t *columns = json_object_get(json, "columns"), *link = json_object_get(json, "link");
     if (json_object_get(json, "tables"))
         return brume_fail(error, BRUME_EUNSUPPORTED, "ask in SQL: DATASET.TABLE",
                           "this dataset has several tables");
-    if (!location || !ceiling_from_json(json_object_get(json, "max_groups"), &max_groups) ||
-        !ceiling_from_json(json_object_get(json, "max_rows"), &max_rows))
+    if (!location || max_groups < 0 || max_rows < 0)
         return damaged(error);
     brume_policy *policy = calloc(1, sizeof *policy);
     bool good = policy && copy(&policy->location, location) &&
@@ -431,10 +421,9 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
         return damaged(error);
     }
     policy->is_public = json_is_true(json_object_get(json, "public"));
-    policy->max_groups = max_groups;
-    policy->max_rows = max_rows;
-    const char *limits = text_of(json, "limits");
-    policy->limits_fixed = limits && strcmp(limits, "fixed") == 0;
+    policy->max_groups = (uint64_t)max_groups;
+    policy->max_rows = (uint64_t)max_rows;
+    policy->limits_fixed = text_of(json, "limits") != NULL; /* written where they are fixed */
     *out = policy;
     return BRUME_OK;
 }

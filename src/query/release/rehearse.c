@@ -44,7 +44,8 @@ static brume_status check_limits(const brume_plan *plan, brume_error *error)
         bool same = true;
         if (measurement->kind == BRUME_MEASUREMENT_GROUPS)
             same = enforced->max_groups == priced->max_groups &&
-                   enforced->max_rows == priced->max_rows && enforced->cells == priced->cells;
+                   enforced->max_rows == priced->max_rows && enforced->cells == priced->cells &&
+                   enforced->totals == plan->by_totals;
         else if (measurement->kind == BRUME_MEASUREMENT_MODE)
             same = enforced->max_groups == groups * priced->max_rows && enforced->max_rows == 1;
         else if (measurement->kind == BRUME_MEASUREMENT_BIAS)
