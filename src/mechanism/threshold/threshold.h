@@ -37,4 +37,9 @@ typedef struct brume_threshold_family {
 
 extern const brume_trial brume_threshold_trial;
 
+/* Begin again as another stream of the same options: fresh noise on the threshold, all hits left.
+ * It is another release, with a price of its own; for trials, which make many. */
+BRUME_MUST_USE brume_status brume_sparse_vector_restart(brume_sparse_vector *stream,
+                                                        brume_bits *bits, brume_error *error);
+
 #endif
