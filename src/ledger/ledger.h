@@ -45,7 +45,7 @@
 #include <jansson.h>
 
 #include <brume/adjacency.h>
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 #include <brume/status.h>
 
 typedef struct brume_ledger brume_ledger;
@@ -186,6 +186,12 @@ typedef struct brume_reservation {
 BRUME_MUST_USE brume_status brume_ledger_check_public(brume_ledger *ledger,
                                                       const brume_ledger_charge *table,
                                                       brume_error *error);
+
+/* May these marks be of a table that is public? EPOLICY if a protected dataset has one of them.
+ * Reads only, and takes no lock: for what is read before anything is charged. */
+BRUME_MUST_USE brume_status brume_ledger_look_public(brume_ledger *ledger,
+                                                     const brume_ledger_charge *table,
+                                                     brume_error *error);
 
 /* Charge and record. *id names the reservation. On failure nothing is charged.
  * Errors: BRUME_EBUDGET does not fit; BRUME_EPOLICY over the cap, datasets of different adjacency,

@@ -179,7 +179,7 @@ static brume_status glob_conflicts(brume_ledger *ledger, bool is_public,
     return status;
 }
 
-brume_status brume_mark_conflicts(brume_ledger *ledger, bool is_public,
+static brume_status any_conflicts(brume_ledger *ledger, bool is_public,
                                   const brume_mark_list *marks, bool *conflicts, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
@@ -188,6 +188,21 @@ brume_status brume_mark_conflicts(brume_ledger *ledger, bool is_public,
         BRUME_TRY(hash_mark(ledger, marks->texts[i], hash, error));
         BRUME_TRY(mark_conflicts(ledger, NULL, is_public, hash, is_own(marks, i), &found, error));
     }
+    *conflicts = found;
+    return BRUME_OK;
+}
+
+brume_status brume_mark_is_protected(brume_ledger *ledger, const brume_mark_list *marks,
+                                     bool *conflicts, brume_error *error)
+{
+    return any_conflicts(ledger, true, marks, conflicts, error);
+}
+
+brume_status brume_mark_conflicts(brume_ledger *ledger, bool is_public,
+                                  const brume_mark_list *marks, bool *conflicts, brume_error *error)
+{
+    bool found = false;
+    BRUME_TRY(any_conflicts(ledger, is_public, marks, &found, error));
     if (!found)
         BRUME_TRY(glob_conflicts(ledger, is_public, marks, &found, error));
     *conflicts = found;

@@ -40,6 +40,12 @@ BRUME_MUST_USE brume_status brume_mark_conflicts(brume_ledger *ledger, bool is_p
                                                  const brume_mark_list *marks, bool *conflicts,
                                                  brume_error *error);
 
+/* Does a public source that is registered have a mark that conflicts with a protected dataset?
+ * Reads only, and looks at no glob. */
+BRUME_MUST_USE brume_status brume_mark_is_protected(brume_ledger *ledger,
+                                                    const brume_mark_list *marks, bool *conflicts,
+                                                    brume_error *error);
+
 /* What a registered dataset reads now: add the marks that are new for it. BRUME_EPOLICY if one of
  * those conflicts with another dataset, unless the owner let these two, both protected, share a
  * source. */

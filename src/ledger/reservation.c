@@ -148,6 +148,20 @@ brume_status brume_ledger_check_public(brume_ledger *ledger, const brume_ledger_
     return status;
 }
 
+brume_status brume_ledger_look_public(brume_ledger *ledger, const brume_ledger_charge *table,
+                                      brume_error *error)
+{
+    bool conflicts = false;
+    brume_mark_list marks = {table->marks, table->mark_count, table->read_mark_count};
+    if (ledger->schema < 3) /* no public marks yet: those of a reservation are checked */
+        return BRUME_OK;
+    BRUME_TRY(brume_mark_is_protected(ledger, &marks, &conflicts, error));
+    return conflicts
+               ? brume_fail(error, BRUME_EPOLICY, "its owner takes it out of one of the two",
+                            "the source of '%s' now has data of another dataset", table->dataset)
+               : BRUME_OK;
+}
+
 brume_status brume_ledger_reserve(brume_ledger *ledger, const brume_reservation *reservation,
                                   uint64_t *id, brume_error *error)
 {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include <brume/method.h>
+#include <brume/account/method.h>
 
 #include "accountant/terms.h"
 

@@ -8,7 +8,7 @@
  * failure only the pure guarantee is left. A Gaussian on a Poisson sample is dominated by one on a
  * sample of rate 1 - (1-rate)^size with size times the shift. Only shifted noise is exact for
  * groups: another mechanism that attains epsilon need not attain the worst law of a group. */
-#include <brume/method.h>
+#include <brume/account/method.h>
 
 #include <math.h>
 

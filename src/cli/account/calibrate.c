@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include <brume/gaussian.h>
-#include <brume/mechanism.h>
+#include <brume/noise/gaussian.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "cli/frame/table.h"
 

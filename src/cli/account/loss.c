@@ -261,7 +261,7 @@ static brume_status run_expression(brume_call *call, brume_loss_source *source, 
     brume_expression expression;
     brume_term *terms = NULL;
     if (brume_call_has(call, "p") || brume_call_has(call, "q"))
-        return open_typed(call, source, error); /* which refuses them beside an expression */
+        return open_typed(call, source, error); /* which refuses them together with an expression */
     BRUME_TRY(brume_call_expression(call, &expression, error));
     brume_status status = brume_account_terms(expression.events, expression.count, 1,
                                               BRUME_METHOD_AUTO, &terms, error);

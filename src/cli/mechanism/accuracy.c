@@ -1,8 +1,8 @@
 /* brume accuracy: how far off a release may be, and how likely. */
 #include "cli/command.h"
 
-#include <brume/expression.h>
-#include <brume/mechanism.h>
+#include <brume/mechanism/expression.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "cli/frame/svg.h"
 #include "cli/mechanism/term.h"

@@ -1,7 +1,7 @@
 /* An operand that is one term of an expression, such as laplace(scale=10). */
 #include "cli/mechanism/term.h"
 
-#include <brume/expression.h>
+#include <brume/mechanism/expression.h>
 
 static brume_status check_single(const brume_call *call, const brume_expression *expression,
                                  brume_error *error)

@@ -2,7 +2,7 @@
 #ifndef BRUME_CLI_TERM_H
 #define BRUME_CLI_TERM_H
 
-#include <brume/event.h>
+#include <brume/mechanism/event.h>
 
 #include "cli/command.h"
 

@@ -166,9 +166,13 @@ static void write_terms(writer *to, const brume_dataset *dataset, const brume_po
     write_pair(to, "", "rule", brume_rule_word(dataset->filter.rule));
     write_pair(to, "", "adjacency", brume_adjacency_word(dataset->adjacency));
     snprintf(text, sizeof text, "%llu", (unsigned long long)policy->max_groups);
-    write_pair(to, "", "max-groups", text);
+    if (policy->max_groups)
+        write_pair(to, "", "max-groups", text);
     snprintf(text, sizeof text, "%llu", (unsigned long long)policy->max_rows);
-    write_pair(to, "", "max-rows", text);
+    if (policy->max_rows)
+        write_pair(to, "", "max-rows", text);
+    if (policy->limits_fixed)
+        write_pair(to, "", "limits", "fixed");
     if (dataset->cap) {
         snprintf(text, sizeof text, "epsilon=%.200s", dataset->cap);
         write_pair(to, "", "cap", text);

@@ -129,26 +129,25 @@ static brume_status write_registered(brume_call *call, const brume_policy_file *
                                      brume_error *error)
 {
     const brume_policy *first = file->tables->list[0].policy;
+    const json_t *one = json_array_get(json_object_get(policy, "tables"), 0);
     json_t *warnings = warnings_of(file);
     if (!warnings)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     if (call->json)
         return brume_call_write_json(
             call,
-            json_pack("{s:s,s:s,s:s,s:I,s:I,s:{s:s?,s:s?},s:O,s:o}", "dataset", registration->name,
+            json_pack("{s:s,s:s,s:s,s:O,s:O,s:{s:s?,s:s?},s:O,s:o}", "dataset", registration->name,
                       "rule", brume_rule_word(registration->filter->rule), "adjacency",
                       brume_adjacency_word(registration->adjacency), "max_groups",
-                      (json_int_t)first->max_groups, "max_rows", (json_int_t)first->max_rows,
-                      "budget", "epsilon", typed->epsilon, "delta", typed->delta, "tables",
-                      json_object_get(policy, "tables"), "warnings", warnings),
+                      json_object_get(one, "max_groups"), "max_rows",
+                      json_object_get(one, "max_rows"), "budget", "epsilon", typed->epsilon,
+                      "delta", typed->delta, "tables", json_object_get(policy, "tables"),
+                      "warnings", warnings),
             error);
     fprintf(call->out, "registered %s%s%s: %zu tables\n", brume_bold(call), registration->name,
             brume_plain(call), file->tables->count);
     fprintf(call->out, "  adjacency   %s\n", brume_adjacency_word(registration->adjacency));
-    fprintf(call->out, "  max groups  %llu   (groups that one unit may be in)\n",
-            (unsigned long long)first->max_groups);
-    fprintf(call->out, "  max rows    %llu   (rows of one unit in a group)\n",
-            (unsigned long long)first->max_rows);
+    brume_write_ceilings(call->out, first->max_groups, first->max_rows, first->limits_fixed);
     fprintf(call->out, "  budget      epsilon %s%s%s, rule %s\n\n", typed->epsilon,
             typed->delta ? ", delta " : "", typed->delta ? typed->delta : "",
             brume_rule_word(registration->filter->rule));

@@ -193,6 +193,9 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
         brume_write_sentence(out, "groups are public: all %lld are answered",
                              (long long)json_integer_value(groups));
     write_modes(out, plan);
+    const json_t *warnings = json_object_get(explanation, "warnings");
+    for (size_t i = 0; i < json_array_size(warnings); i++)
+        brume_write_sentence(out, "warning: %s", json_string_value(json_array_get(warnings, i)));
     const char *unit = json_is_number(rho) ? "rho" : "epsilon";
     brume_write_sentence(
         out, "price: %s %s, delta %s%s (rule %s); nothing was spent", unit,

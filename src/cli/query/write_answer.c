@@ -167,10 +167,8 @@ static void write_limits(FILE *out, const brume_query_answer *answer)
             continue;
         fprintf(out, "\n%s: one unit adds at most %s", column->name,
                 brume_shortest(column->limit).text);
-        if (!isnan(column->cut_units))
-            fprintf(out, "; at most about %.0f units had more", column->cut_units);
         if (column->cut_allowance > 0)
-            fprintf(out, ", by estimate %s together, which the bar allows for",
+            fprintf(out, "; by estimate some had %s more together, which the bar allows for",
                     brume_rounded_up(column->cut_allowance).text);
     }
 }
@@ -222,6 +220,8 @@ static brume_status write_notes(const brume_call *call, const brume_query_answer
     write_extremes(notes, answer);
     write_limits(notes, answer);
     write_bias(notes, answer);
+    for (size_t i = 0; i < json_array_size(answer->warnings); i++)
+        fprintf(notes, "\nwarning: %s", json_string_value(json_array_get(answer->warnings, i)));
     if (fclose(notes) != 0) {
         free(text);
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");

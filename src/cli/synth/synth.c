@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/small_database.h>
+#include <brume/synthetic/small_database.h>
 
 #include "cli/query/ask.h"
 #include "cli/frame/input.h"

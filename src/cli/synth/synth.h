@@ -2,9 +2,9 @@
 #ifndef BRUME_CLI_SYNTH_H
 #define BRUME_CLI_SYNTH_H
 
-#include <brume/schema.h>
-#include <brume/synthetic.h>
-#include <brume/workload_text.h>
+#include <brume/synthetic/schema.h>
+#include <brume/synthetic/synthetic.h>
+#include <brume/synthetic/workload_text.h>
 
 #include "cli/command.h"
 #include "query/plan/policy.h"

@@ -4,7 +4,7 @@
  * a test and a release, composed. Further apart: both have a local sensitivity above the bound,
  * both distances are 0, and a value is shown with probability at most delta. proofs/stability.md.
  */
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "mechanism/card.h"

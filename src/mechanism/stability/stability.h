@@ -3,7 +3,7 @@
 #ifndef BRUME_MECHANISM_STABILITY_H
 #define BRUME_MECHANISM_STABILITY_H
 
-#include <brume/stability.h>
+#include <brume/mechanism/stability.h>
 
 #include "mechanism/trial.h"
 

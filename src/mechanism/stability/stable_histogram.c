@@ -5,9 +5,9 @@
  * Laplace noise of scale S Linf/epsilon. A key that only one of them has holds at most Linf there
  * and is shown with at most the share 1-(1-delta)^(1/L0) of delta; at most L0 such keys are on one
  * side. proofs/stable_histogram.md. */
-#include <brume/stable_histogram.h>
+#include <brume/mechanism/stable_histogram.h>
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "accountant/exact/profile.h"
 #include "base/error.h"

@@ -3,9 +3,9 @@
  * Promises: (epsilon, delta)-DP. Same answer for both neighbours: the test is an epsilon-DP
  * function of a 1-Lipschitz integer. Different answers: both distances are 0, "nothing" is equally
  * likely, and an answer is shown with probability at most delta. proofs/stability.md. */
-#include <brume/stability.h>
+#include <brume/mechanism/stability.h>
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "mechanism/card.h"

@@ -160,6 +160,12 @@ typedef struct brume_key {
     /* The plain column of the catalog that it is, if it is one (for declared domains). */
     bool is_column;
     size_t table, column;
+    bool is_unit; /* it tells the units apart */
+    /* It reads public tables alone, and these are its values there (release/public_keys.h), as
+     * texts of its type, NULL for NULL. */
+    bool values_known;
+    size_t value_count;
+    const char *const *values;
 } brume_key;
 
 /* A table that the query reads. `nullable_side`: it is on the nullable side of an outer join, or in

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <brume/stable_histogram.h>
+#include <brume/mechanism/stable_histogram.h>
 
 #include "query/price/error_bar.h"
 
@@ -17,7 +17,6 @@ void brume_query_plan_close(brume_plan *plan)
     free(plan->aggregates);
     free(plan->domain);
     free(plan->domain_size);
-    free(plan->domain_columns);
     free(plan->measurements);
     brume_key_selection_close(plan->selection);
     free(plan->fractions);

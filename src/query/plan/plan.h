@@ -8,8 +8,9 @@
  * 1. A count or a sum that several aggregates need is measured once. All measures get equal shares.
  * 2. Laplace or Gaussian noise, whichever has the smaller error for this plan under the dataset's
  *    rule; both are priced, neither is guessed.
- * 3. Keys whose columns all have declared domains are public: every combination is answered, also
- *    the empty ones. Otherwise keys are private: a key is shown only if enough units are in it.
+ * 3. Keys whose values are all known beforehand (key_domain.h) are public: every combination is
+ *    answered, also the empty ones. Otherwise keys are private: a key is shown only if enough units
+ *    are in it.
  * 4. What is charged is what was typed (and the delta used), to every dataset of the query. */
 #ifndef BRUME_QUERY_PLAN_H
 #define BRUME_QUERY_PLAN_H
@@ -18,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 #include <brume/status.h>
 
 #include "ledger/ledger.h"
@@ -136,12 +137,11 @@ typedef struct brume_plan {
     int units;               /* measure of the units present, or BRUME_NOT_MEASURED */
     brume_key_value *domain; /* public keys: domain_size[k] values for each key in turn */
     size_t *domain_size;
-    const brume_policy_column **domain_columns; /* public keys: whose domains */
-    brume_charge charge;                        /* in the currency of the rule, for every dataset */
-    char delta[128];                            /* what was allowed: typed, or by default */
-    bool delta_by_default;                      /* nobody typed it */
-    bool bounded;                               /* max_groups or max_rows may cut what a unit has */
-    int64_t (*fractions)[2];                    /* of all quantiles */
+    brume_charge charge;     /* in the currency of the rule, for every dataset */
+    char delta[128];         /* what was allowed: typed, or by default */
+    bool delta_by_default;   /* nobody typed it */
+    bool bounded;            /* max_groups or max_rows may cut what a unit has */
+    int64_t (*fractions)[2]; /* of all quantiles */
     /* A unit's totals are limited as a whole; nothing else is cut, and `bounded` is false. */
     bool by_totals;
     brume_plan_limit *limits;

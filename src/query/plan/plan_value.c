@@ -105,23 +105,39 @@ brume_status brume_plan_grid_values(brume_plan *plan, brume_error *error)
 
 /* ---- the rows of answered groups ---- */
 
-static brume_node in_domain(brume_builder *builder, const brume_plan *plan, size_t key)
+/* The key is one of the `count` values of `domain`. */
+static brume_node in_domain(brume_builder *builder, const brume_expression *key,
+                            const brume_key_value *domain, size_t count)
 {
-    brume_node list[BRUME_LIMIT_LIST / 10];
-    const brume_policy_column *column = plan->domain_columns[key];
-    const brume_expression *expression = plan->query->keys[key].expression;
-    if (column->domain_count > sizeof list / sizeof *list)
+    brume_node list[BRUME_LIMIT_LIST / 10], any[2] = {NULL, NULL};
+    size_t listed = 0;
+    if (count > sizeof list / sizeof *list)
         return brume_build_literal(builder, (brume_type){BRUME_TYPE_BOOLEAN, 0, 0}, "true");
-    for (size_t i = 0; i < column->domain_count; i++)
-        list[i] = brume_build_literal(builder, expression->type, column->domain[i]);
-    return brume_build_in(builder, false, expression, list, column->domain_count);
+    for (size_t i = 0; i < count; i++) {
+        char number[BRUME_KEY_TEXT];
+        const char *text = domain[i].wire == BRUME_WIRE_TEXT ? domain[i].text.data : number;
+        if (domain[i].null) {
+            any[1] = brume_build_test(builder, BRUME_OPERATION_IS_NULL, key);
+            continue;
+        }
+        if (domain[i].wire != BRUME_WIRE_TEXT)
+            brume_integer_text(key->type, domain[i].integer, number, sizeof number);
+        list[listed++] = brume_build_literal(builder, key->type, text);
+    }
+    if (listed)
+        any[0] = brume_build_in(builder, false, key, list, listed);
+    if (!any[0] || !any[1])
+        return any[0] ? any[0] : any[1];
+    return brume_build_logic(builder, BRUME_OPERATION_OR, any, 2);
 }
 
 brume_node brume_plan_answered_rows(const brume_plan *plan, brume_builder *builder)
 {
     brume_node all = plan->query->where;
-    for (size_t i = 0; plan->domain_columns && i < plan->query->key_count; i++) {
-        brume_node both[] = {all, in_domain(builder, plan, i)};
+    for (size_t i = 0, at = 0; plan->domain && i < plan->query->key_count; i++) {
+        brume_node both[] = {all, in_domain(builder, plan->query->keys[i].expression,
+                                            &plan->domain[at], plan->domain_size[i])};
+        at += plan->domain_size[i];
         if (!both[1])
             return NULL;
         all = all ? brume_build_logic(builder, BRUME_OPERATION_AND, both, 2) : both[1];

@@ -62,6 +62,7 @@ void brume_query_answer_close(brume_query_answer *answer)
     free(answer->near);
     free(answer->limits_chosen);
     json_decref(answer->events);
+    json_decref(answer->warnings);
     free(answer);
 }
 

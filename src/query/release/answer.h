@@ -67,7 +67,8 @@ typedef struct brume_query_answer {
     json_t *events;        /* the plan, as the ledger records it (show_plan.h) */
     /* Not recorded, because it may be another one at the next reading. */
     brume_answer_price remaining;
-    bool cached; /* read again, for free */
+    bool cached;      /* read again, for free */
+    json_t *warnings; /* sentences about the query (domain_warnings.h), or NULL */
 } brume_query_answer;
 
 /* Room for a table of this shape, in which nothing is said of any column and every value is NULL.
@@ -76,8 +77,8 @@ BRUME_MUST_USE brume_status brume_query_answer_open(size_t column_count, size_t 
                                                     brume_query_answer **out, brume_error *error);
 void brume_query_answer_close(brume_query_answer *answer);
 
-/* The bar that a reader is shown: the error at 95 % and, where units may have been cut, the allowance
- * for what they had beyond the limit; NaN: none. */
+/* The bar that a reader is shown: the error at 95 % and, where units may have been cut, the
+ * allowance for what they had beyond the limit; NaN: none. */
 double brume_query_answer_bar(const brume_query_answer *answer, size_t cell);
 
 /* Put a copy of a value into the table; a time as its text. */

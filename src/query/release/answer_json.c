@@ -188,7 +188,9 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
     json_t *remaining = answer->is_public ? json_null() : price_to_json(&answer->remaining);
     if (!set(made, "remaining", remaining) ||
         (answer->is_public && !set(made, "public", json_true())) ||
-        !set(made, "cached", json_boolean(answer->cached))) {
+        !set(made, "cached", json_boolean(answer->cached)) ||
+        (json_array_size(answer->warnings) > 0 &&
+         !set(made, "warnings", json_incref(answer->warnings)))) {
         json_decref(made);
         return brume_no_memory(error, "the answer");
     }

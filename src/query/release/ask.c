@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "query/release/collect_and_draw.h"
+#include "query/plan/domain_warnings.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
 #include "query/release/ask_public.h"
@@ -258,7 +259,9 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     if (!cached)
         BRUME_TRY(reserve_and_answer(ledger, question, plan, key, bits, watch, &made, error));
     made->cached = cached;
-    brume_status status = find_remaining(ledger, question, &made->remaining, error);
+    made->warnings = brume_domain_warnings(question->query, question->tables);
+    brume_status status = made->warnings ? find_remaining(ledger, question, &made->remaining, error)
+                                         : brume_no_memory(error, "the answer");
     if (status != BRUME_OK) {
         brume_query_answer_close(made);
         return status;

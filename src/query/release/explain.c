@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "query/price/error_bar.h"
+#include "query/plan/domain_warnings.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
 #include "query/release/prepare.h"
@@ -107,7 +108,9 @@ brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_pa
                          question->query->normal, "delta_by_default", plan->delta_by_default,
                          "limit_plan", brume_plan_limits_to_json(plan), "limits", "chosen",
                          brume_plan_limits_word(plan), "share", brume_plan_choice_share(plan));
-        if (!made || !add_columns(plan, json_object_get(made, "plan"))) {
+        if (!made || !add_columns(plan, json_object_get(made, "plan")) ||
+            json_object_set_new(made, "warnings",
+                                brume_domain_warnings(question->query, question->tables)) != 0) {
             json_decref(made);
             status = brume_no_memory(error, "the explanation");
         }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "query/plan/make_plan.h"
 #include "query/release/choice.h"
+#include "query/release/public_keys.h"
 #include "query/release/rehearse.h"
 
 typedef struct recalling {
@@ -30,6 +31,7 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
         return brume_fail(error, BRUME_EARGUMENT,
                           "give --epsilon E (or --rho R), or --within A; there is no default",
                           "neither a price nor an accuracy is given");
+    BRUME_TRY(brume_read_public_keys(ledger, *question, error));
     if (target) {
         recalling from = {ledger, *question};
         const brume_plan_hook hook = {recall, &from};

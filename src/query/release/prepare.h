@@ -1,5 +1,5 @@
-/* The first step of every query: parse it, choose its price, plan it and rehearse it. Reads no row
- * and spends nothing. */
+/* The first step of every query: parse it, choose its price, plan it and rehearse it. Reads no
+ * row that needs protection and spends nothing. */
 #ifndef BRUME_QUERY_PREPARE_H
 #define BRUME_QUERY_PREPARE_H
 

@@ -1,0 +1,45 @@
+/* Keys whose values are known without a row that needs protection. They are public: every group is
+ * answered, also the empty ones, without a test and without a delta.
+ *
+ * What a key may be is known
+ *   1. where it is a column with a declared domain: its values; rows with others are dropped;
+ *   2. where its expression can have few values, whatever the row: constants, CASE and COALESCE of
+ *      such, booleans, whole numbers between close bounds (EXTRACT(month ...), width_bucket,
+ * CLAMP);
+ *   3. where it reads public tables alone: what these have (brume_key.values, read before the plan
+ *      is made);
+ *   4. where WHERE, or the condition of an inner join, says that it equals a constant or one of
+ *      several, or lies between two close ones (whole numbers and dates); EXTRACT(year FROM d) by
+ *      the bounds of d.
+ * What 4 says narrows what 1 to 3 say. NULL is one of the values where 2 and 3 cannot exclude it,
+ * and none where 1 or 4 speaks. */
+#ifndef BRUME_QUERY_KEY_DOMAIN_H
+#define BRUME_QUERY_KEY_DOMAIN_H
+
+#include "query/plan/plan.h"
+
+/* The values of a key as texts of its type, NULL for NULL. */
+typedef struct brume_key_domain {
+    bool is_known;
+    const char *const *values;
+    size_t count;
+} brume_key_domain;
+
+enum { BRUME_KEY_RANGE = 400, BRUME_KEY_VALUES = 100000 };
+
+/* The domain of key `index`, made in the query's arena. EARGUMENT: a condition leaves none of its
+ * values; EMEMORY. */
+BRUME_MUST_USE brume_status brume_key_domain_find(const brume_query *query, size_t index,
+                                                  const brume_plan_table *tables,
+                                                  brume_key_domain *out, brume_error *error);
+
+/* Fill in the plan's keys: public, with all groups, or private. EOVERFLOW: too many groups. */
+BRUME_MUST_USE brume_status brume_plan_keys(brume_plan *plan, const brume_plan_table *tables,
+                                            brume_error *error);
+
+/* The conditions that every row of the query satisfies: conjuncts of WHERE and of inner joins.
+ * Calls `visit` for each; false from it ends the walk. */
+typedef bool (*brume_condition_visitor)(void *context, const brume_expression *condition);
+bool brume_query_conditions(const brume_query *query, brume_condition_visitor visit, void *context);
+
+#endif

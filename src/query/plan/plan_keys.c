@@ -1,0 +1,85 @@
+/* The keys of a plan: public, with every group of their values, or private. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "query/plan/key_domain.h"
+#include "query/plan/plan_parts.h"
+#include "query/print/statement.h"
+
+enum { DOMAIN_CELLS = 1000000 };
+
+/* The values of all keys, one after the other, as an engine sends them. */
+static brume_status fill_domains(brume_plan *plan, const brume_key_domain *domains,
+                                 brume_error *error)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < plan->query->key_count; i++) {
+        brume_type type = plan->query->keys[i].expression->type;
+        if (type.kind == BRUME_TYPE_DECIMAL) /* without decimals, which travels as an integer */
+            type.kind = BRUME_TYPE_BIGINT;
+        plan->domain_size[i] = domains[i].count;
+        for (size_t j = 0; j < domains[i].count; j++) {
+            brume_key_value *value = &plan->domain[at++];
+            if (domains[i].values[j])
+                BRUME_TRY(brume_policy_domain_value(type, domains[i].values[j], value, error));
+            else
+                *value = (brume_key_value){.null = true, .wire = brume_type_wire(type)};
+        }
+    }
+    return BRUME_OK;
+}
+
+/* A private key is shown only if many units have it: one that each unit has for itself never is. */
+static brume_status check_shared(const brume_query *query, const brume_plan_table *tables,
+                                 brume_error *error)
+{
+    static const char hint[] = "group by something that many have in common; nothing was spent";
+    for (size_t i = 0; i < query->key_count; i++) {
+        const brume_key *key = &query->keys[i];
+        const brume_policy_column *column =
+            key->is_column ? &tables[key->table].policy->columns[key->column] : NULL;
+        if (key->is_unit)
+            return brume_fail(error, BRUME_EUNSUPPORTED, hint,
+                              "grouping by the unit can only give an empty answer: a group is "
+                              "shown if many units are in it");
+        if (column && column->is_identifier)
+            return brume_fail(error, BRUME_EUNSUPPORTED, hint,
+                              "grouping by '%s' can only give an empty answer: its owner says that "
+                              "hardly two units share a value",
+                              column->name);
+    }
+    return BRUME_OK;
+}
+
+brume_status brume_plan_keys(brume_plan *plan, const brume_plan_table *tables, brume_error *error)
+{
+    const brume_query *query = plan->query;
+    size_t count = 0;
+    double cells = 1;
+    brume_key_domain *domains = calloc(query->key_count + 1, sizeof *domains);
+    brume_status status = domains ? BRUME_OK : brume_no_memory(error, "a plan");
+    for (size_t i = 0; status == BRUME_OK && i < query->key_count; i++) {
+        status = brume_key_domain_find(query, i, tables, &domains[i], error);
+        plan->shape.private_keys = plan->shape.private_keys || !domains[i].is_known;
+        count += domains[i].count;
+        cells *= (double)domains[i].count;
+    }
+    if (status == BRUME_OK && plan->shape.private_keys)
+        status = check_shared(query, tables, error);
+    if (status == BRUME_OK && !plan->shape.private_keys) {
+        plan->shape.cells = (uint64_t)cells;
+        plan->domain = calloc(count + 1, sizeof *plan->domain);
+        plan->domain_size = calloc(query->key_count + 1, sizeof *plan->domain_size);
+        if (cells > DOMAIN_CELLS)
+            status = brume_fail(error, BRUME_EOVERFLOW, "group by fewer columns",
+                                "the public keys have %.6g combinations, at most %d are answered",
+                                cells, DOMAIN_CELLS);
+        else if (!plan->domain || !plan->domain_size)
+            status = brume_no_memory(error, "a plan");
+        else
+            status = fill_domains(plan, domains, error);
+    }
+    free(domains);
+    return status;
+}
