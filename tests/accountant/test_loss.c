@@ -102,6 +102,27 @@ static void subsampled_gaussian_in_both_directions(void **state)
     contains(&one, 1, true, .106, 0); /* the least loss is -ln(1-q) */
 }
 
+/* Two atoms that lie on no lattice through 0, one draw and two, in both directions. */
+static void sampled_pure_in_both_directions(void **state)
+{
+    (void)state;
+    const double q = .2, e = 1, p = 1 / (1 + exp(-e));
+    brume_term one = term_of(BRUME_LOSS_POISSON_PURE, e, q, 0, 1), two = one;
+    two.count = 2;
+    double up = log1p(q * expm1(e)), down = log1p(q * expm1(-e)); /* where Q has 1-p, and p */
+    double of_up = (1 - q) * (1 - p) + q * p;
+    for (int reversed = 0; reversed < 2; reversed++) {
+        double high = reversed ? -down : up, low = reversed ? -up : down;
+        double mass = reversed ? p : of_up;
+        contains(&one, 1, reversed, (high + low) / 2, mass);
+        contains(&one, 1, reversed, low, mass); /* an atom itself is not above it */
+        contains(&one, 1, reversed, low - .01, 1);
+        contains(&two, 1, reversed, high + low, mass * mass);
+        contains(&two, 1, reversed, high + low - .01, mass * (2 - mass));
+        contains(&two, 1, reversed, 2 * low, mass * (2 - mass));
+    }
+}
+
 static void failure_is_mass_at_infinity(void **state)
 {
     (void)state;
@@ -199,6 +220,7 @@ int main(void)
         cmocka_unit_test(atoms),
         cmocka_unit_test(strict_at_an_atom),
         cmocka_unit_test(subsampled_gaussian_in_both_directions),
+        cmocka_unit_test(sampled_pure_in_both_directions),
         cmocka_unit_test(failure_is_mass_at_infinity),
         cmocka_unit_test(moments_and_divergences),
         cmocka_unit_test(divergences_near_order_one_agree_with_the_moments),

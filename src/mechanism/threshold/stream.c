@@ -24,6 +24,7 @@ static const double WIDEST = 0x1p40;
 
 struct brume_sparse_vector {
     brume_sparse_vector_options options;
+    brume_noise *threshold_law;
     brume_noise *query_noise;
     brume_noise *answer_noise; /* NULL: no numbers */
     int64_t threshold_noise;   /* drawn once */
@@ -87,11 +88,16 @@ static brume_status prepare(brume_sparse_vector *stream, brume_bits *bits, brume
     if (options->epsilon_answers > 0)
         BRUME_TRY(open_noise(brume_divide_up((double)options->hits, options->epsilon_answers),
                              sensitivity, &stream->answer_noise, error));
-    brume_noise *once = NULL;
-    BRUME_TRY(open_noise(threshold, sensitivity, &once, error));
-    brume_status status = brume_noise_draw(once, bits, &stream->threshold_noise, error);
-    brume_noise_close(once);
-    return status;
+    BRUME_TRY(open_noise(threshold, sensitivity, &stream->threshold_law, error));
+    return brume_sparse_vector_restart(stream, bits, error);
+}
+
+brume_status brume_sparse_vector_restart(brume_sparse_vector *stream, brume_bits *bits,
+                                         brume_error *error)
+{
+    BRUME_TRY(brume_noise_draw(stream->threshold_law, bits, &stream->threshold_noise, error));
+    stream->left = stream->options.hits;
+    return BRUME_OK;
 }
 
 brume_status brume_sparse_vector_open(const brume_sparse_vector_options *options, brume_bits *bits,
@@ -102,7 +108,6 @@ brume_status brume_sparse_vector_open(const brume_sparse_vector_options *options
     if (!stream)
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for a sparse vector");
     stream->options = *options;
-    stream->left = options->hits;
     brume_status status = prepare(stream, bits, error);
     if (status != BRUME_OK) {
         brume_sparse_vector_close(stream);
@@ -116,6 +121,7 @@ void brume_sparse_vector_close(brume_sparse_vector *stream)
 {
     if (!stream)
         return;
+    brume_noise_close(stream->threshold_law);
     brume_noise_close(stream->query_noise);
     brume_noise_close(stream->answer_noise);
     explicit_bzero(stream, sizeof *stream);

@@ -42,6 +42,11 @@ brume_status brume_threshold_beta_upper(const brume_event *event, double alpha, 
                                         brume_error *error);
 extern const brume_trial brume_threshold_trial;
 
+/* Begin again as another stream of the same options: fresh noise on the threshold, all hits left.
+ * It is another release, with a price of its own; for trials, which make many. */
+BRUME_MUST_USE brume_status brume_sparse_vector_restart(brume_sparse_vector *stream,
+                                                        brume_bits *bits, brume_error *error);
+
 /* The entries that are the same on both cards. */
 #define BRUME_THRESHOLD_ENTRIES_(law)                                                              \
     .family = &(law), .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE | BRUME_EDGE,                \

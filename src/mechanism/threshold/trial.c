@@ -22,22 +22,20 @@ static brume_status prepare(const brume_event *event, void *state, brume_error *
     return BRUME_OK;
 }
 
-static brume_status ask_all(const brume_sparse_vector_options *options, int64_t moved,
+static brume_status ask_all(brume_sparse_vector *stream, bool monotone, int64_t moved,
                             brume_bits *bits, int64_t *pattern, brume_error *error)
 {
-    brume_sparse_vector *stream = NULL;
-    BRUME_TRY(brume_sparse_vector_open(options, bits, &stream, error));
-    brume_status status = BRUME_OK;
-    *pattern = 0;
-    for (int query = 0; status == BRUME_OK && query < QUERIES; query++) {
+    int64_t found = 0;
+    BRUME_TRY(brume_sparse_vector_restart(stream, bits, error));
+    for (int query = 0; query < QUERIES; query++) {
         bool above = false;
-        int64_t value = query < QUERIES - 1 ? -moved : options->monotone ? 0 : moved;
+        int64_t value = query < QUERIES - 1 ? -moved : monotone ? 0 : moved;
         if (brume_sparse_vector_left(stream) > 0)
-            status = brume_sparse_vector_ask(stream, bits, value, &above, NULL, error);
-        *pattern = 2 * *pattern + above;
+            BRUME_TRY(brume_sparse_vector_ask(stream, bits, value, &above, NULL, error));
+        found = 2 * found + above;
     }
-    brume_sparse_vector_close(stream);
-    return status;
+    *pattern = found;
+    return BRUME_OK;
 }
 
 static brume_status draw(const brume_event *event, const void *state, bool second, brume_bits *bits,
@@ -46,16 +44,19 @@ static brume_status draw(const brume_event *event, const void *state, bool secon
     (void)event;
     const brume_sparse_vector_options *options = state;
     int64_t moved = second ? (int64_t)options->sensitivity : 0;
-    for (size_t i = 0; i < n; i++)
-        BRUME_TRY(ask_all(options, moved, bits, &out[i], error));
-    return BRUME_OK;
+    brume_sparse_vector *stream = NULL;
+    BRUME_TRY(brume_sparse_vector_open(options, bits, &stream, error));
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < n; i++)
+        status = ask_all(stream, options->monotone, moved, bits, &out[i], error);
+    brume_sparse_vector_close(stream);
+    return status;
 }
 
 const brume_trial brume_threshold_trial = {
     .neighbours = "eight queries at the threshold, moved against it",
     .outcome = "the pattern of answers",
     .step = 1,
-    .slow = true,
     .state_size = sizeof(brume_sparse_vector_options),
     .prepare = prepare,
     .draw = draw,
