@@ -126,10 +126,12 @@ static void statements_end_with_semicolons_outside_of_quotes_and_comments(void *
     assert_int_equal(count, 2);
     assert_non_null(strstr(list[1], "$$;$$"));
     brume_sql_split_free(list, count);
-    assert_ok(brume_sql_split(" ;; ", &list, &count, &error));
+    assert_ok(brume_sql_split("SELECT COUNT(* FROM a; SELECT 2) -- b", &list, &count, &error));
+    assert_int_equal(count, 2); /* a bracket that is not closed hides nothing */
+    brume_sql_split_free(list, count);
+    assert_ok(brume_sql_split(" ;; /* c */ ", &list, &count, &error));
     assert_int_equal(count, 0);
     brume_sql_split_free(list, count);
-    assert_int_equal(brume_sql_split("SELECT 'a", &list, &count, &error), BRUME_ESYNTAX);
 }
 
 static void sums_that_differ_by_constants_are_measured_together(void **state)

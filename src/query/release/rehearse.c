@@ -20,7 +20,8 @@ static brume_status check_sizes(const brume_plan *plan, brume_error *error)
         return brume_fail(error, BRUME_EUNSUPPORTED, "ask in several queries",
                           "the query measures %zu expressions, at most %d are possible",
                           plan->value_count, BRUME_BOUND_VALUES);
-    double each = (double)(plan->measure_count + plan->value_count + plan->query->output_count);
+    double each = (double)(plan->measure_count + plan->value_count + plan->query->output_count +
+                           plan->query->window_count);
     if ((double)plan->shape.cells * each > most_numbers)
         return brume_fail(error, BRUME_EUNSUPPORTED,
                           "group by fewer columns, or ask in several queries",

@@ -92,12 +92,14 @@ static bool ends_list(const PgQuery__ScanToken *token)
 /* GROUP BY ALL, which the grammar does not have, as GROUP BY '*': see walk.h. */
 static void mark_all(const PgQuery__ScanResult *tokens, char *sql)
 {
+    static const char mark[] = "'" BRUME_WALK_ALL "'"; /* as long as ALL */
     for (size_t i = 2; i < tokens->n_tokens; i++)
         if (tokens->tokens[i - 2]->token == PG_QUERY__TOKEN__GROUP_P &&
             tokens->tokens[i - 1]->token == PG_QUERY__TOKEN__BY &&
             tokens->tokens[i]->token == PG_QUERY__TOKEN__ALL &&
             ends_list(i + 1 < tokens->n_tokens ? tokens->tokens[i + 1] : NULL))
-            memcpy(sql + tokens->tokens[i]->start, "'" BRUME_WALK_ALL "'", strlen("ALL"));
+            for (size_t j = 0; j < sizeof mark - 1; j++)
+                sql[(size_t)tokens->tokens[i]->start + j] = mark[j];
 }
 
 static brume_status check_text(char *sql, brume_error *error)

@@ -3,6 +3,7 @@
  * Where three or more of them are asked for, two numbers are measured instead of three or more,
  * each with a larger share of the price. That is the same number: every row that has an x has an x
  * + c, because the sum cannot overflow within the bounds of x. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ static brume_node base_of(const brume_aggregate *aggregate, double *constant)
     *constant = strtod(literal->text, NULL);
     if (!added)
         *constant = -*constant;
-    return *constant > -0x1p53 && *constant < 0x1p53 ? base : sum;
+    return fabs(*constant) < 0x1p53 ? base : sum;
 }
 
 /* The place of an aggregate among those that stay, added if it is new. */
