@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/quantile.h>
-#include <brume/stability.h>
-#include <brume/tested.h>
+#include <brume/statistic/quantile.h>
+#include <brume/mechanism/stability.h>
+#include <brume/statistic/tested.h>
 
 enum { ROWS = 3, TOP = 3, FAR = 120 };
 
