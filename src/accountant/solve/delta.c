@@ -148,7 +148,7 @@ bool brume_task_ask(brume_task *task)
 {
     size_t count;
     const brume_route *routes = brume_routes(&count), *route;
-    double work[BRUME_MOST_ROUTES];
+    double work[BRUME_MOST_ROUTES] = {0};
     bool estimated[BRUME_MOST_ROUTES] = {false};
     brume_outcome outcome = BRUME_ROUTE_PASSED;
     task->answer = (brume_answer){.value = {0, 1}, .route = brume_route_plain};
