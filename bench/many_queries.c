@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/account.h>
-#include <brume/direct.h>
-#include <brume/multiplicative_weights.h>
-#include <brume/mwem.h>
-#include <brume/small_database.h>
+#include <brume/account/account.h>
+#include <brume/synthetic/direct.h>
+#include <brume/synthetic/multiplicative_weights.h>
+#include <brume/synthetic/mwem.h>
+#include <brume/synthetic/small_database.h>
 
 #include "cli/frame/svg.h"
 

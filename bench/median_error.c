@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/laplace.h>
-#include <brume/quantile.h>
-#include <brume/smooth.h>
-#include <brume/tested.h>
+#include <brume/noise/laplace.h>
+#include <brume/statistic/quantile.h>
+#include <brume/mechanism/smooth.h>
+#include <brume/statistic/tested.h>
 
 #include "cli/frame/svg.h"
 

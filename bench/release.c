@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <brume/mwem.h>
+#include <brume/synthetic/mwem.h>
 
 #include "synthetic/parallel.h"
 #include "synthetic/weights.h"

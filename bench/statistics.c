@@ -12,10 +12,10 @@
 #include <string.h>
 #include <time.h>
 
-#include <brume/key_count.h>
-#include <brume/quantile.h>
-#include <brume/stable_histogram.h>
-#include <brume/triangle.h>
+#include <brume/statistic/key_count.h>
+#include <brume/statistic/quantile.h>
+#include <brume/mechanism/stable_histogram.h>
+#include <brume/statistic/triangle.h>
 
 #include "base/sort.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include <brume/bits.h>
-#include <brume/primitive.h>
+#include <brume/noise/primitive.h>
 
 int main(void)
 {

@@ -2,8 +2,8 @@
  * currency the mechanism can pay in; an absent entry means "cannot be said", never zero. */
 #include <stdio.h>
 
-#include <brume/expression.h>
-#include <brume/mechanism.h>
+#include <brume/mechanism/expression.h>
+#include <brume/mechanism/mechanism.h>
 
 static void print_cost(const brume_cost *cost)
 {

@@ -1,6 +1,6 @@
 /* Composition: what fixed releases cost together, as a certified interval, and the other way round:
  * the least noise for a budget. */
-#include <brume/account.h>
+#include <brume/account/account.h>
 
 #include "must.h"
 

@@ -2,7 +2,7 @@
  * failure outputs are untouched. */
 #include <stdio.h>
 
-#include <brume/expression.h>
+#include <brume/mechanism/expression.h>
 #include <brume/status.h>
 
 int main(void)

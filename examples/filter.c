@@ -1,8 +1,8 @@
 /* A filter: a budget that stays sound although each question is chosen after the last answer, and
  * an odometer beside it. */
 #include <brume/decimal.h>
-#include <brume/filter.h>
-#include <brume/odometer.h>
+#include <brume/account/filter.h>
+#include <brume/account/odometer.h>
 
 #include "must.h"
 

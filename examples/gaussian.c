@@ -2,9 +2,9 @@
  * L2 norm that is a change of sqrt(30), not 30, which is what Gaussian noise is for. */
 #include <inttypes.h>
 
-#include <brume/gaussian.h>
-#include <brume/laplace.h>
-#include <brume/sensitivity.h>
+#include <brume/noise/gaussian.h>
+#include <brume/noise/laplace.h>
+#include <brume/mechanism/sensitivity.h>
 
 #include "must.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <brume/grid_noise.h>
+#include <brume/noise/grid_noise.h>
 
 #include "must.h"
 

@@ -2,10 +2,10 @@
  * whole histogram changes by 1: one epsilon pays for all bins. */
 #include <inttypes.h>
 
-#include <brume/expression.h>
-#include <brume/laplace.h>
-#include <brume/mechanism.h>
-#include <brume/sensitivity.h>
+#include <brume/mechanism/expression.h>
+#include <brume/noise/laplace.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/mechanism/sensitivity.h>
 
 #include "must.h"
 

@@ -2,7 +2,7 @@
  * law is exact for the parameter as given. */
 #include <inttypes.h>
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "must.h"
 

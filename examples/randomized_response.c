@@ -1,8 +1,8 @@
 /* Randomized response: a survey with four answers in which nobody's own answer can be known. */
 #include <string.h>
 
-#include <brume/primitive.h>
-#include <brume/randomized_response.h>
+#include <brume/noise/primitive.h>
+#include <brume/noise/randomized_response.h>
 
 #include "must.h"
 

@@ -1,7 +1,7 @@
 /* Selection: the most common answer, and only that. Three exact mechanisms of the same epsilon. */
 #include <string.h>
 
-#include <brume/select.h>
+#include <brume/noise/select.h>
 
 #include "must.h"
 

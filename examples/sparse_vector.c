@@ -2,7 +2,7 @@
  * paid for, however many days pass; the stream halts by itself. */
 #include <inttypes.h>
 
-#include <brume/sparse_vector.h>
+#include <brume/mechanism/sparse_vector.h>
 
 #include "must.h"
 

@@ -1,10 +1,10 @@
 /* Synthetic data: a table in, a workload as text, and rows that answer it nearly as well. */
 #include <stdlib.h>
 
-#include <brume/mechanism.h>
-#include <brume/expression.h>
-#include <brume/synthetic.h>
-#include <brume/workload_text.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/mechanism/expression.h>
+#include <brume/synthetic/synthetic.h>
+#include <brume/synthetic/workload_text.h>
 
 #include "must.h"
 

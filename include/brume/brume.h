@@ -1,5 +1,7 @@
 /* brume: differential privacy in C. This header states the rules that hold everywhere; include the
- * header of the concept you need, or this one for all of them.
+ * header of the concept you need, or this one for all of them. Folders: noise/ (samplers, and noise
+ * added to numbers), mechanism/ (cards, events, choices, thresholds, smooth noise), account/ (what
+ * releases cost together), statistic/ (functions of data with their sensitivity), synthetic/.
  *
  * - Status and error: brume/status.h. Outputs are untouched on error unless the header says wiped.
  * - Handles have open/close pairs; close takes NULL. Plain structs are values.
@@ -11,54 +13,59 @@
 #ifndef BRUME_BRUME_H
 #define BRUME_BRUME_H
 
-#include <brume/account.h>
 #include <brume/adjacency.h>
 #include <brume/bits.h>
-#include <brume/compose.h>
-#include <brume/cost.h>
 #include <brume/decimal.h>
-#include <brume/diagnostics.h>
-#include <brume/direct.h>
-#include <brume/event.h>
-#include <brume/expression.h>
-#include <brume/filter.h>
-#include <brume/gaussian.h>
-#include <brume/gram.h>
-#include <brume/grid_noise.h>
-#include <brume/instability.h>
-#include <brume/interquartile.h>
 #include <brume/interval.h>
-#include <brume/key_count.h>
-#include <brume/laplace.h>
-#include <brume/mechanism.h>
-#include <brume/method.h>
-#include <brume/multiplicative_weights.h>
-#include <brume/mwem.h>
-#include <brume/noise.h>
-#include <brume/odometer.h>
-#include <brume/primitive.h>
-#include <brume/quantile.h>
-#include <brume/randomized_response.h>
-#include <brume/reciprocal.h>
-#include <brume/regression.h>
-#include <brume/release.h>
-#include <brume/schema.h>
-#include <brume/select.h>
-#include <brume/selection.h>
-#include <brume/sensitivity.h>
-#include <brume/small_database.h>
-#include <brume/smooth.h>
-#include <brume/sparse_vector.h>
-#include <brume/stability.h>
-#include <brume/stable_histogram.h>
 #include <brume/status.h>
-#include <brume/synthetic.h>
-#include <brume/tested.h>
-#include <brume/top_k.h>
-#include <brume/triangle.h>
-#include <brume/universe.h>
 #include <brume/version.h>
-#include <brume/workload.h>
-#include <brume/workload_text.h>
+
+#include <brume/noise/gaussian.h>
+#include <brume/noise/grid_noise.h>
+#include <brume/noise/laplace.h>
+#include <brume/noise/noise.h>
+#include <brume/noise/primitive.h>
+#include <brume/noise/randomized_response.h>
+#include <brume/noise/release.h>
+#include <brume/noise/select.h>
+
+#include <brume/mechanism/event.h>
+#include <brume/mechanism/expression.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/mechanism/selection.h>
+#include <brume/mechanism/sensitivity.h>
+#include <brume/mechanism/smooth.h>
+#include <brume/mechanism/sparse_vector.h>
+#include <brume/mechanism/stability.h>
+#include <brume/mechanism/stable_histogram.h>
+
+#include <brume/account/account.h>
+#include <brume/account/compose.h>
+#include <brume/account/cost.h>
+#include <brume/account/diagnostics.h>
+#include <brume/account/filter.h>
+#include <brume/account/method.h>
+#include <brume/account/odometer.h>
+
+#include <brume/statistic/gram.h>
+#include <brume/statistic/instability.h>
+#include <brume/statistic/interquartile.h>
+#include <brume/statistic/key_count.h>
+#include <brume/statistic/quantile.h>
+#include <brume/statistic/reciprocal.h>
+#include <brume/statistic/regression.h>
+#include <brume/statistic/tested.h>
+#include <brume/statistic/top_k.h>
+#include <brume/statistic/triangle.h>
+
+#include <brume/synthetic/direct.h>
+#include <brume/synthetic/multiplicative_weights.h>
+#include <brume/synthetic/mwem.h>
+#include <brume/synthetic/schema.h>
+#include <brume/synthetic/small_database.h>
+#include <brume/synthetic/synthetic.h>
+#include <brume/synthetic/universe.h>
+#include <brume/synthetic/workload.h>
+#include <brume/synthetic/workload_text.h>
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef BRUME_ACCOUNTANT_COST_CHECK_H
 #define BRUME_ACCOUNTANT_COST_CHECK_H
 
-#include <brume/cost.h>
+#include <brume/account/cost.h>
 
 /* Refuse (BRUME_EARGUMENT) a stated number that no release can have: a negative or undefined
  * epsilon, rho or law, a probability outside [0, 1], a shift of nothing. What is absent is not

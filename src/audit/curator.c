@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/account.h>
-#include <brume/expression.h>
-#include <brume/mechanism.h>
-#include <brume/randomized_response.h>
+#include <brume/account/account.h>
+#include <brume/mechanism/expression.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/randomized_response.h>
 
 #include "base/error.h"
 

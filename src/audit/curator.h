@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include <brume/bits.h>
-#include <brume/event.h>
-#include <brume/method.h>
+#include <brume/mechanism/event.h>
+#include <brume/account/method.h>
 
 typedef enum brume_curator_kind {
     BRUME_CURATOR_EXACT = 1,

@@ -2,7 +2,7 @@
  *
  * Promises: the gap that is told is an upper bound of f(x) - min f up to the rounding of doubles,
  * however the iteration went; nothing else is claimed of the steps. The iterates are x (in the box)
- * and y = x + momentum (x - previous x); C x is kept beside x, so that a step costs one product
+ * and y = x + momentum (x - previous x); C x is kept with x, so that a step costs one product
  * with the matrix and one with its transpose. */
 #include "audit/least_squares.h"
 

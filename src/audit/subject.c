@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "base/error.h"
 #include "mechanism/trial.h"

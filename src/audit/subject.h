@@ -6,7 +6,7 @@
 #ifndef BRUME_AUDIT_SUBJECT_H
 #define BRUME_AUDIT_SUBJECT_H
 
-#include <brume/event.h>
+#include <brume/mechanism/event.h>
 #include <brume/interval.h>
 
 #include "audit/epsilon.h"

@@ -2,7 +2,7 @@
 #ifndef BRUME_LEDGER_AMEND_H
 #define BRUME_LEDGER_AMEND_H
 
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 
 /* The limits of a fresh filter of this budget under the same rule, with the sums of `before`.
  * `delta` NULL: none. BRUME_EPOLICY if a sum is above its limit, or if `before` keeps another share

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "ledger/journal.h"
 
-/* A charge as numbers, beside its exact text; NULL if it is none. */
+/* A charge as numbers, in addition to its exact text; NULL if it is none. */
 static json_t *cost_to_json(const char *price)
 {
     brume_charge charge;
@@ -18,7 +18,7 @@ static json_t *cost_to_json(const char *price)
     return json_pack("{s:f,s:f,s:n,s:s}", "epsilon", amount, "delta", delta, "rho", "exact", price);
 }
 
-/* What a row of the journal says beside its body. */
+/* What a row of the journal says apart from its body. */
 typedef struct told {
     json_int_t id;
     const char *time, *dataset, *kind, *state;

@@ -45,7 +45,7 @@
 #include <jansson.h>
 
 #include <brume/adjacency.h>
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 #include <brume/status.h>
 
 typedef struct brume_ledger brume_ledger;

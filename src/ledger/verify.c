@@ -271,7 +271,8 @@ typedef brume_status (*compare_row)(const replay *all, sqlite3_stmt *row, brume_
 
 static brume_status differs(const char *table, brume_error *error)
 {
-    return brume_fail(error, BRUME_EDAMAGED, "somebody changed the ledger beside its journal",
+    return brume_fail(error, BRUME_EDAMAGED,
+                      "somebody changed a table of the ledger without its journal",
                       "the table of %s is not what the journal says", table);
 }
 

@@ -1,6 +1,6 @@
 /* From events to the terms that the accountant composes. Promise: a refusal names the mechanism,
  * the method that does not apply and the ones that do. */
-#include <brume/account.h>
+#include <brume/account/account.h>
 
 #include <stdio.h>
 #include <stdlib.h>

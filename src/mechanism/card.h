@@ -1,5 +1,5 @@
 /* The card of a mechanism, for those who write one: everything anybody needs to know of it, said
- * once. The struct itself is public (brume/mechanism.h).
+ * once. The struct itself is public (brume/mechanism/mechanism.h).
  *
  * src/mechanism/<family>/<name>.c exports one const card, registry.def has one line for it. */
 #ifndef BRUME_MECHANISM_CARD_H
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 /* The parameters that many cards share. */
 #define BRUME_PARAMETER_PRICE_(name_text, unit_text, help_text)                                    \

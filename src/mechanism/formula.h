@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include <brume/cost.h>
+#include <brume/account/cost.h>
 
 #include "accountant/renyi/known_curves.h"
 #include "number/rounding.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include <brume/expression.h>
+#include <brume/mechanism/expression.h>
 
 #define BRUME_MECHANISM(name) extern const brume_card brume_card_##name;
 #include "mechanism/registry.def"

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include <brume/bits.h>
-#include <brume/event.h>
+#include <brume/mechanism/event.h>
 #include <brume/interval.h>
 
 /* Steps of 1 for a mechanism that releases reals: in trials they are on this grid. */

@@ -1,4 +1,4 @@
-/* The primitives of brume/primitive.h, drawing from a stream that the caller names.
+/* The primitives of brume/noise/primitive.h, drawing from a stream that the caller names.
  *
  * A sampler that needs a coin only sometimes must toss it with words of `more` (bits.h, 4). Each
  * returns false if the source failed; *out is untouched then. Arguments are the caller's to check.

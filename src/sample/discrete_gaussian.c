@@ -1,5 +1,6 @@
-/* The discrete Gaussian of brume/noise.h: an exact sigma, then the sampler that suits its size. */
-#include <brume/noise.h>
+/* The discrete Gaussian of brume/noise/noise.h: an exact sigma, then the sampler that suits its
+ * size. */
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "sample/gaussian_table.h"

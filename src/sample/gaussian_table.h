@@ -1,8 +1,8 @@
-/* The discrete Gaussian of small sigma; brume/noise.h chooses it where it applies. */
+/* The discrete Gaussian of small sigma; brume/noise/noise.h chooses it where it applies. */
 #ifndef BRUME_SAMPLE_GAUSSIAN_TABLE_H
 #define BRUME_SAMPLE_GAUSSIAN_TABLE_H
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "sample/sigma.h"
 

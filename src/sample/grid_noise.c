@@ -3,7 +3,7 @@
  *
  * An attempt reads a fixed number of words of `main`; the two low bits of its first word are signs.
  * What the rest does not settle (once in some 2^40 at ordinary scales) reads `more`. */
-#include <brume/grid_noise.h>
+#include <brume/noise/grid_noise.h>
 
 #include <math.h>
 

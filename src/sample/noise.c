@@ -1,5 +1,5 @@
 /* brume_noise: what is common to all laws: checks, dispatch, wiping on error, adding to data. */
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include <stdlib.h>
 

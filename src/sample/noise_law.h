@@ -8,7 +8,7 @@
 #ifndef BRUME_SAMPLE_NOISE_LAW_H
 #define BRUME_SAMPLE_NOISE_LAW_H
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "random/bits.h"
 
@@ -17,7 +17,7 @@ typedef struct brume_noise_law {
     /* One value, n values (n >= 1). false: the bit source failed. */
     bool (*draw)(const brume_noise *noise, brume_bits *bits, int64_t *out);
     bool (*fill)(const brume_noise *noise, brume_bits *bits, int64_t *out, size_t n);
-    /* Free what the law holds beside its own struct; NULL if nothing. */
+    /* Free what the law holds apart from its own struct; NULL if nothing. */
     void (*close)(brume_noise *noise);
 } brume_noise_law;
 

@@ -1,5 +1,5 @@
 /* The public primitives: arguments checked, then the coins of sample/coin.h on the main stream. */
-#include <brume/primitive.h>
+#include <brume/noise/primitive.h>
 
 #include "base/error.h"
 #include "sample/coin.h"

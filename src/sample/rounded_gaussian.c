@@ -8,7 +8,7 @@
  * below the layer's inner edge and whose sigma t is certainly not near a half-integer (98 to 99 %
  * for sigma up to 2^40; it settles none above 2^47). The others go through integers and doubles
  * with proven margins, then through balls (probability below 2^-25 a draw for sigma <= 2^20). */
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "sample/attempts.h"

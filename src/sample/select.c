@@ -4,7 +4,7 @@
  * whose upper bound reaches the best lower bound contend, and where there are several, balls over
  * more and more bits of their uniforms settle it (probability below n 2^-40 for scores of ordinary
  * size). Ties of real keys have probability 0. Any number may contend. */
-#include <brume/select.h>
+#include <brume/noise/select.h>
 
 #include <math.h>
 #include <stdlib.h>

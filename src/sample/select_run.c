@@ -4,7 +4,7 @@
  * With w_i = length_i exp(-k (u_max - u_i) / d), S their sum and C_i the sum of the first i + 1,
  * the choice is the first i with U S < C_i. Doubles decide where U S is further from the C_i beside
  * it than their proven error (proofs/selection.md); else balls do, over more and more bits of U. */
-#include <brume/select.h>
+#include <brume/noise/select.h>
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef BRUME_STATISTIC_GRAM_H
 #define BRUME_STATISTIC_GRAM_H
 
-#include <brume/gram.h>
+#include <brume/statistic/gram.h>
 
 __extension__ typedef __int128 gram_sum;
 

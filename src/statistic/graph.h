@@ -2,7 +2,7 @@
 #ifndef BRUME_STATISTIC_GRAPH_H
 #define BRUME_STATISTIC_GRAPH_H
 
-#include <brume/triangle.h>
+#include <brume/statistic/triangle.h>
 
 struct brume_graph {
     uint32_t vertices;     /* those that have an edge come first: rank 0 has the largest degree */

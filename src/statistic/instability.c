@@ -1,7 +1,7 @@
 /* Local sensitivity, smooth sensitivity and distance by their definitions. Promises:
- * brume/instability.h. Where few LS_k decide, they are tried one by one; else the statistic's own
- * smooth bound and distance are taken, which are exact but for their rounding. */
-#include <brume/instability.h>
+ * brume/statistic/instability.h. Where few LS_k decide, they are tried one by one; else the
+ * statistic's own smooth bound and distance are taken, which are exact but for their rounding. */
+#include <brume/statistic/instability.h>
 
 #include <math.h>
 

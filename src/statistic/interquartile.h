@@ -2,7 +2,7 @@
 #ifndef BRUME_STATISTIC_INTERQUARTILE_H
 #define BRUME_STATISTIC_INTERQUARTILE_H
 
-#include <brume/interquartile.h>
+#include <brume/statistic/interquartile.h>
 
 #include "statistic/quantile.h"
 

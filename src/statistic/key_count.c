@@ -1,6 +1,6 @@
 /* Counting keys: an open-addressed table of (hash, entry number), entries with count and place, and
  * the bytes of all keys in blocks that never move. */
-#include <brume/key_count.h>
+#include <brume/statistic/key_count.h>
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include <brume/quantile.h>
+#include <brume/statistic/quantile.h>
 
 struct brume_quantile {
     brume_quantile_rule rule;

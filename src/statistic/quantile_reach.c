@@ -10,7 +10,7 @@
  * and U on the right in place of u = N - i - w takes |L - i| + |U - u| changes, at the bounds. So
  * LS_k is the widest x_{i+w+1} - x_i with w + min over pairs of (|L - i| + |U - u|) <= k. For a
  * fixed w that cost does not fall as i moves away from a pair: both L and U grow with N'. */
-#include <brume/instability.h>
+#include <brume/statistic/instability.h>
 
 #include <stdlib.h>
 

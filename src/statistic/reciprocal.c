@@ -1,5 +1,5 @@
 /* The reciprocal of a count. */
-#include <brume/reciprocal.h>
+#include <brume/statistic/reciprocal.h>
 
 #include <math.h>
 #include <stdbool.h>

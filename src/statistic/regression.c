@@ -1,5 +1,5 @@
 /* Regression: the proposed bound on ln q, its distance, and ln q itself. */
-#include <brume/regression.h>
+#include <brume/statistic/regression.h>
 
 #include <math.h>
 #include <stdbool.h>

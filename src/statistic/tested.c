@@ -1,10 +1,10 @@
 /* Statistics for propose-test-release: each is two small functions over what the statistic's own
  * file computes. */
-#include <brume/tested.h>
+#include <brume/statistic/tested.h>
 
 #include <math.h>
 
-#include <brume/reciprocal.h>
+#include <brume/statistic/reciprocal.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

@@ -4,7 +4,7 @@
  * order every pair down to the border. In a pair the lower key must gain on the upper; a unit added
  * or removed changes their gap by 1, a unit replaced by 2; where the lower key comes first among
  * equals it needs to draw level, else to get ahead. */
-#include <brume/top_k.h>
+#include <brume/statistic/top_k.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,14 +3,14 @@
  * Promises: one unit changes at most `count` of the noised whole numbers, each by at most 1; each
  * gets independent noise of the event's exact parameter; so the release costs at most the event
  * `count` times. */
-#include <brume/direct.h>
+#include <brume/synthetic/direct.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/mechanism.h>
-#include <brume/noise.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

@@ -3,7 +3,7 @@
 #define BRUME_SYNTHETIC_EXACT_H
 
 #include <brume/adjacency.h>
-#include <brume/workload.h>
+#include <brume/synthetic/workload.h>
 
 /* Sums of multiples of 2^-20 up to this are exact in a double. */
 #define BRUME_RECORDS_MOST 0x1p33

@@ -2,8 +2,8 @@
 #ifndef BRUME_SYNTHETIC_FIT_H
 #define BRUME_SYNTHETIC_FIT_H
 
-#include <brume/mwem.h>
-#include <brume/workload.h>
+#include <brume/synthetic/mwem.h>
+#include <brume/synthetic/workload.h>
 
 /* The histogram without negative weights and with the sum `total` > 0 that is nearest to `cells`
  * in squares, in place: each weight less one constant, and not below 0. */

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/mechanism.h>
-#include <brume/noise.h>
-#include <brume/sparse_vector.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/noise.h>
+#include <brume/mechanism/sparse_vector.h>
 
 #include "base/error.h"
 #include "mechanism/formula.h"

@@ -2,7 +2,7 @@
 #ifndef BRUME_SYNTHETIC_MULTIPLICATIVE_WEIGHTS_H
 #define BRUME_SYNTHETIC_MULTIPLICATIVE_WEIGHTS_H
 
-#include <brume/multiplicative_weights.h>
+#include <brume/synthetic/multiplicative_weights.h>
 
 /* How badly a public answer (a multiple of 2^-20) does: a whole number, moved by at most 1 if the
  * whole number `truth` is. */

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/mechanism.h>
-#include <brume/noise.h>
-#include <brume/select.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/noise.h>
+#include <brume/noise/select.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

@@ -2,7 +2,7 @@
 #ifndef BRUME_SYNTHETIC_MWEM_H
 #define BRUME_SYNTHETIC_MWEM_H
 
-#include <brume/mwem.h>
+#include <brume/synthetic/mwem.h>
 
 #include "synthetic/replay.h"
 

@@ -1,7 +1,7 @@
 /* How far MWEM errs at most. Promises: upper bounds, rounded up; proofs/many_queries.md. */
 #include <math.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

@@ -1,12 +1,12 @@
 /* Records drawn from a histogram of weights: post-processing of a release. */
-#include <brume/mwem.h>
-#include <brume/synthetic.h>
+#include <brume/synthetic/mwem.h>
+#include <brume/synthetic/synthetic.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/primitive.h>
+#include <brume/noise/primitive.h>
 
 #include "base/error.h"
 

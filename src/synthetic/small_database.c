@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/mechanism.h>
-#include <brume/primitive.h>
-#include <brume/select.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/primitive.h>
+#include <brume/noise/select.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

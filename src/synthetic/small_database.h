@@ -2,7 +2,7 @@
 #ifndef BRUME_SYNTHETIC_SMALL_DATABASE_H
 #define BRUME_SYNTHETIC_SMALL_DATABASE_H
 
-#include <brume/small_database.h>
+#include <brume/synthetic/small_database.h>
 
 /* lengths[u], 0 <= u <= records: how many candidates have badness u. */
 BRUME_MUST_USE brume_status brume_small_database_classes(

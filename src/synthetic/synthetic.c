@@ -7,12 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "base/error.h"
 #include "number/rounding.h"
 #include "synthetic/exact.h"
 #include "synthetic/mwem.h"
+#include "synthetic/number_event.h"
 #include "synthetic/workload.h"
 #include "synthetic/worst_error.h"
 
@@ -43,24 +44,6 @@ static brume_status check_common(const brume_workload *workload,
     if (options->adjacency == BRUME_REPLACE && options->records != 0)
         return brume_fail(error, BRUME_EARGUMENT, "leave it 0",
                           "under replace the number of records is public and counted");
-    return BRUME_OK;
-}
-
-brume_status brume_synthetic_number_event(const brume_synthetic_options *options, double price,
-                                          brume_event *event, brume_error *error)
-{
-    brume_event made = {.adjacency = options->adjacency, .sensitivity = 1, .count = 1};
-    made.parameter[1] = 1;
-    if (options->rho == 0) {
-        made.mechanism = brume_card_by_name("discrete_laplace")->id;
-        made.parameter[0] = brume_divide_up(1, price); /* up: 1/scale <= price */
-    } else {
-        made.mechanism = brume_card_by_name("discrete_gaussian")->id;
-        /* up: 1/(2 sigma^2) <= price */
-        made.parameter[0] = brume_sqrt_up(brume_divide_up(0.5, price));
-    }
-    BRUME_TRY(brume_event_check(&made, error));
-    *event = made;
     return BRUME_OK;
 }
 

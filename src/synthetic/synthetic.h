@@ -2,10 +2,10 @@
 #ifndef BRUME_SYNTHETIC_SYNTHETIC_H
 #define BRUME_SYNTHETIC_SYNTHETIC_H
 
-#include <brume/direct.h>
-#include <brume/multiplicative_weights.h>
-#include <brume/small_database.h>
-#include <brume/synthetic.h>
+#include <brume/synthetic/direct.h>
+#include <brume/synthetic/multiplicative_weights.h>
+#include <brume/synthetic/small_database.h>
+#include <brume/synthetic/synthetic.h>
 
 typedef struct brume_synthetic_plan {
     bool buys; /* the number of records, with `records_event`; MWEM does it itself */
@@ -18,11 +18,6 @@ BRUME_MUST_USE brume_status brume_synthetic_plan_make(const brume_workload *work
                                                       const brume_synthetic_options *options,
                                                       brume_synthetic_plan *plan,
                                                       brume_error *error);
-
-/* Noise on one number of sensitivity 1, for that price, in the options' currency. */
-BRUME_MUST_USE brume_status brume_synthetic_number_event(const brume_synthetic_options *options,
-                                                         double price, brume_event *event,
-                                                         brume_error *error);
 
 /* The options of each method under a plan. */
 brume_mwem_options brume_synthetic_mwem(const brume_synthetic_options *options);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/mechanism.h>
-#include <brume/noise.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

@@ -1,5 +1,5 @@
 /* A finite universe of records: the product of the domains of a few columns. */
-#include <brume/universe.h>
+#include <brume/synthetic/universe.h>
 
 #include "base/error.h"
 

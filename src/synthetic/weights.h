@@ -9,7 +9,7 @@
 #ifndef BRUME_SYNTHETIC_WEIGHTS_H
 #define BRUME_SYNTHETIC_WEIGHTS_H
 
-#include <brume/workload.h>
+#include <brume/synthetic/workload.h>
 
 #include "synthetic/workload.h"
 

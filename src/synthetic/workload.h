@@ -6,7 +6,7 @@
 #ifndef BRUME_SYNTHETIC_WORKLOAD_H
 #define BRUME_SYNTHETIC_WORKLOAD_H
 
-#include <brume/workload.h>
+#include <brume/synthetic/workload.h>
 
 typedef enum brume_group_kind {
     BRUME_GROUP_MARGINAL,

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include <brume/schema.h>
+#include <brume/synthetic/schema.h>
 
 #include "synthetic/workload_token.h"
 

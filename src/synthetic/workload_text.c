@@ -2,7 +2,7 @@
  *
  * Promises: what is accepted is a workload whose queries are all in [0, 1]; what is refused is
  * refused with its line and column. Nothing but the text and the schema is looked at. */
-#include <brume/workload_text.h>
+#include <brume/synthetic/workload_text.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <brume/mechanism.h>
-#include <brume/noise.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "number/rounding.h"
 #include "synthetic/exact.h"
-#include "synthetic/synthetic.h"
+#include "synthetic/number_event.h"
 
 static double price_of(const brume_synthetic_options *options)
 {

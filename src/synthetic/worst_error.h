@@ -7,7 +7,7 @@
 #ifndef BRUME_SYNTHETIC_WORST_ERROR_H
 #define BRUME_SYNTHETIC_WORST_ERROR_H
 
-#include <brume/synthetic.h>
+#include <brume/synthetic/synthetic.h>
 
 /* The options of everything but the measurement: what is left of the price, half of beta. Both
  * parts together are at most the price. With an error_share of 0, *options itself. */

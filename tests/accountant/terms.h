@@ -2,7 +2,7 @@
 #ifndef BRUME_TESTS_TERMS_H
 #define BRUME_TESTS_TERMS_H
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 
 static inline brume_term term_of(brume_loss_kind kind, double a, double rate, uint64_t shift,
                                  uint64_t count)

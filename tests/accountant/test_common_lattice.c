@@ -99,7 +99,8 @@ static void joined_laws_are_above_and_below_and_on_one_lattice(void **state)
             double low = closed.delta(closed.context, epsilon, BRUME_LOWER_SIDE);
             brume_pattern_close(pattern);
             brume_answer answer;
-            assert_true(brume_solve(laws, 3, &(brume_asked){.at = epsilon, .width = 1e-10}, &answer));
+            assert_true(
+                brume_solve(laws, 3, &(brume_asked){.at = epsilon, .width = 1e-10}, &answer));
             assert_string_equal(answer.route, "contour integral folded onto the lattice of losses");
             assert_true(answer.value.lower <= low && high <= answer.value.upper);
             assert_true(answer.value.upper - answer.value.lower <= 1e-10 * high);

@@ -2,15 +2,15 @@
  */
 #include "check.h"
 
-#include <brume/filter.h>
-#include <brume/method.h>
+#include <brume/account/filter.h>
+#include <brume/account/method.h>
 
 #include "accountant/check/audit.h"
 #include "accountant/random_mixture.h"
-#include <brume/diagnostics.h>
+#include <brume/account/diagnostics.h>
 
 #include "accountant/solve/solve.h"
-#include "accountant/exact/closed_form.h"
+#include "accountant/exact/one_sampled_gaussian.h"
 #include "accountant/terms.h"
 
 static brume_composition epsilon_at(const brume_term *terms, size_t count, double delta)

@@ -1,7 +1,7 @@
 /* Filters: exact sums, fixed limits, texts that read back, and why a joint test will not do. */
 #include "check.h"
 
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 
 #include "accountant/exact/profile.h"
 #include "accountant/renyi/renyi.h"

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <mpfr.h>
 
-#include <brume/account.h>
+#include <brume/account/account.h>
 
 #include "accountant/terms.h"
 

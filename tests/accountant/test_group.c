@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include <brume/method.h>
+#include <brume/account/method.h>
 
 #include "accountant/terms.h"
 
@@ -136,11 +136,72 @@ static void no_chain_of_steps_exceeds_it(void **state)
     assert_true(nearest > 0.95); /* the chains come near it */
 }
 
+/* ---- a Gaussian on a Poisson sample ---- */
+
+/* The delta of the very pair: every member of the group in the sample by itself, against nobody,
+ * in one direction; sigma in units of the sensitivity. */
+static double mixture_delta(double sigma, double rate, int size, double epsilon, bool reversed)
+{
+    double sum = 0, step = sigma / 400;
+    for (double x = -12 * sigma; x < size + 12 * sigma; x += step) {
+        double q = exp(-x * x / (2 * sigma * sigma)), p = 0, ways = 1;
+        for (int j = 0; j <= size; j++) {
+            p += ways * pow(rate, j) * pow(1 - rate, size - j) *
+                 exp(-(x - j) * (x - j) / (2 * sigma * sigma));
+            ways *= (double)(size - j) / (j + 1);
+        }
+        sum += fmax(reversed ? q - exp(epsilon) * p : p - exp(epsilon) * q, 0) * step;
+    }
+    return sum / (sigma * sqrt(2 * M_PI));
+}
+
+static brume_term sampled_gaussian(double sigma, double rate)
+{
+    return (brume_term){
+        .cost = {.loss = BRUME_EXACT,
+                 .law = {.kind = BRUME_LOSS_POISSON_GAUSSIAN, .a = sigma, .rate = rate}},
+        .count = 1};
+}
+
+/* The largest share of the bound that the pair itself reaches; above 1 it is no bound. */
+static double reached(const brume_term *term, double sigma, double rate, int size)
+{
+    double most = 0;
+    for (double epsilon = 0; epsilon < 3; epsilon += .4)
+        for (int reversed = 0; reversed < 2; reversed++) {
+            double exact = mixture_delta(sigma, rate, size, epsilon, reversed);
+            if (exact > 1e-9)
+                most = fmax(most, exact / delta_at(term, epsilon).upper);
+        }
+    return most;
+}
+
+static void a_group_on_a_sample_is_dominated(void **state)
+{
+    (void)state;
+    for (double sigma = .7; sigma < 3; sigma *= 2)
+        for (double rate = .02; rate < .6; rate *= 5)
+            for (int size = 2; size <= 4; size++) {
+                brume_term one = sampled_gaussian(sigma, rate), group = one, mutant;
+                brume_error error;
+                assert_ok(brume_cost_group(&one.cost, (uint64_t)size, &group.cost, &error));
+                assert_int_equal(group.cost.loss, BRUME_UPPER);
+                assert_true(reached(&group, sigma, rate, size) <= 1 + 1e-6);
+                mutant = group; /* the rate of one member */
+                mutant.cost.law.rate = rate;
+                assert_true(reached(&mutant, sigma, rate, size) > 1.001);
+                mutant = group; /* the shift of one member */
+                mutant.cost.law.a = sigma;
+                assert_true(reached(&mutant, sigma, rate, size) > 1.001);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_law_of_a_group_is_the_iterated_power),
         cmocka_unit_test(no_chain_of_steps_exceeds_it),
+        cmocka_unit_test(a_group_on_a_sample_is_dominated),
     };
     return cmocka_run_group_tests_name("accountant group", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* The odometer reads what compose says, and counts kinds, not releases. */
 #include "check.h"
 
-#include <brume/odometer.h>
+#include <brume/account/odometer.h>
 
 static brume_error error;
 

@@ -7,7 +7,7 @@
 
 #include <mpfr.h>
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 
 #include "accountant/terms.h"
 #include "one_order.h"
@@ -363,7 +363,7 @@ static void more_of_anything_costs_no_less(void **state)
     }
 }
 
-/* The sums behind the answers, redone in balls: folded, with a Gaussian, smoothed, dense, tables.
+/* The sums behind the answers, redone in balls: folded, with a Gaussian, smoothed, tables.
  */
 static void ball_arithmetic_agrees(void **state)
 {

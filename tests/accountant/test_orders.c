@@ -36,7 +36,8 @@ static brume_answer solved(const mixture *m, bool reversed)
     brume_merged merged;
     brume_answer answer;
     assert_int_equal(brume_merge_terms(m->terms, m->count, reversed, &merged, NULL), BRUME_OK);
-    assert_true(brume_solve(merged.laws, merged.law_count, &(brume_asked){.at = m->epsilon, .width = 1e-10}, &answer));
+    assert_true(brume_solve(merged.laws, merged.law_count,
+                            &(brume_asked){.at = m->epsilon, .width = 1e-10}, &answer));
     brume_merged_close(&merged);
     return answer;
 }

@@ -3,7 +3,7 @@
  */
 #include "check.h"
 
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 
 #include "accountant/renyi/renyi.h"
 #include "random/tape.h"

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 
 #include "accountant/check/audit.h"
 #include "accountant/ray/ray.h"

@@ -18,11 +18,11 @@
 #include <acb_hypgeom.h>
 #endif
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 
-#include "accountant/exact/closed_form.h"
+#include "accountant/exact/one_sampled_gaussian.h"
 #include "accountant/ray/solve.h"
-#include <brume/diagnostics.h>
+#include <brume/account/diagnostics.h>
 
 #include "accountant/solve/solve.h"
 #include "solved.h"

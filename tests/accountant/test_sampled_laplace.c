@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 
 #include "accountant/terms.h"
 #include "one_order.h"

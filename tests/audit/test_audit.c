@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/account.h>
-#include <brume/laplace.h>
-#include <brume/primitive.h>
+#include <brume/account/account.h>
+#include <brume/noise/laplace.h>
+#include <brume/noise/primitive.h>
 
 #include "audit/proportion.h"
 #include "audit/subject.h"

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/account.h>
-#include <brume/quantile.h>
+#include <brume/account/account.h>
+#include <brume/statistic/quantile.h>
 
 #include "audit/proportion.h"
 #include "audit/subject.h"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Run the commands that a document shows, in TAP.
 
-    run_documents.py DIRECTORY_OF_BRUME DOCUMENT.md...     (a folder: its README.md and docs/*.md)
+    run_documents.py DIRECTORY_OF_BRUME DOCUMENT.md...     (a folder: its README.md, docs/*.md
+                                                           and docs/lectures/*.md)
 
 In every block of the kind ```console, a line `$ COMMAND` is run, all of a document in one empty
 folder, so that later commands see what earlier ones wrote. It must succeed, unless the line before
@@ -102,6 +103,7 @@ def documents(words):
         if os.path.isdir(word):
             yield os.path.join(word, "README.md")
             yield from sorted(glob.glob(os.path.join(word, "docs", "*.md")))
+            yield from sorted(glob.glob(os.path.join(word, "docs", "lectures", "*.md")))
         else:
             yield word
 

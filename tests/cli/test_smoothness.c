@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <brume/interquartile.h>
-#include <brume/quantile.h>
-#include <brume/smooth.h>
-#include <brume/triangle.h>
+#include <brume/statistic/interquartile.h>
+#include <brume/statistic/quantile.h>
+#include <brume/mechanism/smooth.h>
+#include <brume/statistic/triangle.h>
 
 #include "cli/frame/call.h"
 #include "cli/frame/output.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/expression.h>
+#include <brume/mechanism/expression.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

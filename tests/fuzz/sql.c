@@ -45,7 +45,7 @@ static void use(brume_query *query)
                                      &error) == BRUME_OK)
             free(sql);
     }
-    brume_value keys[16] = {{0}}, values[200] = {{0}};
+    brume_value keys[16] = {{0}}, values[1200] = {{0}};
     for (size_t i = 0; i < query->output_count; i++)
         (void)brume_formula_evaluate(query->outputs[i].value, keys, values);
     if (query->having)

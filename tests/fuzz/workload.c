@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/workload_text.h>
+#include <brume/synthetic/workload_text.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include <brume/account.h>
+#include <brume/account/account.h>
 
 static brume_error error;
 

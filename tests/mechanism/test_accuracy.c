@@ -1,8 +1,8 @@
 /* Accuracy statements: the printed vectors, each inverse, and laws that sum to one. */
 #include "check.h"
 
-#include <brume/expression.h>
-#include <brume/randomized_response.h>
+#include <brume/mechanism/expression.h>
+#include <brume/noise/randomized_response.h>
 
 static brume_error error;
 

@@ -9,9 +9,9 @@
 #include <mpfr.h>
 #include <stdlib.h>
 
-#include <brume/gaussian.h>
-#include <brume/laplace.h>
-#include <brume/noise.h>
+#include <brume/noise/gaussian.h>
+#include <brume/noise/laplace.h>
+#include <brume/noise/noise.h>
 
 #include "chance.h"
 #include "random/tape.h"

@@ -1,8 +1,8 @@
 /* Costs of events: the closed forms, their direction, and what is absent. */
 #include "check.h"
 
-#include <brume/expression.h>
-#include <brume/gaussian.h>
+#include <brume/mechanism/expression.h>
+#include <brume/noise/gaussian.h>
 
 #include "accountant/renyi/known_curves.h"
 

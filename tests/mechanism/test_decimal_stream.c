@@ -2,7 +2,7 @@
  * and where the grid is coarser, it is coarser for all. */
 #include "check.h"
 
-#include <brume/sparse_vector.h>
+#include <brume/mechanism/sparse_vector.h>
 
 #include "mechanism/threshold/decimal_stream.h"
 #include "random/tape.h"

@@ -4,7 +4,7 @@
 #include <locale.h>
 #include <stdlib.h>
 
-#include <brume/expression.h>
+#include <brume/mechanism/expression.h>
 
 #include "mechanism/card.h"
 

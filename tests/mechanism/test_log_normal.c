@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include <brume/grid_noise.h>
+#include <brume/noise/grid_noise.h>
 
 #include "chance.h"
 #include "random/tape.h"

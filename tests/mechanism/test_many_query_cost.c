@@ -2,7 +2,7 @@
  * nor twice as much. */
 #include "check.h"
 
-#include <brume/expression.h>
+#include <brume/mechanism/expression.h>
 
 static brume_error error;
 

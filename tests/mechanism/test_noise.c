@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include <brume/expression.h>
-#include <brume/gaussian.h>
-#include <brume/laplace.h>
-#include <brume/randomized_response.h>
+#include <brume/mechanism/expression.h>
+#include <brume/noise/gaussian.h>
+#include <brume/noise/laplace.h>
+#include <brume/noise/randomized_response.h>
 
 #include "chance.h"
 #include "random/tape.h"

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include <brume/compose.h>
-#include <brume/expression.h>
-#include <brume/sensitivity.h>
+#include <brume/account/compose.h>
+#include <brume/mechanism/expression.h>
+#include <brume/mechanism/sensitivity.h>
 
 #include "chance.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include <brume/release.h>
+#include <brume/noise/release.h>
 
 #include "chance.h"
 #include "random/tape.h"

@@ -8,7 +8,7 @@
 
 #include <mpfr.h>
 
-#include <brume/randomized_response.h>
+#include <brume/noise/randomized_response.h>
 
 #include "number/wide.h"
 #include "random/tape.h"

@@ -2,8 +2,8 @@
  * scores are not monotone, and the code against its laws. */
 #include "check.h"
 
-#include <brume/mechanism.h>
-#include <brume/selection.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/mechanism/selection.h>
 
 #include "chance.h"
 #include "random/tape.h"

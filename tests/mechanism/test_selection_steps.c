@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/mechanism.h>
-#include <brume/selection.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/mechanism/selection.h>
 
 #include "chance.h"
 #include "random/tape.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include <brume/sensitivity.h>
+#include <brume/mechanism/sensitivity.h>
 
 #include "random/tape.h"
 

@@ -1,8 +1,8 @@
 /* How much Gaussian noise: the printed sigmas, certified, and where the textbook's fails. */
 #include "check.h"
 
-#include <brume/compose.h>
-#include <brume/gaussian.h>
+#include <brume/account/compose.h>
+#include <brume/noise/gaussian.h>
 
 #include "accountant/exact/profile.h"
 

@@ -1,8 +1,8 @@
 /* Noise scaled to smooth sensitivity: the calibrations, against vectors and against the laws. */
 #include "check.h"
 
-#include <brume/expression.h>
-#include <brume/smooth.h>
+#include <brume/mechanism/expression.h>
+#include <brume/mechanism/smooth.h>
 
 #include "random/tape.h"
 

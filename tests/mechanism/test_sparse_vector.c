@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include <brume/mechanism.h>
-#include <brume/sparse_vector.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/mechanism/sparse_vector.h>
 
 #include "chance.h"
 #include "mechanism/threshold/threshold.h"

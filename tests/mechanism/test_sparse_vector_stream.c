@@ -1,7 +1,7 @@
 /* The sparse vector stream against its exact law, and mutants of the law that it must reject. */
 #include "check.h"
 
-#include <brume/sparse_vector.h>
+#include <brume/mechanism/sparse_vector.h>
 
 #include "chance.h"
 #include "mechanism/threshold/threshold.h"

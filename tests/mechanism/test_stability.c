@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include <brume/stability.h>
-#include <brume/stable_histogram.h>
+#include <brume/mechanism/stability.h>
+#include <brume/mechanism/stable_histogram.h>
 
 #include "mechanism/noise/release.h"
 #include "random/tape.h"

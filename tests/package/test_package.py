@@ -12,9 +12,9 @@ import sys
 import tempfile
 
 source, build = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-headers = sorted(os.path.join(source, "include/brume", name)
-                 for name in os.listdir(os.path.join(source, "include/brume"))
-                 if name.endswith(".h"))
+headers = sorted(os.path.join(path, name)
+                 for path, _, names in os.walk(os.path.join(source, "include/brume"))
+                 for name in names if name.endswith(".h"))
 stage = tempfile.mkdtemp(prefix="brume-package-")
 number = failed = 0
 
@@ -78,9 +78,9 @@ def the_shared_library_exports_what_the_headers_declare_and_nothing_else():
 def every_header_is_installed_and_is_in_brume_h():
     umbrella = open(os.path.join(source, "include/brume/brume.h"), encoding="utf-8").read()
     for path in headers:
-        name = os.path.basename(path)
-        installed(name)
-        check(name == "brume.h" or f"<brume/{name}>" in umbrella, f"brume.h does not include {name}")
+        name = os.path.relpath(path, os.path.join(source, "include"))
+        installed("include/" + name)
+        check(name == "brume/brume.h" or f"<{name}>" in umbrella, f"brume.h does not include {name}")
     installed("status.def")
     installed("version.h")
 
@@ -89,7 +89,7 @@ def every_header_compiles_alone_in_c_and_in_cplusplus():
     include = os.path.dirname(os.path.dirname(installed("brume.h")))
     plus = shutil.which("clang-14") or shutil.which("clang")
     for path in headers:
-        text = f"#include <brume/{os.path.basename(path)}>\n"
+        text = f"#include <{os.path.relpath(path, os.path.join(source, 'include'))}>\n"
         common = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{include}"]
         run("cc", "-std=c11", *common, "-x", "c", "-", input=text)
         if plus:

@@ -99,6 +99,16 @@ static void put_aggregate(writer *w)
         put_number(w);
         put(w, ")%s", below(w, 6) ? "" : " FILTER (WHERE b1)");
         return;
+    case 7:
+        put(w, "%s(%s)%s", CHOOSE("MIN", "MAX", "MEDIAN"),
+            CHOOSE("dt1", "ts1", "dt2 + 1", "i2", "date(ts2)", "last_day(dt1)"),
+            below(w, 6) ? "" : " FILTER (WHERE b2)");
+        return;
+    case 8:
+        put(w, "%s(COUNT(*)) OVER (%s%s)", CHOOSE("SUM", "AVG", "MIN", "MAX", "COUNT"),
+            CHOOSE("", "PARTITION BY COUNT(*) > 5 "),
+            CHOOSE("", "ORDER BY COUNT(*) DESC", "ORDER BY COUNT(*) ROWS UNBOUNDED PRECEDING"));
+        return;
     case 6:
         put(w, "MODE() WITHIN GROUP (ORDER BY %s)", CHOOSE("b1", "i2", "s1", "d3", "s2", "i2 % 3"));
         return;

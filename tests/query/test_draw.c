@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "ask_json.h"
 #include "query/release/draw.h"

@@ -67,13 +67,13 @@ static void the_rule_gives_the_limits_of_its_test_vectors(void **state)
     assert_int_equal(limit_of((const double[]){10000, 46.1}, 2, need, false), 2);
     assert_int_equal(limit_of((const double[]){10000, 0, 0, 47}, 4, need, false), 1);
     assert_int_equal(limit_of((const double[]){10000, 0, 0, 67}, 4, need, false), 4);
-    assert_int_equal(limit_of(geometric, 20, need, false), 256);
+    assert_int_equal(limit_of(geometric, 20, need, false), 384); /* top bin 10, and six more */
     assert_int_equal(
         limit_of((const double[]){0, 0, 50, 300, 1500, 3000, 4000, 1200, 0, 0}, 10, need, false),
         16);
     assert_int_equal(limit_of((const double[]){60, 42, 29, 21, 25, 12, 8, 3}, 8, need, false), 6);
     const double heavy[] = {1000, 700, 500, 350, 240, 170, 120, 80, 60, 40, 30, 20, 14, 10, 7, 5};
-    assert_int_equal(limit_of(heavy, 16, need, false), 128);
+    assert_int_equal(limit_of(heavy, 16, need, false), 192);
     assert_int_equal(limit_of(heavy, 16, 500, false), 6);
     assert_int_equal(limit_of((const double[]){20, 20, 20, 20, 20, 20, 20, 20}, 8, need, false),
                      NOT_FOUND);
@@ -93,6 +93,7 @@ static void a_crowd_far_above_is_asked_about(void **state)
     assert_int_equal(brume_limit_edge(from - 1), 256); /* above 256 */
     assert_int_equal(brume_limit_edge(brume_limit_choose(&histogram, 2 / 0.9, true)), 768);
     assert_int_equal(brume_limit_edge(brume_limit_choose(&histogram, 2 / 0.9, false)), 1);
+    assert_close(brume_limit_ask_threshold(&histogram, from, 20), 100 + 4 * 16, 1e-12);
     noisy[18] = 0;
     assert_false(brume_limit_asks(&histogram, &from));
 }

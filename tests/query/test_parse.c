@@ -114,6 +114,39 @@ static void conditions_see_columns_as_they_are_and_aggregates_clamped(void **sta
     brume_query_free(query);
 }
 
+static void constants_move_by_intervals_as_in_the_engines(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {"2020-01-31", "1 month", "2020-02-29 00:00:00"},
+        {"2019-12-31 23:59:59.5", "2 months 1 second", "2020-03-01 00:00:00.5"},
+        {"2020-03-31", "-1 month", "2020-02-29 00:00:00"},
+        {"2020-02-29", "4 years", "2024-02-29 00:00:00"},
+        {"2020-02-29", "-1 year", "2019-02-28 00:00:00"},
+        {"1970-01-01", "-1 microsecond", "1969-12-31 23:59:59.999999"},
+        {"0001-01-01", "-1 day", NULL},
+        {"9999-12-31", "1 day", NULL},
+        {"9999-12-31", "-119987 months", "0001-01-31 00:00:00"},
+        {"2000-02-29", "-100 years", "1900-02-28 00:00:00"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[200];
+        snprintf(sql, sizeof sql,
+                 "SELECT COUNT(*) FROM visits WHERE day < TIMESTAMP '%s' + INTERVAL '%s'",
+                 cases[i][0], cases[i][1]);
+        brume_query *query = parse(sql);
+        const brume_expression *moved = query->where->operation == BRUME_OPERATION_LESS
+                                            ? query->where->arguments[1]
+                                            : query->where->arguments[0]->arguments[1];
+        assert_int_equal(moved->operation, BRUME_OPERATION_LITERAL);
+        if (cases[i][2])
+            assert_string_equal(moved->text, cases[i][2]);
+        else
+            assert_null(moved->text);
+        brume_query_free(query);
+    }
+}
+
 static void everything_else_is_refused_by_name_with_a_hint(void **state)
 {
     (void)state;
@@ -168,7 +201,8 @@ static void everything_else_is_refused_by_name_with_a_hint(void **state)
          "YYYY"},
         {"SELECT COUNT(*) FROM visits WHERE day > 'now'", BRUME_EARGUMENT, "now", NULL},
         {"SELECT COUNT(*) FROM visits WHERE clinic LIKE 'a\\'", BRUME_EARGUMENT, "escape", NULL},
-        {"SELECT COUNT(*) OVER () FROM visits", BRUME_EUNSUPPORTED, "window", "GROUP BY"},
+        {"SELECT COUNT(*) OVER () FROM visits", BRUME_EUNSUPPORTED, "aggregate or group",
+         "aggregates"},
         {"SELECT COUNT(*) FROM visits GROUP BY ROLLUP (age)", BRUME_EUNSUPPORTED, "ROLLUP", NULL},
         {"SELECT COUNT(*) FROM visits GROUP BY ln(cost)", BRUME_EUNSUPPORTED, "ln", NULL},
         {"SELECT COUNT(*) FROM visits UNION SELECT 1", BRUME_EUNSUPPORTED, "UNION", NULL},
@@ -353,6 +387,7 @@ int main(void)
         cmocka_unit_test(an_array_of_percentiles_is_one_output_for_each),
         cmocka_unit_test(bounds_follow_by_interval_arithmetic_and_clamp_tightens),
         cmocka_unit_test(conditions_see_columns_as_they_are_and_aggregates_clamped),
+        cmocka_unit_test(constants_move_by_intervals_as_in_the_engines),
         cmocka_unit_test(everything_else_is_refused_by_name_with_a_hint),
         cmocka_unit_test(hostile_sizes_end_in_a_refusal),
         cmocka_unit_test(depth_is_refused_and_length_is_not),

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include <brume/stable_histogram.h>
+#include <brume/mechanism/stable_histogram.h>
 
 #include "clinic.h"
 #include "query/plan/make_plan.h"

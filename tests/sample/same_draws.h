@@ -2,7 +2,7 @@
 #ifndef BRUME_TESTS_SAMPLE_SAME_DRAWS_H
 #define BRUME_TESTS_SAMPLE_SAME_DRAWS_H
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The discrete Gaussian of the library: values that do not depend on batch, tier or instruction
  * set; reference probabilities; frequencies; arguments. */
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include <fenv.h>
 #include <stdlib.h>

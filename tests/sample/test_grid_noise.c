@@ -1,5 +1,5 @@
 /* Noise on a grid: frequencies against the laws, rounding of the sum, clamps, arguments. */
-#include <brume/grid_noise.h>
+#include <brume/noise/grid_noise.h>
 
 #include <fenv.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <fenv.h>
 #include <stdlib.h>
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "random/tape.h"
 #include "sample/inversion.h"

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include <brume/noise.h>
-#include <brume/primitive.h>
+#include <brume/noise/noise.h>
+#include <brume/noise/primitive.h>
 
 #include "chance.h"
 

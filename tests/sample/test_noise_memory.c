@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "random/tape.h"
 

@@ -3,7 +3,7 @@
 
 #include <fenv.h>
 
-#include <brume/primitive.h>
+#include <brume/noise/primitive.h>
 
 #include "random/tape.h"
 #include "sample/kernel.h"

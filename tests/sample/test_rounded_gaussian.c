@@ -1,5 +1,5 @@
 /* The rounded Gaussian of the library: batches, tiers and instruction sets agree; frequencies. */
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "chance.h"
 #include "check.h"

@@ -1,5 +1,5 @@
 /* Selection: reference probabilities, tiers that agree, words spent, arguments. */
-#include <brume/select.h>
+#include <brume/noise/select.h>
 
 #include <stdlib.h>
 

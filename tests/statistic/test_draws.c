@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/quantile.h>
-#include <brume/smooth.h>
-#include <brume/stable_histogram.h>
-#include <brume/tested.h>
+#include <brume/statistic/quantile.h>
+#include <brume/mechanism/smooth.h>
+#include <brume/mechanism/stable_histogram.h>
+#include <brume/statistic/tested.h>
 
 #include "chance.h"
 #include "multisets.h"

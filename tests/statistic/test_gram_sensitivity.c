@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include <brume/gram.h>
+#include <brume/statistic/gram.h>
 
 static brume_error error;
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/instability.h>
+#include <brume/statistic/instability.h>
 
 #include "multisets.h"
 

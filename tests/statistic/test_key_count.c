@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include <brume/key_count.h>
+#include <brume/statistic/key_count.h>
 
 #include "base/sort.h"
 

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/gram.h>
-#include <brume/reciprocal.h>
-#include <brume/regression.h>
+#include <brume/statistic/gram.h>
+#include <brume/statistic/reciprocal.h>
+#include <brume/statistic/regression.h>
 
 static void the_distance_of_the_reciprocal_is_the_count_beyond_the_last_sensitive_one(void **state)
 {

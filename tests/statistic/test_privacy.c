@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/quantile.h>
-#include <brume/smooth.h>
-#include <brume/stability.h>
-#include <brume/top_k.h>
-#include <brume/triangle.h>
+#include <brume/statistic/quantile.h>
+#include <brume/mechanism/smooth.h>
+#include <brume/mechanism/stability.h>
+#include <brume/statistic/top_k.h>
+#include <brume/statistic/triangle.h>
 
 #include "multisets.h"
 

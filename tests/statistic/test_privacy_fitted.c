@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/interquartile.h>
-#include <brume/quantile.h>
-#include <brume/smooth.h>
-#include <brume/stability.h>
+#include <brume/statistic/interquartile.h>
+#include <brume/statistic/quantile.h>
+#include <brume/mechanism/smooth.h>
+#include <brume/mechanism/stability.h>
 
 #include "chance.h"
 #include "multisets.h"

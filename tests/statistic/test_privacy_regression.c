@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include <brume/adjacency.h>
-#include <brume/tested.h>
+#include <brume/statistic/tested.h>
 
 #include "chance.h"
 #include "multisets.h"

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include <brume/interquartile.h>
-#include <brume/quantile.h>
+#include <brume/statistic/interquartile.h>
+#include <brume/statistic/quantile.h>
 
 #include "multisets.h"
 #include "statistic/smooth.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include <brume/adjacency.h>
-#include <brume/tested.h>
+#include <brume/statistic/tested.h>
 
 #include "multisets.h"
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/top_k.h>
+#include <brume/statistic/top_k.h>
 
 enum { KEYS = 3, MOST = 6 };
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/triangle.h>
+#include <brume/statistic/triangle.h>
 
 enum { MOST_PAIRS = 15 };
 

@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-#include <brume/workload.h>
+#include <brume/synthetic/workload.h>
 
 enum { SMALL_CELLS = 4, SMALL_EACH = 3, SMALL_HISTOGRAMS = 81 };
 

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/direct.h>
-#include <brume/multiplicative_weights.h>
-#include <brume/mwem.h>
-#include <brume/small_database.h>
+#include <brume/synthetic/direct.h>
+#include <brume/synthetic/multiplicative_weights.h>
+#include <brume/synthetic/mwem.h>
+#include <brume/synthetic/small_database.h>
 
 #include "chance.h"
 #include "random/tape.h"

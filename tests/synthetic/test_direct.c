@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include <brume/direct.h>
-#include <brume/mechanism.h>
-#include <brume/workload_text.h>
+#include <brume/synthetic/direct.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/synthetic/workload_text.h>
 
 #include "random/tape.h"
 #include "small_world.h"

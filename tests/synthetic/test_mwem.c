@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "chance.h"
 #include "random/tape.h"

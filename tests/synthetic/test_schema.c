@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include <brume/schema.h>
+#include <brume/synthetic/schema.h>
 
 static const char *const wards[] = {"surgery", "medicine", "other"};
 static const char *const floors[] = {"-1", "0", "1", "2", "ten"};

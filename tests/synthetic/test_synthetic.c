@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "chance.h"
 #include "random/tape.h"

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "chance.h"
 #include "mechanism/threshold/threshold.h"

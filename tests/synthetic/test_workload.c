@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/universe.h>
-#include <brume/workload.h>
+#include <brume/synthetic/universe.h>
+#include <brume/synthetic/workload.h>
 
 #include "synthetic/parallel.h"
 #include "synthetic/workload.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/workload_text.h>
+#include <brume/synthetic/workload_text.h>
 
 /* sex: f m (other); age: 4 bins of 0..80; city: lyon, lille, "saint-denis" */
 static brume_schema *people(void)

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include <brume/mechanism.h>
-#include <brume/noise.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/noise.h>
 
 #include "random/tape.h"
 #include "small_world.h"

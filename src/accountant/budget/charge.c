@@ -2,7 +2,7 @@
  * stay as typed. */
 #include <math.h>
 
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 
 #include "accountant/cost_check.h"
 #include "accountant/renyi/renyi.h"

@@ -7,7 +7,7 @@
  *
  * Texts of charges and filters are one line, fields in a fixed order, decimals as they are: what is
  * read prints back to the same bytes, and a filter that is read could have been made. */
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 
 #include <inttypes.h>
 #include <math.h>

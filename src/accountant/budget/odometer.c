@@ -1,6 +1,6 @@
 /* The odometer: a list of distinct costs with their counts. Promise: a reading is the certified
  * cost of exactly the releases added, as if fixed in advance, and says so. */
-#include <brume/odometer.h>
+#include <brume/account/odometer.h>
 
 #include <stdlib.h>
 

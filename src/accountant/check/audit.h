@@ -3,7 +3,7 @@
  * A line is laid as always; then every node that was summed is computed again from the textbook
  * form of its laws in Arb's balls, with the nodes' exact places, and summed. The double sum must
  * lie within its claimed error of the ball. Covers the plain, the folded and the banded contour
- * and every law, dense lines and the subsampled Gaussian with its quadrature included; and rays,
+ * and every law, the subsampled Gaussian with its quadrature included; and rays,
  * whose rules are compared with other rules, too.
  * What was not summed is bounded by envelopes, which are not redone: they are proved, and compared
  * in the tests. */

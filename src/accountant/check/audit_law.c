@@ -5,7 +5,7 @@
 
 #include "accountant/exact/sampled_balls.h"
 #include "accountant/law/sampled_gaussian.h"
-#include "accountant/law/table.h"
+#include "accountant/law/points.h"
 #include "number/ball.h"
 
 enum { BITS = BRUME_AUDIT_BITS };

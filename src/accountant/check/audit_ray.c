@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "accountant/check/audit.h"
-#include "accountant/ray/fallback_bounds.h"
 #include "accountant/ray/split.h"
 #include "number/ball.h"
 

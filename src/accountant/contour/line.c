@@ -64,7 +64,7 @@ static void find_lattice(brume_line *line)
     line->unit = 0;
     for (size_t i = 0; i < line->law_count; i++) {
         const brume_law *law = &line->laws[i];
-        double own = law->unit / fmax(law->multiple, 1); /* exact: see lattice.h */
+        double own = law->unit / fmax(law->multiple, 1); /* exact: see shift_parameters.h */
         if (law->unit == 0 || (common != 0 && own != common) || law->count > 0x1p53)
             return;
         if (law->unit_is_rounded && line->law_count > 1)

@@ -8,7 +8,13 @@
 #define BRUME_ACCOUNTANT_EXACT_ATOM_SUM_H
 
 #include "accountant/exact/closed_form.h"
-#include "accountant/exact/sampled_draw.h"
+
+/* All draws of `law`: `depth` is minus the log of what may be left out, `work` counts products and
+ * stays below `most`. False if the law has no masses (law.h), if it
+ * is too much or if memory ran out. */
+BRUME_MUST_USE bool brume_masses_open(const brume_law *law, double depth, double most, double *work,
+                                      brume_masses *out);
+void brume_masses_close(brume_masses *masses);
 
 typedef struct brume_atom_sum brume_atom_sum;
 

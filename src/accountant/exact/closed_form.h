@@ -55,16 +55,6 @@ brume_closed brume_rare_jumps_form(brume_rare_jumps *rare);
 /* Narrow the answer; false if brume_rare_jumps_open refuses. */
 bool brume_rare_jumps_delta(const brume_law *law, double epsilon, brume_answer *answer);
 
-/* --- one subsampled Gaussian --- */
-brume_closed brume_sampled_form(brume_law *law);
-
-/* The same in doubles with error bounds, which are wide in places. */
-brume_closed brume_sampled_doubles_form(brume_law *law);
-
-/* Is the answer's upper end from doubles? Do these agree with balls around epsilon? */
-bool brume_sampled_once_answered(const brume_answer *answer);
-void brume_sampled_once_audit(brume_law *law, double epsilon, brume_audit *out);
-
 /* --- one Laplace or discrete Laplace on a Poisson sample; false if it is not that --- */
 BRUME_MUST_USE bool brume_amplified_form(brume_law *law, brume_closed *out);
 

@@ -12,7 +12,7 @@ static const double unit = BRUME_UNIT;
 
 /* Rows of F_{A,K-A} for 1 <= A <= K-1: 2 q_{K-1-j}/j! at x^j, q = (tau+1)^{A-1}(tau-1)^{B-1}; for A
  * = K: -2 S_{K-1-j}/j!, beside 2^K (e^x - 1). All are exact but for the division. */
-static void fill_rows(brume_few *few)
+static void fill_rows(brume_few_laplace *few)
 {
     size_t k = few->draws;
     for (size_t ups = 1; ups <= k; ups++) {
@@ -36,7 +36,7 @@ static void fill_rows(brume_few *few)
     }
 }
 
-static void add_patterns(brume_few *few, const brume_law *const *laws, const double *moved,
+static void add_patterns(brume_few_laplace *few, const brume_law *const *laws, const double *moved,
                          size_t kinds, double shift, double weight, size_t ups)
 {
     if (kinds == 0) {
@@ -62,7 +62,8 @@ static void add_patterns(brume_few *few, const brume_law *const *laws, const dou
     }
 }
 
-bool brume_few_open(const brume_law *laws, size_t count, brume_side side, brume_few *out)
+bool brume_few_laplace_open(const brume_law *laws, size_t count, brume_side side,
+                            brume_few_laplace *out)
 {
     const brume_law *kinds[BRUME_FEW_DRAWS];
     double moved[BRUME_FEW_DRAWS], draws = 0, patterns = 1;
@@ -93,12 +94,12 @@ bool brume_few_open(const brume_law *laws, size_t count, brume_side side, brume_
         double slope = out->ups[i] == out->draws ? ldexp(exp(most), (int)draws) : 0;
         for (size_t j = out->draws; j-- > 1;)
             slope += (double)j * fabs(row[j]) * pow(most, (double)j - 1);
-        out->lean += out->weight[i] * slope;
+        out->steepness += out->weight[i] * slope;
     }
-    return isfinite(out->lean);
+    return isfinite(out->steepness);
 }
 
-double brume_few_value(const brume_few *few, double x, double *error)
+double brume_few_laplace_value(const brume_few_laplace *few, double x, double *error)
 {
     *error = 0;
     if (x >= few->top) /* all losses count, and E e^{-L} = 1 */
@@ -127,7 +128,7 @@ double brume_few_value(const brume_few *few, double x, double *error)
     /* Horner: 2 units a step, rows 2, expm1 4, sums one a pattern; shifts by K + 4 units of top */
     double bound = unit * scale *
                    ((2 * (double)k + 16 + (double)few->patterns) * size +
-                    ((double)k + 4) * few->top * few->lean);
+                    ((double)k + 4) * few->top * few->steepness);
     if (x > 0) {
         double fade = exp(-x);
         value = -expm1(-x) + fade * value;

@@ -3,7 +3,7 @@
 #ifndef BRUME_ACCOUNTANT_EXACT_SAMPLED_BALLS_H
 #define BRUME_ACCOUNTANT_EXACT_SAMPLED_BALLS_H
 
-#include <brume/cost.h>
+#include <brume/account/cost.h>
 
 #include "number/ball.h"
 

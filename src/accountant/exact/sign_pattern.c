@@ -265,76 +265,6 @@ static void tables_build(brume_pattern *pattern, brume_side side, slong precisio
     t->ready = true;
 }
 
-/* 2^K e^x - 2 sum_{j<K} S_{K-1-j} x^j/j! (sign +1), or with alternating signs and e^{-x} (sign -1):
- * F for B = 0 and for A = 0. S_m = sum_{i<=m} C(K-1, i). */
-static void end_pattern(arb_t out, const arb_t x, slong k, int sign, slong precision)
-{
-    arb_t power, term, sum;
-    arb_init(power);
-    arb_init(term);
-    arb_init(sum);
-    arb_one(power);
-    fmpz_t partial, binomial;
-    fmpz_init(partial);
-    fmpz_init(binomial);
-    fmpz_one_2exp(partial, (ulong)(k - 1)); /* S_{K-1} */
-    /* small x: sign +1 is sum_{j>=1} T_j x^j/j!, T_j = 2^{K-1} - S_{K-1-j}, all positive */
-    bool series = sign > 0 && arf_cmpabs_2exp_si(arb_midref(x), 1) < 0 && arb_is_finite(x);
-    fmpz_t whole;
-    fmpz_init(whole);
-    fmpz_set(whole, partial);
-    slong last = series ? precision + k + 8 : k - 1;
-    for (slong j = 0; j <= last; j++) {
-        if (series) {
-            fmpz_sub(binomial, whole, partial);
-            arb_mul_fmpz(term, power, binomial, precision);
-        } else {
-            arb_mul_fmpz(term, power, partial, precision);
-        }
-        arb_add(sum, sum, term, precision);
-        if (j < k) { /* S_{K-1-j} -> S_{K-2-j} */
-            fmpz_bin_uiui(binomial, (ulong)(k - 1), (ulong)(k - 1 - j));
-            fmpz_sub(partial, partial, binomial);
-        }
-        arb_mul(power, power, x, precision);
-        arb_div_si(power, power, sign * (j + 1), precision);
-        /* x < 2: after term j >= 4 the rest is below twice the next power times 2^{K-1} */
-        if (series && j >= k && j >= 4 &&
-            arf_cmpabs_2exp_si(arb_midref(power), -precision - 8) < 0) {
-            mag_t rest;
-            mag_init(rest);
-            arb_get_mag(rest, power);
-            mag_mul_2exp_si(rest, rest, k);
-            /* relative to the first term the rest is tiny only if x is not; scale by x below */
-            arb_add_error_mag(sum, rest);
-            mag_clear(rest);
-            break;
-        }
-    }
-    fmpz_clear(whole);
-    if (series) {
-        arb_mul_2exp_si(out, sum, 1);
-    } else {
-        arb_mul_2exp_si(sum, sum, 1);
-        if (sign > 0)
-            arb_exp(term, x, precision);
-        else {
-            arb_neg(term, x);
-            arb_exp(term, term, precision);
-        }
-        arb_mul_2exp_si(term, term, k);
-        if (sign > 0)
-            arb_sub(out, term, sum, precision);
-        else
-            arb_sub(out, sum, term, precision);
-    }
-    fmpz_clear(partial);
-    fmpz_clear(binomial);
-    arb_clear(power);
-    arb_clear(term);
-    arb_clear(sum);
-}
-
 typedef struct walk {
     brume_pattern *pattern;
     const tables *t;
@@ -356,9 +286,9 @@ static void leaf(walk *w, size_t ups)
         arb_submul(w->value, w->fade[depth], w->e_up, precision);
     } else {
         if (ups == (size_t)k)
-            end_pattern(w->value, w->x, k, 1, precision);
+            brume_pattern_end(w->value, w->x, k, 1, precision);
         else if (ups == 0)
-            end_pattern(w->value, w->x, k, -1, precision);
+            brume_pattern_end(w->value, w->x, k, -1, precision);
         else
             _arb_poly_evaluate_horner(w->value, coefficients(w->pattern, ups, precision), k, w->x,
                                       precision);

@@ -6,14 +6,14 @@
  *         + middle (cos yb + i coth(Cb) sin yb) / (cos ya + i coth(Ca) sin ya)
  * where `ends` and `middle` are the tilted shares, theta = y a D. */
 #include "accountant/law/family.h"
-#include "accountant/law/table.h"
+#include "accountant/law/points.h"
 
 static const double unit = BRUME_UNIT;
 
 /* On the line: the shares of the two end atoms and of the middle, tanh A, 1/cosh(A)^2. */
-typedef struct comb {
+typedef struct discrete_laplace_line {
     double ends, middle, tanh_a, sech2;
-} comb;
+} discrete_laplace_line;
 
 /* (1-q) e^{-A} sinh(Cb)/sinh(Ca), to be compared with 1 + e^{-2A}. */
 static long double middle_mass(const brume_law *law, long double tilt)
@@ -41,7 +41,7 @@ static long double cumulant(brume_law *law, double c, double *slope, double *err
 
 static bool settle(brume_law *law)
 {
-    comb *line = law->state;
+    discrete_laplace_line *line = law->state;
     long double tilt = law->tilt, reach = (long double)law->a * law->shift;
     long double ends = 1 + expl(-2 * tilt * reach), middle = middle_mass(law, tilt);
     line->ends = (double)(ends / (ends + middle));
@@ -54,7 +54,7 @@ static bool settle(brume_law *law)
 
 static brume_log_psi node(brume_law *law, long index, double h)
 {
-    const comb *line = law->state;
+    const discrete_laplace_line *line = law->state;
     double y = (double)index * h;
     double a = law->a, b = a * (law->shift - 1), theta = y * a * law->shift;
     double s, c, sb, cb, sa, ca;
@@ -79,7 +79,7 @@ static brume_log_psi node(brume_law *law, long index, double h)
 
 static double envelope(brume_law *law, double low, double high)
 {
-    const comb *line = law->state;
+    const discrete_laplace_line *line = law->state;
     double a = law->a, b = a * (law->shift - 1);
     double lost = line->sech2 *
                   brume_smallest_sine_square(low * a * law->shift, high * a * law->shift);
@@ -100,12 +100,12 @@ static const brume_law_family family = {.name = "discrete Laplace",
 brume_status brume_discrete_laplace_open(brume_law *law, brume_error *error)
 {
     if (law->shift <= BRUME_TABLE_MOST_SHIFT)
-        return brume_loss_table_open(law, error);
+        return brume_table_law_open(law, error);
     law->family = &family;
     law->unit = 2 * law->a;
     law->half = fmod(law->shift, 2) != 0;
     law->bounded = true;
     law->top = law->a * law->shift;
     law->log_top_mass = (double)-log1pl(expl(-(long double)law->a));
-    return brume_law_allocate(law, sizeof(comb), error);
+    return brume_law_allocate(law, sizeof(discrete_laplace_line), error);
 }

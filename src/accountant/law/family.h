@@ -7,7 +7,7 @@
 /* Opening: `law` has its parameters, count and order. A family fills in the rest; on failure the
  * caller closes the law. */
 typedef brume_status brume_law_opener(brume_law *law, brume_error *error);
-brume_law_opener brume_gaussian_open, brume_laplace_open, brume_pure_open, brume_loss_table_open;
+brume_law_opener brume_gaussian_open, brume_laplace_open, brume_pure_open, brume_table_law_open;
 brume_law_opener brume_discrete_gaussian_open, brume_discrete_laplace_open;
 brume_law_opener brume_sampled_gaussian_open, brume_sampled_laplace_open, brume_sampled_pure_open;
 

@@ -1,6 +1,7 @@
 /* The Gaussian loss: log phi(s) = a^2 s (s + 1)/2, a = mu, the sensitivity over sigma.
  *
- * Promise: as law.h. */
+ * log psi is a parabola: no table, nothing to prepare, and every error is a few roundings and what
+ * is known of a. Promise: as law.h. */
 #include "accountant/law/family.h"
 
 static const double unit = BRUME_UNIT;

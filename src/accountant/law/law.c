@@ -22,7 +22,7 @@ static const struct kind {
     [BRUME_LOSS_GAUSSIAN] = {.open = brume_gaussian_open},
     [BRUME_LOSS_LAPLACE] = {.open = brume_laplace_open},
     [BRUME_LOSS_PURE] = {.open = brume_pure_open},
-    [BRUME_LOSS_KARY] = {.shifted = true, .open = brume_loss_table_open},
+    [BRUME_LOSS_KARY] = {.shifted = true, .open = brume_table_law_open},
     [BRUME_LOSS_DISCRETE_LAPLACE] = {.shifted = true, .open = brume_discrete_laplace_open},
     [BRUME_LOSS_DISCRETE_GAUSSIAN] = {.shifted = true, .open = brume_discrete_gaussian_open},
     [BRUME_LOSS_POISSON_GAUSSIAN] = {.sampled = true,
@@ -37,7 +37,7 @@ static const struct kind {
     [BRUME_LOSS_POISSON_DISCRETE_LAPLACE] = {.sampled = true,
                                              .shifted = true,
                                              .inner = BRUME_LOSS_DISCRETE_LAPLACE,
-                                             .open = brume_loss_table_open},
+                                             .open = brume_table_law_open},
 };
 
 /* The same law by the simplest description there is. */

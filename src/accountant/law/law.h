@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <brume/cost.h>
+#include <brume/account/cost.h>
 #include <brume/status.h>
 
 #define BRUME_UNIT            0x1p-53

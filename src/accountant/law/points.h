@@ -45,4 +45,11 @@ double brume_points_envelope(brume_points *points, double low, double high);
 /* Forget what was known of the last line. */
 void brume_points_restart(brume_points *points);
 
+/* --- tables of atoms as laws: table.c --- */
+
+enum { BRUME_TABLE_MOST_SHIFT = 64 }; /* of a discrete Laplace; a larger one has a closed form */
+
+/* The atoms of a law that is a table; NULL if it is none. */
+const brume_points *brume_table_points(const brume_law *law);
+
 #endif

@@ -5,11 +5,11 @@
  * Inner losses +-e of the pair (P, Q), r(l) = 1 - q + q e^l, h = log r(e), g = -log r(-e). A record
  * removed, (1-q)Q + qP against Q: atoms h and -g. A record added, Q against (1-q)Q + qP: atoms g
  * and -h. With w = (h+g)/2, centre m half the sum of the two atoms, and
- *   lean t = w - e/2 (removed), e/2 (added):   phi(s) = e^{sm} cosh(t + sw) / cosh t,
- * which is the law alone for m = 0, w = e and t = e/2. So in both cases L - m has on the line
- *   psi(y) = cos yw + i T sin yw,  T = tanh(t + cw),  without the factor e^{iym}.
- * proofs/accountant/law.md, section law.5. Promise: alone as law.h; on a sample for the parameters
- * as given: what is known of them to 8 units only is the business of reopen.c. */
+ *   t = w - e/2 (removed), e/2 (added), half the log of the odds of the upper atom:   phi(s) =
+ * e^{sm} cosh(t + sw) / cosh t, which is the law alone for m = 0, w = e and t = e/2. So in both
+ * cases L - m has on the line psi(y) = cos yw + i T sin yw,  T = tanh(t + cw),  without the factor
+ * e^{iym}. proofs/accountant/law.md, section law.5. Promise: alone as law.h; on a sample for the
+ * parameters as given: what is known of them to 8 units only is the business of reopen.c. */
 #include "accountant/law/family.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static const double long_unit = 0x1p-63; /* of a long double; its functions are 
 static const size_t most_masses = 40000;
 
 typedef struct two_atoms {
-    long double spread, lean;  /* w, t */
+    long double spread, half_log_odds; /* w, t */
     double error;              /* a bound of the error of t + cw, but for the long doubles' own */
     double error_slope;        /* times (c + 1/2) w, and more of it */
     double tanh_tilted, sech2; /* on the line: T, 1/cosh(t + cw)^2 */
@@ -38,7 +38,7 @@ static long double soft_plus(long double x)
 static bool settle(brume_law *law)
 {
     two_atoms *two = law->state;
-    long double big = two->lean + law->c * two->spread;
+    long double big = two->half_log_odds + law->c * two->spread;
     two->tanh_tilted = (double)tanhl(big);
     double inverse = fabsl(big) > 350 ? 0 : (double)(1 / coshl(big));
     two->sech2 = inverse * inverse;
@@ -72,14 +72,15 @@ static long double sampled_cumulant(brume_law *law, double at, double *slope, do
     long double c = at, w = two->spread, upper = law->centre + w, lower = law->centre - w;
     long double most = fmaxl(upper, -lower), value;
     if (slope)
-        *slope = (double)(law->centre + w * tanhl(two->lean + c * w));
+        *slope = (double)(law->centre + w * tanhl(two->half_log_odds + c * w));
     if (c * most < 0.5L) {
         /* phi - 1 = E[e^{cL} - 1], and E[e^{-L} - 1] = 0 may be added c times: both terms are
          * non-negative, so that many draws multiply an error of the value's own size */
         bool series = most <= 0.25L && c * most <= 0.25L;
-        long double high = expl(-soft_plus(-2 * two->lean)), low = expl(-soft_plus(2 * two->lean));
+        long double high = expl(-soft_plus(-2 * two->half_log_odds)),
+                    low = expl(-soft_plus(2 * two->half_log_odds));
         value = log1pl(high * brume_bend(c, upper, series) + low * brume_bend(c, lower, series));
-        /* the masses by 2 errors of the lean and 8 long units; an atom by 8 long units of the
+        /* the masses by 2 errors of t and 8 long units; an atom by 8 long units of the
          * spread, of which the bend makes 2 + |atom| times, relative; where it is not a series it
          * is rounded by 4 of itself and of 2.6 c |atom| */
         if (error) {
@@ -92,10 +93,11 @@ static long double sampled_cumulant(brume_law *law, double at, double *slope, do
         }
         return value;
     }
-    value = c * upper + soft_plus(-2 * two->lean - 2 * c * w) - soft_plus(-2 * two->lean);
-    if (error) /* c times 16 long units of w, twice; two errors of the lean, twice; roundings */
+    value = c * upper + soft_plus(-2 * two->half_log_odds - 2 * c * w) -
+            soft_plus(-2 * two->half_log_odds);
+    if (error) /* c times 16 long units of w, twice; two errors of t, twice; roundings */
         *error = 4.4 * two->error +
-                 long_unit * (64 * at * (double)w + 8 * (double)fabsl(two->lean) + 32);
+                 long_unit * (64 * at * (double)w + 8 * (double)fabsl(two->half_log_odds) + 32);
     return value;
 }
 
@@ -149,7 +151,7 @@ static double envelope(brume_law *law, double low, double high)
 static bool binomial(const brume_law *law, double off, double depth, brume_masses *out)
 {
     const two_atoms *two = law->state;
-    double draws = law->count, log_odds = 2 * (double)two->lean, odds = exp(-log_odds);
+    double draws = law->count, log_odds = 2 * (double)two->half_log_odds, odds = exp(-log_odds);
     if (!(draws <= 0x1p40) || !(fabs(log_odds) < 600))
         return false;
     /* a number of draws down; each side ends where e^{-depth} of the likeliest is left */
@@ -216,7 +218,7 @@ static bool pure_masses(const brume_law *law, double depth, brume_masses *out)
 static bool sampled_masses(const brume_law *law, double depth, brume_masses *out)
 {
     const two_atoms *two = law->state; /* its parameters were moved: exact but for rounding */
-    return binomial(law, unit * (4 * fabs((double)two->lean) + 2 * law->a), depth, out);
+    return binomial(law, unit * (4 * fabs((double)two->half_log_odds) + 2 * law->a), depth, out);
 }
 
 static const brume_law_family pure_family = {.name = "pure",
@@ -237,7 +239,7 @@ brume_status brume_pure_open(brume_law *law, brume_error *error)
     law->family = &pure_family;
     BRUME_TRY(brume_law_allocate(law, sizeof(two_atoms), error));
     two_atoms *two = law->state;
-    *two = (two_atoms){.spread = law->a, .lean = law->a / 2, .error_slope = 9 * unit};
+    *two = (two_atoms){.spread = law->a, .half_log_odds = law->a / 2, .error_slope = 9 * unit};
     law->unit = 2 * law->a;
     law->half = true;
     law->bounded = true;
@@ -254,8 +256,8 @@ brume_status brume_sampled_pure_open(brume_law *law, brume_error *error)
     BRUME_TRY(brume_law_allocate(law, sizeof(two_atoms), error));
     two_atoms *two = law->state;
     two->spread = (up + down) / 2;
-    two->lean = law->reversed ? e / 2 : two->spread - e / 2;
-    /* the lean: 9 long units of the spread, which is at most e, and of e */
+    two->half_log_odds = law->reversed ? e / 2 : two->spread - e / 2;
+    /* t: 9 long units of the spread, which is at most e, and of e */
     two->error = 16 * long_unit * law->a;
     two->error_slope = 16 * long_unit;
     double spread = (double)two->spread;
@@ -272,6 +274,6 @@ brume_status brume_sampled_pure_open(brume_law *law, brume_error *error)
     law->bounded = true;
     law->top = (double)(law->reversed ? down : up);
     /* down, by more than its error: it is used for lower ends only */
-    law->log_top_mass = (double)-soft_plus(-2 * two->lean) - 4 * two->error;
+    law->log_top_mass = (double)-soft_plus(-2 * two->half_log_odds) - 4 * two->error;
     return BRUME_OK;
 }

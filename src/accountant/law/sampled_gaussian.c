@@ -155,7 +155,9 @@ static double right_tail(const brume_law *law, double c, double high)
     return sum;
 }
 
-bool brume_sampled_gaussian_cover(brume_law *law, double c)
+/* Make the table on the real line good for the order c. False if it would be too long, or if memory
+ * ran out. */
+static bool cover(brume_law *law, double c)
 {
     brume_sampled_tables *tables = law->state;
     brume_points *p = &tables->real;
@@ -166,7 +168,7 @@ bool brume_sampled_gaussian_cover(brume_law *law, double c)
     double most = p->memory ? 4 * c : fmax(2 * c, 4), sigma = law->a;
     double strip = brume_strip_height(law, most),
            spacing = brume_strip_step(law, most, strip, strip);
-    double longest = spacing * (tables->most_points > 0 ? tables->most_points : BRUME_SAMPLED_MOST);
+    double longest = spacing * BRUME_SAMPLED_MOST;
     double low = -9.8 * sigma, high = fmax(9.8 * sigma, 1), step = 0.5 * sigma;
     for (; high - low < longest && left_tail(law, most, low) > 5e-19; step *= 1.1)
         low -= step;
@@ -240,7 +242,7 @@ static bool settle(brume_law *law)
 {
     brume_sampled_tables *tables = law->state;
     tables->envelope_low = NAN;
-    if (!brume_sampled_gaussian_cover(law, law->c)) {
+    if (!cover(law, law->c)) {
         if (!tables->real.memory)
             return false;
         brume_sampled_claim_nothing(law);
@@ -256,7 +258,7 @@ static bool settle(brume_law *law)
 static long double cumulant(brume_law *law, double c, double *slope, double *error)
 {
     brume_sampled_tables *tables = law->state;
-    if (!brume_sampled_gaussian_cover(law, c)) {
+    if (!cover(law, c)) {
         if (slope)
             *slope = law->bounded ? law->top : INFINITY;
         if (error)
@@ -304,13 +306,4 @@ brume_status brume_sampled_gaussian_open(brume_law *law, brume_error *error)
 bool brume_law_is_sampled_gaussian(const brume_law *law)
 {
     return law->family == &family;
-}
-
-void brume_sampled_gaussian_limit(brume_law *law, double most_points)
-{
-    brume_sampled_tables *tables = law->state;
-    if (!brume_law_is_sampled_gaussian(law))
-        return;
-    tables->most_points = most_points;
-    tables->uncovered = 0;
 }

@@ -11,8 +11,7 @@ typedef struct brume_sampled_tables {
     /* on the real line, good for every order up to `covered` */
     brume_points real;
     double step, covered;
-    double uncovered;   /* 0, or from this order on the table would be too long */
-    double most_points; /* 0, or how long it may be */
+    double uncovered; /* 0, or from this order on the table would be too long */
     double layer_height[BRUME_SAMPLED_LAYERS], layer_length[BRUME_SAMPLED_LAYERS];
 
     /* on the line Im x = height: psi(y) = sum w_j exp(i y lambda_j), with lambda_j in atom + i spot
@@ -31,13 +30,6 @@ static inline brume_sampled_tables *brume_sampled_tables_of(const brume_law *law
 {
     return law->state;
 }
-
-/* Make the table on the real line good for the order c. False if it would be too long, or if memory
- * ran out. */
-BRUME_MUST_USE bool brume_sampled_gaussian_cover(brume_law *law, double c);
-
-/* How long a table may be: 0 for the usual length. Nothing happens to laws of other families. */
-void brume_sampled_gaussian_limit(brume_law *law, double most_points);
 
 /* --- what the two files share --- */
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "accountant/law/table.h"
+#include "accountant/law/points.h"
 
 static bool needs(const brume_law *law)
 {

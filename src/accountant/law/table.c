@@ -7,7 +7,7 @@
  *                     removed: f e^{-l} r at log r; added: f e^{-l} at -log r
  * Promise: each log mass is within mass_error + 12 units of itself of the truth. */
 #include "accountant/law/family.h"
-#include "accountant/law/table.h"
+#include "accountant/law/points.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +177,7 @@ const brume_points *brume_table_points(const brume_law *law)
     return law->family == &table_family || law->family == &kary_family ? law->state : NULL;
 }
 
-brume_status brume_loss_table_open(brume_law *law, brume_error *error)
+brume_status brume_table_law_open(brume_law *law, brume_error *error)
 {
     law->family = &table_family;
     switch (law->source.kind) {

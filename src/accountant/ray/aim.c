@@ -162,3 +162,90 @@ double brume_ray_lost(const brume_parts *parts, const brume_ray_aim *aim)
     double target = fmax(aim->target, aim->log_delta); /* epsilon may be aimed too low */
     return size + units - target + (parts->reversed ? 0 : aim->x - parts->origin);
 }
+
+/* --- the contours of the transforms on a ray --- */
+
+void brume_ray_erase(const brume_parts *parts, brume_contour **contours)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        brume_transform_close(contours[i]);
+        contours[i] = NULL;
+    }
+}
+
+/* The form of all polygons. */
+typedef struct form {
+    double height, rise, reach;
+    bool few; /* draws make the loss: leave the line where few are; many: all of it, but less */
+} form;
+
+/* If the moduli exceed the values by e^excess, `near` of which comes of where the polygon rises. */
+static void shrink(form *f, double excess, double near, const brume_ray_aim *at, bool many)
+{
+    if (f->few && f->rise < 0 && near > 0.3 * excess) {
+        f->rise += 1;
+        return;
+    }
+    if (excess > 60 && many) /* a peak and no tail */
+        f->reach = fmin(f->reach, fabs(at->start) + 12 * at->width);
+    f->height *= excess > 60 ? fmax(sqrt(12 / excess), 0.05) : 0.7;
+}
+
+/* Many draws without jumps: above the line where their variance is, m + 2/sigma^2. */
+static double rise_of(const form *f, const brume_part *part)
+{
+    double mean, sigma;
+    brume_transform_normal(part->law, &mean, &sigma);
+    double middle = mean + (2 / sigma - 0.5) / sigma;
+    return f->few || isinf(part->cut) ? f->rise : fmin(f->rise, middle + log(f->reach));
+}
+
+/* A guess of the excess: the density above the line, where it rises. */
+static double excess_near(const brume_parts *parts, const form *f)
+{
+    double sum = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        double mean, sigma;
+        brume_transform_normal(parts->part[i].law, &mean, &sigma);
+        double high = f->height * fmin(parts->reversed ? M_PI / 4 : M_PI / 2, 1.5 / sigma);
+        double middle = rise_of(f, &parts->part[i]) - log(f->reach) + 0.5 * fmin(1, 1 / sigma);
+        sum += parts->part[i].count * 0.5 * erfc(sigma * (middle - mean) * M_SQRT1_2) *
+               expm1(0.5 * sigma * sigma * high * high);
+    }
+    return sum;
+}
+
+bool brume_ray_draw(const brume_parts *parts, const brume_ray_aim *at, brume_contour **contours,
+                    double *angle)
+{
+    form f = {1, -2, fabs(at->start) + 150 / at->x,
+              !parts->reversed && at->x > 1.4 * parts->origin};
+    bool many = parts->origin > 0.5;
+    for (double near; (near = excess_near(parts, &f)) > 15 && f.height > 1e-3;)
+        shrink(&f, near, near, at, many);
+    for (int tries = 0; tries < 16; tries++) {
+        double excess = 0;
+        *angle = 0;
+        for (size_t i = 0; i < parts->count; i++) {
+            const brume_part *part = &parts->part[i];
+            brume_transform_aim goal = {.start = at->start, .reach = f.reach, .height = f.height};
+            goal.rise = rise_of(&f, part);
+            goal.from = part->from;
+            goal.cut = part->cut;
+            brume_contour *contour = brume_transform_open(part->law, &goal);
+            if (!contour)
+                return false;
+            contours[i] = contour;
+            double re, im, rounding;
+            brume_transform_sum(contour, at->start, 0, &re, &im, &rounding);
+            excess += parts->part[i].count * (brume_transform_bound(contour, at->start, 0) -
+                                              log(fabs(brume_transform_offset(contour) + re)));
+            *angle = fmax(*angle, brume_transform_angle(contour));
+        }
+        if (excess < 12)
+            return true;
+        brume_ray_erase(parts, contours);
+        shrink(&f, excess, excess_near(parts, &f), at, many);
+    }
+    return false;
+}

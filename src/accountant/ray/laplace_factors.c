@@ -25,11 +25,37 @@ struct brume_ray_factors {
     double *memory;
 };
 
-void brume_ray_factors_close(brume_ray_factors *beside)
+void brume_ray_factors_close(brume_ray_factors *factors)
 {
-    if (beside)
-        free(beside->memory);
-    free(beside);
+    if (factors)
+        free(factors->memory);
+    free(factors);
+}
+
+bool brume_laplace_patterns_add(const brume_law *law, brume_laplace_pattern *patterns,
+                                size_t *count, size_t most)
+{
+    double draws = law->count, a = law->a;
+    if (!((double)*count * (draws + 1) <= (double)most))
+        return false;
+    /* from the last one on: a term's products come at or after its own place */
+    size_t each = (size_t)draws + 1;
+    for (size_t i = *count; i-- > 0;) {
+        const brume_laplace_pattern old = patterns[i];
+        double choose = 1;
+        for (unsigned down = 0; down < (unsigned)each; down++) {
+            brume_laplace_pattern p = old;
+            unsigned up = (unsigned)draws - down;
+            p.loss += ((double)up - (double)down) * a;
+            p.weight *= choose * exp(-a * down);
+            p.first += up;
+            p.second += down;
+            patterns[i * each + down] = p;
+            choose *= (draws - down) / (down + 1);
+        }
+    }
+    *count *= each;
+    return true;
 }
 
 /* The factors are (1 +- 1/(2z-1))/2: so far from 1/2 are both at most. */

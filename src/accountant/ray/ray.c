@@ -293,91 +293,6 @@ static bool lay(brume_ray *ray, const brume_ray_aim *at, double log_goal)
     return false;
 }
 
-static void close_contours(brume_ray *ray)
-{
-    for (size_t i = 0; i < ray->parts->count; i++) {
-        brume_transform_close(ray->contours[i]);
-        ray->contours[i] = NULL;
-    }
-}
-
-/* The form of all polygons. */
-typedef struct form {
-    double height, rise, reach;
-    bool few; /* draws make the loss: leave the line where few are; many: all of it, but less */
-} form;
-
-/* If the moduli exceed the values by e^excess, `near` of which comes of where the polygon rises. */
-static void shrink(form *f, double excess, double near, const brume_ray_aim *at, bool many)
-{
-    if (f->few && f->rise < 0 && near > 0.3 * excess) {
-        f->rise += 1;
-        return;
-    }
-    if (excess > 60 && many) /* a peak and no tail */
-        f->reach = fmin(f->reach, fabs(at->start) + 12 * at->width);
-    f->height *= excess > 60 ? fmax(sqrt(12 / excess), 0.05) : 0.7;
-}
-
-/* Many draws without jumps: above the line where their variance is, m + 2/sigma^2. */
-static double rise_of(const form *f, const brume_part *part)
-{
-    double mean, sigma;
-    brume_transform_normal(part->law, &mean, &sigma);
-    double middle = mean + (2 / sigma - 0.5) / sigma;
-    return f->few || isinf(part->cut) ? f->rise : fmin(f->rise, middle + log(f->reach));
-}
-
-/* A guess of the excess: the density above the line, where it rises. */
-static double excess_near(const brume_parts *parts, const form *f)
-{
-    double sum = 0;
-    for (size_t i = 0; i < parts->count; i++) {
-        double mean, sigma;
-        brume_transform_normal(parts->part[i].law, &mean, &sigma);
-        double high = f->height * fmin(parts->reversed ? M_PI / 4 : M_PI / 2, 1.5 / sigma);
-        double middle = rise_of(f, &parts->part[i]) - log(f->reach) + 0.5 * fmin(1, 1 / sigma);
-        sum += parts->part[i].count * 0.5 * erfc(sigma * (middle - mean) * M_SQRT1_2) *
-               expm1(0.5 * sigma * sigma * high * high);
-    }
-    return sum;
-}
-
-/* Contours low enough that the moduli of all draws together exceed the values by little. */
-static bool draw_contours(brume_ray *ray, const brume_ray_aim *at)
-{
-    form f = {1, -2, fabs(ray->start) + 150 / at->x,
-              !ray->parts->reversed && at->x > 1.4 * ray->parts->origin};
-    bool many = ray->parts->origin > 0.5;
-    for (double near; (near = excess_near(ray->parts, &f)) > 15 && f.height > 1e-3;)
-        shrink(&f, near, near, at, many);
-    for (int tries = 0; tries < 16; tries++) {
-        double excess = 0;
-        ray->angle = 0;
-        for (size_t i = 0; i < ray->parts->count; i++) {
-            const brume_part *part = &ray->parts->part[i];
-            brume_transform_aim goal = {.start = ray->start, .reach = f.reach, .height = f.height};
-            goal.rise = rise_of(&f, part);
-            goal.from = part->from;
-            goal.cut = part->cut;
-            brume_contour *contour = brume_transform_open(part->law, &goal);
-            if (!contour)
-                return false;
-            ray->contours[i] = contour;
-            double re, im, rounding;
-            brume_transform_sum(contour, ray->start, 0, &re, &im, &rounding);
-            excess += ray->parts->part[i].count * (brume_transform_bound(contour, ray->start, 0) -
-                                                   log(fabs(brume_transform_offset(contour) + re)));
-            ray->angle = fmax(ray->angle, brume_transform_angle(contour));
-        }
-        if (excess < 12)
-            return true;
-        close_contours(ray);
-        shrink(&f, excess, excess_near(ray->parts, &f), at, many);
-    }
-    return false;
-}
-
 brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
 {
     if (!(aim->x > 0) || !isfinite(aim->x) || !(aim->width > 0))
@@ -393,7 +308,7 @@ brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
     for (size_t i = 0; i < BRUME_MOST_PARTS; i++)
         ray->contours[i] = NULL;
     ray->scale = 0;
-    bool good = draw_contours(ray, aim);
+    bool good = brume_ray_draw(parts, aim, ray->contours, &ray->angle);
     if (good)
         ray->scale = log_real(ray, 0);
     good = good && isfinite(ray->scale);
@@ -419,7 +334,7 @@ brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim)
 void brume_ray_close(brume_ray *ray)
 {
     if (ray)
-        close_contours(ray);
+        brume_ray_erase(ray->parts, ray->contours);
     free(ray);
 }
 
@@ -452,26 +367,6 @@ size_t brume_ray_nodes(const brume_ray *ray)
 double brume_ray_start(const brume_ray *ray)
 {
     return ray->start;
-}
-
-/* (1 - e^{-t})_+ <= e^{ct} c^c/(c+1)^{c+1}, c = z - 1 (added: -z) */
-double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon)
-{
-    double c = parts->reversed ? -z : z - 1, far = parts->origin, sum = 0;
-    for (size_t i = 0; i < parts->count; i++) {
-        const brume_part *part = &parts->part[i];
-        brume_transform_aim goal = {z, fabs(z), 0.2, -2, part->from, part->cut};
-        brume_contour *contour = brume_transform_open(part->law, &goal);
-        if (!contour)
-            return INFINITY;
-        sum += part->count * (brume_transform_bound(contour, z, 0) + brume_transform_base(contour));
-        brume_transform_close(contour);
-    }
-    double size = fabs(sum) + fabs(z) * (far + epsilon);
-    sum += -c * epsilon + (parts->reversed ? c * far : -z * far);
-    /* the parameters, as in the origin and in the contours; rounding */
-    double off = fabs(z) * parts->origin_error + 1e-9 + 1e-13 * size;
-    return sum + c * log(c / (c + 1)) - log1p(c) + off;
 }
 
 /* log of what the rule on this panel misses at x. */

@@ -3,7 +3,7 @@
  * The loss of a subsampled Gaussian has a hard lower end, log(1-q), and its transform falls along a
  * vertical line only like exp(-(sigma log y)^2/2). But exp(-s eps) phi(s) falls exponentially to
  * the right (a record added: to the left): with z = s + 1 (added: z = -s), x = eps - sum n log(1-q)
- * (added: x = -eps - sum n log(1-q)) and Phi as in contour.h
+ * (added: x = -eps - sum n log(1-q)) and Phi as in transform.h
  *
  *     delta(eps) = (e^eps or 1)/pi Im int over the path of e^{-zx} prod Phi(z)^n / (z(z-1)) dz
  *
@@ -54,6 +54,12 @@ brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double
  * it puts little mass far out the sums are sharp. */
 void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean);
 
+/* A contour for the transform of each part, low enough that the moduli of all draws together exceed
+ * the values by little; *angle is the steepest that a ray may have. False if there are none. */
+bool brume_ray_draw(const brume_parts *parts, const brume_ray_aim *aim, brume_contour **contours,
+                    double *angle);
+void brume_ray_erase(const brume_parts *parts, brume_contour **contours);
+
 /* log of the rounding of a ray from aim->start, in units of exp(target); an estimate. */
 double brume_ray_lost(const brume_parts *parts, const brume_ray_aim *aim);
 
@@ -93,8 +99,5 @@ typedef struct brume_ray_span {
 bool brume_ray_span_at(const brume_ray *ray, size_t index, double x, brume_ray_span *out);
 bool brume_ray_probe(const brume_ray *ray, size_t index, brume_ray_node *out);
 const brume_contour *brume_ray_contour(const brume_ray *ray, size_t part);
-
-/* log of a bound of the integral by its moment at the real z > 1 (added: z < 0). */
-double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon);
 
 #endif

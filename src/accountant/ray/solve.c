@@ -4,10 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/exact/closed_form.h"
-#include "accountant/ray/fallback_bounds.h"
+#include "accountant/exact/one_sampled_gaussian.h"
 #include "accountant/ray/split.h"
-#include "accountant/ray/line.h"
+#include "accountant/contour/line.h"
 #include "accountant/contour/saddle.h"
 
 static const char route[] = "integral along a ray through the loss transform";
@@ -187,6 +186,12 @@ static void take_coarse_bounds(const brume_law *laws, const brume_parts *whole, 
         fmax(answer->value.lower, single.delta(single.context, epsilon, BRUME_LOWER_SIDE));
 }
 
+/* By how much a relative width of epsilon may count more in delta, c being the order. */
+static double width_in_delta(double c, double epsilon)
+{
+    return fmin(fmax(0.7 * c * epsilon, 1), 12);
+}
+
 bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, double width,
                       double enough, brume_answer *answer, brume_closed *keep)
 {
@@ -202,7 +207,7 @@ bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, doubl
     int kind = kind_at(laws, whole, guess);
     /* rays are narrow or fail; what is enough of epsilon is more of delta */
     enough = fmax(enough, fmin(100 * width, 1e-6));
-    enough *= brume_width_in_delta(laws[0].reversed ? -aim.start : aim.start - 1, epsilon);
+    enough *= width_in_delta(laws[0].reversed ? -aim.start : aim.start - 1, epsilon);
     for (size_t i = 0; i < count; i++)
         draws += laws[i].count;
     double variation = total_variation(laws, count); /* delta falls with epsilon */
@@ -239,6 +244,23 @@ bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, doubl
     return narrow(&answer->value, enough);
 }
 
+/* An upper end of delta by one line, where that is short; else 1. */
+static double upper_by_line(brume_law *laws, size_t count, double epsilon)
+{
+    brume_line line = {.laws = laws, .law_count = count};
+    double upper = 1, goal;
+    brume_line_aim(&line, epsilon);
+    for (size_t i = 0; i < count; i++)
+        if (!brume_law_settle(&laws[i], line.c))
+            return upper;
+    goal = brume_line_size(&line, epsilon);
+    if (brume_line_decays(&line, epsilon, goal, BRUME_LINE_SHORT) &&
+        brume_line_lay(&line, epsilon, goal))
+        brume_line_certify(&line, epsilon, NULL, &upper);
+    brume_line_close(&line);
+    return upper;
+}
+
 bool brume_rays_below(brume_law *laws, size_t count, double epsilon, double delta)
 {
     brume_parts parts;
@@ -252,23 +274,13 @@ bool brume_rays_below(brume_law *laws, size_t count, double epsilon, double delt
         brume_closed one = brume_sampled_doubles_form(laws);
         return one.delta(one.context, epsilon, BRUME_UPPER_SIDE) <= delta;
     }
-    double c, target = log(delta) - 1e-9;
+    /* by a moment, if it looks so much smaller; else by a ray, or by a line */
     brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
-    /* by a moment, if it looks so much smaller; else by the line, or by a ray */
-    bool much = aim.log_delta < target - 2,
-         covered = brume_sampled_line_cover(laws, count, &aim, &c);
-    if (much && covered && brume_moment_log_delta(laws, count, epsilon, c) < target)
+    if (aim.log_delta < log(delta) - 2 && brume_moments_below(laws, count, epsilon, delta))
         return true;
-    if (much && !covered && brume_moments_below(laws, count, epsilon, delta))
-        return true;
-    brume_line line;
-    bool known = brume_sampled_line_open(laws, count, epsilon, &line);
-    if (known) {
-        brume_line_certify(&line, epsilon, &answer.value.lower, &answer.value.upper);
-        known = narrow(&answer.value, 1e-8 * brume_width_in_delta(line.c, epsilon));
-        brume_sampled_line_close(&line);
-    }
-    if (!known && !(answer.value.upper <= delta) && brume_rays_suit(laws, count))
+    if (brume_rays_suit(laws, count))
         brume_rays_delta(laws, count, epsilon, 1e-6, 1e-6, &answer, NULL);
+    else
+        answer.value.upper = upper_by_line(laws, count, epsilon);
     return answer.value.upper <= delta;
 }

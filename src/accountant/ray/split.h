@@ -55,4 +55,25 @@ void brume_ray_split_certify(const brume_ray_split *p, double epsilon, double *l
 /* Where the first path starts. */
 double brume_ray_split_start(const brume_ray_split *p);
 
+/* --- bounds without rays --- */
+
+/* An upper bound of log P(T > at) for one draw; a record removed: P is the mixture. */
+double brume_fallback_log_mass(const brume_law *law, double at);
+
+/* delta of one draw times their number, in doubles, and the epsilon at which that is delta: about
+ * what a single draw far out makes of a removed record; estimates. */
+double brume_one_jump(const brume_law *law, double epsilon);
+double brume_one_jump_epsilon(const brume_law *law, double delta);
+
+/* log of a bound of the integral by its moment at the real z > 1 (added: z < 0). */
+double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon);
+
+/* An upper end of delta at epsilon, where no ray is narrow: with phi_t of the draws confined to T
+ * <= t,
+ *
+ *     delta(eps) <= sum n P(T > t) + e^{-c eps} phi_t(c) c^c/(c+1)^{c+1},
+ *
+ * the best of some t and c. */
+double brume_fallback_delta(const brume_parts *whole, double epsilon);
+
 #endif

@@ -1,4 +1,4 @@
-/* Sums over a contour at the 24 nodes of a panel of the path at once. See contour.h.
+/* Sums over a contour at the 24 nodes of a panel of the path at once. See transform.h.
  *
  * exp(z log(1 + e^T)) is turned from the panel's middle: one product more than in
  * brume_transform_sum, which is in the 90 units of each node, and |middle| + |half| for |z|. A calm

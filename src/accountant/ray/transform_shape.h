@@ -1,5 +1,5 @@
-/* What a contour is made of, for contour.c, which draws it, and contour_sum.c, which sums over it.
- */
+/* What the contour of a transform is made of: transform.c draws it, transform_sum.c and
+ * transform_panel.c sum over it. */
 #ifndef BRUME_ACCOUNTANT_RAY_TRANSFORM_SHAPE_H
 #define BRUME_ACCOUNTANT_RAY_TRANSFORM_SHAPE_H
 

@@ -1,4 +1,4 @@
-/* Sums over a contour, and bounds of what they miss. See contour.h.
+/* Sums over a contour, and bounds of what they miss. See transform.h.
  *
  * Where Phi is near 1 the sums are of Phi - 1 = the density against (1 + e^T)^z - 1, the density's
  * own integral being 1: then rounding is relative to that. */

@@ -12,7 +12,7 @@
 #include "accountant/ray/solve.h"
 #include "accountant/contour/line.h"
 #include "accountant/contour/saddle.h"
-#include "accountant/exact/atom_masses.h"
+#include "accountant/exact/atom_sum.h"
 #include "accountant/ray/split.h"
 #include "accountant/ray/laplace_factors.h"
 
@@ -31,12 +31,6 @@ typedef struct atom {
     double loss, mass;
 } atom;
 
-/* A term of the product of all Laplace transforms. */
-typedef struct pattern {
-    double loss, weight;
-    unsigned first, second; /* factors, see ray_beside.h */
-} pattern;
-
 /* A plan, and its rays with the factors of each pattern. */
 typedef struct layout {
     brume_ray_split plan;
@@ -50,7 +44,7 @@ struct brume_ray_atoms {
     brume_parts parts;
     atom *atoms; /* of the lattice laws, the largest loss first */
     size_t atom_count;
-    pattern patterns[MOST_PATTERNS];
+    brume_laplace_pattern patterns[MOST_PATTERNS];
     size_t pattern_count;
     double top;                     /* of the Laplace losses */
     double mass_error, place_error; /* relative, and of every loss */
@@ -136,29 +130,12 @@ static bool add_lattice(brume_ray_atoms *b, const brume_law *law, double *work)
     return made > 0 && made <= MOST_ATOMS;
 }
 
-/* The patterns so far, each with those of m draws of a Laplace loss. */
+/* The patterns so far, each with those of all draws of a Laplace loss. */
 static bool add_laplace(brume_ray_atoms *b, const brume_law *law)
 {
-    size_t before = b->pattern_count;
-    pattern old[MOST_PATTERNS];
     double draws = law->count, a = law->a;
-    if (!((double)before * (draws + 1) <= MOST_PATTERNS))
+    if (!brume_laplace_patterns_add(law, b->patterns, &b->pattern_count, MOST_PATTERNS))
         return false;
-    memcpy(old, b->patterns, before * sizeof *old);
-    b->pattern_count = 0;
-    for (size_t i = 0; i < before; i++) {
-        double choose = 1;
-        for (unsigned down = 0; down <= (unsigned)draws; down++) {
-            pattern p = old[i];
-            unsigned up = (unsigned)draws - down;
-            p.loss += ((double)up - (double)down) * a;
-            p.weight *= choose * exp(-a * down);
-            p.first += up;
-            p.second += down;
-            b->patterns[b->pattern_count++] = p;
-            choose *= (draws - down) / (down + 1);
-        }
-    }
     b->top += draws * a;
     b->reach += draws * a;
     b->place_error += 12 * unit * draws * a; /* the parameter, a product and a sum */
@@ -211,7 +188,7 @@ brume_ray_atoms *brume_ray_atoms_open(const brume_law *laws, size_t count, doubl
     if (alive) {
         b->atoms[0] = (atom){0, 1};
         b->atom_count = b->pattern_count = 1;
-        b->patterns[0] = (pattern){.weight = 1};
+        b->patterns[0] = (brume_laplace_pattern){.weight = 1};
     }
     for (size_t i = b->sampled; alive && i < count; i++)
         alive = brume_law_is_laplace(&b->laws[i]) ? add_laplace(b, &b->laws[i])
@@ -250,7 +227,7 @@ static bool ends_by(const brume_ray_atoms *b, const layout *l, double epsilon, d
     if (!brume_ray_split_above(&l->plan, epsilon - b->top - off, &above))
         return false;
     for (size_t j = 0; j < b->pattern_count; j++) {
-        const pattern *p = &b->patterns[j];
+        const brume_laplace_pattern *p = &b->patterns[j];
         double at = epsilon - p->loss;
         for (size_t i = 0; i < l->plan.term_count; i++) {
             double value, wrong, log_weight = l->plan.log_weight[i];
@@ -361,7 +338,7 @@ static bool add_plan(brume_ray_atoms *b, double epsilon, int way)
     bool alive = brume_ray_split_make(&l->plan, epsilon, delta, way);
     for (size_t i = 0; alive && i < l->plan.term_count; i++)
         for (size_t j = 0; alive && l->plan.rays[i] && j < b->pattern_count; j++) {
-            const pattern *p = &b->patterns[j];
+            const brume_laplace_pattern *p = &b->patterns[j];
             l->rays[i][j] = brume_ray_factors_open(l->plan.rays[i], p->first, p->second);
             alive = l->rays[i][j] != NULL;
         }

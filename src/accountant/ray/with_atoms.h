@@ -21,7 +21,7 @@ bool brume_ray_atoms_suits(const brume_law *laws, size_t count);
 /* Certified down to `goal`, relative, where that can be. NULL if the laws are others, if there are
  * too many terms, or if memory ran out: other routes remain. */
 brume_ray_atoms *brume_ray_atoms_open(const brume_law *laws, size_t count, double goal);
-void brume_ray_atoms_close(brume_ray_atoms *beside);
+void brume_ray_atoms_close(brume_ray_atoms *atoms);
 
 /* Narrow the answer; false if brume_ray_atoms_open refuses. `keep`, if not NULL, is given the open
  * sum for other epsilons, unless it has too many terms to be asked often. */

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <brume/cost.h>
+#include <brume/account/cost.h>
 
 /* Renyi divergences of order alpha > 1, for brume_cost.renyi_upper. The law of the cost, or its
  * rho, says which. For alpha <= 1 they return the value at the next order above 1, which bounds it.

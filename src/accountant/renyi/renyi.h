@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 
 /* Upper bound of D_alpha of one release given that it does not fail, rounded up: the best of its
  * loss law, its own curve, its rho and its pure epsilon. Infinite where none of them is there or

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
+#include "accountant/exact/one_sampled_gaussian.h"
 #include "accountant/check/audit.h"
 #include "accountant/contour/saddle.h"
-#include "accountant/exact/closed_form.h"
 #include "accountant/law/shift_parameters.h"
 #include "accountant/ray/solve.h"
 #include "accountant/solve/curves.h"
@@ -66,8 +66,9 @@ static double finite_delta(const brume_merged *merged, double delta, double *err
 
 /* --- the second order, where the first one's answer is certainly the larger --- */
 
-/* What the second order must stay below to be passed over: the first's upper end, if that is nearly
- * known, else its lower one, as the second's lower end may still be of use. */
+/* If the second order's answer is not above this, it need not be computed: the first order's upper
+ * end, if that is nearly the truth; else its lower end, because the second order may have a better
+ * lower end. */
 static double end_to_beat(const brume_answer *first)
 {
     return brume_answer_is_narrow(first, 1e-6) ? first->value.upper : first->value.lower;

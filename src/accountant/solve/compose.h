@@ -2,8 +2,8 @@
 #ifndef BRUME_ACCOUNTANT_SOLVE_COMPOSE_H
 #define BRUME_ACCOUNTANT_SOLVE_COMPOSE_H
 
-#include <brume/compose.h>
-#include <brume/diagnostics.h>
+#include <brume/account/compose.h>
+#include <brume/account/diagnostics.h>
 
 #include "accountant/solve/solve.h"
 

@@ -25,7 +25,7 @@ bool brume_curves_needed(const brume_term *terms, size_t count)
     return false;
 }
 
-/* Is there a loss law beside the curves? If not, a pair is not tried: it says what (a) says. */
+/* Is there a loss law beside the curves? If not, a pair gives the same bound as moments. */
 static bool has_laws(const brume_term *terms, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -136,8 +136,8 @@ bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q, 
     brume_merged merged;
     if (brume_merge_terms(terms, count, false, &merged, NULL) != BRUME_OK)
         return false;
-    bool yes = merged.curve_count > 0; /* there is nothing else to ask */
-    double factor = 3;                 /* what the saddle point may be wrong by */
+    bool yes = merged.curve_count > 0; /* the laws alone say nothing of all terms */
+    double factor = 3;                 /* by which the saddle point's estimate may be wrong */
     for (size_t i = 0; i < merged.law_count; i++)
         if (brume_law_is_sampled_gaussian(&merged.laws[i]) &&
             merged.laws[i].count * merged.laws[i].rate < 20)
@@ -166,7 +166,7 @@ static brume_status by_both(const brume_term *terms, size_t count, brume_asked q
     }
     double worst = q.of_delta ? INFINITY : 1;
     result->value.upper = worst;
-    if (laws && curves) /* else it is for others to compose the laws */
+    if (laws && curves) /* without curves the laws are composed in compose.c */
         BRUME_TRY(take_pair(terms, count, q, best, error));
     if (wider)
         BRUME_TRY(take_wider_pair(terms, count, q, best, error));

@@ -11,7 +11,7 @@
 #ifndef BRUME_ACCOUNTANT_SOLVE_CURVES_H
 #define BRUME_ACCOUNTANT_SOLVE_CURVES_H
 
-#include <brume/diagnostics.h>
+#include <brume/account/diagnostics.h>
 
 #include "accountant/renyi/renyi.h"
 #include "accountant/solve/merge_terms.h"
@@ -59,12 +59,12 @@ BRUME_MUST_USE brume_status brume_curve_bound_order(brume_curve_bound *bound, br
 /* Is a term known by its moments alone? */
 bool brume_curves_needed(const brume_term *terms, size_t count);
 
-/* Has a pure term a smaller rho than the worst pure law? Then the composition below may say more,
- * although every term has a law. */
+/* Has a pure term a smaller rho than the worst pure law? Then brume_curves_compose may give a
+ * smaller bound, although every term has a law. */
 bool brume_curves_help(const brume_term *terms, size_t count);
 
-/* Is that upper end so far below what the laws of all terms would say, about, that they need not be
- * composed? */
+/* Is that upper end so far below an estimate of what the laws would give that composing them cannot
+ * improve it? */
 bool brume_curves_suffice(const brume_term *terms, size_t count, brume_asked q, double upper);
 
 /* The composition where some terms have only curves: both ways, upper end only. Arguments are
@@ -73,7 +73,7 @@ BRUME_MUST_USE brume_status brume_curves_compose(const brume_term *terms, size_t
                                                  brume_asked asked, brume_composition *out,
                                                  brume_diagnostics *work, brume_error *error);
 
-/* Does this route say that they answered? Then no moments of all terms are below. */
+/* Is this the route of brume_curves_compose? Then moments of all terms give no smaller bound. */
 bool brume_curves_answered(const char *route);
 
 #endif

@@ -9,7 +9,7 @@
 #ifndef BRUME_ACCOUNTANT_SOLVE_LOSS_H
 #define BRUME_ACCOUNTANT_SOLVE_LOSS_H
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 
 /* Do the two orders differ? And what mass lies at +infinity? */
 BRUME_MUST_USE brume_status brume_loss_look(const brume_term *terms, size_t count, bool *differ,

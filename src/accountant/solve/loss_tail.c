@@ -59,7 +59,9 @@ static double place_of(const brume_merged *merged, double epsilon, double *room)
     if (!(unit > 0) || !(fabs(epsilon) < 0x1p50 * unit))
         return epsilon;
     /* draws of half-odd losses: an odd number of them lies at half-odd places */
-    double shift = half * fmod(merged->laws[0].count, 2), where = epsilon / unit - shift;
+    double draws = merged->laws[0].count;
+    double shift = half * fmod(draws, 2) + draws * (double)merged->laws[0].centre / unit;
+    double where = epsilon / unit - shift;
     double below = floor(where + 1e-9), from = (below + shift) * unit, to = from + unit;
     if (fabs(where - rint(where)) < 1e-9) {
         from = (rint(where) + shift) * unit;

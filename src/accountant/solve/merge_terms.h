@@ -2,7 +2,7 @@
 #ifndef BRUME_ACCOUNTANT_SOLVE_MERGE_TERMS_H
 #define BRUME_ACCOUNTANT_SOLVE_MERGE_TERMS_H
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 
 #include "accountant/law/law.h"
 

@@ -1,6 +1,6 @@
 /* The methods, side by side. Promise: every bound is sound and rounded up; a method that does not
  * apply to a term is refused, never replaced by another. */
-#include <brume/method.h>
+#include <brume/account/method.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -283,8 +283,8 @@ static brume_status one(brume_method method, const brume_term *terms, size_t cou
     return BRUME_OK;
 }
 
-/* Is another method's upper bound below a lower end that holds of the mechanisms themselves? Both
- * were rounded to their own side of the truth: then one of them is wrong. */
+/* Is another method's upper bound below a lower bound that holds for the mechanisms themselves?
+ * Each is rounded away from the truth, so then one of them is wrong. */
 static bool contradicts(bool found, const brume_bound *result, double upper)
 {
     return found && result->has_lower && upper < result->lower;
@@ -298,7 +298,8 @@ static void take(brume_bound other, bool *found, brume_bound *result)
         result->contradictory = true;
         return;
     }
-    /* whoever found the lower end; of stated guarantees alone it may lie above */
+    /* The lower bound stays. Where it holds for the stated guarantees only, it may lie above the
+     * new upper bound. */
     other.lower = fmin(result->lower, other.upper);
     other.has_lower = *found && result->has_lower;
     other.contradictory = result->contradictory;
@@ -312,7 +313,8 @@ static brume_status take_others(const brume_term *terms, size_t count, bool of_d
 {
     bool rough = *found && result->lower < 0.125 * result->upper;
     bool known = *found && result->lower >= (1 - 1e-6) * result->upper;
-    /* curves were asked already; what has only a curve has none of the methods below them */
+    /* Their composition has used the curves already, and a term known by a curve alone has none of
+     * the methods that come before rdp. */
     bool curved = *found && !exact && brume_curves_answered(result->route);
     for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC; method--) {
         brume_bound other;
@@ -328,8 +330,8 @@ static brume_status take_others(const brume_term *terms, size_t count, bool of_d
     }
     brume_bound apart = {.method = BRUME_METHOD_PLD,
                          .route = "unbounded terms alone, moved by the largest loss of the others"};
-    /* one bound more: if the rest has no answer, what was found stands. It says no more than the
-     * stated guarantees do, and where their composition is known it is not asked */
+    /* One more bound, which may fail: then what was found stands. It bounds the stated guarantees,
+     * so it cannot help where their composition is already known. */
     if (known)
         return BRUME_OK;
     if (brume_split_bounded_terms(terms, count, of_delta, at, rough, &apart.upper, NULL) ==
@@ -349,7 +351,7 @@ static brume_status best(const brume_term *terms, size_t count, bool of_delta, d
     brume_error why = {0};
     brume_status status = one(BRUME_METHOD_PLD, terms, count, of_delta, at, &result, &why);
     bool found = status == BRUME_OK, exact = of_delta && at <= failure_upper(terms, count);
-    /* a delta near the largest loss moves by far more than the parameters that it is known for */
+    /* Near the largest loss delta changes by far more than its parameters do. */
     double near = of_delta ? 1e-6 : 1e-3;
     bool tight = found && result.has_lower && result.upper <= result.lower * (1 + near) && !exact;
     if (!tight)
@@ -372,7 +374,7 @@ brume_status brume_account_delta_near(const brume_term *terms, size_t count,
     brume_error why = {0};
     brume_status status = brume_compose(terms, count, asked, false, &near, &work, &why);
     bool found = status == BRUME_OK;
-    /* far below any delta of use, where a line says little, moments say enough */
+    /* Far below any useful delta a line gives a poor bound, and moments may give a better one. */
     bool rough = near.value.upper > 8 * near.value.lower;
     bool met = found && near.value.upper < 0.3 * asked->sought; /* others are not needed */
     if (!met && (!found || !near.has_lower || rough)) {

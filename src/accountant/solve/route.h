@@ -33,14 +33,16 @@ typedef struct brume_task {
     size_t kept_count;
     brume_kept taken; /* what brume_task_take evaluated last; not owned */
 
-    brume_line line;   /* aimed at epsilon, not laid, when `aimed` is set */
-    bool aimed;        /* by brume_task_aim */
-    double line_width; /* of the band of the next line; 0: the line ends without one */
-    double line_size;  /* log of about what delta is */
-    double own;        /* what the parameters' own units do to delta, relative */
-    unsigned lines;    /* laid so far */
-    double line_work;  /* estimated, of the next line */
-    double spent;      /* on all lines laid so far */
+    brume_line line;     /* aimed at epsilon, not laid, when `aimed` is set */
+    bool aimed;          /* by brume_task_aim */
+    double line_width;   /* of the band of the next line; 0: the line ends without one */
+    double enough_width; /* the same for a mixture whose next line is too much work; 0: it is narrow
+                            enough */
+    double line_size;    /* log of about what delta is */
+    double own;          /* what the parameters' own units do to delta, relative */
+    unsigned lines;      /* laid so far */
+    double line_work;    /* estimated, of the next line */
+    double spent;        /* on all lines laid so far */
     bool rays_asked;
 } brume_task;
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "accountant/exact/one_sampled_gaussian.h"
 #include "accountant/exact/atom_sum.h"
-#include "accountant/ray/line.h"
 #include "accountant/ray/solve.h"
 #include "accountant/ray/with_atoms.h"
 #include "accountant/solve/solve.h"
@@ -132,29 +132,11 @@ static brume_outcome gaussian_open(brume_task *task, brume_closed *out)
 
 /* --- subsampled Gaussians --- */
 
-static bool sampled_line_suits(brume_task *task)
+static bool rays_suits(brume_task *task)
 {
     return task->epsilon >= 0 && brume_rays_apply(task->laws, task->count) &&
            !one_sampled_gaussian_suits(task);
 }
-
-#define sampled_line_work as_listed
-static brume_outcome sampled_line_open(brume_task *task, brume_closed *out)
-{
-    brume_line line;
-    if (!brume_sampled_line_open(task->laws, task->count, task->epsilon, &line))
-        return BRUME_ROUTE_PASSED;
-    double width = fmax(task->width, line_width) * brume_width_in_delta(line.c, task->epsilon);
-    if (!brume_line_keep(&line, brume_sampled_line_close, out))
-        return BRUME_ROUTE_FAILED;
-    brume_task_take(task, out);
-    if (brume_answer_is_narrow(&task->answer, width))
-        return BRUME_ROUTE_FINAL;
-    brume_opened_close(out); /* others need longer tables */
-    return BRUME_ROUTE_PASSED;
-}
-
-#define rays_suits sampled_line_suits
 
 /* Many draws of several kinds, with a line that ends soon? Rays cannot split them, and seldom know
  * more. */

@@ -10,10 +10,11 @@
 
 static const double band_width = 1e-9; /* a banded line this narrow is not laid again */
 /* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
-static const double patience = 1.2e7, enough_width = 6e-7;
-static const double most_work = 9e7;     /* nanoseconds or so of one line */
-static const double lopsided_work = 1e7; /* the same for a law on a Poisson sample */
-static const double quick_work = 2.5e6;  /* ... if only the upper end is of use */
+static const double patience = 8.5e7, enough_width = 6e-7;
+static const double sampled_patience = 1.2e7; /* ... of mixtures with a sample: two orders */
+static const double most_work = 9e7;          /* nanoseconds or so of one line */
+static const double lopsided_work = 1e7;      /* the same for a law on a Poisson sample */
+static const double quick_work = 2.5e6;       /* ... if only the upper end is of use */
 
 const char brume_route_plain[] = "contour integral of the loss transform";
 static const char route_fold[] = "contour integral folded onto the lattice of losses";
@@ -134,10 +135,14 @@ static double width_to_reach(const brume_task *task, const brume_line *line, dou
     return fmax(task->width, of_epsilon * in_delta);
 }
 
-/* Laws of several kinds, or on a sample? (A Gaussian among them would end the line.) */
-static bool is_mixture(const brume_task *task)
+/* How much work a line may be that narrows more than the goal of mixtures asks for. (A Gaussian
+ * among the laws would end the line without a band.) */
+static double patience_with(const brume_task *task)
 {
-    return task->count > 1 || task->laws[0].orders_differ;
+    for (size_t i = 0; i < task->count; i++)
+        if (task->laws[i].orders_differ)
+            return sampled_patience;
+    return task->count > 1 ? patience : INFINITY;
 }
 
 /* After a line: is the answer narrow, or is there a line that is worth laying? `before`: how wide
@@ -164,25 +169,32 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
     if (!banded || line->cut || task->spent > 2 * most_work ||
         (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
         return BRUME_ROUTE_PASSED;
-    double next = next_width(task, line, gap, goal * answer->value.upper,
-                             gap < 1e-2 * answer->value.upper, &task->line_work);
-    if (task->line_work > patience && !task->upper_end && is_mixture(task)) {
-        double enough = width_to_reach(task, line, enough_width);
-        if (gap <= enough * answer->value.upper)
-            return BRUME_ROUTE_FINAL;
-        next = next_width(task, line, gap, enough * answer->value.upper,
-                          gap < 1e-2 * answer->value.upper, &task->line_work);
-    }
-    if (!(next > 0))
-        return BRUME_ROUTE_PASSED;
-    task->line_width = next;
-    return BRUME_ROUTE_AGAIN;
+    bool near = gap < 1e-2 * answer->value.upper;
+    double ignored, enough = width_to_reach(task, line, enough_width) * answer->value.upper;
+    task->line_width =
+        next_width(task, line, gap, goal * answer->value.upper, near, &task->line_work);
+    task->enough_width = gap > enough ? next_width(task, line, gap, enough, near, &ignored) : 0;
+    return task->line_width > 0 ? BRUME_ROUTE_AGAIN : BRUME_ROUTE_PASSED;
+}
+
+/* Few draws make kinks, where the estimate of what a band adds fails. */
+static bool has_many_draws(const brume_line *line)
+{
+    double draws = 0;
+    for (size_t i = 0; i < line->law_count; i++)
+        draws += line->laws[i].count;
+    return draws >= 30;
 }
 
 brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
 {
     brume_line line = task->line; /* as aimed */
     line.width = task->line_width;
+    if (task->lines > 0 && !task->upper_end && task->line_work > patience_with(task)) {
+        line.width = task->enough_width;
+        if (!(line.width > 0))
+            return BRUME_ROUTE_FINAL; /* it is narrow enough for so much work */
+    }
     if (!brume_line_lay(&line, task->epsilon, task->line_size)) {
         brume_line_close(&line);
         return BRUME_ROUTE_FAILED;
@@ -197,9 +209,8 @@ brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
     const brume_line *laid = &((const open_line *)out->context)->line;
     task->spent += cost_of(laid);
     double band = laid->width > 0 ? band_part(laid, task->epsilon) : 0;
-    /* few atoms make kinks, where the estimate fails */
     if (task->answer.value.upper < upper)
-        task->answer.excess = laid->width > 0 && laid->law_count >= 8 ? BRUME_BAND_SHARE * band : 0;
+        task->answer.excess = has_many_draws(laid) ? BRUME_BAND_SHARE * band : 0;
     brume_outcome outcome = plan_next_line(task, laid, band, before);
     if (!usable)
         brume_opened_close(out); /* it says nothing of other epsilons */

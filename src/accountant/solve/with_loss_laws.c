@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "accountant/law/shift_parameters.h"
-#include "accountant/law/table.h"
+#include "accountant/law/points.h"
 #include "base/error.h"
 
 /* What the band may add to log delta, c(c+1) w^2/24: the line then ends after some hundred nodes,

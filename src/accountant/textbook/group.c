@@ -5,9 +5,10 @@
  * the discrete Laplace of 1/scale = epsilon and that shift, and one of them attains it
  * (proofs/guarantees.md); the pure guarantee becomes (size eps, delta (e^{size eps}-1)/(e^eps-1));
  * rho becomes size^2 rho, which has no such rule once the mechanism can fail, so that with a
- * failure only the pure guarantee is left. Only shifted noise is exact for groups: another
- * mechanism that attains epsilon need not attain the worst law of a group. */
-#include <brume/method.h>
+ * failure only the pure guarantee is left. A Gaussian on a Poisson sample is dominated by one on a
+ * sample of rate 1 - (1-rate)^size with size times the shift. Only shifted noise is exact for
+ * groups: another mechanism that attains epsilon need not attain the worst law of a group. */
+#include <brume/account/method.h>
 
 #include <math.h>
 
@@ -36,8 +37,17 @@ static bool group_law(const brume_loss *law, uint64_t size, brume_loss *out)
             return false;
         result.shift = law->shift * size;
         break;
-    case BRUME_LOSS_POISSON_GAUSSIAN: /* several records may enter the sample: another pair */
-    case BRUME_LOSS_POISSON_PURE:
+    case BRUME_LOSS_POISSON_GAUSSIAN: {
+        /* Some of the group enter with probability 1 - (1-rate)^size, and all of them shift it the
+         * furthest. up: a larger rate; down: a smaller sigma */
+        double some = -expm1((double)size * log1p(-law->rate)) * (1 + 0x1p-48);
+        result.rate = law->rate < 1 ? fmin(some, 1) : 1;
+        result.a = brume_divide_down(law->a, brume_count_up(size));
+        if (!(result.a > 1e-300))
+            return false;
+        break;
+    }
+    case BRUME_LOSS_POISSON_PURE: /* several records may enter the sample: another pair */
     case BRUME_LOSS_POISSON_LAPLACE:
     case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
     case BRUME_LOSS_NONE:

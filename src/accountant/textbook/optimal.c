@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 
 #include "accountant/search.h"
 #include "base/error.h"

@@ -44,7 +44,8 @@ static double order_of(const question *q, const brume_bound *bound)
     double given = q->of_delta ? (q->at - (1 - pass)) / pass : q->at;
     if (bound->method != BRUME_METHOD_RDP || bound->infinite || (q->of_delta && !(given > 0)))
         return 0;
-    return brume_renyi_best_order(&curve, given, q->of_delta);
+    double order = brume_renyi_best_order(&curve, given, q->of_delta);
+    return order < 1e9 ? order : 0; /* beyond it the pure epsilon is the bound */
 }
 
 static json_t *answer_object(const question *q, const brume_call *call, const brume_bound *bound)

@@ -2,6 +2,10 @@
 #include "cli/account/releases.h"
 
 #include <math.h>
+#include <string.h>
+
+#include <brume/noise/gaussian.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "cli/frame/table.h"
 
@@ -58,6 +62,59 @@ static brume_status show(brume_call *call, const brume_expression *expression,
     return BRUME_OK;
 }
 
+/* The classical formula for one Gaussian release, proven for epsilon <= 1. */
+static brume_status classical(const brume_call *call, const brume_expression *expression,
+                              double *sigma, char *why, size_t size)
+{
+    const brume_event *event = &expression->events[expression->unknown.event];
+    brume_error error = {0};
+    bool fits = expression->count == 1 && event->count == 1 && brume_call_has(call, "epsilon") &&
+                strcmp(brume_card_by_id(event->mechanism)->name, "gaussian") == 0 &&
+                strcmp(expression->unknown.parameter->name, "sigma") == 0;
+    if (!fits) {
+        snprintf(why, size, "for sigma of one gaussian release only");
+        return BRUME_EUNSUPPORTED;
+    }
+    brume_status status = brume_gaussian_sigma_classical(brume_call_real(call, "epsilon", 0),
+                                                         brume_call_real(call, "delta", 0),
+                                                         event->sensitivity, sigma, &error);
+    snprintf(why, size, "%s", error.message);
+    return status;
+}
+
+/* The certified value beside the textbook's. */
+static brume_status show_all(brume_call *call, const brume_expression *expression,
+                             const brume_calibration *result, brume_error *error)
+{
+    static const char *const columns[] = {"method", ">value", "~how", NULL};
+    static const char how[] = "the least that is certified", text[] = "sqrt(2 ln(1.25/delta)) "
+                                                                      "times sensitivity/epsilon";
+    char why[480] = "";
+    double sigma = NAN;
+    bool applies = classical(call, expression, &sigma, why, sizeof why) == BRUME_OK;
+    if (call->json)
+        return brume_call_write_json(
+            call,
+            json_pack("{s:s, s:o, s:o, s:[{s:s, s:o, s:s}, {s:s, s:o, s:s}]}", "parameter",
+                      expression->unknown.parameter->name, "value", brume_json_real(result->value),
+                      "epsilon_upper", brume_json_real(result->epsilon_upper), "methods", "method",
+                      "certified", "value", brume_json_real(result->value), "how", how, "method",
+                      "classical", "value", brume_json_real(applies ? sigma : NAN), "how",
+                      applies ? text : why),
+            error);
+    brume_table *table = NULL;
+    BRUME_TRY(brume_table_open(columns, &table, error));
+    brume_table_cell(table, "certified");
+    brume_table_cell(table, "%s", brume_shortest(result->value).text);
+    brume_table_cell(table, "%s", how);
+    brume_table_cell(table, "classical");
+    brume_table_cell(table, "%s", applies ? brume_shortest(sigma).text : "-");
+    brume_table_cell(table, "%s", applies ? text : why);
+    brume_status status = brume_table_write(table, call, error);
+    brume_table_close(table);
+    return status;
+}
+
 static brume_status run(brume_call *call, brume_error *error)
 {
     BRUME_TRY(brume_call_one_of(call, "epsilon", "alpha", error));
@@ -69,7 +126,7 @@ static brume_status run(brume_call *call, brume_error *error)
     BRUME_TRY(brume_call_expression(call, &expression, error));
     brume_status status = solve(call, &expression, &result, error);
     if (status == BRUME_OK)
-        status = show(call, &expression, &result, error);
+        status = (brume_call_has(call, "all") ? show_all : show)(call, &expression, &result, error);
     brume_expression_free(&expression);
     return status;
 }
@@ -85,6 +142,7 @@ static const brume_option options[] = {
     BRUME_POSITIVE_OPTION("alpha", "A",
                           "instead of epsilon: the most noise that errs by A or more ..."),
     BRUME_PROBABILITY_OPTION("beta", "B", "... with probability at most B"),
+    {.name = "all", .type = BRUME_OPTION_FLAG, .help = "the textbook's value beside it"},
     BRUME_ADJACENCY_OPTION,
 };
 static const char *const examples[] = {
@@ -92,6 +150,7 @@ static const char *const examples[] = {
     "calibrate 'laplace(scale=?)' --epsilon 0.5 --json",
     "calibrate 'laplace(scale=?)' --alpha 10 --beta 0.05",
     "calibrate 'laplace(scale=100)*?' --epsilon 1 --delta 1e-6",
+    "calibrate 'gaussian(sigma=?)' --epsilon 1 --delta 1e-5 --all",
     NULL,
 };
 

@@ -2,7 +2,7 @@
 #ifndef BRUME_CLI_CURVES_H
 #define BRUME_CLI_CURVES_H
 
-#include <brume/account.h>
+#include <brume/account/account.h>
 
 /* Draw the privacy profile and the trade-off curve of all terms together, and of each alone where
  * there are several (at most six), as SVG into a new file. `terms` belong to the events of

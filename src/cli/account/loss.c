@@ -181,8 +181,10 @@ static brume_status one_direction(const brume_call *call, const brume_loss_sourc
         double divergence;
         status = source->renyi(source, reversed, order_at(call, i), &divergence, error);
         if (status == BRUME_OK)
-            json_array_append_new(renyi, json_pack("{s:f,s:o}", "order", order_at(call, i),
-                                                   "divergence", brume_json_real(divergence)));
+            json_array_append_new(renyi,
+                                  json_pack("{s:f,s:o,s:o}", "order", order_at(call, i),
+                                            "divergence", brume_json_real(divergence),
+                                            "risk_multiplier", brume_json_real(exp(divergence))));
     }
     if (status == BRUME_OK)
         *out = json_pack("{s:o,s:o,s:O,s:O,s:f}", "mean", brume_json_real(mean), "variance",
@@ -220,9 +222,10 @@ static void print_direction(brume_call *call, const json_t *one, const char *tit
     }
     for (size_t i = 0; i < json_array_size(renyi); i++) {
         const json_t *row = json_array_get(renyi, i);
-        fprintf(call->out, "  Renyi divergence of order %s: %s\n",
+        fprintf(call->out, "  Renyi divergence of order %s: %s, risk multiplier %s\n",
                 real_text(json_object_get(row, "order"), &a),
-                real_text(json_object_get(row, "divergence"), &b));
+                real_text(json_object_get(row, "divergence"), &b),
+                real_text(json_object_get(row, "risk_multiplier"), &c));
     }
 }
 
@@ -258,7 +261,7 @@ static brume_status run_expression(brume_call *call, brume_loss_source *source, 
     brume_expression expression;
     brume_term *terms = NULL;
     if (brume_call_has(call, "p") || brume_call_has(call, "q"))
-        return open_typed(call, source, error); /* which refuses them beside an expression */
+        return open_typed(call, source, error); /* which refuses them together with an expression */
     BRUME_TRY(brume_call_expression(call, &expression, error));
     brume_status status = brume_account_terms(expression.events, expression.count, 1,
                                               BRUME_METHOD_AUTO, &terms, error);
@@ -344,6 +347,9 @@ const brume_command brume_command_loss = {
         "certified to lie between the two ends. Where the two directions differ (sampling; typed "
         "distributions) both are shown; with --json the other one is 'reverse'. A probability of "
         "failure is mass at infinity; mean, variance and divergences are of the rest.\n\n"
+        "An output multiplies an adversary's odds between the two databases by e^L. The risk "
+        "multiplier of order a is the mean of that factor, (E e^((a-1)L))^(1/(a-1)), which is e to "
+        "the divergence; post-processing and composition bound it as they bound the divergence.\n\n"
         "The divergence of order 1 is the mean, the Kullback-Leibler divergence. What is infinite "
         "is null in JSON.",
     .operands = BRUME_LIST(operands),

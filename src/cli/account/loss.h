@@ -2,7 +2,7 @@
 #ifndef BRUME_CLI_LOSS_H
 #define BRUME_CLI_LOSS_H
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 #include <brume/interval.h>
 
 /* A loss variable: of terms, or of two typed distributions of `count` values. */

@@ -3,7 +3,7 @@
 #ifndef BRUME_CLI_RELEASES_H
 #define BRUME_CLI_RELEASES_H
 
-#include <brume/account.h>
+#include <brume/account/account.h>
 
 #include "cli/command.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/account.h>
-#include <brume/laplace.h>
+#include <brume/account/account.h>
+#include <brume/noise/laplace.h>
 
 #include "audit/exhaustive.h"
 #include "cli/audit/attack.h"

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/account.h>
-#include <brume/mechanism.h>
+#include <brume/account/account.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "audit/subject.h"
 #include "cli/frame/progress.h"
@@ -102,7 +102,7 @@ brume_status brume_audit_claim(const brume_event *event, double delta, double *c
     brume_term *terms = NULL;
     brume_bound bound;
     const brume_card *card = brume_card_by_id(event->mechanism);
-    if (card->broken) { /* the accountant claims nothing; whoever uses it claims this */
+    if (card->broken) { /* the accountant claims nothing; who uses it wrongly claims this */
         size_t epsilon = brume_card_parameter(card, "epsilon");
         *claimed = event->parameter[epsilon] * (double)event->count;
         return BRUME_OK;
@@ -274,7 +274,7 @@ const brume_command brume_command_audit = {
         "does: where it exceeds what the accountant claims, the promise is broken, and the event "
         "is the witness. The reverse is no proof: a fault that few draws meet is not found.\n\n"
         "It can audit every mechanism for which 'brume mechanisms NAME' says \"audited on\", also those "
-        "that are broken on purpose, which it convicts. A mechanism that is repeated is audited by "
+        "that are broken on purpose, of which it finds a violation. A mechanism that is repeated is audited by "
         "the sum of its outcomes.\n\n"
         "With --query the whole path of a SQL query is audited, from the printed SQL to the table that "
         "an analyst sees, at the claimed price. The neighbours are small tables, made from the policies "

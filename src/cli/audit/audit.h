@@ -2,7 +2,7 @@
 #ifndef BRUME_CLI_AUDIT_H
 #define BRUME_CLI_AUDIT_H
 
-#include <brume/event.h>
+#include <brume/mechanism/event.h>
 
 #include "audit/epsilon.h"
 #include "cli/command.h"

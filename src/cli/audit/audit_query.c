@@ -4,7 +4,7 @@
  * The claim is the charge that the ledger would take. */
 #include "cli/audit/audit.h"
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "audit/query_subject.h"
 #include "cli/query/ask.h"

@@ -23,7 +23,7 @@ size_t brume_text_width(const char *text)
 typedef struct writer {
     FILE *out;
     size_t column, indent;
-    bool fresh; /* nothing but the indent is on the line */
+    bool fresh; /* only the indent is on the line so far */
     const char *continued;
 } writer;
 

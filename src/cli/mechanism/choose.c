@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/mechanism.h>
-#include <brume/selection.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/mechanism/selection.h>
 
 #include "cli/mechanism/score_file.h"
 

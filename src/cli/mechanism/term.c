@@ -1,7 +1,7 @@
 /* An operand that is one term of an expression, such as laplace(scale=10). */
 #include "cli/mechanism/term.h"
 
-#include <brume/expression.h>
+#include <brume/mechanism/expression.h>
 
 static brume_status check_single(const brume_call *call, const brume_expression *expression,
                                  brume_error *error)
@@ -17,10 +17,16 @@ static brume_status check_single(const brume_call *call, const brume_expression 
 
 brume_status brume_call_term(const brume_call *call, brume_event *event, brume_error *error)
 {
+    return brume_read_term(call, brume_call_operand(call, 0), event, error);
+}
+
+brume_status brume_read_term(const brume_call *call, const char *text, brume_event *event,
+                             brume_error *error)
+{
     brume_expression expression = {0};
-    /* Every card is defined under add-remove; neither noise nor accuracy depends on it. */
-    BRUME_TRY(
-        brume_expression_parse(brume_call_operand(call, 0), BRUME_ADD_REMOVE, &expression, error));
+    /* Every card is defined under add-remove; no noise depends on it, and the accuracy is that
+     * under add-remove. */
+    BRUME_TRY(brume_expression_parse(text, BRUME_ADD_REMOVE, &expression, error));
     brume_status status = check_single(call, &expression, error);
     if (status == BRUME_OK)
         *event = expression.events[0];

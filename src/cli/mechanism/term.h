@@ -2,7 +2,7 @@
 #ifndef BRUME_CLI_TERM_H
 #define BRUME_CLI_TERM_H
 
-#include <brume/event.h>
+#include <brume/mechanism/event.h>
 
 #include "cli/command.h"
 
@@ -10,5 +10,9 @@
  * adjacency. BRUME_EUNSUPPORTED for sums and for counts above 1, BRUME_EARGUMENT for a `?`. */
 BRUME_MUST_USE brume_status brume_call_term(const brume_call *call, brume_event *event,
                                             brume_error *error);
+
+/* The same of any text. */
+BRUME_MUST_USE brume_status brume_read_term(const brume_call *call, const char *text,
+                                            brume_event *event, brume_error *error);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef BRUME_CLI_TYPED_BUDGET_H
 #define BRUME_CLI_TYPED_BUDGET_H
 
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 
 typedef struct brume_typed_budget {
     char *epsilon, *delta; /* exact decimals, inside `text`; delta NULL: none */

@@ -167,10 +167,8 @@ static void write_limits(FILE *out, const brume_query_answer *answer)
             continue;
         fprintf(out, "\n%s: one unit adds at most %s", column->name,
                 brume_shortest(column->limit).text);
-        if (!isnan(column->cut_units))
-            fprintf(out, "; at most about %.0f units had more", column->cut_units);
         if (column->cut_allowance > 0)
-            fprintf(out, ", by estimate %s together, which the bar allows for",
+            fprintf(out, "; by estimate some had %s more together, which the bar allows for",
                     brume_rounded_up(column->cut_allowance).text);
     }
 }

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include <brume/stability.h>
-#include <brume/tested.h>
-#include <brume/triangle.h>
+#include <brume/mechanism/stability.h>
+#include <brume/statistic/tested.h>
+#include <brume/statistic/triangle.h>
 
 #include "query/price/error_bar.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/laplace.h>
+#include <brume/noise/laplace.h>
 
 #include "number/rounding.h"
 

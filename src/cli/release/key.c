@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/key_count.h>
-#include <brume/laplace.h>
-#include <brume/selection.h>
-#include <brume/stability.h>
-#include <brume/stable_histogram.h>
-#include <brume/top_k.h>
+#include <brume/statistic/key_count.h>
+#include <brume/noise/laplace.h>
+#include <brume/mechanism/selection.h>
+#include <brume/mechanism/stability.h>
+#include <brume/mechanism/stable_histogram.h>
+#include <brume/statistic/top_k.h>
 
 #include "number/rounding.h"
 #include "query/price/error_bar.h"

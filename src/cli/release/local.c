@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include <brume/randomized_response.h>
+#include <brume/noise/randomized_response.h>
 
 enum { MOST_KEYS = 256 };
 

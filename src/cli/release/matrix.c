@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/gaussian.h>
-#include <brume/laplace.h>
-#include <brume/noise.h>
-#include <brume/tested.h>
+#include <brume/noise/gaussian.h>
+#include <brume/noise/laplace.h>
+#include <brume/noise/noise.h>
+#include <brume/statistic/tested.h>
 
 #include "number/rounding.h"
 

@@ -2,7 +2,7 @@
 #ifndef BRUME_CLI_MATRIX_H
 #define BRUME_CLI_MATRIX_H
 
-#include <brume/gram.h>
+#include <brume/statistic/gram.h>
 
 #include "cli/release/release.h"
 

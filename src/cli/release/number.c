@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include <brume/stability.h>
-#include <brume/tested.h>
+#include <brume/mechanism/stability.h>
+#include <brume/statistic/tested.h>
 
 #include "number/rounding.h"
 #include "query/price/error_bar.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include <brume/decimal.h>
-#include <brume/smooth.h>
-#include <brume/tested.h>
+#include <brume/mechanism/smooth.h>
+#include <brume/statistic/tested.h>
 
 #include "number/rounding.h"
 #include "query/price/error_bar.h"

@@ -4,7 +4,7 @@
 
 #include <brume/adjacency.h>
 #include <brume/bits.h>
-#include <brume/stability.h>
+#include <brume/mechanism/stability.h>
 
 #include "reader/csv_rows.h"
 #include "cli/command.h"

@@ -2,7 +2,7 @@
 #ifndef BRUME_CLI_STATISTIC_H
 #define BRUME_CLI_STATISTIC_H
 
-#include <brume/instability.h>
+#include <brume/statistic/instability.h>
 
 #include "cli/release/release.h"
 
@@ -21,7 +21,8 @@ uint64_t brume_look_bound(const brume_look *look);
 /* A number on a grid as the shortest decimal that is within `slack` of it. */
 json_t *brume_look_number(double value, double slack);
 
-/* The statistics, beside their releases: `input` has the call, the file and the adjacency. */
+/* The statistics themselves, without a release: `input` has the call, the file and the adjacency.
+ */
 brume_status brume_look_quantile(const brume_release *input, brume_look *look, brume_error *error);
 brume_status brume_look_interquartile(const brume_release *input, brume_look *look,
                                       brume_error *error);

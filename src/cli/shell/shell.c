@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/query/ask.h"
 #include "cli/frame/interrupt.h"
-#include "cli/shell/statement.h"
+#include "query/sql/statement.h"
 
 /* $BRUME_HISTORY, else ~/.brume_history; NULL: nothing is remembered. The caller frees it. */
 static char *history_file(void)

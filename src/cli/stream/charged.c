@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include <brume/expression.h>
-#include <brume/mechanism.h>
+#include <brume/mechanism/expression.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "number/rounding.h"
 

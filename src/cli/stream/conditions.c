@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include <brume/decimal.h>
-#include <brume/sparse_vector.h>
+#include <brume/mechanism/sparse_vector.h>
 
 #include "cli/frame/interrupt.h"
 #include "cli/ledger/open_ledger.h"

@@ -2,7 +2,7 @@
 #ifndef BRUME_CLI_STREAM_H
 #define BRUME_CLI_STREAM_H
 
-#include <brume/event.h>
+#include <brume/mechanism/event.h>
 
 #include "cli/command.h"
 #include "query/release/charged.h"

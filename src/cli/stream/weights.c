@@ -1,15 +1,16 @@
 /* brume stream pmw: counts of conditions, most of them for free.
  *
- * Promises: what private multiplicative weights promise (brume/multiplicative_weights.h), for a
- * histogram in which each unit is one record: all answers together cost the price typed, however
- * many questions come. Memory is two numbers for each cell of the universe, however many. */
+ * Promises: what private multiplicative weights promise (brume/synthetic/multiplicative_weights.h),
+ * for a histogram in which each unit is one record: all answers together cost the price typed,
+ * however many questions come. Memory is two numbers for each cell of the universe, however many.
+ */
 #include "cli/stream/stream.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/multiplicative_weights.h>
+#include <brume/synthetic/multiplicative_weights.h>
 
 #include "cli/frame/interrupt.h"
 #include "cli/ledger/open_ledger.h"

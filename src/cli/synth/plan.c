@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <brume/expression.h>
-#include <brume/mechanism.h>
-#include <brume/small_database.h>
+#include <brume/mechanism/expression.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/synthetic/small_database.h>
 
 #include "base/text.h"
 #include "ledger/digest.h"

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include <brume/account.h>
+#include <brume/account/account.h>
 #include <brume/decimal.h>
 
 #include "accountant/renyi/renyi.h"

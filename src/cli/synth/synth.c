@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/small_database.h>
+#include <brume/synthetic/small_database.h>
 
 #include "cli/query/ask.h"
 #include "cli/frame/input.h"
@@ -113,6 +113,8 @@ static brume_status write_report(brume_call *call, json_t *answer, brume_error *
     if (dry)
         fprintf(call->out, "  memory    about %s MiB\n",
                 brume_rounded_up(number_of(answer, "memory_bytes") * 0x1p-20).text);
+    if (dry)
+        brume_synth_write_methods(call, json_object_get(answer, "methods"));
     return BRUME_OK;
 }
 
@@ -182,6 +184,9 @@ static brume_status produce(brume_call *call, const brume_synth *synth, brume_le
     brume_bits *bits = NULL;
     if (brume_call_has(call, "dry-run")) {
         answer = brume_synth_plan(synth);
+        json_t *rows = brume_synth_compare(synth);
+        if (answer && rows)
+            json_object_set_new(answer, "methods", rows);
         brume_status shown = answer ? write_report(call, answer, error)
                                     : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
         json_decref(answer);
@@ -373,7 +378,8 @@ static const brume_option options[] = {
      .help = "the dataset's; add-remove without a ledger unless typed"},
     {.name = "dry-run",
      .type = BRUME_OPTION_FLAG,
-     .help = "check everything, show the plan and the price, and stop"},
+     .help =
+         "check everything, show the plan, the price and, with --records, what every method promises"},
     {.name = "exact-error",
      .type = BRUME_OPTION_FLAG,
      .help = "with --no-ledger: the true error too, which is NOT private"},

@@ -2,9 +2,9 @@
 #ifndef BRUME_CLI_SYNTH_H
 #define BRUME_CLI_SYNTH_H
 
-#include <brume/schema.h>
-#include <brume/synthetic.h>
-#include <brume/workload_text.h>
+#include <brume/synthetic/schema.h>
+#include <brume/synthetic/synthetic.h>
+#include <brume/synthetic/workload_text.h>
 
 #include "cli/command.h"
 #include "query/plan/policy.h"
@@ -84,5 +84,12 @@ BRUME_MUST_USE brume_status brume_synth_write(const brume_synth *synth, const do
 /* The histogram of a CSV file over the universe, added to `counts`: private. */
 BRUME_MUST_USE brume_status brume_synth_counts(const brume_synth *synth, const char *path,
                                                double *counts, brume_error *error);
+
+/* What each method promises before any data is read: rows for --dry-run, [{"method","bound",
+ * "share"}], bounds in records at the confidence; NULL where the number of records is not told. */
+json_t *brume_synth_compare(const brume_synth *synth);
+
+/* The rows as text: every answer within so many records, by each method; nothing for NULL. */
+void brume_synth_write_methods(brume_call *call, const json_t *methods);
 
 #endif

@@ -1,9 +1,10 @@
 /* Laplace noise scaled to the local sensitivity of the data: the card of a broken mechanism.
  *
- * Promises nothing: the noise itself tells how sensitive the data is. It is here for lectures, to
- * be convicted by `brume audit`; it has no cost, so nothing can charge it. What works instead:
- * smooth sensitivity, propose-test-release, private_sensitivity. proofs/local_sensitivity.md. */
-#include <brume/laplace.h>
+ * Promises nothing: the noise itself tells how sensitive the data is. It is here for lectures, as
+ * an example that `brume audit` finds; it has no cost, so nothing can charge it. What works
+ * instead: smooth sensitivity, propose-test-release, private_sensitivity.
+ * proofs/local_sensitivity.md. */
+#include <brume/noise/laplace.h>
 
 #include "base/error.h"
 #include "mechanism/card.h"

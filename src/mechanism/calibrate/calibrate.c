@@ -3,7 +3,7 @@
  * Promise: at the value returned the certified bound itself was at most the target; the value is
  * within 1e-9 of the least noise for which it is (a whole number: the best one). The card says
  * which way the cost moves; the search runs on x or 1/x so that it falls. */
-#include <brume/account.h>
+#include <brume/account/account.h>
 
 #include <math.h>
 #include <stdlib.h>

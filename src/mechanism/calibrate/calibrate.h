@@ -2,7 +2,7 @@
 #ifndef BRUME_MECHANISM_CALIBRATE_H
 #define BRUME_MECHANISM_CALIBRATE_H
 
-#include <brume/account.h>
+#include <brume/account/account.h>
 
 /* What a certificate says at a value of the unknown, in logarithms over the target. */
 typedef struct brume_finding {
@@ -131,9 +131,9 @@ BRUME_MUST_USE brume_status brume_calibrate_real(brume_search_for *c, double *va
 BRUME_MUST_USE brume_status brume_calibrate_whole(brume_search_for *c, double *value,
                                                   brume_error *error);
 
-/* If the unknown moves nothing but a probability of failure, beside loss laws alone: the value, by
- * a certificate of all that it does not move. *applies is false, and no value found, if it moves
- * more or stands beside others; but c->hint may be. */
+/* If the unknown moves only a probability of failure, and all other terms have loss laws: the
+ * value, by a certificate of all that it does not move. *applies is false, and no value found, if
+ * it moves more or stands beside others; but c->hint may be. */
 BRUME_MUST_USE brume_status brume_calibrate_failure(brume_search_for *c, bool *applies,
                                                     double *value, brume_error *error);
 
@@ -142,7 +142,7 @@ BRUME_MUST_USE brume_status brume_calibrate_failure(brume_search_for *c, bool *a
 BRUME_MUST_USE brume_status brume_calibrate_close_in(brume_search_for *c, brume_place *place,
                                                      bool *found, brume_error *error);
 
-/* --- what is shown beside the answer (epsilon.c) --- */
+/* --- the epsilon that is shown with the value (epsilon.c) --- */
 
 /* A certified epsilon of the solved expression at delta. */
 BRUME_MUST_USE brume_status brume_calibrate_epsilon_at(const brume_expression *expression,

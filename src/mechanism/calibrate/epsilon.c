@@ -1,4 +1,4 @@
-/* The epsilon shown beside a calibrated value.
+/* The epsilon that is shown with a calibrated value.
  *
  * Promise: it is certified of the expression with that value; where the target is met by delta at
  * the target's epsilon, that epsilon holds, and a smaller one is sought near it by steps whose

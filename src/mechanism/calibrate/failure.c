@@ -1,4 +1,4 @@
-/* An unknown that moves nothing but a probability of failure, such as the delta of a stable
+/* An unknown that moves a probability of failure and nothing else, such as the delta of a stable
  * release: one certificate of all that it does not move is enough.
  *
  * With D the delta of everything if the unknown's term never failed, and f the probability that one

@@ -3,7 +3,7 @@
  * A recursive-descent parser over a cursor that never moves backwards past a token; nothing is
  * allocated but the array of events. It promises that an accepted expression has every parameter of
  * every term present and in the range of its card, the one unknown excepted. */
-#include <brume/expression.h>
+#include <brume/mechanism/expression.h>
 
 #include <locale.h>
 #include <math.h>

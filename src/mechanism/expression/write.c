@@ -2,7 +2,7 @@
  *
  * It promises the fewest digits that read back exactly, whatever the locale, and to leave out what
  * has its standard value. */
-#include <brume/expression.h>
+#include <brume/mechanism/expression.h>
 
 #include <inttypes.h>
 #include <math.h>

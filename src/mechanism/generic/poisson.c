@@ -117,7 +117,7 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
         sample_law(&base, rate, cost);
     }
     /* divergences are jointly quasi-convex: a mixture costs no more than what it mixes; but a rho
-     * with a failure probability beside it is not one divergence */
+     * together with a failure probability is not one divergence */
     if (base.concentrated != BRUME_ABSENT && base.delta_failure == 0 &&
         (cost->concentrated == BRUME_ABSENT || base.rho < cost->rho)) {
         cost->concentrated = BRUME_UPPER;

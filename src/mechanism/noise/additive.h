@@ -6,8 +6,8 @@
 
 #include <brume/bits.h>
 #include <brume/interval.h>
-#include <brume/mechanism.h>
-#include <brume/noise.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/noise.h>
 
 #include "mechanism/noise/tail.h"
 #include "mechanism/trial.h"

@@ -6,7 +6,7 @@
  * millionth below an integer is taken for it (1.414213562373095 means sqrt(2)). The loss law is
  * given for one coordinate only, where the change is at most floor(D): for several the worst change
  * is not along one axis. proofs/gaussian.md. */
-#include <brume/gaussian.h>
+#include <brume/noise/gaussian.h>
 
 #include "base/error.h"
 #include "mechanism/noise/additive.h"

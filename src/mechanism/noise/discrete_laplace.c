@@ -5,7 +5,7 @@
  * A D within a millionth below an integer is taken for it.
  * A sensitivity below 1 says that nothing can change, which is surely not meant: refused.
  * proofs/laplace.md. */
-#include <brume/laplace.h>
+#include <brume/noise/laplace.h>
 
 #include "base/error.h"
 #include "mechanism/noise/additive.h"

@@ -3,7 +3,7 @@
  * Promises: continuous Gaussian noise of standard deviation `sigma` in each coordinate, on a query
  * of L2 sensitivity D, has the loss law of N(0,1) against N(D/sigma,1), and rho = D^2/(2 sigma^2),
  * exactly. proofs/gaussian.md. */
-#include <brume/gaussian.h>
+#include <brume/noise/gaussian.h>
 
 #include "mechanism/noise/additive.h"
 #include "mechanism/card.h"

@@ -1,12 +1,12 @@
-/* How much Gaussian noise is needed. Promises: brume/gaussian.h; a
+/* How much Gaussian noise is needed. Promises: brume/noise/gaussian.h; a
  * sigma returned for (epsilon, delta) has a certified upper bound of its profile at or below delta.
  */
-#include <brume/gaussian.h>
+#include <brume/noise/gaussian.h>
 
 #include <math.h>
 #include <stddef.h>
 
-#include <brume/compose.h>
+#include <brume/account/compose.h>
 
 #include "accountant/exact/profile.h"
 #include "base/error.h"

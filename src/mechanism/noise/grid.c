@@ -1,15 +1,15 @@
 /* The grid that continuous noise is released on, and reals released on it. Promises: grid.h and
- * brume/release.h; the step is a power of two chosen from the noise's spread alone, never from
- * data, and spread/step is an exact double; each coordinate is one exact draw of brume_grid_noise,
- * and no arithmetic of doubles touches value + noise. */
+ * brume/noise/release.h; the step is a power of two chosen from the noise's spread alone, never
+ * from data, and spread/step is an exact double; each coordinate is one exact draw of
+ * brume_grid_noise, and no arithmetic of doubles touches value + noise. */
 #include "mechanism/noise/grid.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include <brume/grid_noise.h>
-#include <brume/release.h>
+#include <brume/noise/grid_noise.h>
+#include <brume/noise/release.h>
 
 #include "base/error.h"
 

@@ -3,7 +3,7 @@
  * Promises: continuous Laplace noise of `scale` on a query of L1 sensitivity D is pure D/scale-DP;
  * the loss law is that of one coordinate changing by D, whatever the number of coordinates.
  * proofs/laplace.md. */
-#include <brume/laplace.h>
+#include <brume/noise/laplace.h>
 
 #include "mechanism/noise/additive.h"
 #include "mechanism/card.h"

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include <brume/primitive.h>
-#include <brume/randomized_response.h>
+#include <brume/noise/primitive.h>
+#include <brume/noise/randomized_response.h>
 
 #include "base/error.h"
 #include "mechanism/ball.h"

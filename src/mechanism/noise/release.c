@@ -1,12 +1,12 @@
-/* Integers released with integer noise. Promises: brume/laplace.h and brume/gaussian.h; exactly the
- * law of clamp(value + noise), with the noise drawn before a value is looked at. */
+/* Integers released with integer noise. Promises: brume/noise/laplace.h and brume/noise/gaussian.h;
+ * exactly the law of clamp(value + noise), with the noise drawn before a value is looked at. */
 #include "mechanism/noise/release.h"
 
 #include <math.h>
 #include <string.h>
 
-#include <brume/gaussian.h>
-#include <brume/laplace.h>
+#include <brume/noise/gaussian.h>
+#include <brume/noise/laplace.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

@@ -2,7 +2,7 @@
 #ifndef BRUME_MECHANISM_RELEASE_H
 #define BRUME_MECHANISM_RELEASE_H
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 /* out[i] = clamp(clamp(values[i]) + draw), and that sum for one draw. Draws saturate at 2^63 - 1; a
  * value within -+2^62 plus a saturated draw is beyond -+(2^62 - 1) for every value, so the outer

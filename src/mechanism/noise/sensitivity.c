@@ -1,7 +1,7 @@
 /* Global sensitivities. Promises: for the stated adjacency no pair of neighbours is further apart
  * than the numbers say, and the documented ones are attained up to the last rounding, which goes
  * up. proofs/sensitivity.md. */
-#include <brume/sensitivity.h>
+#include <brume/mechanism/sensitivity.h>
 
 #include <stdbool.h>
 #include <stddef.h>

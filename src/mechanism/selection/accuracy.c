@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdbool.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "base/error.h"
 

@@ -1,11 +1,11 @@
-/* Choosing privately. Promises: brume/selection.h; the scores' coefficient is at most
+/* Choosing privately. Promises: brume/mechanism/selection.h; the scores' coefficient is at most
  * epsilon/(2 sensitivity), or epsilon/sensitivity for monotone scores, so the guarantee holds for
  * the number that is used. */
-#include <brume/selection.h>
+#include <brume/mechanism/selection.h>
 
 #include <math.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "base/error.h"
 #include "mechanism/selection/selection.h"

@@ -3,8 +3,8 @@
 #ifndef BRUME_MECHANISM_SELECTION_H
 #define BRUME_MECHANISM_SELECTION_H
 
-#include <brume/event.h>
-#include <brume/selection.h>
+#include <brume/mechanism/event.h>
+#include <brume/mechanism/selection.h>
 
 #include "mechanism/ball.h"
 #include "mechanism/trial.h"

@@ -1,10 +1,11 @@
-/* Choosing by decimal scores. Promises: brume/selection.h; proofs/selection.md, "Decimals". */
-#include <brume/selection.h>
+/* Choosing by decimal scores. Promises: brume/mechanism/selection.h; proofs/selection.md,
+ * "Decimals". */
+#include <brume/mechanism/selection.h>
 
 #include <math.h>
 #include <stdlib.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "base/error.h"
 #include "mechanism/selection/selection.h"

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "base/error.h"
 

@@ -1,18 +1,18 @@
 /* Drawing smooth noise.
  *
  * Promises: *out is the real-valued value + (S/s) Z, rounded to an integer: the value is an
- * integer, so rounding the noise and adding is rounding the sum (brume/grid_noise.h). The scale is
- * S/s rounded up; the ratio of two neighbours' scales stays within exp(t), because S is smooth with
- * 2^-43 to spare (the statistics compute it so) and the quotient rounds by 2^-53.
+ * integer, so rounding the noise and adding is rounding the sum (brume/noise/grid_noise.h). The
+ * scale is S/s rounded up; the ratio of two neighbours' scales stays within exp(t), because S is
+ * smooth with 2^-43 to spare (the statistics compute it so) and the quotient rounds by 2^-53.
  *
  * Draws saturate at +-2^62: a value within +-2^61 plus a saturated draw is at or beyond +-2^61 for
  * every value, so the clamp of the sum hides it. */
-#include <brume/smooth.h>
+#include <brume/mechanism/smooth.h>
 
 #include <math.h>
 #include <stddef.h>
 
-#include <brume/grid_noise.h>
+#include <brume/noise/grid_noise.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

@@ -4,7 +4,7 @@
  * centres u apart and scales 1 and g is the hyperbolic distance acosh(1 + (u^2 + (g-1)^2)/(2g));
  * over |u| <= s and 1 <= g <= exp(t) it is largest at u = s and one of the ends of g.
  * proofs/smooth_noise.md. */
-#include <brume/smooth.h>
+#include <brume/mechanism/smooth.h>
 
 #include "base/error.h"
 #include "mechanism/card.h"

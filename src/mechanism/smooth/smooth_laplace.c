@@ -5,7 +5,7 @@
  * tails of the wider law exceed exp(epsilon) times the narrower one beyond
  *     x_R = (epsilon + t - s/b)/(1 - 1/b),   x_L = (epsilon + t + s/b)/(1 - 1/b),   b = exp(t),
  * and the other direction never does if t + s/b <= epsilon. proofs/smooth_noise.md. */
-#include <brume/smooth.h>
+#include <brume/mechanism/smooth.h>
 
 #include "base/error.h"
 #include "mechanism/card.h"

@@ -4,7 +4,7 @@
  * pure exp(3 sigma^2/2) s, and two steps of rho a and b make (sqrt(a) + sqrt(b))^2.
  * sigma is the positive root of 5 e sigma^3 - 5 t sigma^2 - t = 0, e = sqrt(2 rho): the least
  * standard deviation for this t. Any sigma is sound; s is made for it. proofs/smooth_noise.md. */
-#include <brume/smooth.h>
+#include <brume/mechanism/smooth.h>
 
 #include "base/error.h"
 #include "mechanism/card.h"

@@ -3,7 +3,7 @@
  * Promises: pure epsilon = d t + s (d+1)/(2 sqrt(d)) for d >= 1 degrees of freedom: widening by
  * exp(t) changes the log-density by at most d t, and the log-density has slope at most (d+1)/(2
  * sqrt(d)). proofs/smooth_noise.md. */
-#include <brume/smooth.h>
+#include <brume/mechanism/smooth.h>
 
 #include "base/error.h"
 #include "mechanism/card.h"

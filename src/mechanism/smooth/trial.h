@@ -2,7 +2,7 @@
 #ifndef BRUME_MECHANISM_SMOOTH_TRIAL_H
 #define BRUME_MECHANISM_SMOOTH_TRIAL_H
 
-#include <brume/smooth.h>
+#include <brume/mechanism/smooth.h>
 
 #include "mechanism/trial.h"
 

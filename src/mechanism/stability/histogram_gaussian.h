@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include <brume/stable_histogram.h>
+#include <brume/mechanism/stable_histogram.h>
 
 /* Is the histogram with this sigma and a real threshold (epsilon, delta)-DP? Certified: false where
  * rounding leaves doubt. *delta_upper, if not NULL, gets the exact delta rounded up when true. */

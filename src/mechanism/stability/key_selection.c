@@ -8,13 +8,13 @@
  * inequalities hold for the numbers that are drawn. A d below 2^-53 is lost when it is added to a
  * chance near 1: there the chances stop rising and the last one holds for all larger counts.
  * proofs/stable_histogram.md. */
-#include <brume/stable_histogram.h>
+#include <brume/mechanism/stable_histogram.h>
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include <brume/primitive.h>
+#include <brume/noise/primitive.h>
 
 #include "base/error.h"
 #include "mechanism/stability/laplace_tail.h"

@@ -5,8 +5,8 @@
  * bound changes by a factor exp(epsilon_sensitivity), and the value's law given w by
  * exp(epsilon_release), because the value changes by at most LS(x) <= w. The event fails with
  * probability at most delta, for every x. proofs/private_sensitivity.md. */
-#include <brume/noise.h>
-#include <brume/stability.h>
+#include <brume/noise/noise.h>
+#include <brume/mechanism/stability.h>
 
 #include "base/error.h"
 #include "mechanism/card.h"

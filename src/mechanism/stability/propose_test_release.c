@@ -4,7 +4,7 @@
  * a test and a release, composed. Further apart: both have a local sensitivity above the bound,
  * both distances are 0, and a value is shown with probability at most delta. proofs/stability.md.
  */
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "mechanism/card.h"
@@ -62,6 +62,8 @@ static const brume_parameter parameters[] = {
 static const char *const examples[] = {
     "account 'propose_test_release(epsilon_test=0.5, epsilon_release=0.5, delta=1e-6)' "
     "--epsilon 1",
+    "accuracy 'propose_test_release(epsilon_test=0.5, epsilon_release=0.5, delta=1e-6)' "
+    "--beta 0.05",
     NULL,
 };
 
@@ -73,6 +75,20 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     /* Test and release are two pure mechanisms given no failure: their rhos add, to less. */
     cost->rho = brume_add_up(brume_pure_rho_upper(test), brume_pure_rho_upper(release));
     return BRUME_OK;
+}
+
+static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
+                                brume_error *error)
+{
+    return brume_stability_alpha_upper(event->parameter[TEST], event->parameter[DELTA], beta, alpha,
+                                       error);
+}
+
+static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
+                               brume_error *error)
+{
+    return brume_stability_beta_upper(event->parameter[TEST], event->parameter[DELTA], alpha, beta,
+                                      error);
 }
 
 /* ---- the trial: a distance below the threshold and a value, and both larger ---- */
@@ -146,5 +162,11 @@ const brume_card brume_card_propose_test_release = {
     .proof = "stability.md",
     .examples = examples,
     .cost = cost,
+    .accuracy =
+        "where nothing is released: the distance to data whose local sensitivity is above the "
+        "proposed bound; what is released has the error of laplace(scale = bound / "
+        "epsilon_release)",
+    .alpha_upper = alpha_upper,
+    .beta_upper = beta_upper,
     .trial = &trial,
 };

@@ -3,7 +3,7 @@
 #ifndef BRUME_MECHANISM_STABILITY_H
 #define BRUME_MECHANISM_STABILITY_H
 
-#include <brume/stability.h>
+#include <brume/mechanism/stability.h>
 
 #include "mechanism/trial.h"
 
@@ -18,6 +18,18 @@ BRUME_MUST_USE brume_status brume_stability_test_draw(double epsilon, double del
 /* distance + noise >= threshold; UINT64_MAX passes always. */
 bool brume_stability_test_passes(const brume_stability_test *test, uint64_t distance);
 
+/* The least amount that is withheld with probability at most beta, if what is at least `threshold`
+ * with discrete Laplace noise of `scale` is shown; and the beta of an amount. Whole numbers. */
+BRUME_MUST_USE brume_status brume_withheld_alpha_upper(double scale, uint64_t threshold,
+                                                       double beta, double *alpha,
+                                                       brume_error *error);
+void brume_withheld_beta_upper(double scale, uint64_t threshold, double alpha, double *beta);
+
+/* The same for the distance of a test of stability. */
+BRUME_MUST_USE brume_status brume_stability_alpha_upper(double epsilon, double delta, double beta,
+                                                        double *alpha, brume_error *error);
+BRUME_MUST_USE brume_status brume_stability_beta_upper(double epsilon, double delta, double alpha,
+                                                       double *beta, brume_error *error);
 /* For trials: the distance of the first input, just below the threshold; the second is one further.
  */
 BRUME_MUST_USE brume_status brume_stability_trial_distance(double epsilon, double delta,

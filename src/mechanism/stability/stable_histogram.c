@@ -5,9 +5,9 @@
  * Laplace noise of scale S Linf/epsilon. A key that only one of them has holds at most Linf there
  * and is shown with at most the share 1-(1-delta)^(1/L0) of delta; at most L0 such keys are on one
  * side. proofs/stable_histogram.md. */
-#include <brume/stable_histogram.h>
+#include <brume/mechanism/stable_histogram.h>
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "accountant/exact/profile.h"
 #include "base/error.h"
@@ -15,6 +15,7 @@
 #include "mechanism/formula.h"
 #include "mechanism/stability/histogram_gaussian.h"
 #include "mechanism/stability/laplace_tail.h"
+#include "mechanism/stability/stability.h"
 #include "mechanism/trial.h"
 
 enum { MOST_KEYS = 1 << 20, MOST_GAUSSIAN_KEYS = 64, MOST_AMOUNT = 1 << 30 };
@@ -218,6 +219,7 @@ static const brume_parameter parameters[] = {
 
 static const char *const examples[] = {
     "account 'stable_histogram(epsilon=1, delta=1e-6)' --epsilon 1",
+    "accuracy 'stable_histogram(epsilon=1, delta=1e-6)' --beta 0.05",
     NULL,
 };
 
@@ -228,9 +230,9 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
-/* ---- the trial: a key of so many units that it is rarely hidden, and with one unit more ---- */
-
-static brume_status prepare(const brume_event *event, void *state, brume_error *error)
+/* Noise and threshold of one key a unit, by discrete Laplace noise. */
+static brume_status plan_of(const brume_event *event, brume_histogram_plan *plan,
+                            brume_error *error)
 {
     brume_histogram_rule rule = {.noise = BRUME_HISTOGRAM_DISCRETE_LAPLACE,
                                  .epsilon = event->parameter[0],
@@ -238,7 +240,31 @@ static brume_status prepare(const brume_event *event, void *state, brume_error *
                                  .keys_per_unit = 1,
                                  .amount_per_key = 1,
                                  .adjacency = event->adjacency};
-    return brume_histogram_plan_make(&rule, state, error);
+    return brume_histogram_plan_make(&rule, plan, error);
+}
+
+static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
+                                brume_error *error)
+{
+    brume_histogram_plan plan;
+    BRUME_TRY(plan_of(event, &plan, error));
+    return brume_withheld_alpha_upper(plan.scale, (uint64_t)plan.threshold, beta, alpha, error);
+}
+
+static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
+                               brume_error *error)
+{
+    brume_histogram_plan plan;
+    BRUME_TRY(plan_of(event, &plan, error));
+    brume_withheld_beta_upper(plan.scale, (uint64_t)plan.threshold, alpha, beta);
+    return BRUME_OK;
+}
+
+/* ---- the trial: a key of so many units that it is rarely hidden, and with one unit more ---- */
+
+static brume_status prepare(const brume_event *event, void *state, brume_error *error)
+{
+    return plan_of(event, state, error);
 }
 
 static brume_status draw(const brume_event *event, const void *state, bool second, brume_bits *bits,
@@ -280,5 +306,9 @@ const brume_card brume_card_stable_histogram = {
     .proof = "stable_histogram.md",
     .examples = examples,
     .cost = cost,
+    .accuracy = "of a key that is not shown: how many units have it; a count that is shown has the "
+                "error of discrete_laplace(scale = 1 / epsilon), twice that under replace",
+    .alpha_upper = alpha_upper,
+    .beta_upper = beta_upper,
     .trial = &trial,
 };

@@ -3,9 +3,9 @@
  * Promises: (epsilon, delta)-DP. Same answer for both neighbours: the test is an epsilon-DP
  * function of a 1-Lipschitz integer. Different answers: both distances are 0, "nothing" is equally
  * likely, and an answer is shown with probability at most delta. proofs/stability.md. */
-#include <brume/stability.h>
+#include <brume/mechanism/stability.h>
 
-#include <brume/noise.h>
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "mechanism/card.h"
@@ -75,6 +75,7 @@ static const brume_parameter parameters[] = {
 
 static const char *const examples[] = {
     "account 'stable_release(epsilon=0.5, delta=1e-7)*4' --delta 1e-5",
+    "accuracy 'stable_release(epsilon=1, delta=1e-6)' --beta 0.05",
     NULL,
 };
 
@@ -83,6 +84,19 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     (void)error;
     brume_cost_of_failing(event->parameter[0], event->parameter[1], cost);
     return BRUME_OK;
+}
+
+static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
+                                brume_error *error)
+{
+    return brume_stability_alpha_upper(event->parameter[0], event->parameter[1], beta, alpha,
+                                       error);
+}
+
+static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
+                               brume_error *error)
+{
+    return brume_stability_beta_upper(event->parameter[0], event->parameter[1], alpha, beta, error);
 }
 
 /* ---- the trial: just below the threshold and at it, where passing differs by all of epsilon ----
@@ -138,5 +152,10 @@ const brume_card brume_card_stable_release = {
     .proof = "stability.md",
     .examples = examples,
     .cost = cost,
+    .accuracy =
+        "of an answer that is not shown: how many changes of the data it takes to alter it, less "
+        "one; for the mode the gap between the two largest counts, less one",
+    .alpha_upper = alpha_upper,
+    .beta_upper = beta_upper,
     .trial = &trial,
 };

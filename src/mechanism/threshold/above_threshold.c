@@ -28,27 +28,6 @@ static brume_status cost(const brume_event *event, brume_cost *cost, brume_error
     return BRUME_OK;
 }
 
-static brume_split split_of(const brume_event *event)
-{
-    return (brume_split){.hits = 1, .monotone = event->parameter[MONOTONE] != 0, .even = true};
-}
-
-static brume_status alpha_upper(const brume_event *event, double beta, double *alpha,
-                                brume_error *error)
-{
-    brume_split split = split_of(event);
-    return brume_split_alpha_upper(&split, event->parameter[EPSILON], event->sensitivity,
-                                   event->parameter[QUERIES], beta, alpha, error);
-}
-
-static brume_status beta_upper(const brume_event *event, double alpha, double *beta,
-                               brume_error *error)
-{
-    brume_split split = split_of(event);
-    return brume_split_beta_upper(&split, event->parameter[EPSILON], event->sensitivity,
-                                  event->parameter[QUERIES], alpha, beta, error);
-}
-
 static brume_sparse_vector_options options(const brume_event *event)
 {
     return (brume_sparse_vector_options){.adjacency = event->adjacency,
@@ -59,25 +38,16 @@ static brume_sparse_vector_options options(const brume_event *event)
                                          .even_split = true};
 }
 
-static const brume_threshold_family law = {options};
+static const brume_threshold_family law = {options, QUERIES};
 
 const brume_card brume_card_above_threshold = {
     .id = 9,
     .name = "above_threshold",
     .summary = "which of a stream of queries is the first above a threshold",
     .guarantee = "pure epsilon, however many queries are asked",
-    .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE | BRUME_EDGE,
-    .sensitivity = "score",
+    BRUME_THRESHOLD_ENTRIES_(law),
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
-    .proof = "sparse_vector.md",
     .examples = examples,
-    .not_sampled = true,
     .cost = cost,
-    .accuracy = "how far a query called above lies below the threshold, or one called below lies "
-                "above it; integer noise adds two units of its grid",
-    .alpha_upper = alpha_upper,
-    .beta_upper = beta_upper,
-    .trial = &brume_threshold_trial,
-    .family = &law,
 };

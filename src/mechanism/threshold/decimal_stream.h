@@ -5,7 +5,7 @@
 #define BRUME_MECHANISM_DECIMAL_STREAM_H
 
 #include <brume/decimal.h>
-#include <brume/sparse_vector.h>
+#include <brume/mechanism/sparse_vector.h>
 
 typedef struct brume_decimal_stream brume_decimal_stream;
 

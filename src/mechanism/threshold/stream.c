@@ -1,18 +1,18 @@
-/* The sparse vector stream. Promises: brume/sparse_vector.h.
+/* The sparse vector stream. Promises: brume/mechanism/sparse_vector.h.
  *
  * All noise of a query is drawn before its value is looked at, also the answer's, so that neither
  * time nor a failing bit source depends on the value; and a failure tells and counts nothing.
  * The noise saturates at 2^63 - 1; with scales up to 2^40 that has probability below exp(-2^22),
  * and the comparison is done in 128 bits, so nothing wraps. */
-#include <brume/sparse_vector.h>
+#include <brume/mechanism/sparse_vector.h>
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/mechanism.h>
-#include <brume/noise.h>
+#include <brume/mechanism/mechanism.h>
+#include <brume/noise/noise.h>
 
 #include "base/error.h"
 #include "mechanism/threshold/threshold.h"

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include <brume/mechanism/mechanism.h>
+
 #include "base/error.h"
 #include "mechanism/ball.h"
 #include "number/rounding.h"
@@ -122,4 +124,33 @@ brume_status brume_split_beta_upper(const brume_split *split, double epsilon, do
     *beta = fmin(brume_ball_upper(x), 1);
     arb_clear(unit), arb_clear(share), arb_clear(x), arb_clear(y);
     return BRUME_OK;
+}
+
+/* ---- the accuracy of a card ---- */
+
+static const brume_threshold_family *family_of(const brume_event *event)
+{
+    return brume_card_by_id(event->mechanism)->family;
+}
+
+static brume_split split_of(const brume_event *event)
+{
+    brume_sparse_vector_options options = family_of(event)->options(event);
+    return (brume_split){(double)options.hits, options.monotone, options.even_split};
+}
+
+brume_status brume_threshold_alpha_upper(const brume_event *event, double beta, double *alpha,
+                                         brume_error *error)
+{
+    brume_split split = split_of(event);
+    return brume_split_alpha_upper(&split, event->parameter[0], event->sensitivity,
+                                   event->parameter[family_of(event)->queries], beta, alpha, error);
+}
+
+brume_status brume_threshold_beta_upper(const brume_event *event, double alpha, double *beta,
+                                        brume_error *error)
+{
+    brume_split split = split_of(event);
+    return brume_split_beta_upper(&split, event->parameter[0], event->sensitivity,
+                                  event->parameter[family_of(event)->queries], alpha, beta, error);
 }

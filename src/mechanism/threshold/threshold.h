@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <brume/sparse_vector.h>
+#include <brume/mechanism/sparse_vector.h>
 
 #include "mechanism/trial.h"
 
@@ -29,12 +29,26 @@ brume_status brume_split_alpha_upper(const brume_split *split, double epsilon, d
 brume_status brume_split_beta_upper(const brume_split *split, double epsilon, double sensitivity,
                                     double queries, double alpha, double *beta, brume_error *error);
 
-/* A card has `family` = &(brume_threshold_family) and the trial: eight queries at the threshold,
- * moved against it. */
+/* A card has `family` = &(brume_threshold_family), the accuracy and the trial: eight queries at the
+ * threshold, moved against it. The first parameter is epsilon. */
 typedef struct brume_threshold_family {
     brume_sparse_vector_options (*options)(const brume_event *event);
+    size_t queries; /* which parameter is the number of queries */
 } brume_threshold_family;
 
+brume_status brume_threshold_alpha_upper(const brume_event *event, double beta, double *alpha,
+                                         brume_error *error);
+brume_status brume_threshold_beta_upper(const brume_event *event, double alpha, double *beta,
+                                        brume_error *error);
 extern const brume_trial brume_threshold_trial;
+
+/* The entries that are the same on both cards. */
+#define BRUME_THRESHOLD_ENTRIES_(law)                                                              \
+    .family = &(law), .adjacencies = BRUME_ADD_REMOVE | BRUME_REPLACE | BRUME_EDGE,                \
+    .sensitivity = "score", .not_sampled = true, .proof = "sparse_vector.md",                      \
+    .accuracy = "how far a query called above lies below the threshold, or one called below lies " \
+                "above it; integer noise adds two units of its grid",                              \
+    .alpha_upper = brume_threshold_alpha_upper, .beta_upper = brume_threshold_beta_upper,          \
+    .trial = &brume_threshold_trial
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include <brume/mechanism.h>
+#include <brume/mechanism/mechanism.h>
 
 #include "base/error.h"
 

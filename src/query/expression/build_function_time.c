@@ -1,5 +1,6 @@
 /* Functions of dates and timestamps: fields, truncation, intervals. */
 #include "query/expression/build_function.h"
+#include "query/expression/literal.h"
 
 #include <string.h>
 #include <strings.h>
@@ -182,7 +183,13 @@ static brume_node build_format(brume_builder *builder, const char *name, brume_o
 brume_node brume_build_interval(brume_builder *builder, brume_node a, int64_t months, int64_t days,
                                 int64_t microseconds)
 {
+    char moved[32];
     a = time_argument(builder, "adding an interval", a);
+    /* Of a constant it is a constant, so that engines can use it to find rows. */
+    if (a && a->operation == BRUME_OPERATION_LITERAL && a->text) {
+        bool fits = brume_literal_move(a->text, months, days, microseconds, moved);
+        return brume_build_literal(builder, TIMESTAMP, fits ? moved : NULL);
+    }
     brume_expression *node =
         brume_build_node(builder, BRUME_OPERATION_ADD_INTERVAL, TIMESTAMP, &a, 1);
     if (!node)

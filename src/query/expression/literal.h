@@ -15,4 +15,8 @@ bool brume_literal_boolean(const char *text, bool *value);
 bool brume_literal_interval(const char *text, int64_t *months, int64_t *days,
                             int64_t *microseconds);
 
+/* A canonical timestamp moved by an interval; false: it is outside of the years 0001 to 9999. */
+bool brume_literal_move(const char *canonical, int64_t months, int64_t days, int64_t microseconds,
+                        char moved[32]);
+
 #endif

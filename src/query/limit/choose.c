@@ -10,6 +10,7 @@
 #define LOG_2          0.69314718055994531
 #define LOG_100        4.6051701859880914 /* Laplace: log(1/(2q)), q = 1/200 */
 #define LAPLACE_FIRST  10.126631103850338 /* at q = 2e-5 */
+#define SLOWEST        0.6                /* fall of an octave that is believed of a tail */
 #define GAUSSIAN_FIRST 4.107479654586249
 
 /* Standard Gaussian quantiles of 1 - 2^-gap / 200. */
@@ -124,6 +125,14 @@ bool brume_limit_asks(const brume_limit_histogram *histogram, size_t *from)
     return top != BRUME_LIMIT_NO_BIN && find_crowd(histogram, top, from, &last);
 }
 
+double brume_limit_ask_threshold(const brume_limit_histogram *histogram, size_t from, double scale)
+{
+    /* A false alarm at a distance of d bins costs 2^(d/2): its chance falls by e^(-d/5) here, and
+     * that of the alarm itself by the window. */
+    double distance = (double)(from - brume_limit_see(histogram).top);
+    return scale * (histogram->gaussian ? 3 + 0.1 * distance : 5 + 0.2 * distance);
+}
+
 /* ---- step 2: units thinly spread above the top ---- */
 
 static size_t look_above(const brume_limit_histogram *histogram, size_t top, double need)
@@ -160,14 +169,29 @@ brume_limit_tail brume_limit_tail_of(const brume_limit_histogram *histogram,
     if (end == BRUME_LIMIT_NO_BIN)
         return (brume_limit_tail){.at = top};
     double octave = noisy[end] + noisy[end - 1], before = noisy[end - 2] + noisy[end - 3];
-    double fall = sqrt(fmin(octave / before, 0.6));
-    return (brume_limit_tail){
-        .known = true, .at = end, .fall = fall, .expected = octave / (1 + 1 / fall)};
+    double ratio = octave / before, fall = sqrt(fmin(ratio, SLOWEST)), bend = 1;
+    if (end >= 5 && all->passed[end - 4] && all->passed[end - 5]) {
+        /* how much faster than over the octave before; at four bins' distance */
+        double first = noisy[end - 4] + noisy[end - 5];
+        bend = sqrt(sqrt(fmax(fmin(1, ratio / (before / first)), 0.6)));
+    }
+    return (brume_limit_tail){.known = true,
+                              .falls = ratio < SLOWEST,
+                              .at = end,
+                              .fall = fall * bend,
+                              .bend = bend,
+                              .expected = octave / (1 + 1 / fall)};
 }
 
 double brume_limit_tail_above(const brume_limit_tail *tail)
 {
-    return tail->known ? tail->expected * tail->fall / (1 - tail->fall) : 0;
+    double above = 0, expected = tail->expected, fall = tail->fall;
+    for (int i = 0; tail->known && i < 40; i++) { /* what is left is below 1e-4 of it */
+        expected *= fall;
+        fall *= tail->bend;
+        above += expected;
+    }
+    return above;
 }
 
 bool brume_limit_tail_step(const brume_limit_histogram *histogram, brume_limit_tail *tail)
@@ -176,10 +200,11 @@ bool brume_limit_tail_step(const brume_limit_histogram *histogram, brume_limit_t
         return false;
     tail->steps++;
     tail->expected *= tail->fall;
+    tail->fall *= tail->bend;
     tail->predicted += tail->expected;
     tail->observed += histogram->noisy[tail->at + 1];
     if (tail->observed <
-        tail->predicted - 3 * brume_limit_deviation(histogram) * sqrt((double)tail->steps))
+        tail->predicted - 5 * brume_limit_deviation(histogram) * sqrt((double)tail->steps))
         return false;
     tail->at++;
     return true;
@@ -189,9 +214,13 @@ static size_t continue_tail(const brume_limit_histogram *histogram, const brume_
                             size_t top, double need)
 {
     brume_limit_tail tail = brume_limit_tail_of(histogram, all, top);
-    while (tail.steps < 5 && brume_limit_tail_above(&tail) > need &&
-           brume_limit_tail_step(histogram, &tail))
-        ;
+    bool goes_on = true;
+    while (goes_on && tail.steps < 6 && brume_limit_tail_above(&tail) > need)
+        goes_on = brume_limit_tail_step(histogram, &tail);
+    /* Where it broke off after it went on, one bin more: half as much noise again is cheaper than
+     * what a thin tail loses. */
+    if (!goes_on && tail.steps >= 2 && tail.at + 1 < histogram->bins)
+        tail.at++;
     return tail.at > top ? tail.at : top;
 }
 

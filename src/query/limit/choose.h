@@ -7,9 +7,9 @@
  *   1. takes the last bin that is surely not empty (the top), with a test that is stricter by half
  *      for each bin since the last one that passed: an error of j bins has a chance of about 2^-j;
  *   2. looks for units thinly spread above the top, two or four bins together;
- *   3. continues a falling tail by the fall of its last octaves, unless the bins above say that it
- *      broke off;
- *   4. goes down from the top where many cells make the noise dear.
+ *   3. continues a falling tail by the fall of its last octaves, and faster where it fell faster
+ *      and faster, for six bins at most, until the bins above say that it broke off;
+ *   4. goes down from the top where many cells make the noise large.
  * A crowd far above the rest (a few accounts that have most of the rows) makes it ask for one more
  * count, of the units above an edge, before it believes in it. */
 #ifndef BRUME_QUERY_LIMIT_CHOOSE_H
@@ -33,6 +33,10 @@ double brume_limit_need(double noise, bool gaussian, double cells);
 
 /* A crowd far above: is one more count to be asked for, of the units in bins `*from` and above? */
 bool brume_limit_asks(const brume_limit_histogram *histogram, size_t *from);
+
+/* How many units the count must show, where its noise has this scale: more, the further above the
+ * top the crowd is, because a limit that is wrong by a bin costs that much more. */
+double brume_limit_ask_threshold(const brume_limit_histogram *histogram, size_t from, double scale);
 
 /* Which bin's edge is the limit; `crowd` says what the count confirmed (false where none was asked
  * for). BRUME_LIMIT_NO_BIN: too few units to find one. */

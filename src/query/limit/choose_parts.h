@@ -15,8 +15,11 @@ brume_limit_seen brume_limit_see(const brume_limit_histogram *histogram);
 /* A falling tail, as the end of the last run of four bins that passed says it goes on. */
 typedef struct brume_limit_tail {
     bool known;
+    bool falls;                 /* the last octave of the run is well below the one before */
     size_t at;                  /* the last bin it has reached */
-    double fall;                /* from one bin to the next, below 1 */
+    double fall;                /* from one bin to the next, below 1, */
+    double bend;                /* and what it is multiplied by at each: 1 for a power law, less for
+                                   tails that fall faster and faster */
     double expected;            /* units in bin `at` */
     double predicted, observed; /* units in the bins since the run */
     int steps;

@@ -165,6 +165,22 @@ static brume_node column(nest *all, brume_relation *relation, brume_node express
     return reference;
 }
 
+/* 1 where a unit is in more groups or has more rows in one than may count; or NULL. */
+static brume_node is_cut(brume_builder *builder, const brume_shape *shape, brume_node groups,
+                         brume_node most_rows)
+{
+    char text[2][24];
+    snprintf(text[0], sizeof text[0], "%llu", (unsigned long long)shape->max_groups);
+    snprintf(text[1], sizeof text[1], "%llu", (unsigned long long)shape->max_rows);
+    brume_node over[] = {brume_build_compare(builder, BRUME_OPERATION_GREATER, groups,
+                                             brume_build_literal(builder, whole, text[0])),
+                         brume_build_compare(builder, BRUME_OPERATION_GREATER, most_rows,
+                                             brume_build_literal(builder, whole, text[1]))};
+    return over[0] && over[1]
+               ? one_if(builder, brume_build_logic(builder, BRUME_OPERATION_OR, over, 2))
+               : NULL;
+}
+
 /* SELECT unit, keys, flags; per unit and key its rows and the largest flags; per unit the number of
  * keys, the most rows in one and the largest flags. What is left is one row per unit. */
 static brume_status nest_units(nest *all, const brume_plan *plan, flags *of, brume_error *error)
@@ -206,17 +222,10 @@ static brume_status nest_units(nest *all, const brume_plan *plan, flags *of, bru
     if (!unit || !most_rows || !groups)
         return builder->status != BRUME_OK ? builder->status
                                            : brume_no_memory(error, "an estimate of bias");
-    char text[2][24];
-    snprintf(text[0], sizeof text[0], "%llu", (unsigned long long)plan->shape.max_groups);
-    snprintf(text[1], sizeof text[1], "%llu", (unsigned long long)plan->shape.max_rows);
-    brume_node over[] = {brume_build_compare(builder, BRUME_OPERATION_GREATER, groups,
-                                             brume_build_literal(builder, whole, text[0])),
-                         brume_build_compare(builder, BRUME_OPERATION_GREATER, most_rows,
-                                             brume_build_literal(builder, whole, text[1]))};
-    memmove(of->node + 1, of->node, of->count++ * sizeof *of->node);
-    of->node[0] = over[0] && over[1]
-                      ? one_if(builder, brume_build_logic(builder, BRUME_OPERATION_OR, over, 2))
-                      : NULL;
+    if (plan->bounded) {
+        memmove(of->node + 1, of->node, of->count++ * sizeof *of->node);
+        of->node[0] = is_cut(builder, &plan->shape, groups, most_rows);
+    }
     query->unit = column(all, flagged, unit, BRUME_FOLD_COUNT_ROWS, 0);
     for (size_t i = 0; i < of->count; i++) {
         of->node[i] = of->node[i] ? column(all, flagged, of->node[i], BRUME_FOLD_COUNT_ROWS, 0)
@@ -294,7 +303,7 @@ static brume_status plan_bias(const brume_plan *plan, brume_measurement *bias, b
     all.query->where = brume_plan_answered_rows(plan, builder);
     if (builder->status != BRUME_OK)
         return builder->status;
-    if (bias->bias.cut)
+    if (plan->bounded || plan->by_totals) /* a unit has several rows */
         BRUME_TRY(nest_units(&all, plan, &of, error));
     all.query->key_count = all.query->aggregate_count = 0;
     all.query->one_row_per_unit = true;

@@ -6,8 +6,8 @@
  *   cut       of them: in more than max_groups groups, or with more than max_rows rows in one,
  *   clamped   of them, for each value: with a row whose value is outside its bounds.
  * Each moves by at most 1 when a unit comes, goes or is replaced. The share is public; the numbers
- * are one more release beside the others, and basic composition (or the sum of rho) adds them up.
- * proofs/query-price.md. */
+ * are one more release in addition to the others, and basic composition (or the sum of rho) adds
+ * them up. proofs/query-price.md. */
 #ifndef BRUME_QUERY_BIAS_H
 #define BRUME_QUERY_BIAS_H
 

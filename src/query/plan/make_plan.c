@@ -162,19 +162,24 @@ static brume_status measure_modes(brume_plan *plan, brume_error *error)
     return BRUME_OK;
 }
 
+static int add_new_measure(brume_plan *plan, brume_measure_kind kind, int value)
+{
+    brume_measure *measure = &plan->measures[plan->measure_count];
+    *measure = (brume_measure){.kind = kind, .expression = value < 0 ? 0 : (size_t)value};
+    if (value >= 0) {
+        measure->low = plan->values[value].low;
+        measure->high = plan->values[value].high;
+    }
+    return (int)plan->measure_count++;
+}
+
 static int add_measure(brume_plan *plan, brume_measure_kind kind, int value)
 {
     size_t expression = value < 0 ? 0 : (size_t)value;
     for (size_t i = 0; i < plan->measure_count; i++)
         if (plan->measures[i].kind == kind && plan->measures[i].expression == expression)
             return (int)i;
-    brume_measure *measure = &plan->measures[plan->measure_count];
-    *measure = (brume_measure){.kind = kind, .expression = expression};
-    if (value >= 0) {
-        measure->low = plan->values[value].low;
-        measure->high = plan->values[value].high;
-    }
-    return (int)plan->measure_count++;
+    return add_new_measure(plan, kind, value);
 }
 
 /* The number of rows: of units where each has at most one row. */
@@ -271,36 +276,49 @@ static int compare_fractions(const void *left, const void *right)
     return (x > y) - (x < y);
 }
 
-/* All quantiles of one expression are one measure; equal ones are asked once. Returns how many of
- * `fractions` it used. */
+/* Up to so many quantiles of one expression are drawn each by itself, for a share of the price
+ * each. More of them are one measure, which halves the list again and again: its levels share one
+ * price, but each level's error adds to the next one's, and ties cost it 32 more bits of the grid.
+ * For two quantiles of 10^5 values at epsilon 1 the bar is 52 ranks against 218; of about sixty on
+ * the list is better by its bar, of about twelve on by its error. */
+enum { SEPARATE_QUANTILES = 8 };
+
+/* The fractions asked of the value, ascending, each once; returns how many. */
+static size_t list_fractions(const brume_plan *plan, int value, int64_t (*fractions)[2])
+{
+    const brume_query *query = plan->query;
+    size_t count = 0, different = 0;
+    for (size_t i = 0; i < query->aggregate_count; i++)
+        if (query->aggregates[i].kind == BRUME_AGGREGATE_QUANTILE &&
+            plan->aggregates[i].value == value)
+            memcpy(fractions[count++], query->aggregates[i].fraction, sizeof *fractions);
+    qsort(fractions, count, sizeof *fractions, compare_fractions);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || compare_fractions(fractions[i], fractions[different - 1]) != 0)
+            memmove(fractions[different++], fractions[i], sizeof *fractions);
+    return different;
+}
+
+/* The measures of all quantiles of a value. Returns how many of `fractions` it used. */
 static size_t measure_quantiles(brume_plan *plan, int value, int64_t (*fractions)[2])
 {
     const brume_query *query = plan->query;
-    size_t count = 0;
-    for (size_t i = 0; i < query->aggregate_count; i++)
-        if (query->aggregates[i].kind == BRUME_AGGREGATE_QUANTILE &&
-            plan->aggregates[i].value == value) {
-            fractions[count][0] = query->aggregates[i].fraction[0];
-            fractions[count++][1] = query->aggregates[i].fraction[1];
-        }
-    if (count == 0)
-        return 0;
-    qsort(fractions, count, sizeof *fractions, compare_fractions);
-    size_t different = 1;
-    for (size_t i = 1; i < count; i++)
-        if (compare_fractions(fractions[i], fractions[different - 1]) != 0)
-            memcpy(fractions[different++], fractions[i], sizeof *fractions);
-    int measure = add_measure(plan, BRUME_MEASURE_QUANTILES, value);
-    plan->measures[measure].fractions = (const int64_t(*)[2])fractions;
-    plan->measures[measure].fraction_count = different;
+    size_t different = list_fractions(plan, value, fractions), first = plan->measure_count;
+    size_t each = different <= SEPARATE_QUANTILES ? 1 : different;
+    for (size_t j = 0; j < different; j += each) {
+        int measure = add_new_measure(plan, BRUME_MEASURE_QUANTILES, value);
+        plan->measures[measure].fractions = (const int64_t(*)[2])(fractions + j);
+        plan->measures[measure].fraction_count = each;
+    }
     for (size_t i = 0; i < query->aggregate_count; i++) {
         if (query->aggregates[i].kind != BRUME_AGGREGATE_QUANTILE ||
             plan->aggregates[i].value != value)
             continue;
-        plan->aggregates[i].selection = measure;
         for (size_t j = 0; j < different; j++)
-            if (compare_fractions(fractions[j], query->aggregates[i].fraction) == 0)
-                plan->aggregates[i].fraction = (int)j;
+            if (compare_fractions(fractions[j], query->aggregates[i].fraction) == 0) {
+                plan->aggregates[i].selection = (int)(first + j / each);
+                plan->aggregates[i].fraction = (int)(j % each);
+            }
     }
     return different;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <brume/stable_histogram.h>
+#include <brume/mechanism/stable_histogram.h>
 
 #include "query/price/error_bar.h"
 

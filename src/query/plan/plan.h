@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <brume/filter.h>
+#include <brume/account/filter.h>
 #include <brume/status.h>
 
 #include "ledger/ledger.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/stable_histogram.h>
+#include <brume/mechanism/stable_histogram.h>
 
 #include "base/error.h"
 #include "number/rounding.h"

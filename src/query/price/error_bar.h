@@ -31,7 +31,7 @@ typedef struct brume_noisy_moments {
     double half_square;                           /* k: squares are measured less k per value */
 } brume_noisy_moments;
 
-/* Interval of the mean of x - c; the whole [low, high] where the count may be nothing but noise. */
+/* Interval of the mean of x - c; the whole [low, high] where the count may be all noise. */
 brume_interval brume_error_mean(brume_noise_kind noise, const brume_noisy_moments *moments,
                                 double beta);
 

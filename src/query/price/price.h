@@ -70,8 +70,8 @@ typedef enum brume_noise_kind {
     BRUME_NOISE_DISCRETE_GAUSSIAN,
 } brume_noise_kind;
 
-/* The kind of noise that a measure gets in a plan of this noise: a private mode beside rounded
- * Gaussian noise is paid in pure epsilon, with discrete Laplace noise. */
+/* The kind of noise that a measure gets in a plan of this noise: a private mode in a plan with
+ * rounded Gaussian noise is paid in pure epsilon, with discrete Laplace noise. */
 brume_noise_kind brume_measure_noise(const brume_measure *measure, brume_noise_kind noise);
 
 /* Is it paid as a selection: a quantile or a mode? */

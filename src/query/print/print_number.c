@@ -107,6 +107,30 @@ static const char *integer_operation(brume_printer *printer, const brume_express
     return integer_result(printer, FORMAT("(%s %s %s)", wide_a, word, wide_b), node->type);
 }
 
+/* The digits that a decimal's bounds need. */
+static int digits_of(const brume_expression *node)
+{
+    int low = brume_wide_digits(node->bounds.low), high = brume_wide_digits(node->bounds.high);
+    int most = low > high ? low : high;
+    return most > node->type.scale ? most : node->type.scale;
+}
+
+/* A product of decimals in DuckDB: in 64 bits where the bounds show that they do, which is many
+ * times faster, else in 128 bits: two operands of at most 18 digits would stay in 64 bits and
+ * raise. */
+static const char *decimal_product(brume_printer *printer, const brume_expression *node,
+                                   const char *a, const char *b)
+{
+    const brume_expression *x = node->arguments[0], *y = node->arguments[1];
+    const char *type = brume_print_type(printer, node->type);
+    int p = digits_of(x), q = digits_of(y);
+    if (p + q <= 18 && y->type.kind == BRUME_TYPE_DECIMAL)
+        return FORMAT("CAST(CAST(%s AS DECIMAL(%d,%d)) * CAST(%s AS DECIMAL(%d,%d)) AS %s)", a, p,
+                      x->type.scale, b, q, y->type.scale, type);
+    return FORMAT("CAST(CAST(%s AS DECIMAL(%d,%d)) * (%s) AS %s)", a,
+                  x->type.precision > 19 ? x->type.precision : 19, x->type.scale, b, type);
+}
+
 static const char *decimal_operation(brume_printer *printer, const brume_expression *node,
                                      const char *a, const char *b)
 {
@@ -116,12 +140,8 @@ static const char *decimal_operation(brume_printer *printer, const brume_express
         return node->operation == BRUME_OPERATION_REMAINDER
                    ? FORMAT("((%s) %% NULLIF((%s), 0))::%s", a, b, type)
                    : FORMAT("((%s) %s (%s))", a, word, b);
-    if (node->operation == BRUME_OPERATION_MULTIPLY) {
-        /* Two operands of at most 18 digits would stay in 64 bits and raise. */
-        int precision = node->arguments[0]->type.precision;
-        return FORMAT("CAST(CAST(%s AS DECIMAL(%d,%d)) * (%s) AS %s)", a,
-                      precision > 19 ? precision : 19, node->arguments[0]->type.scale, b, type);
-    }
+    if (node->operation == BRUME_OPERATION_MULTIPLY)
+        return decimal_product(printer, node, a, b);
     if (node->operation == BRUME_OPERATION_REMAINDER)
         return FORMAT("CAST(CAST(%s AS %s) %% NULLIF(CAST(%s AS %s), 0) AS %s)", a, type, b, type,
                       type);
@@ -324,14 +344,18 @@ static brume_piece grid(brume_printer *printer, const brume_expression *node)
                                          brume_print_typed(printer, scale, real)),
                                   big);
     } else if (type.kind == BRUME_TYPE_DECIMAL) {
-        /* The bounds fit 63 bits in units, so 19 digits do. */
+        /* The bounds fit 63 bits in units, so 19 digits do. With 15 digits at most the two
+         * roundings of doubles move a unit by 10^15 * 2^-52 < 1/2, so that the cast finds it. */
         char units[BRUME_WIDE_TEXT_SIZE];
+        int low = brume_wide_digits(node->bounds.low), high = brume_wide_digits(node->bounds.high);
         brume_wide_format(brume_wide_power(type.scale), 0, units);
-        a.text = printer->postgresql
-                     ? FORMAT("(%s * '%s'::numeric)::int8", a.text, units)
-                     : FORMAT("CAST(CAST(%s AS DECIMAL(19,%d)) * CAST('%s' AS DECIMAL(19,0)) AS "
-                              "BIGINT)",
-                              a.text, type.scale, units);
+        a.text =
+            printer->postgresql ? FORMAT("(%s * '%s'::numeric)::int8", a.text, units)
+            : low <= 15 && high <= 15
+                ? FORMAT("CAST(CAST(%s AS DOUBLE) * CAST('%s' AS DOUBLE) AS BIGINT)", a.text, units)
+                : FORMAT("CAST(CAST(%s AS DECIMAL(19,%d)) * CAST('%s' AS DECIMAL(19,0)) AS "
+                         "BIGINT)",
+                         a.text, type.scale, units);
     } else {
         a.text = brume_print_cast(printer, a.text, big);
     }

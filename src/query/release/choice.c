@@ -44,7 +44,7 @@ static brume_status ask(brume_plan *plan, brume_plan_limit *limit, const int64_t
         above += counts[i];
     double noisy = 0, scale = plan->limited.ask_scale;
     BRUME_TRY(brume_draw_counts(plan->price.noise, scale, &above, 1, bits, &noisy, error));
-    limit->crowd = noisy >= (limit->gaussian ? 3 : 5) * scale;
+    limit->crowd = noisy >= brume_limit_ask_threshold(&histogram, from, scale);
     plan->asked = true;
     return BRUME_OK;
 }

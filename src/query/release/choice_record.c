@@ -18,14 +18,23 @@ static brume_status key_of(const brume_question *question, const brume_plan *pla
     bool has_value = limit->of.kind == BRUME_TOTAL_VALUES || limit->of.kind == BRUME_TOTAL_SUM;
     collection.values = has_value ? &plan->values[limit->of.value] : NULL;
     collection.value_count = has_value;
-    const char **names = calloc(question->table_count + 1, sizeof *names);
+    char **names = calloc(question->table_count + 1, sizeof *names);
     char *statement = NULL, shape[96];
-    if (!names)
-        return brume_no_memory(error, "the limits");
-    for (size_t i = 0; i < question->table_count; i++)
-        names[i] = question->datasets[i]->name;
-    brume_status status =
-        brume_collect_statement(&collection, BRUME_DIALECT_DUCKDB, names, &statement, error);
+    brume_status status = names ? BRUME_OK : brume_no_memory(error, "the limits");
+    for (size_t i = 0; status == BRUME_OK && i < question->table_count; i++) {
+        /* a dataset may have several tables: the source tells them apart */
+        const brume_policy *policy = question->policies[i];
+        if (asprintf(&names[i], "%s %s %s", question->datasets[i]->name, policy->location,
+                     policy->table ? policy->table : "") < 0) {
+            names[i] = NULL;
+            status = brume_no_memory(error, "the limits");
+        }
+    }
+    if (status == BRUME_OK)
+        status = brume_collect_statement(&collection, BRUME_DIALECT_DUCKDB,
+                                         (const char *const *)names, &statement, error);
+    for (size_t i = 0; names && i < question->table_count; i++)
+        free(names[i]);
     free(names);
     if (status != BRUME_OK)
         return status;

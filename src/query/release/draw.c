@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/noise.h>
-#include <brume/select.h>
-#include <brume/stable_histogram.h>
+#include <brume/noise/noise.h>
+#include <brume/noise/select.h>
+#include <brume/mechanism/stable_histogram.h>
 
 #include "base/error.h"
 #include "query/release/rank.h"

@@ -76,7 +76,7 @@ static bool interval_of(const brume_formula *formula, const interval_source *fro
         return true;
     case BRUME_FORMULA_DIVIDE:
         if (!(part[1].lower > 0))
-            return false; /* the divisor may be nothing but noise */
+            return false; /* the divisor may be all noise */
         *out = multiply(part[0], (brume_interval){1 / part[1].upper, 1 / part[1].lower});
         return true;
     case BRUME_FORMULA_ROUND: {
@@ -172,7 +172,8 @@ static void fill_outputs(brume_answer_table *all, brume_answer_row *row)
     const brume_query *query = all->plan->query;
     for (size_t i = 0; i < query->output_count; i++) {
         const brume_formula *formula = query->outputs[i].value;
-        bool plain = formula->kind == BRUME_FORMULA_AGGREGATE;
+        bool plain = formula->kind == BRUME_FORMULA_AGGREGATE ||
+                     formula->kind == BRUME_FORMULA_WINDOW;
         row->outputs[i] = brume_formula_evaluate(formula, row->keys, plain ? row->shown : row->raw);
         row->errors[i] = error_of(all, formula, row->group, &row->outputs[i]);
     }

@@ -102,7 +102,7 @@ static brume_value result(brume_window_function function, const running *all)
 
 /* The places [from, to) are one partition. */
 static void fill_partition(const brume_formula *formula, const place *places, size_t from,
-                           size_t to, brume_answer_table *all)
+                           size_t to, bool raw, brume_answer_table *all)
 {
     const brume_window *window = formula->window;
     bool running_value = window->order_count > 0;
@@ -128,12 +128,13 @@ static void fill_partition(const brume_formula *formula, const place *places, si
             else if (window->function == BRUME_WINDOW_DENSE_RANK)
                 value = number(dense);
             brume_answer_row *row = &all->rows[places[j].row];
-            row->raw[formula->index] = row->shown[formula->index] = value;
+            (raw ? row->raw : row->shown)[formula->index] = value;
         }
     }
 }
 
-static brume_status fill_window(brume_answer_table *all, const brume_formula *formula,
+/* As it is shown, or from raw values, for arithmetic with them: shares add up to 1. */
+static brume_status fill_window(brume_answer_table *all, const brume_formula *formula, bool raw,
                                 brume_error *error)
 {
     size_t width = formula->argument_count;
@@ -147,19 +148,16 @@ static brume_status fill_window(brume_answer_table *all, const brume_formula *fo
     for (size_t r = 0; r < all->count; r++) {
         const brume_answer_row *row = &all->rows[r];
         places[r] = (place){&values[r * width], r};
-        for (size_t i = 0; i < width; i++) {
-            const brume_formula *part = formula->arguments[i];
-            bool plain = part->kind == BRUME_FORMULA_AGGREGATE;
-            places[r].parts[i] =
-                brume_formula_evaluate(part, row->keys, plain ? row->shown : row->raw);
-        }
+        for (size_t i = 0; i < width; i++)
+            places[r].parts[i] = brume_formula_evaluate(formula->arguments[i], row->keys,
+                                                        raw ? row->raw : row->shown);
     }
     qsort_r(places, all->count, sizeof *places, compare_places, (void *)formula);
     for (size_t from = 0, to; from < all->count; from = to) {
         for (to = from + 1;
              to < all->count && compare_partitions(formula, &places[from], &places[to]) == 0;)
             to++;
-        fill_partition(formula, places, from, to, all);
+        fill_partition(formula, places, from, to, raw, all);
     }
     free(places);
     free(values);
@@ -170,6 +168,7 @@ brume_status brume_present_windows(brume_answer_table *all, brume_error *error)
 {
     const brume_query *query = all->plan->query;
     for (size_t i = 0; i < query->window_count; i++)
-        BRUME_TRY(fill_window(all, query->windows[i], error));
+        for (int raw = 0; raw < 2; raw++)
+            BRUME_TRY(fill_window(all, query->windows[i], raw, error));
     return BRUME_OK;
 }

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <brume/primitive.h>
-#include <brume/select.h>
+#include <brume/noise/primitive.h>
+#include <brume/noise/select.h>
 
 #include "base/error.h"
 #include "number/wide.h"

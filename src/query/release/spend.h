@@ -20,8 +20,8 @@ typedef enum brume_phase {
     BRUME_PHASE_RECORDED,  /* the answer is recorded: asking again is free */
 } brume_phase;
 
-/* Told of each phase, so that whoever interrupts knows what to do and to say; asked whether it is
- * to stop. `engine` is NULL but in RUNNING. */
+/* It is told of each phase, so that the handler of an interruption knows what to do and to say; it
+ * is asked whether the query is to stop. `engine` is NULL but in RUNNING. */
 typedef struct brume_watch {
     void (*enter)(void *context, brume_phase phase, brume_engine *engine);
     const char *(*stopped)(void *context); /* why it is to stop ("interrupted"); NULL: it is not */

@@ -15,8 +15,8 @@ typedef struct brume_sql brume_sql;
 BRUME_MUST_USE brume_status brume_sql_parse(const char *text, brume_sql **out, brume_error *error);
 void brume_sql_close(brume_sql *sql);
 
-/* The statements of a text, parted by ;. Empty ones are left out. Free with brume_sql_split_free.
- * ESYNTAX: the text cannot be cut, for a quote that is not closed, for one. */
+/* The statements of a text, parted by ;. Empty ones are left out; the last need not end. What is
+ * wrong in one is for whoever parses it to say. Free with brume_sql_split_free. EMEMORY. */
 BRUME_MUST_USE brume_status brume_sql_split(const char *text, char ***statements, size_t *count,
                                             brume_error *error);
 void brume_sql_split_free(char **statements, size_t count);

@@ -280,6 +280,9 @@ brume_status brume_sql_public(const brume_sql *sql, const brume_catalog *catalog
         return brume_no_memory(error, "a question");
     brume_status status =
         brume_public_outputs(select, catalog, &made->names, &made->output_count, error);
+    if (status == BRUME_OK && made->output_count == 0)
+        status = brume_fail(error, BRUME_EUNSUPPORTED, "write SELECT ... FROM ...",
+                            "the query has no outputs");
     if (status == BRUME_OK)
         status = brume_public_text(tree, &made->sql, error);
     if (status != BRUME_OK) {

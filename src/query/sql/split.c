@@ -1,10 +1,10 @@
-/* The statements of a text: cut by the grammar's own scanner, which knows quotes and comments. */
-#include <pg_query.h>
+/* The statements of a text. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "query/sql/parse.h"
+#include "query/sql/statement.h"
 
 void brume_sql_split_free(char **statements, size_t count)
 {
@@ -13,39 +13,36 @@ void brume_sql_split_free(char **statements, size_t count)
     free(statements);
 }
 
-static brume_status copy_parts(const char *text, const PgQuerySplitResult *parts,
-                               char ***statements, size_t *count, brume_error *error)
+/* Add a copy of the statement, but not of one without anything; false if memory ran out. */
+static bool add(char ***list, size_t *count, const char *text, size_t length)
 {
-    size_t most = (size_t)parts->n_stmts, used = 0;
-    char **list = calloc(most + 1, sizeof *list);
-    bool good = list != NULL;
-    for (size_t i = 0; good && i < most; i++) {
-        const PgQuerySplitStmt *part = parts->stmts[i];
-        char *copy = strndup(text + part->stmt_location, (size_t)part->stmt_len);
-        good = copy != NULL;
-        if (copy && !copy[strspn(copy, " \t\r\n")])
-            free(copy);
-        else if (copy)
-            list[used++] = copy;
+    char *copy = strndup(text, length);
+    char **grown = copy ? realloc(*list, (*count + 2) * sizeof *grown) : NULL;
+    if (grown)
+        *list = grown;
+    if (!grown || brume_statement_is_blank(copy)) {
+        free(copy);
+        return grown != NULL;
     }
-    if (!good) {
+    grown[(*count)++] = copy;
+    return true;
+}
+
+brume_status brume_sql_split(const char *text, char ***statements, size_t *count,
+                             brume_error *error)
+{
+    char **list = calloc(1, sizeof *list);
+    size_t used = 0, length = 0;
+    bool good = list != NULL;
+    while (good && (length = brume_statement_length(text)) > 0) {
+        good = add(&list, &used, text, length - 1);
+        text += length;
+    }
+    if (!good || !add(&list, &used, text, strlen(text))) {
         brume_sql_split_free(list, used);
         return brume_no_memory(error, "the statements");
     }
     *statements = list;
     *count = used;
     return BRUME_OK;
-}
-
-brume_status brume_sql_split(const char *text, char ***statements, size_t *count,
-                             brume_error *error)
-{
-    PgQuerySplitResult parts = pg_query_split_with_scanner(text);
-    brume_status status =
-        parts.error ? brume_fail(error, BRUME_ESYNTAX, NULL, "%.300s at position %d",
-                                 parts.error->message ? parts.error->message : "syntax error",
-                                 parts.error->cursorpos)
-                    : copy_parts(text, &parts, statements, count, error);
-    pg_query_free_split_result(parts);
-    return status;
 }

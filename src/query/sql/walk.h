@@ -36,7 +36,8 @@ typedef struct brume_walk_scope {
     size_t unit_count;
     brume_link_key link_keys[16]; /* as brume_relation.link_keys */
     size_t link_key_count;
-    const struct brume_walk_scope *outer; /* EXISTS: what its WHERE may name beside; else NULL */
+    const struct brume_walk_scope
+        *outer; /* EXISTS: the scope around it, which its WHERE may name too; else NULL */
 } brume_walk_scope;
 
 /* A scope after GROUP BY inside a per-unit subquery. */

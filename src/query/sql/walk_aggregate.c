@@ -33,8 +33,12 @@ static brume_formula *add_aggregate(brume_walk_outer *o, brume_aggregate aggrega
     if (i == o->aggregate_count)
         o->aggregates[o->aggregate_count++] = aggregate;
     brume_formula *node = brume_walk_outer_make(o, BRUME_FORMULA_AGGREGATE, NULL, 0);
-    if (node)
-        node->index = i;
+    if (!node)
+        return NULL;
+    node->index = i;
+    if (o->node_count < BRUME_WALK_NODES)
+        o->nodes[o->node_count] = node;
+    o->node_count++;
     return node;
 }
 
@@ -256,6 +260,38 @@ static brume_formula_node refuse_distinct(brume_walk_outer *o, const char *name)
     return NULL;
 }
 
+/* COUNT(*), COUNT(x) and COUNT(DISTINCT unit). */
+static brume_formula_node walk_count(brume_walk_outer *o, const PgQuery__FuncCall *call)
+{
+    brume_builder *builder = &o->walk->builder;
+    brume_aggregate aggregate = {.kind = BRUME_AGGREGATE_COUNT_ROWS};
+    if (call->agg_star && !call->agg_filter)
+        return add_aggregate(o, aggregate);
+    aggregate.kind = BRUME_AGGREGATE_COUNT;
+    if (call->agg_star) { /* the rows that FILTER keeps */
+        brume_type truth = {BRUME_TYPE_BOOLEAN, 0, 0};
+        brume_node both[] = {
+            brume_walk_expression(o->walk, o->scope, NULL, call->agg_filter, false),
+            brume_build_literal(builder, truth, "true")};
+        aggregate.argument = both[0] ? brume_build_case(builder, both, 2) : NULL;
+        return aggregate.argument ? add_aggregate(o, aggregate) : NULL;
+    }
+    if (call->n_args != 1)
+        return brume_walk_outer_fail(o, BRUME_EARGUMENT, "write COUNT(*) or COUNT(x)",
+                                     "COUNT takes one argument");
+    aggregate.argument = argument_of(o, call, call->args[0], !call->agg_distinct);
+    if (!aggregate.argument)
+        return NULL;
+    if (!call->agg_distinct)
+        return add_aggregate(o, aggregate);
+    if (call->agg_filter || !brume_walk_is_unit(o->scope, aggregate.argument))
+        return brume_walk_outer_fail(
+            o, BRUME_EUNSUPPORTED,
+            "COUNT(DISTINCT the unit column) counts units; for others GROUP BY them",
+            "COUNT(DISTINCT) is supported for the unit column only");
+    return add_aggregate(o, (brume_aggregate){.kind = BRUME_AGGREGATE_COUNT_UNITS});
+}
+
 brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__FuncCall *call)
 {
     static const struct {
@@ -282,44 +318,16 @@ brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__Func
                                      "window functions are not supported");
     bool within = strcmp(name, "percentile_cont") == 0 || strcmp(name, "percentile_disc") == 0 ||
                   strcmp(name, "mode") == 0;
-    if (within && call->agg_within_group) {
-        brume_formula_node node = walk_within_group(o, call, name);
-        return node;
-    }
+    if (within && call->agg_within_group)
+        return walk_within_group(o, call, name);
     if (within || call->agg_within_group || call->n_agg_order)
         return brume_walk_outer_fail(
             o, BRUME_EUNSUPPORTED,
             "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x), MODE() WITHIN GROUP "
             "(ORDER BY x)",
             "this form of the aggregate is not supported");
-    if (strcmp(name, "count") == 0) {
-        brume_aggregate aggregate = {.kind = BRUME_AGGREGATE_COUNT_ROWS};
-        if (call->agg_star && !call->agg_filter)
-            return add_aggregate(o, aggregate);
-        aggregate.kind = BRUME_AGGREGATE_COUNT;
-        if (call->agg_star) { /* the rows that FILTER keeps */
-            brume_type truth = {BRUME_TYPE_BOOLEAN, 0, 0};
-            brume_node both[] = {
-                brume_walk_expression(o->walk, o->scope, NULL, call->agg_filter, false),
-                brume_build_literal(builder, truth, "true")};
-            aggregate.argument = both[0] ? brume_build_case(builder, both, 2) : NULL;
-            return aggregate.argument ? add_aggregate(o, aggregate) : NULL;
-        }
-        if (call->n_args != 1)
-            return brume_walk_outer_fail(o, BRUME_EARGUMENT, "write COUNT(*) or COUNT(x)",
-                                         "COUNT takes one argument");
-        aggregate.argument = argument_of(o, call, call->args[0], !call->agg_distinct);
-        if (!aggregate.argument)
-            return NULL;
-        if (!call->agg_distinct)
-            return add_aggregate(o, aggregate);
-        if (call->agg_filter || !brume_walk_is_unit(o->scope, aggregate.argument))
-            return brume_walk_outer_fail(
-                o, BRUME_EUNSUPPORTED,
-                "COUNT(DISTINCT the unit column) counts units; for others GROUP BY them",
-                "COUNT(DISTINCT) is supported for the unit column only");
-        return add_aggregate(o, (brume_aggregate){.kind = BRUME_AGGREGATE_COUNT_UNITS});
-    }
+    if (strcmp(name, "count") == 0)
+        return walk_count(o, call);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(name, known[i].name) != 0)
             continue;

@@ -147,6 +147,66 @@ static brume_node unit_of_join(brume_walk *walk, const brume_relation *a, const 
     return unit;
 }
 
+/* The columns of both sides, by the references that the scopes have after the join, and room for
+ * the unit. */
+static bool join_columns(brume_walk *walk, const brume_walk_scope *left,
+                         const brume_walk_scope *right, brume_relation_column **out, size_t *count)
+{
+    size_t most = 0;
+    for (int side = 0; side < 2; side++)
+        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
+            most += each->column_count;
+    brume_relation_column *columns =
+        brume_arena_allocate(walk->builder.arena, (most + 2) * sizeof *columns);
+    if (!columns) {
+        brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+        return false;
+    }
+    *count = 0;
+    for (int side = 0; side < 2; side++)
+        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
+            for (size_t i = 0; i < each->column_count; i++)
+                columns[(*count)++] = each->columns[i];
+    *out = columns;
+    return true;
+}
+
+/* The sources of both in one list, with different names. */
+static bool join_sources(brume_walk *walk, brume_walk_scope *left, const brume_walk_scope *right)
+{
+    brume_walk_source **end = &left->sources;
+    while (*end)
+        end = &(*end)->next;
+    *end = right->sources;
+    for (brume_walk_source *each = left->sources; each; each = each->next)
+        for (brume_walk_source *other = each->next; other; other = other->next)
+            if (strcmp(each->name, other->name) == 0) {
+                brume_build_fail(&walk->builder, BRUME_EARGUMENT,
+                                 "give one of them another name with AS",
+                                 "the name '%.60s' stands twice in FROM", each->name);
+                return false;
+            }
+    return true;
+}
+
+/* The scope of both: after an inner join on the units either side's column is the unit. */
+static brume_walk_scope joined_scope(const brume_walk_scope *left, const brume_walk_scope *right,
+                                     const brume_relation *made, brume_node unit)
+{
+    brume_walk_scope joined = *left;
+    joined.relation = made;
+    joined.unit_count = 0;
+    if (made->privacy == BRUME_PRIVACY_UNIT)
+        joined.units[joined.unit_count++] = unit;
+    for (int side = 0; side < 2 && made->join == BRUME_JOIN_INNER; side++) {
+        const brume_walk_scope *each = side ? right : left;
+        for (size_t i = 0; i < each->unit_count && joined.unit_count < 8; i++)
+            if (!brume_walk_is_unit(&joined, each->units[i]))
+                joined.units[joined.unit_count++] = each->units[i];
+    }
+    return joined;
+}
+
 /* Join `right` to `left` (which becomes the scope of both). */
 bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk_scope *right,
                             brume_join kind, brume_node condition)
@@ -178,22 +238,10 @@ bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk
         return false;
     if ((kind == BRUME_JOIN_RIGHT || kind == BRUME_JOIN_FULL) && !make_nullable(walk, left))
         return false;
-    /* Columns of both sides, by the references that the scopes now have. */
+    brume_relation_column *columns = NULL;
     size_t count = 0;
-    for (int side = 0; side < 2; side++)
-        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
-            count += each->column_count;
-    brume_relation_column *columns =
-        brume_arena_allocate(builder->arena, (count + 2) * sizeof *columns);
-    if (!columns) {
-        brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+    if (!join_columns(walk, left, right, &columns, &count))
         return false;
-    }
-    count = 0;
-    for (int side = 0; side < 2; side++)
-        for (brume_walk_source *each = (side ? right : left)->sources; each; each = each->next)
-            for (size_t i = 0; i < each->column_count; i++)
-                columns[count++] = each->columns[i];
     brume_node unit = unit_of_join(walk, a, b, kind, link, &made->privacy);
     if (made->privacy == BRUME_PRIVACY_UNIT && !unit)
         return false;
@@ -210,29 +258,9 @@ bool brume_walk_join_scopes(brume_walk *walk, brume_walk_scope *left, brume_walk
     made->grain_known = kind != BRUME_JOIN_FULL && !left_public && !right_public &&
                         a->grain_known && b->grain_known && a->grain_count == 0 &&
                         b->grain_count == 0;
-    brume_walk_source **end = &left->sources;
-    while (*end)
-        end = &(*end)->next;
-    *end = right->sources;
-    for (brume_walk_source *each = left->sources; each; each = each->next)
-        for (brume_walk_source *other = each->next; other; other = other->next)
-            if (strcmp(each->name, other->name) == 0) {
-                brume_build_fail(builder, BRUME_EARGUMENT, "give one of them another name with AS",
-                                 "the name '%.60s' stands twice in FROM", each->name);
-                return false;
-            }
-    brume_walk_scope joined = *left;
-    joined.relation = made;
-    joined.unit_count = 0;
-    if (made->privacy == BRUME_PRIVACY_UNIT)
-        joined.units[joined.unit_count++] = unit;
-    /* After an inner join on the units either side's column is the unit. */
-    for (int side = 0; side < 2 && kind == BRUME_JOIN_INNER; side++) {
-        const brume_walk_scope *each = side ? right : left;
-        for (size_t i = 0; i < each->unit_count && joined.unit_count < 8; i++)
-            if (!brume_walk_is_unit(&joined, each->units[i]))
-                joined.units[joined.unit_count++] = each->units[i];
-    }
+    if (!join_sources(walk, left, right))
+        return false;
+    brume_walk_scope joined = joined_scope(left, right, made, unit);
     brume_walk_join_keys(&joined, left, right, kind, link);
     *left = joined;
     return true;

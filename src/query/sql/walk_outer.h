@@ -9,7 +9,8 @@ enum {
     BRUME_WALK_KEYS = 16,
     BRUME_WALK_AGGREGATES = 1000,
     BRUME_WALK_OUTPUTS = 1000,
-    BRUME_WALK_WINDOWS = 100
+    BRUME_WALK_WINDOWS = 100,
+    BRUME_WALK_NODES = 4000
 };
 
 typedef const brume_formula *brume_formula_node;
@@ -21,6 +22,8 @@ typedef struct brume_walk_outer {
     size_t key_count;
     brume_aggregate aggregates[BRUME_WALK_AGGREGATES];
     size_t aggregate_count;
+    brume_formula *nodes[BRUME_WALK_NODES]; /* all that stand for an aggregate */
+    size_t node_count;                      /* may be more than fit, and then counts only */
     brume_formula *windows[BRUME_WALK_WINDOWS];
     size_t window_count;
     bool in_window;           /* inside of OVER or of what it is of */
@@ -37,6 +40,9 @@ brume_formula *brume_walk_outer_make(brume_walk_outer *o, brume_formula_kind kin
 
 /* An aggregate call: its place among the aggregates, asked for once. */
 brume_formula_node brume_walk_aggregate(brume_walk_outer *o, const PgQuery__FuncCall *call);
+
+/* When everything is walked: measure sums that differ by constants together. False: failed. */
+bool brume_walk_shifted_sums(brume_walk_outer *o);
 
 /* A call with OVER: a function of the shown rows. */
 brume_formula_node brume_walk_window(brume_walk_outer *o, const PgQuery__FuncCall *call);

@@ -373,6 +373,8 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
     query->table_count = walk->table_count;
     query->public_tables = walk->public_tables;
     query->public_count = walk->public_count;
+    if (!brume_walk_shifted_sums(o))
+        return false;
     for (size_t i = 0; i < o->window_count; i++)
         o->windows[i]->index = o->aggregate_count + i;
     query->windows = (const brume_formula *const *)o->windows;

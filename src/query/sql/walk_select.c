@@ -301,6 +301,79 @@ static const brume_relation *walk_rows(brume_walk *walk, const PgQuery__SelectSt
                                                                                : NULL;
 }
 
+/* The keys of GROUP BY, as columns of the relation below and of the groups; *unit is the first that
+ * is the unit, SIZE_MAX if none is. */
+static bool walk_group_keys(brume_walk *walk, const PgQuery__SelectStmt *select,
+                            brume_walk_group *group, size_t *unit)
+{
+    brume_builder *builder = &walk->builder;
+    *unit = SIZE_MAX;
+    if (select->n_group_clause > 16) {
+        brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL, "GROUP BY is too long");
+        return false;
+    }
+    for (size_t i = 0; i < select->n_group_clause; i++) {
+        const PgQuery__Node *item = brume_walk_group_item(walk, select, select->group_clause[i]);
+        brume_node key = item ? brume_walk_expression(walk, group->rows, NULL, item, false) : NULL;
+        if (key && key->untyped)
+            key = brume_build_convert(builder, key, (brume_type){BRUME_TYPE_TEXT, 0, 0});
+        if (!key)
+            return false;
+        brume_node base = brume_walk_reference(walk, group->base, i, key);
+        brume_node reference = brume_walk_reference(walk, group->group, i, key);
+        if (!base || !reference)
+            return false;
+        group->base_columns[i] =
+            (brume_relation_column){.reference = base, .expression = key, .inside = base};
+        group->group_columns[i] =
+            (brume_relation_column){.reference = reference, .inside = reference};
+        group->base->column_count = group->group->column_count = group->group->key_count = i + 1;
+        if (*unit == SIZE_MAX && brume_walk_is_unit(group->rows, key))
+            *unit = i;
+    }
+    return true;
+}
+
+/* What is selected from the groups, and HAVING. */
+static bool walk_group_outputs(brume_walk *walk, const PgQuery__SelectStmt *select,
+                               brume_walk_group *group, outputs *out)
+{
+    if (!open_outputs(walk, out))
+        return false;
+    for (size_t i = 0; i < select->n_target_list; i++) {
+        const PgQuery__ResTarget *target = select->target_list[i]->res_target;
+        const char *name = brume_walk_output_name(walk, target);
+        brume_node value =
+            name ? brume_walk_expression(walk, group->rows, group, target->val, false) : NULL;
+        if (!value || !add_output(walk, out, name, value, value))
+            return false;
+    }
+    if (!select->having_clause)
+        return true;
+    brume_node condition =
+        brume_walk_expression(walk, group->rows, group, select->having_clause, false);
+    out->relation->condition =
+        condition ? brume_build_logic(&walk->builder, BRUME_OPERATION_AND, &condition, 1) : NULL;
+    return out->relation->condition != NULL;
+}
+
+/* One row for each unit and value of the other keys. */
+static bool set_grain(brume_walk *walk, brume_walk_group *group)
+{
+    size_t count = group->group->key_count;
+    size_t *grain = brume_arena_allocate(walk->builder.arena, count * sizeof *grain);
+    if (!grain) {
+        brume_build_fail(&walk->builder, BRUME_EMEMORY, NULL, "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!brume_walk_is_unit(group->rows, group->base_columns[i].expression))
+            grain[group->group->grain_count++] = i;
+    group->group->grain = grain;
+    group->group->grain_known = true;
+    return true;
+}
+
 static const brume_relation *walk_per_unit(brume_walk *walk, const PgQuery__SelectStmt *select,
                                            brume_walk_scope *scope, brume_node where)
 {
@@ -319,56 +392,17 @@ static const brume_relation *walk_per_unit(brume_walk *walk, const PgQuery__Sele
     group->rows = scope;
     group->base = brume_walk_relation(walk, BRUME_RELATION_SELECT);
     group->group = brume_walk_relation(walk, BRUME_RELATION_GROUP);
-    if (!group->base || !group->group)
-        return NULL;
     size_t unit = SIZE_MAX;
-    if (select->n_group_clause > 16) {
-        brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL, "GROUP BY is too long");
+    if (!group->base || !group->group || !walk_group_keys(walk, select, group, &unit))
         return NULL;
-    }
-    for (size_t i = 0; i < select->n_group_clause; i++) {
-        const PgQuery__Node *item = brume_walk_group_item(walk, select, select->group_clause[i]);
-        brume_node key = item ? brume_walk_expression(walk, scope, NULL, item, false) : NULL;
-        if (key && key->untyped)
-            key = brume_build_convert(builder, key, (brume_type){BRUME_TYPE_TEXT, 0, 0});
-        if (!key)
-            return NULL;
-        brume_node base = brume_walk_reference(walk, group->base, i, key);
-        brume_node reference = brume_walk_reference(walk, group->group, i, key);
-        if (!base || !reference)
-            return NULL;
-        group->base_columns[i] =
-            (brume_relation_column){.reference = base, .expression = key, .inside = base};
-        group->group_columns[i] =
-            (brume_relation_column){.reference = reference, .inside = reference};
-        group->base->column_count = group->group->column_count = group->group->key_count = i + 1;
-        if (unit == SIZE_MAX && brume_walk_is_unit(scope, key))
-            unit = i;
-    }
     if (unit == SIZE_MAX) {
         brume_build_fail(builder, BRUME_EUNSUPPORTED, hint,
                          "a subquery aggregates over several units");
         return NULL;
     }
     outputs out;
-    if (!open_outputs(walk, &out))
+    if (!walk_group_outputs(walk, select, group, &out))
         return NULL;
-    for (size_t i = 0; i < select->n_target_list; i++) {
-        const PgQuery__ResTarget *target = select->target_list[i]->res_target;
-        const char *name = brume_walk_output_name(walk, target);
-        brume_node value = name ? brume_walk_expression(walk, scope, group, target->val, false)
-                                : NULL;
-        if (!value || !add_output(walk, &out, name, value, value))
-            return NULL;
-    }
-    if (select->having_clause) {
-        brume_node condition =
-            brume_walk_expression(walk, scope, group, select->having_clause, false);
-        out.relation->condition =
-            condition ? brume_build_logic(builder, BRUME_OPERATION_AND, &condition, 1) : NULL;
-        if (!out.relation->condition)
-            return NULL;
-    }
     group->base->left = scope->relation;
     group->base->condition = where;
     group->base->columns = group->base_columns;
@@ -378,17 +412,8 @@ static const brume_relation *walk_per_unit(brume_walk *walk, const PgQuery__Sele
     group->group->columns = group->group_columns;
     group->group->privacy = BRUME_PRIVACY_UNIT;
     group->group->unit = unit;
-    /* One row for each unit and value of the other keys. */
-    size_t *grain = brume_arena_allocate(builder->arena, group->group->key_count * sizeof *grain);
-    if (!grain) {
-        brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+    if (!set_grain(walk, group))
         return NULL;
-    }
-    for (size_t i = 0; i < group->group->key_count; i++)
-        if (!brume_walk_is_unit(scope, group->base_columns[i].expression))
-            grain[group->group->grain_count++] = i;
-    group->group->grain = grain;
-    group->group->grain_known = true;
     return finish(walk, &out, group->group, group->group_columns[unit].reference) ? out.relation
                                                                                   : NULL;
 }

@@ -1,0 +1,51 @@
+/* How stable data must be for a test of stability to pass: the accuracy statements of this family.
+ *
+ * With m the threshold and X the discrete Laplace noise, data at distance d is withheld iff
+ * d + X <= m - 1, with probability P[X >= d - m + 1] by symmetry. All numbers are rounded up. */
+#include <math.h>
+
+#include "base/error.h"
+#include "mechanism/stability/laplace_tail.h"
+#include "mechanism/stability/stability.h"
+
+/* Above a half nothing is asked of the noise but its sign. */
+static double below_half(double beta)
+{
+    return fmin(beta, .49999999);
+}
+
+brume_status brume_withheld_alpha_upper(double scale, uint64_t threshold, double beta,
+                                        double *alpha, brume_error *error)
+{
+    uint64_t t;
+    double unused;
+    BRUME_TRY(brume_discrete_tail_threshold(scale, below_half(beta), &t, &unused, error));
+    double least = (double)threshold - 1 + (double)t; /* exact: both are below 2^51 */
+    *alpha = least > 0 ? least : 0;
+    return BRUME_OK;
+}
+
+void brume_withheld_beta_upper(double scale, uint64_t threshold, double alpha, double *beta)
+{
+    double d = ceil(fmin(alpha, 0x1p52)), t = d - (double)threshold + 1; /* distances are whole */
+    *beta = t < 0 ? 1 : brume_discrete_tail_upper(scale, (uint64_t)t);
+}
+
+brume_status brume_stability_alpha_upper(double epsilon, double delta, double beta, double *alpha,
+                                         brume_error *error)
+{
+    uint64_t m;
+    double unused;
+    BRUME_TRY(brume_stability_threshold(epsilon, delta, &m, &unused, error));
+    return brume_withheld_alpha_upper(brume_scale_upper(1, epsilon), m, beta, alpha, error);
+}
+
+brume_status brume_stability_beta_upper(double epsilon, double delta, double alpha, double *beta,
+                                        brume_error *error)
+{
+    uint64_t m;
+    double unused;
+    BRUME_TRY(brume_stability_threshold(epsilon, delta, &m, &unused, error));
+    brume_withheld_beta_upper(brume_scale_upper(1, epsilon), m, alpha, beta);
+    return BRUME_OK;
+}
