@@ -44,7 +44,7 @@ static const brume_option options[] = {
 };
 
 static const char *const examples[] = {
-    "limits 'SELECT ward, COUNT(*) FROM visits GROUP BY ward' --epsilon 0.1",
+    "limits 'SELECT ward, SUM(age) FROM visits GROUP BY ward' --epsilon 0.1",
     NULL,
 };
 
