@@ -64,9 +64,10 @@ static brume_status picture(FILE *file, const brume_loss_source *source, brume_e
 {
     static const char *const names[] = {"P against Q", "Q against P"};
     lines tails[2], curves[2];
+    int directions = source->differ ? 2 : 1;
     double low, high, most = 1e-9;
     BRUME_TRY(range(source, &low, &high, error));
-    for (int i = 0; i <= source->differ; i++) {
+    for (int i = 0; i < directions; i++) {
         BRUME_TRY(trace_tail(source, i, low, high, &tails[i], error));
         BRUME_TRY(trace_renyi(source, i, &curves[i], &most, error));
     }
@@ -77,7 +78,7 @@ static brume_status picture(FILE *file, const brume_loss_source *source, brume_e
     brume_svg_begin(file, 872, 470, source->title);
     brume_svg_panel(file, &panels[0], "tail of the privacy loss");
     brume_svg_panel(file, &panels[1], "Renyi divergence");
-    for (int i = 0; i <= source->differ; i++) {
+    for (int i = 0; i < directions; i++) {
         brume_svg_line(file, &panels[0], i, tails[i].x, tails[i].y, POINTS);
         brume_svg_line(file, &panels[1], i, curves[i].x, curves[i].y, POINTS);
         brume_svg_legend(file, 76, 420 + 20 * i, i, source->differ ? names[i] : source->title);

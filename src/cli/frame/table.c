@@ -173,7 +173,7 @@ static void write_markdown_cell(FILE *out, const char *text)
 brume_status brume_table_write_markdown(brume_table *table, const brume_call *call,
                                         brume_error *error)
 {
-    if (table->failed)
+    if (table->failed || table->column_count == 0)
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a table");
     for (size_t i = 0; i < table->column_count; i++)
         write_markdown_cell(call->out, heading(table->columns[i]));

@@ -41,6 +41,8 @@ static const char *name_of(const PgQuery__ResTarget *target)
         value = value->type_cast->arg;
     if (value->node_case == PG_QUERY__NODE__NODE_COLUMN_REF) {
         const PgQuery__ColumnRef *reference = value->column_ref;
+        if (!reference || reference->n_fields == 0)
+            return "?column?"; /* the grammar makes no such name */
         const PgQuery__Node *last = reference->fields[reference->n_fields - 1];
         return last->node_case == PG_QUERY__NODE__NODE_STRING ? last->string->sval : "?column?";
     }
