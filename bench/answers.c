@@ -159,7 +159,7 @@ static brume_policy *policy_of(const char *path, int cells, brume_engine *engine
     brume_error error = {0};
     brume_description description = {0};
     brume_policy *policy = NULL;
-    static char text[128][8];
+    static char text[128][16];
     const char *values[128];
     must(brume_engine_describe(engine, 0, &description, &error), &error);
     must(brume_policy_make(path, NULL, &description, &policy, &error), &error);

@@ -137,8 +137,8 @@ def two_who_share_what_they_learn_have_one_budget(programs):
 
 
 def statements_that_play_with_transactions_are_refused(programs):
-    """One SELECT over registered datasets, or nothing."""
-    tricks = [f"BEGIN; {COUNT}; ROLLBACK", f"{COUNT}; ROLLBACK", f"{COUNT}; {COUNT}", "ROLLBACK",
+    """SELECTs over registered datasets, or nothing: all of a text are checked before one is charged."""
+    tricks = [f"BEGIN; {COUNT}; ROLLBACK", f"{COUNT}; ROLLBACK", "ROLLBACK",
               "SAVEPOINT s", "SET TRANSACTION READ WRITE", f"EXPLAIN ANALYZE {COUNT}",
               f"PREPARE p AS {COUNT}", "EXECUTE p", f"COPY ({COUNT}) TO '/tmp/out'",
               f"CREATE TABLE t AS {COUNT}", f"{COUNT} INTO t", "SELECT COUNT(*) INTO t FROM visits",

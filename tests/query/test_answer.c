@@ -264,12 +264,12 @@ static void a_mode_of_undeclared_values_is_found_or_is_null(void **state)
     assert_true(
         json_is_null(json_array_get(json_array_get(json_object_get(answer, "rows"), 0), 0)));
     json_decref(answer);
-    /* text, with a FILTER, beside private keys */
+    /* text, with a FILTER; the keys are public: true, false and NULL */
     answer = ask(&all,
                  "SELECT age < 50, MODE() WITHIN GROUP (ORDER BY 'w' || ward) FILTER (WHERE ward "
                  "<> 'a') FROM visits WHERE ward <> 'c' GROUP BY 1",
                  "20", "1e-6");
-    assert_int_equal(json_array_size(json_object_get(answer, "rows")), 2);
+    assert_int_equal(json_array_size(json_object_get(answer, "rows")), 3);
     assert_string_equal(text(answer, 0, 1), "wb");
     assert_string_equal(text(answer, 1, 1), "wb");
     json_decref(answer);
@@ -281,9 +281,9 @@ static void groups_hardly_large_enough_are_flagged(void **state)
     (void)state;
     registered all;
     open_clinic(&all, -1, 20);
-    /* 6 people of each age, and 150 of each half: at this price 6 are hardly shown, 150 surely */
+    /* 6 people of each age, and 75 of each ward: at this price 6 are hardly shown, 75 surely */
     json_t *small = ask(&all, "SELECT age, COUNT(*) FROM visits GROUP BY age", "4", "1e-2");
-    json_t *large = ask(&all, "SELECT age < 50, COUNT(*) FROM visits GROUP BY 1", "4", "1e-2");
+    json_t *large = ask(&all, "SELECT 'w' || ward, COUNT(*) FROM visits GROUP BY 1", "4", "1e-2");
     json_t *flags = json_object_get(small, "near_threshold");
     assert_int_equal(json_array_size(flags), json_array_size(json_object_get(small, "rows")));
     size_t near = 0;
@@ -291,8 +291,9 @@ static void groups_hardly_large_enough_are_flagged(void **state)
         near += json_is_true(json_array_get(flags, i));
     assert_holds(near > 0);
     flags = json_object_get(large, "near_threshold");
-    assert_int_equal(json_array_size(flags), 2);
-    assert_true(json_is_false(json_array_get(flags, 0)) && json_is_false(json_array_get(flags, 1)));
+    assert_holds(json_array_size(flags) >= 2);
+    for (size_t i = 0; i < json_array_size(flags); i++)
+        assert_true(json_is_false(json_array_get(flags, i)));
     json_t *public_keys = ask(&all, "SELECT ward, COUNT(*) FROM visits GROUP BY ward", "4", NULL);
     assert_null(json_object_get(public_keys, "near_threshold"));
     json_decref(small);
@@ -319,7 +320,7 @@ static void keys_alone_are_selected_at_a_lower_price_than_counts(void **state)
                                         json_object_get(counted, "shape"), "threshold")));
     json_t *answer = ask(&all, "SELECT DISTINCT age % 3 FROM visits", "1", "1e-6");
     assert_int_equal(json_array_size(json_object_get(answer, "rows")), 3);
-    json_t *none = ask(&all, "SELECT person FROM visits GROUP BY person", "1", "1e-6");
+    json_t *none = ask(&all, "SELECT 'x' || person FROM visits GROUP BY 1", "1", "1e-6");
     assert_int_equal(json_array_size(json_object_get(none, "rows")), 0);
     brume_target target = {.within = 10, .confidence = 0.95};
     json_t *chosen = NULL;
