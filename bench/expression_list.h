@@ -168,6 +168,7 @@ static const char *const number_conditions[] = {
     "datepart('doy', t) > 20",
     "datetrunc('week', s) > '2000-01-01'",
     "strftime(s, '%Y-%m-%d %H:%M:%S') > '2000'",
+    "monthname(t) || dayname(s) > 'March'",
     "to_char(t, 'YYYY-MM') > '2000'",
     "year(t) + quarter(t) + month(s) + week(s) + weekofyear(t) + day(s) > 2000",
     "dayofmonth(t) + dayofweek(t) + weekday(t) + isodow(t) + dayofyear(t) + isoyear(t) > 2000",

@@ -1,4 +1,4 @@
-/* Reading a CSV: see the header. Both readers are asked the same query by the same DuckDB, with the
+/* Reading files: see the header. Both readers are asked the same query by the same DuckDB, with the
  * same types, turn by turn; the answers must agree. */
 #include "reading.h"
 
@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <duckdb.h>
-
 #include "engine/duckdb_reader.h"
+#include "engine/libduckdb.h"
+#include "reader/parquet/parquet.h"
 #include "reader/text_files.h"
 
 static const brume_reader_column columns[] = {
@@ -50,19 +50,25 @@ static char *ask(duckdb_connection connection, const char *sql)
     return copy;
 }
 
-static void write_csv(duckdb_connection connection, const char *path, unsigned long long rows,
-                      bool quoted)
+typedef enum kind { UNQUOTED, QUOTED, PARQUET } kind;
+static const char *const names[] = {"unquoted", "quoted", "parquet"};
+
+static void write_file(duckdb_connection connection, const char *path, unsigned long long rows,
+                       kind which)
 {
+    static const char *const formats[] = {"csv, HEADER", "csv, HEADER, FORCE_QUOTE (town, street)",
+                                          "parquet"};
+    bool quoted = which == QUOTED;
     char sql[1200];
     snprintf(
         sql, sizeof sql,
         "COPY (SELECT i AS id, ['Lyon', 'Lille', 'Paris', 'Saint-Denis'][1 + CAST(hash(i) %% 4 AS BIGINT)] AS "
-        "town, 'Rue %s ' || (hash(i + 7) %% 5000) || %s AS street, hash(i + 1) %% 100000 AS "
-        "income, round((hash(i + 2) %% 100000) / 1000.0, 2) AS weight, DATE '2000-01-01' + "
+        "town, 'Rue %s ' || (hash(i + 7) %% 5000) || %s AS street, "
+        "CAST(hash(i + 1) %% 100000 AS INTEGER) AS income, round((hash(i + 2) %% 100000) / 1000.0, 2) AS weight, DATE '2000-01-01' + "
         "CAST(hash(i + 3) %% 9000 AS INTEGER) AS day FROM range(%llu) AS r(i)) TO '%s' (FORMAT "
-        "csv, HEADER%s)",
+        "%s)",
         quoted ? "de la \"République\"," : "de la Republique", quoted ? "', bis'" : "''", rows,
-        path, quoted ? ", FORCE_QUOTE (town, street)" : "");
+        path, formats[which]);
     free(ask(connection, sql));
 }
 
@@ -85,8 +91,8 @@ static timing measure(duckdb_connection connection, const char *select, const ch
     return (timing){now(CLOCK_MONOTONIC) - start.wall, now(CLOCK_PROCESS_CPUTIME_ID) - start.cpu};
 }
 
-static void compare(duckdb_connection connection, const char *path, const char *named, int threads,
-                    int rounds)
+static void compare(duckdb_connection connection, const char *path, kind which, const char *named,
+                    int threads, int rounds)
 {
     static const struct {
         const char *name, *select;
@@ -96,10 +102,13 @@ static void compare(duckdb_connection connection, const char *path, const char *
         {"two columns", "count(*), sum(income), max(town)"},
     };
     char from[600], set[64];
-    snprintf(from, sizeof from,
-             "read_csv('%s', auto_detect = false, header = true, delim = ',', quote = '\"', escape "
-             "= '\"', columns = %s)",
-             path, types);
+    snprintf(
+        from, sizeof from,
+        which == PARQUET
+            ? "read_parquet('%s')"
+            : "read_csv('%s', auto_detect = false, header = true, delim = ',', quote = '\"', escape "
+              "= '\"', columns = %s)",
+        path, types);
     snprintf(set, sizeof set, "SET threads = %d", threads);
     free(ask(connection, set));
     for (size_t q = 0; q < sizeof queries / sizeof *queries; q++) {
@@ -118,37 +127,56 @@ static void compare(duckdb_connection connection, const char *path, const char *
         }
         printf("  %-10s %d thread%s  %-12s DuckDB %6.2f s  brume %6.2f s  ratio %.2f  (of "
                "processor time %.2f)\n",
-               strstr(named, "quoted") ? "quoted" : "unquoted", threads, threads > 1 ? "s" : " ",
-               queries[q].name, theirs.wall, ours.wall, ours.wall / theirs.wall,
-               ours.cpu / theirs.cpu);
+               names[which], threads, threads > 1 ? "s" : " ", queries[q].name, theirs.wall,
+               ours.wall, ours.wall / theirs.wall, ours.cpu / theirs.cpu);
     }
 }
 
-static void compare_file(duckdb_connection connection, const char *folder, bool quoted,
-                         unsigned long long rows, int rounds)
+static void open_text(const char *path, brume_duckdb_table *table)
 {
-    char path[200];
     brume_error error = {0};
-    const char *name = quoted ? "read_quoted" : "read_plain", *const paths[] = {path};
-    snprintf(path, sizeof path, "%s/%s.csv", folder, name);
-    write_csv(connection, path, rows, quoted);
+    const char *const paths[] = {path};
     brume_text_table text = {.paths = paths,
                              .path_count = 1,
                              .named = path,
                              .format = brume_text_format_of(path),
                              .columns = columns,
                              .column_count = sizeof columns / sizeof *columns};
-    brume_duckdb_table table = {.format = &brume_text_rows,
-                                .columns = (brume_reader_column *)columns,
+    table->format = &brume_text_rows;
+    if (brume_text_files_open(&text, &table->files, &error) != BRUME_OK)
+        fail(error.message);
+}
+
+static void open_parquet(const char *path, brume_duckdb_table *table)
+{
+    brume_error error = {0};
+    const char *const paths[] = {path};
+    table->format = &brume_parquet_format;
+    if (brume_parquet_open(path, paths, 1, &table->files, &error) != BRUME_OK)
+        fail(error.message);
+}
+
+static void compare_file(duckdb_connection connection, const char *folder, kind which,
+                         unsigned long long rows, int rounds)
+{
+    char path[200], name[40];
+    brume_error error = {0};
+    snprintf(name, sizeof name, "own_%s", names[which]);
+    snprintf(path, sizeof path, "%s/%s.%s", folder, name, which == PARQUET ? "parquet" : "csv");
+    write_file(connection, path, rows, which);
+    brume_duckdb_table table = {.columns = (brume_reader_column *)columns,
                                 .column_count = sizeof columns / sizeof *columns};
-    if (brume_text_files_open(&text, &table.files, &error) != BRUME_OK ||
-        brume_duckdb_table_make(connection, name, &table, &error) != BRUME_OK)
+    if (which == PARQUET)
+        open_parquet(path, &table);
+    else
+        open_text(path, &table);
+    if (brume_duckdb_table_make(connection, name, &table, &error) != BRUME_OK)
         fail(error.message);
     int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    compare(connection, path, name, 1, rounds);
+    compare(connection, path, which, name, 1, rounds);
     if (cores > 1)
-        compare(connection, path, name, cores, rounds);
-    brume_text_rows.close(table.files);
+        compare(connection, path, which, name, cores, rounds);
+    table.format->close(table.files);
     unlink(path);
 }
 
@@ -156,12 +184,15 @@ void measure_reading(const char *folder, unsigned long long rows, int rounds)
 {
     duckdb_database database;
     duckdb_connection connection;
+    brume_error error = {0};
+    if (brume_libduckdb_load(&error) != BRUME_OK)
+        fail(error.message);
     if (duckdb_open(NULL, &database) != DuckDBSuccess ||
         duckdb_connect(database, &connection) != DuckDBSuccess)
         fail("DuckDB does not open");
-    printf("reading a CSV of %llu rows and 6 columns, best of %d\n", rows, rounds);
-    compare_file(connection, folder, false, rows, rounds);
-    compare_file(connection, folder, true, rows, rounds);
+    printf("reading CSV and Parquet files of %llu rows and 6 columns, best of %d\n", rows, rounds);
+    for (kind which = UNQUOTED; which <= PARQUET; which++)
+        compare_file(connection, folder, which, rows, rounds);
     printf("\n");
     duckdb_disconnect(&connection);
     duckdb_close(&database);

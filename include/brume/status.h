@@ -41,6 +41,9 @@ BRUME_API const char *brume_status_word(brume_status status);
 BRUME_API const char *brume_status_sqlstate(brume_status status);
 BRUME_API int brume_status_exit_code(brume_status status);
 
+/* The version of the library that runs ("0.1.0"); BRUME_VERSION is that of the headers. */
+BRUME_API const char *brume_version(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,7 +10,7 @@ typedef struct brume_search {
     void *context;
     double target;
     double least, most; /* where to look: 0 < least < most */
-    double relative;    /* how close: the answer is at most (1 + relative) times the least x */
+    double relative;    /* how close: the result is at most (1 + relative) times the least x */
     double step;        /* first step away from the guess, in log x; 0 means 0.5 */
 } brume_search;
 

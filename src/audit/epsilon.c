@@ -1,188 +1,215 @@
-/* The lower confidence bound of epsilon. Promises: the halves are never mixed: the event is a
- * function of the first, the bound of the second given the event. */
+/* Lower confidence bounds. Promises: draws are never used twice: bins and events are functions of
+ * the first part, the bounds of the second part given them. */
 #include "audit/epsilon.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/count_draws.h"
 #include "audit/proportion.h"
 #include "base/error.h"
 
-/* An outcome is frequent from so many hits, and this share of all draws. */
-enum { FREQUENT = 100 };
-static const double FREQUENT_SHARE = 0.005;
+/* The part that events are chosen on: half, of many draws so many. */
+enum { MOST_LEARNED = 1 << 18 };
 
-typedef struct search {
-    double n, delta;
-    double caution; /* deviations that the bounds of the second half will be off by, about */
-    double best;
-    brume_audit_event event;
-} search;
-
-/* How good an event looks on the first half: about what the second will make of it, so that rare
- * events are not chosen by luck. Any guess will do: nothing is claimed of it. */
-static double promise(const search *s, double p, double q)
+static size_t learned(size_t samples)
 {
-    double margin = s->caution * s->caution / (2 * s->n); /* of an event that never came */
-    double cautious = p - s->caution * sqrt(p * (1 - p) / s->n) - s->delta;
-    if (!(cautious > 0))
-        return -INFINITY;
-    return log(cautious / (q + s->caution * sqrt(q * (1 - q) / s->n) + margin));
+    return samples / 2 < MOST_LEARNED ? samples / 2 : MOST_LEARNED;
 }
 
-static int ascending(const void *left, const void *right)
+/* ---- choosing ---- */
+
+/* What the choice is for. */
+typedef struct aim {
+    double draws; /* that will count; fewer where few choose, for else luck does */
+    double delta, epsilon;
+    double caution; /* deviations that the bounds will be off by, about */
+} aim;
+
+/* About what the bounds of the draws that count will be, were these the true probabilities. */
+static void foresee(const aim *of, double *p, double *q)
 {
-    const int64_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
+    double n = of->draws;
+    double margin = of->caution * of->caution / (2 * n); /* of an event that never came */
+    *p -= of->caution * sqrt(*p * (1 - *p) / n);
+    *q += of->caution * sqrt(*q * (1 - *q) / n) + margin;
 }
 
-/* An outcome of the first half and how often it came. */
-typedef struct outcome {
-    int64_t value;
-    double hits[2];
-    double quotient; /* of the two, smoothed */
-} outcome;
-
-static void consider(search *s, brume_audit_kind kind, int64_t threshold, const double hits[2])
+static double promise_epsilon(const void *context, double p, double q)
 {
-    for (int second = 0; second < 2; second++) {
-        double found = promise(s, hits[second] / s->n, hits[!second] / s->n);
-        if (found <= s->best)
-            continue;
-        s->best = found;
-        s->event = (brume_audit_event){.kind = kind, .threshold = threshold, .second = second != 0};
-    }
+    const aim *of = context;
+    foresee(of, &p, &q);
+    return p > of->delta ? log((p - of->delta) / q) : -INFINITY;
 }
 
-/* The distinct outcomes of both sides, ascending. */
-static size_t merge(const int64_t *first, const int64_t *second, size_t n, outcome *out)
+static double promise_delta(const void *context, double p, double q)
 {
-    size_t count = 0, i = 0, j = 0;
-    while (i < n || j < n) {
-        int64_t value = j == n || (i < n && first[i] < second[j]) ? first[i] : second[j];
-        outcome *next = &out[count++];
-        *next = (outcome){.value = value};
-        for (; i < n && first[i] == value; i++)
-            next->hits[0]++;
-        for (; j < n && second[j] == value; j++)
-            next->hits[1]++;
-    }
-    return count;
+    const aim *of = context;
+    foresee(of, &p, &q);
+    return p - exp(of->epsilon) * q;
 }
 
-static int by_quotient(const void *left, const void *right)
+static aim aim_of(const brume_audit_options *options, size_t first, size_t draws)
 {
-    const outcome *a = left, *b = right;
-    return a->quotient > b->quotient ? -1 : a->quotient < b->quotient;
+    return (aim){.draws = (double)(first < draws ? first : draws),
+                 .delta = options->delta,
+                 .epsilon = options->epsilon,
+                 .caution = fmax(sqrt(-2 * log1p(-options->confidence)), 1)};
 }
 
-/* The few outcomes that speak most for one side, of those that came often: among many rare ones
- * some always seem to. */
-static void consider_sets(search *s, outcome *outcomes, size_t count)
+/* Bins from n draws on each neighbour, and how many of these are in each: counts[0] of their first
+ * half, counts[1] of the other. */
+static brume_status learn(brume_audit_draw *draw, const void *context, size_t n, brume_bits *bits,
+                          brume_partition *bins, brume_bin_counts counts[2], brume_error *error)
 {
-    size_t frequent = 0;
-    for (size_t i = 0; i < count; i++)
-        if (outcomes[i].hits[0] + outcomes[i].hits[1] >= fmax(FREQUENT, FREQUENT_SHARE * s->n))
-            outcomes[frequent++] = outcomes[i];
-    count = frequent;
-    for (int second = 0; second < 2; second++) {
-        for (size_t i = 0; i < count; i++)
-            outcomes[i].quotient = (outcomes[i].hits[second] + 1) / (outcomes[i].hits[!second] + 1);
-        qsort(outcomes, count, sizeof *outcomes, by_quotient);
-        double hits[2] = {0, 0};
-        for (size_t i = 0; i < count && i < BRUME_AUDIT_OUTCOMES; i++) {
-            hits[0] += outcomes[i].hits[0];
-            hits[1] += outcomes[i].hits[1];
-            double found = promise(s, hits[second] / s->n, hits[!second] / s->n);
-            if (found <= s->best)
-                continue;
-            s->best = found;
-            s->event = (brume_audit_event){
-                .kind = BRUME_AUDIT_ONE_OF, .count = i + 1, .second = second != 0};
-            for (size_t k = 0; k <= i; k++)
-                s->event.outcomes[k] = outcomes[k].value;
-            qsort(s->event.outcomes, i + 1, sizeof(int64_t), ascending);
-        }
-    }
-}
-
-static brume_status choose(int64_t *first, int64_t *second, size_t n,
-                           const brume_audit_options *options, brume_audit_event *event,
-                           brume_error *error)
-{
-    outcome *outcomes = malloc(2 * n * sizeof *outcomes);
+    int64_t *outcomes = malloc(2 * n * sizeof *outcomes);
     if (!outcomes)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for %zu outcomes", 2 * n);
-    qsort(first, n, sizeof *first, ascending);
-    qsort(second, n, sizeof *second, ascending);
-    size_t count = merge(first, second, n, outcomes);
-    search s = {.n = (double)n,
-                .delta = options->delta,
-                .caution = fmax(sqrt(-2 * log1p(-options->confidence)), 1),
-                .best = -INFINITY};
-    s.event = (brume_audit_event){.kind = BRUME_AUDIT_AT_LEAST, .threshold = outcomes[0].value};
-    double below[2] = {0, 0};
-    for (size_t i = 0; i < count; i++) {
-        double above[2] = {s.n - below[0], s.n - below[1]};
-        consider(&s, BRUME_AUDIT_AT_LEAST, outcomes[i].value, above);
-        below[0] += outcomes[i].hits[0];
-        below[1] += outcomes[i].hits[1];
-        consider(&s, BRUME_AUDIT_AT_MOST, outcomes[i].value, below);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for %zu samples", n);
+    brume_status status = draw(context, false, bits, outcomes, n, error);
+    if (status == BRUME_OK)
+        status = draw(context, true, bits, outcomes + n, n, error);
+    if (status == BRUME_OK)
+        status = brume_partition_learn(outcomes, outcomes + n, n, bins, error);
+    memset(counts, 0, 2 * sizeof *counts);
+    for (size_t second = 0; status == BRUME_OK && second < 2; second++) {
+        const int64_t *of = outcomes + second * n;
+        brume_partition_count(bins, of, n / 2, second != 0, &counts[0]);
+        brume_partition_count(bins, of + n / 2, n - n / 2, second != 0, &counts[1]);
     }
-    consider_sets(&s, outcomes, count);
-    *event = s.event;
     free(outcomes);
-    return BRUME_OK;
+    return status;
 }
 
-static bool happens(const brume_audit_event *event, int64_t drawn)
+static void choose(const aim *of, const brume_bin_counts counts[2], brume_audit_result *out)
 {
-    if (event->kind == BRUME_AUDIT_AT_LEAST)
-        return drawn >= event->threshold;
-    if (event->kind == BRUME_AUDIT_AT_MOST)
-        return drawn <= event->threshold;
-    return bsearch(&drawn, event->outcomes, event->count, sizeof drawn, ascending) != NULL;
+    /* false alarms of a test, from rare to even */
+    static const double shares[BRUME_AUDIT_CURVE] = {.001, .003, .01, .03, .1, .2, .35, .5};
+    brume_partition_choose(&out->bins, counts, promise_epsilon, of, &out->event.of);
+    brume_partition_choose(&out->bins, counts, promise_delta, of, &out->delta_event.of);
+    for (size_t i = 0; i < BRUME_AUDIT_CURVE; i++)
+        brume_partition_nested(&out->bins, counts, shares[i], &out->curve[i].of);
 }
 
-brume_status brume_audit_epsilon(brume_audit_draw *draw, const void *context,
-                                 const brume_audit_options *options, brume_bits *bits,
-                                 brume_audit_result *out, brume_error *error)
+/* ---- bounding ---- */
+
+static void bound(const brume_partition *bins, const brume_bin_counts *counts, uint64_t draws,
+                  double alarm, brume_audit_event *event)
 {
-    size_t all = options->samples, half = all / 2;
-    if (all < 100 || all > (size_t)1 << 28)
+    event->hits[0] = event->hits[1] = 0;
+    for (size_t i = 0; i < bins->count; i++)
+        for (int second = 0; event->of.in[i] && second < 2; second++)
+            event->hits[second] += counts->of[second][i];
+    event->p_lower = brume_proportion_lower(draws, event->hits[event->of.second], alarm / 2);
+    event->q_upper = brume_proportion_upper(draws, event->hits[!event->of.second], alarm / 2);
+}
+
+/* Rounded down: three operations, each off by a relative 2^-52. */
+static double epsilon_of(const brume_audit_event *event, double delta)
+{
+    double p = event->p_lower;
+    double lower = p > delta ? log((p - delta) / event->q_upper) : 0;
+    return fmax(lower - 1e-12 * (1 + fabs(lower)), 0);
+}
+
+/* D_a(p || q)/a is at most rho for every a > 1; the best of some. */
+static double rho_of(const brume_audit_event *event)
+{
+    double p = event->p_lower, q = event->q_upper, best = 0;
+    if (!(p > q && q > 0))
+        return 0;
+    for (double order = 1.001; order < 1000; order *= 1.1) {
+        double first = order * log(p) + (1 - order) * log(q);
+        double second = p < 1 ? order * log1p(-p) + (1 - order) * log1p(-q) : -INFINITY;
+        double most = fmax(first, second);
+        double sum = most + log(exp(first - most) + exp(second - most));
+        best = fmax(best, sum / (order - 1) / order);
+    }
+    return fmax(best * (1 - 1e-9) - 1e-12, 0);
+}
+
+static void conclude(const brume_audit_options *options, const brume_bin_counts *counts,
+                     brume_audit_result *out)
+{
+    double alarm = 1 - options->confidence;
+    bound(&out->bins, counts, out->draws, alarm / 2, &out->event);
+    bound(&out->bins, counts, out->draws, alarm / 4, &out->delta_event);
+    out->epsilon_lower = epsilon_of(&out->event, options->delta);
+    out->delta_lower = fmax(out->delta_event.p_lower -
+                                exp(options->epsilon) * out->delta_event.q_upper * (1 + 1e-12) -
+                                1e-15,
+                            0);
+    out->rho_lower = fmax(rho_of(&out->event), rho_of(&out->delta_event));
+    for (size_t i = 0; i < BRUME_AUDIT_CURVE; i++) {
+        bound(&out->bins, counts, out->draws, alarm / 4 / BRUME_AUDIT_CURVE, &out->curve[i]);
+        out->rho_lower = fmax(out->rho_lower, rho_of(&out->curve[i]));
+    }
+}
+
+/* ---- all of it ---- */
+
+static brume_status check(const brume_audit_options *options, brume_error *error)
+{
+    size_t all = options->samples;
+    if (all < 100 || all > (size_t)1 << 31)
         return brume_fail(error, BRUME_EARGUMENT, NULL,
-                          "there are %zu samples, must be 100 to 2^28", all);
+                          "there are %zu samples, must be 100 to 2^31", all);
     if (!(options->confidence > 0 && options->confidence < 1))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "the confidence is %g, must be in (0, 1)",
                           options->confidence);
     if (!(options->delta >= 0 && options->delta < 1))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "delta is %g, must be in [0, 1)",
                           options->delta);
-    int64_t *outcomes = malloc(2 * all * sizeof *outcomes);
-    if (!outcomes)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for %zu samples", all);
-    int64_t *second = outcomes + all;
-    brume_audit_result result = {.draws = all - half};
-    brume_status status = draw(context, false, bits, outcomes, all, error);
-    if (status == BRUME_OK)
-        status = draw(context, true, bits, second, all, error);
-    if (status == BRUME_OK)
-        status = choose(outcomes, second, half, options, &result.event, error);
-    for (size_t i = half; status == BRUME_OK && i < all; i++) {
-        result.hits[0] += happens(&result.event, outcomes[i]);
-        result.hits[1] += happens(&result.event, second[i]);
-    }
-    free(outcomes);
-    if (status != BRUME_OK)
-        return status;
-    /* Half of the alarm for each of the two bounds. */
-    double alarm = (1 - options->confidence) / 2;
-    double p = brume_proportion_lower(result.draws, result.hits[result.event.second], alarm);
-    double q = brume_proportion_upper(result.draws, result.hits[!result.event.second], alarm);
-    /* Rounded down: three operations, each off by a relative 2^-52. */
-    double lower = p > options->delta ? log((p - options->delta) / q) : 0;
-    result.epsilon_lower = fmax(lower - 1e-12 * (1 + fabs(lower)), 0);
-    *out = result;
+    if (!(options->epsilon >= 0))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "epsilon is %g, must be at least 0",
+                          options->epsilon);
     return BRUME_OK;
+}
+
+brume_status brume_audit_epsilon(brume_audit_draw *draw, const void *context,
+                                 const brume_audit_options *options, brume_bits *bits,
+                                 brume_audit_result *out, brume_error *error)
+{
+    BRUME_TRY(check(options, error));
+    size_t first = learned(options->samples);
+    brume_bin_counts *counts = calloc(2, sizeof *counts);
+    brume_audit_result *result = calloc(1, sizeof *result);
+    brume_status status = counts && result ? BRUME_OK : brume_no_memory(error, "an audit");
+    if (status == BRUME_OK)
+        status = learn(draw, context, first, bits, &result->bins, counts, error);
+    if (status == BRUME_OK) {
+        aim of = aim_of(options, first, options->samples - first);
+        choose(&of, counts, result);
+        result->draws = options->samples - first;
+        memset(counts, 0, sizeof *counts);
+        status = brume_count_draws(draw, context, options, result->draws, &result->bins, bits,
+                                   counts, error);
+    }
+    if (status == BRUME_OK) {
+        conclude(options, counts, result);
+        *out = *result;
+    }
+    free(result);
+    free(counts);
+    return status;
+}
+
+brume_status brume_audit_guess(brume_audit_draw *draw, const void *context,
+                               const brume_audit_options *options, size_t few, brume_bits *bits,
+                               double *epsilon, double *delta, brume_error *error)
+{
+    brume_bin_event event;
+    brume_bin_counts *counts = calloc(2, sizeof *counts);
+    brume_partition *bins = calloc(1, sizeof *bins);
+    brume_status status = counts && bins ? BRUME_OK : brume_no_memory(error, "an audit");
+    if (status == BRUME_OK)
+        status = learn(draw, context, few, bits, bins, counts, error);
+    if (status == BRUME_OK) {
+        aim of = aim_of(options, few, options->samples);
+        *epsilon = brume_partition_choose(bins, counts, promise_epsilon, &of, &event);
+        *delta = brume_partition_choose(bins, counts, promise_delta, &of, &event);
+    }
+    free(bins);
+    free(counts);
+    return status;
 }

@@ -1,10 +1,15 @@
-/* How private can a mechanism at most be? A lower confidence bound of epsilon from draws alone.
+/* How private can a mechanism at most be? Lower confidence bounds from draws alone.
  *
- * Draw N outcomes on each of two neighbours. On the first half of them choose an event and a
- * direction; on the other half bound its two probabilities p and q exactly (Clopper-Pearson, half
- * of the alarm each): whatever the mechanism is, ln((p_lower - delta)/q_upper) exceeds its true
- * epsilon at delta with probability at most 1 - confidence. Nothing is assumed of the mechanism but
- * that draws are independent. */
+ * Draw outcomes on each of two neighbours. On the first part of them choose bins, events and
+ * directions; of the others count the bins, and bound each event's two probabilities p and q
+ * exactly (Clopper-Pearson). All bounds hold together with the confidence, whatever the mechanism
+ * is: half of the alarm goes to the event of epsilon, a quarter to that of delta, the rest to the
+ * curve. Nothing is assumed of the mechanism but that draws are independent.
+ *   epsilon >= ln((p_lower - delta)/q_upper)
+ *   delta(epsilon) >= p_lower - e^epsilon q_upper
+ *   rho >= the Renyi divergence of order a of (p_lower, q_upper), over a
+ *   trade-off curve: a test with both errors at most (q_upper, 1 - p_lower) exists.
+ * Proof: proofs/audit.md. */
 #ifndef BRUME_AUDIT_EPSILON_H
 #define BRUME_AUDIT_EPSILON_H
 
@@ -12,38 +17,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <brume/bits.h>
+#include "audit/draw.h"
+#include "audit/partition.h"
 
-/* n outcomes on the first neighbour, or on the second. */
-typedef brume_status brume_audit_draw(const void *context, bool second, brume_bits *bits,
-                                      int64_t *out, size_t n, brume_error *error);
-
-typedef struct brume_audit_options {
-    size_t samples;    /* on each neighbour, 100 .. 2^28 */
-    double confidence; /* in (0, 1) */
-    double delta;      /* 0 <= delta < 1 */
-} brume_audit_options;
-
-enum { BRUME_AUDIT_OUTCOMES = 32 };
-
-typedef enum brume_audit_kind {
-    BRUME_AUDIT_AT_LEAST = 1, /* outcome >= threshold */
-    BRUME_AUDIT_AT_MOST,      /* outcome <= threshold */
-    BRUME_AUDIT_ONE_OF,       /* outcome among `outcomes` */
-} brume_audit_kind;
-
+/* An event and how often it came in the draws that count, on its likelier neighbour and on the
+ * other; bounds of both probabilities. */
 typedef struct brume_audit_event {
-    brume_audit_kind kind;
-    int64_t threshold;
-    int64_t outcomes[BRUME_AUDIT_OUTCOMES]; /* ascending */
-    size_t count;
-    bool second; /* likelier on the second neighbour */
+    brume_bin_event of;
+    uint64_t hits[2]; /* on the first neighbour and the second */
+    double p_lower, q_upper;
 } brume_audit_event;
 
+enum { BRUME_AUDIT_CURVE = 8 };
+
 typedef struct brume_audit_result {
-    double epsilon_lower; /* >= 0 */
-    brume_audit_event event;
-    uint64_t draws, hits[2]; /* of the second half; hits on the first and the second neighbour */
+    double epsilon_lower, delta_lower, rho_lower; /* >= 0 */
+    brume_audit_event event;                      /* of epsilon */
+    brume_audit_event delta_event;
+    brume_audit_event curve[BRUME_AUDIT_CURVE];
+    uint64_t draws; /* that count, on each neighbour */
+    brume_partition bins;
 } brume_audit_result;
 
 /* Errors: BRUME_EARGUMENT; those of `draw`; BRUME_EMEMORY. *out is untouched then. */
@@ -51,5 +44,12 @@ BRUME_MUST_USE brume_status brume_audit_epsilon(brume_audit_draw *draw, const vo
                                                 const brume_audit_options *options,
                                                 brume_bits *bits, brume_audit_result *out,
                                                 brume_error *error);
+
+/* How well an audit on these neighbours would do, from a few draws: about its epsilon_lower and its
+ * delta_lower. For choosing neighbours; nothing is claimed of it. */
+BRUME_MUST_USE brume_status brume_audit_guess(brume_audit_draw *draw, const void *context,
+                                              const brume_audit_options *options, size_t few,
+                                              brume_bits *bits, double *epsilon, double *delta,
+                                              brume_error *error);
 
 #endif

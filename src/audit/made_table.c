@@ -69,10 +69,13 @@ static brume_status begin_relation(brume_made_table *made, brume_error *error)
 
 static void end_relation(const brume_made_table *made)
 {
+    for (size_t c = 0; made->rows == 0 && c < made->policy->column_count; c++)
+        fputs(c ? ", NULL" : "(NULL", made->out); /* VALUES takes one row at least */
+    fputs(made->rows == 0 ? ")" : "", made->out);
     fputs(") AS \"values\"(", made->out);
     for (size_t c = 0; c < made->policy->column_count; c++)
         fprintf(made->out, "%s\"v%zu\"", c ? ", " : "", c);
-    fputs(")) AS \"made\"", made->out);
+    fprintf(made->out, ")%s) AS \"made\"", made->rows == 0 ? " WHERE false" : "");
 }
 
 static void write_values(const brume_made_table *made, const char *const *texts)

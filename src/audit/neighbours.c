@@ -12,19 +12,18 @@
 #include "audit/values.h"
 #include "base/error.h"
 
-enum { UNITS = 6, ROWS_OF_OTHERS = 2, PUBLIC_ROWS = 12, MOST_GROUPS = 16, MOST_ROWS = 4096 };
-enum { FIRST_OF_CROWD = 100, MOST_CROWD = 4096 };
+enum { PUBLIC_ROWS = 12 };
 
-/* How the values of the unit that differs are chosen. */
-typedef enum choice { CHOOSE_HIGH, CHOOSE_LOW, CHOOSE_ANY } choice;
+/* Numbers of units. */
+enum { DIFFERING = 90, FIRST_LOW = 100, FIRST_HIGH = 5000 };
 
 struct brume_neighbours {
     const brume_question *question;
     brume_values **values; /* [table][column] */
     size_t table;          /* the one that differs */
-    uint64_t groups, rows; /* of the unit that differs */
-    uint64_t crowd;        /* units that are in its first group too, in both databases */
-    choice choice;
+    brume_adjacency adjacency;
+    brume_recipe recipe;
+    uint64_t first;                    /* chooses the values of the unit that differs */
     char folder[BRUME_MADE_PATH - 60]; /* of the files; empty where there are none */
     brume_made_table *databases[2];    /* [table] */
     brume_engine *engines[2];
@@ -67,94 +66,177 @@ const char *brume_neighbours_words(const brume_neighbours *all)
     return all->words;
 }
 
+/* ---- units and links ---- */
+
+/* The table's own name, without that of its dataset. */
+static const char *own_name(const brume_question *question, size_t table)
+{
+    const char *name = question->catalog_tables[table].name;
+    const char *point = strrchr(name, '.');
+    return point ? point + 1 : name;
+}
+
+static bool same_dataset(const brume_question *question, size_t a, size_t b)
+{
+    return strcmp(question->datasets[a]->name, question->datasets[b]->name) == 0;
+}
+
+/* Does the column say whose a row is: the unit, a link, or what a link of another table leads to?
+ */
+static bool is_of_unit(const brume_question *question, size_t table, const char *column)
+{
+    const brume_policy *policy = question->policies[table];
+    if ((policy->unit && strcmp(policy->unit, column) == 0) ||
+        (policy->link_column && strcmp(policy->link_column, column) == 0))
+        return true;
+    for (size_t t = 0; t < question->table_count; t++) {
+        const brume_policy *child = question->policies[t];
+        if (child->link_column && same_dataset(question, t, table) &&
+            strcmp(child->parent, own_name(question, table)) == 0 &&
+            strcmp(child->parent_column, column) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_units(const brume_policy *policy)
+{
+    return policy->unit || policy->link_column;
+}
+
+/* Is the unit that differs missing from this table too, under add-remove? */
+static bool goes_along(const brume_neighbours *all, size_t table)
+{
+    return table == all->table || (has_units(all->question->policies[table]) &&
+                                   same_dataset(all->question, table, all->table));
+}
+
 /* ---- rows ---- */
 
-/* Which values a row has: place (first + turn) of each column's, or the bound that is chosen. */
+/* Which values a row has: place (first + turn) of each column's, or what is chosen. */
 typedef struct row_choice {
     uint64_t first; /* a random word for each row's columns */
     uint64_t turn;
-    choice choice;
+    brume_row_choice choice;
 } row_choice;
+
+/* The text of a cell; `text` is room for one that is made. */
+static const char *cell_of(const brume_policy_column *column, const brume_values *values,
+                           uint64_t place, brume_row_choice choice, char text[64])
+{
+    bool bounded = values->low != values->high;
+    if (!bounded || choice == BRUME_ROW_ANY)
+        return values->texts[place];
+    switch (choice) {
+    case BRUME_ROW_HIGH:
+        return values->texts[values->high];
+    case BRUME_ROW_LOW:
+        return values->texts[values->low];
+    case BRUME_ROW_LOWER_THIRD:
+    case BRUME_ROW_UPPER_THIRD:
+        brume_values_between(column, choice == BRUME_ROW_LOWER_THIRD ? 1 / 3. : 2 / 3., text);
+        return text;
+    case BRUME_ROW_ABOVE:
+    case BRUME_ROW_BELOW:
+        brume_values_beyond(column, choice == BRUME_ROW_ABOVE, text);
+        return text;
+    case BRUME_ROW_NOT_A_NUMBER:
+        return column->type.kind == BRUME_TYPE_DOUBLE ? "NaN" : "";
+    default:
+        return "";
+    }
+}
 
 static brume_status write_row(const brume_neighbours *all, size_t table, unsigned unit,
                               const row_choice *of, brume_made_table *out, brume_error *error)
 {
     const brume_policy *policy = all->question->policies[table];
     const char **texts = calloc(policy->column_count + 1, sizeof *texts);
+    char(*made)[64] = calloc(policy->column_count + 1, sizeof *made);
     uint64_t state = of->first;
-    char text[64];
-    brume_status status = texts ? BRUME_OK : brume_no_memory(error, "an audit");
+    brume_status status = texts && made ? BRUME_OK : brume_no_memory(error, "an audit");
     for (size_t c = 0; status == BRUME_OK && c < policy->column_count; c++) {
         const brume_policy_column *column = &policy->columns[c];
         const brume_values *values = &all->values[table][c];
         uint64_t place = (brume_public_word(&state) + of->turn) % values->count;
-        if (values->low != values->high && of->choice != CHOOSE_ANY)
-            place = of->choice == CHOOSE_HIGH ? values->high : values->low;
-        texts[c] = values->texts[place];
-        if (policy->unit && strcmp(policy->unit, column->name) == 0) {
-            status = brume_values_unit(column, unit, text, error);
-            texts[c] = text;
+        texts[c] = cell_of(column, values, place, of->choice, made[c]);
+        if (has_units(policy) && is_of_unit(all->question, table, column->name)) {
+            status = brume_values_unit(column, unit, made[c], error);
+            texts[c] = made[c];
         }
     }
     if (status == BRUME_OK)
         brume_made_table_row(out, texts);
+    free(made);
     free(texts);
     return status;
 }
 
-/* The rows of the units that are in both databases, and of the other unit where it is. */
-static brume_status write_others(const brume_neighbours *all, size_t table, uint64_t *state,
-                                 brume_made_table *out, brume_error *error)
+/* So many units from `number` on, of one row each. */
+static brume_status write_units(const brume_neighbours *all, size_t table, unsigned number,
+                                uint64_t count, const row_choice *of, brume_made_table *out,
+                                brume_error *error)
 {
-    const brume_policy *policy = all->question->policies[table];
-    unsigned units = policy->is_public || !policy->unit ? PUBLIC_ROWS : UNITS;
-    /* in a table that does not differ that unit is in both */
-    unsigned more = table != all->table && policy->unit ? 1 : 0;
-    for (unsigned unit = 1; unit <= units + more; unit++)
-        for (int row = 0; row < (policy->unit ? ROWS_OF_OTHERS : 1); row++) {
-            row_choice of = {brume_public_word(state), (uint64_t)row, CHOOSE_ANY};
-            BRUME_TRY(write_row(all, table, unit, &of, out, error));
-        }
+    for (uint64_t unit = 0; unit < count; unit++)
+        BRUME_TRY(write_row(all, table, number + (unsigned)unit, of, out, error));
     return BRUME_OK;
 }
 
-/* The crowd, and the unit that differs where it is. */
-static brume_status write_differing(const brume_neighbours *all, bool second,
-                                    brume_adjacency adjacency, uint64_t *state,
-                                    brume_made_table *out, brume_error *error)
+/* The units that are in both databases. */
+static brume_status write_others(const brume_neighbours *all, size_t table, uint64_t *state,
+                                 brume_made_table *out, brume_error *error)
 {
-    uint64_t first = brume_public_word(state);
-    bool replaced = adjacency == BRUME_REPLACE && !second;
-    for (uint64_t unit = 0; unit < all->crowd; unit++) {
-        row_choice of = {first, 0, all->choice};
-        BRUME_TRY(write_row(all, all->table, FIRST_OF_CROWD + (unsigned)unit, &of, out, error));
+    const brume_recipe *recipe = &all->recipe;
+    bool is_public = all->question->policies[table]->is_public;
+    uint64_t others = is_public ? PUBLIC_ROWS : recipe->others;
+    for (unsigned unit = 1; unit <= others; unit++) {
+        row_choice any = {brume_public_word(state), 0, BRUME_ROW_ANY};
+        BRUME_TRY(write_row(all, table, unit, &any, out, error));
     }
-    if (adjacency == BRUME_ADD_REMOVE && !second)
+    if (is_public)
         return BRUME_OK;
-    choice chosen = all->choice;
-    if (replaced && chosen != CHOOSE_ANY)
-        chosen = chosen == CHOOSE_HIGH ? CHOOSE_LOW : CHOOSE_HIGH;
+    row_choice low = {all->first, 0, recipe->inside ? BRUME_ROW_LOWER_THIRD : BRUME_ROW_LOW};
+    row_choice high = {all->first, 0, recipe->inside ? BRUME_ROW_UPPER_THIRD : BRUME_ROW_HIGH};
+    row_choice same = {all->first, 0, recipe->choice};
+    BRUME_TRY(write_units(all, table, FIRST_LOW, recipe->low, &low, out, error));
+    BRUME_TRY(write_units(all, table, FIRST_HIGH, recipe->high, &high, out, error));
+    return write_units(all, table, FIRST_LOW + (unsigned)recipe->low, recipe->crowd, &same, out,
+                       error);
+}
+
+/* The unit that differs, in the table whose rows do. */
+static brume_status write_differing(const brume_neighbours *all, bool second, brume_made_table *out,
+                                    brume_error *error)
+{
+    const brume_recipe *recipe = &all->recipe;
+    bool replaced = all->adjacency == BRUME_REPLACE && !second;
+    brume_row_choice choice = replaced ? brume_row_opposite(recipe->choice) : recipe->choice;
     /* under replace the first database has groups of its own */
-    uint64_t turn = replaced ? all->groups : 0;
-    for (uint64_t group = 0; group < all->groups; group++)
-        for (uint64_t row = 0; row < all->rows; row++) {
-            row_choice of = {first, turn + group, chosen};
-            BRUME_TRY(write_row(all, all->table, UNITS + 1, &of, out, error));
+    uint64_t turn = replaced ? recipe->groups : 0;
+    for (uint64_t group = 0; group < recipe->groups; group++)
+        for (uint64_t row = 0; row < recipe->rows; row++) {
+            row_choice of = {all->first, turn + group, choice};
+            BRUME_TRY(write_row(all, all->table, DIFFERING, &of, out, error));
         }
     return BRUME_OK;
 }
 
 static brume_status write_table(const brume_neighbours *all, size_t table, bool second,
-                                brume_adjacency adjacency, uint64_t number, brume_error *error)
+                                uint64_t number, brume_error *error)
 {
+    const brume_policy *policy = all->question->policies[table];
     brume_made_table *out = &all->databases[second][table];
     char path[BRUME_MADE_PATH];
     snprintf(path, sizeof path, "%s/%zu-%d.csv", all->folder, table, second ? 2 : 1);
-    BRUME_TRY(brume_made_table_begin(out, all->question->policies[table], path, error));
+    BRUME_TRY(brume_made_table_begin(out, policy, path, error));
     uint64_t state = (number << 16) + table; /* the same rows in both databases */
     BRUME_TRY(write_others(all, table, &state, out, error));
-    if (table == all->table)
-        BRUME_TRY(write_differing(all, second, adjacency, &state, out, error));
+    bool present = second || all->adjacency == BRUME_REPLACE || !goes_along(all, table);
+    row_choice plain = {all->first, 0, BRUME_ROW_HIGH};
+    if (table == all->table && present)
+        BRUME_TRY(write_differing(all, second, out, error));
+    else if (present && !policy->is_public && has_units(policy))
+        BRUME_TRY(write_row(all, table, DIFFERING, &plain, out, error));
     return brume_made_table_end(out, error);
 }
 
@@ -180,67 +262,65 @@ static brume_status open_engine(brume_neighbours *all, bool second, brume_error 
     return status;
 }
 
-static brume_status make_database(brume_neighbours *all, bool second, brume_adjacency adjacency,
-                                  uint64_t number, brume_error *error)
+static brume_status make_database(brume_neighbours *all, bool second, uint64_t number,
+                                  brume_error *error)
 {
     size_t count = all->question->table_count;
     all->databases[second] = calloc(count + 1, sizeof *all->databases[second]);
     if (!all->databases[second])
         return brume_no_memory(error, "an audit");
     for (size_t t = 0; t < count; t++)
-        BRUME_TRY(write_table(all, t, second, adjacency, number, error));
+        BRUME_TRY(write_table(all, t, second, number, error));
     return open_engine(all, second, error);
 }
 
-/* The table that differs: the private ones in turn. */
-static brume_status choose_table(brume_neighbours *all, uint64_t number, brume_error *error)
+static size_t private_tables(const brume_question *question)
+{
+    size_t count = 0;
+    for (size_t t = 0; t < question->table_count; t++)
+        count += !question->policies[t]->is_public;
+    return count;
+}
+
+size_t brume_neighbours_count(const brume_question *question, const brume_recipe_hints *hints)
+{
+    return private_tables(question) * brume_recipe_count(hints);
+}
+
+/* The table that differs: the private ones in turn, for each recipe. */
+static brume_status choose(brume_neighbours *all, const brume_recipe_hints *hints, size_t number,
+                           brume_error *error)
 {
     const brume_question *question = all->question;
-    uint64_t private_tables = 0;
-    for (size_t t = 0; t < question->table_count; t++)
-        private_tables += !question->policies[t]->is_public;
-    if (private_tables == 0)
+    size_t tables = private_tables(question);
+    if (tables == 0)
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "no dataset of the query is private: there is nothing to audit");
-    uint64_t skip = number % private_tables;
+    size_t skip = number % tables;
     while (question->policies[all->table]->is_public || skip-- > 0)
         all->table++;
+    all->recipe = brume_recipe_of(number / tables, hints, question->policies[all->table]);
+    uint64_t state = number;
+    all->first = brume_public_word(&state);
     return BRUME_OK;
 }
 
-static void choose_size(brume_neighbours *all, uint64_t threshold, uint64_t number)
-{
-    const brume_policy *policy = all->question->policies[all->table];
-    uint64_t times = number & 1 ? 2 : 1; /* more than may count, in every other pair */
-    all->choice = (choice)(number / 2 % 3);
-    all->groups = all->rows = 1;
-    /* enough for a private key to be shown at times, or nearly always */
-    all->crowd = number % 4 < 2 ? threshold : 2 * threshold;
-    all->crowd = all->crowd < MOST_CROWD ? all->crowd : MOST_CROWD;
-    if (!policy->unit) /* the row is the unit */
-        return;
-    /* where the owner has no ceiling, a few are enough to be cut or not */
-    uint64_t groups = policy->max_groups ? policy->max_groups : 2;
-    uint64_t rows = policy->max_rows ? policy->max_rows : 3;
-    all->groups = times * (groups < MOST_GROUPS ? groups : MOST_GROUPS);
-    uint64_t most = MOST_ROWS / all->groups;
-    all->rows = times * (rows < most ? rows : most);
-}
-
-static void choose_words(brume_neighbours *all, brume_adjacency adjacency)
+static void choose_words(brume_neighbours *all)
 {
     const char *name = all->question->datasets[all->table]->name;
-    bool replace = adjacency == BRUME_REPLACE, row = !all->question->policies[all->table]->unit;
-    unsigned long long others = all->crowd + (row ? PUBLIC_ROWS : UNITS);
-    unsigned long long rows = all->groups * all->rows;
+    const brume_recipe *recipe = &all->recipe;
+    bool replace = all->adjacency == BRUME_REPLACE;
+    bool row = !has_units(all->question->policies[all->table]);
+    unsigned long long others = recipe->others + recipe->low + recipe->high + recipe->crowd;
+    unsigned long long rows = recipe->groups * recipe->rows;
     if (row)
         snprintf(all->words, sizeof all->words, "%llu rows made from the policy of '%.60s', and %s",
                  others, name, replace ? "one of two others" : "one more");
     else
         snprintf(all->words, sizeof all->words,
-                 "%llu units made from the policy of '%.60s', and one %s %llu %srows", others, name,
-                 replace ? "that has either" : "more with", rows,
-                 replace ? "or as many other " : "");
+                 "%llu units made from the policy of '%.60s', and one %s %llu %srow%s", others,
+                 name, replace ? "that has either" : "more with", rows,
+                 replace ? "or as many other " : "", rows == 1 && !replace ? "" : "s");
 }
 
 /* The values of one column, with those of columns of its name in the other tables. */
@@ -287,32 +367,65 @@ static brume_status make_folder(brume_neighbours *all, brume_error *error)
                       "cannot make a folder for an audit");
 }
 
-static brume_status make(brume_neighbours *all, brume_adjacency adjacency, const char *sql,
-                         uint64_t threshold, uint64_t number, brume_error *error)
+static brume_status make(brume_neighbours *all, const char *sql, const brume_recipe_hints *hints,
+                         size_t number, brume_error *error)
 {
-    BRUME_TRY(choose_table(all, number, error));
-    choose_size(all, threshold, number);
-    choose_words(all, adjacency);
+    BRUME_TRY(choose(all, hints, number, error));
+    choose_words(all);
     BRUME_TRY(find_values(all, sql, error));
     if (!all->question->policies[0]->table) /* files and tables are never in one question */
         BRUME_TRY(make_folder(all, error));
-    BRUME_TRY(make_database(all, false, adjacency, number, error));
-    return make_database(all, true, adjacency, number, error);
+    BRUME_TRY(make_database(all, false, number, error));
+    return make_database(all, true, number, error);
 }
 
 brume_status brume_neighbours_open(const brume_question *question, brume_adjacency adjacency,
-                                   const char *sql, uint64_t threshold, uint64_t number,
+                                   const char *sql, const brume_recipe_hints *hints, size_t number,
                                    brume_neighbours **out, brume_error *error)
 {
     brume_neighbours *all = calloc(1, sizeof *all);
     if (!all)
         return brume_no_memory(error, "an audit");
     all->question = question;
-    brume_status status = make(all, adjacency, sql, threshold, number, error);
+    all->adjacency = adjacency;
+    brume_status status = make(all, sql, hints, number, error);
     if (status != BRUME_OK) {
         brume_neighbours_close(all);
         return status;
     }
     *out = all;
+    return BRUME_OK;
+}
+
+/* ---- keeping them ---- */
+
+static brume_status copy_file(const char *from, const char *to, brume_error *error)
+{
+    FILE *in = fopen(from, "r"), *out = in ? fopen(to, "wx") : NULL;
+    char part[4096];
+    size_t n;
+    while (out && (n = fread(part, 1, sizeof part, in)) > 0)
+        fwrite(part, 1, n, out);
+    bool good = out && !ferror(in) && !ferror(out);
+    good = (!out || fclose(out) == 0) && good;
+    if (in)
+        fclose(in);
+    return good ? BRUME_OK
+                : brume_fail(error, BRUME_EDISK, "is it there already?", "cannot write '%s'", to);
+}
+
+brume_status brume_neighbours_save(const brume_neighbours *all, const char *folder,
+                                   brume_error *error)
+{
+    for (int second = 0; second < 2; second++)
+        for (size_t t = 0; t < all->question->table_count; t++) {
+            char path[BRUME_MADE_PATH];
+            if (!all->databases[second][t].path[0])
+                return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                                  "tables of a server are made in its SQL, there are no files");
+            snprintf(path, sizeof path, "%s/%d-%s.csv", folder, second + 1,
+                     own_name(all->question, t));
+            BRUME_TRY(copy_file(all->databases[second][t].path, path, error));
+        }
     return BRUME_OK;
 }

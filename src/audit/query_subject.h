@@ -8,27 +8,37 @@
 #ifndef BRUME_AUDIT_QUERY_SUBJECT_H
 #define BRUME_AUDIT_QUERY_SUBJECT_H
 
+#include <jansson.h>
+
 #include "audit/epsilon.h"
 #include "query/plan/question.h"
 #include "query/release/spend.h"
 
 typedef struct brume_query_subject brume_query_subject;
 
-/* Of some pairs of neighbours, keep the one that the answers tell apart best. `sharp` is a plan of
- * the same question at a much higher price, whose answers show what differs; `plan` is audited. All
- * are to outlive the subject. Errors: those of brume_neighbours_open and of brume_draw_answer;
- * BRUME_ECANCELLED, here and in draws, as soon as `watch` (NULL: nobody) says that somebody wants
- * to stop. */
+/* Of many pairs of neighbours, keep the one that the answers tell apart best: a few examples of
+ * each, more of the best three, and the score of these decides. `options` are those of the audit
+ * that will follow. All arguments are to outlive the subject. Errors: those of
+ * brume_neighbours_open; what brume_draw_answer refuses, if it always does (a refusal that comes at
+ * times is an outcome); BRUME_ECANCELLED, here and in draws, as soon as `watch` (NULL: nobody) says
+ * that somebody wants to stop. */
 BRUME_MUST_USE brume_status brume_query_subject_open(const brume_question *question,
-                                                     brume_plan *plan, brume_plan *sharp,
-                                                     const char *sql, brume_bits *bits,
-                                                     const brume_watch *watch,
+                                                     brume_plan *plan, const char *sql,
+                                                     const brume_audit_options *options,
+                                                     brume_bits *bits, const brume_watch *watch,
                                                      brume_query_subject **out, brume_error *error);
 void brume_query_subject_close(brume_query_subject *subject);
 
 /* Draw: a brume_audit_draw whose context is the subject. */
 brume_status brume_query_subject_draw(const void *context, bool second, brume_bits *bits,
                                       int64_t *out, size_t n, brume_error *error);
+
+/* How an answer becomes an outcome: brume_score_to_json. */
+json_t *brume_query_subject_score(const brume_query_subject *subject);
+
+/* Keep the databases: brume_neighbours_save. */
+BRUME_MUST_USE brume_status brume_query_subject_save(const brume_query_subject *subject,
+                                                     const char *folder, brume_error *error);
 
 const char *brume_query_subject_neighbours(const brume_query_subject *subject);
 const char *brume_query_subject_outcome(void);

@@ -2,229 +2,190 @@
 #include "audit/score.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <jansson.h>
 
+#include "audit/answer_features.h"
 #include "base/error.h"
 
-/* A feature further than this from its middle, in deviations, counts as this far: a heavy tail or
- * an average of few must not drown the rest. */
-static const double FAR = 8;
-enum { STEPS = 64, FEATURES = 4096 };
+enum { STEPS = 64, FEATURES = 2048, BINS = 12, LEAST_IN_BIN = 8 };
 
-/* A feature: sums over examples [sharp][second]. */
+/* A feature: its value in each example [second][example], NaN where it is not there; then bins. */
 typedef struct feature {
-    double sum[2][2], squares[2][2];
-    double middle, deviation, weight;
+    double *values[2];
+    double edges[BINS - 1]; /* bin i has the values below edges[i] and not below the one before */
+    size_t bins;
+    double weight[BINS], absent; /* logarithms of quotients */
 } feature;
 
 struct brume_score {
     json_t *places; /* name of a feature: its place */
     feature *features;
-    size_t count;
-    double examples[2][2];
+    size_t count, most;
+    size_t examples[2];
+    double base; /* the score where no feature is there */
 };
 
-brume_status brume_score_open(brume_score **out, brume_error *error)
+brume_status brume_score_open(size_t examples, brume_score **out, brume_error *error)
 {
     brume_score *score = calloc(1, sizeof *score);
     if (score) {
+        score->most = examples;
         score->places = json_object();
         score->features = calloc(FEATURES, sizeof *score->features);
     }
     if (!score || !score->places || !score->features) {
         brume_score_close(score);
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an audit");
+        return brume_no_memory(error, "an audit");
     }
     *out = score;
     return BRUME_OK;
+}
+
+static void forget(brume_score *score)
+{
+    for (size_t i = 0; score->features && i < score->count; i++)
+        for (int second = 0; second < 2; second++) {
+            free(score->features[i].values[second]);
+            score->features[i].values[second] = NULL;
+        }
 }
 
 void brume_score_close(brume_score *score)
 {
     if (!score)
         return;
+    forget(score);
     json_decref(score->places);
     free(score->features);
     free(score);
-}
-
-/* ---- features ---- */
-
-typedef void visit(void *context, const char *name, double value);
-
-/* A value that is no number as part of a name. */
-static void write_value(FILE *out, const brume_value *value)
-{
-    if (value->kind == BRUME_VALUE_TEXT) /* its length keeps the names of different rows apart */
-        fprintf(out, "%zu:%.*s", value->length, (int)value->length, value->text);
-    else if (value->kind == BRUME_VALUE_BOOLEAN)
-        fputs(value->boolean ? "true" : "false", out);
-    else
-        fputs("null", out);
-}
-
-static const brume_value *cell(const brume_query_answer *answer, size_t row, size_t column)
-{
-    return &answer->values[row * answer->column_count + column];
-}
-
-/* The key of a row, then, for a value of it, the number of its column and, unless it is a number,
- * the value: a number is one feature, every other value is one by itself. NULL: out of memory. */
-static char *name_of(const brume_query_answer *answer, size_t row, size_t column)
-{
-    char *text = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        return NULL;
-    for (size_t i = 0; i < answer->column_count; i++) {
-        const brume_value *key = cell(answer, row, i);
-        if (!answer->columns[i].is_key)
-            continue;
-        fputc('[', out);
-        if (key->kind == BRUME_VALUE_NUMBER)
-            fprintf(out, "%.17g", key->number);
-        else
-            write_value(out, key);
-    }
-    if (column < answer->column_count) {
-        fprintf(out, " %zu ", column);
-        if (cell(answer, row, column)->kind != BRUME_VALUE_NUMBER)
-            write_value(out, cell(answer, row, column));
-    }
-    bool good = fclose(out) == 0;
-    if (!good)
-        free(text);
-    return good ? text : NULL;
-}
-
-static bool visit_one(const brume_query_answer *answer, size_t row, size_t column, double value,
-                      visit *each, void *context)
-{
-    char *name = name_of(answer, row, column);
-    if (name)
-        each(context, name, value);
-    free(name);
-    return name != NULL;
-}
-
-/* Every feature of a row: that its key is there, then its values. False: out of memory. */
-static bool visit_row(const brume_query_answer *answer, size_t row, visit *each, void *context)
-{
-    bool good = visit_one(answer, row, answer->column_count, 1, each, context);
-    for (size_t i = 0; good && i < answer->column_count; i++) {
-        const brume_value *value = cell(answer, row, i);
-        if (!answer->columns[i].is_key)
-            good = visit_one(answer, row, i, value->kind == BRUME_VALUE_NUMBER ? value->number : 1,
-                             each, context);
-    }
-    return good;
-}
-
-/* The estimates of bias that are released with the columns. */
-static void visit_bias(const brume_query_answer *answer, visit *each, void *context)
-{
-    static const char *const parts[] = {"units", "cut", "clamped"};
-    for (size_t i = 0; i < answer->column_count; i++) {
-        const brume_answer_bias *bias = &answer->columns[i].bias;
-        const double numbers[] = {bias->units, bias->cut, bias->clamped};
-        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-            char name[40];
-            snprintf(name, sizeof name, "bias %zu %s", i, parts[k]);
-            if (!isnan(numbers[k]))
-                each(context, name, numbers[k]);
-        }
-    }
-}
-
-static bool visit_answer(const brume_query_answer *answer, visit *each, void *context)
-{
-    bool good = true;
-    visit_bias(answer, each, context);
-    for (size_t i = 0; good && i < answer->row_count; i++)
-        good = visit_row(answer, i, each, context);
-    return good;
 }
 
 /* ---- learning ---- */
 
 typedef struct example {
     brume_score *score;
-    bool sharp, second;
+    bool second, failed;
 } example;
 
-static void add_feature(void *context, const char *name, double value)
+/* A new feature, not there in any example so far. */
+static feature *add_feature(brume_score *score, const char *name)
 {
-    const example *of = context;
-    brume_score *score = of->score;
-    const json_t *place = json_object_get(score->places, name);
-    size_t at = place ? (size_t)json_integer_value(place) : score->count;
-    if (!place && (score->count == FEATURES ||
-                   json_object_set_new(score->places, name, json_integer((json_int_t)at)) != 0))
-        return; /* what is not known is not looked at */
-    score->count += !place;
-    score->features[at].sum[of->sharp][of->second] += value;
-    score->features[at].squares[of->sharp][of->second] += value * value;
+    if (score->count == FEATURES ||
+        json_object_set_new(score->places, name, json_integer((json_int_t)score->count)) != 0)
+        return NULL;
+    feature *f = &score->features[score->count++];
+    for (int second = 0; second < 2; second++) {
+        f->values[second] = malloc((score->most + 1) * sizeof(double));
+        for (size_t i = 0; f->values[second] && i < score->most; i++)
+            f->values[second][i] = NAN;
+    }
+    return f->values[0] && f->values[1] ? f : NULL;
 }
 
-brume_status brume_score_learn(brume_score *score, const brume_query_answer *answer, bool second,
-                               bool sharp, brume_error *error)
+static void learn_feature(void *context, const char *name, double value)
 {
-    example of = {score, sharp, second};
-    if (!visit_answer(answer, add_feature, &of))
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an audit");
-    score->examples[sharp][second]++;
+    example *of = context;
+    brume_score *score = of->score;
+    const json_t *place = json_object_get(score->places, name);
+    feature *f = place ? &score->features[json_integer_value(place)] : add_feature(score, name);
+    size_t at = score->examples[of->second];
+    if (f && f->values[0] && f->values[1] && at < score->most) /* what is not known is not seen */
+        f->values[of->second][at] = isnan(value) ? INFINITY : value;
+}
+
+brume_status brume_score_learn(brume_score *score, const brume_query_answer *answer,
+                               const brume_error *refused, bool second, brume_error *error)
+{
+    example of = {score, second, false};
+    if (!brume_features_visit(answer, refused, learn_feature, &of))
+        return brume_no_memory(error, "an audit");
+    score->examples[second]++;
     return BRUME_OK;
 }
 
-/* Mean and variance of a feature; where an answer does not have it, it is 0. */
-static void moments(const brume_score *score, const feature *f, bool sharp, bool second,
-                    double *mean, double *variance)
+/* ---- weights ---- */
+
+static int ascending(const void *left, const void *right)
 {
-    double n = score->examples[sharp][second];
-    *mean = f->sum[sharp][second] / n;
-    *variance = fmax(f->squares[sharp][second] / n - *mean * *mean, 0);
+    const double *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
 }
 
-static void weigh(const brume_score *score, feature *f)
+/* Cut the values that are there, of both databases, into parts of about equal size: fewer parts
+ * where there are few values, since a part with two or three is taken for luck. */
+static void cut(const brume_score *score, feature *f, double *all)
 {
-    double mean[2][2], variance[2][2];
-    for (int sharp = 0; sharp < 2; sharp++)
-        for (int second = 0; second < 2; second++)
-            moments(score, f, sharp != 0, second != 0, &mean[sharp][second],
-                    &variance[sharp][second]);
-    double difference = mean[1][1] - mean[1][0];
-    double doubt =
-        sqrt(variance[1][0] / score->examples[1][0] + variance[1][1] / score->examples[1][1]);
-    double spread = (variance[0][0] + variance[0][1]) / 2;
-    double seen = mean[0][1] - mean[0][0];
-    /* Rounding of sums of squares is no variance. */
-    double size = fabs(mean[0][0]) + fabs(mean[0][1]);
-    f->middle = (mean[0][0] + mean[0][1]) / 2;
-    f->weight = 0;
-    if (spread <= 1e-12 * size * size) {
-        /* Always the same: if it differs, it tells everything. */
-        f->deviation = fmax(fabs(seen), 1e-300);
-        f->weight = fabs(seen) > 1e-6 * size ? copysign(FAR, seen) : 0;
-        return;
+    size_t n = 0;
+    for (int second = 0; second < 2; second++)
+        for (size_t i = 0; i < score->examples[second] && i < score->most; i++)
+            if (!isnan(f->values[second][i]))
+                all[n++] = f->values[second][i];
+    qsort(all, n, sizeof *all, ascending);
+    size_t parts = n / LEAST_IN_BIN < 2 ? 2 : n / LEAST_IN_BIN > BINS ? BINS : n / LEAST_IN_BIN;
+    f->bins = 1;
+    for (size_t i = 1; n > 0 && i < parts; i++) {
+        double edge = all[i * n / parts];
+        if (edge > all[0] && (f->bins == 1 || edge > f->edges[f->bins - 2]))
+            f->edges[f->bins++ - 1] = edge;
     }
-    f->deviation = sqrt(spread);
-    if (fabs(difference) > 4 * doubt)
-        f->weight = fmax(fmin(difference / f->deviation, FAR), -FAR);
+}
+
+static size_t bin_of(const feature *f, double value)
+{
+    size_t bin = 0;
+    while (bin + 1 < f->bins && value >= f->edges[bin])
+        bin++;
+    return bin;
+}
+
+/* The logarithm of a quotient of two frequencies, less what luck may have added. */
+static double weight_of(double first, double second, double n[2])
+{
+    double quotient = log((second + .5) / (n[1] + 1)) - log((first + .5) / (n[0] + 1));
+    double luck = 1.5 * sqrt(1 / (first + .5) + 1 / (second + .5));
+    return fabs(quotient) <= luck ? 0 : quotient - copysign(luck / 2, quotient);
+}
+
+/* Weights, and how much they tell apart: the difference of their means. */
+static double weigh(const brume_score *score, feature *f, double *room)
+{
+    double hits[2][BINS] = {{0}}, missing[2] = {0, 0}, n[2], apart = 0;
+    cut(score, f, room);
+    for (int second = 0; second < 2; second++) {
+        n[second] = (double)score->examples[second];
+        for (size_t i = 0; i < score->examples[second]; i++) {
+            double value = f->values[second][i];
+            if (isnan(value))
+                missing[second]++;
+            else
+                hits[second][bin_of(f, value)]++;
+        }
+    }
+    f->absent = weight_of(missing[0], missing[1], n);
+    apart += f->absent * (missing[1] / n[1] - missing[0] / n[0]);
+    for (size_t i = 0; i < f->bins; i++) {
+        f->weight[i] = weight_of(hits[0][i], hits[1][i], n);
+        apart += f->weight[i] * (hits[1][i] / n[1] - hits[0][i] / n[0]);
+    }
+    return apart;
 }
 
 double brume_score_settle(brume_score *score)
 {
     double total = 0;
-    for (size_t i = 0; i < score->count; i++) {
-        weigh(score, &score->features[i]);
-        total += score->features[i].weight * score->features[i].weight;
+    double *room = malloc((2 * score->most + 1) * sizeof *room);
+    score->base = 0;
+    for (size_t i = 0; room && i < score->count; i++) {
+        feature *f = &score->features[i];
+        if (!f->values[0] || !f->values[1])
+            continue;
+        total += weigh(score, f, room);
+        score->base += f->absent;
     }
-    for (size_t i = 0; total > 0 && i < score->count; i++)
-        score->features[i].weight /= sqrt(total);
+    free(room);
+    forget(score);
     return total;
 }
 
@@ -235,12 +196,7 @@ typedef struct scored {
     double sum;
 } scored;
 
-static double part(const feature *f, double value)
-{
-    return f->weight * fmax(fmin((value - f->middle) / f->deviation, FAR), -FAR);
-}
-
-/* The sum starts with every feature absent: its value is 0 then. */
+/* The sum starts with every feature absent. */
 static void score_feature(void *context, const char *name, double value)
 {
     scored *of = context;
@@ -248,17 +204,43 @@ static void score_feature(void *context, const char *name, double value)
     if (!place)
         return;
     const feature *f = &of->score->features[json_integer_value(place)];
-    if (f->weight != 0)
-        of->sum += part(f, value) - part(f, 0);
+    if (f->bins > 0)
+        of->sum += f->weight[bin_of(f, isnan(value) ? INFINITY : value)] - f->absent;
 }
 
-int64_t brume_score_of(const brume_score *score, const brume_query_answer *answer)
+int64_t brume_score_of(const brume_score *score, const brume_query_answer *answer,
+                       const brume_error *refused)
 {
-    scored of = {score, 0};
-    for (size_t i = 0; i < score->count; i++)
-        if (score->features[i].weight != 0)
-            of.sum += part(&score->features[i], 0);
-    if (!visit_answer(answer, score_feature, &of))
+    scored of = {score, score->base};
+    if (!brume_features_visit(answer, refused, score_feature, &of))
         return 0; /* any function of the answer will do */
     return (int64_t)llrint(fmax(fmin(of.sum, 1e6), -1e6) * STEPS);
+}
+
+/* ---- keeping it ---- */
+
+static json_t *numbers(const double *values, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, isfinite(values[i]) ? json_real(values[i]) : json_null());
+    return list;
+}
+
+json_t *brume_score_to_json(const brume_score *score)
+{
+    json_t *list = json_array(), *place;
+    const char *name;
+    json_object_foreach (score->places, name, place) {
+        const feature *f = &score->features[json_integer_value(place)];
+        bool used = f->absent != 0;
+        for (size_t i = 0; i < f->bins; i++)
+            used = used || f->weight[i] != 0;
+        if (used) /* the others add nothing */
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:o, s:o, s:f}", "name", name, "edges",
+                                            numbers(f->edges, f->bins - 1), "weights",
+                                            numbers(f->weight, f->bins), "absent", f->absent));
+    }
+    return json_pack("{s:f, s:i, s:o}", "base", score->base, "steps", STEPS, "features", list);
 }

@@ -18,7 +18,15 @@ struct brume_subject {
     max_align_t state[];
 };
 
-brume_status brume_subject_open(const brume_event *event, brume_subject **out, brume_error *error)
+size_t brume_subject_pairs(const brume_event *event)
+{
+    const brume_card *card = brume_card_by_id(event->mechanism);
+    const brume_trial *trial = card ? card->trial : NULL;
+    return !trial ? 0 : trial->pairs > 0 ? trial->pairs : 1;
+}
+
+brume_status brume_subject_open(const brume_event *event, size_t pair, brume_subject **out,
+                                brume_error *error)
 {
     BRUME_TRY(brume_event_check(event, error));
     const brume_card *card = brume_card_by_id(event->mechanism);
@@ -36,7 +44,8 @@ brume_status brume_subject_open(const brume_event *event, brume_subject **out, b
         return brume_no_memory(error, "an audit");
     subject->event = *event;
     subject->trial = trial;
-    brume_status status = trial->prepare ? trial->prepare(event, subject->state, error) : BRUME_OK;
+    brume_status status = trial->prepare ? trial->prepare(event, pair, subject->state, error)
+                                         : BRUME_OK;
     if (status != BRUME_OK) {
         free(subject);
         return status;
@@ -78,7 +87,9 @@ brume_status brume_subject_draw(const void *context, bool second, brume_bits *bi
 
 bool brume_subject_has_law(const brume_subject *subject)
 {
-    return subject->trial->mass && subject->event.count == 1;
+    const brume_trial *trial = subject->trial;
+    return trial->mass && subject->event.count == 1 &&
+           (!trial->has_law || trial->has_law(&subject->event, subject->state));
 }
 
 void brume_subject_support(const brume_subject *subject, int64_t *least, int64_t *most)
@@ -89,12 +100,16 @@ void brume_subject_support(const brume_subject *subject, int64_t *least, int64_t
 brume_status brume_subject_mass(const brume_subject *subject, bool second, int64_t outcome,
                                 brume_interval *mass, brume_error *error)
 {
+    *mass = (brume_interval){0, 0};
+    if (outcome == BRUME_TRIAL_HIDDEN && !subject->trial->hides)
+        return BRUME_OK;
     return subject->trial->mass(&subject->event, subject->state, second, outcome, mass, error);
 }
 
 const char *brume_subject_neighbours(const brume_subject *subject)
 {
-    return subject->trial->neighbours;
+    const brume_trial *trial = subject->trial;
+    return trial->describe ? trial->describe(&subject->event, subject->state) : trial->neighbours;
 }
 
 const char *brume_subject_outcome(const brume_subject *subject)

@@ -13,11 +13,15 @@
 
 typedef struct brume_subject brume_subject;
 
-/* A subject for one term, which may be repeated: then the outcome is the sum of its outcomes.
+/* How many pairs of neighbours the card suggests; 0 where the mechanism cannot be audited. */
+size_t brume_subject_pairs(const brume_event *event);
+
+/* A subject for one term on one of these pairs. The term may be repeated: then the outcome is the
+ * sum of its outcomes.
  * Errors: BRUME_EUNSUPPORTED for a mechanism that cannot be audited, BRUME_EARGUMENT for parameters
  * that its release refuses, BRUME_EMEMORY. Close with brume_subject_close. */
-BRUME_MUST_USE brume_status brume_subject_open(const brume_event *event, brume_subject **out,
-                                               brume_error *error);
+BRUME_MUST_USE brume_status brume_subject_open(const brume_event *event, size_t pair,
+                                               brume_subject **out, brume_error *error);
 void brume_subject_close(brume_subject *subject);
 
 /* Draw: a brume_audit_draw whose context is the subject. */

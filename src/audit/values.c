@@ -180,6 +180,33 @@ brume_status brume_values_share(const brume_policy_column *other, brume_type typ
     return good ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for an audit");
 }
 
+void brume_values_between(const brume_policy_column *column, double share, char text[64])
+{
+    text[0] = 0;
+    if (!column->low || !column->high || !brume_type_is_number(column->type))
+        return;
+    double low = strtod(column->low, NULL), high = strtod(column->high, NULL);
+    bool whole = column->type.kind == BRUME_TYPE_INTEGER || column->type.kind == BRUME_TYPE_BIGINT;
+    snprintf(text, 64, whole ? "%.0f" : "%.4f", low + share * (high - low));
+    if (!fits(column->type, text))
+        text[0] = 0;
+}
+
+void brume_values_beyond(const brume_policy_column *column, bool above, char text[64])
+{
+    text[0] = 0;
+    if (!column->low || !column->high || !brume_type_is_number(column->type))
+        return;
+    double low = strtod(column->low, NULL), high = strtod(column->high, NULL);
+    for (double times = 10; times > .1; times /= 2) { /* as far as the type lets it */
+        double beyond = above ? high + times * (high - low) + 1 : low - times * (high - low) - 1;
+        snprintf(text, 64, "%.0f", beyond);
+        if (fits(column->type, text))
+            return;
+    }
+    text[0] = 0;
+}
+
 brume_status brume_values_unit(const brume_policy_column *column, unsigned unit, char text[64],
                                brume_error *error)
 {

@@ -24,6 +24,13 @@ BRUME_MUST_USE brume_status brume_values_share(const brume_policy_column *other,
                                                brume_values *values, brume_error *error);
 void brume_values_clear(brume_values *values);
 
+/* A value far above the column's bounds, or far below; "" where it has none or its type has no such
+ * value. */
+void brume_values_beyond(const brume_policy_column *column, bool above, char text[64]);
+
+/* A value between the column's bounds, this share of the way up; "" where it has none. */
+void brume_values_between(const brume_policy_column *column, double share, char text[64]);
+
 /* Unit number `unit`, as a value of the column. BRUME_EUNSUPPORTED where its type has too few. */
 BRUME_MUST_USE brume_status brume_values_unit(const brume_policy_column *column, unsigned unit,
                                               char text[64], brume_error *error);

@@ -2,6 +2,7 @@
  * skipped, so data in a small range costs few passes. Short arrays are sorted by insertion. */
 #include "base/sort.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,65 +10,113 @@
 
 enum { DIGIT = 11, BUCKETS = 1 << DIGIT, PASSES = 6, SHORT = 64 };
 
-static void sort_short(uint64_t *values, size_t n)
+/* Values, and beside each its companion; NULL: they have none. */
+typedef struct pairs {
+    uint64_t *values;
+    uint32_t *companions;
+} pairs;
+
+static void sort_short(pairs all, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
-        uint64_t value = values[i];
+        uint64_t value = all.values[i];
+        uint32_t companion = all.companions ? all.companions[i] : 0;
         size_t j = i;
-        for (; j > 0 && values[j - 1] > value; j--)
-            values[j] = values[j - 1];
-        values[j] = value;
+        for (; j > 0 && all.values[j - 1] > value; j--) {
+            all.values[j] = all.values[j - 1];
+            if (all.companions)
+                all.companions[j] = all.companions[j - 1];
+        }
+        all.values[j] = value;
+        if (all.companions)
+            all.companions[j] = companion;
     }
 }
 
-brume_status brume_sort_words(uint64_t *values, size_t n, brume_error *error)
+static size_t digit_of(uint64_t value, unsigned pass)
 {
-    if (n <= SHORT) {
-        sort_short(values, n);
-        return BRUME_OK;
+    return value >> (pass * DIGIT) & (BUCKETS - 1);
+}
+
+/* `start`: where the values of each digit go. */
+static void scatter(pairs from, pairs to, size_t n, unsigned pass, size_t *start)
+{
+    if (!from.companions) {
+        for (size_t i = 0; i < n; i++)
+            to.values[start[digit_of(from.values[i], pass)]++] = from.values[i];
+        return;
     }
-    size_t(*counts)[BUCKETS] = calloc(PASSES, sizeof *counts);
-    uint64_t *scratch = malloc(n * sizeof *scratch);
-    if (!counts || !scratch) {
-        free(counts);
-        free(scratch);
-        return brume_fail(error, BRUME_EMEMORY, NULL, "no memory to sort %zu values", n);
+    for (size_t i = 0; i < n; i++) {
+        size_t place = start[digit_of(from.values[i], pass)]++;
+        to.values[place] = from.values[i];
+        to.companions[place] = from.companions[i];
     }
+}
+
+static void sort_digits(pairs all, pairs scratch, size_t n, size_t (*counts)[BUCKETS])
+{
     for (size_t i = 0; i < n; i++)
         for (unsigned pass = 0; pass < PASSES; pass++)
-            counts[pass][values[i] >> (pass * DIGIT) & (BUCKETS - 1)]++;
-    uint64_t *from = values, *to = scratch;
+            counts[pass][digit_of(all.values[i], pass)]++;
+    pairs from = all, to = scratch;
     for (unsigned pass = 0; pass < PASSES; pass++) {
-        size_t *count = counts[pass];
-        if (count[values[0] >> (pass * DIGIT) & (BUCKETS - 1)] == n)
+        size_t *count = counts[pass], start = 0;
+        if (count[digit_of(all.values[0], pass)] == n)
             continue;
-        size_t start = 0;
         for (size_t digit = 0; digit < BUCKETS; digit++) {
             size_t here = count[digit];
             count[digit] = start;
             start += here;
         }
-        for (size_t i = 0; i < n; i++)
-            to[count[from[i] >> (pass * DIGIT) & (BUCKETS - 1)]++] = from[i];
-        uint64_t *swap = from;
+        scatter(from, to, n, pass, count);
+        pairs swap = from;
         from = to;
         to = swap;
     }
-    if (from != values)
-        memcpy(values, from, n * sizeof *values);
-    free(counts);
-    free(scratch);
-    return BRUME_OK;
+    if (from.values == all.values)
+        return;
+    memcpy(all.values, from.values, n * sizeof *all.values);
+    if (all.companions)
+        memcpy(all.companions, from.companions, n * sizeof *all.companions);
 }
 
-brume_status brume_sort_integers(int64_t *values, size_t n, brume_error *error)
+static brume_status sort_pairs(pairs all, size_t n, brume_error *error)
+{
+    if (n <= SHORT) {
+        sort_short(all, n);
+        return BRUME_OK;
+    }
+    size_t(*counts)[BUCKETS] = calloc(PASSES, sizeof *counts);
+    pairs scratch = {malloc(n * sizeof *scratch.values),
+                     all.companions ? malloc(n * sizeof *scratch.companions) : NULL};
+    bool good = counts && scratch.values && (scratch.companions || !all.companions);
+    if (good)
+        sort_digits(all, scratch, n, counts);
+    free(counts);
+    free(scratch.values);
+    free(scratch.companions);
+    return good ? BRUME_OK
+                : brume_fail(error, BRUME_EMEMORY, NULL, "no memory to sort %zu values", n);
+}
+
+brume_status brume_sort_words(uint64_t *values, size_t n, brume_error *error)
+{
+    return sort_pairs((pairs){values, NULL}, n, error);
+}
+
+brume_status brume_sort_with(int64_t *values, uint32_t *companions, size_t n, brume_error *error)
 {
     /* Flipping the sign bit turns the order of integers into that of words. */
     uint64_t *words = (uint64_t *)values;
     for (size_t i = 0; i < n; i++)
         words[i] ^= UINT64_C(1) << 63;
-    brume_status status = brume_sort_words(words, n, error);
+    brume_status status = sort_pairs((pairs){words, companions}, n, error);
     for (size_t i = 0; i < n; i++)
         words[i] ^= UINT64_C(1) << 63;
     return status;
+}
+
+brume_status brume_sort_integers(int64_t *values, size_t n, brume_error *error)
+{
+    return brume_sort_with(values, NULL, n, error);
 }

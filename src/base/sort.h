@@ -14,4 +14,9 @@ BRUME_MUST_USE brume_status brume_sort_integers(int64_t *values, size_t n, brume
 /* The same for unsigned words. */
 BRUME_MUST_USE brume_status brume_sort_words(uint64_t *values, size_t n, brume_error *error);
 
+/* The same as brume_sort_integers, and each value takes its companion along; those of equal values
+ * keep their order. NULL: they have none. */
+BRUME_MUST_USE brume_status brume_sort_with(int64_t *values, uint32_t *companions, size_t n,
+                                            brume_error *error);
+
 #endif

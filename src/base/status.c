@@ -1,5 +1,6 @@
 /* The status table, read from status.def. */
 #include <brume/status.h>
+#include <brume/version.h>
 
 #include <stddef.h>
 
@@ -45,4 +46,9 @@ const char *brume_status_sqlstate(brume_status status)
 int brume_status_exit_code(brume_status status)
 {
     return find(status)->exit_code;
+}
+
+const char *brume_version(void)
+{
+    return BRUME_VERSION;
 }

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "cli/frame/run.h"
+#include "cli/shell/shell.h"
 
 /* A process that is killed or fails leaves no image of its memory behind: rows are in it. */
 static void leave_no_core(void)
@@ -16,5 +17,6 @@ static void leave_no_core(void)
 int main(int argc, char **argv)
 {
     leave_no_core();
-    return argc > 0 ? brume_run_words(argc - 1, argv + 1) : brume_run_words(0, argv);
+    return argc > 0 ? brume_run_words(argc - 1, argv + 1, brume_shell_run)
+                    : brume_run_words(0, argv, brume_shell_run);
 }

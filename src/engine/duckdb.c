@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <duckdb.h>
+#include "engine/libduckdb.h"
 
 #include "base/error.h"
 #include "engine/duckdb_scan.h"
@@ -67,6 +67,7 @@ static bool settle(engine_state *state)
 static brume_status duckdb_driver_open(brume_engine *engine, const brume_source *sources,
                                        size_t count, brume_error *error)
 {
+    BRUME_TRY(brume_libduckdb_load(error));
     engine_state *state = calloc(1, sizeof *state);
     if (!state)
         return brume_no_memory(error, NULL);

@@ -181,7 +181,8 @@ static brume_status make_room(thread_state *thread, const table_scan *scan, brum
 
 /* ---- rows ---- */
 
-/* A text that DuckDB cannot hold is NULL. */
+/* A text that is longer than texts may be is NULL: no expression sees it
+ * (query/print/print_cast.c). */
 static void put_texts(duckdb_vector vector, const brume_text *texts, uint64_t *valid, size_t count)
 {
     duckdb_string_t *strings = duckdb_vector_get_data(vector);
@@ -190,15 +191,17 @@ static void put_texts(duckdb_vector vector, const brume_text *texts, uint64_t *v
         memset(&strings[i], 0, sizeof strings[i]); /* what is NULL points nowhere */
         if (!(valid[i / 64] >> (i % 64) & 1))
             continue;
+        if (length > BRUME_TEXT_BYTES_MOST) {
+            valid[i / 64] &= ~((uint64_t)1 << (i % 64));
+            continue;
+        }
         strings[i].value.inlined.length = (uint32_t)length;
         if (length <= sizeof strings->value.inlined.inlined) {
             memcpy(strings[i].value.inlined.inlined, texts[i].data, length);
-        } else if (length <= UINT32_MAX) {
+        } else {
             memcpy(strings[i].value.pointer.prefix, texts[i].data,
                    sizeof strings->value.pointer.prefix);
             strings[i].value.pointer.ptr = (char *)texts[i].data;
-        } else {
-            valid[i / 64] &= ~((uint64_t)1 << (i % 64));
         }
     }
 }

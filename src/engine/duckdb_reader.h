@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include <duckdb.h>
+#include "engine/libduckdb.h"
 
 #include "reader/rows.h"
 

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "engine/driver.h"
@@ -189,12 +190,36 @@ static bool read_sum(duckdb_result result, uint64_t *sum)
     return there;
 }
 
+/* Work until the query is done, and sleep where only other threads have work left: DuckDB by itself
+ * would ask for some without a pause. An error shows when the result is fetched. */
+static void work(duckdb_pending_result pending)
+{
+    const struct timespec moment = {.tv_nsec = 50000};
+    duckdb_pending_state state;
+    while (!duckdb_pending_execution_is_finished(state = duckdb_pending_execute_task(pending)))
+        if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE)
+            nanosleep(&moment, NULL);
+}
+
+static bool run(duckdb_prepared_statement statement, uint64_t *sum)
+{
+    duckdb_pending_result pending = NULL;
+    duckdb_result result = {0};
+    bool good = duckdb_pending_prepared(statement, &pending) == DuckDBSuccess;
+    if (good) {
+        work(pending);
+        good = duckdb_execute_pending(pending, &result) == DuckDBSuccess && read_sum(result, sum);
+        duckdb_destroy_result(&result);
+    }
+    duckdb_destroy_pending(&pending);
+    return good;
+}
+
 static brume_status execute(brume_duckdb_scan *scan, duckdb_connection connection, const char *sql,
                             bool *broken, brume_error *error)
 {
     duckdb_extracted_statements statements;
     duckdb_prepared_statement statement = NULL;
-    duckdb_result result;
     uint64_t sum = 0;
     idx_t count = duckdb_extract_statements(connection, sql, &statements);
     bool prepared = count == 1 && duckdb_prepare_extracted_statement(connection, statements, 0,
@@ -202,13 +227,7 @@ static brume_status execute(brume_duckdb_scan *scan, duckdb_connection connectio
     bool other = count != 1 || (prepared && duckdb_prepared_statement_type(statement) !=
                                                 DUCKDB_STATEMENT_TYPE_SELECT);
     duckdb_destroy_extracted(&statements);
-    if (prepared && !other) {
-        *broken = duckdb_execute_prepared(statement, &result) != DuckDBSuccess ||
-                  !read_sum(result, &sum);
-        duckdb_destroy_result(&result);
-    } else {
-        *broken = !other;
-    }
+    *broken = !other && !(prepared && run(statement, &sum));
     duckdb_destroy_prepare(&statement);
     if (other)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "only a single SELECT may run");

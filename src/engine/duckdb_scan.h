@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-#include <duckdb.h>
+#include "engine/libduckdb.h"
 
 #include "engine/engine.h"
 

@@ -113,11 +113,11 @@ brume_status brume_duckdb_hold_source(duckdb_connection connection, size_t index
     if (number) {
         memset(number, 'n', longest + 1);
         number[longest + 1] = 0;
-        sql = brume_engine_format("CREATE TABLE main.held_%zu AS SELECT *, "
+        sql = brume_engine_format("CREATE TABLE held.main.held_%zu AS SELECT *, "
                                   "(row_number() OVER () - 1)::BIGINT AS \"%s\" FROM "
                                   "main.source_%zu",
                                   index, number, index);
-        name = brume_engine_format("\"memory\".\"main\".\"held_%zu\"", index);
+        name = brume_engine_format("\"held\".\"main\".\"held_%zu\"", index);
     }
     if (!sql || !name) {
         free(number);
@@ -125,7 +125,8 @@ brume_status brume_duckdb_hold_source(duckdb_connection connection, size_t index
         free(name);
         return brume_no_memory(error, NULL);
     }
-    *made = brume_duckdb_run(connection, sql);
+    *made = brume_duckdb_run(connection, "ATTACH IF NOT EXISTS ':memory:' AS held (COMPRESS)") &&
+            brume_duckdb_run(connection, sql) && brume_duckdb_run(connection, "CHECKPOINT held");
     free(sql);
     if (!*made) {
         free(number);

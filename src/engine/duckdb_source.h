@@ -2,7 +2,7 @@
 #ifndef BRUME_ENGINE_DUCKDB_SOURCE_H
 #define BRUME_ENGINE_DUCKDB_SOURCE_H
 
-#include <duckdb.h>
+#include "engine/libduckdb.h"
 
 #include "engine/duckdb_reader.h"
 #include "engine/files.h"

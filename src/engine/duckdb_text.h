@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include <duckdb.h>
+#include "engine/libduckdb.h"
 
 /* Make them known to the connection's database. Pattern and form must be the same in every row. */
 bool brume_duckdb_text_register(duckdb_connection connection);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <duckdb.h>
+#include "engine/libduckdb.h"
 
 #include "base/error.h"
 
@@ -41,6 +41,7 @@ static void write_copy(FILE *out, const char *csv, const char *const *names,
 
 static brume_status run(const char *sql, brume_error *error)
 {
+    BRUME_TRY(brume_libduckdb_load(error));
     duckdb_database database = NULL;
     duckdb_connection connection = NULL;
     duckdb_result result = {0};

@@ -1,5 +1,4 @@
-/* The columns of CSV and JSON files: see the header. Nothing here looks at a row, but that at
- * registration a JSON file that is one array is refused. */
+/* The columns of CSV and JSON files: see the header. Nothing here looks at a row. */
 #include "engine/text_source.h"
 
 #include <stdio.h>
@@ -102,17 +101,6 @@ static brume_status take_declared(const brume_source *source, bool json, brume_d
     return BRUME_OK;
 }
 
-/* No record of an array is a line: every query would read NULLs. */
-static brume_status refuse_arrays(const brume_files *files, brume_error *error)
-{
-    for (size_t i = 0; i < files->count; i++) {
-        brume_text_file file;
-        BRUME_TRY(brume_text_file_look(files->paths[i], files->location, &file, error));
-        BRUME_TRY(brume_refuse_array(&file, error));
-    }
-    return BRUME_OK;
-}
-
 static brume_status find_columns(const brume_source *source, const brume_files *files,
                                  const brume_text_format *format, brume_duckdb_table *table,
                                  brume_error *error)
@@ -123,8 +111,6 @@ static brume_status find_columns(const brume_source *source, const brume_files *
     if (source->columns)
         return BRUME_OK;
     BRUME_TRY(check_declared(source, error));
-    if (json)
-        BRUME_TRY(refuse_arrays(files, error));
     return json || !format->header ? take_declared(source, json, table, error)
                                    : take_header(source, files, format, table, error);
 }

@@ -86,11 +86,18 @@ typedef struct brume_registration {
 } brume_registration;
 
 /* Register a dataset. BRUME_EPOLICY if the name or the source is registered already, or if it
- * shares data with a registered one, by its marks (mark.h says when): with one text whatever the
- * reason, and recorded in the journal, where the name that was asked for is all that it says. */
+ * shares data with a registered one, or its public tables with its others, by its marks (mark.h
+ * says when): with one text whatever the reason, and recorded in the journal, where the name that
+ * was asked for is all that it says. */
 BRUME_MUST_USE brume_status brume_ledger_register(brume_ledger *ledger,
                                                   const brume_registration *registration,
                                                   brume_error *error);
+
+/* Do protected and public tables of one policy share data (mark.h)? Of `tables` the marks are read.
+ * BRUME_EPOLICY with the text of a registration that is refused. */
+BRUME_MUST_USE brume_status brume_ledger_check_tables(brume_ledger *ledger,
+                                                      const brume_registration *tables,
+                                                      brume_error *error);
 
 /* ---- amendments ----
  *

@@ -94,28 +94,37 @@ static const char shared_by_will[] =
     "theirs.mark WHERE mine.dataset = ?1 AND theirs.dataset = ?2 AND NOT EXISTS (SELECT 1 FROM "
     "mark open WHERE open.mark = 'public ' || mine.mark)";
 
-/* Does the mark of `dataset` conflict with that of `other`, which has it too? */
-static brume_status conflicts_with(brume_ledger *ledger, const char *dataset, bool is_public,
-                                   const char *other, bool *conflicts, brume_error *error)
+/* Who has a mark: a registered dataset, or a new one. */
+typedef struct marked {
+    const char *dataset; /* NULL: a new one */
+    bool is_public;
+    bool insists; /* the owner lets it share a source with other protected ones */
+} marked;
+
+/* Does its mark conflict with that of `other`, which has it too? */
+static brume_status conflicts_with(brume_ledger *ledger, const marked *new, const char *other,
+                                   bool *conflicts, brume_error *error)
 {
-    bool other_public = false, shared = false;
+    bool is_public = new->is_public, other_public = false, shared = new->insists;
     BRUME_TRY(brume_dataset_is_public(ledger, other, &other_public, error));
-    if (dataset && !is_public && !other_public)
-        BRUME_TRY(finds(ledger, shared_by_will, dataset, other, &shared, error));
+    if (new->dataset && !is_public && !other_public)
+        BRUME_TRY(finds(ledger, shared_by_will, new->dataset, other, &shared, error));
+    shared = shared && !is_public && !other_public;
     *conflicts = !(is_public && other_public) && !shared;
     return BRUME_OK;
 }
 
-/* One mark against all datasets but `dataset` (NULL: a new one). */
-static brume_status mark_conflicts(brume_ledger *ledger, const char *dataset, bool is_public,
-                                   const char *hash, bool own, bool *conflicts, brume_error *error)
+/* One mark against all other datasets. */
+static brume_status mark_conflicts(brume_ledger *ledger, const marked *new, const char *hash,
+                                   bool own, bool *conflicts, brume_error *error)
 {
     bool open = false, row = true;
-    const char *name = dataset ? dataset : "";
+    const char *name = new->dataset ? new->dataset : "";
     BRUME_TRY(finds(ledger, "SELECT 1 FROM mark WHERE mark = 'public ' || ?2 AND dataset <> ?1",
                     name, hash, &open, error));
-    if (open && (is_public || !own))
+    if (open && (new->is_public || !own))
         return BRUME_OK;
+    *conflicts = open && new->insists; /* rule 3, also against a public table of a dataset */
     sqlite3_stmt *statement = NULL;
     BRUME_TRY(brume_store_prepare(ledger, &statement, error,
                                   "SELECT dataset FROM mark WHERE mark = ?2 AND dataset <> ?1",
@@ -124,8 +133,7 @@ static brume_status mark_conflicts(brume_ledger *ledger, const char *dataset, bo
     while (status == BRUME_OK && row && !*conflicts) {
         status = brume_store_step(ledger, statement, &row, error);
         if (status == BRUME_OK && row)
-            status = conflicts_with(ledger, dataset, is_public, brume_store_text(statement, 0),
-                                    conflicts, error);
+            status = conflicts_with(ledger, new, brume_store_text(statement, 0), conflicts, error);
     }
     sqlite3_finalize(statement);
     return status;
@@ -155,7 +163,7 @@ static brume_status glob_matches(const char *sources, const brume_mark_list *mar
 }
 
 /* Registered globs that match one of the paths. */
-static brume_status glob_conflicts(brume_ledger *ledger, bool is_public,
+static brume_status glob_conflicts(brume_ledger *ledger, const marked *new,
                                    const brume_mark_list *marks, bool *conflicts,
                                    brume_error *error)
 {
@@ -172,21 +180,20 @@ static brume_status glob_conflicts(brume_ledger *ledger, bool is_public,
         if (status == BRUME_OK && row)
             status = glob_matches(brume_store_text(statement, 1), marks, &matches, error);
         if (status == BRUME_OK && matches)
-            status = conflicts_with(ledger, NULL, is_public, brume_store_text(statement, 0),
-                                    conflicts, error);
+            status = conflicts_with(ledger, new, brume_store_text(statement, 0), conflicts, error);
     }
     sqlite3_finalize(statement);
     return status;
 }
 
-static brume_status any_conflicts(brume_ledger *ledger, bool is_public,
+static brume_status any_conflicts(brume_ledger *ledger, const marked *new,
                                   const brume_mark_list *marks, bool *conflicts, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
     bool found = false;
     for (size_t i = 0; i < marks->count && !found; i++) {
         BRUME_TRY(hash_mark(ledger, marks->texts[i], hash, error));
-        BRUME_TRY(mark_conflicts(ledger, NULL, is_public, hash, is_own(marks, i), &found, error));
+        BRUME_TRY(mark_conflicts(ledger, new, hash, is_own(marks, i), &found, error));
     }
     *conflicts = found;
     return BRUME_OK;
@@ -195,31 +202,117 @@ static brume_status any_conflicts(brume_ledger *ledger, bool is_public,
 brume_status brume_mark_is_protected(brume_ledger *ledger, const brume_mark_list *marks,
                                      bool *conflicts, brume_error *error)
 {
-    return any_conflicts(ledger, true, marks, conflicts, error);
+    const marked public = {.is_public = true};
+    return any_conflicts(ledger, &public, marks, conflicts, error);
 }
 
-brume_status brume_mark_conflicts(brume_ledger *ledger, bool is_public,
+brume_status brume_mark_conflicts(brume_ledger *ledger, bool is_public, bool insists,
                                   const brume_mark_list *marks, bool *conflicts, brume_error *error)
 {
     bool found = false;
-    BRUME_TRY(any_conflicts(ledger, is_public, marks, &found, error));
+    const marked new = {NULL, is_public, insists && !is_public};
+    BRUME_TRY(any_conflicts(ledger, &new, marks, &found, error));
     if (!found)
-        BRUME_TRY(glob_conflicts(ledger, is_public, marks, &found, error));
+        BRUME_TRY(glob_conflicts(ledger, &new, marks, &found, error));
     *conflicts = found;
     return BRUME_OK;
 }
+
+/* ---- tables that are registered together ---- */
+
+/* Whose mark it is: of a table that it is a part of, its own, or of a table that a view reads. */
+enum { WHOLE = 1, OWN = 2, READ = 4 };
+
+static unsigned class_of(const brume_mark_list *marks, size_t index)
+{
+    return index < marks->whole_count ? WHOLE : is_own(marks, index) ? OWN : READ;
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* As what the marks have this text: a set of classes. `sorted` points into marks->texts. */
+static unsigned classes_of(const char *text, const brume_mark_list *marks,
+                           const char *const *const *sorted)
+{
+    unsigned classes = 0;
+    size_t low = 0, high = marks->count;
+    while (low < high) { /* the first that is not below the text */
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(*sorted[middle], text) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < marks->count && strcmp(*sorted[low], text) == 0; low++)
+        classes |= class_of(marks, (size_t)(sorted[low] - marks->texts));
+    return classes;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    return compare_texts(*(const char *const *const *)left, *(const char *const *const *)right);
+}
+
+/* One mark of a protected table, which public tables have in these ways. */
+static brume_status table_conflicts(brume_ledger *ledger, const char *text, unsigned mine,
+                                    unsigned theirs, bool *conflicts, brume_error *error)
+{
+    char hash[BRUME_DIGEST_TEXT];
+    bool open = (theirs & OWN) != 0;
+    if (mine == OWN) /* a table, a part of it, or a view of it would be public */
+        *conflicts = theirs != 0;
+    else if (mine == WHOLE) /* it would be a part of what is public */
+        *conflicts = (theirs & (OWN | READ)) != 0;
+    else if (theirs != 0 && !open) { /* both read it, and it may be public already */
+        BRUME_TRY(hash_mark(ledger, text, hash, error));
+        BRUME_TRY(finds(ledger, "SELECT 1 FROM mark WHERE mark = 'public ' || ?2 AND dataset <> ?1",
+                        "", hash, &open, error));
+        *conflicts = !open;
+    }
+    return BRUME_OK;
+}
+
+brume_status brume_mark_tables_conflict(brume_ledger *ledger,
+                                        const brume_mark_list *protected_marks,
+                                        const brume_mark_list *public_marks, bool *conflicts,
+                                        brume_error *error)
+{
+    bool found = false;
+    const char *const **sorted = calloc(public_marks->count + 1, sizeof *sorted);
+    if (!sorted)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    for (size_t i = 0; i < public_marks->count; i++)
+        sorted[i] = &public_marks->texts[i];
+    qsort(sorted, public_marks->count, sizeof *sorted, compare_places);
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && !found && i < protected_marks->count; i++) {
+        const char *text = protected_marks->texts[i];
+        status = table_conflicts(ledger, text, class_of(protected_marks, i),
+                                 classes_of(text, public_marks, sorted), &found, error);
+    }
+    free(sorted);
+    if (status == BRUME_OK)
+        *conflicts = found;
+    return status;
+}
+
+/* ---- what is read ---- */
 
 brume_status brume_mark_see(brume_ledger *ledger, const char *dataset, bool is_public,
                             const brume_mark_list *marks, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
+    const marked known = {dataset, is_public, false};
     for (size_t i = 0; i < marks->count; i++) {
         bool mine = false, conflicts = false, own = is_own(marks, i);
         BRUME_TRY(hash_mark(ledger, marks->texts[i], hash, error));
         BRUME_TRY(finds(ledger, "SELECT 1 FROM mark WHERE dataset = ?1 AND mark = ?2", dataset,
                         hash, &mine, error));
         if (!mine)
-            BRUME_TRY(mark_conflicts(ledger, dataset, is_public, hash, own, &conflicts, error));
+            BRUME_TRY(mark_conflicts(ledger, &known, hash, own, &conflicts, error));
         if (conflicts)
             return brume_fail(error, BRUME_EPOLICY, "its owner takes it out of one of the two",
                               "the source of '%s' now has data of another dataset", dataset);

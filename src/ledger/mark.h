@@ -15,7 +15,9 @@
  *      view of a protected table would give it away;
  *   3. if one is protected and an own mark of it is public: it would be no secret.
  *
- * So a protected view may read public tables that were registered as such before it. */
+ * So a protected view may read public tables that were registered as such before it, or with it.
+ * The owner may insist on a second budget for the same people, which waives rule 1 and no other.
+ * The tables of one dataset share a budget, so that rules 2 and 3 alone hold between them. */
 #ifndef BRUME_LEDGER_MARK_H
 #define BRUME_LEDGER_MARK_H
 
@@ -24,6 +26,7 @@
 typedef struct brume_mark_list {
     const char *const *texts;
     size_t count, read_count; /* the last `read_count` are of tables that a view reads */
+    size_t whole_count;       /* the first so many are of tables that it is a part of */
 } brume_mark_list;
 
 /* Draw the key of the marks, once. */
@@ -35,10 +38,17 @@ BRUME_MUST_USE brume_status brume_mark_add(brume_ledger *ledger, const char *dat
                                            brume_error *error);
 
 /* Does a new source with these marks conflict with a registered one, also with a glob that matches
- * a file of these paths? */
-BRUME_MUST_USE brume_status brume_mark_conflicts(brume_ledger *ledger, bool is_public,
+ * a file of these paths? `insists`: rule 1 is waived. */
+BRUME_MUST_USE brume_status brume_mark_conflicts(brume_ledger *ledger, bool is_public, bool insists,
                                                  const brume_mark_list *marks, bool *conflicts,
                                                  brume_error *error);
+
+/* Do protected and public tables that are registered together conflict? Two parts of one table do
+ * not. */
+BRUME_MUST_USE brume_status brume_mark_tables_conflict(brume_ledger *ledger,
+                                                       const brume_mark_list *protected_marks,
+                                                       const brume_mark_list *public_marks,
+                                                       bool *conflicts, brume_error *error);
 
 /* Does a public source that is registered have a mark that conflicts with a protected dataset?
  * Reads only, and looks at no glob. */

@@ -16,14 +16,35 @@ static bool is_public(const brume_registration *new)
 static brume_mark_list marks_of(const brume_registration *new)
 {
     size_t wholes = new->whole_mark_count;
-    return (brume_mark_list){new->marks + wholes, new->mark_count - wholes, new->read_mark_count};
+    return (brume_mark_list){new->marks + wholes, new->mark_count - wholes, new->read_mark_count,
+                             0};
 }
 
-static brume_mark_list public_marks_of(const brume_registration *new, bool wholes)
+static brume_mark_list public_marks_of(const brume_registration *new)
 {
-    size_t first = wholes ? 0 : new->public_whole_mark_count;
+    size_t first = new->public_whole_mark_count;
     return (brume_mark_list){new->public_marks ? new->public_marks + first : NULL,
-                             new->public_mark_count - first, new->public_read_mark_count};
+                             new->public_mark_count - first, new->public_read_mark_count, 0};
+}
+
+/* With the marks of the tables that it is a part of. */
+static brume_mark_list all_marks_of(const brume_registration *new)
+{
+    return (brume_mark_list){new->marks, new->mark_count, new->read_mark_count,
+                             new->whole_mark_count};
+}
+
+static brume_mark_list all_public_marks_of(const brume_registration *new)
+{
+    return (brume_mark_list){new->public_marks, new->public_mark_count, new->public_read_mark_count,
+                             new->public_whole_mark_count};
+}
+
+static brume_status tables_conflict(brume_ledger *ledger, const brume_registration *new,
+                                    bool *conflicts, brume_error *error)
+{
+    brume_mark_list marks = all_marks_of(new), public_marks = all_public_marks_of(new);
+    return brume_mark_tables_conflict(ledger, &marks, &public_marks, conflicts, error);
 }
 
 /* The budget of a public source is nobody's: the owner's word for a second one makes nothing
@@ -38,13 +59,24 @@ static brume_status is_known(brume_ledger *ledger, const brume_registration *new
                                   new->name, insists ? "" : new->source));
     brume_status status = brume_store_step(ledger, statement, known, error);
     sqlite3_finalize(statement);
-    brume_mark_list marks = {new->marks, new->mark_count, new->read_mark_count};
-    if (status == BRUME_OK && !*known && !insists)
-        status = brume_mark_conflicts(ledger, is_public(new), &marks, known, error);
-    marks = public_marks_of(new, true);
+    brume_mark_list marks = all_marks_of(new);
     if (status == BRUME_OK && !*known)
-        status = brume_mark_conflicts(ledger, true, &marks, known, error);
+        status = brume_mark_conflicts(ledger, is_public(new), insists, &marks, known, error);
+    marks = all_public_marks_of(new);
+    if (status == BRUME_OK && !*known)
+        status = brume_mark_conflicts(ledger, true, false, &marks, known, error);
+    if (status == BRUME_OK && !*known)
+        status = tables_conflict(ledger, new, known, error);
     return status;
+}
+
+/* One text whatever the reason. */
+static brume_status refusal(brume_error *error)
+{
+    return brume_fail(error, BRUME_EPOLICY,
+                      "choose another name or source; a second budget for the same people adds to "
+                      "the first: --new-budget if you mean it",
+                      "the name or the source is registered already");
 }
 
 static brume_status refuse(brume_ledger *ledger, const brume_registration *new, brume_error *error)
@@ -52,10 +84,15 @@ static brume_status refuse(brume_ledger *ledger, const brume_registration *new, 
     BRUME_TRY(
         brume_journal_append(ledger, "refuse", json_pack("{s:s}", "dataset", new->name), error));
     BRUME_TRY(brume_store_commit(ledger, error));
-    return brume_fail(error, BRUME_EPOLICY,
-                      "choose another name or source; a second budget for the same people adds to "
-                      "the first: --new-budget if you mean it",
-                      "the name or the source is registered already");
+    return refusal(error);
+}
+
+brume_status brume_ledger_check_tables(brume_ledger *ledger, const brume_registration *tables,
+                                       brume_error *error)
+{
+    bool conflict = false;
+    BRUME_TRY(tables_conflict(ledger, tables, &conflict, error));
+    return conflict ? refusal(error) : BRUME_OK;
 }
 
 static brume_status write_registration(brume_ledger *ledger, const brume_registration *new,
@@ -68,7 +105,7 @@ static brume_status write_registration(brume_ledger *ledger, const brume_registr
     }
     brume_mark_list marks = marks_of(new);
     BRUME_TRY(brume_mark_add(ledger, new->name, is_public(new), &marks, error));
-    marks = public_marks_of(new, false);
+    marks = public_marks_of(new);
     BRUME_TRY(brume_mark_add(ledger, new->name, true, &marks, error));
     char filter[BRUME_FILTER_TEXT];
     uint64_t id = 0;

@@ -48,7 +48,7 @@ static brume_status check_cap(const brume_dataset *dataset, const brume_charge *
 static brume_status see_marks(brume_ledger *ledger, const brume_ledger_charge *charge,
                               bool is_public, brume_error *error)
 {
-    brume_mark_list marks = {charge->marks, charge->mark_count, charge->read_mark_count};
+    brume_mark_list marks = {charge->marks, charge->mark_count, charge->read_mark_count, 0};
     return brume_mark_see(ledger, charge->dataset, is_public, &marks, error);
 }
 
@@ -152,7 +152,7 @@ brume_status brume_ledger_look_public(brume_ledger *ledger, const brume_ledger_c
                                       brume_error *error)
 {
     bool conflicts = false;
-    brume_mark_list marks = {table->marks, table->mark_count, table->read_mark_count};
+    brume_mark_list marks = {table->marks, table->mark_count, table->read_mark_count, 0};
     if (ledger->schema < 3) /* no public marks yet: those of a reservation are checked */
         return BRUME_OK;
     BRUME_TRY(brume_mark_is_protected(ledger, &marks, &conflicts, error));

@@ -109,7 +109,7 @@ brume_status brume_schema_create(brume_ledger *ledger, brume_error *error)
 static brume_status mark_path(brume_ledger *ledger, const char *dataset, const char *path,
                               brume_error *error)
 {
-    const brume_mark_list marks = {&path, 1, 0};
+    const brume_mark_list marks = {&path, 1, 0, 0};
     return brume_mark_add(ledger, dataset, false, &marks, error);
 }
 

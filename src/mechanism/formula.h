@@ -8,7 +8,7 @@
 
 #include <brume/account/cost.h>
 
-#include "accountant/renyi/known_curves.h"
+#include "accountant/renyi/renyi.h"
 #include "number/rounding.h"
 
 /* rho of Gaussian noise: >= sensitivity^2/(2 sigma^2); and for a squared change, >= square/(2

@@ -1,4 +1,4 @@
-/* A trial of a mechanism: two neighbouring inputs that are as bad for it as is known, and the
+/* A trial of a mechanism: pairs of neighbouring inputs that are as bad for it as is known, and the
  * mechanism run on them. It is what an auditor reads from a card; a card without one cannot be
  * audited.
  *
@@ -31,12 +31,20 @@ typedef struct brume_trial {
     const char *outcome;    /* what an outcome is, in words */
     double step;            /* outcomes are this many times their integer: 1, or a grid's step */
     bool slow;              /* each draw prepares its noise anew: take fewer */
+    bool hides;             /* "nothing is shown" is an outcome: BRUME_TRIAL_HIDDEN */
 
-    /* What is computed once for an event: `prepare` fills state_size bytes, which are zero before
-     * and need not be freed. NULL: nothing. BRUME_EUNSUPPORTED: the parameters are beyond what can
-     * be audited. */
+    /* How many pairs of inputs there are to try; 0 is 1. Each attacks something else: the noise, a
+     * threshold's delta. */
+    size_t pairs;
+
+    /* What is computed once for an event and a pair: `prepare` fills state_size bytes, which are
+     * zero before and need not be freed. NULL: nothing, there is one pair. BRUME_EUNSUPPORTED: the
+     * parameters are beyond what can be audited. */
     size_t state_size;
-    brume_status (*prepare)(const brume_event *event, void *state, brume_error *error);
+    brume_status (*prepare)(const brume_event *event, size_t pair, void *state, brume_error *error);
+
+    /* The pair in words, where there are several; NULL: `neighbours` is all there is to say. */
+    const char *(*describe)(const brume_event *event, const void *state);
 
     /* n outcomes of one release each, on the first input or the second. */
     brume_status (*draw)(const brume_event *event, const void *state, bool second, brume_bits *bits,
@@ -45,7 +53,8 @@ typedef struct brume_trial {
     /* An enclosure of the probability of one outcome of one release, and the outcomes that matter:
      * from *least to *most, and BRUME_TRIAL_HIDDEN where the mechanism may show nothing. Their
      * masses on either input add up to 1 - 1e-12 at least. Both are NULL where the law has no
-     * closed form. */
+     * closed form; where only some pairs have one, has_law says so. */
+    bool (*has_law)(const brume_event *event, const void *state);
     brume_status (*mass)(const brume_event *event, const void *state, bool second, int64_t outcome,
                          brume_interval *mass, brume_error *error);
     void (*support)(const brume_event *event, const void *state, int64_t *least, int64_t *most);

@@ -209,7 +209,6 @@ static brume_status see_fields(void *context, const char *line, size_t length, b
 brume_status brume_guess_fields(const brume_text_file *file, char ***names, size_t *count,
                                 brume_error *error)
 {
-    BRUME_TRY(brume_refuse_array(file, error));
     fields all = {json_object(), NULL, 0};
     brume_status status = all.seen ? each_line(file, see_fields, &all, error)
                                    : brume_no_memory(error, NULL);

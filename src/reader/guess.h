@@ -1,7 +1,7 @@
 /* An owner's look at a text file: how its lines may be meant, and which fields JSON lines have.
  *
  * Everything here is read off rows. It is for `brume inspect`, which says so; nothing else may use
- * it, but that a registration refuses arrays. */
+ * it. */
 #ifndef BRUME_READER_GUESS_H
 #define BRUME_READER_GUESS_H
 
@@ -19,11 +19,12 @@ BRUME_MUST_USE brume_status brume_guess_format(const brume_text_file *file, bool
                                                size_t *columns, brume_error *error);
 
 /* The names of fields that have a text, a number or a boolean on some line, in the order in which
- * they come; the caller frees each and the list. EUNSUPPORTED if the file is one array. */
+ * they come; the caller frees each and the list. */
 BRUME_MUST_USE brume_status brume_guess_fields(const brume_text_file *file, char ***names,
                                                size_t *count, brume_error *error);
 
-/* EUNSUPPORTED if the file begins with '[': one array, of which no record is a line. */
+/* EUNSUPPORTED if the file begins with '[': one array, of which no record is a line, so that every
+ * query would read NULLs. One row decides it, hence `inspect` says it and no other command. */
 BRUME_MUST_USE brume_status brume_refuse_array(const brume_text_file *file, brume_error *error);
 
 /* ---- which type fits all values ---- */

@@ -181,18 +181,62 @@ static brume_status read_other(brume_line *line, size_t column, uint8_t *allowed
     return brume_line_step(line, error);
 }
 
+/* After `between`: V and W, both included. Of bins the upper end would cut one. */
+static brume_status read_between(brume_line *line, size_t column, uint8_t *allowed,
+                                 brume_error *error)
+{
+    uint32_t from = 0, to = 0;
+    if (brume_schema_has_bins(line->schema, column))
+        return brume_fail(error, BRUME_EARGUMENT, "write NAME >= LO and NAME < HI",
+                          "line %zu, column %zu: 'between' includes its upper end, which '%s', cut "
+                          "into bins, cannot",
+                          line->next.line, line->next.place,
+                          brume_schema_name(line->schema, column));
+    BRUME_TRY(brume_line_step(line, error)); /* over between */
+    BRUME_TRY(read_label(line, column, &from, error));
+    if (!brume_token_is(&line->next, "and"))
+        return brume_line_expected(line, "'and'", error);
+    BRUME_TRY(brume_line_step(line, error));
+    BRUME_TRY(read_label(line, column, &to, error));
+    allow(allowed, from, to + 1);
+    return BRUME_OK;
+}
+
+/* < <= > >= and what is compared with: below or above a place, which is included or not. */
+static brume_status read_order(brume_line *line, size_t column, uint8_t *allowed,
+                               brume_error *error)
+{
+    uint32_t plain = plain_size(line->schema, column), place = 0;
+    bool below = line->next.text[0] == '<', equal = line->next.text[1] == '=';
+    if (brume_schema_has_bins(line->schema, column) && below == equal)
+        return brume_fail(
+            error, BRUME_EARGUMENT, "a bin has its lower end, not its upper one",
+            "line %zu, column %zu: '%s' is cut into bins: compare it with < or >=", line->next.line,
+            line->next.place, brume_schema_name(line->schema, column));
+    BRUME_TRY(brume_line_step(line, error));
+    BRUME_TRY(read_edge(line, column, &place, error));
+    uint32_t cut = place + (below == equal); /* what is allowed begins or ends here */
+    allow(allowed, below ? 0 : cut, below ? cut : plain);
+    return BRUME_OK;
+}
+
+static bool is_order(const brume_token *token)
+{
+    return brume_token_is(token, "<") || brume_token_is(token, "<=") ||
+           brume_token_is(token, ">") || brume_token_is(token, ">=");
+}
+
 /* After the column: which values are meant. */
 static brume_status read_values(brume_line *line, size_t column, uint8_t *allowed,
                                 brume_error *error)
 {
     uint32_t size = brume_schema_size(line->schema, column), place = 0;
-    uint32_t plain = plain_size(line->schema, column);
     bool negated = false;
     if (brume_token_is(&line->next, "not")) {
         negated = true;
         BRUME_TRY(brume_line_step(line, error));
-        if (!brume_token_is(&line->next, "in"))
-            return brume_line_expected(line, "'in'", error);
+        if (!brume_token_is(&line->next, "in") && !brume_token_is(&line->next, "between"))
+            return brume_line_expected(line, "'in' or 'between'", error);
     }
     if (brume_token_is(&line->next, "in")) {
         BRUME_TRY(brume_line_step(line, error));
@@ -200,30 +244,27 @@ static brume_status read_values(brume_line *line, size_t column, uint8_t *allowe
             BRUME_TRY(read_set(line, column, allowed, error));
         else
             BRUME_TRY(read_range(line, column, allowed, error));
-    } else if (brume_token_is(&line->next, "=") || brume_token_is(&line->next, "!=")) {
-        negated = brume_token_is(&line->next, "!=");
+    } else if (brume_token_is(&line->next, "between")) {
+        BRUME_TRY(read_between(line, column, allowed, error));
+    } else if (brume_token_is(&line->next, "=") || brume_token_is(&line->next, "!=") ||
+               brume_token_is(&line->next, "<>")) {
+        negated = !brume_token_is(&line->next, "=");
         BRUME_TRY(brume_line_step(line, error));
         BRUME_TRY(read_label(line, column, &place, error));
         allowed[place] = 1;
-    } else if (brume_token_is(&line->next, "<")) {
-        BRUME_TRY(brume_line_step(line, error));
-        BRUME_TRY(read_edge(line, column, &place, error));
-        allow(allowed, 0, place);
-    } else if (brume_token_is(&line->next, ">=")) {
-        BRUME_TRY(brume_line_step(line, error));
-        BRUME_TRY(read_edge(line, column, &place, error));
-        allow(allowed, place, plain);
+    } else if (is_order(&line->next)) {
+        BRUME_TRY(read_order(line, column, allowed, error));
     } else if (brume_token_is(&line->next, "is")) {
         BRUME_TRY(read_other(line, column, allowed, error));
     } else {
-        return brume_line_expected(line, "=, !=, <, >=, in, not in or is", error);
+        return brume_line_expected(line, "=, <>, <, <=, >, >=, in, between, not in or is", error);
     }
     for (uint32_t v = 0; negated && v < size; v++)
         allowed[v] = !allowed[v];
     return BRUME_OK;
 }
 
-static brume_status read_comparison(brume_line *line, brume_box *box, brume_error *error)
+brume_status brume_line_comparison(brume_line *line, brume_box *box, brume_error *error)
 {
     size_t column;
     BRUME_TRY(brume_line_column(line, &column, error));
@@ -240,14 +281,4 @@ static brume_status read_comparison(brume_line *line, brume_box *box, brume_erro
         box->allowed[column][v] &= allowed[v];
     free(allowed);
     return status;
-}
-
-brume_status brume_line_box(brume_line *line, brume_box *box, brume_error *error)
-{
-    for (;;) {
-        BRUME_TRY(read_comparison(line, box, error));
-        if (!brume_token_is(&line->next, "and"))
-            return BRUME_OK;
-        BRUME_TRY(brume_line_step(line, error));
-    }
 }

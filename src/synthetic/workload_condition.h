@@ -30,7 +30,8 @@ typedef struct brume_box {
 
 void brume_box_clear(brume_box *box);
 
-/* Comparisons joined by `and`. On error the box is to be cleared all the same. */
-BRUME_MUST_USE brume_status brume_line_box(brume_line *line, brume_box *box, brume_error *error);
+/* A comparison, after which the box allows less. On error it is to be cleared all the same. */
+BRUME_MUST_USE brume_status brume_line_comparison(brume_line *line, brume_box *box,
+                                                  brume_error *error);
 
 #endif

@@ -14,6 +14,7 @@
 #include "synthetic/workload_condition.h"
 
 #define DENSE_CELLS (UINT64_C(1) << 30)
+enum { MOST_BRACKETS = 16 }; /* within each other: each takes a byte for every cell */
 
 typedef struct reader {
     brume_line line;
@@ -21,6 +22,7 @@ typedef struct reader {
     brume_workload *workload;
     uint64_t dense; /* cells of all dense queries so far */
     size_t boxes;
+    int depth; /* brackets that are open */
     brume_token statement;
 } reader;
 
@@ -167,35 +169,107 @@ static void mark(const brume_universe *universe, const brume_box *box, uint8_t *
     }
 }
 
-/* A condition, boxes joined by `or`. With one box, and where it may stay one, it is left in *box;
+static brume_status make_mask(reader *all, uint8_t **mask, brume_error *error)
+{
+    if (all->universe.cells > DENSE_CELLS)
+        return too_many(all, "cells of one sum or condition that is no box",
+                        (double)all->universe.cells, (double)DENSE_CELLS, error);
+    *mask = calloc(all->universe.cells, 1);
+    return *mask ? BRUME_OK : brume_no_memory(error, "a workload");
+}
+
+static brume_status read_condition(reader *all, brume_box *box, uint8_t **hits, bool keep_box,
+                                   brume_error *error);
+
+/* `not` ..., or a condition in brackets: what is left of *mask, NULL for all cells, after it. */
+static brume_status read_factor(reader *all, uint8_t **mask, brume_error *error)
+{
+    brume_box box = {{NULL}};
+    uint8_t *inner = NULL;
+    bool negated = false;
+    for (; brume_token_is(&all->line.next, "not"); negated = !negated)
+        BRUME_TRY(brume_line_step(&all->line, error));
+    brume_status status = BRUME_OK;
+    if (!brume_token_is(&all->line.next, "(")) {
+        status = brume_line_comparison(&all->line, &box, error);
+        if (status == BRUME_OK && (status = make_mask(all, &inner, error)) == BRUME_OK)
+            mark(&all->universe, &box, inner);
+    } else if (++all->depth > MOST_BRACKETS) {
+        status = brume_line_expected(&all->line, "fewer brackets", error);
+    } else {
+        status = brume_line_step(&all->line, error);
+        if (status == BRUME_OK)
+            status = read_condition(all, &box, &inner, false, error);
+        if (status == BRUME_OK && !brume_token_is(&all->line.next, ")"))
+            status = brume_line_expected(&all->line, "')'", error);
+        if (status == BRUME_OK)
+            status = brume_line_step(&all->line, error);
+        all->depth--;
+    }
+    if (status == BRUME_OK && !inner)
+        status = brume_fail(error, BRUME_EINTERNAL, NULL, "a condition without cells");
+    for (uint64_t i = 0; status == BRUME_OK && i < all->universe.cells; i++)
+        inner[i] = (inner[i] != negated) && (!*mask || (*mask)[i]);
+    brume_box_clear(&box);
+    if (status != BRUME_OK) {
+        free(inner);
+        return status;
+    }
+    free(*mask);
+    *mask = inner;
+    return BRUME_OK;
+}
+
+/* Factors joined by `and`: comparisons make a box, all others a mask (NULL: all cells). */
+static brume_status read_conjunction(reader *all, brume_box *box, uint8_t **mask,
+                                     brume_error *error)
+{
+    for (;;) {
+        if (brume_token_is(&all->line.next, "not") || brume_token_is(&all->line.next, "("))
+            BRUME_TRY(read_factor(all, mask, error));
+        else if (brume_token_is(&all->line.next, "true"))
+            BRUME_TRY(brume_line_step(&all->line, error));
+        else
+            BRUME_TRY(brume_line_comparison(&all->line, box, error));
+        if (!brume_token_is(&all->line.next, "and"))
+            return BRUME_OK;
+        BRUME_TRY(brume_line_step(&all->line, error));
+    }
+}
+
+/* A condition: conjunctions joined by `or`. A single box, where it may stay one, is left in *box;
  * else hits[cell] is made (*hits NULL before). */
 static brume_status read_condition(reader *all, brume_box *box, uint8_t **hits, bool keep_box,
                                    brume_error *error)
 {
-    BRUME_TRY(brume_line_box(&all->line, box, error));
-    if (keep_box && !brume_token_is(&all->line.next, "or"))
-        return BRUME_OK;
-    if (all->universe.cells > DENSE_CELLS)
-        return too_many(all, "cells of one sum or condition with 'or'", (double)all->universe.cells,
-                        (double)DENSE_CELLS, error);
-    if (!(*hits = calloc(all->universe.cells, 1)))
-        return brume_no_memory(error, "a workload");
-    mark(&all->universe, box, *hits);
-    while (brume_token_is(&all->line.next, "or")) {
-        BRUME_TRY(brume_line_step(&all->line, error));
+    for (;;) {
+        uint8_t *mask = NULL, *marked = NULL;
+        brume_status status = read_conjunction(all, box, &mask, error);
+        bool more = brume_token_is(&all->line.next, "or");
+        if (status == BRUME_OK && keep_box && !mask && !more && !*hits)
+            return BRUME_OK;
+        if (status == BRUME_OK)
+            status = make_mask(all, &marked, error);
+        if (status == BRUME_OK && !*hits)
+            status = make_mask(all, hits, error);
+        if (status == BRUME_OK)
+            mark(&all->universe, box, marked);
+        for (uint64_t i = 0; status == BRUME_OK && i < all->universe.cells; i++)
+            (*hits)[i] |= marked[i] && (!mask || mask[i]);
+        free(mask);
+        free(marked);
         brume_box_clear(box);
-        BRUME_TRY(brume_line_box(&all->line, box, error));
-        mark(&all->universe, box, *hits);
+        if (status != BRUME_OK || !more)
+            return status;
+        BRUME_TRY(brume_line_step(&all->line, error)); /* over or */
     }
-    brume_box_clear(box);
-    return BRUME_OK;
 }
 
 static brume_status check_dense(reader *all, brume_error *error)
 {
     all->dense += all->universe.cells;
     if (all->dense > DENSE_CELLS)
-        return too_many(all, "cells of sums and conditions with 'or'", (double)all->dense,
+        return too_many(all, "cells of sums and conditions that are no box", (double)all->dense,
                         (double)DENSE_CELLS, error);
     return BRUME_OK;
 }

@@ -2,6 +2,7 @@
 #include "synthetic/workload_token.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 
@@ -67,7 +68,8 @@ static brume_status read_word(brume_tokens *all, brume_token *token, brume_error
 
 brume_status brume_token_next(brume_tokens *all, brume_token *out, brume_error *error)
 {
-    static const char *const symbols[] = {"..", "!=", ">=", "=", "<", "(", ")", ","};
+    static const char *const symbols[] = {"..", "!=", "<>", ">=", "<=", "=",
+                                          "<",  ">",  "(",  ")",  ","};
     const char *text = all->text;
     while (text[all->at] == ' ' || text[all->at] == '\t' || text[all->at] == '\r')
         all->at++;
@@ -109,5 +111,5 @@ bool brume_token_next_line(brume_tokens *all)
 bool brume_token_is(const brume_token *token, const char *word)
 {
     return (token->kind == BRUME_TOKEN_WORD || token->kind == BRUME_TOKEN_SYMBOL) &&
-           strcmp(token->text, word) == 0;
+           strcasecmp(token->text, word) == 0;
 }

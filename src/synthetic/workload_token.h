@@ -12,7 +12,7 @@ enum { BRUME_TOKEN_BYTES = 256 };
 typedef enum brume_token_kind {
     BRUME_TOKEN_WORD,   /* bare: a keyword, a name or a value */
     BRUME_TOKEN_QUOTED, /* a name or a value */
-    BRUME_TOKEN_SYMBOL, /* = != < >= ( ) , .. */
+    BRUME_TOKEN_SYMBOL, /* = != <> < <= > >= ( ) , .. */
     BRUME_TOKEN_END,    /* of the line */
 } brume_token_kind;
 
@@ -36,7 +36,7 @@ BRUME_MUST_USE brume_status brume_token_next(brume_tokens *all, brume_token *out
 /* Step to the next line; false after the last. */
 bool brume_token_next_line(brume_tokens *all);
 
-/* Is it this keyword or symbol? Quoted texts never are. */
+/* Is it this keyword, in any case, or symbol? Quoted texts never are. */
 bool brume_token_is(const brume_token *token, const char *word);
 
 #endif

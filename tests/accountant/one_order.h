@@ -12,14 +12,14 @@ static inline brume_interval solved(const brume_term *terms, size_t count, doubl
                                     bool added)
 {
     brume_merged merged;
-    brume_answer answer;
+    brume_certified certified;
     brume_error error;
     assert_ok(brume_merge_terms(terms, count, added, &merged, &error));
     assert_false(merged.symmetric);
     assert_true(brume_solve(merged.laws, merged.law_count,
-                            &(brume_asked){.at = epsilon, .width = 1e-10}, &answer));
+                            &(brume_asked){.at = epsilon, .width = 1e-10}, &certified));
     brume_merged_close(&merged);
-    return answer.value;
+    return certified.value;
 }
 
 static inline double next_share(uint64_t *seed)

@@ -12,10 +12,10 @@ static inline brume_interval solved(double rate, double sigma, double count, boo
     brume_law law;
     brume_error error;
     assert_ok(brume_law_open(&loss, count, reversed, &law, &error));
-    brume_answer answer = {.value = {0, 1}};
-    brume_rays_delta(&law, 1, epsilon, 1e-10, 1e-8, &answer, NULL);
+    brume_certified certified = {.value = {0, 1}};
+    brume_rays_delta(&law, 1, epsilon, 1e-10, 1e-8, &certified, NULL);
     brume_law_close(&law);
-    return answer.value;
+    return certified.value;
 }
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "accountant/exact/atom_sum.h"
 #include "accountant/draws.h"
-#include "accountant/exact/few_laplace.h"
 #include "accountant/reference.h"
 #include "accountant/terms.h"
 
@@ -99,9 +98,9 @@ static void both_sides_enclose_exact_sums(void **state)
         brume_atom_sum *sum =
             truth > 1e-60 && truth < 1 ? brume_atom_sum_open(laws, m.count, epsilon, truth) : NULL;
         if (sum) {
-            brume_closed closed = brume_atom_sum_form(sum);
-            double upper = closed.delta(closed.context, epsilon, BRUME_UPPER_SIDE);
-            double lower = closed.delta(closed.context, epsilon, BRUME_LOWER_SIDE);
+            brume_delta_bounds bounds = brume_atom_sum_bounds(sum);
+            double upper = bounds.delta(bounds.context, epsilon, BRUME_UPPER_SIDE);
+            double lower = bounds.delta(bounds.context, epsilon, BRUME_LOWER_SIDE);
             if (!(mpfr_cmp_d(exact, upper) <= 0 && mpfr_cmp_d(exact, lower) >= 0))
                 fail_msg("trial %u: %.17g not in [%.17g, %.17g]", trial, truth, lower, upper);
             checked++;
@@ -180,16 +179,16 @@ static void sums_over_patterns_agree(void **state)
         double epsilon = top * (uniform() * 0.98 - 0.05);
         brume_pattern *pattern = brume_pattern_open(laws, count, epsilon, 1e5);
         assert_non_null(pattern);
-        brume_closed balls = brume_pattern_form(pattern);
+        brume_delta_bounds balls = brume_pattern_bounds(pattern);
         double ball_upper = balls.delta(balls.context, epsilon, BRUME_UPPER_SIDE);
         double ball_lower = balls.delta(balls.context, epsilon, BRUME_LOWER_SIDE);
         brume_pattern_close(pattern);
         brume_atom_sum *sum = ball_lower > 0 ? brume_atom_sum_open(laws, count, epsilon, ball_lower)
                                              : NULL;
         if (sum) {
-            brume_closed closed = brume_atom_sum_form(sum);
-            double upper = closed.delta(closed.context, epsilon, BRUME_UPPER_SIDE);
-            double lower = closed.delta(closed.context, epsilon, BRUME_LOWER_SIDE);
+            brume_delta_bounds bounds = brume_atom_sum_bounds(sum);
+            double upper = bounds.delta(bounds.context, epsilon, BRUME_UPPER_SIDE);
+            double lower = bounds.delta(bounds.context, epsilon, BRUME_LOWER_SIDE);
             double middle = 0.5 * (ball_upper + ball_lower);
             if (!(lower <= middle && middle <= upper))
                 fail_msg("trial %u: [%.17g, %.17g] and balls [%.17g, %.17g]", trial, lower, upper,

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "accountant/check/audit.h"
-#include "accountant/exact/closed_form.h"
+#include "accountant/exact/delta_bounds.h"
 #include "accountant/law/shift_parameters.h"
 #include "accountant/reference.h"
 #include "accountant/solve/solve.h"
@@ -94,16 +94,17 @@ static void joined_laws_are_above_and_below_and_on_one_lattice(void **state)
         for (double epsilon = 0.11; epsilon < 1.7; epsilon += 0.3) {
             brume_pattern *pattern = brume_pattern_open(laws, 3, epsilon, 1e5);
             assert_non_null(pattern);
-            brume_closed closed = brume_pattern_form(pattern);
-            double high = closed.delta(closed.context, epsilon, BRUME_UPPER_SIDE);
-            double low = closed.delta(closed.context, epsilon, BRUME_LOWER_SIDE);
+            brume_delta_bounds bounds = brume_pattern_bounds(pattern);
+            double high = bounds.delta(bounds.context, epsilon, BRUME_UPPER_SIDE);
+            double low = bounds.delta(bounds.context, epsilon, BRUME_LOWER_SIDE);
             brume_pattern_close(pattern);
-            brume_answer answer;
+            brume_certified certified;
             assert_true(
-                brume_solve(laws, 3, &(brume_asked){.at = epsilon, .width = 1e-10}, &answer));
-            assert_string_equal(answer.route, "contour integral folded onto the lattice of losses");
-            assert_true(answer.value.lower <= low && high <= answer.value.upper);
-            assert_true(answer.value.upper - answer.value.lower <= 1e-10 * high);
+                brume_solve(laws, 3, &(brume_asked){.at = epsilon, .width = 1e-10}, &certified));
+            assert_string_equal(certified.route,
+                                "contour integral folded onto the lattice of losses");
+            assert_true(certified.value.lower <= low && high <= certified.value.upper);
+            assert_true(certified.value.upper - certified.value.lower <= 1e-10 * high);
         }
         close_laws(laws, 3);
     }

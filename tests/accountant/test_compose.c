@@ -10,7 +10,7 @@
 #include <brume/account/diagnostics.h>
 
 #include "accountant/solve/solve.h"
-#include "accountant/exact/one_sampled_gaussian.h"
+#include "accountant/exact/one_sampled.h"
 #include "accountant/terms.h"
 
 static brume_composition epsilon_at(const brume_term *terms, size_t count, double delta)
@@ -78,9 +78,9 @@ static void patterns_and_smoothed_lines_agree(void **state)
         double epsilon = epsilons[trial % 4] < top ? epsilons[trial % 4] : top / 2;
         brume_pattern *pattern = brume_pattern_open(laws, count, epsilon, 1e5);
         assert_non_null(pattern);
-        brume_closed closed = brume_pattern_form(pattern);
-        double upper = closed.delta(closed.context, epsilon, BRUME_UPPER_SIDE);
-        double lower = closed.delta(closed.context, epsilon, BRUME_LOWER_SIDE);
+        brume_delta_bounds bounds = brume_pattern_bounds(pattern);
+        double upper = bounds.delta(bounds.context, epsilon, BRUME_UPPER_SIDE);
+        double lower = bounds.delta(bounds.context, epsilon, BRUME_LOWER_SIDE);
         brume_pattern_close(pattern);
         assert_true(lower <= upper && upper - lower <= 1e-11 * upper);
         brume_line line = {.laws = laws, .law_count = count};
@@ -384,9 +384,10 @@ static void lines_contain_the_closed_form_of_one_subsampled_gaussian(void **stat
         brume_error error;
         assert_ok(brume_law_open(&loss, 1, reversed, &law, &error));
         double epsilon = reversed ? -0.4 * log1p(-loss.rate) : 1.5 * loss.rate / loss.a;
-        brume_closed closed = brume_sampled_form(&law);
-        double upper = closed.delta(closed.context, epsilon, BRUME_UPPER_SIDE);
-        double lower = closed.delta(closed.context, epsilon, BRUME_LOWER_SIDE);
+        brume_delta_bounds bounds;
+        assert_true(brume_one_sampled_bounds(&law, &bounds));
+        double upper = bounds.delta(bounds.context, epsilon, BRUME_UPPER_SIDE);
+        double lower = bounds.delta(bounds.context, epsilon, BRUME_LOWER_SIDE);
         brume_line line = {.laws = &law, .law_count = 1};
         brume_line_aim(&line, epsilon);
         line.width = 0.03 / fmax(line.c, 0.5);

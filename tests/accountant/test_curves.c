@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "accountant/solve/curves.h"
-#include "accountant/renyi/known_curves.h"
+#include "accountant/renyi/renyi.h"
 #include "accountant/terms.h"
 
 /* log D(e^x) for x >= 0 by rho alone: the least over c of rho c (c+1) - c x + c log c - (c+1)

@@ -1,11 +1,10 @@
-/* Optimal composition where it is not the textbook's sum, against that sum and against explicit
- * convolutions in MPFR. */
+/* Optimal composition against the textbook's sum and against explicit convolutions in MPFR. */
 #include "check.h"
 
 #include <math.h>
 #include <stdint.h>
 
-#include "accountant/textbook/pure.h"
+#include "optimal_sum.h"
 #include "reference.h"
 
 /* A fixed splitmix64, so that a failure can be repeated. */
@@ -41,18 +40,18 @@ static void long_sums_of_one_epsilon_are_composed_to_the_same_numbers(void **sta
         double epsilon0 = 1e-3 * exp(uniform(&seed) * 7);
         uint64_t count = 600 + (uint64_t)exp(uniform(&seed) * 11);
         brume_pure_step step = {epsilon0, i % 3 ? 0 : 1e-12, count};
-        assert_true(brume_optimal_sum_terms(&step, 1) > 600);
+        assert_true(optimal_sum_terms(&step, 1) > 600);
         double delta = pow(10, -1 - 7 * uniform(&seed)), exact, composed;
-        assert_ok(brume_optimal_sum_epsilon_upper(&step, 1, delta, &exact, &error));
+        assert_ok(optimal_sum_epsilon_upper(&step, 1, delta, &exact, &error));
         assert_ok(brume_optimal_epsilon_upper(&step, 1, delta, &composed, &error));
         /* the sum is searched to 1e-13 of epsilon */
         assert_true(composed >= exact * (1 - 2e-13) && composed <= exact * (1 + 1.1e-8));
         /* it meets the target by the textbook's sum, and a hair less does not */
         brume_interval truth;
-        assert_ok(brume_optimal_sum_delta(&step, 1, composed, &truth, &error));
+        assert_ok(optimal_sum_delta(&step, 1, composed, &truth, &error));
         assert_true(truth.lower <= delta);
         double epsilon = composed * uniform(&seed);
-        assert_ok(brume_optimal_sum_delta(&step, 1, epsilon, &truth, &error));
+        assert_ok(optimal_sum_delta(&step, 1, epsilon, &truth, &error));
         assert_near_truth(&step, 1, epsilon, truth);
     }
 }
@@ -72,10 +71,10 @@ static void long_sums_of_several_epsilons_are_composed_to_the_same_numbers(void 
                                          (uint64_t)(each * (0.6 + 0.6 * uniform(&seed)))};
             most += steps[j].epsilon * (double)steps[j].count;
         }
-        assert_true(brume_optimal_sum_terms(steps, n) > 512);
+        assert_true(optimal_sum_terms(steps, n) > 512);
         double epsilon = most * 0.6 * uniform(&seed);
         brume_interval truth;
-        assert_ok(brume_optimal_sum_delta(steps, n, epsilon, &truth, &error));
+        assert_ok(optimal_sum_delta(steps, n, epsilon, &truth, &error));
         assert_near_truth(steps, n, epsilon, truth);
         if (truth.lower < 1e-12 || truth.upper > 0.9)
             continue;
@@ -85,7 +84,7 @@ static void long_sums_of_several_epsilons_are_composed_to_the_same_numbers(void 
         /* as near as the width of an epsilon allows: by the sum itself, a hair below is too little
          */
         brume_interval below;
-        assert_ok(brume_optimal_sum_delta(steps, n, composed * (1 - 2e-8), &below, &error));
+        assert_ok(optimal_sum_delta(steps, n, composed * (1 - 2e-8), &below, &error));
         assert_true(below.lower > truth.upper * (1 - 1e-12));
     }
 }
@@ -95,7 +94,7 @@ static void long_sums_contain_the_convolution_in_mpfr(void **state)
     (void)state;
     const double step = 0x1p-6;
     const brume_pure_step steps[] = {{3 * step, 0, 40}, {7 * step, 0, 20}, {16 * step, 0, 9}};
-    assert_true(brume_optimal_sum_terms(steps, 3) > 512);
+    assert_true(optimal_sum_terms(steps, 3) > 512);
     reference law = reference_zero(step);
     reference_pure(&law, 3, 40);
     reference_pure(&law, 7, 20);
@@ -124,20 +123,20 @@ static void sums_too_long_for_the_textbook_are_answered_between_their_neighbours
         more[i] = (brume_pure_step){0.12 + i / 3 * 0.03, 0, 1};
     }
     brume_interval middle, low, high;
-    assert_fails(brume_optimal_sum_delta(many, 22, 1, &middle, &error), BRUME_EUNSUPPORTED);
+    assert_fails(optimal_sum_delta(many, 22, 1, &middle, &error), BRUME_EUNSUPPORTED);
     for (double epsilon = 0; epsilon < 4; epsilon += 0.7) {
         assert_ok(brume_optimal_delta(many, 22, epsilon, &middle, &error));
-        assert_ok(brume_optimal_sum_delta(fewer, 22, epsilon, &low, &error));
-        assert_ok(brume_optimal_sum_delta(more, 22, epsilon, &high, &error));
+        assert_ok(optimal_sum_delta(fewer, 22, epsilon, &low, &error));
+        assert_ok(optimal_sum_delta(more, 22, epsilon, &high, &error));
         assert_true(low.lower <= middle.upper && middle.lower <= high.upper);
         assert_true(middle.upper - middle.lower <= 1e-5 * middle.upper);
     }
     const brume_pure_step lopsided[] = {{1.0 / 3, 0, 89460}, {1.0 / 7, 0, 7}};
     double epsilon, least, most;
     assert_ok(brume_optimal_epsilon_upper(lopsided, 2, 1e-6, &epsilon, &error));
-    assert_ok(brume_optimal_sum_epsilon_upper(lopsided, 1, 1e-6, &least, &error));
+    assert_ok(optimal_sum_epsilon_upper(lopsided, 1, 1e-6, &least, &error));
     const brume_pure_step whole = {1.0 / 3, 0, 89467};
-    assert_ok(brume_optimal_sum_epsilon_upper(&whole, 1, 1e-6, &most, &error));
+    assert_ok(optimal_sum_epsilon_upper(&whole, 1, 1e-6, &most, &error));
     assert_true(least < epsilon && epsilon < most);
     /* beyond doubles: refused, or in the interval that moments leave */
     const brume_pure_step countless = {1e-9, 0, (uint64_t)1 << 62};

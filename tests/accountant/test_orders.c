@@ -6,7 +6,7 @@
 
 #include "accountant/solve/merge_terms.h"
 #include "accountant/solve/solve.h"
-#include "accountant/contour/saddle.h"
+#include "accountant/contour/line.h"
 #include "accountant/terms.h"
 
 typedef struct mixture {
@@ -31,15 +31,15 @@ static size_t mixtures(mixture *out)
     return sizeof all / sizeof *all;
 }
 
-static brume_answer solved(const mixture *m, bool reversed)
+static brume_certified solved(const mixture *m, bool reversed)
 {
     brume_merged merged;
-    brume_answer answer;
+    brume_certified certified;
     assert_int_equal(brume_merge_terms(m->terms, m->count, reversed, &merged, NULL), BRUME_OK);
     assert_true(brume_solve(merged.laws, merged.law_count,
-                            &(brume_asked){.at = m->epsilon, .width = 1e-10}, &answer));
+                            &(brume_asked){.at = m->epsilon, .width = 1e-10}, &certified));
     brume_merged_close(&merged);
-    return answer;
+    return certified;
 }
 
 static bool below(const mixture *m, bool reversed, double epsilon, double target)
@@ -58,8 +58,8 @@ static void moments_say_yes_only_where_delta_is_below(void **state)
     size_t count = mixtures(all);
     for (size_t i = 0; i < count; i++)
         for (int order = 0; order < 2; order++) {
-            brume_answer answer = solved(&all[i], order == 1);
-            double lower = answer.value.lower, upper = answer.value.upper;
+            brume_certified certified = solved(&all[i], order == 1);
+            double lower = certified.value.lower, upper = certified.value.upper;
             if (lower > 0)
                 assert_false(below(&all[i], order == 1, all[i].epsilon, lower * (1 - 1e-9)));
             if (upper > 1e-12 && upper < 0.1) /* and no delta hides from them */
@@ -73,7 +73,7 @@ static void the_answer_is_that_of_both_orders(void **state)
     mixture all[16];
     size_t count = mixtures(all), passed = 0;
     for (size_t i = 0; i < count; i++) {
-        brume_answer first = solved(&all[i], false), second = solved(&all[i], true);
+        brume_certified first = solved(&all[i], false), second = solved(&all[i], true);
         brume_composition both;
         assert_int_equal(
             brume_compose_delta(all[i].terms, all[i].count, all[i].epsilon, NULL, &both, NULL),

@@ -67,12 +67,12 @@ static long double with_pure(const draw *d, const double *a, int laplaces, doubl
 static brume_interval by_rays(const brume_term *terms, size_t count, double epsilon)
 {
     brume_merged merged;
-    brume_answer answer = {.value = {0, 1}};
+    brume_certified certified = {.value = {0, 1}};
     assert_int_equal(brume_merge_terms(terms, count, false, &merged, NULL), BRUME_OK);
     assert_true(
-        brume_ray_atoms_delta(merged.laws, merged.law_count, epsilon, 1e-10, &answer, NULL));
+        brume_ray_atoms_delta(merged.laws, merged.law_count, epsilon, 1e-10, &certified, NULL));
     brume_merged_close(&merged);
-    return answer.value;
+    return certified.value;
 }
 
 static void one_draw_encloses_its_definition(void **state)

@@ -20,7 +20,7 @@
 
 #include <brume/account/compose.h>
 
-#include "accountant/exact/one_sampled_gaussian.h"
+#include "accountant/exact/one_sampled.h"
 #include "accountant/ray/solve.h"
 #include <brume/account/diagnostics.h>
 
@@ -306,9 +306,10 @@ static void rays_of_one_draw_are_the_closed_form(void **state)
         brume_law law;
         brume_error error;
         assert_ok(brume_law_open(&loss, 1, reversed, &law, &error));
-        brume_closed closed = brume_sampled_form(&law);
-        double upper = closed.delta(closed.context, epsilon, BRUME_UPPER_SIDE);
-        double lower = closed.delta(closed.context, epsilon, BRUME_LOWER_SIDE);
+        brume_delta_bounds bounds;
+        assert_true(brume_one_sampled_bounds(&law, &bounds));
+        double upper = bounds.delta(bounds.context, epsilon, BRUME_UPPER_SIDE);
+        double lower = bounds.delta(bounds.context, epsilon, BRUME_LOWER_SIDE);
         brume_law_close(&law);
         brume_interval value = solved(rate, sigma, 1, reversed, epsilon);
         if (!(value.lower <= upper && value.upper >= lower && value.lower <= value.upper))

@@ -66,9 +66,9 @@ static void a_line_of_one_release_contains_its_closed_form(void **state)
             fail_msg("e %.17g rate %.17g order %d epsilon %.17g: [%.17g, %.17g] is wide", e, rate,
                      added, epsilon, lower, upper);
         brume_term term = sampled_laplace(rate, e, 1);
-        brume_interval closed = solved(&term, 1, epsilon, added);
-        assert_true(closed.lower <= right * (1 + 1e-12) && closed.upper >= right * (1 - 1e-12));
-        assert_true(closed.upper - closed.lower <= 1e-11 * closed.upper);
+        brume_interval bounds = solved(&term, 1, epsilon, added);
+        assert_true(bounds.lower <= right * (1 + 1e-12) && bounds.upper >= right * (1 - 1e-12));
+        assert_true(bounds.upper - bounds.lower <= 1e-11 * bounds.upper);
         checked++;
         told_apart += !(lower <= wrong && wrong <= upper);
     }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "accountant/law/law.h"
-#include "accountant/law/waves.h"
+#include "accountant/law/points.h"
 #include "number/paths.h"
 
 static const double unit = 0x1p-53;

@@ -152,10 +152,11 @@ static void shipped_mechanisms_are_acquitted_and_seen_to_lose_something(void **s
         brume_event event = read_event(shipped[i].expression);
         brume_subject *subject = NULL;
         brume_audit_result result;
-        assert_ok(brume_subject_open(&event, &subject, &error));
-        brume_audit_options options = {
-            times * (brume_subject_samples(subject) == 200000 ? 100000 : 4000), confidence,
-            shipped[i].delta};
+        assert_ok(brume_subject_open(&event, 0, &subject, &error));
+        bool slow = brume_subject_samples(subject) < 200000;
+        brume_audit_options options = {.samples = times * (slow ? 4000 : 100000),
+                                       .confidence = confidence,
+                                       .delta = shipped[i].delta};
         brume_bits *bits = open_bits(100 + i);
         double claimed = claim_of(&event, shipped[i].delta);
         assert_ok(
@@ -242,12 +243,13 @@ static void broken_mechanisms_are_caught_with_a_witness(void **state)
     for (size_t i = 0; i < 4; i++) {
         brume_error error = {0};
         brume_audit_result result;
-        brume_audit_options options = {40000, 1 - 1e-9, 0};
+        brume_audit_options options = {.samples = 40000, .confidence = 1 - 1e-9, .delta = 0};
         brume_bits *bits = brume_tape_open_seeded(i);
         assert_ok(brume_audit_epsilon(broken[i], NULL, &options, bits, &result, &error));
         assert_holds(result.epsilon_lower > 1);
         assert_int_equal(result.draws, 20000);
-        assert_true(result.hits[result.event.second] > result.hits[!result.event.second]);
+        bool second = result.event.of.second;
+        assert_true(result.event.hits[second] > result.event.hits[!second]);
         brume_bits_close(bits);
     }
 }
@@ -258,7 +260,7 @@ static void a_leak_within_delta_is_no_violation(void **state)
     (void)state;
     brume_error error = {0};
     brume_audit_result result;
-    brume_audit_options options = {40000, 1 - 1e-9, .02};
+    brume_audit_options options = {.samples = 40000, .confidence = 1 - 1e-9, .delta = .02};
     brume_bits *bits = brume_tape_open_seeded(4);
     assert_ok(brume_audit_epsilon(sometimes_the_truth, NULL, &options, bits, &result, &error));
     assert_holds(result.epsilon_lower <= 1);
@@ -271,8 +273,13 @@ static void bad_options_and_mechanisms_are_refused(void **state)
     brume_error error = {0};
     brume_audit_result result;
     brume_bits *bits = brume_tape_open_seeded(4);
-    const brume_audit_options bad[] = {{10, .9, 0},    {1000, 1, 0},  {1000, 0, 0},
-                                       {1000, NAN, 0}, {1000, .9, 1}, {1000, .9, NAN}};
+    const brume_audit_options bad[] = {{.samples = 10, .confidence = .9},
+                                       {.samples = 1000, .confidence = 1},
+                                       {.samples = 1000, .confidence = 0},
+                                       {.samples = 1000, .confidence = NAN},
+                                       {.samples = 1000, .confidence = .9, .delta = 1},
+                                       {.samples = 1000, .confidence = .9, .delta = NAN},
+                                       {.samples = 1000, .confidence = .9, .epsilon = NAN}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_fails(brume_audit_epsilon(half_the_noise, NULL, &bad[i], bits, &result, &error),
                      BRUME_EARGUMENT);
@@ -283,12 +290,12 @@ static void bad_options_and_mechanisms_are_refused(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         brume_event event = read_event(refused[i]);
         brume_subject *subject = NULL;
-        assert_fails(brume_subject_open(&event, &subject, &error), BRUME_EUNSUPPORTED);
+        assert_fails(brume_subject_open(&event, 0, &subject, &error), BRUME_EUNSUPPORTED);
         assert_null(subject);
     }
     brume_event event = read_event("laplace(scale=1)*20000");
     brume_subject *subject = NULL;
-    assert_fails(brume_subject_open(&event, &subject, &error), BRUME_EARGUMENT);
+    assert_fails(brume_subject_open(&event, 0, &subject, &error), BRUME_EARGUMENT);
 }
 
 int main(int count, char **words)

@@ -2,8 +2,8 @@
  * and each run is a fork of it that does all that main() does.
  *
  * A request on standard input is words that end with a zero byte each: how many words follow the
- * four first, the folder to run in, the file for standard output, the file for standard error, and
- * the words after the program's name. The answer is the exit code in a line, or minus the signal
+ * five first, the folder to run in, the files of standard input, output and error, and the words
+ * after the program's name. The answer is the exit code in a line, or minus the signal
  * that ended it. */
 int brume_main(int argc, char **argv);
 #define main brume_main
@@ -16,7 +16,7 @@ int brume_main(int argc, char **argv);
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS_MOST = 100, FIRST = 4 };
+enum { WORDS_MOST = 100, FIRST = 5 };
 
 static void redirect(const char *path, int flags, int to)
 {
@@ -39,9 +39,9 @@ static int run_fork(int count, char **words)
             arguments[i + 1] = words[FIRST + i];
         if (chdir(words[1]) != 0)
             _exit(126);
-        redirect("/dev/null", O_RDONLY, 0);
-        redirect(words[2], O_WRONLY | O_CREAT | O_TRUNC, 1);
-        redirect(words[3], O_WRONLY | O_CREAT | O_TRUNC, 2);
+        redirect(words[2], O_RDONLY, 0);
+        redirect(words[3], O_WRONLY | O_CREAT | O_TRUNC, 1);
+        redirect(words[4], O_WRONLY | O_CREAT | O_TRUNC, 2);
         exit(brume_main(count + 1, arguments));
     }
     int status;

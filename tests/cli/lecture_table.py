@@ -6,6 +6,7 @@
 
 Every item of the lectures is a heading `## NUMBER. TITLE` of one page, with at least one command
 that the tests run and a line `Agrees with: ...`. The table has a row for each of them, in order.
+Where the notes are corrected (`**Correction.**`), a command comes after it that shows the mistake.
 """
 import glob
 import os
@@ -30,6 +31,9 @@ def read_items(folder):
             commands = re.findall(r"^\$ (.*brume .*)$", text, flags=re.M)
             shown = [c for c in commands if " register " not in c]
             agrees = re.search(r"^Agrees with: (.*)$", text, flags=re.M)
+            after = text.rpartition("**Correction.**")
+            if after[1] and not re.search(r"^\$ ", after[2], flags=re.M):
+                wrong.append(f"item {number} corrects the notes, and no command after it shows the mistake")
             if number in items:
                 wrong.append(f"item {number} is there twice")
             if not command or not shown or not agrees:

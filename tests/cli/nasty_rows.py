@@ -65,6 +65,13 @@ def nasty_separated(random, delimiter):
     return mark.join(cells)
 
 
+def nasty_visit(random, number):
+    """A line of the victim's in a table of visit, person and cost."""
+    line = random.choice([mash(random), f"{VICTIM}-{number},{VICTIM},".encode() + mash(random, 3),
+                          mash(random, 2) + f",{VICTIM},3".encode(), f"{VICTIM}-{number}".encode()])
+    return line if b"\n" not in line else b""
+
+
 # --- JSON lines ------------------------------------------------------------------------------------
 
 def json_line(cells):
@@ -162,6 +169,23 @@ def pg_nasty(random):
     unit = f"'{VICTIM}'"
     return (f"({random.choice([unit, unit, unit, 'NULL'])},{random.choice([unit, unit, 'NULL'])},{random.choice(PG_NUMBERS)},"
             f"{random.choice(PG_TEXTS)},{random.choice(PG_TIMES)})")
+
+
+def pg_visit(random):
+    return [random.choice([b"NULL", VICTIM.encode() + b"-0"]), random.choice([VICTIM.encode(), b"NULL"]),
+            random.choice([b"NaN", b"1e130", b"NULL", b"-0", b"Infinity"])]
+
+
+def pg_tables(schema, visits, items):
+    """The linked tables: rows of visits as lists of bytes, rows of items as lines."""
+    def row(cells):
+        return "(" + ",".join("NULL" if cell == b"NULL" else f"'{cell.decode()}'" for cell in cells) + ")"
+    statements = [f"CREATE TABLE {schema}.visits (visit text, person text, cost numeric)",
+                  f"CREATE TABLE {schema}.items (visit text, price numeric)"]
+    for name, rows in (("visits", visits), ("items", [line.split(b",") for line in items])):
+        if rows:
+            statements.append(f"INSERT INTO {schema}.{name} VALUES " + ",".join(row(cells) for cells in rows))
+    return ";\n".join(statements)
 
 
 def psql(url, sql):

@@ -154,6 +154,61 @@ def what_is_protected_does_not_become_public_by_a_view(programs):
         place.close()
 
 
+def queries_of_public_tables_see_nothing_else(programs):
+    """A public table beside a protected one on one server: any SELECT of it is answered, and no name in
+    it reaches the protected one or the catalogs of the server."""
+    place = Place(programs)
+    answered = {
+        "SELECT k, v FROM codes ORDER BY k": [[1, 7], [2, 8], [3, 9]],
+        "WITH c AS (SELECT k FROM codes) SELECT count(*) FROM c": [[3]],
+        "WITH visits AS (SELECT k FROM codes WHERE k < 3) SELECT count(*) FROM visits": [[2]],
+        "WITH pg_class AS (SELECT 5 AS x) SELECT x FROM pg_class": None,  # names no table
+        "WITH pg_class AS (SELECT 5 AS x) SELECT k, x FROM codes, pg_class WHERE k = 1": [[1, 5]],
+        "WITH RECURSIVE visits AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM visits WHERE x < 4) "
+        "SELECT sum(x) + (SELECT count(*) FROM codes) FROM visits": [[13]],
+        "SELECT k FROM (WITH visits AS (SELECT k FROM codes) SELECT k FROM visits ORDER BY k LIMIT 1) AS q":
+            [[1]],
+        "SELECT visits.k FROM codes AS visits WHERE visits.k = 2": [[2]],
+        "SELECT k FROM codes WHERE k <= (SELECT count(*) FROM codes) ORDER BY k DESC OFFSET (SELECT 2)":
+            [[1]],
+    }
+    table = ["visits", "public.visits", "information_schema.tables", "information_schema.z.tables",
+             "test.public.visits", "pg_class", "pg_catalog.pg_class", "pg_stats", "brume_with_0",
+             "brume_table_0"]
+    places = ["SELECT (SELECT count(*) FROM {}) FROM codes",
+              "SELECT k FROM codes JOIN codes d ON (SELECT count(*) FROM {}) > 5",
+              "SELECT k FROM codes ORDER BY (SELECT count(*) FROM {})",
+              "SELECT k FROM codes GROUP BY k, (SELECT count(*) FROM {})",
+              "SELECT k FROM codes LIMIT (SELECT count(*) FROM {})",
+              "SELECT k FROM codes OFFSET (SELECT count(*) FROM {})",
+              "SELECT rank() OVER w FROM codes WINDOW w AS (ORDER BY (SELECT count(*) FROM {}))"]
+    withs = ["", "WITH w AS (WITH {} AS (SELECT v FROM codes) SELECT v FROM {}) ",
+             "WITH w AS (SELECT 1 FROM codes), o AS (SELECT (WITH {} AS (SELECT 1) SELECT 1 FROM {}) AS x) "]
+    try:
+        psql("CREATE TABLE codes(k int, v int); INSERT INTO codes VALUES (1, 7), (2, 8), (3, 9);"
+             "CREATE TABLE brume_with_0(x int); CREATE TABLE brume_table_0(x int)")
+        done = place.brume("register", "codes", URL, "--table", "codes", "--public")
+        check(done[0] == 0, done)
+        for sql, rows in answered.items():
+            code, out, err = place.brume("query", sql, "--json")
+            if rows is None:
+                check(code != 0 and out == "", (sql, code, out))
+            else:
+                check(code == 0 and json.loads(out)["rows"] == rows and json.loads(out)["public"],
+                      (sql, out, err))
+        for name in table:
+            own = name.split(".")[-1]
+            for text in places:
+                for before in withs + ([f"WITH {own} AS (SELECT v FROM codes) "] if own != name else []):
+                    code, out, err = place.brume("query", before.replace("{}", own) + text.format(name),
+                                                 "--json")
+                    check(code in (2, 4) and out == "" and "engine" not in err, (before, text, name, err))
+        check(place.states() == [], "a query of public tables was charged")
+        psql("DROP TABLE codes, brume_with_0, brume_table_0")
+    finally:
+        place.close()
+
+
 def a_view_that_can_fail_is_said_to(programs):
     """Views that compute are warned of, plain ones are not; what is behind a function is unknown."""
     place = Place(programs)
@@ -439,6 +494,7 @@ def an_audit_reads_no_table_and_leaves_nothing(programs):
 
 TESTS = [the_same_table_by_another_way_is_refused,
          what_is_protected_does_not_become_public_by_a_view,
+         queries_of_public_tables_see_nothing_else,
          a_view_that_can_fail_is_said_to,
          a_password_opens_the_table_and_is_shown_nowhere,
          synth_reads_a_table_as_it_reads_a_file,

@@ -6,8 +6,12 @@
 LITTLE_MEMORY is a library that makes DuckDB believe that the computer has little memory. DuckDB then
 writes rows to a folder, `./.tmp` if nobody names one, unless it is told not to: then the query fails. That
 it fails with little memory and not with enough is what shows that this test can fail.
+
+And how much memory one person's rows can take (docs/threat-model.md): of a query whose groups are declared,
+hardly any.
 """
 import os
+import resource
 import signal
 import sys
 import time
@@ -140,11 +144,49 @@ def statistics_that_are_not_sql_write_no_row_either(programs):
         place.close()
 
 
+def most_memory(place, *words):
+    """The most that a process had, in MB; a process of its own asks for the peak of its child."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code, _, err = place.brume(*words)
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+        os.write(writer, f"{code} {peak} {err}".encode())
+        os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    with os.fdopen(reader) as file:
+        code, peak, err = file.read().split(" ", 2)
+    check(code == "0", f"{words}: {err}")
+    return int(peak)
+
+
+def one_unit_of_many_rows_takes_no_memory_where_groups_are_declared(programs):
+    """A million rows of one unit, in as many groups: undeclared, they are all held; declared, none is."""
+    place = Folder(programs)
+    try:
+        for name, more in (("few", 0), ("many", 1_000_000)):
+            with open(place.path(name + ".csv"), "w", encoding="utf-8") as file:
+                file.write("who,k\n")
+                file.writelines(f"p{i},k{i % 9}\n" for i in range(1000))
+                file.writelines(f"victim,z{i}\n" for i in range(more))
+            place.run("register", name, name + ".csv", "--unit", "who", "--budget", "epsilon=9,delta=1e-3", "--domain",
+                      "k=" + ",".join(f"k{i}" for i in range(9)))
+        for aggregate in ("COUNT(*)", "COUNT(DISTINCT who)"):
+            peaks = [most_memory(place, "query", f"SELECT {key}, {aggregate} FROM {name} GROUP BY 1", "--epsilon", "1")
+                     for key in ("k", "lower(k)") for name in ("few", "many")]
+            check(abs(peaks[1] - peaks[0]) < 40, f"declared groups: {peaks}")
+            check(peaks[3] - peaks[2] > 60, f"the test sees no memory: {peaks}")
+    finally:
+        place.close()
+
+
 def main():
     global LITTLE_MEMORY
     LITTLE_MEMORY = os.path.abspath(sys.argv[2])
     return run_functions([a_join_that_does_not_fit_writes_no_row_anywhere, a_killed_process_leaves_nothing,
-                          statistics_that_are_not_sql_write_no_row_either], sys.argv[1])
+                          statistics_that_are_not_sql_write_no_row_either,
+                          one_unit_of_many_rows_takes_no_memory_where_groups_are_declared], sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#include "cli/frame/readable.h"
+#include "command/frame/json_text.h"
+#include "command/frame/readable.h"
 
 static void a_value_has_the_decimals_of_its_error_bar(void **state)
 {
@@ -42,9 +43,82 @@ static void an_error_bar_is_never_shown_too_small(void **state)
     }
 }
 
+/* The text of one real as JSON. */
+static void json_of(double value, char *text, size_t size)
+{
+    memset(text, 0, size);
+    FILE *out = fmemopen(text, size, "w");
+    json_t *real = json_real(value);
+    assert_non_null(out);
+    assert_int_equal(brume_json_write(real, out), 0);
+    json_decref(real);
+    fclose(out);
+}
+
+static void json_has_the_shortest_decimal_that_reads_back(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {
+        {1e-6, "1e-6"},
+        {.05, "0.05"},
+        {.1 + .2, "0.30000000000000004"},
+        {2, "2.0"},
+        {0, "0.0"},
+        {-0.0, "-0.0"},
+        {1e300, "1e300"},
+        {1e16, "1e16"},
+        {123456789012345680., "1.2345678901234568e17"},
+        {5e-324, "5e-324"},
+        {0x1p-1074 * 3, "1.5e-323"},
+        {1. / 3, "0.3333333333333333"},
+        {9007199254740993., "9007199254740992.0"},
+        {1.7976931348623157e308, "1.7976931348623157e308"},
+    };
+    char text[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_of(cases[i].value, text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+    }
+    /* Doubles of all sizes, by their bits. */
+    uint64_t bits = 1;
+    for (int i = 0; i < 20000; i++) {
+        double value;
+        bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value))
+            continue;
+        json_of(value, text, sizeof text);
+        json_t *read = json_loads(text, JSON_DECODE_ANY, NULL);
+        assert_true(json_is_real(read) && json_real_value(read) == value);
+        json_decref(read);
+    }
+}
+
+static void json_is_otherwise_that_of_the_library(void **state)
+{
+    (void)state;
+    const char *text =
+        "{\"a \\\"b\\\"\": [1, -2, true, null, \"\\u001fé\"], \"o\": {}, \"l\": [[], {\"x\": 1}]}";
+    json_t *value = json_loads(text, 0, NULL);
+    char made[256] = "";
+    FILE *out = fmemopen(made, sizeof made, "w");
+    assert_non_null(value);
+    assert_int_equal(brume_json_write(value, out), 0);
+    fclose(out);
+    char *wanted = json_dumps(value, 0);
+    assert_string_equal(made, wanted);
+    free(wanted);
+    json_decref(value);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_has_the_shortest_decimal_that_reads_back),
+        cmocka_unit_test(json_is_otherwise_that_of_the_library),
         cmocka_unit_test(a_value_has_the_decimals_of_its_error_bar),
         cmocka_unit_test(an_error_bar_is_never_shown_too_small),
     };

@@ -13,8 +13,8 @@
 #include <brume/mechanism/smooth.h>
 #include <brume/statistic/triangle.h>
 
-#include "cli/frame/call.h"
-#include "cli/frame/output.h"
+#include "command/frame/call.h"
+#include "command/frame/output.h"
 
 static brume_error error;
 
@@ -73,12 +73,12 @@ static void run(const char *command)
     brume_call call = {0};
     const brume_command *found = NULL;
     bool help = false;
-    assert_ok(brume_output_open(&call, &error));
+    assert_ok(brume_call_open_output(&call, &error));
     assert_ok(brume_find_command(count, words, &found, &taken, &error));
     assert_ok(brume_call_parse(found, count - taken, words + taken, &call, &help, &error));
     assert_ok(found->run(&call, &error));
     brume_call_close(&call);
-    brume_output_close(&call);
+    brume_call_close_output(&call);
 }
 
 /* Tables of numbers with very different medians, spreads and local sensitivities; and graphs with

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include <duckdb.h>
-
 #include "base/error.h"
 #include "engine/duckdb_reader.h"
 #include "engine/duckdb_scan.h"
+#include "engine/libduckdb.h"
 
 enum { ROWS = 8000, PARTS = 8, PART_ROWS = ROWS / PARTS, MOST_BATCH = 97, TEXT_ROOM = 48 };
 
@@ -163,6 +162,7 @@ static int open_database(void **state)
     table.columns = calloc(3, sizeof *table.columns);
     for (size_t i = 0; i < 3; i++)
         table.columns[i] = (brume_reader_column){strdup(columns[i].name), columns[i].type};
+    assert_int_equal(brume_libduckdb_load(NULL), BRUME_OK);
     assert_int_equal(duckdb_open(NULL, &database), DuckDBSuccess);
     assert_int_equal(duckdb_connect(database, &connection), DuckDBSuccess);
     run("SET preserve_insertion_order = false");

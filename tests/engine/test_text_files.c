@@ -171,7 +171,7 @@ static void a_broken_or_long_json_line_is_one_row(void **state)
     assert_int_equal(count, PEOPLE + 2);
     assert_int_equal(total, PEOPLE * (PEOPLE + 1) / 2 + 11);
     assert_ok(sum(engine, "SELECT max(length(name)) FROM memory.main.source_0", &total, &count));
-    assert_int_equal(total, LONG);
+    assert_int_equal(total, 1); /* longer than a text may be: NULL */
     brume_engine_close(engine);
     unlink(path_of("broken.json"));
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/frame/call.h"
+#include "command/frame/call.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

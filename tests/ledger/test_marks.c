@@ -182,6 +182,85 @@ static void a_protected_view_may_read_a_table_that_is_registered_as_public(void 
     assert_ok(ask(ledger, "visits", "table:2", "table:1", &error));
 }
 
+/* A second budget is for the same people: it makes nothing secret that is public. */
+static void insisting_on_a_budget_protects_nothing_that_is_public(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    assert_ok(register_table(ledger, "wards", true, "table:1", NULL, false, &error));
+    assert_ok(register_table(ledger, "shown", true, "table:4", "table:3", false, &error));
+    assert_fails(register_table(ledger, "again", false, "table:1", NULL, true, &error),
+                 BRUME_EPOLICY); /* rule 3 */
+    assert_fails(register_table(ledger, "late", false, "table:3", NULL, true, &error),
+                 BRUME_EPOLICY); /* rule 2: a public view shows it */
+    assert_ok(register_table(ledger, "visits", false, "table:2", "table:1", true, &error));
+    assert_ok(register_table(ledger, "second", false, "table:2", "table:1", true, &error));
+    assert_fails(register_table(ledger, "third", false, "table:2", "table:1", false, &error),
+                 BRUME_EPOLICY);
+}
+
+typedef struct together {
+    const char *marks[2]; /* of the protected tables, */
+    size_t whole, read;
+    const char *public_marks[2]; /* and of the public ones */
+    size_t public_whole, public_read;
+    bool refused;
+} together;
+
+static brume_registration tables_of(const together *one)
+{
+    return (brume_registration){.marks = one->marks,
+                                .mark_count = one->marks[1] ? 2 : 1,
+                                .whole_mark_count = one->whole,
+                                .read_mark_count = one->read,
+                                .public_marks = one->public_marks,
+                                .public_mark_count = one->public_marks[1] ? 2 : 1,
+                                .public_whole_mark_count = one->public_whole,
+                                .public_read_mark_count = one->public_read};
+}
+
+static void tables_of_one_dataset_are_not_protected_and_public(void **state)
+{
+    static const together all[] = {
+        {{"path:/a", "contents:1"}, 0, 0, {"path:/b", "contents:2"}, 0, 0, false},
+        {{"path:/a", "contents:1"}, 0, 0, {"path:/b", "contents:1"}, 0, 0, true}, /* a copy */
+        {{"path:/a", "inode:1"}, 0, 0, {"inode:1", "path:/b"}, 0, 0, true},       /* a hard link */
+        {{"table:1", NULL}, 0, 0, {"table:2", "table:1"}, 0, 1, true},            /* a view of it */
+        {{"table:1", NULL}, 0, 0, {"table:1", "table:2"}, 1, 0, true},            /* a part of it */
+        {{"table:1", "table:2"}, 1, 0, {"table:1", NULL}, 0, 0, true}, /* a part of what is open */
+        {{"table:1", "table:2"}, 1, 0, {"table:1", "table:3"}, 1, 0, false}, /* two parts */
+        {{"table:2", "table:1"}, 0, 1, {"table:1", NULL}, 0, 0, false}, /* it reads the open one */
+        {{"table:2", "table:1"}, 0, 1, {"table:3", "table:1"}, 0, 1, true},  /* both read a third */
+        {{"table:2", "table:9"}, 0, 1, {"table:3", "table:9"}, 0, 1, false}, /* which is public */
+    };
+    brume_error error = {0}, first = {0};
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_charge one = price_of("1", NULL);
+    brume_filter filter;
+    assert_ok(brume_filter_make(BRUME_RULE_PURE, &one.amount, &one.delta, NULL, &filter, &error));
+    assert_ok(register_table(ledger, "wards", true, "table:9", NULL, false, &error));
+    assert_fails(register_table(ledger, "wards", true, "table:8", NULL, false, &first),
+                 BRUME_EPOLICY);
+    json_t *policy = json_object();
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        brume_registration tables = tables_of(&all[i]);
+        tables.name = tables.source = "d";
+        tables.data_version = "";
+        tables.filter = &filter;
+        tables.policy = policy;
+        tables.new_budget = true; /* which waives none of it */
+        if (!all[i].refused) {
+            assert_ok(brume_ledger_check_tables(ledger, &tables, &error));
+            continue;
+        }
+        assert_fails(brume_ledger_check_tables(ledger, &tables, &error), BRUME_EPOLICY);
+        assert_string_equal(error.message, first.message);
+        assert_fails(brume_ledger_register(ledger, &tables, &error), BRUME_EPOLICY);
+        assert_string_equal(error.message, first.message);
+    }
+    json_decref(policy);
+}
+
 static brume_status ask_with_public(brume_ledger *ledger, const char *name, const char *table,
                                     const char *own, const char *reads, brume_error *error)
 {
@@ -347,6 +426,8 @@ int main(void)
         with_fresh_ledger(a_refusal_says_the_same_whatever_the_reason_and_is_journaled),
         with_fresh_ledger(what_is_protected_is_not_public_under_another_name),
         with_fresh_ledger(a_protected_view_may_read_a_table_that_is_registered_as_public),
+        with_fresh_ledger(insisting_on_a_budget_protects_nothing_that_is_public),
+        with_fresh_ledger(tables_of_one_dataset_are_not_protected_and_public),
         with_fresh_ledger(a_public_view_that_came_to_read_a_protected_table_is_not_read),
         with_fresh_ledger(a_file_that_a_registered_glob_matches_is_refused),
         with_fresh_ledger(what_a_query_read_stays_known),

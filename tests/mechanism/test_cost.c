@@ -4,7 +4,7 @@
 #include <brume/mechanism/expression.h>
 #include <brume/noise/gaussian.h>
 
-#include "accountant/renyi/known_curves.h"
+#include "accountant/renyi/renyi.h"
 
 static brume_error error;
 

@@ -3,10 +3,12 @@
 #include "check.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include <brume/noise/grid_noise.h>
 
 #include "chance.h"
+#include "mechanism/smooth/log_normal_pair.h"
 #include "random/tape.h"
 
 static brume_error error;
@@ -121,12 +123,75 @@ static void the_draws_have_the_tails_and_other_laws_are_rejected(void **state)
     }
 }
 
+/* The divergence of order `order` of the two laws of neighbours, in both directions; both are laws.
+ */
+static void divergences(double sigma, double shift, double stretch, double order, double out[2])
+{
+    double *p = NULL, *q = NULL, sums[4] = {0};
+    size_t count = 0;
+    assert_ok(brume_log_normal_pair(sigma, shift, stretch, &p, &q, &count, &error));
+    for (size_t i = 0; i < count; i++) {
+        sums[0] += p[i];
+        sums[1] += q[i];
+        sums[2] += p[i] * pow(p[i] / q[i], order - 1);
+        sums[3] += q[i] * pow(q[i] / p[i], order - 1);
+    }
+    assert_holds(fabs(sums[0] - 1) < 1e-12 && fabs(sums[1] - 1) < 1e-12);
+    out[0] = log(sums[2]) / (order - 1);
+    out[1] = log(sums[3]) / (order - 1);
+    free(p);
+    free(q);
+}
+
+/* At the corners of the notes the divergence is less than without a stretch, so that they are not
+ * the worst cases; the lemmas hold everywhere and are what the proof rests on. */
+static void the_corners_are_not_the_worst_and_the_lemmas_hold(void **state)
+{
+    (void)state;
+    const double sigma = .5, slope = exp(1.5 * sigma * sigma);
+    double corner[2], inside[2], both[2];
+    divergences(sigma, .5, .1, 2, corner);
+    divergences(sigma, .5, 0, 2, inside);
+    assert_close(corner[0], .2283, 5e-4);
+    assert_close(corner[1], .2213, 5e-4);
+    assert_close(inside[0], .2372, 5e-4);
+    assert_close(inside[1], inside[0], 1e-10);
+    for (double order = 1.5; order < 20; order *= 2)
+        for (double s = -1; s <= 1; s += .5)
+            for (double t = -.2; t <= .2; t += .1) {
+                double widening = t * t / (sigma * sigma), shifting = slope * slope * s * s;
+                double claim = pow(sqrt(widening) + sqrt(shifting), 2) / 2 * order;
+                divergences(sigma, s, t, order, both);
+                assert_holds(fmax(both[0], both[1]) <= claim + 1e-10);
+                if (fabs(t) < 1e-12) /* a shift alone is pure */
+                    assert_holds(both[0] <= slope * fabs(s) + 1e-10);
+            }
+    /* Lemma 15.4 as the notes have it, without the order, does not hold. */
+    divergences(sigma, .5, 0, 4, both);
+    assert_holds(both[0] > slope * slope * .25 / 2);
+}
+
+static void what_is_out_of_range_is_refused(void **state)
+{
+    (void)state;
+    double *p = NULL, *q = NULL;
+    size_t count = 0;
+    const double bad[][3] = {{.01, 0, 0}, {3, 0, 0}, {1, 101, 0}, {1, 0, -11}, {NAN, 0, 0}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(
+            brume_log_normal_pair(bad[i][0], bad[i][1], bad[i][2], &p, &q, &count, &error),
+            BRUME_EARGUMENT);
+    assert_null(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_law_has_its_density_tails_and_moments),
         cmocka_unit_test(the_log_density_has_the_slope_that_is_charged),
         cmocka_unit_test(the_draws_have_the_tails_and_other_laws_are_rejected),
+        cmocka_unit_test(the_corners_are_not_the_worst_and_the_lemmas_hold),
+        cmocka_unit_test(what_is_out_of_range_is_refused),
     };
     return cmocka_run_group_tests_name("log_normal", tests, NULL, NULL);
 }

@@ -15,6 +15,8 @@ source, build = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 headers = sorted(os.path.join(path, name)
                  for path, _, names in os.walk(os.path.join(source, "include/brume"))
                  for name in names if name.endswith(".h"))
+# Of the second library, libbrume-sql; brume.h does not include them.
+of_sql = [path for path in headers if os.path.basename(path) in ("session.h", "arrow.h")]
 stage = tempfile.mkdtemp(prefix="brume-package-")
 number = failed = 0
 
@@ -66,13 +68,35 @@ def flags(*options):
 
 # --- tests -----------------------------------------------------------------------------------------
 
-def the_shared_library_exports_what_the_headers_declare_and_nothing_else():
-    declared = set(run(os.path.join(source, "tools/exported_names"), *headers).split())
-    table = run("nm", "-D", "--defined-only", os.path.join(build, "libbrume.so"))
-    exported = {line.split()[-1] for line in table.splitlines()}
-    check(len(declared) > 20, "the headers declare next to nothing: the pattern is broken")
+def check_exports(library, of, least):
+    declared = set(run(os.path.join(source, "tools/exported_names"), *of).split())
+    table = run("nm", "-D", "--defined-only", "--without-symbol-versions", library)
+    exported = {line.split()[-1] for line in table.splitlines() if " A " not in line}
+    check(len(declared) > least, "the headers declare next to nothing: the pattern is broken")
     check(not exported - declared, f"exported, not declared: {sorted(exported - declared)}")
     check(not declared - exported, f"declared, not exported: {sorted(declared - exported)}")
+
+
+def the_shared_library_exports_what_the_headers_declare_and_nothing_else():
+    check_exports(os.path.join(build, "libbrume.so"),
+                  [path for path in headers if path not in of_sql], 20)
+
+
+def the_library_of_sessions_exports_what_session_h_declares_and_nothing_else():
+    check_exports(os.path.join(build, "src/session/libbrume-sql.so"), of_sql, 10)
+
+
+def no_function_has_left_a_library_and_new_ones_are_listed():
+    for name, library in (("libbrume", "libbrume.so"),
+                          ("libbrume-sql", "src/session/libbrume-sql.so")):
+        table = run("nm", "-D", "--defined-only", os.path.join(build, library))
+        exported = {line.split()[-1].replace("@@", "@") for line in table.splitlines()
+                    if " A " not in line}
+        path = os.path.join(source, f"tests/package/{name}.symbols")
+        listed = set(open(path, encoding="utf-8").read().split())
+        check(not listed - exported, f"{name} no longer has {sorted(listed - exported)}: its users "
+              "break, and its soname must change")
+        check(not exported - listed, f"add to {path}: {sorted(exported - listed)}")
 
 
 def every_header_is_installed_and_is_in_brume_h():
@@ -80,7 +104,7 @@ def every_header_is_installed_and_is_in_brume_h():
     for path in headers:
         name = os.path.relpath(path, os.path.join(source, "include"))
         installed("include/" + name)
-        check(name == "brume/brume.h" or f"<{name}>" in umbrella, f"brume.h does not include {name}")
+        check(name == "brume/brume.h" or (path in of_sql) != (f"<{name}>" in umbrella), f"brume.h does not include {name}")
     installed("status.def")
     installed("version.h")
 
@@ -116,6 +140,12 @@ def examples_compile_against_the_installed_library_shared_and_static():
         if "#include <brume/" not in open(text, encoding="utf-8").read():
             continue
         program = os.path.join(stage, "example")
+        if "#include <brume/session.h>" in open(text, encoding="utf-8").read():
+            run("cc", "-std=gnu11", text, "-o", program,
+                *run("pkg-config", "--cflags", "--libs", "brume-sql",
+                     environment=package_environment()).split())
+            check("cost" in run(program, environment={"LD_LIBRARY_PATH": library}), "its answer")
+            continue
         run("cc", "-std=gnu11", text, "-o", program, *flags("--cflags", "--libs"), "-lm")
         run(program, environment={"LD_LIBRARY_PATH": library})
         arguments = flags("--static", "--libs")

@@ -10,9 +10,11 @@ static const char record[] =
     "{\"name\":\"n\",\"role\":\"value\",\"mechanism\":\"discrete_laplace\",\"error_95\":3.5,"
     "\"biased\":true,\"bias\":{\"units\":100.5,\"error_95\":2.25,\"cut\":4.0}},"
     "{\"name\":\"middle\",\"role\":\"value\",\"mechanism\":null,\"error_95\":null,"
-    "\"biased\":false,\"rank_error_95\":12.25,\"threshold\":40}],"
-    "\"rows\":[[\"a\\u0000b\",12,0.1],[null,-3,true]],"
-    "\"row_error_95\":[[null,3.5,0.5],[null,3.5,null]],\"near_threshold\":[false,true],"
+    "\"biased\":false,\"rank_error_95\":12.25,\"threshold\":40},"
+    "{\"name\":\"cut\",\"role\":\"value\",\"mechanism\":null,\"error_95\":2.0,\"biased\":true,"
+    "\"limit\":8.0,\"cut_units\":9.0,\"cut_allowance\":null,\"cut_known\":false}],"
+    "\"rows\":[[\"a\\u0000b\",12,0.1,5],[null,-3,true,6]],"
+    "\"row_error_95\":[[null,3.5,0.5,2.0],[null,3.5,null,2.0]],\"near_threshold\":[false,true],"
     "\"cost\":{\"epsilon\":0.5,\"delta\":1e-9,\"rho\":null},\"events\":[{\"measure\":\"rows\"}],"
     "\"delta_by_default\":true,\"threshold\":31}";
 
@@ -31,7 +33,7 @@ static void a_record_reads_back_as_it_was(void **state)
     json_t *before = parse(record), *after = NULL;
     brume_query_answer *answer = NULL;
     assert_ok(brume_query_answer_recorded(before, &answer, &error));
-    assert_int_equal(answer->column_count, 3);
+    assert_int_equal(answer->column_count, 4);
     assert_int_equal(answer->row_count, 2);
     assert_true(answer->columns[0].is_key);
     assert_int_equal(answer->values[0].length, 3);
@@ -39,6 +41,8 @@ static void a_record_reads_back_as_it_was(void **state)
     assert_true(answer->columns[1].bias.cut == 4);
     assert_int_equal(answer->columns[1].threshold, -1);
     assert_int_equal(answer->columns[2].threshold, 40);
+    assert_true(answer->errors[3] == 2 && isnan(brume_query_answer_bar(answer, 3)));
+    assert_true(brume_query_answer_bar(answer, 1) == 3.5);
     assert_ok(brume_query_answer_record(answer, &after, &error));
     assert_true(json_equal(before, after));
     json_decref(after);
@@ -64,7 +68,7 @@ static void errors_that_do_not_vary_come_from_their_columns(void **state)
     json_object_del(json, "row_error_95");
     assert_ok(brume_query_answer_recorded(json, &answer, &error));
     assert_false(answer->errors_vary);
-    assert_true(answer->errors[1] == 3.5 && answer->errors[4] == 3.5);
+    assert_true(answer->errors[1] == 3.5 && answer->errors[5] == 3.5);
     assert_true(isnan(answer->errors[0]) && isnan(answer->errors[2]));
     brume_query_answer_close(answer);
     json_decref(json);

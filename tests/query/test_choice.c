@@ -80,18 +80,18 @@ static void a_choice_is_made_once_and_used_again_for_free(void **state)
     registered_close(&all);
 }
 
-/* Stops a query after its choice is recorded, before its answer is. */
+/* Stops a query when everything is drawn, before its answer is recorded. */
 static const char *stop_late(void *context)
 {
-    int *asked = context;
-    return ++*asked > 1 ? "interrupted" : NULL;
+    const bool *drawn = context;
+    return *drawn ? "interrupted" : NULL;
 }
 
-static void enter_nothing(void *context, brume_phase phase, brume_engine *engine)
+static void note_phase(void *context, brume_phase phase, brume_engine *engine)
 {
-    (void)context;
-    (void)phase;
+    bool *drawn = context;
     (void)engine;
+    *drawn = phase == BRUME_PHASE_SPENT;
 }
 
 static void a_choice_survives_what_comes_after_it(void **state)
@@ -100,8 +100,8 @@ static void a_choice_survives_what_comes_after_it(void **state)
     brume_error error = {0};
     registered all;
     open_orders(&all, 0, 0, false);
-    int asked = 0;
-    brume_watch watch = {.enter = enter_nothing, .stopped = stop_late, .context = &asked};
+    bool drawn = false;
+    brume_watch watch = {.enter = note_phase, .stopped = stop_late, .context = &drawn};
     brume_payment one = {.epsilon = "1"};
     json_t *answer = NULL;
     const char *sql = "SELECT shop, COUNT(*), SUM(paid) FROM orders GROUP BY shop";
@@ -143,6 +143,156 @@ static void limits_can_be_bought_alone(void **state)
     registered_close(&all);
 }
 
+static json_t *ask(const registered *all, const char *sql, const char *epsilon)
+{
+    brume_error error = {0};
+    brume_payment payment = {.epsilon = epsilon};
+    json_t *answer = NULL;
+    assert_ok(ask_json(all->ledger, sql, &payment, NULL, all->bits, NULL, &answer, &error));
+    return answer;
+}
+
+static const json_t *column_field(const json_t *answer, const char *name)
+{
+    return json_object_get(json_array_get(json_object_get(answer, "columns"), 0), name);
+}
+
+/* What `explain` says of the first limit: whether it is in the ledger, and what is there. */
+static void check_explained(const registered *all, const char *sql, const char *epsilon,
+                            const char *source, const char *earlier)
+{
+    brume_error error = {0};
+    brume_payment payment = {.epsilon = epsilon};
+    json_t *plan = NULL;
+    assert_ok(brume_explain(all->ledger, sql, &payment, NULL, &plan, &error));
+    const json_t *limit = json_array_get(json_object_get(plan, "limit_plan"), 0);
+    assert_string_equal(json_string_value(json_object_get(limit, "chosen")), source);
+    const char *said = json_string_value(json_object_get(limit, "earlier"));
+    if (earlier)
+        assert_string_equal(said, earlier);
+    else
+        assert_null(said);
+    json_decref(plan);
+}
+
+/* Noise of scale 10,000 on 4,000 people hides them all. */
+static void a_choice_that_found_nothing_is_no_choice_for_later_queries(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    registered all;
+    open_orders(&all, 0, 0, false);
+    const char *sql = "SELECT COUNT(*) FROM orders", *sum = "SELECT SUM(paid) FROM orders";
+    check_explained(&all, sql, "1", "auto", NULL);
+    json_t *little = ask(&all, sql, "0.001"), *nothing = ask(&all, sum, "0.001");
+    assert_true(json_is_false(column_field(little, "limit_found")));
+    assert_holds(json_number_value(column_field(little, "limit")) == 1);
+    assert_true(json_is_null(column_field(little, "error_95"))); /* the noise is not the error */
+    assert_true(json_is_null(column_field(little, "cut_units")));
+    assert_true(json_is_null(column_field(little, "cut_allowance")));
+    assert_true(json_is_false(column_field(nothing, "limit_found")));
+    assert_true(json_is_null(column_field(nothing, "limit")));
+    brume_payment none = {0};
+    brume_target target = {.within = 200, .confidence = 0.95};
+    json_t *answer = NULL;
+    assert_fails(ask_json(all.ledger, sql, &none, &target, all.bits, NULL, &answer, &error),
+                 BRUME_EARGUMENT);
+    assert_non_null(strstr(error.message, "not found"));
+    check_explained(&all, sql, "1", "auto", "not found");
+    check_explained(&all, sum, "1", "auto", "not found");
+    json_t *more = ask(&all, sql, "1"), *total = ask(&all, sum, "1");
+    assert_string_equal(chosen(more), "auto");
+    assert_close(column_number(more, 0, "limit"), 48, 0.5);
+    assert_null(column_field(more, "limit_found"));
+    assert_true(column_number(more, 0, "cut_allowance") >= 0); /* said also where it is 0 */
+    assert_true(column_number(total, 0, "limit") >= 40 * 40);
+    check_explained(&all, sql, "1.5", "ledger", NULL); /* now it is there */
+    json_t *again = ask(&all, sql, "1.5");
+    assert_string_equal(chosen(again), "ledger");
+    brume_ledger_report report;
+    assert_ok(brume_ledger_verify(all.ledger, &report, &error));
+    assert_int_equal(report.reservations, 5); /* the refusal was free */
+    json_decref(little);
+    json_decref(nothing);
+    json_decref(more);
+    json_decref(total);
+    json_decref(again);
+    registered_close(&all);
+}
+
+/* A hundred times the price is not bound by what the first one saw. */
+static void a_noisy_choice_is_used_up_to_twice_its_price(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    registered all;
+    open_orders(&all, 0, 0, false);
+    const char *sql = "SELECT COUNT(*) FROM orders";
+    json_t *first = ask(&all, sql, "0.1");
+    assert_null(column_field(first, "limit_found"));
+    check_explained(&all, sql, "0.2", "ledger", NULL);
+    check_explained(&all, sql, "0.21", "auto", "noisy");
+    json_t *second = ask(&all, sql, "0.2"), *third = ask(&all, sql, "10");
+    assert_string_equal(chosen(second), "ledger");
+    assert_string_equal(chosen(third), "auto");
+    assert_holds(column_number(third, 0, "cut_units") < column_number(first, 0, "cut_units"));
+    json_t *fourth = ask(&all, sql, "0.15"); /* of two the sharper one */
+    assert_string_equal(chosen(fourth), "ledger");
+    assert_holds(column_number(fourth, 0, "cut_units") == column_number(third, 0, "cut_units"));
+    json_decref(first);
+    json_decref(second);
+    json_decref(third);
+    json_decref(fourth);
+    brume_ledger_report report;
+    assert_ok(brume_ledger_verify(all.ledger, &report, &error));
+    registered_close(&all);
+}
+
+/* An accuracy for which the recorded limit would be too noisy is refused for free; `limits` sells a
+ * sharper one, and then it is answered. */
+static void an_accuracy_needs_a_choice_as_sharp_as_its_price(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    registered all;
+    open_orders(&all, 0, 0, false);
+    const char *sql = "SELECT COUNT(*) FROM orders";
+    brume_payment none = {0}, alone = {.epsilon = "0.02", .limits_only = true};
+    brume_target target = {.within = 20, .confidence = 0.95};
+    json_t *answer = NULL, *limits = NULL;
+    assert_ok(ask_json(all.ledger, sql, &alone, NULL, all.bits, NULL, &limits, &error));
+    json_decref(limits);
+    assert_fails(ask_json(all.ledger, sql, &none, &target, all.bits, NULL, &answer, &error),
+                 BRUME_EARGUMENT);
+    assert_non_null(strstr(error.message, "too noisy"));
+    alone.epsilon = "1";
+    assert_ok(ask_json(all.ledger, sql, &alone, NULL, all.bits, NULL, &limits, &error));
+    assert_ok(ask_json(all.ledger, sql, &none, &target, all.bits, NULL, &answer, &error));
+    assert_holds(column_number(answer, 0, "error_95") <= 20);
+    assert_string_equal(chosen(answer), "ledger");
+    json_decref(limits);
+    json_decref(answer);
+    registered_close(&all);
+}
+
+/* A sum beside a count is computed from it: its limit is still in the units of the sum. */
+static void a_sum_beside_a_count_says_what_was_cut(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    registered all;
+    open_orders(&all, 0, 0, false);
+    brume_payment typed = {.epsilon = "1000", .limits = {"n=3"}, .limit_count = 1};
+    json_t *both = NULL;
+    assert_ok(ask_json(all.ledger, "SELECT COUNT(*) AS n, SUM(paid) AS total FROM orders", &typed,
+                       NULL, all.bits, NULL, &both, &error));
+    assert_holds(column_number(both, 0, "limit") == 3);
+    assert_holds(column_number(both, 1, "limit") == 3 * 100 ||
+                 column_number(both, 1, "limit") > 1000); /* by rows, or a choice of its own */
+    json_decref(both);
+    registered_close(&all);
+}
+
 static void typed_limits_are_used_and_ceilings_hold(void **state)
 {
     (void)state;
@@ -171,7 +321,7 @@ static void typed_limits_are_used_and_ceilings_hold(void **state)
     assert_fails(ask_json(all.ledger, "SELECT COUNT(*), SUM(paid) FROM orders", &typed, NULL,
                           all.bits, NULL, &answer, &error),
                  BRUME_EARGUMENT); /* of which? */
-    assert_fails(ask_json(all.ledger, "SELECT MEDIAN(paid) FROM orders", &typed, NULL, all.bits,
+    assert_fails(ask_json(all.ledger, "SELECT DISTINCT shop FROM orders", &typed, NULL, all.bits,
                           NULL, &answer, &error),
                  BRUME_EUNSUPPORTED);
     registered_close(&all);
@@ -202,6 +352,10 @@ int main(void)
         cmocka_unit_test(a_choice_is_made_once_and_used_again_for_free),
         cmocka_unit_test(a_choice_survives_what_comes_after_it),
         cmocka_unit_test(limits_can_be_bought_alone),
+        cmocka_unit_test(a_choice_that_found_nothing_is_no_choice_for_later_queries),
+        cmocka_unit_test(a_noisy_choice_is_used_up_to_twice_its_price),
+        cmocka_unit_test(an_accuracy_needs_a_choice_as_sharp_as_its_price),
+        cmocka_unit_test(a_sum_beside_a_count_says_what_was_cut),
         cmocka_unit_test(typed_limits_are_used_and_ceilings_hold),
         cmocka_unit_test(fixed_limits_are_the_ceilings),
     };

@@ -439,7 +439,7 @@ static void broken_printers_are_caught(void **state)
         {0, "'2147483648'", "'2147483647'"},     /* the range is off by one */
         {1, "round(", "trunc("},                 /* another rounding */
         {0, "GREATEST(\"v", "LEAST(\"v"},        /* another start of a substring */
-        {0, "<= 65536 THEN", "<= 20 THEN"},      /* long texts vanish */
+        {1, "<= 65536 THEN", "<= 20 THEN"},      /* long texts vanish */
     };
     size_t caught = 0;
     for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++) {

@@ -133,6 +133,20 @@ static const char *const questions[] = {
     "SELECT AVG(age) FROM visits WHERE person NOT IN (SELECT person FROM visits GROUP BY person "
     "HAVING COUNT(*) > 3)",
     "SELECT day, COUNT(*), SUM(age) FROM visits GROUP BY day",
+    "SELECT date_trunc('week', day), COUNT(*), COUNT(DISTINCT age) FROM visits WHERE day BETWEEN "
+    "'2024-03-05' AND '2024-03-20' GROUP BY 1",
+    "SELECT monthname(day), dayname(day), COUNT(*) FROM visits GROUP BY 1, 2",
+    "SELECT ward, COUNT(*) FROM visits WHERE age > (SELECT AVG(age) FROM visits) GROUP BY ward",
+    "SELECT COUNT(*) FROM visits WHERE day < (SELECT MEDIAN(day) FROM visits WHERE weight > 60) AND "
+    "weight > 0.5 * (SELECT SUM(weight) / COUNT(*) FROM visits)",
+    "SELECT ward, COUNT(DISTINCT age), COUNT(DISTINCT weight) FROM visits GROUP BY ward",
+    "SELECT COUNT(DISTINCT day), COUNT(DISTINCT ward || weight::numeric(9,1)::text), COUNT(*) FROM visits",
+    "SELECT age > 50, COUNT(DISTINCT ward) FILTER (WHERE weight > 60) FROM visits GROUP BY ROLLUP (1)",
+    "SELECT ward, age > 50, GROUPING(ward, age > 50), COUNT(*), AVG(weight) FROM visits GROUP BY "
+    "CUBE (ward, age > 50) ORDER BY 1, 2, 3",
+    "SELECT ward, day, COUNT(*), MEDIAN(age) FROM visits GROUP BY GROUPING SETS ((ward), (day), ())",
+    "SELECT kind, COUNT(*), SUM(x) FROM (SELECT 1 AS kind, age AS x FROM visits UNION ALL SELECT 2, "
+    "weight FROM visits WHERE ward <> 'b') AS u GROUP BY kind",
     "SELECT COUNT(*), SUM(weight) FROM visits WHERE age >= 18 AND ward <> 'b'",
     "SELECT ward, COUNT(*) FROM visits WHERE day < DATE '2024-03-15' GROUP BY ward",
     "SELECT COUNT(*), SUM(n) FROM (SELECT person, CLAMP(COUNT(*), 0, 4) AS n FROM visits "

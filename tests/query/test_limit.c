@@ -50,7 +50,7 @@ static uint64_t limit_of(const double *counts, size_t given, double need, bool c
 {
     double noisy[90] = {0};
     memcpy(noisy, counts, given * sizeof *noisy);
-    brume_limit_histogram histogram = {noisy, 90, false, 10};
+    brume_limit_histogram histogram = {noisy, 90, false, 10, 0};
     size_t bin = brume_limit_choose(&histogram, need, crowd);
     return bin == BRUME_LIMIT_NO_BIN ? NOT_FOUND : brume_limit_edge(bin);
 }
@@ -87,22 +87,86 @@ static void a_crowd_far_above_is_asked_about(void **state)
     noisy[16] = 42;
     noisy[17] = 64;
     noisy[18] = 94;
-    brume_limit_histogram histogram = {noisy, 90, false, 10};
+    brume_limit_histogram histogram = {noisy, 90, false, 10, 0};
     size_t from = 0;
     assert_true(brume_limit_asks(&histogram, &from));
-    assert_int_equal(brume_limit_edge(from - 1), 256); /* above 256 */
+    assert_int_equal(brume_limit_edge(from - 1), 256); /* the four bins above 256 say most */
     assert_int_equal(brume_limit_edge(brume_limit_choose(&histogram, 2 / 0.9, true)), 768);
     assert_int_equal(brume_limit_edge(brume_limit_choose(&histogram, 2 / 0.9, false)), 1);
-    assert_close(brume_limit_ask_threshold(&histogram, from, 20), 100 + 4 * 16, 1e-12);
-    noisy[18] = 0;
+    /* t = 20 says 20 - log(159.8); 18 bins above 1: 13 + 6.24 must be said in all, 4 by the count
+     */
+    double says = 20 - log((48 + 33 * 20.0 + 9 * 400 + 8000) / 96);
+    assert_close(brume_limit_ask_threshold(&histogram, 5), 5 * fmax(4, 13 + 18 * log(2) / 2 - says),
+                 0.01);
+    noisy[17] = noisy[18] = 0;
     assert_false(brume_limit_asks(&histogram, &from));
+    noisy[16] = 0;
+    noisy[17] = 101; /* one bin alone */
+    assert_true(brume_limit_asks(&histogram, &from));
+    assert_int_equal(from, 17);
+}
+
+static uint64_t random_state;
+
+static double uniform(void)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return ((double)(random_state >> 11) + 0.5) * 0x1p-53;
+}
+
+static double noise(bool gaussian, double scale)
+{
+    if (gaussian)
+        return scale * sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+    double u = uniform();
+    return u < 0.5 ? scale * log(2 * u) : -scale * log(2 - 2 * u);
+}
+
+/* How often, in `draws` of a histogram with these counts, the limit is `far` bins or more above the
+ * last bin that has a unit. A crowd that is asked about is there with the chance of its count. */
+static size_t far_limits(const double *counts, size_t given, size_t base, size_t draws, size_t far,
+                         bool gaussian)
+{
+    size_t found = 0;
+    random_state = 7;
+    for (size_t d = 0; d < draws; d++) {
+        double noisy[BRUME_LIMIT_BINS];
+        for (size_t i = 0; i < BRUME_LIMIT_BINS; i++)
+            noisy[i] = (i < given ? counts[i] : 0) + noise(gaussian, 10);
+        brume_limit_histogram histogram = {noisy, BRUME_LIMIT_BINS, gaussian, 10, base};
+        size_t from = 0;
+        bool crowd = brume_limit_asks(&histogram, &from) &&
+                     noise(gaussian, 20.0 / 3) >= brume_limit_ask_threshold(&histogram, 20.0 / 3);
+        size_t bin = brume_limit_choose(&histogram, 2.2, crowd);
+        found += bin != BRUME_LIMIT_NO_BIN && bin >= given - 1 + far;
+    }
+    return found;
+}
+
+/* Too few units for any bin to pass by itself, and none at all: the draws in which noise far up
+ * once made a limit of 2^30 and more (some 2 in 100 with windows that are not stricter with the
+ * distance). The header's bound for 24 bins is below 1e-8 a draw. The noise is from a fixed seed.
+ */
+static void noise_alone_makes_no_limit_far_above(void **state)
+{
+    (void)state;
+    const double few[] = {30, 25, 20, 15, 10, 8}, many[] = {9000, 700, 200, 50, 30};
+    const double far_up[24] = {[20] = 20, [21] = 30, [22] = 25, [23] = 15};
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        assert_int_equal(far_limits(few, 6, 0, 30000, 24, gaussian), 0);
+        assert_int_equal(far_limits(many, 5, 0, 30000, 24, gaussian), 0);
+        assert_int_equal(far_limits(many, 1, 0, 30000, 24, gaussian), 0);
+        assert_int_equal(far_limits(far_up, 24, 18, 30000, 24, gaussian), 0);
+    }
+    /* a control: with a base far up the tests are as lax there as they once were everywhere */
+    assert_holds(far_limits(few, 6, 110, 30000, 24, false) > 200);
 }
 
 static void gaussian_noise_has_its_own_tails(void **state)
 {
     (void)state;
     double noisy[90] = {10000, 25.7};
-    brume_limit_histogram histogram = {noisy, 90, true, 10};
+    brume_limit_histogram histogram = {noisy, 90, true, 10, 0};
     assert_int_equal(brume_limit_choose(&histogram, 1, false), 0); /* 2.5758 deviations */
     noisy[1] = 25.8;
     assert_int_equal(brume_limit_choose(&histogram, 1, false), 1);
@@ -114,20 +178,55 @@ static void what_was_cut_is_bounded_and_estimated(void **state)
 {
     (void)state;
     double noisy[90] = {100, 50, 10, -3};
-    brume_limit_histogram histogram = {noisy, 90, true, 2};
+    brume_limit_histogram histogram = {noisy, 90, true, 2, 0};
     assert_close(brume_limit_cut_units(&histogram, 1), 7 + 2 * 2 * sqrt(88), 1e-12);
-    /* bin 2, (2, 3], was seen: ten units at 2.5 lose 0.5 each at a limit of 2 */
-    assert_close(brume_limit_cut_allowance(&histogram, 1, 2), 5, 1e-12);
-    double falling[90];
+    double alone[90] = {[5] = 100};
+    brume_limit_histogram one = {alone, 90, true, 2, 0};
+    /* bin 5, (6, 8], was seen: 100 units at 7 lose 1 each at a limit of 6, known to 2^2 + 100 */
+    assert_close(brume_limit_cut_allowance(&one, 6), 100 + 1.6449 * sqrt(104), 1e-9);
+    assert_close(brume_limit_cut_allowance(&one, 8), 0, 1e-12); /* and there is no tail */
+    double flat[90];
     for (int i = 0; i < 90; i++)
-        falling[i] = i < 8 ? 1000 * pow(0.7, i) : 0;
-    brume_limit_histogram broken = {falling, 90, true, 2};
-    assert_close(brume_limit_cut_allowance(&broken, 7, 16), 0, 1e-12); /* the tail broke off */
-    for (int i = 8; i < 90; i++)
-        falling[i] = 1000 * pow(0.7, i);
-    assert_true(brume_limit_cut_allowance(&broken, 7, 16) > 1000);
-    assert_true(brume_limit_cut_allowance(&broken, 20, 1536) <
-                brume_limit_cut_allowance(&broken, 7, 16));
+        flat[i] = i < 8 ? 1000 : 0;
+    brume_limit_histogram broken = {flat, 90, true, 2, 0};
+    assert_close(brume_limit_cut_allowance(&broken, 16), 0, 1e-12); /* it broke off */
+    double none[90] = {0};
+    brume_limit_histogram empty = {none, 90, true, 2, 0};
+    assert_true(isnan(brume_limit_cut_allowance(&empty, 1)));
+}
+
+/* Units above the edge of each bin, of 1e4 by a power law from 1.5 upwards, less noise. */
+static void power_law(double index, double *bins, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        bins[i] = 1e4 * (pow(1.5 / ((double)brume_limit_edge(i - 1) + 0.5), index) -
+                         pow(1.5 / ((double)brume_limit_edge(i) + 0.5), index));
+}
+
+/* What is beyond the limit is the integral of the units above: n(T) T / (index - 1). */
+static void the_allowance_follows_a_power_law(void **state)
+{
+    (void)state;
+    double bins[90] = {10000};
+    brume_limit_histogram histogram = {bins, 90, false, 10, 0};
+    for (double index = 2; index <= 3; index += 0.5) {
+        power_law(index, bins, 90);
+        double units = 1e4 * pow(1.5 / 64.5, index), beyond = units * 64 / (index - 1);
+        double allowance = brume_limit_cut_allowance(&histogram, 64);
+        assert_true(allowance > beyond); /* with a margin for who is in the data, */
+        assert_true(allowance < 4 * beyond + 4 * 64);
+        assert_true(brume_limit_cut_allowance(&histogram, 256) < allowance);
+    }
+    /* a heavier tail has more, and of one whose mean is infinite nothing is known */
+    power_law(3, bins, 90);
+    double light = brume_limit_cut_allowance(&histogram, 64);
+    power_law(1.5, bins, 90);
+    assert_true(brume_limit_cut_allowance(&histogram, 64) > 10 * light);
+    power_law(0.8, bins, 90);
+    assert_true(isnan(brume_limit_cut_allowance(&histogram, 64)));
+    /* unless a ceiling ends it */
+    histogram.bins = brume_limit_bins(96);
+    assert_true(brume_limit_cut_allowance(&histogram, 64) >= 0);
 }
 
 /* ---- the clip ---- */
@@ -324,8 +423,10 @@ int main(void)
         cmocka_unit_test(a_unit_is_in_the_bin_whose_edge_is_next_above),
         cmocka_unit_test(the_rule_gives_the_limits_of_its_test_vectors),
         cmocka_unit_test(a_crowd_far_above_is_asked_about),
+        cmocka_unit_test(noise_alone_makes_no_limit_far_above),
         cmocka_unit_test(gaussian_noise_has_its_own_tails),
         cmocka_unit_test(what_was_cut_is_bounded_and_estimated),
+        cmocka_unit_test(the_allowance_follows_a_power_law),
         cmocka_unit_test(the_clip_gives_its_test_vectors),
         cmocka_unit_test(no_unit_leaves_the_ball_and_no_two_are_further_apart),
         cmocka_unit_test(sums_that_follow_their_count_stay_in_its_ball),

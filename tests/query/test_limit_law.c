@@ -69,7 +69,7 @@ static void law_of_limit(const int64_t *counts, const priced *how, double law[BI
                     continue;
                 double noisy[BINS] = {(double)a, (double)b, (double)c};
                 double scale = how->exact_histogram ? 0.05 : how->histogram_scale;
-                brume_limit_histogram histogram = {noisy, BINS, false, scale};
+                brume_limit_histogram histogram = {noisy, BINS, false, scale, 0};
                 size_t bin = brume_limit_choose(&histogram, how->need, false);
                 law[bin == BRUME_LIMIT_NO_BIN ? BINS : bin] += p;
             }

@@ -7,6 +7,7 @@
 #include "parsed.h"
 #include "query/sql/formula.h"
 #include "query/sql/public.h"
+#include "query/sql/tree.h"
 
 static const brume_catalog_column nation_columns[] = {
     {.name = "n_key", .type = {BRUME_TYPE_INTEGER, 0, 0}},
@@ -18,6 +19,7 @@ static const brume_catalog_column region_columns[] = {
 };
 static const brume_catalog_table public_tables[] = {
     {.name = "nation",
+     .dataset = "data",
      .privacy = BRUME_PRIVACY_PUBLIC,
      .columns = nation_columns,
      .column_count = 3},
@@ -54,6 +56,8 @@ static void any_select_of_the_tables_is_printed_for_both_engines(void **state)
         {"SELECT n_key FROM nation WHERE n_key > (SELECT avg(r_key) FROM region)", 1, "n_key"},
         {"SELECT * FROM (SELECT n_key + 1 AS x, * FROM nation) AS q", 3, "n_name"},
         {"SELECT n_key, count(*) FROM nation GROUP BY ALL", 2, "count"},
+        {"SELECT * FROM nation AS n (a, b)", 2, "b"},
+        {"SELECT data.n_key FROM data.nation AS data", 1, "n_key"},
         {"SELECT n_key FROM nation GROUP BY ROLLUP (n_key) ORDER BY GROUPING(n_key)", 1, "n_key"},
     };
     static const char *const tables[] = {"\"first\"", "\"second\""};
@@ -67,9 +71,10 @@ static void any_select_of_the_tables_is_printed_for_both_engines(void **state)
             char *statement = NULL;
             assert_ok(brume_public_query_print(query, &public_catalog, (brume_dialect)dialect,
                                                tables, &statement, &error));
+            assert_int_equal(strncmp(statement, "SELECT ", 7), 0); /* as engines demand */
             assert_non_null(strstr(statement, "FROM \"first\")"));
             assert_null(strstr(statement, "n_map"));
-            assert_null(strstr(statement, "data."));
+            assert_null(strstr(statement, "data.nation"));
             free(statement);
         }
         brume_public_query_close(query);
@@ -88,8 +93,10 @@ static void what_reads_something_else_or_depends_on_more_is_refused(void **state
         "SELECT 1 FROM nation, pg_class",
         "SELECT 1 FROM nation, pg_catalog.pg_class",
         "SELECT 1 FROM (SELECT 1 AS pg_class) AS q, pg_class",
-        "WITH pg_class AS (SELECT 1) SELECT 1 FROM nation, pg_class",
-        "WITH DUCKDB_settings AS (SELECT 1) SELECT 1 FROM nation",
+        "WITH w AS (SELECT 1), w AS (SELECT 2) SELECT 1 FROM nation, w",
+        "SELECT data.nation.n_key FROM data.nation",
+        "SELECT n_key FROM other.nation",
+        "WITH w AS (SELECT n_key FROM nation) SELECT * FROM w",
         "SELECT 1 FROM nation, read_csv('x')",
         "SELECT (SELECT 1 FROM unnest(ARRAY[1])) FROM nation",
         "SELECT ctid FROM nation",
@@ -114,6 +121,144 @@ static void what_reads_something_else_or_depends_on_more_is_refused(void **state
             fail_msg("accepted: %s", cases[i]);
         brume_public_query_close(query);
     }
+}
+
+/* Every table's name in the text is one that brume gives. */
+static bool check_own_name(void *context, const ProtobufCMessage *message)
+{
+    const PgQuery__RangeVar *table = (const PgQuery__RangeVar *)message;
+    if (message->descriptor == &pg_query__range_var__descriptor &&
+        (*table->catalogname || *table->schemaname ||
+         (strncmp(table->relname, "brume_table_", 12) != 0 &&
+          strncmp(table->relname, "brume_with_", 11) != 0)))
+        fail_msg("%s: the engine would look for %s", (const char *)context, table->relname);
+    return true;
+}
+
+static void assert_only_own_names(const char *sql)
+{
+    brume_sql *parsed = NULL;
+    char text[1000];
+    snprintf(text, sizeof text, "%s", sql);
+    assert_ok(brume_sql_parse(sql, &parsed, &error));
+    brume_tree_visit(&brume_sql_tree(parsed)->base, check_own_name, text);
+    brume_sql_close(parsed);
+}
+
+/* Every place in which a subquery can stand; %s is its table. */
+static const char *const places[] = {
+    "SELECT n_key FROM %s",
+    "SELECT n_key FROM nation, %s",
+    "SELECT n_key FROM nation JOIN (SELECT 1 AS x FROM %s) AS j ON n_key = x",
+    "SELECT (SELECT count(*) FROM %s) FROM nation",
+    "SELECT n_key FROM nation JOIN region ON r_key = (SELECT count(*) FROM %s)",
+    "SELECT n_key FROM nation LEFT JOIN region ON EXISTS (SELECT 1 FROM %s)",
+    "SELECT n_key FROM nation WHERE n_key IN (SELECT 1 FROM %s)",
+    "SELECT n_key FROM nation GROUP BY n_key, (SELECT count(*) FROM %s)",
+    "SELECT n_key FROM nation GROUP BY ROLLUP (n_key, (SELECT count(*) FROM %s))",
+    "SELECT n_key FROM nation GROUP BY n_key HAVING n_key > (SELECT count(*) FROM %s)",
+    "SELECT n_key FROM nation ORDER BY (SELECT count(*) FROM %s)",
+    "SELECT n_key FROM nation LIMIT (SELECT count(*) FROM %s)",
+    "SELECT n_key FROM nation OFFSET (SELECT count(*) FROM %s)",
+    "SELECT DISTINCT ON ((SELECT count(*) FROM %s)) n_key FROM nation",
+    "SELECT rank() OVER (ORDER BY (SELECT count(*) FROM %s)) FROM nation",
+    "SELECT rank() OVER w FROM nation WINDOW w AS (PARTITION BY (SELECT count(*) FROM %s))",
+    "SELECT sum(n_key) OVER (ROWS (SELECT count(*) FROM %s) PRECEDING) FROM nation",
+    "SELECT count(*) FILTER (WHERE EXISTS (SELECT 1 FROM %s)) FROM nation",
+    "SELECT sum(n_key ORDER BY (SELECT count(*) FROM %s)) FROM nation",
+    "SELECT CASE WHEN 1 = (SELECT count(*) FROM %s) THEN 1 END FROM nation",
+    "SELECT n_key FROM nation UNION SELECT count(*) FROM %s",
+    "(SELECT n_key FROM nation LIMIT (SELECT count(*) FROM %s)) UNION SELECT 1",
+    "SELECT n_key FROM nation WHERE n_key IN (VALUES (1), ((SELECT count(*) FROM %s)))",
+    "SELECT n_key FROM (SELECT n_key FROM nation ORDER BY (SELECT count(*) FROM %s)) AS q",
+};
+
+static bool names_are(const char *text, const char *wanted)
+{
+    brume_sql *sql = NULL;
+    brume_sql_name *names = NULL;
+    size_t count = 0;
+    bool found = false;
+    assert_ok(brume_sql_parse(text, &sql, &error));
+    if (brume_sql_names(sql, &names, &count, &error) == BRUME_OK)
+        for (size_t i = 0; i < count; i++)
+            found = found || strcmp(names[i].table, wanted) == 0;
+    else
+        found = error.status == BRUME_EUNSUPPORTED; /* three parts */
+    brume_sql_names_free(names, count);
+    brume_sql_close(sql);
+    return found;
+}
+
+/* A name that means no public table is found, and refused, wherever it stands; a WITH of that name
+ * whose scope does not reach there, or a name with a schema or a catalog, changes nothing. */
+static void names_out_of_scope_reach_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *table;
+    } cases[] = {
+        {"", "secret"},
+        {"", "public.secret"},
+        {"", "base.public.secret"},
+        {"", "information_schema.z.secret"},
+        {"WITH secret AS (SELECT 1 AS n_key) ", "public.secret"},
+        {"WITH secret AS (SELECT 1 AS n_key) ", "base.public.secret"},
+        {"WITH secret AS (SELECT n_key FROM nation) ", "data.secret"},
+        {"WITH w AS (WITH secret AS (SELECT 1 AS x) SELECT x FROM secret) ", "secret"},
+        {"WITH secret AS (SELECT 1 AS n_key FROM secret) ", "nation"}, /* not RECURSIVE */
+        {"WITH w AS (SELECT 1 AS x FROM secret), secret AS (SELECT 1 AS n_key) ", "nation"},
+        {"WITH w AS (SELECT 1), z AS (SELECT (WITH secret AS (SELECT 1 AS x) SELECT x FROM secret) AS "
+         "x FROM secret) ",
+         "z"},
+    };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        for (size_t j = 0; j < sizeof cases / sizeof *cases; j++) {
+            char text[600];
+            const char *at = strstr(places[i], "%s");
+            snprintf(text, sizeof text, "%s%.*s%s%s", cases[j].before, (int)(at - places[i]),
+                     places[i], cases[j].table, at + 2);
+            brume_public_query *query = NULL;
+            if (!names_are(text, "secret"))
+                fail_msg("not named: %s", text);
+            if (check(text, &query) == BRUME_OK)
+                fail_msg("accepted: %s", text);
+        }
+}
+
+/* In its scope it is found, and it is the item and not a table of the same name that is read. */
+static void names_in_scope_mean_their_items(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *table;
+    } cases[] = {
+        {"WITH secret AS (SELECT 1 AS n_key) ", "secret"},
+        {"WITH tables (n_key) AS (SELECT 1), pg_class AS (SELECT n_key FROM tables) ", "pg_class"},
+        {"WITH RECURSIVE secret AS (SELECT 1 AS n_key UNION SELECT n_key + 1 FROM secret WHERE n_key "
+         "< 3) ",
+         "secret"},
+        {"WITH RECURSIVE w AS (SELECT n_key FROM secret), secret AS (SELECT 1 AS n_key) ", "w"},
+        {"WITH region AS (SELECT n_key FROM nation) ", "region"},
+        {"WITH secret AS (WITH nation AS (SELECT 1 AS n_key) SELECT n_key FROM nation) ", "secret"},
+        {"WITH brume_table_0 AS (SELECT 1 AS n_key), brume_with_0 AS (SELECT n_key FROM "
+         "brume_table_0) ",
+         "brume_with_0"},
+    };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        for (size_t j = 0; j < sizeof cases / sizeof *cases; j++) {
+            char text[600];
+            const char *at = strstr(places[i], "%s");
+            snprintf(text, sizeof text, "%s%.*s%s%s", cases[j].before, (int)(at - places[i]),
+                     places[i], cases[j].table, at + 2);
+            brume_public_query *query = NULL;
+            if (names_are(text, "secret"))
+                fail_msg("taken for a table: %s", text);
+            if (check(text, &query) != BRUME_OK)
+                fail_msg("%s: %s", text, error.message);
+            assert_only_own_names(query->sql);
+            brume_public_query_close(query);
+        }
 }
 
 static void statements_end_with_semicolons_outside_of_quotes_and_comments(void **state)
@@ -172,6 +317,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_select_of_the_tables_is_printed_for_both_engines),
         cmocka_unit_test(what_reads_something_else_or_depends_on_more_is_refused),
+        cmocka_unit_test(names_out_of_scope_reach_nothing),
+        cmocka_unit_test(names_in_scope_mean_their_items),
         cmocka_unit_test(statements_end_with_semicolons_outside_of_quotes_and_comments),
         cmocka_unit_test(sums_that_differ_by_constants_are_measured_together),
     };

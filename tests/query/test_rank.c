@@ -41,7 +41,8 @@ static void one_quantile_has_the_stated_law(void **state)
         for (int i = 0; i < 20000; i++) {
             int64_t values[5], v = 0;
             memcpy(values, data[c], sizeof values);
-            assert_ok(brume_rank_one(bits, values, counts[c], LOW, HIGH, 1, 4, 0.8, &v, &error));
+            assert_ok(
+                brume_rank_one(bits, values, NULL, counts[c], LOW, HIGH, 1, 4, 0.8, &v, &error));
             assert_in_range(v, LOW, HIGH);
             seen[v]++;
         }
@@ -107,8 +108,8 @@ static void several_quantiles_are_ordered_and_near_where_they_belong(void **stat
             values[i] = i * 10 - 5000;
             breaker[i] = (uint32_t)brume_tape_splitmix(&seed);
         }
-        assert_ok(brume_rank_many(bits, values, breaker, 1000, -5000, 5000, fractions, 3, 1, out,
-                                  &error));
+        assert_ok(brume_rank_many(bits, values, NULL, breaker, 1000, -5000, 5000, fractions, 3, 1,
+                                  out, &error));
         assert_holds(out[0] <= out[1] && out[1] <= out[2]);
         /* rank error beyond 150 of 1000 has probability below 2^32 * 10^4 * e^-75 */
         for (int q = 0; q < 3; q++)
@@ -117,11 +118,12 @@ static void several_quantiles_are_ordered_and_near_where_they_belong(void **stat
     /* All values equal: every quantile is that value, thanks to the breakers. */
     for (int i = 0; i < 1000; i++)
         values[i] = 5;
-    assert_ok(brume_rank_many(bits, values, breaker, 1000, 0, 10, fractions, 3, 1, out, &error));
+    assert_ok(
+        brume_rank_many(bits, values, NULL, breaker, 1000, 0, 10, fractions, 3, 1, out, &error));
     for (int q = 0; q < 3; q++)
         assert_int_equal(out[q], 5);
     /* An empty list answers something in range. */
-    assert_ok(brume_rank_many(bits, values, breaker, 0, 3, 3, fractions, 3, 1, out, &error));
+    assert_ok(brume_rank_many(bits, values, NULL, breaker, 0, 3, 3, fractions, 3, 1, out, &error));
     assert_int_equal(out[1], 3);
     brume_bits_close(bits);
 }
@@ -132,9 +134,64 @@ static void extreme_bounds_do_not_overflow(void **state)
     brume_error error = {0};
     brume_bits *bits = brume_tape_open_seeded(3);
     int64_t values[] = {INT64_MAX / 2, -(INT64_MAX / 2), 0}, v = 0;
-    assert_ok(
-        brume_rank_one(bits, values, 3, -(INT64_MAX / 2), INT64_MAX / 2, 1, 2, 50, &v, &error));
+    assert_ok(brume_rank_one(bits, values, NULL, 3, -(INT64_MAX / 2), INT64_MAX / 2, 1, 2, 50, &v,
+                             &error));
     assert_holds(llabs(v) <= INT64_MAX / 2);
+    /* Weights and a fraction of nine decimals: steps beyond 2^62, which saturate and do not wrap
+     * around. One value has nearly all of the weight, and every fraction chosen is its place. */
+    static int64_t many[200000];
+    static uint32_t weights[200000];
+    for (size_t i = 0; i < 200000; i++) {
+        many[i] = i < 10 ? 0 : 7;
+        weights[i] = 1 << 16;
+    }
+    assert_ok(
+        brume_rank_one(bits, many, weights, 200000, 0, 100, 123456789, 1000000000, 1, &v, &error));
+    assert_int_equal(v, 7);
+    brume_bits_close(bits);
+}
+
+/* A weight of n rows is n equal rows: the same draws give the same answers. Half a row is half: the
+ * law is that of twice as many rows at half the rate (20000 draws, as above). */
+static void weights_stand_for_rows(void **state)
+{
+    (void)state;
+    brume_error error = {0};
+    const int64_t fractions[][2] = {{1, 4}, {1, 2}, {3, 4}};
+    const int64_t once[] = {0, 2, 4}, twice[] = {0, 2, 2, 4, 4, 4};
+    const uint32_t rows[] = {1 << 16, 2 << 16, 3 << 16}, half[] = {1 << 15, 1 << 15, 1 << 15};
+    const uint32_t ones[] = {1 << 16, 1 << 16, 1 << 16, 1 << 16, 1 << 16, 1 << 16};
+    const uint32_t breaker[] = {1u << 31, 1u << 30, 3u << 30, 7, 9, 11};
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        brume_bits *a = brume_tape_open_seeded(seed), *b = brume_tape_open_seeded(seed);
+        int64_t v = 0, w = 0, many[3], same[3];
+        assert_ok(brume_rank_one(a, once, rows, 3, LOW, HIGH, 2, 5, 0.6, &v, &error));
+        assert_ok(brume_rank_one(b, twice, NULL, 6, LOW, HIGH, 2, 5, 0.6, &w, &error));
+        assert_int_equal(v, w);
+        assert_ok(brume_rank_many(a, twice, ones, breaker, 6, LOW, HIGH, fractions, 3, 0.6, many,
+                                  &error));
+        assert_ok(brume_rank_many(b, twice, NULL, breaker, 6, LOW, HIGH, fractions, 3, 0.6, same,
+                                  &error));
+        assert_memory_equal(many, same, sizeof many);
+        brume_bits_close(a);
+        brume_bits_close(b);
+    }
+    double law[POINTS], unweighted[POINTS];
+    long seen[POINTS] = {0};
+    define_law(once, 3, 0.4, 1.5, law);
+    define_law(once, 3, 0.4, 3, unweighted); /* a control: weights that are not read */
+    brume_bits *bits = brume_tape_open_seeded(31);
+    for (int i = 0; i < 20000; i++) {
+        int64_t v = 0;
+        assert_ok(brume_rank_one(bits, once, half, 3, LOW, HIGH, 2, 5, 3, &v, &error));
+        seen[v]++;
+    }
+    double off = 0;
+    for (int v = 0; v < POINTS; v++) {
+        assert_holds(fabs((double)seen[v] - 20000 * law[v]) <= 700);
+        off = fmax(off, fabs((double)seen[v] - 20000 * unweighted[v]));
+    }
+    assert_holds(off > 1400);
     brume_bits_close(bits);
 }
 
@@ -145,6 +202,7 @@ int main(void)
         cmocka_unit_test(neighbours_lose_no_more_than_the_price_counts),
         cmocka_unit_test(several_quantiles_are_ordered_and_near_where_they_belong),
         cmocka_unit_test(extreme_bounds_do_not_overflow),
+        cmocka_unit_test(weights_stand_for_rows),
     };
     return cmocka_run_group_tests_name("quantiles of a query", tests, NULL, NULL);
 }

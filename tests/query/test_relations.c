@@ -92,6 +92,15 @@ static void every_relation_gives_the_rows_that_sql_means(void **state)
     (void)state;
     static const char *const cases[][2] = {
         {"SELECT clinic, SUM(cost) FROM visits GROUP BY clinic", "1|a|10.5 1|b|20 2|a|5 3|c|500"},
+        {"SELECT clinic, SUM(cost) FROM visits GROUP BY ROLLUP (clinic)",
+         "1|NULL|1|10.5 1|NULL|1|20 1|a|0|10.5 1|b|0|20 2|NULL|1|5 2|a|0|5 3|NULL|1|500 3|c|0|500"},
+        {"SELECT a, SUM(cost) FROM (SELECT 'x' AS a, cost FROM visits UNION ALL SELECT clinic, cost "
+         "/ 2 FROM visits WHERE cost > 10) u GROUP BY a",
+         "1|a|5.25 1|b|10 1|x|10.5 1|x|20 2|x|5 3|c|250 3|x|500"},
+        {"SELECT a, COUNT(b) FROM (SELECT age AS a, NULL AS b FROM visits UNION ALL SELECT 7, clinic "
+         "FROM visits WHERE cost > 100) u GROUP BY GROUPING SETS ((a), ())",
+         "1|30|0|NULL 1|31|0|NULL 1|NULL|1|NULL 1|NULL|1|NULL 2|40|0|NULL 2|NULL|1|NULL 3|50|0|NULL "
+         "3|7|0|c 3|NULL|1|NULL 3|NULL|1|c"},
         {"SELECT COUNT(*) FROM visits WHERE cost * cost > 30", "1 1 3"},
         {"SELECT COUNT(*) FROM visits WHERE cost > 600", "3"},
         {"SELECT sex, SUM(age) FROM visits v JOIN patients p ON v.patient = p.patient GROUP BY sex",

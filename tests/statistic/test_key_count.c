@@ -38,6 +38,29 @@ static void integers_sort_like_the_standard_sort(void **state)
     }
 }
 
+static void companions_go_with_their_integers(void **state)
+{
+    (void)state;
+    brume_error error;
+    for (int trial = 0; trial < 200; trial++) {
+        size_t n = trial < 100 ? (size_t)trial : draw() % 3000; /* short ones sort otherwise */
+        int64_t *a = calloc(n + 1, sizeof *a), *b = calloc(n + 1, sizeof *b);
+        uint32_t *from = calloc(n + 1, sizeof *from);
+        for (size_t i = 0; i < n; i++) {
+            a[i] = b[i] = (int64_t)((draw() << 40 ^ draw() << 20 ^ draw())) >> (trial % 64);
+            from[i] = (uint32_t)i;
+        }
+        assert_ok(brume_sort_with(a, from, n, &error));
+        for (size_t i = 0; i < n; i++) {
+            assert_true(from[i] < n && a[i] == b[from[i]]);
+            assert_true(i == 0 || a[i - 1] < a[i] || (a[i - 1] == a[i] && from[i - 1] < from[i]));
+        }
+        free(a);
+        free(b);
+        free(from);
+    }
+}
+
 static void keys_of_any_bytes_and_length_are_counted_and_sorted(void **state)
 {
     (void)state;
@@ -131,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_sort_like_the_standard_sort),
+        cmocka_unit_test(companions_go_with_their_integers),
         cmocka_unit_test(keys_of_any_bytes_and_length_are_counted_and_sorted),
         cmocka_unit_test(only_the_kept_keys_stay),
         cmocka_unit_test(a_count_saturates),

@@ -11,9 +11,10 @@ extern "C" {
 
 /* Filled in through `diagnostics` of brume_compose_options (compose.h), on success only.
  *
- * Where the sum behind an answer is truncated between two band-limited functions it stops at a
- * width of 8e-10 of epsilon, whatever smaller tolerance is asked for; an audit then redoes a first,
- * wider line in its place, and so it does for rays of subsampled Gaussians beside other laws. */
+ * Some integrals do not converge by themselves and are held between two band-limited functions.
+ * These are not narrowed below 1e-9 of epsilon, whatever smaller tolerance is asked for. An audit
+ * recomputes a coarser sum of the same kind in their place, and so it does for subsampled Gaussians
+ * composed with other mechanisms. */
 typedef struct brume_diagnostics {
     uint64_t nodes;  /* points of the integrand that were evaluated, or terms of a sum */
     unsigned rounds; /* lines, rays and sums that were opened */

@@ -12,15 +12,20 @@
  *
  * 1. `sum` adds up the numbers whose conditions hold (a number without a condition counts for every
  *    record); it must stay in [0, 1] for every record, or the line is refused.
- * 2. A condition is comparisons joined by `and`, which binds first, and `or`:
- *        NAME = V    NAME != V    NAME < V    NAME >= V    NAME in (V, V, ...)    NAME in V .. V
- *        NAME not in ...    NAME is other    NAME is not other
- *    Labels compare in the order of their domain, and V .. W has both ends. Of a column with bins
- *    the numbers must be edges of bins: < V ends and >= V begins at that edge, V .. W lies between
- *    the two. `other` is in no range, but different from every label.
+ * 2. A condition is written as after WHERE in SQL: comparisons joined by `not`, which binds first,
+ *    `and`, and `or`, with brackets; `true` is always satisfied. Comparisons are
+ *        NAME = V    NAME <> V or != V    NAME < V    NAME <= V    NAME > V    NAME >= V
+ *        NAME in (V, V, ...)    NAME between V and V    NAME in V .. V    NAME not in ...
+ *        NAME is other    NAME is not other
+ *    Labels compare in the order of their domain; `between` and V .. W have both ends. Of a column
+ *    with bins the numbers must be edges of bins: < V ends and >= V begins at that edge, V .. W
+ * lies between the two; other comparisons would cut a bin and are refused. `other` is in no range,
+ * but different from every label (there is no NULL here: what is missing is `other`). Keywords may
+ *    be written in capitals.
  * 3. Names and values of letters, digits, _, - , +, a single point and bytes above 127 are written
  *    as they are; anything else, and the words above, in single or double quotes, doubled inside.
- * 4. Conditions with `or` and sums take 4 bytes a cell; everything else takes next to nothing. */
+ * 4. Conditions that are no box (with `or`, `not` before a comparison, or brackets) and sums take 4
+ *    bytes a cell; everything else takes next to nothing. */
 #ifndef BRUME_WORKLOAD_TEXT_H
 #define BRUME_WORKLOAD_TEXT_H
 

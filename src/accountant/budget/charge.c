@@ -4,7 +4,7 @@
 
 #include <brume/account/filter.h>
 
-#include "accountant/cost_check.h"
+#include "accountant/law/law.h"
 #include "accountant/renyi/renyi.h"
 #include "base/error.h"
 #include "number/decimal.h"

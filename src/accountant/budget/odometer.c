@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "accountant/cost_check.h"
+#include "accountant/law/law.h"
 #include "base/error.h"
 
 struct brume_odometer {

@@ -1,11 +1,10 @@
 /* Ball arithmetic beside the doubles. See the header. Slow and plain on purpose: the forms here are
- * the textbook ones, not those of law_*.c. */
+ * the textbook ones, not those of law/. */
 #include "accountant/check/audit.h"
 
 #include <math.h>
 
-#include "accountant/check/audit_law.h"
-#include "accountant/exact/closed_form.h"
+#include "accountant/exact/delta_bounds.h"
 #include "accountant/law/shift_parameters.h"
 #include "accountant/exact/sampled_balls.h"
 #include "number/ball.h"
@@ -255,8 +254,8 @@ static bool audit_laws(brume_law *laws, size_t count, double epsilon, brume_audi
         arb_init(ball);
         arb_init(gap);
         for (int lower = 0; lower < (line.band.width > 0 ? 2 : 1); lower++) {
-            brume_line_sum at = lower ? brume_line_evaluate_lower(&line, epsilon)
-                                      : brume_line_evaluate(&line, epsilon);
+            brume_line_sum below, at = brume_line_evaluate_both(&line, epsilon, &below);
+            at = lower ? below : at;
             ball_sum(ball, &line, epsilon, lower, &audit.nodes);
             arb_set_d(gap, at.value);
             arb_sub(gap, gap, ball, BITS);

@@ -10,8 +10,9 @@
 #ifndef BRUME_ACCOUNTANT_CHECK_AUDIT_H
 #define BRUME_ACCOUNTANT_CHECK_AUDIT_H
 
-#include "accountant/answer.h"
+#include "accountant/exact/delta_bounds.h"
 #include "accountant/contour/line.h"
+#include "accountant/law/law.h"
 #include "accountant/ray/ray.h"
 
 /* False if memory ran out. */
@@ -32,5 +33,21 @@ void brume_audit_panels(const brume_ray *ray, const brume_parts *parts, double x
 
 /* The rays behind delta near epsilon once more in balls. False if there are none. */
 bool brume_rays_audit(const brume_law *laws, size_t count, double epsilon, brume_audit *out);
+
+/* The laws in balls, slow and plain on purpose: what the audit compares the doubles with. The forms
+ * are the textbook ones, not those of law/. */
+#if __has_include(<flint/acb.h>)
+#include <flint/acb.h>
+#else
+#include <acb.h>
+#endif
+
+enum { BRUME_AUDIT_BITS = 160 };
+
+/* phi(s) of one draw. */
+void brume_audit_transform(acb_t out, const brume_law *law, const acb_t s);
+
+/* Half the distance of the two atoms of a BINARY law, and their middle. */
+void brume_audit_places(arb_t spread, arb_t centre, const brume_law *law);
 
 #endif

@@ -1,5 +1,5 @@
 /* Every law's transform again, in balls, from its textbook form. See the header. */
-#include "accountant/check/audit_law.h"
+#include "accountant/check/audit.h"
 
 #include <math.h>
 

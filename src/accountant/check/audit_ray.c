@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "accountant/check/audit.h"
-#include "accountant/ray/split.h"
+#include "accountant/ray/ray.h"
 #include "number/ball.h"
 
 #if __has_include(<flint/acb_calc.h>)

@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+#include "accountant/law/law.h"
+
 typedef struct brume_band {
     double width; /* w; 0: no band, the line is f's own */
     double c;
@@ -35,6 +37,15 @@ void brume_band_open(double width, double c, brume_band *out);
 
 /* For 0 <= y < end, y exact. */
 brume_band_pair brume_band_at(const brume_band *band, double y);
+
+/* The same at up to BRUME_PSI_BLOCK places. */
+typedef struct brume_band_block {
+    double upper_re[BRUME_PSI_BLOCK], upper_im[BRUME_PSI_BLOCK];
+    double lower_re[BRUME_PSI_BLOCK], lower_im[BRUME_PSI_BLOCK];
+    double error[BRUME_PSI_BLOCK];
+} brume_band_block;
+void brume_band_at_block(const brume_band *band, const double *y, size_t count,
+                         brume_band_block *out);
 
 /* A bound of (1/pi) times the integral of either transform's modulus over [low, high], high <= end,
  * and of the sum of the nodes' moduli in (low, high]. width 0: of 1/|s(s+1)|. */

@@ -1,5 +1,5 @@
-/* Aiming a line, laying its nodes, and summing them. See the header and
- * proofs/accountant/contour.md. */
+/* Choosing the line Re s = c and the step between its nodes, and computing the nodes that count.
+ * See line.h and proofs/accountant/contour.md. Any choice gives valid bounds. */
 #include "accountant/contour/line.h"
 
 #include <math.h>
@@ -76,7 +76,7 @@ static void find_lattice(brume_line *line)
     line->half = half;
 }
 
-/* Where the phases that the laws leave out of psi come together. */
+/* The sum of the laws' centres: each law leaves the phase e^{iy centre} out of its psi. */
 static void find_centre(brume_line *line)
 {
     long double sum = 0;
@@ -97,7 +97,9 @@ double brume_line_size(const brume_line *line, double epsilon)
            log(line->h / M_PI);
 }
 
-double brume_line_spacing(const brume_line *line, double epsilon, double c, double k, double share)
+/* X = 2 pi/h such that the aliases of the line at c are below e^{-3} `share` of T, which is near
+ * e^lead: exp(-cX) for those below eps, moments for those above. k is log phi(c). */
+static double spacing_for(const brume_line *line, double epsilon, double c, double k, double share)
 {
     double lead = line->lead, need = 3 - log(share), spacing = (fmax(-lead, 0) + need) / c,
            best = INFINITY;
@@ -111,8 +113,8 @@ double brume_line_spacing(const brume_line *line, double epsilon, double c, doub
     return best > 0 && best < INFINITY ? fmax(spacing, best) : spacing;
 }
 
-/* A step between nodes, which is free: of 24 bits, so that indices times it are exact, and never 0,
- * as a float would be below 1e-45. */
+/* The step between nodes may be any number: it is rounded to 24 bits, so that an index times it is
+ * exact, but never to 0, which a conversion to float would do below 1e-45. */
 static double few_bits(double x)
 {
     int power;
@@ -129,7 +131,7 @@ void brume_line_aim(brume_line *line, double epsilon)
     double k = (double)line->cumulant;
     double lead = (double)(line->cumulant - (long double)c * epsilon) - log(c) - log1p(c);
     line->lead = lead;
-    double spacing = brume_line_spacing(line, epsilon, c, k, brume_line_tolerance(line));
+    double spacing = spacing_for(line, epsilon, c, k, brume_line_tolerance(line));
     line->h = few_bits(2 * M_PI / spacing);
     line->saddle = c;
     find_lattice(line);
@@ -172,8 +174,8 @@ static bool push(brume_line *line, brume_node node)
     return true;
 }
 
-/* The log of a bound of |psi_total| over [low, high]; laws whose envelopes are expensive are not
- * asked once it is below `enough`. */
+/* The log of an upper bound of |psi| of all draws over [low, high]. Laws whose bounds are expensive
+ * are not asked once the others bring it below `enough`: |psi| <= 1 for each. */
 static double envelope(brume_line *line, double low, double high, double enough)
 {
     double sum = 0;
@@ -192,13 +194,14 @@ static double last_node(const brume_line *line)
     return line->band.width > 0 ? floor(line->band.end * (1 - 1e-15) / line->h) : INFINITY;
 }
 
-/* Skip some nodes after node `index` if its bound allows; returns how many nodes were skipped. */
+/* Skip nodes after `index` whose bounds together are small enough to be added to the error instead;
+ * returns how many were skipped. */
 static long skip_band(brume_line *line, long index, double limit)
 {
     double y = (double)index * line->h, c = line->c;
     double last = last_node(line);
     double kernel = line->unit > 0 ? 2 / -expm1(-c * line->unit) : 0;
-    /* from thrice the last jump down: most lines are passed over in jumps of one size */
+    /* first three times as many as last time, then fewer: most lines are skipped in equal steps */
     double most = fmax(fmin(4.0 * (double)index, 3 * line->jump), 64);
     for (double jump = floor(most); jump >= 2; jump = floor(jump / 3)) {
         if ((double)index + jump > last)
@@ -220,9 +223,10 @@ static long skip_band(brume_line *line, long index, double limit)
     return 0;
 }
 
-/* For a band: a larger h, and a c that allows it. The aliases need not be smaller than a share of
- * what the band leaves open; and since exp(-cX) is theirs below eps, a c above the saddle point has
- * fewer nodes, while T's terms do not outgrow T too far. */
+/* With a band the interval is as wide as the band makes it, so the aliases (the terms of T at other
+ * places than eps) need only be small against that: h may be larger, and there are fewer nodes. The
+ * aliases below eps are at most exp(-cX), so a c above the saddle point allows a larger h still; c
+ * is not moved so far that the terms of the sum are much larger than T, and cancel. */
 static void spread(brume_line *line, double epsilon)
 {
     double c = line->saddle > 0 ? line->saddle : line->c;
@@ -236,7 +240,7 @@ static void spread(brume_line *line, double epsilon)
         double k = brume_cumulant_rough(line->laws, line->law_count, other, NULL);
         if (!(k - other * epsilon <= saddle + 3))
             break;
-        double spacing = brume_line_spacing(line, epsilon, other, k, share);
+        double spacing = spacing_for(line, epsilon, other, k, share);
         if (spacing < least) {
             least = spacing;
             place = other;
@@ -248,6 +252,8 @@ static void spread(brume_line *line, double epsilon)
 
 double brume_line_node_cost(const brume_line *line)
 {
+    if (brume_line_has_blocks(line))
+        return 60 + 20 * (double)line->law_count;
     double sum = 400;
     for (size_t i = 0; i < line->law_count; i++)
         sum += brume_law_node_cost(&line->laws[i]);
@@ -278,11 +284,23 @@ bool brume_line_ready(brume_line *line)
 
 bool brume_line_lay_all(brume_line *line, size_t last, double least)
 {
-    double log_size;
+    double size;
     for (size_t index = 0; index <= last; index++)
-        if (!push(line, brume_line_node(line, (long)index, least, &log_size)))
+        if (!push(line, brume_line_node(line, (long)index, least, &size)))
             return false;
     return true;
+}
+
+/* The node at `index`, from the block that it is in where there are blocks. */
+static brume_node next_node(const brume_line *line, long index, double least,
+                            brume_node_block *block, double *size)
+{
+    if (!block)
+        return brume_line_node(line, index, least, size);
+    if (index < block->from || index >= block->from + BRUME_PSI_BLOCK)
+        brume_line_block(line, index, block);
+    *size = block->size[index - block->from];
+    return block->node[index - block->from];
 }
 
 bool brume_line_lay(brume_line *line, double epsilon, double goal)
@@ -291,7 +309,7 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
         spread(line, epsilon);
     if (!brume_line_ready(line))
         return false;
-    /* in the scale of exp(cumulant - c eps): what may be cut */
+    /* how much may be left out, over exp(cumulant - c eps) */
     double scale = (double)(line->cumulant - (long double)line->c * epsilon);
     double limit = log(brume_line_tolerance(line)) + goal - scale;
     double weight = line->unit > 0 ? log(2 / line->fold) : log(line->h / M_PI);
@@ -299,14 +317,17 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
     int since = 0, useless = 0;
     size_t most = line->width == 0 && line->unit == 0 ? most_nodes / 8 : most_nodes;
     most = (size_t)fmin((double)most, most_time / brume_line_node_cost(line));
+    double large = exp(fmin(limit + 12 - weight, 700)); /* a node above it is not skipped */
+    brume_node_block memory = {.from = -BRUME_PSI_BLOCK};
+    brume_node_block *block = brume_line_has_blocks(line) ? &memory : NULL;
     for (long index = 0; (double)index <= last; index++) {
-        double log_size;
-        if (!push(line, brume_line_node(line, index, limit - weight - 16, &log_size)))
+        double size;
+        if (!push(line, next_node(line, index, limit - weight - 16, block, &size)))
             return false;
         const brume_node *node = &line->nodes[line->count - 1];
         useless += node->first_re == 0 && node->first_im == 0 && node->error > exp(limit);
         bool full = line->count >= most || useless > 1000;
-        if (index < 4 || (log_size + weight > limit + 12 && !full)) {
+        if (index < 4 || (size > large && !full)) {
             since = 0;
             continue;
         }
@@ -315,11 +336,11 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
         double y = (double)index * line->h;
         if (line->unit == 0) {
             double end = last < INFINITY ? last * line->h : INFINITY;
-            double size = brume_band_weight(&line->band, y, end);
-            double rest = envelope(line, y + line->h, end, limit - log(size));
-            if (rest + log(size) < limit || full) {
+            double share = brume_band_weight(&line->band, y, end);
+            double rest = envelope(line, y + line->h, end, limit - log(share));
+            if (rest + log(share) < limit || full) {
                 line->cut = full;
-                line->skipped += exp(rest) * size * 1.0001;
+                line->skipped += exp(rest) * share * 1.0001;
                 return true;
             }
         } else if (full) {

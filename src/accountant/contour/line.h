@@ -79,10 +79,6 @@ double brume_saddle(brume_law *laws, size_t count, double epsilon);
 /* Choose c and h for eps, and fold if the laws share a lattice. */
 void brume_line_aim(brume_line *line, double epsilon);
 
-/* X = 2 pi/h such that the aliases of the line at c are below e^{-3} `share` of T, which is near
- * e^lead: exp(-cX) for those below eps, moments for those above. k is log phi(c). */
-double brume_line_spacing(const brume_line *line, double epsilon, double c, double k, double share);
-
 /* Nanoseconds or so of one node: a sampled law sums its whole table. */
 double brume_line_node_cost(const brume_line *line);
 
@@ -90,9 +86,19 @@ double brume_line_node_cost(const brume_line *line);
  * Call with `width` set. False if memory ran out. */
 BRUME_MUST_USE bool brume_line_lay(brume_line *line, double epsilon, double goal);
 
-/* The node at `index`; *log_size is the log of its modulus, or of a bound of it. One whose log size
- * is certainly below `least` by its cheap laws alone is bounded, not summed. */
-brume_node brume_line_node(const brume_line *line, long index, double least, double *log_size);
+/* The node at `index`; *size is its modulus, or a bound of it. One whose log size is certainly
+ * below `least` by its cheap laws alone is bounded, not summed. */
+brume_node brume_line_node(const brume_line *line, long index, double least, double *size);
+
+/* The nodes from index `from` on, at once; those beyond the band's end are of no use. For lines on
+ * which brume_line_has_blocks. */
+typedef struct brume_node_block {
+    long from;
+    brume_node node[BRUME_PSI_BLOCK];
+    double size[BRUME_PSI_BLOCK];
+} brume_node_block;
+bool brume_line_has_blocks(const brume_line *line);
+void brume_line_block(const brume_line *line, long from, brume_node_block *out);
 
 /* Laying in parts, for a caller that sets c, h and `width` itself (24 bits each) and folds nothing:
  * ready the laws and open the band; then lay all nodes from 0 to `last`, with `least` as above.
@@ -114,14 +120,12 @@ double brume_line_place(const brume_line *line, double epsilon);
 /* With M^ where there is a band. */
 brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon);
 
-/* With m^ where there is a band, else the same; no slope. */
-brume_line_sum brume_line_evaluate_lower(const brume_line *line, double epsilon);
+/* The same, and in *lower the sum with m^ where there is a band, else the same. */
+brume_line_sum brume_line_evaluate_both(const brume_line *line, double epsilon,
+                                        brume_line_sum *lower);
 
 /* Certified ends of delta(eps), finite losses only. Either may be NULL. */
 void brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper);
-
-/* A bound of the alias terms, all non-negative, that T has above what it samples at eps. */
-double brume_line_aliases(brume_line *line, double epsilon);
 
 /* Some c2 > c at which the aliases above epsilon are bounded by moments; i < BRUME_CHERNOFF_POINTS.
  */
@@ -129,5 +133,24 @@ enum { BRUME_CHERNOFF_POINTS = 7 };
 double brume_chernoff_point(double c, int i);
 
 void brume_line_close(brume_line *line);
+
+/* --- saddle.c: where a search for epsilon starts --- */
+
+/* The Chernoff epsilon at delta; *upper is a certified upper end, *best_place the order of both. */
+double brume_chernoff_epsilon(brume_law *laws, size_t count, double delta, double delta_error,
+                              double *upper, double *best_place);
+
+/* About the epsilon at delta, by the saddle point from the order c; NAN where it says nothing. */
+double brume_saddle_epsilon(brume_law *laws, size_t count, double log_delta, double c);
+
+/* Is delta(epsilon) certainly at most `target`, by its moments? Looks at few orders: cheap, and no
+ * where it is not far below. */
+bool brume_moments_below(brume_law *laws, size_t count, double epsilon, double target);
+
+/* For delta below 0.3 a certified lower end, by mean and deviation; -infinity where not known. */
+double brume_mean_epsilon(const brume_law *laws, size_t count);
+
+/* About what delta is, by the saddle point: a place to start, not a bound. May be NAN. */
+double brume_saddle_delta(brume_law *laws, size_t count, double epsilon);
 
 #endif

@@ -96,7 +96,8 @@ static kernel_parts kernel_at(const brume_line *line, double y)
     return k;
 }
 
-/* A node of which nothing is known but |psi| <= bound: it is not summed, its bound is. */
+/* A node of which only |psi| <= bound is known: it adds nothing to the sum, and its bound to the
+ * error. */
 static brume_node bounded_node(double y, const kernel_parts *k, double bound)
 {
     brume_node node = {.y = y};
@@ -105,7 +106,7 @@ static brume_node bounded_node(double y, const kernel_parts *k, double bound)
     return node;
 }
 
-brume_node brume_line_node(const brume_line *line, long index, double least, double *log_size)
+brume_node brume_line_node(const brume_line *line, long index, double least, double *size)
 {
     double y = (double)index * line->h;
     log_sum sum = {.usable = true};
@@ -115,16 +116,17 @@ brume_node brume_line_node(const brume_line *line, long index, double least, dou
     add_laws(line, false, index, &sum);
     double bound = fmin(0, sum.ceiling);
     if (bound + log(k.size) < least) { /* the expensive laws are not asked */
-        *log_size = bound + log(k.size * share);
+        *size = exp(bound) * k.size * share;
         return bounded_node(y, &k, exp(bound));
     }
     add_laws(line, true, index, &sum);
     double error = sum.error + ((double)line->law_count + 8) * unit * sum.size;
-    /* exp and sincos of the sum, the kernel (products and quotients): 24 units beside it */
+    /* 24 units of 2^-53 more than the error of the logarithm: exp and sincos of it, and the
+     * products and quotients of the kernel */
     error += 24 * unit + 4 * unit * (fabs(sum.re) + fabs(sum.im));
     if (!sum.usable || !(error <= 0.15)) {
         bound = fmin(0, sum.ceiling);
-        *log_size = bound + log(k.size * share);
+        *size = exp(bound) * k.size * share;
         return bounded_node(y, &k, exp(bound));
     }
     brume_node node = {.y = y};
@@ -139,7 +141,7 @@ brume_node brume_line_node(const brume_line *line, long index, double least, dou
     node.error = modulus * (k.size * (1.1 * error + k.error) + 1.2 * k.absolute);
     node.second_error = modulus *
                         (k.second_size * (1.1 * error + k.second_error) + 1.2 * k.absolute);
-    *log_size = sum.re + log(k.size * share);
+    *size = modulus * k.size * share;
     return node;
 }
 
@@ -152,8 +154,8 @@ double brume_chernoff_point(double c, int i)
     return c * chernoff_factors[i] + (i > 3 ? fmin(0.5, c) : 0);
 }
 
-/* How far a loss of the lattice, or eps - centre, may be from where it is computed: 12 units of a,
- * sums and the quotient below. */
+/* An upper bound of the error of a loss on the lattice and of eps - centre, as computed: 12 units
+ * of 2^-53 of a, and the roundings of the sums and of the quotient below. */
 static double displacement(const brume_line *line, double inside)
 {
     return 18 * unit * (fabs(inside) + 2 * line->unit) + line->centre_error;
@@ -229,55 +231,73 @@ static brume_line_sum evaluate_folded(const brume_line *line, double epsilon)
     return out;
 }
 
-/* The plain sum, over the nodes' second parts if `second`. */
-static brume_line_sum evaluate_plain(const brume_line *line, double epsilon, bool second)
+/* Sums over the nodes' first parts, or over their second ones. */
+typedef struct plain_sum {
+    double sum, slope, error, absolute;
+} plain_sum;
+
+static inline void add_node(plain_sum *to, double y, double re, double im, double own, double s,
+                            double co, double c, double turn, double away)
 {
-    double c = line->c, x = epsilon, turn = x - line->centre;
-    double away = line->centre == 0 ? 0 : unit * fabs(x) + line->centre_error; /* error of turn */
-    double sum = 0, slope = 0, error = 0, absolute = 0;
+    double value = re * co + im * s;
+    to->sum += value;
+    to->slope -= c * value - y * (im * co - re * s); /* d/d eps multiplies by -s */
+    to->absolute += fabs(value);
+    to->error += own + (fabs(re) + fabs(im)) * (unit * (12 + 4 * y * turn) + y * away);
+}
+
+static brume_line_sum finish_plain(const brume_line *line, double epsilon, const plain_sum *all)
+{
+    double error = all->error + unit * ((double)line->count + 4) * all->absolute;
+    long double exponent = line->cumulant - (long double)line->c * epsilon;
+    double shift = line->cumulant_error + 2 * unit * line->c * fabs(epsilon);
+    double scale = exp((double)exponent), weight = line->h / M_PI;
+    double size = 16 * unit * (1 + (double)fabsl(exponent));
+    brume_line_sum out = {.value = scale * weight * all->sum, .slope = scale * weight * all->slope};
+    out.error = scale *
+                    ((weight * error + line->skipped) * (1 + expm1(shift) + size) +
+                     weight * fabs(all->sum) * (expm1(shift) + size)) *
+                    1.0001 +
+                1e-300;
+    return out;
+}
+
+/* The plain sum; `lower`, if not NULL, is given that of the nodes' second parts. */
+static brume_line_sum evaluate_plain(const brume_line *line, double epsilon, brume_line_sum *lower)
+{
+    double c = line->c, turn = epsilon - line->centre;
+    /* error of turn */
+    double away = line->centre == 0 ? 0 : unit * fabs(epsilon) + line->centre_error;
+    plain_sum first = {0}, second = {0};
     double sines[BLOCK], cosines[BLOCK];
     for (size_t i = 0; i < line->count; i++) {
         if (i % BLOCK == 0)
             phases(line, i, turn, sines, cosines);
-        const brume_node *node = &line->nodes[i];
-        double node_re = second ? node->second_re : node->first_re;
-        double node_im = second ? node->second_im : node->first_im;
-        double half = i ? 1 : 0.5, s = sines[i % BLOCK], co = cosines[i % BLOCK];
-        double re = half * (node_re * co + node_im * s);
-        double im = half * (node_im * co - node_re * s);
-        sum += re;
-        slope -= c * re - node->y * im; /* d/d eps multiplies by -s */
-        absolute += fabs(re);
-        double size = fabs(node_re) + fabs(node_im);
-        error += (second ? node->second_error : node->error) +
-                 size * (unit * (12 + 4 * node->y * fabs(turn)) + node->y * away);
+        const brume_node *n = &line->nodes[i];
+        double half = i ? 1 : 0.5, s = half * sines[i % BLOCK], co = half * cosines[i % BLOCK];
+        add_node(&first, n->y, n->first_re, n->first_im, n->error, s, co, c, fabs(turn), away);
+        if (lower)
+            add_node(&second, n->y, n->second_re, n->second_im, n->second_error, s, co, c,
+                     fabs(turn), away);
     }
-    error += unit * ((double)line->count + 4) * absolute;
-    long double exponent = line->cumulant - (long double)c * x;
-    double shift = line->cumulant_error + 2 * unit * c * fabs(x);
-    double scale = exp((double)exponent), weight = line->h / M_PI;
-    double size = 16 * unit * (1 + (double)fabsl(exponent));
-    brume_line_sum out = {.value = scale * weight * sum, .slope = scale * weight * slope};
-    out.error = scale *
-                    ((weight * error + line->skipped) * (1 + expm1(shift) + size) +
-                     weight * fabs(sum) * (expm1(shift) + size)) *
-                    1.0001 +
-                1e-300;
-    return out;
+    if (lower)
+        *lower = finish_plain(line, epsilon, &second);
+    return finish_plain(line, epsilon, &first);
 }
 
 brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon)
 {
     if (line->unit > 0)
         return evaluate_folded(line, epsilon);
-    return evaluate_plain(line, epsilon, false);
+    return evaluate_plain(line, epsilon, NULL);
 }
 
-brume_line_sum brume_line_evaluate_lower(const brume_line *line, double epsilon)
+brume_line_sum brume_line_evaluate_both(const brume_line *line, double epsilon,
+                                        brume_line_sum *lower)
 {
-    if (line->unit > 0)
-        return evaluate_folded(line, epsilon);
-    return evaluate_plain(line, epsilon, line->band.width > 0);
+    if (line->unit == 0 && line->band.width > 0)
+        return evaluate_plain(line, epsilon, lower);
+    return *lower = brume_line_evaluate(line, epsilon);
 }
 
 /* A bound of the part of the error of the rough cumulant that does not shrink with it: 1e-14 a
@@ -291,7 +311,9 @@ static double rough_slack(const brume_line *line)
     return slack;
 }
 
-double brume_line_aliases(brume_line *line, double epsilon)
+/* T is delta(eps) plus aliases, terms >= 0 from other places than eps: an upper bound of their sum.
+ */
+static double aliases_upper(brume_line *line, double epsilon)
 {
     double spacing = 2 * M_PI / line->h, c = line->c, best = INFINITY;
     double below = 1 / expm1(c * spacing); /* sum over n < 0, delta <= 1 */
@@ -313,12 +335,13 @@ double brume_line_aliases(brume_line *line, double epsilon)
 
 void brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper)
 {
-    if (upper) {
-        brume_line_sum at = brume_line_evaluate(line, epsilon);
+    brume_line_sum below, at;
+    if (lower)
+        at = brume_line_evaluate_both(line, epsilon, &below);
+    else
+        at = brume_line_evaluate(line, epsilon);
+    if (upper)
         *upper = at.value + at.error; /* T >= delta */
-    }
-    if (lower) {
-        brume_line_sum at = brume_line_evaluate_lower(line, epsilon);
-        *lower = at.value - at.error - brume_line_aliases(line, epsilon);
-    }
+    if (lower)
+        *lower = below.value - below.error - aliases_upper(line, epsilon);
 }

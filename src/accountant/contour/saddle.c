@@ -1,6 +1,5 @@
-/* Places to start from: the saddle point and moments. Promise: what is called an upper or a lower
- * end is one; the rest only proposes. */
-#include "accountant/contour/saddle.h"
+/* Where to start a search: the saddle point and moments. Promise: what is called an upper or a
+ * lower end is a certified bound, rounded to the safe side; all else is an estimate. */
 
 #include <math.h>
 
@@ -14,7 +13,7 @@ double brume_chernoff_epsilon(brume_law *laws, size_t count, double delta, doubl
                               double *upper, double *best_place)
 {
     double best = INFINITY, place = 1, log_delta = log(delta);
-    /* a convex function over c has one valley: fours first, then ones around the best */
+    /* the function of c has one minimum: c in steps of 16 first, then of 2 around the best */
     for (int round = 0; round < 2; round++) {
         double middle = log2(place), from = round ? middle - 3 : -40, to = round ? middle + 3 : 43;
         for (double power = from; power <= to; power += round ? 1 : 4) {
@@ -38,13 +37,14 @@ double brume_chernoff_epsilon(brume_law *laws, size_t count, double delta, doubl
     return best;
 }
 
-/* The log of Chernoff's bound of delta at epsilon, by the order c, but for log phi(c). */
+/* The log of Chernoff's bound of delta at epsilon by the moment of order c, without log phi(c). */
 static double chernoff_rest(double c, double epsilon)
 {
     return -c * epsilon + c * log(c / (c + 1)) - log1p(c);
 }
 
-double brume_moment_log_delta(brume_law *laws, size_t count, double epsilon, double c)
+/* An upper bound of log delta(epsilon) by the moment of order c > 0. */
+static double moment_log_delta(brume_law *laws, size_t count, double epsilon, double c)
 {
     double error, rest = chernoff_rest(c, epsilon);
     long double k = brume_cumulant(laws, count, c, NULL, &error);
@@ -57,10 +57,10 @@ bool brume_moments_below(brume_law *laws, size_t count, double epsilon, double t
 {
     double goal = log(target), c = 1, factor = 2, best = INFINITY;
     goal -= 1e-12 * (1 + fabs(goal)); /* down, for certain */
-    /* one valley over c: up by twos, or down if that is not the way */
+    /* the function of c has one minimum: double c while it falls, or halve it */
     for (int i = 0; i < 40; i++, c *= factor) {
         double value = brume_cumulant_rough(laws, count, c, NULL) + chernoff_rest(c, epsilon);
-        if (value < goal && brume_moment_log_delta(laws, count, epsilon, c) < goal)
+        if (value < goal && moment_log_delta(laws, count, epsilon, c) < goal)
             return true;
         if (!(value < best)) {
             if (i != 1)

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/exact/few_laplace.h"
-#include "accountant/exact/one_sampled_gaussian.h"
-#include "accountant/law/waves.h"
+#include "accountant/exact/one_sampled.h"
+#include "accountant/law/points.h"
 #include "number/elementary.h"
 #include "number/elementary_body.h"
 #include "number/paths.h"
@@ -22,7 +21,7 @@ static const char route_atoms[] = "sum over the atoms of lattice laws";
 
 /* --- masses of all draws of a law, by convolution of those of one --- */
 
-static const double most_draws = 0x1p16; /* by squaring */
+static const double most_draws = 0x1p30; /* by squaring; the products are limited, too */
 
 typedef struct worker {
     double floor_, most, *work;
@@ -352,7 +351,8 @@ static void add_atoms(const brume_atom_sum *sum, const brume_few_laplace *few, d
     }
 }
 
-double brume_atom_sum_delta(const brume_atom_sum *sum, double epsilon, brume_side side)
+/* A lower or an upper bound of delta, for any epsilon from `least` on. */
+static double delta_of(const brume_atom_sum *sum, double epsilon, brume_side side)
 {
     const brume_few_laplace *few = &sum->few[side == BRUME_UPPER_SIDE];
     /* places are off by place_error, their sums and x by a unit each: all move epsilon, which
@@ -377,10 +377,10 @@ double brume_atom_sum_delta(const brume_atom_sum *sum, double epsilon, brume_sid
 
 static double atom_sum_delta(void *context, double epsilon, brume_side side)
 {
-    return brume_atom_sum_delta(context, epsilon, side);
+    return delta_of(context, epsilon, side);
 }
 
-brume_closed brume_atom_sum_form(brume_atom_sum *sum)
+brume_delta_bounds brume_atom_sum_bounds(brume_atom_sum *sum)
 {
-    return (brume_closed){.delta = atom_sum_delta, .context = sum, .route = route_atoms};
+    return (brume_delta_bounds){.delta = atom_sum_delta, .context = sum, .route = route_atoms};
 }

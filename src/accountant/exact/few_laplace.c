@@ -3,7 +3,7 @@
  *   delta(eps) = e^{eps/2} N sum over patterns with b > eps of C F_{A,B}((b - eps)/2),  eps >= 0,
  * and for eps < 0 by delta(eps) = 1 - e^eps + e^eps delta(-eps): half the patterns, and those that
  * cancel least. */
-#include "accountant/exact/few_laplace.h"
+#include "accountant/exact/atom_sum.h"
 
 #include <math.h>
 #include <string.h>

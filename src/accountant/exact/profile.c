@@ -40,38 +40,6 @@ static void trivial_ball(arb_t out, const void *context, slong precision)
     arb_neg(out, out); /* 1 - e^eps */
 }
 
-static void laplace_ball(arb_t out, const void *context, slong precision)
-{
-    const profile *p = context;
-    arb_t difference;
-    arb_init(difference);
-    arb_set_d(out, p->epsilon);
-    arb_set_d(difference, p->parameter);
-    arb_sub(difference, out, difference, precision);
-    arb_mul_2exp_si(difference, difference, -1);
-    arb_expm1(out, difference, precision);
-    arb_neg(out, out); /* 1 - e^((eps - eps0)/2) */
-    arb_clear(difference);
-}
-
-/* (e^eps0 - e^eps)/(1 + e^eps0) = (1 - e^(eps - eps0)) / (1 + e^(-eps0)) */
-static void pure_ball(arb_t out, const void *context, slong precision)
-{
-    const profile *p = context;
-    arb_t epsilon0, numerator;
-    arb_init(epsilon0), arb_init(numerator);
-    arb_set_d(epsilon0, p->parameter);
-    arb_set_d(numerator, p->epsilon);
-    arb_sub(numerator, numerator, epsilon0, precision);
-    arb_expm1(numerator, numerator, precision);
-    arb_neg(numerator, numerator);
-    arb_neg(epsilon0, epsilon0);
-    arb_exp(out, epsilon0, precision);
-    arb_add_ui(out, out, 1, precision);
-    arb_div(out, numerator, out, precision);
-    arb_clear(epsilon0), arb_clear(numerator);
-}
-
 static const brume_interval vacuous = {0, 1};
 
 /* What any pair has at least: 1 - e^eps, and 0. */
@@ -89,24 +57,6 @@ brume_interval brume_profile_gaussian(double mu, double epsilon)
     if (mu == 0)
         return trivial(epsilon);
     return brume_ball_evaluate(gaussian_ball, &(profile){mu, epsilon}, 0, 1);
-}
-
-brume_interval brume_profile_laplace(double epsilon0, double epsilon)
-{
-    if (!(epsilon0 >= 0) || isinf(epsilon0) || !isfinite(epsilon))
-        return vacuous;
-    if (epsilon >= epsilon0 || epsilon <= -epsilon0)
-        return trivial(epsilon);
-    return brume_ball_evaluate(laplace_ball, &(profile){epsilon0, epsilon}, 0, 1);
-}
-
-brume_interval brume_profile_pure(double epsilon0, double epsilon)
-{
-    if (!(epsilon0 >= 0) || isinf(epsilon0) || !isfinite(epsilon))
-        return vacuous;
-    if (epsilon >= epsilon0 || epsilon <= -epsilon0)
-        return trivial(epsilon);
-    return brume_ball_evaluate(pure_ball, &(profile){epsilon0, epsilon}, 0, 1);
 }
 
 static brume_status delta_of_sigma(void *context, double sigma, double *delta, brume_error *error)

@@ -10,12 +10,6 @@
 /* Gaussian, mu = L2 sensitivity / sigma >= 0. */
 brume_interval brume_profile_gaussian(double mu, double epsilon);
 
-/* Laplace, epsilon0 = L1 sensitivity / scale >= 0. */
-brume_interval brume_profile_laplace(double epsilon0, double epsilon);
-
-/* Binary randomized response, which is the worst epsilon0-DP mechanism. */
-brume_interval brume_profile_pure(double epsilon0, double epsilon);
-
 /* The least sigma/sensitivity whose profile at epsilon is at most delta, rounded up: the analytic
  * Gaussian mechanism. Infinite for delta <= 0. Requires epsilon >= 0.           [BW18, Alg. 1] */
 double brume_profile_gaussian_sigma_upper(double epsilon, double delta);

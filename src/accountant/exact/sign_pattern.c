@@ -13,7 +13,7 @@
  * a polynomial; for B = 0 or A = 0 there is a pole at +-1 beside, and for K = 0 it is 2 sinh x.
  * Promise: the ball contains delta for the exact parameters of the chosen side; precision is raised
  * until it is sharp. Monotone in every parameter: proofs/accountant/exact.md, section exact.1. */
-#include "accountant/exact/closed_form.h"
+#include "accountant/exact/delta_bounds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -395,9 +395,9 @@ static double pattern_delta(void *context, double epsilon, brume_side side)
     return best;
 }
 
-brume_closed brume_pattern_form(brume_pattern *pattern)
+brume_delta_bounds brume_pattern_bounds(brume_pattern *pattern)
 {
-    return (brume_closed){.delta = pattern_delta,
-                          .context = pattern,
-                          .route = "closed form, a sum over sign patterns"};
+    return (brume_delta_bounds){.delta = pattern_delta,
+                                .context = pattern,
+                                .route = "closed form, a sum over sign patterns"};
 }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "accountant/exact/closed_form.h"
+#include "accountant/exact/delta_bounds.h"
 #include "accountant/exact/sampled_balls.h"
 
 bool brume_pattern_shape(const brume_law *law, double *unit, slong *step, double *steps)

@@ -9,11 +9,11 @@
 #include <flint/arb_poly.h>
 #else
 #include <arb_poly.h>
+#endif
+
 /* 2^K e^x - 2 sum_{j<K} S_{K-1-j} x^j/j! (sign +1), or with alternating signs and e^{-x} (sign -1):
  * F for B = 0 and for A = 0 (see sign_pattern.c). S_m = sum_{i<=m} C(K-1, i). */
 void brume_pattern_end(arb_t out, const arb_t x, slong k, int sign, slong precision);
-
-#endif
 
 /* The shifts of one draw are top - j unit, j = 0 .. steps, and unit is `step` times its e (or w,
  * half the distance of the atoms on a sample). False if the law is not of this kind. */

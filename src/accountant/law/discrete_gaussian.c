@@ -216,6 +216,8 @@ static bool masses(const brume_law *law, double depth, brume_masses *out)
     /* x from -R to R: beyond, at most e^{-depth} on each side */
     double square = draws * law->a * law->a, normal = 0;
     double reach = ceil(sqrt(2 * square * depth)) + 1;
+    if (law->a < 0.5) /* beyond, each mass is less than e^-6 of the one before */
+        reach = floor(sqrt(2 * square * depth));
     brume_masses c = {.error = 24 * unit, .draws = draws};
     if (!(2 * reach + 1 <= (double)most_masses))
         return false;

@@ -6,6 +6,8 @@
  * and psi - 1 is formed without cancellation. Promise: the errors stated hold for every parameter
  * within BRUME_PARAMETER_UNITS of a, for theta with a relative error of 12 units in all. */
 #include "accountant/law/family.h"
+#include "number/elementary.h"
+#include "number/elementary_body.h"
 
 static const double unit = BRUME_UNIT;
 
@@ -78,6 +80,38 @@ static brume_log_psi node(brume_law *law, long index, double h)
     return brume_log_psi_of(re, im, error);
 }
 
+/* psi from its sines and cosines. In units: those are off by e = 12 theta + 2, t by 12 of itself,
+ * the denominator by 12 of what it is above 1 and by one, products and sums by one each. */
+BRUME_BODY void psi_body(const double *restrict y, const double *restrict s,
+                         const double *restrict co, size_t count, double a, double tilt,
+                         const laplace_line *line, double *restrict re, double *restrict im,
+                         double *restrict error)
+{
+    double t = line->tanh_a, d = line->denominator, own = 5 + 17 * (d - 1);
+    for (size_t j = 0; j < count; j++) {
+        double half = 0.5 / (tilt * tilt + y[j] * y[j]), theta = y[j] * a;
+        re[j] = (co[j] + (t * tilt * co[j] + y[j] * s[j]) * half) / d;
+        im[j] = (t * s[j] + (tilt * s[j] - t * y[j] * co[j]) * half) / d;
+        double parts = (1 + t) * (tilt + y[j]) * half, e = 12 * theta + 2;
+        double sine = brume_choose(brume_mask(theta > 1), 1, theta);
+        error[j] = 1.01 * unit * (e * (1 + t + parts) + 14 * t * sine + 20 * parts + 4 + own);
+    }
+}
+BRUME_PATHS(static, psi,
+            (const double *y, const double *s, const double *co, size_t count, double a,
+             double tilt, const laplace_line *line, double *re, double *im, double *error),
+            (y, s, co, count, a, tilt, line, re, im, error))
+
+static void psi_block(const brume_law *law, const double *y, size_t count, double *re, double *im,
+                      double *error)
+{
+    double theta[BRUME_PSI_BLOCK] = {0}, s[BRUME_PSI_BLOCK], co[BRUME_PSI_BLOCK];
+    for (size_t j = 0; j < count; j++)
+        theta[j] = y[j] * law->a;
+    brume_vector_sincos(theta, s, co, count);
+    psi(y, s, co, count, law->a, law->tilt, law->state, re, im, error);
+}
+
 static long double cumulant(brume_law *law, double at, double *slope, double *error)
 {
     long double c = at, a = law->a, big = (2 * c + 1) * a, small = expl(-big), value;
@@ -137,8 +171,12 @@ static double envelope(brume_law *law, double low, double high)
     return bound(law, line->sech2 * sine * (1 - 1e-12), low);
 }
 
-static const brume_law_family family = {
-    .name = "laplace", .cumulant = cumulant, .settle = settle, .node = node, .envelope = envelope};
+static const brume_law_family family = {.name = "laplace",
+                                        .cumulant = cumulant,
+                                        .settle = settle,
+                                        .node = node,
+                                        .psi_block = psi_block,
+                                        .envelope = envelope};
 
 brume_status brume_laplace_open(brume_law *law, brume_error *error)
 {

@@ -49,7 +49,8 @@ static brume_loss simplified(brume_loss loss)
         loss.kind = kinds[loss.kind].inner;
         loss.rate = 0;
     }
-    /* two answers, and the discrete Laplace of shift 1, are the worst pure mechanism itself */
+    /* two possible answers, and the discrete Laplace of shift 1, are the worst pure mechanism
+     * itself */
     if ((loss.kind == BRUME_LOSS_KARY && loss.shift == 2) ||
         (loss.kind == BRUME_LOSS_DISCRETE_LAPLACE && loss.shift == 1))
         return (brume_loss){.kind = BRUME_LOSS_PURE, .a = loss.a};
@@ -208,4 +209,42 @@ long double brume_bend(long double c, long double x, bool series)
         sum += (grown + c * turned) * factor;
     }
     return sum;
+}
+
+/* --- what is a cost at all: a formula does not notice a negative rho, nor a shift of 0 --- */
+
+static brume_status refuse_cost(const char *what, double value, const char *range,
+                                brume_error *error)
+{
+    return brume_fail(error, BRUME_EARGUMENT, NULL, "a cost's '%s' is %.17g, must be %s", what,
+                      value, range);
+}
+
+static brume_status check_law(const brume_loss *law, brume_error *error)
+{
+    bool sampled = law->kind == BRUME_LOSS_POISSON_GAUSSIAN ||
+                   law->kind == BRUME_LOSS_POISSON_PURE ||
+                   law->kind == BRUME_LOSS_POISSON_LAPLACE ||
+                   law->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
+    bool shifted = law->kind == BRUME_LOSS_DISCRETE_LAPLACE ||
+                   law->kind == BRUME_LOSS_DISCRETE_GAUSSIAN ||
+                   law->kind == BRUME_LOSS_POISSON_DISCRETE_LAPLACE;
+    if (!(law->a >= 0))
+        return refuse_cost("law.a", law->a, "at least 0", error);
+    if (sampled && !(law->rate >= 0 && law->rate <= 1))
+        return refuse_cost("law.rate", law->rate, "in [0, 1]", error);
+    if ((shifted && law->shift < 1) || (law->kind == BRUME_LOSS_KARY && law->shift < 2))
+        return refuse_cost("law.shift", (double)law->shift, "at least 1 (k-ary: 2)", error);
+    return BRUME_OK;
+}
+
+brume_status brume_cost_check(const brume_cost *cost, brume_error *error)
+{
+    if (cost->pure != BRUME_ABSENT && !(cost->epsilon >= 0))
+        return refuse_cost("epsilon", cost->epsilon, "at least 0", error);
+    if (cost->concentrated != BRUME_ABSENT && !(cost->rho >= 0))
+        return refuse_cost("rho", cost->rho, "at least 0", error);
+    if (!(cost->delta_failure >= 0 && cost->delta_failure <= 1))
+        return refuse_cost("delta_failure", cost->delta_failure, "in [0, 1]", error);
+    return cost->loss != BRUME_ABSENT ? check_law(&cost->law, error) : BRUME_OK;
 }

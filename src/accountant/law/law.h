@@ -40,6 +40,8 @@ typedef struct brume_masses {
     double error;  /* relative, of every mass */
 } brume_masses;
 
+enum { BRUME_PSI_BLOCK = 32 }; /* most places of psi_block */
+
 /* What a family of laws provides. The functions below check nothing more and call these. */
 typedef struct brume_law_family {
     const char *name;
@@ -49,6 +51,10 @@ typedef struct brume_law_family {
     bool (*settle)(brume_law *law);
     /* As brume_law_node. */
     brume_log_psi (*node)(brume_law *law, long index, double h);
+    /* psi itself, not its logarithm, at some places y >= 0: off by at most error[j]. For lines of
+     * many nodes. NULL: there is no quick way. */
+    void (*psi_block)(const brume_law *law, const double *y, size_t count, double *re, double *im,
+                      double *error);
     /* As brume_law_envelope. */
     double (*envelope)(brume_law *law, double low, double high);
     /* The masses of a law on a lattice; exp(-depth) may be left out. False if that is too much or
@@ -132,5 +138,9 @@ static inline double brume_parameter_moved(double parameter, int direction)
 {
     return parameter * (1 + direction * 0x1.2p-50); /* 9 units, of which rounding takes one */
 }
+/* Refuse (BRUME_EARGUMENT) a stated number that no release can have: a negative or undefined
+ * epsilon, rho or law, a probability outside [0, 1], a shift of nothing. What is absent is not
+ * looked at, and infinity is allowed: it says nothing, and that is sound. */
+BRUME_MUST_USE brume_status brume_cost_check(const brume_cost *cost, brume_error *error);
 
 #endif

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "accountant/law/family.h"
-#include "accountant/law/waves.h"
 #include "number/elementary.h"
 #include "number/elementary_body.h"
 

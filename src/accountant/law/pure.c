@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "number/elementary.h"
 
 static const double unit = BRUME_UNIT;
 static const double long_unit = 0x1p-63; /* of a long double; its functions are off by two */
@@ -135,6 +136,23 @@ static brume_log_psi node(brume_law *law, long index, double h)
     return out;
 }
 
+static void psi_block(const brume_law *law, const double *y, size_t count, double *re, double *im,
+                      double *error)
+{
+    const two_atoms *two = law->state;
+    double w = (double)two->spread, t = two->tanh_tilted, theta[BRUME_PSI_BLOCK] = {0};
+    double tilted_error = two->error + two->error_slope * fmin(law->tilt * w, 1e9);
+    double tilt_error = fabs(t) * 5 * unit + two->sech2 * 2 * tilted_error;
+    for (size_t j = 0; j < count; j++)
+        theta[j] = y[j] * w;
+    brume_vector_sincos(theta, im, re, count);
+    for (size_t j = 0; j < count; j++) {
+        double sine = theta[j] < 1 ? theta[j] : 1;
+        im[j] *= t;
+        error[j] = 1.01 * ((1 + fabs(t)) * (12 * theta[j] + 2) * unit + sine * tilt_error);
+    }
+}
+
 static double envelope(brume_law *law, double low, double high)
 {
     const two_atoms *two = law->state;
@@ -225,12 +243,14 @@ static const brume_law_family pure_family = {.name = "pure",
                                              .cumulant = pure_cumulant,
                                              .settle = settle,
                                              .node = node,
+                                             .psi_block = psi_block,
                                              .envelope = envelope,
                                              .masses = pure_masses};
 static const brume_law_family sampled_family = {.name = "pure on a Poisson sample",
                                                 .cumulant = sampled_cumulant,
                                                 .settle = settle,
                                                 .node = node,
+                                                .psi_block = psi_block,
                                                 .envelope = envelope,
                                                 .masses = sampled_masses};
 

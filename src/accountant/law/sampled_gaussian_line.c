@@ -6,7 +6,7 @@
 #include "accountant/law/sampled_gaussian.h"
 
 #include "accountant/law/family.h"
-#include "accountant/law/waves.h"
+#include "accountant/law/points.h"
 #include "number/elementary.h"
 #include "number/elementary_body.h"
 

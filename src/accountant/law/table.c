@@ -30,7 +30,7 @@ static brume_status allocate(brume_law *law, size_t atoms, double mass_error, br
     return BRUME_OK;
 }
 
-/* Of three or more answers. */
+/* Of three or more possible answers. */
 static brume_status open_kary(brume_law *law, brume_error *error)
 {
     BRUME_TRY(allocate(law, 3, own_error + 8 * BRUME_UNIT * law->a, error));

@@ -1,5 +1,5 @@
 /* Waves over the points of a table. See the header. */
-#include "accountant/law/waves.h"
+#include "accountant/law/points.h"
 
 #include "number/elementary.h"
 #include "number/paths.h"

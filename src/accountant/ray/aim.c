@@ -1,5 +1,5 @@
-/* Where a ray should start: the saddle point by coarse sums. See ray.h. Nothing here is certified:
- * a bad choice widens, no more. */
+/* Where a ray should start: the saddle point, by coarse sums. See ray.h. Nothing here is a
+ * certified bound: a bad choice makes an answer wider, never wrong. */
 #include <math.h>
 
 #include "accountant/ray/transform.h"
@@ -173,13 +173,15 @@ void brume_ray_erase(const brume_parts *parts, brume_contour **contours)
     }
 }
 
-/* The form of all polygons. */
+/* The form of all polygons: see brume_transform_aim. */
 typedef struct form {
     double height, rise, reach;
-    bool few; /* draws make the loss: leave the line where few are; many: all of it, but less */
+    bool few; /* few draws make the loss: it is enough to leave the real line where few draws are;
+                 if many do, the whole polygon is made lower instead */
 } form;
 
-/* If the moduli exceed the values by e^excess, `near` of which comes of where the polygon rises. */
+/* The integrals of |integrand| are e^excess times the |integrals|, about e^near of that from where
+ * the polygon leaves the real line: make the polygon lower, or let it leave further right. */
 static void shrink(form *f, double excess, double near, const brume_ray_aim *at, bool many)
 {
     if (f->few && f->rise < 0 && near > 0.3 * excess) {
@@ -191,7 +193,8 @@ static void shrink(form *f, double excess, double near, const brume_ray_aim *at,
     f->height *= excess > 60 ? fmax(sqrt(12 / excess), 0.05) : 0.7;
 }
 
-/* Many draws without jumps: above the line where their variance is, m + 2/sigma^2. */
+/* For many confined draws the polygon must be above the real line where most of their variance
+ * comes from, near T = m + 2/sigma^2. */
 static double rise_of(const form *f, const brume_part *part)
 {
     double mean, sigma;
@@ -200,7 +203,7 @@ static double rise_of(const form *f, const brume_part *part)
     return f->few || isinf(part->cut) ? f->rise : fmin(f->rise, middle + log(f->reach));
 }
 
-/* A guess of the excess: the density above the line, where it rises. */
+/* A guess of `near` above: the mass of the density where the polygon has left the real line. */
 static double excess_near(const brume_parts *parts, const form *f)
 {
     double sum = 0;

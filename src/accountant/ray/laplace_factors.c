@@ -2,12 +2,12 @@
  *
  * Promise: value and error enclose the integral for every parameter within its 8 units and every
  * epsilon within its error. */
-#include "accountant/ray/laplace_factors.h"
+#include "accountant/ray/with_atoms.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/complex_point.h"
+#include "accountant/ray/transform.h"
 #include "number/elementary.h"
 
 static const double unit = BRUME_UNIT;
@@ -38,7 +38,8 @@ bool brume_laplace_patterns_add(const brume_law *law, brume_laplace_pattern *pat
     double draws = law->count, a = law->a;
     if (!((double)*count * (draws + 1) <= (double)most))
         return false;
-    /* from the last one on: a term's products come at or after its own place */
+    /* from the last term to the first: the products of a term are stored at its own place or after
+     * it, where they overwrite only what is done */
     size_t each = (size_t)draws + 1;
     for (size_t i = *count; i-- > 0;) {
         const brume_laplace_pattern old = patterns[i];
@@ -58,7 +59,7 @@ bool brume_laplace_patterns_add(const brume_law *law, brume_laplace_pattern *pat
     return true;
 }
 
-/* The factors are (1 +- 1/(2z-1))/2: so far from 1/2 are both at most. */
+/* The factors are (1 +- 1/(2z-1))/2: an upper bound of how far either is from 1/2. */
 static double factor_bound(unsigned factors, double distance_of_half)
 {
     double bound = 1;
@@ -67,9 +68,9 @@ static double factor_bound(unsigned factors, double distance_of_half)
     return bound * (1 + 1e-9);
 }
 
-static point product_at(unsigned first, unsigned second, point z)
+static brume_point product_at(unsigned first, unsigned second, brume_point z)
 {
-    point half = 0.5 / (2 * z - 1), product = 1;
+    brume_point half = 0.5 / (2 * z - 1), product = 1;
     for (unsigned i = 0; i < first; i++)
         product *= 0.5 + half;
     for (unsigned i = 0; i < second; i++)
@@ -105,8 +106,8 @@ brume_ray_factors *brume_ray_factors_open(const brume_ray *ray, unsigned first, 
     r->span_bound = r->memory + NODE_ARRAYS * r->count;
     unsigned factors = first + second;
     for (size_t i = 0; i < r->count && brume_ray_probe(ray, i, &node); i++) {
-        point z = CMPLX(node.start + node.a, node.b);
-        point whole = product_at(first, second, z) * CMPLX(node.re, node.im);
+        brume_point z = CMPLX(node.start + node.a, node.b);
+        brume_point whole = product_at(first, second, z) * CMPLX(node.re, node.im);
         double away = cabs(z - 0.5), bound = factor_bound(factors, away);
         double size = 1.5 * hypot(node.re, node.im) * bound; /* of the sum of both parts, turned */
         r->a[i] = node.a;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "accountant/ray/transform.h"
-#include "accountant/complex_point.h"
 
 static const double unit = BRUME_UNIT;
 static const double tolerance = 1e-12;   /* of one panel or of the rest, relative to the whole */
@@ -22,7 +21,7 @@ typedef struct ray_node {
 
 typedef struct ray_panel {
     double a[AROUND], log_bound[AROUND]; /* around its ellipse, kernel and rule included */
-    point middle, half;                  /* z - start */
+    brume_point middle, half;            /* z - start */
 } ray_panel;
 
 struct brume_ray {
@@ -39,7 +38,7 @@ struct brume_ray {
     ray_node nodes[MOST_PANELS * BRUME_GAUSS_NODES];
 };
 
-/* log of a bound of prod |Phi|^n at start + a + ib, less the base */
+/* log of an upper bound of prod |Phi|^n at start + a + ib, minus the base */
 static double log_bound(const brume_ray *ray, double a, double b)
 {
     double sum = -ray->scale;
@@ -50,9 +49,9 @@ static double log_bound(const brume_ray *ray, double a, double b)
 }
 
 /* The distance from `pole` to the rectangle around the ellipse. */
-static double distance(point middle, point half, double pole)
+static double distance(brume_point middle, brume_point half, double pole)
 {
-    point there = (pole - middle) / half;
+    brume_point there = (pole - middle) / half;
     double x = fmax(fabs(creal(there)) - BRUME_GAUSS_LONG, 0);
     double y = fmax(fabs(cimag(there)) - BRUME_GAUSS_WIDE, 0);
     return hypot(x, y) * cabs(half) * (1 - 1e-9);
@@ -83,18 +82,20 @@ static double log_real(const brume_ray *ray, double a)
     return isnan(sum) ? INFINITY : sum; /* an overflow says nothing */
 }
 
-/* Bounds around the panel from `from` to `to`; the log of its error at x, `enough` being small
- * enough.
+/* Upper bounds on the ellipse around the panel from `from` to `to`, which say how much the rule of
+ * this panel may miss. Returns the log of that at x; stops at a bound below `enough`.
  *
- * The ellipse lies in a rectangle, its part below the real line mirrored, Phi being real there. The
- * integral of moduli is log-convex and does not grow with b, so it is largest at a corner, and not
- * at the highest one, below which there is the segment between its neighbours. If the rectangle
- * crosses the real line, it is largest at an end of its shadow there. Or by the real values, which
- * are log-convex, too: at an end of the shadow. */
-static double surround(const brume_ray *ray, point from, point to, double x, double enough,
-                       ray_panel *out)
+ * The ellipse lies in a rectangle. Phi is real on the real line, so the part of the rectangle below
+ * it is mirrored above. On a rectangle above the real line the integral of |integrand| is
+ * log-convex and does not grow with b: its largest value is at a corner; the corner of largest b
+ * need not be looked at, since the segment between its two neighbours lies below it. On a rectangle
+ * that crosses the real line the largest value is at an end of the interval of real parts. There is
+ * a second bound, by the values on the real line, which are log-convex too: the lesser of both is
+ * taken. */
+static double surround(const brume_ray *ray, brume_point from, brume_point to, double x,
+                       double enough, ray_panel *out)
 {
-    point middle = 0.5 * (from + to), half = 0.5 * (to - from);
+    brume_point middle = 0.5 * (from + to), half = 0.5 * (to - from);
     double kernel = distance(middle + ray->start, half, 0) * distance(middle + ray->start, half, 1);
     if (!(kernel > 0))
         return INFINITY;
@@ -102,8 +103,8 @@ static double surround(const brume_ray *ray, point from, point to, double x, dou
     double worst = -INFINITY, low = INFINITY, high = -INFINITY, lowest = INFINITY;
     for (int i = 0; i < AROUND; i++) {
         /* leftmost, lowest, rightmost: the path goes up, and not to the left */
-        point corner = middle + half * CMPLX(i == 2 ? BRUME_GAUSS_LONG : -BRUME_GAUSS_LONG,
-                                             i == 0 ? BRUME_GAUSS_WIDE : -BRUME_GAUSS_WIDE);
+        brume_point corner = middle + half * CMPLX(i == 2 ? BRUME_GAUSS_LONG : -BRUME_GAUSS_LONG,
+                                                   i == 0 ? BRUME_GAUSS_WIDE : -BRUME_GAUSS_WIDE);
         double a = creal(corner), b = cimag(corner);
         low = fmin(low, a), high = fmax(high, a), lowest = fmin(lowest, b);
         out->a[i] = a;
@@ -126,10 +127,10 @@ static double surround(const brume_ray *ray, point from, point to, double x, dou
     return other;
 }
 
-/* log of offset + re + i im, and a bound of its error in units, twice rounded after that. Near 1,
- * r = |re| + |im| <= 1/2: |v| <= 2.5 r to 4 units, 1 + v >= 1/4, so the logarithm to 26 r, and it
- * and the angle are at most 3 r. */
-static point log_of(double re, double im, double offset, double *units)
+/* log of offset + re + i im, and a bound of its error in units of 2^-53, which leaves room for two
+ * more roundings. Near 1, r = |re| + |im| <= 1/2: |v| <= 2.5 r to 4 units, 1 + v >= 1/4, so the
+ * logarithm to 26 r, and it and the angle are at most 3 r. */
+static brume_point log_of(double re, double im, double offset, double *units)
 {
     double near = fabs(re) + fabs(im), whole = offset + re;
     if (offset > 0 && near <= 0.5) {
@@ -142,22 +143,23 @@ static point log_of(double re, double im, double offset, double *units)
 }
 
 /* The nodes of the panel from `from` to `to`: the product of the transforms, and the kernel. */
-static bool push_panel(brume_ray *ray, point from, point to, const double *missed)
+static bool push_panel(brume_ray *ray, brume_point from, brume_point to, const double *missed)
 {
-    point middle = 0.5 * (from + to), half = 0.5 * (to - from);
+    brume_point middle = 0.5 * (from + to), half = 0.5 * (to - from);
     brume_transform_values values[BRUME_MOST_PARTS];
     for (size_t i = 0; i < ray->parts->count; i++)
         if (!brume_transform_panel(ray->contours[i], ray->start + creal(middle), cimag(middle),
                                    creal(half), cimag(half), &values[i]))
             return false;
     for (int j = 0; j < BRUME_GAUSS_NODES; j++) {
-        point place = middle + half * brume_gauss_place(j), weight = brume_gauss_weight(j) * half;
+        brume_point place = middle + half * brume_gauss_place(j),
+                    weight = brume_gauss_weight(j) * half;
         double log_size = -ray->scale, turn = 0, error = 0, ceiling = -ray->scale;
         for (size_t i = 0; i < ray->parts->count; i++) {
             double count = ray->parts->part[i].count;
             double off = values[i].rounding[j] + missed[i], units;
             double offset = brume_transform_offset(ray->contours[i]);
-            point log_value = log_of(values[i].re[j], values[i].im[j], offset, &units);
+            brume_point log_value = log_of(values[i].re[j], values[i].im[j], offset, &units);
             double size = hypot(offset + values[i].re[j], values[i].im[j]);
             log_size += count * creal(log_value);
             turn += count * cimag(log_value);
@@ -168,7 +170,7 @@ static bool push_panel(brume_ray *ray, point from, point to, const double *misse
                 error = INFINITY;
         }
         /* start - 1 is exact, z - 1 would not be: the start may be close to 1 */
-        point kernel = weight / ((ray->start + place) * (ray->start - 1 + place));
+        brume_point kernel = weight / ((ray->start + place) * (ray->start - 1 + place));
         double length = cabs(kernel);
         ray_node *node = &ray->nodes[ray->node_count++];
         *node = (ray_node){.a = creal(place), .b = cimag(place)};
@@ -177,7 +179,7 @@ static bool push_panel(brume_ray *ray, point from, point to, const double *misse
         if (error < 0.1) {
             double size = exp(log_size), s, co;
             sincos(turn, &s, &co);
-            point value = size * CMPLX(co, s) * kernel;
+            brume_point value = size * CMPLX(co, s) * kernel;
             node->re = creal(value);
             node->im = cimag(value);
             /* |e^w - 1| <= |w| (1 + |w|) */
@@ -203,7 +205,8 @@ static bool exact_sum(double a, double b)
     return (a - (sum - second)) + (b - second) == 0;
 }
 
-/* log of what one panel, or the rest, may miss. */
+/* log of how much one panel, or the ray beyond the last panel, may miss: the share of the goal that
+ * each is allowed. */
 static double goal_of(const brume_ray *ray, const brume_ray_aim *at)
 {
     double log_goal = log(at->width / fabs(at->start * (at->start - 1))) + log_real(ray, 0);
@@ -217,7 +220,7 @@ static double goal_of(const brume_ray *ray, const brume_ray_aim *at)
     return log_goal + log(tolerance);
 }
 
-/* Does all fall below the goal along the ray? */
+/* Do the bounds fall below the goal somewhere along the ray, so that finitely many panels do? */
 static bool falls(const brume_ray *ray, const brume_ray_aim *at, double log_goal)
 {
     double least = INFINITY;
@@ -239,7 +242,7 @@ static bool push_panels(brume_ray *ray)
         before[i] = brume_transform_missed(ray->contours[i], ray->start, 0);
     for (size_t j = 0; j < ray->panel_count; j++) {
         const ray_panel *panel = &ray->panels[j];
-        point from = panel->middle - panel->half, to = panel->middle + panel->half;
+        brume_point from = panel->middle - panel->half, to = panel->middle + panel->half;
         for (size_t i = 0; i < ray->parts->count; i++) {
             double after =
                 brume_transform_missed(ray->contours[i], ray->start + creal(to), cimag(to));
@@ -252,15 +255,16 @@ static bool push_panels(brume_ray *ray)
     return true;
 }
 
-/* Panels until what is beyond them is below the goal; then their nodes. */
+/* Lay panels until the bound of the integral beyond them is below the goal; then compute all nodes.
+ */
 static bool lay(brume_ray *ray, const brume_ray_aim *at, double log_goal)
 {
     /* few bits: then all ends, middles and halves of panels are exact */
-    point direction = CMPLX(rounded(cos(ray->angle), 18), rounded(sin(ray->angle), 18));
+    brume_point direction = CMPLX(rounded(cos(ray->angle), 18), rounded(sin(ray->angle), 18));
     double done = 0, half = rounded(0.5 * at->width, 8), longest = 0;
     ray->node_count = ray->panel_count = 0;
     for (int refused = 0; ray->panel_count < MOST_PANELS;) {
-        point from = done * direction, to = (done + 2 * half) * direction;
+        brume_point from = done * direction, to = (done + 2 * half) * direction;
         if (!exact_sum(creal(from), creal(to)) || !exact_sum(cimag(from), cimag(to)) ||
             !exact_sum(creal(to), -creal(from)) || !exact_sum(cimag(to), -cimag(from)))
             return false;
@@ -362,11 +366,6 @@ const brume_contour *brume_ray_contour(const brume_ray *ray, size_t part)
 size_t brume_ray_nodes(const brume_ray *ray)
 {
     return ray->node_count;
-}
-
-double brume_ray_start(const brume_ray *ray)
-{
-    return ray->start;
 }
 
 /* log of what the rule on this panel misses at x. */

@@ -49,18 +49,22 @@ typedef struct brume_ray brume_ray;
 /* The saddle at epsilon, or, if that is NaN, the one whose delta is exp(log_delta). */
 brume_ray_aim brume_ray_aim_for(const brume_parts *parts, double epsilon, double log_delta);
 
-/* Start a ray for aim->target lower where that is better, a record removed: where e^{zT} puts no
- * mass at T > 1/2 the path may lean over, if not too much cancels then, or if it must `lean`; where
- * it puts little mass far out the sums are sharp. */
+/* A record removed: move aim->start below the saddle point where that makes the sum sharper against
+ * aim->target. Two reasons: if the density tilted by e^{zT} has no mass at T > 1/2, the ray may be
+ * flatter, so that the integrand falls faster (unless too much cancels; `lean` asks for it all the
+ * same); and with little tilted mass far out the rounding of the sums is smaller. */
 void brume_ray_lower(const brume_parts *parts, brume_ray_aim *aim, bool lean);
 
-/* A contour for the transform of each part, low enough that the moduli of all draws together exceed
- * the values by little; *angle is the steepest that a ray may have. False if there are none. */
+/* A contour for the transform of each part, so near the real line that the product over all draws
+ * of the integrals of |integrand| is at most e^12 times the product of the |integrals|: so much may
+ * cancel. *angle is the least angle of a ray on which no integrand grows. False if no contour is
+ * found. */
 bool brume_ray_draw(const brume_parts *parts, const brume_ray_aim *aim, brume_contour **contours,
                     double *angle);
 void brume_ray_erase(const brume_parts *parts, brume_contour **contours);
 
-/* log of the rounding of a ray from aim->start, in units of exp(target); an estimate. */
+/* log of how large the rounding errors of a ray from aim->start are, over exp(target) and over
+ * 2^-53; an estimate. */
 double brume_ray_lost(const brume_parts *parts, const brume_ray_aim *aim);
 
 /* log Phi of one draw at the real z; an estimate. */
@@ -70,14 +74,13 @@ double brume_ray_log_sum(const brume_part *part, double z);
 brume_ray *brume_ray_open(const brume_parts *parts, const brume_ray_aim *aim);
 void brume_ray_close(brume_ray *ray);
 size_t brume_ray_nodes(const brume_ray *ray);
-double brume_ray_start(const brume_ray *ray);
 
 /* The integral at epsilon >= 0, its slope, and a bound of its error; false if it is of no use
  * there: it is sharp near the epsilon aimed at. */
 bool brume_ray_evaluate(const brume_ray *ray, double epsilon, double *value, double *slope,
                         double *error);
 
-/* What a sum over the nodes and spans below needs beside them. */
+/* For the audit, which sums a ray again in balls: what it needs of the whole ray. */
 typedef struct brume_ray_frame {
     const brume_parts *parts;
     double start;
@@ -87,8 +90,9 @@ typedef struct brume_ray_frame {
 } brume_ray_frame;
 brume_ray_frame brume_ray_frame_of(const brume_ray *ray);
 
-/* For the audit: a node at z = start + a + ib, the rule's weight, and weight times
- * exp(-scale) prod (Phi exp(-base))^n/(z(z-1)) with a bound of its error. False beyond the last. */
+/* A node at z = start + a + ib, the rule's weight, and in (re, im) that weight times
+ * exp(-scale) prod (Phi exp(-base))^n/(z(z-1)), with a bound of its error. brume_ray_probe and
+ * brume_ray_span_at are false beyond the last node or panel. */
 typedef struct brume_ray_node {
     double start, a, b, weight_re, weight_im, re, im, error, scale;
 } brume_ray_node;
@@ -99,5 +103,70 @@ typedef struct brume_ray_span {
 bool brume_ray_span_at(const brume_ray *ray, size_t index, double x, brume_ray_span *out);
 bool brume_ray_probe(const brume_ray *ray, size_t index, brume_ray_node *out);
 const brume_contour *brume_ray_contour(const brume_ray *ray, size_t part);
+
+/* How delta of subsampled Gaussians near one epsilon is put together from rays, in one of three
+ * ways: WHOLE     one ray for all draws; CONFINED  one ray for the event that every T is below its
+ * cut; the probability of the complement is an upper bound of what is missing; BY_JUMPS  a draw
+ * whose T is above a place is a jump: one ray for each number of jumps. Each way gives valid bounds
+ * of delta; a badly chosen one gives wide bounds. proofs/accountant/ray.md, section ray.1, Jumps.
+ */
+enum { BRUME_RAY_SPLIT_TERMS = 14 };
+
+/* Of delta: what may be left out. */
+#define BRUME_RAY_SPLIT_NEGLIGIBLE 1e-13
+
+enum { BRUME_RAY_WHOLE = 0, BRUME_RAY_CONFINED = 1, BRUME_RAY_BY_JUMPS = 2 };
+
+/* delta is at least the sum over terms of weight * ray, and at most that plus `beyond` plus the
+ * ceilings of the terms that have no ray. */
+typedef struct brume_ray_split {
+    brume_parts whole; /* all laws, T not confined */
+    size_t term_count;
+    brume_parts parts[BRUME_RAY_SPLIT_TERMS];
+    brume_ray *rays[BRUME_RAY_SPLIT_TERMS]; /* NULL: only bounded, by its moment at `moment` */
+    double log_weight[BRUME_RAY_SPLIT_TERMS], ceiling[BRUME_RAY_SPLIT_TERMS];
+    double moment[BRUME_RAY_SPLIT_TERMS]; /* ceiling -infinity: the term is 0 above this epsilon */
+    double ceiling_epsilon;
+    double beyond;
+    uint64_t nodes;
+} brume_ray_split;
+
+/* Lay the rays for p->whole near epsilon, where delta is about `delta`. False if that cannot be
+ * done in this way. */
+bool brume_ray_split_make(brume_ray_split *p, double epsilon, double delta, int way);
+void brume_ray_split_close(brume_ray_split *p);
+
+/* Set the cut of every part so that all draws together exceed theirs with a probability of about
+ * share * delta. */
+void brume_ray_split_confine(brume_parts *parts, double delta, double share);
+
+/* The saddle point at epsilon of the draws confined as above; in *delta a guess of delta: the
+ * larger of what the confined draws cost and of what one single draw far out costs. */
+brume_ray_aim brume_ray_split_aim(const brume_parts *whole, double epsilon, double *delta);
+
+/* That upper bound alone; it holds at epsilon and at every larger one. False if none is known. */
+bool brume_ray_split_above(const brume_ray_split *p, double epsilon, double *above);
+
+/* Certified ends of delta(epsilon); 0 and 1 if nothing is known. */
+void brume_ray_split_certify(const brume_ray_split *p, double epsilon, double *lower,
+                             double *upper);
+
+/* --- bounds without rays --- */
+
+/* Estimates for a removed record where one draw far out makes the loss: the delta of one draw times
+ * the number of draws, and the epsilon at which that is `delta`. */
+double brume_one_jump(const brume_law *law, double epsilon);
+double brume_one_jump_epsilon(const brume_law *law, double delta);
+
+/* log of an upper bound of the integral, by the moment of order z, real, z > 1 (added: z < 0). */
+double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon);
+
+/* An upper bound of delta at epsilon for where no ray is sharp. With phi_t the transform of the
+ * draws confined to T <= t,
+ *
+ *     delta(eps) <= sum n P(T > t) + e^{-c eps} phi_t(c) c^c/(c+1)^{c+1},
+ *
+ * for every t and c; the least over some of them. */
+double brume_fallback_delta(const brume_parts *whole, double epsilon);
 
 #endif

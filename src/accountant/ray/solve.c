@@ -4,16 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/exact/one_sampled_gaussian.h"
-#include "accountant/ray/split.h"
+#include "accountant/exact/one_sampled.h"
+#include "accountant/ray/ray.h"
 #include "accountant/contour/line.h"
-#include "accountant/contour/saddle.h"
 
 static const char route[] = "integral along a ray through the loss transform";
 static const char route_variation[] = "total variation, draw by draw";
 static const char route_moment[] = "moments of the loss";
 static const double many_draws = 100, many_divergence = 0.5;
-/* sigma: below, a single draw may outweigh the others; of rare draws, and of others */
+/* The sigma below which a single draw may outweigh all others: for small rates, and for others. */
 static const double little_noise = 1.5, much_noise = 4, rare_rate = 0.03;
 static const double few_divergence = 0.02; /* below, one jump makes delta */
 
@@ -42,13 +41,13 @@ bool brume_rays_suit(const brume_law *laws, size_t count)
     return draws < many_draws || divergence(laws, count) < many_divergence;
 }
 
-bool brume_rays_answered(const brume_answer *answer)
+bool brume_is_from_rays(const brume_certified *certified)
 {
-    return answer->route == route;
+    return certified->route == route;
 }
 
-/* Which way first: all draws as they are; confined, where no single draw matters; confined, where
- * one may, but is not far above the others. */
+/* In which order the ways of ray.h are tried. SINGLE: one draw may make most of the loss. SMOOTH:
+ * no single draw matters. NOISY: one may, but its loss is not far above that of the others. */
 enum { SINGLE, SMOOTH, NOISY };
 static const int ways[3][3] = {
     [SINGLE] = {BRUME_RAY_WHOLE, BRUME_RAY_BY_JUMPS, BRUME_RAY_CONFINED},
@@ -61,7 +60,8 @@ static bool narrow(const brume_interval *value, double width)
     return value->upper < INFINITY && value->upper - value->lower <= width * value->upper;
 }
 
-/* Is the deviation of all draws not far below the largest loss of one, but for a tenth of delta? */
+/* Compares the standard deviation of the sum of all losses with the largest loss of one draw, large
+ * losses whose probability is a tenth of delta left out. */
 static int kind_at(const brume_law *laws, const brume_parts *whole, double delta)
 {
     brume_parts calm = *whole;
@@ -80,13 +80,13 @@ static int kind_at(const brume_law *laws, const brume_parts *whole, double delta
 }
 
 /* Two certified ends cannot cross. If they do there is a fault: nothing of the rays is believed,
- * and the answer says so. */
-static void keep_if_sound(const brume_answer *before, brume_answer *answer)
+ * and the interval says so. */
+static void keep_if_sound(const brume_certified *before, brume_certified *certified)
 {
-    if (answer->value.lower <= answer->value.upper)
+    if (certified->value.lower <= certified->value.upper)
         return;
-    *answer = *before;
-    answer->contradictory = true;
+    *certified = *before;
+    certified->contradictory = true;
 }
 
 /* An upper bound of delta(0): the total variation of one draw is q erf(1/(2 sqrt(2) sigma)), that
@@ -151,49 +151,53 @@ static void close_split(void *context)
 }
 
 /* Make a split for epsilon, in place of the one that is open, and take its bounds of delta. */
-static bool take_split(opened *o, double epsilon, double delta, int way, brume_answer *answer)
+static bool take_split(opened *o, double epsilon, double delta, int way, brume_certified *certified)
 {
     brume_ray_split_close(&o->split);
     if (!brume_ray_split_make(&o->split, epsilon, delta, way))
         return false;
     o->epsilon = NAN;
     double upper = split_delta(o, epsilon, BRUME_UPPER_SIDE);
-    if (upper < answer->value.upper) {
-        answer->value.upper = upper;
-        answer->route = route;
+    if (upper < certified->value.upper) {
+        certified->value.upper = upper;
+        certified->route = route;
     }
-    answer->value.lower = fmax(answer->value.lower, o->at.lower);
-    answer->rounds++;
+    certified->value.lower = fmax(certified->value.lower, o->at.lower);
+    certified->rounds++;
     return true;
 }
 
-/* Where no split is narrow: what one draw alone costs, and what holds of any draws. */
+/* Where no ray gives sharp bounds. Lower end: what one draw alone costs. Upper end: the bound by
+ * moments. */
 static void take_coarse_bounds(const brume_law *laws, const brume_parts *whole, double start,
-                               double epsilon, brume_answer *answer)
+                               double epsilon, brume_certified *certified)
 {
     double upper = exp(brume_ray_ceiling(whole, start, epsilon));
-    if (!narrow(&answer->value, 0.5))
+    if (!narrow(&certified->value, 0.5))
         upper = fmin(upper, brume_fallback_delta(whole, epsilon)); /* fmin passes over a NaN */
-    if (upper < answer->value.upper) {
-        answer->value.upper = upper;
-        answer->route = route_moment;
+    if (upper < certified->value.upper) {
+        certified->value.upper = upper;
+        certified->route = route_moment;
     }
-    if (narrow(&answer->value, 1e-3))
+    if (narrow(&certified->value, 1e-3))
         return;
     brume_law one = laws[0]; /* all draws together are at least as far apart as one of them */
-    brume_closed single = brume_sampled_form(&one);
-    answer->value.lower =
-        fmax(answer->value.lower, single.delta(single.context, epsilon, BRUME_LOWER_SIDE));
+    brume_delta_bounds single;
+    one.count = 1;
+    if (brume_one_sampled_bounds(&one, &single))
+        certified->value.lower =
+            fmax(certified->value.lower, single.delta(single.context, epsilon, BRUME_LOWER_SIDE));
 }
 
-/* By how much a relative width of epsilon may count more in delta, c being the order. */
+/* About the relative change of delta over that of epsilon, c being the order of the saddle point.
+ */
 static double width_in_delta(double c, double epsilon)
 {
     return fmin(fmax(0.7 * c * epsilon, 1), 12);
 }
 
 bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, double width,
-                      double enough, brume_answer *answer, brume_closed *keep)
+                      double enough, brume_certified *certified, brume_delta_bounds *keep)
 {
     opened *o = calloc(1, sizeof *o);
     if (!o || !brume_parts_gather(laws, count, &o->split.whole)) {
@@ -201,47 +205,50 @@ bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, doubl
         return false;
     }
     brume_parts *whole = &o->split.whole;
-    brume_answer old_answer = *answer;
+    brume_certified before_rays = *certified;
     double guess, draws = 0;
     brume_ray_aim aim = brume_ray_split_aim(whole, epsilon, &guess);
     int kind = kind_at(laws, whole, guess);
-    /* rays are narrow or fail; what is enough of epsilon is more of delta */
+    /* Rays are either sharp or fail, so a little more is enough; and the relative width of epsilon
+     * that is enough is a larger one of delta. */
     enough = fmax(enough, fmin(100 * width, 1e-6));
     enough *= width_in_delta(laws[0].reversed ? -aim.start : aim.start - 1, epsilon);
     for (size_t i = 0; i < count; i++)
         draws += laws[i].count;
     double variation = total_variation(laws, count); /* delta falls with epsilon */
-    if (variation < answer->value.upper) {
-        answer->value.upper = variation;
-        answer->route = route_variation;
+    if (variation < certified->value.upper) {
+        certified->value.upper = variation;
+        certified->route = route_variation;
     }
-    /* a coarse line is cheaper than rays, but for few draws, and where no single one matters */
+    /* If little sharpness is asked for, a line is cheaper than rays, unless draws are few or no
+     * single one matters. */
     int most = width < 1e-4 ? 3 : draws < many_draws || kind != SINGLE;
     bool made = false;
-    for (int i = 0; i < most && !narrow(&answer->value, i > 0 ? enough : width); i++) {
+    for (int i = 0; i < most && !narrow(&certified->value, i > 0 ? enough : width); i++) {
         int way = ways[kind][i];
-        double before = fmax(guess, answer->value.lower);
-        made = take_split(o, epsilon, before, way, answer);
-        if (!made && way == BRUME_RAY_WHOLE && !whole->reversed && !narrow(&answer->value, 0.5))
-            made = take_split(o, epsilon, before * 1e4, way, answer); /* the guess may be too low */
+        double before = fmax(guess, certified->value.lower);
+        made = take_split(o, epsilon, before, way, certified);
+        if (!made && way == BRUME_RAY_WHOLE && !whole->reversed && !narrow(&certified->value, 0.5))
+            made =
+                take_split(o, epsilon, before * 1e4, way, certified); /* the guess may be too low */
         /* once more, if delta is known now and the guess was bad */
-        if (made && narrow(&answer->value, 1e-2) && !narrow(&answer->value, enough) &&
-            fabs(log(answer->value.lower / before)) > 1)
-            made = take_split(o, epsilon, answer->value.lower, way, answer);
+        if (made && narrow(&certified->value, 1e-2) && !narrow(&certified->value, enough) &&
+            fabs(log(certified->value.lower / before)) > 1)
+            made = take_split(o, epsilon, certified->value.lower, way, certified);
     }
-    if (!narrow(&answer->value, enough))
-        take_coarse_bounds(laws, whole, aim.start, epsilon, answer);
-    answer->nodes += o->split.nodes;
-    keep_if_sound(&old_answer, answer);
+    if (!narrow(&certified->value, enough))
+        take_coarse_bounds(laws, whole, aim.start, epsilon, certified);
+    certified->nodes += o->split.nodes;
+    keep_if_sound(&before_rays, certified);
     if (keep && made)
-        *keep = (brume_closed){.delta = split_delta,
-                               .context = o,
-                               .route = route,
-                               .doubles = true,
-                               .close = close_split};
+        *keep = (brume_delta_bounds){.delta = split_delta,
+                                     .context = o,
+                                     .route = route,
+                                     .doubles = true,
+                                     .close = close_split};
     else
         close_split(o);
-    return narrow(&answer->value, enough);
+    return narrow(&certified->value, enough);
 }
 
 /* An upper end of delta by one line, where that is short; else 1. */
@@ -269,18 +276,18 @@ bool brume_rays_below(brume_law *laws, size_t count, double epsilon, double delt
     double least = parts.origin + parts.origin_error;
     if (parts.reversed && epsilon >= least * (1 + 1e-14))
         return true; /* the largest loss */
-    brume_answer answer = {.value = {0, 1}};
+    brume_certified certified = {.value = {0, 1}};
     if (count == 1 && laws[0].count == 1) {
-        brume_closed one = brume_sampled_doubles_form(laws);
+        brume_delta_bounds one = brume_sampled_doubles_bounds(laws);
         return one.delta(one.context, epsilon, BRUME_UPPER_SIDE) <= delta;
     }
-    /* by a moment, if it looks so much smaller; else by a ray, or by a line */
+    /* by a moment where delta looks much smaller than asked; else by a ray, or by a line */
     brume_ray_aim aim = brume_ray_aim_for(&parts, epsilon, 0);
     if (aim.log_delta < log(delta) - 2 && brume_moments_below(laws, count, epsilon, delta))
         return true;
     if (brume_rays_suit(laws, count))
-        brume_rays_delta(laws, count, epsilon, 1e-6, 1e-6, &answer, NULL);
+        brume_rays_delta(laws, count, epsilon, 1e-6, 1e-6, &certified, NULL);
     else
-        answer.value.upper = upper_by_line(laws, count, epsilon);
-    return answer.value.upper <= delta;
+        certified.value.upper = upper_by_line(laws, count, epsilon);
+    return certified.value.upper <= delta;
 }

@@ -8,7 +8,7 @@
 #ifndef BRUME_ACCOUNTANT_RAY_SOLVE_H
 #define BRUME_ACCOUNTANT_RAY_SOLVE_H
 
-#include "accountant/exact/closed_form.h"
+#include "accountant/exact/delta_bounds.h"
 
 /* Are all laws subsampled Gaussians? Then the two orders are those of one pair. */
 bool brume_rays_apply(const brume_law *laws, size_t count);
@@ -17,8 +17,8 @@ bool brume_rays_apply(const brume_law *laws, size_t count);
  * nodes there. */
 bool brume_rays_suit(const brume_law *laws, size_t count);
 
-/* Is the answer's upper end a ray's? */
-bool brume_rays_answered(const brume_answer *answer);
+/* Is the interval's upper end a ray's? */
+bool brume_is_from_rays(const brume_certified *certified);
 
 /* About the epsilon at delta: a place to start, not a bound. NAN if a law is of another kind. */
 double brume_rays_guess(const brume_law *laws, size_t count, double delta);
@@ -26,12 +26,12 @@ double brume_rays_guess(const brume_law *laws, size_t count, double delta);
 /* About delta at an epsilon, likewise. */
 double brume_rays_guess_delta(const brume_law *laws, size_t count, double epsilon);
 
-/* Narrow answer->value around delta(epsilon), epsilon >= 0. True if that is now as narrow as
+/* Narrow certified->value around delta(epsilon), epsilon >= 0. True if that is now as narrow as
  * `enough`, or as `enough` of epsilon makes it. `keep`, if not NULL, is given the rays that were
  * laid last, for other epsilons, if there are any. Nothing happens if a law is of another kind, or
  * if memory ran out. */
 bool brume_rays_delta(const brume_law *laws, size_t count, double epsilon, double width,
-                      double enough, brume_answer *answer, brume_closed *keep);
+                      double enough, brume_certified *certified, brume_delta_bounds *keep);
 
 /* Is delta(epsilon) certainly at most `delta`? By one moment, one line or one ray; no, if a law is
  * of another kind. */

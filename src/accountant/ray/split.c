@@ -1,5 +1,5 @@
-/* Plans: the terms of delta, each with a ray or a bound. See the header. */
-#include "accountant/ray/split.h"
+/* Delta as a sum of terms, each computed by a ray or only bounded from above. See ray.h. */
+#include "accountant/ray/ray.h"
 
 #include <math.h>
 
@@ -11,7 +11,8 @@ static const double most_lost = 20; /* in units, a log: then another way is trie
 
 /* --- bounds without rays --- */
 
-double brume_fallback_log_mass(const brume_law *law, double at)
+/* An upper bound of log P(T > at) for one draw; a record removed: P is the mixture. */
+static double log_mass_above(const brume_law *law, double at)
 {
     double mean, sigma;
     brume_transform_normal(law, &mean, &sigma);
@@ -50,7 +51,7 @@ double brume_fallback_delta(const brume_parts *whole, double epsilon)
             double mean, sigma;
             brume_transform_normal(part->law, &mean, &sigma);
             part->cut = mean + y / sigma;
-            beyond += part->count * exp(brume_fallback_log_mass(part->law, part->cut));
+            beyond += part->count * exp(log_mass_above(part->law, part->cut));
         }
         if (!(beyond < best))
             continue;
@@ -128,7 +129,6 @@ static bool add_term(brume_ray_split *p, double epsilon, double delta, double mo
     return true;
 }
 
-/* Confine every T to where what is beyond has some share of delta. */
 void brume_ray_split_confine(brume_parts *parts, double delta, double share)
 {
     for (size_t i = 0; i < parts->count; i++) {
@@ -139,7 +139,7 @@ void brume_ray_split_confine(brume_parts *parts, double delta, double share)
     }
 }
 
-/* The saddle at epsilon if single draws beyond a tenth of exp(log_delta) are left out. */
+/* The saddle point at epsilon of the draws confined to all but a tenth of exp(log_delta). */
 static brume_ray_aim calm_aim(const brume_parts *whole, double epsilon, double log_delta)
 {
     brume_parts calm = *whole;
@@ -178,23 +178,23 @@ static bool plan_one(brume_ray_split *p, double epsilon, double delta, bool cut)
         brume_ray_split_confine(&p->parts[0], delta, BRUME_RAY_SPLIT_NEGLIGIBLE);
     for (size_t i = 0; cut && i < p->whole.count; i++) {
         const brume_part *part = &p->parts[0].part[i];
-        p->beyond += part->count * exp(brume_fallback_log_mass(part->law, part->cut));
+        p->beyond += part->count * exp(log_mass_above(part->law, part->cut));
     }
     return add_term(p, epsilon, delta, cut || p->whole.reversed ? INFINITY : most_lost);
 }
 
-/* How many draws of `part` may lie above `at` before the rest has no weight. */
+/* The number of jumps above `at` that must be counted: more of them have a probability of less than
+ * a negligible share of delta. */
 static double jumps_needed(const brume_part *part, double at, double delta)
 {
-    double log_mass = brume_fallback_log_mass(part->law, at),
-           goal = log(delta * BRUME_RAY_SPLIT_NEGLIGIBLE);
+    double log_mass = log_mass_above(part->law, at), goal = log(delta * BRUME_RAY_SPLIT_NEGLIGIBLE);
     for (double j = 0; j < BRUME_RAY_SPLIT_TERMS; j++)
         if (j + 1 > part->count || log_choose(part->count, j + 1) + (j + 1) * log_mass < goal)
             return j;
     return BRUME_RAY_SPLIT_TERMS;
 }
 
-/* One law, split at `at`. */
+/* The terms of one law by the number of its jumps above `at`. */
 static bool plan_split(brume_ray_split *p, double epsilon, double delta, double at)
 {
     const brume_part *part = &p->whole.part[0];
@@ -203,7 +203,7 @@ static bool plan_split(brume_ray_split *p, double epsilon, double delta, double 
         return false;
     if (most + 1 <= part->count)
         p->beyond = exp(log_choose(part->count, most + 1) * (1 + 1e-9) + 1e-9 +
-                        (most + 1) * brume_fallback_log_mass(part->law, at));
+                        (most + 1) * log_mass_above(part->law, at));
     p->ceiling_epsilon = epsilon;
     for (double j = 0; j <= most; j++) {
         size_t i = p->term_count;
@@ -243,8 +243,9 @@ static bool plan_split(brume_ray_split *p, double epsilon, double delta, double 
     return true;
 }
 
-/* Where to split the draws of one law for this epsilon; NaN if there is no good place: the part
- * without jumps must fall off towards it, and few jumps must do. */
+/* The place above which a draw of the one law is a jump, for this epsilon; NaN if there is no good
+ * one. A good one needs few jumps, and the tilted density of the draws without jumps is small at
+ * the place, so that cutting it there leaves a smooth transform. */
 static double split_point(const brume_parts *whole, double epsilon, double delta)
 {
     const brume_part *part = &whole->part[0];
@@ -272,7 +273,6 @@ static double split_point(const brume_parts *whole, double epsilon, double delta
     return best;
 }
 
-/* A plan near epsilon, where delta is about `delta`; each way that can be is tried in turn. */
 bool brume_ray_split_make(brume_ray_split *p, double epsilon, double delta, int way)
 {
     p->term_count = 0;
@@ -308,8 +308,10 @@ bool brume_ray_split_above(const brume_ray_split *p, double epsilon, double *abo
     return isfinite(*above);
 }
 
-bool brume_ray_split_evaluate(const brume_ray_split *p, double epsilon, double *value,
-                              double *slope, double *error, double *above)
+/* The sum of the rays, its slope in epsilon, a bound of its error, and in *above an upper bound of
+ * what the rays leave out. False if that says nothing of this epsilon. */
+static bool evaluate(const brume_ray_split *p, double epsilon, double *value, double *slope,
+                     double *error, double *above)
 {
     *value = *slope = *error = 0;
     if (!brume_ray_split_above(p, epsilon, above))
@@ -333,17 +335,8 @@ void brume_ray_split_certify(const brume_ray_split *p, double epsilon, double *l
     double value, slope, error, above;
     *lower = 0;
     *upper = 1;
-    if (!brume_ray_split_evaluate(p, epsilon, &value, &slope, &error, &above))
+    if (!evaluate(p, epsilon, &value, &slope, &error, &above))
         return;
     *lower = fmax(0, value - error);
     *upper = fmin(1, value + error + above);
-}
-
-/* Where the first path starts. */
-double brume_ray_split_start(const brume_ray_split *p)
-{
-    for (size_t i = 0; i < p->term_count; i++)
-        if (p->rays[i])
-            return brume_ray_start(p->rays[i]);
-    return INFINITY;
 }

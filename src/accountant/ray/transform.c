@@ -1,6 +1,6 @@
-/* Polygons and panels. See the header. Nothing here chooses a right or wrong answer: a bad polygon
- * has large bounds. */
-#include "accountant/ray/transform_shape.h"
+/* The polygon of a contour and its panels. See transform.h. Any polygon gives valid bounds; a badly
+ * chosen one gives large ones. */
+#include "accountant/ray/transform.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ void brume_transform_normal(const brume_law *law, double *mean, double *sigma)
 }
 
 /* log(1 + e^T), analytic where Re T < 0, where Re T > 0, and where |Im T| < pi */
-static point log_ratio(point t)
+static brume_point log_ratio(brume_point t)
 {
     double x = creal(t), y = cimag(t), size = exp(-fabs(x)), cosine = cos(y), sine = sin(y);
     double re = 0.5 * log1p(size * (2 * cosine + size));
@@ -39,14 +39,14 @@ static point log_ratio(point t)
     return x <= 0 ? CMPLX(re, im) : CMPLX(x + re, y - im);
 }
 
-static bool inside_domain(point middle, double x_reach, double y_reach)
+static bool inside_domain(brume_point middle, double x_reach, double y_reach)
 {
     return creal(middle) + x_reach < 0 || creal(middle) - x_reach > 0 ||
            fabs(cimag(middle)) + y_reach < M_PI;
 }
 
 /* A bound of |d^2/dT^2 log(1 + e^T)| = 1/(2 (cosh x + cos y)) within `radius` of T. */
-static double curl_near(point t, double radius)
+static double curl_near(brume_point t, double radius)
 {
     double x = fmax(fabs(creal(t)) - radius, 0), y = fabs(cimag(t));
     double cosine = y - radius < M_PI && y + radius > M_PI ? -1
@@ -59,36 +59,38 @@ static double curl_near(point t, double radius)
 }
 
 /* |e^T/(1 + e^T)|, l being log(1 + e^T) */
-static double share_of(point t, point l)
+static double share_of(brume_point t, brume_point l)
 {
     return exp(creal(t) - creal(l)) * (1 + 1e-12);
 }
 
-static brume_place place_at(const brume_contour *c, point t, point l)
+static brume_place place_at(const brume_contour *c, brume_point t, brume_point l)
 {
-    point d = t - c->mean, g = -0.5 * c->sigma * c->sigma * d * d;
+    brume_point d = t - c->mean, g = -0.5 * c->sigma * c->sigma * d * d;
     return (brume_place){.log_size = creal(g) + log(c->sigma) - 0.5 * log(2 * M_PI) - c->base,
                          .lambda = creal(l),
                          .theta = cimag(l)};
 }
 
-/* The rim of the panel from `from` to `to`; false if it leaves the domain. */
-static bool make_panel(const brume_contour *c, point from, point to, brume_place_panel *out)
+/* The points on the ellipse around the panel from `from` to `to` at which the integrand is bounded;
+ * false if the ellipse leaves the domain where log(1 + e^T) is analytic. */
+static bool make_panel(const brume_contour *c, brume_point from, brume_point to,
+                       brume_place_panel *out)
 {
-    point middle = 0.5 * (from + to), half = 0.5 * (to - from);
+    brume_point middle = 0.5 * (from + to), half = 0.5 * (to - from);
     double size = cabs(half), square = c->sigma * c->sigma;
     double long_x = fabs(creal(half)), long_y = fabs(cimag(half));
     if (!inside_domain(middle, BRUME_GAUSS_LONG * long_x + BRUME_GAUSS_WIDE * long_y,
                        BRUME_GAUSS_LONG * long_y + BRUME_GAUSS_WIDE * long_x))
         return false;
     *out = (brume_place_panel){.half = size, .kept = true};
-    /* a point of the ellipse is within `gap` of the rim's, along it */
+    /* every point of the ellipse is within `gap` of one of these, along the ellipse */
     double gap = size * BRUME_GAUSS_LONG * M_PI / BRUME_TRANSFORM_RIM * (1 + 1e-9);
     for (int i = 0; i < BRUME_TRANSFORM_RIM; i++) {
         double angle = 2 * M_PI * i / BRUME_TRANSFORM_RIM;
-        point t = middle +
-                  half * CMPLX(BRUME_GAUSS_LONG * cos(angle), BRUME_GAUSS_WIDE * sin(angle));
-        point l = log_ratio(t);
+        brume_point t = middle +
+                        half * CMPLX(BRUME_GAUSS_LONG * cos(angle), BRUME_GAUSS_WIDE * sin(angle));
+        brume_point l = log_ratio(t);
         double share = share_of(t, l);
         out->rim[i] = place_at(c, t, l);
         out->rim[i].log_size += gap * square * cabs(t - c->mean) + 0.5 * gap * gap * square;
@@ -98,14 +100,14 @@ static bool make_panel(const brume_contour *c, point from, point to, brume_place
 }
 
 /* The 24 nodes of a panel. */
-static void push_nodes(brume_contour *c, point from, point to)
+static void push_nodes(brume_contour *c, brume_point from, brume_point to)
 {
-    point middle = 0.5 * (from + to), half = 0.5 * (to - from);
+    brume_point middle = 0.5 * (from + to), half = 0.5 * (to - from);
     double square = c->sigma * c->sigma, size = cabs(half), direction = carg(half);
     for (int i = 0; i < BRUME_GAUSS_NODES; i++) {
         double weight = brume_gauss_weight(i);
-        point t = middle + half * brume_gauss_place(i), d = t - c->mean;
-        point g = -0.5 * square * d * d, l = log_ratio(t);
+        brume_point t = middle + half * brume_gauss_place(i), d = t - c->mean;
+        brume_point g = -0.5 * square * d * d, l = log_ratio(t);
         brume_place_node *n = &c->nodes[c->node_count++];
         n->generation = 0;
         n->t = t;
@@ -128,12 +130,13 @@ static void push_nodes(brume_contour *c, point from, point to)
 
 /* The panels of one side of the polygon, each from where the last one ended: long ones where
  * (1 + e^T)^z turns little, shorter ones elsewhere and near the zeros of 1 + e^T. */
-static bool push_side(brume_contour *c, point from, point to, const brume_transform_aim *aim)
+static bool push_side(brume_contour *c, brume_point from, brume_point to,
+                      const brume_transform_aim *aim)
 {
     double square = c->sigma * c->sigma;
-    for (point here = from; cabs(to - here) > 0;) {
+    for (brume_point here = from; cabs(to - here) > 0;) {
         double left = cabs(to - here), size = 1.5 / c->sigma, low = cimag(here);
-        point step = (to - here) / left, end;
+        brume_point step = (to - here) / left, end;
         for (int tries = 0;; tries++) {
             if (tries > 120 || c->panel_count == BRUME_TRANSFORM_PANELS)
                 return false;
@@ -206,7 +209,7 @@ static bool draw(brume_contour *c, const brume_transform_aim *aim)
         cone = 0.38 * height;
     c->angle = M_PI / 2 - cone;
     double right = c->open ? fmax(fmax(mean, hump), 0) + 12 / sigma : aim->cut;
-    point corner[6];
+    brume_point corner[6];
     int count = 0;
     c->closed = !isinf(aim->from);
     if (c->closed) /* rise at once */
@@ -264,7 +267,8 @@ static bool start_from_one(brume_contour *c, const brume_transform_aim *aim, dou
     return true;
 }
 
-/* What rules and ends leave out of the density alone. */
+/* An upper bound of what the rules and the ends of the polygon miss of the density's own integral.
+ */
 static double density_missed(const brume_contour *c)
 {
     double sum = brume_transform_ends_missed(c, 0, 0);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/ray/transform_shape.h"
+#include "accountant/ray/transform.h"
 #include "number/elementary.h"
 #include "number/paths.h"
 

@@ -5,19 +5,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/ray/transform_shape.h"
+#include "accountant/ray/transform.h"
 #include "number/elementary.h"
 
 static const double unit = BRUME_UNIT;
 
-/* Added to the logarithm of every bound: its own rounding. */
+/* Added to the logarithm of every upper bound, so that its own rounding cannot make it too small.
+ */
 static double slack(double a, double b)
 {
     return 1e-9 + 1e-13 * hypot(a, b);
 }
 
-/* To 4 units; quicker than hypot, and no number here is near the ends of the range. */
-static double modulus(point value)
+/* The modulus, wrong by at most 4 units of 2^-53; quicker than hypot, and no number here is near
+ * overflow or underflow. */
+static double modulus(brume_point value)
 {
     return sqrt(creal(value) * creal(value) + cimag(value) * cimag(value));
 }
@@ -89,8 +91,8 @@ double brume_transform_missed(const brume_contour *contour, double a, double b)
     return isnan(bound) ? INFINITY : bound;
 }
 
-/* Of the sizes of all terms: what their sum is rounded by, block by block of a panel's nodes, which
- * are added then. */
+/* An upper bound of the rounding of the sum of all terms, from their moduli: the nodes of a panel
+ * are added first, then the sums of the panels. */
 double brume_transform_summing(const brume_contour *contour)
 {
     return unit * (double)(BRUME_GAUSS_NODES + contour->node_count / BRUME_GAUSS_NODES);
@@ -99,7 +101,7 @@ double brume_transform_summing(const brume_contour *contour)
 /* density ((1 + e^T)^z - 1) and density (1 + e^T)^z of one node, and a number at least the modulus
  * of the first: 16 units of it are its rounding beside those of the node. */
 typedef struct terms {
-    point less_one, whole;
+    brume_point less_one, whole;
     double size;
 } terms;
 
@@ -110,7 +112,7 @@ static terms terms_at(const brume_place_node *n, double a, double b)
     if (fabs(grows) + fabs(turns) < 1) {
         double e = expm1(grows);
         sincos(0.5 * turns, &s, &co);
-        point less = CMPLX(e * (1 - 2 * s * s) - 2 * s * s, (1 + e) * 2 * s * co);
+        brume_point less = CMPLX(e * (1 - 2 * s * s) - 2 * s * s, (1 + e) * 2 * s * co);
         double size = n->density_size * (fabs(e) + 2 * s * s + (1 + e) * 2 * fabs(s));
         less = CMPLX(creal(n->density) * creal(less) - cimag(n->density) * cimag(less),
                      creal(n->density) * cimag(less) + cimag(n->density) * creal(less));
@@ -118,7 +120,7 @@ static terms terms_at(const brume_place_node *n, double a, double b)
     }
     double size = exp(n->at.log_size + grows);
     sincos(n->angle + turns, &s, &co);
-    point whole = CMPLX(size * co, size * s);
+    brume_point whole = CMPLX(size * co, size * s);
     return (terms){whole - n->density, whole, size + n->density_size};
 }
 

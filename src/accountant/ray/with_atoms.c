@@ -11,10 +11,8 @@
 
 #include "accountant/ray/solve.h"
 #include "accountant/contour/line.h"
-#include "accountant/contour/saddle.h"
 #include "accountant/exact/atom_sum.h"
-#include "accountant/ray/split.h"
-#include "accountant/ray/laplace_factors.h"
+#include "accountant/ray/ray.h"
 
 static const double unit = BRUME_UNIT;
 static const double least_mass = 1e-30; /* of an atom; what is left out counts whole */
@@ -23,7 +21,7 @@ static const double most_products = 2e6;
 static const double most_draws = 1e5; /* of a lattice law */
 static const char route_atoms[] = "rays of subsampled Gaussians, summed over the atoms of others";
 
-/* MOST_TERMS: atoms times patterns, where epsilon is sought by many sums */
+/* MOST_TERMS: the most atoms times patterns for which the sum is kept for a search of epsilon */
 enum { MOST_LAWS = 12, MOST_ATOMS = 2000, MOST_TERMS = 600, MOST_PRODUCTS = 100000 };
 enum { MOST_PATTERNS = 24, MOST_PLANS = 6, MOST_ATTEMPTS = 24 };
 
@@ -31,7 +29,7 @@ typedef struct atom {
     double loss, mass;
 } atom;
 
-/* A plan, and its rays with the factors of each pattern. */
+/* Rays laid near one epsilon, and the same rays with the Laplace factors of each pattern. */
 typedef struct layout {
     brume_ray_split plan;
     double aimed;
@@ -62,7 +60,7 @@ struct brume_ray_atoms {
     double *rest;          /* the mass of each atom and all after it */
     double scale;          /* about what delta is; for choosing */
     double goal;
-    double epsilon, ends[2]; /* the last answer */
+    double epsilon, ends[2]; /* the last interval */
     size_t nodes;
 };
 
@@ -96,7 +94,7 @@ static int by_loss(const void *left, const void *right)
     return a < c ? 1 : a > c ? -1 : 0;
 }
 
-/* The atoms so far, each with those of all draws of a lattice law. */
+/* The convolution of the atoms so far with those of all draws of one more lattice law. */
 static bool add_lattice(brume_ray_atoms *b, const brume_law *law, double *work)
 {
     brume_masses masses;
@@ -130,7 +128,7 @@ static bool add_lattice(brume_ray_atoms *b, const brume_law *law, double *work)
     return made > 0 && made <= MOST_ATOMS;
 }
 
-/* The patterns so far, each with those of all draws of a Laplace loss. */
+/* The product of the patterns so far with those of all draws of one more Laplace loss. */
 static bool add_laplace(brume_ray_atoms *b, const brume_law *law)
 {
     double draws = law->count, a = law->a;
@@ -219,7 +217,8 @@ brume_ray_atoms *brume_ray_atoms_open(const brume_law *laws, size_t count, doubl
     return b;
 }
 
-/* The ends of delta at `epsilon`, known up to `off`, of all but the lattice laws, by one plan. */
+/* Bounds of delta of all laws but those on lattices, at `epsilon`, which is known up to `off`, by
+ * the rays of one plan. */
 static bool ends_by(const brume_ray_atoms *b, const layout *l, double epsilon, double off,
                     double *lower, double *upper)
 {
@@ -246,8 +245,8 @@ static bool ends_by(const brume_ray_atoms *b, const layout *l, double epsilon, d
     return *upper >= 0; /* else a fault, and nothing of it is believed */
 }
 
-/* The ends of one atom's delta, by what is known without rays, and by the plans, until they leave
- * no more than `enough` of its mass open; `most` is an upper end. */
+/* Bounds of delta at the epsilon that one atom leaves: those known without rays, then those of the
+ * plans one after the other, until their width is at most `enough`; `most` is an upper bound. */
 static void bound_atom(brume_ray_atoms *b, size_t k, double at, double off, double most,
                        double enough)
 {
@@ -279,15 +278,15 @@ static void bound_atom(brume_ray_atoms *b, size_t k, double at, double off, doub
     }
 }
 
-/* What the plans say of all atoms, and of delta; the atom that leaves most open. */
+/* Bounds of delta from those of all atoms; and the atom whose bounds are widest, times its mass. */
 static size_t sum_atoms(brume_ray_atoms *b, double epsilon)
 {
     long double lower = 0, upper = 0;
     double worst = -1, least = 1, skipped = 0;
     size_t open = 0, sure = 0, first = 0, count = b->atom_count;
-    /* places are off, and their sums with epsilon are rounded */
+    /* the error of the atoms' losses, and the rounding of epsilon minus a loss */
     double off = 1.01 * (b->place_error + 6 * unit * (b->reach + fabs(epsilon)));
-    /* the largest losses, where they are too rare to matter, count whole */
+    /* the largest losses, whose mass is too small to matter: the upper end counts all of it */
     double negligible = 1e-3 * b->goal * b->scale;
     while (first < count && skipped + b->atoms[first].mass <= negligible) {
         b->upper[first] = 1;
@@ -311,7 +310,7 @@ static size_t sum_atoms(brume_ray_atoms *b, double epsilon)
         lower += (long double)a->mass * b->lower[k];
         upper += (long double)a->mass * b->upper[k];
     }
-    /* masses by their error, down and up; the atoms left out */
+    /* the masses' errors, down and up; atoms left out add all their mass to the upper end */
     double share = b->mass_error + 16 * unit;
     b->ends[0] = fmax(0, (double)lower * (1 - share));
     b->ends[1] = fmin(1, (double)upper * (1 + share) + b->left_out);
@@ -321,7 +320,7 @@ static size_t sum_atoms(brume_ray_atoms *b, double epsilon)
     return open;
 }
 
-/* One plan more, aimed at the subsampled Gaussians' own epsilon; false if there is none. */
+/* Lay rays for one more epsilon of the subsampled Gaussians; false if that cannot be done. */
 static bool add_plan(brume_ray_atoms *b, double epsilon, int way)
 {
     if (!(epsilon > 0) || b->attempt_count == MOST_ATTEMPTS)
@@ -357,7 +356,8 @@ static bool add_plan(brume_ray_atoms *b, double epsilon, int way)
     return true;
 }
 
-/* Where delta comes from: the others' mean under the tilt of the saddle point. */
+/* The loss of the lattice and Laplace laws from which most of delta comes: their mean under the
+ * tilt of the saddle point. */
 static double usual_loss(brume_ray_atoms *b, double epsilon)
 {
     double slope, c = brume_saddle(b->laws, b->law_count, epsilon);
@@ -365,7 +365,7 @@ static double usual_loss(brume_ray_atoms *b, double epsilon)
     return slope;
 }
 
-/* The first way that was not tried near this place; -1: none. */
+/* The first of the ways of ray.h that was not tried near this epsilon; -1 if all were. */
 static int next_way(brume_ray_atoms *b, double at)
 {
     static const int ways[] = {BRUME_RAY_WHOLE, BRUME_RAY_BY_JUMPS, BRUME_RAY_CONFINED};
@@ -420,9 +420,9 @@ static double atoms_delta(void *context, double epsilon, brume_side side)
     return b->ends[side == BRUME_UPPER_SIDE];
 }
 
-static brume_closed form_of(brume_ray_atoms *atoms)
+static brume_delta_bounds form_of(brume_ray_atoms *atoms)
 {
-    return (brume_closed){.delta = atoms_delta, .context = atoms, .route = route_atoms};
+    return (brume_delta_bounds){.delta = atoms_delta, .context = atoms, .route = route_atoms};
 }
 
 static void close_form(void *context)
@@ -431,18 +431,18 @@ static void close_form(void *context)
 }
 
 bool brume_ray_atoms_delta(const brume_law *laws, size_t count, double epsilon, double goal,
-                           brume_answer *answer, brume_closed *keep)
+                           brume_certified *certified, brume_delta_bounds *keep)
 {
     brume_ray_atoms *b = brume_ray_atoms_open(laws, count, goal);
     if (!b)
         return false;
-    brume_closed closed = form_of(b);
-    brume_closed_delta(&closed, epsilon, answer);
-    answer->balls = false;
-    answer->nodes += b->nodes;
-    closed.close = close_form;
+    brume_delta_bounds bounds = form_of(b);
+    brume_delta_bounds_take(&bounds, epsilon, certified);
+    certified->balls = false;
+    certified->nodes += b->nodes;
+    bounds.close = close_form;
     if (keep && b->atom_count * b->pattern_count <= MOST_TERMS)
-        *keep = closed;
+        *keep = bounds;
     else
         brume_ray_atoms_close(b);
     return true;

@@ -53,24 +53,6 @@ double brume_renyi_delta_at_upper(double alpha, double divergence, double epsilo
     return result;
 }
 
-double brume_renyi_epsilon_mironov_at_upper(double alpha, double divergence, double delta)
-{
-    if (!(delta > 0) || !(alpha > 1))
-        return INFINITY;
-    arb_t a, out;
-    arb_init(a), arb_init(out);
-    arb_set_d(out, delta);
-    arb_log(out, out, PRECISION);
-    arb_set_d(a, alpha);
-    arb_sub_ui(a, a, 1, PRECISION);
-    arb_div(out, out, a, PRECISION);
-    arb_set_d(a, divergence);
-    arb_sub(out, a, out, PRECISION);
-    double result = fmax(brume_ball_upper(out), 0);
-    arb_clear(a), arb_clear(out);
-    return result;
-}
-
 /* ------------------------------------------------------------------ the best order */
 
 typedef struct objective {

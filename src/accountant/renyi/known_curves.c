@@ -2,7 +2,7 @@
  *
  * Promise: rounded up. In balls the only rounding with a choice is the last one, to a double; the
  * curve of a Poisson sample is summed in long doubles with a bound of its error. */
-#include "accountant/renyi/known_curves.h"
+#include "accountant/renyi/renyi.h"
 
 #include <float.h>
 #include <math.h>
@@ -33,7 +33,7 @@ static double finish(arb_t moment, const arb_t epsilon, const arb_t alpha, slong
     return result;
 }
 
-/* Enough bits that neither alpha near 1 nor a small epsilon eats the answer: ln(S) is of the size
+/* Enough bits that neither alpha near 1 nor a small epsilon eats the result: ln(S) is of the size
  * (alpha-1) epsilon, and D of the size epsilon^2. */
 static slong renyi_bits(double epsilon, double alpha)
 {
@@ -41,43 +41,12 @@ static slong renyi_bits(double epsilon, double alpha)
     return BITS + (slong)fmin(lost, 6000);
 }
 
-/* moment = sum of `count` terms weight_i exp(power_i) done by the caller; these helpers build the
- * exponents -n*epsilon as balls. */
+/* e^{-times epsilon} */
 static void decay(arb_t out, const arb_t times, const arb_t epsilon, slong bits)
 {
     arb_mul(out, times, epsilon, bits);
     arb_neg(out, out);
     arb_exp(out, out, bits);
-}
-
-/* Randomized response: p^a (1-p)^(1-a) + (1-p)^a p^(1-a) with p = e^eps/(1+e^eps); over
- * exp((a-1) eps) it is (1 + exp(-(2a-1) eps)) / (1 + exp(-eps)). */
-double brume_renyi_pure_upper(const brume_cost *cost, double alpha)
-{
-    double epsilon0 = cost->epsilon;
-    if (epsilon0 == 0)
-        return 0;
-    if (isinf(epsilon0) || isinf(alpha))
-        return epsilon0;
-    alpha = order(alpha);
-    slong bits = renyi_bits(epsilon0, alpha);
-    arb_t a, e, n, s, one;
-    arb_init(a), arb_init(e), arb_init(n), arb_init(s), arb_init(one);
-    arb_set_d(a, alpha);
-    arb_set_d(e, epsilon0);
-    arb_mul_2exp_si(n, a, 1);
-    arb_sub_ui(n, n, 1, bits);
-    decay(s, n, e, bits);
-    arb_add_ui(s, s, 1, bits);
-    arb_one(one);
-    decay(n, one, e, bits);
-    arb_add_ui(n, n, 1, bits);
-    arb_div(s, s, n, bits);
-    double result = finish(s, e, a, bits);
-    arb_clear(a), arb_clear(e), arb_clear(n), arb_clear(s), arb_clear(one);
-    if (cost->concentrated != BRUME_ABSENT) /* a better rho, as of bounded range, is a curve too */
-        result = fmin(result, brume_renyi_rho_upper(cost, alpha));
-    return fmin(result, epsilon0); /* D_alpha <= D_infinity */
 }
 
 /* Laplace: a/(2a-1) exp((a-1) eps) + (a-1)/(2a-1) exp(-a eps). */
@@ -146,12 +115,14 @@ double brume_renyi_discrete_laplace_upper(const brume_cost *cost, double alpha)
 }
 
 /* k-ary randomized response: with q = 1/(e^eps+k-1), p = e^eps q the moment is
- * p^a q^(1-a) + q^a p^(1-a) + (k-2) q; over exp((a-1) eps), times 1/(p) ... in decays only:
- *   S = [1 + exp(-(2a-1) eps) + (k-2) exp(-a eps)] / (1 + (k-1) exp(-eps)). */
-double brume_renyi_kary_upper(const brume_cost *cost, double alpha)
+ * p^a q^(1-a) + q^a p^(1-a) + (k-2) q; over exp((a-1) eps) only decays are left:
+ *   S = [1 + exp(-(2a-1) eps) + (k-2) exp(-a eps)] / (1 + (k-1) exp(-eps)).
+ * Two possible answers are the worst pure mechanism. */
+static double response_upper(double epsilon0, uint64_t k, double alpha)
 {
-    double epsilon0 = cost->law.a;
-    if (isinf(alpha))
+    if (epsilon0 == 0)
+        return 0;
+    if (isinf(epsilon0) || isinf(alpha))
         return epsilon0;
     alpha = order(alpha);
     slong bits = renyi_bits(epsilon0, alpha) + 64;
@@ -160,7 +131,7 @@ double brume_renyi_kary_upper(const brume_cost *cost, double alpha)
     arb_set_d(a, alpha);
     arb_set_d(e, epsilon0);
     decay(t, a, e, bits);
-    arb_mul_ui(t, t, cost->law.shift - 2, bits);
+    arb_mul_ui(t, t, k - 2, bits);
     arb_mul_2exp_si(n, a, 1);
     arb_sub_ui(n, n, 1, bits);
     decay(s, n, e, bits);
@@ -168,12 +139,25 @@ double brume_renyi_kary_upper(const brume_cost *cost, double alpha)
     arb_add_ui(s, s, 1, bits);
     arb_one(n);
     decay(t, n, e, bits);
-    arb_mul_ui(t, t, cost->law.shift - 1, bits);
+    arb_mul_ui(t, t, k - 1, bits);
     arb_add_ui(t, t, 1, bits);
     arb_div(s, s, t, bits);
     double result = finish(s, e, a, bits);
     arb_clear(a), arb_clear(e), arb_clear(n), arb_clear(s), arb_clear(t);
-    return fmin(result, epsilon0);
+    return fmin(result, epsilon0); /* D_alpha <= D_infinity */
+}
+
+double brume_renyi_kary_upper(const brume_cost *cost, double alpha)
+{
+    return response_upper(cost->law.a, cost->law.shift < 2 ? 2 : cost->law.shift, alpha);
+}
+
+double brume_renyi_pure_upper(const brume_cost *cost, double alpha)
+{
+    double result = response_upper(cost->epsilon, 2, alpha);
+    if (cost->concentrated != BRUME_ABSENT) /* a better rho, as of bounded range, is a curve too */
+        result = fmin(result, brume_renyi_rho_upper(cost, alpha));
+    return result;
 }
 
 double brume_renyi_rho_upper(const brume_cost *cost, double alpha)
@@ -206,18 +190,22 @@ enum { MOST_WHOLE_ORDER = 256 };
 /* More than what all roundings of subnormal numbers below can take away, also of quotients. */
 static const double subnormal = 0x1p-1022;
 
-/* ln of that sum, up: its terms for j < 2 add to what is missing to 1, so that the rest, weighted
- * by e^{j(j-1)/(2 sigma^2)} - 1, are positive and nothing cancels. */
+/* ln of that sum, rounded up. Its terms with the weights e^{j(j-1)/(2 sigma^2)} replaced by 1 add
+ * to 1, so 1 is taken out, and the rest has the weights M_j = e^{j(j-1)/(2 sigma^2)} - 1 >= 0, from
+ * j = 2 on. With h_j = e^{j/sigma^2} - 1:  h_j = h_{j-1} (1 + h_1) + h_1,  M_j = M_{j-1} (1 +
+ * h_{j-1}) + h_{j-1}:  products and sums of positive numbers, in which nothing cancels. */
 static double log_moment_upper(double sigma, double rate, int n)
 {
-    long double square = (long double)sigma * sigma, q = rate, odds = q / (1 - q), sum = 0, x = 0;
+    long double square = (long double)sigma * sigma, q = rate, odds = q / (1 - q), sum = 0;
     long double weight = expl(n * log1pl(-q)), growth = expl(n / square); /* j = 0 */
+    long double first = expm1l(1 / square), h = 0, m = 0;                 /* h_{j-1}, M_j */
     for (int j = 1; j <= n; j++) {
         weight *= odds * (n - j + 1) / j;
+        m = m * (1 + h) + h;
+        h = h * (1 + first) + first;
         if (j < 2)
             continue;
-        x = (long double)j * (j - 1) / (2 * square);
-        long double term = weight * expm1l(x);
+        long double term = weight * m;
         sum += term;
         /* (e^b - 1)/(e^a - 1) <= (b/a) e^{b-a}: so a term is at most this share of the one before,
          * from here on, and the rest is a geometric sum */
@@ -229,9 +217,11 @@ static double log_moment_upper(double sigma, double rate, int n)
     }
     if (weight == 0 || !(sum < INFINITY)) /* out of range; where q is 1, all of it */
         return INFINITY;
-    /* in units of 2^-63: the first weight n log(1-q) of itself and 4, each step 4, expm1 4 and its
-     * argument's 4 times at most 1 + x, the sum one a term */
-    long double units = 32 + 6 * n - 2 * n * log1pl(-q) + 5 * x;
+    /* in units of 2^-63: the first weight n log(1-q) of itself and 4, each step 4, the sum one a
+     * term. h_1 takes d = 6 + 2/sigma^2: expm1 4, its argument's 2 times at most 1 + 1/sigma^2. h_j
+     * takes at most j (d + 3), by its recurrence, and M_j the sum of that up to j, and 3 a step. */
+    long double d = 6 + 2 / square;
+    long double units = 32 + 9 * n - 2 * n * log1pl(-q) + 0.5L * n * n * (d + 3);
     return (double)(log1pl(sum * (1 + units * 0x1p-63L)) * (1 + 0x1p-60L)) * (1 + 0x1p-51) +
            subnormal;
 }
@@ -268,16 +258,17 @@ double brume_renyi_sampled_gaussian_upper(const brume_cost *cost, double alpha)
  * not make a relative error larger, and takes 4, the quotient 1. proofs/accountant/renyi.md,
  * section renyi.1.
  */
-static double quick_upper(const brume_cost *cost, double t)
+double brume_renyi_quick_upper(const brume_loss *law, double t)
 {
-    double a = cost->law.a, sum = 0, shift = 1, largest = a;
+    double a = law->a, sum = 0, shift = 1, largest = a;
     if (!(a > 1e-100))
         return INFINITY;
-    if (cost->law.kind == BRUME_LOSS_KARY) {
-        double mass = 1 / (1 + ((double)cost->law.shift - 1) * exp(-a));
+    if (law->kind == BRUME_LOSS_KARY || law->kind == BRUME_LOSS_PURE) {
+        double others = law->kind == BRUME_LOSS_PURE ? 1 : fmax((double)law->shift, 2) - 1;
+        double mass = 1 / (1 + others * exp(-a));
         sum = mass * expm1(t * a) * -expm1(-(a + t * a));
-    } else if (cost->law.kind == BRUME_LOSS_DISCRETE_LAPLACE && cost->law.shift <= 64) {
-        shift = (double)cost->law.shift;
+    } else if (law->kind == BRUME_LOSS_DISCRETE_LAPLACE && law->shift <= 64) {
+        shift = (double)law->shift;
         largest = a * shift;
         double all = 1 + exp(-a), step = -expm1(-a) / all;
         for (double x = 0; 2 * x < shift; x++) { /* x = 0: the whole tail */
@@ -293,7 +284,7 @@ static double quick_upper(const brume_cost *cost, double t)
 
 static double divergence_upper(const brume_cost *cost, double t)
 {
-    double quick = quick_upper(cost, t);
+    double quick = brume_renyi_quick_upper(&cost->law, t);
     return quick < INFINITY ? fmin(quick, cost->epsilon) : cost->renyi_upper(cost, 1 + t);
 }
 

@@ -1,20 +1,19 @@
-/* Renyi curves of the known laws, in balls, rounded up.
+/* Renyi curves of costs and of several terms, rounded up.
  *
  * For a law with moment generating function phi(s) = E e^{sL}, D_alpha = ln phi(alpha-1)/(alpha-1).
- * All laws here but those of a Poisson sample are symmetric in the two orders; of these both are
- * computed, but for the subsampled Gaussian the direction "remove" is the larger at every order
- *                                                                             [MTZ19, Thm 5], its
- * moments at whole orders are a finite sum, and between whole orders the chord of the convex
- * (alpha-1) D_alpha lies above it. */
+ * All laws here but those of a Poisson sample are symmetric in the two orders; of those both are
+ * computed. Which order of alpha is best is found in doubles, without a bound of their error; the
+ * bound is then computed at that order. */
 #include "accountant/renyi/renyi.h"
 
 #include <math.h>
 
 #include "accountant/exact/sampled_balls.h"
+#include "accountant/law/law.h"
 #include "number/ball.h"
 #include "number/rounding.h"
 
-enum { PRECISION = 128, MOST_WHOLE_ORDER = 256 };
+enum { PRECISION = 128 };
 
 /* out = ln(out)/(alpha-1) */
 static void divergence_of_moment(arb_t out, double alpha)
@@ -35,155 +34,22 @@ static void exp_multiple(arb_t out, const arb_t factor, const arb_t x)
     arb_exp(out, out, PRECISION);
 }
 
-/* alpha/(2alpha-1) e^{(alpha-1)e} + (alpha-1)/(2alpha-1) e^{-alpha e}       [Mir17, Prop 6] */
-static void laplace_moment(arb_t out, double epsilon0, double alpha)
+/* alpha (shift mu)^2/2, where mu = 1/sigma if `inverse` */
+static double gaussian_upper(double parameter, bool inverse, uint64_t shift, double alpha)
 {
-    arb_t e, a, less, term;
-    arb_init(e), arb_init(a), arb_init(less), arb_init(term);
-    arb_set_d(e, epsilon0);
-    arb_set_d(a, alpha);
-    arb_sub_ui(less, a, 1, PRECISION);
-    exp_multiple(out, less, e);
-    arb_mul(out, out, a, PRECISION);
-    arb_neg(e, e);
-    exp_multiple(term, a, e);
-    arb_addmul(out, term, less, PRECISION);
-    arb_add(a, a, less, PRECISION);
-    arb_div(out, out, a, PRECISION);
-    arb_clear(e), arb_clear(a), arb_clear(less), arb_clear(term);
-}
-
-/* k-ary randomized response, k >= 2: p e^{(alpha-1)e} + q e^{-(alpha-1)e} + (k-2) q,
- * q = 1/(e^e + k - 1), p = e^e q. */
-static void response_moment(arb_t out, double epsilon0, uint64_t k, double alpha)
-{
-    arb_t e, less, growth, term;
-    arb_init(e), arb_init(less), arb_init(growth), arb_init(term);
-    arb_set_d(e, epsilon0);
-    arb_set_d(less, alpha);
-    arb_sub_ui(less, less, 1, PRECISION);
-    arb_exp(growth, e, PRECISION);
-    exp_multiple(term, less, e);
-    arb_mul(out, term, growth, PRECISION);
-    arb_inv(term, term, PRECISION);
-    arb_add(out, out, term, PRECISION);
-    arb_add_ui(out, out, k - 2, PRECISION);
-    arb_add_ui(growth, growth, k - 1, PRECISION);
-    arb_div(out, out, growth, PRECISION);
-    arb_clear(e), arb_clear(less), arb_clear(growth), arb_clear(term);
-}
-
-/* Discrete Laplace, q = e^-a, shift D, s = alpha-1: the tails x <= 0 and x >= D carry 1/(1+q) at
- * loss aD and q^D/(1+q) at -aD; between, (1-q)/(1+q) q^x at a(D-2x), a geometric sum with ratio
- * r = e^{-a(2s+1)} over 0 < x < D. */
-static void discrete_laplace_moment(arb_t out, double inverse_scale, uint64_t shift, double alpha)
-{
-    arb_t a, s, q, width, term, ratio;
-    arb_init(a), arb_init(s), arb_init(q), arb_init(width), arb_init(term), arb_init(ratio);
-    arb_set_d(a, inverse_scale);
-    arb_set_d(s, alpha);
-    arb_sub_ui(s, s, 1, PRECISION);
-    arb_neg(q, a);
-    arb_exp(q, q, PRECISION);
-    arb_mul_ui(width, a, shift, PRECISION);
-    exp_multiple(out, s, width); /* e^{s a D} */
-    arb_inv(term, out, PRECISION);
-    arb_neg(ratio, width);
-    arb_exp(ratio, ratio, PRECISION);
-    arb_mul(term, term, ratio, PRECISION); /* q^D e^{-s a D} */
-    if (shift > 1) {
-        /* e^{saD} (1-q) (r - r^D)/(1-r) */
-        arb_t middle;
-        arb_init(middle);
-        arb_mul_2exp_si(ratio, s, 1);
-        arb_add_ui(ratio, ratio, 1, PRECISION);
-        arb_mul(ratio, ratio, a, PRECISION);
-        arb_neg(ratio, ratio);
-        arb_exp(ratio, ratio, PRECISION);
-        arb_pow_ui(middle, ratio, shift, PRECISION);
-        arb_sub(middle, ratio, middle, PRECISION);
-        arb_sub_ui(ratio, ratio, 1, PRECISION);
-        arb_neg(ratio, ratio);
-        arb_div(middle, middle, ratio, PRECISION);
-        arb_sub_ui(ratio, q, 1, PRECISION);
-        arb_neg(ratio, ratio);
-        arb_mul(middle, middle, ratio, PRECISION);
-        arb_addmul(term, middle, out, PRECISION);
-        arb_clear(middle);
-    }
-    arb_add(out, out, term, PRECISION);
-    arb_add_ui(q, q, 1, PRECISION);
-    arb_div(out, out, q, PRECISION);
-    arb_clear(a), arb_clear(s), arb_clear(q), arb_clear(width), arb_clear(term), arb_clear(ratio);
-}
-
-/* out = alpha / (2 sigma^2), times the square of the shift */
-static void gaussian_divergence(arb_t out, double sigma, uint64_t shift, double alpha)
-{
-    arb_t term;
-    arb_init(term);
+    arb_t out, mu;
+    arb_init(out), arb_init(mu);
+    arb_set_d(mu, parameter);
+    if (inverse)
+        arb_inv(mu, mu, PRECISION);
+    arb_mul_ui(mu, mu, shift, PRECISION);
+    arb_sqr(mu, mu, PRECISION);
     arb_set_d(out, alpha);
-    arb_mul_ui(out, out, shift, PRECISION);
-    arb_mul_ui(out, out, shift, PRECISION);
-    arb_set_d(term, sigma);
-    arb_sqr(term, term, PRECISION);
-    arb_mul_2exp_si(term, term, 1);
-    arb_div(out, out, term, PRECISION);
-    arb_clear(term);
-}
-
-/* out = ln sum_j C(n,j) (1-q)^{n-j} q^j e^{j(j-1)/(2 sigma^2)}, n a whole order >= 1.
- *                                                                            [MTZ19, Sec. 3.3] */
-static void poisson_log_moment(arb_t out, double sigma, double rate, uint64_t n)
-{
-    arb_t term, odds, tilt, step, stay;
-    arb_init(term), arb_init(odds), arb_init(tilt), arb_init(step), arb_init(stay);
-    arb_set_d(odds, rate);
-    arb_sub_ui(stay, odds, 1, PRECISION);
-    arb_neg(stay, stay);
-    arb_pow_ui(term, stay, n, PRECISION);
-    arb_div(odds, odds, stay, PRECISION);
-    arb_set_d(step, sigma);
-    arb_sqr(step, step, PRECISION);
-    arb_inv(step, step, PRECISION);
-    arb_exp(step, step, PRECISION); /* e^{1/sigma^2} */
-    arb_one(tilt);                  /* e^{j/sigma^2} */
-    arb_set(out, term);
-    for (uint64_t j = 0; j < n; j++) {
-        arb_mul_ui(term, term, n - j, PRECISION);
-        arb_div_ui(term, term, j + 1, PRECISION);
-        arb_mul(term, term, odds, PRECISION);
-        arb_mul(term, term, tilt, PRECISION);
-        arb_add(out, out, term, PRECISION);
-        arb_mul(tilt, tilt, step, PRECISION);
-    }
-    arb_log(out, out, PRECISION);
-    arb_clear(term), arb_clear(odds), arb_clear(tilt), arb_clear(step), arb_clear(stay);
-}
-
-/* Never more than the Gaussian without sampling: the divergence is quasi-convex. */
-static void poisson_divergence(arb_t out, double sigma, double rate, double alpha)
-{
-    gaussian_divergence(out, sigma, 1, alpha);
-    if (rate >= 1 || alpha > MOST_WHOLE_ORDER)
-        return;
-    arb_t low, high, share;
-    arb_init(low), arb_init(high), arb_init(share);
-    double below = floor(alpha);
-    arb_set_d(share, alpha);
-    arb_sub_ui(share, share, (ulong)below, PRECISION);
-    if (below > 1)
-        poisson_log_moment(low, sigma, rate, (uint64_t)below);
-    if (alpha > below) { /* chord of the convex log-moment between two whole orders */
-        poisson_log_moment(high, sigma, rate, (uint64_t)below + 1);
-        arb_sub(high, high, low, PRECISION);
-        arb_addmul(low, high, share, PRECISION);
-    }
-    arb_set_d(share, alpha);
-    arb_sub_ui(share, share, 1, PRECISION);
-    arb_div(low, low, share, PRECISION);
-    arb_min(out, out, low, PRECISION);
-    arb_clear(low), arb_clear(high), arb_clear(share);
+    arb_mul(out, out, mu, PRECISION);
+    arb_mul_2exp_si(out, out, -1);
+    double result = brume_ball_upper(out);
+    arb_clear(out), arb_clear(mu);
+    return result;
 }
 
 /* On a Poisson sample, inner atoms l of mass Q under the second law, r = 1 - q + q e^l: a record
@@ -208,64 +74,49 @@ static void sampled_moment(arb_t out, const brume_loss *law, double alpha, bool 
     arb_clear(mass), arb_clear(power), arb_clear(log_ratio), arb_clear(term);
 }
 
+/* The larger of the two orders. */
+static double sampled_upper(const brume_loss *law, double alpha)
+{
+    double result = 0;
+    arb_t out;
+    arb_init(out);
+    for (int added = 0; added < 2; added++) {
+        sampled_moment(out, law, alpha, added);
+        divergence_of_moment(out, alpha);
+        result = fmax(result, brume_ball_upper(out));
+    }
+    arb_clear(out);
+    return result;
+}
+
 static double law_upper(const brume_loss *law, double alpha)
 {
-    arb_t out, mu;
-    arb_init(out), arb_init(mu);
-    double result = INFINITY;
+    brume_cost cost = {.law = *law, .epsilon = law->a};
     switch (law->kind) {
     case BRUME_LOSS_NONE:
         break;
-    case BRUME_LOSS_GAUSSIAN: /* alpha mu^2 / 2 */
-        arb_set_d(mu, law->a);
-        arb_sqr(mu, mu, PRECISION);
-        arb_set_d(out, alpha);
-        arb_mul(out, out, mu, PRECISION);
-        arb_mul_2exp_si(out, out, -1);
-        result = brume_ball_upper(out);
-        break;
+    case BRUME_LOSS_GAUSSIAN:
+        return gaussian_upper(law->a, false, 1, alpha);
     case BRUME_LOSS_LAPLACE:
-        laplace_moment(out, law->a, alpha);
-        divergence_of_moment(out, alpha);
-        result = brume_ball_upper(out);
-        break;
+        return brume_renyi_laplace_upper(&cost, alpha);
     case BRUME_LOSS_PURE:
-        response_moment(out, law->a, 2, alpha);
-        divergence_of_moment(out, alpha);
-        result = brume_ball_upper(out);
-        break;
+        return brume_renyi_pure_upper(&cost, alpha);
     case BRUME_LOSS_KARY:
-        response_moment(out, law->a, law->shift < 2 ? 2 : law->shift, alpha);
-        divergence_of_moment(out, alpha);
-        result = brume_ball_upper(out);
-        break;
-    case BRUME_LOSS_DISCRETE_LAPLACE:
-        discrete_laplace_moment(out, law->a, law->shift, alpha);
-        divergence_of_moment(out, alpha);
-        result = brume_ball_upper(out);
-        break;
-    case BRUME_LOSS_DISCRETE_GAUSSIAN: /* exact at whole (alpha-1) shift, else above [CKS20, Thm 4]
-                                        */
-        gaussian_divergence(out, law->a, law->shift, alpha);
-        result = brume_ball_upper(out);
-        break;
+        return brume_renyi_kary_upper(&cost, alpha);
+    case BRUME_LOSS_DISCRETE_LAPLACE: /* the largest loss, up */
+        cost.epsilon = brume_multiply_up(law->a, brume_count_up(law->shift));
+        return brume_renyi_discrete_laplace_upper(&cost, alpha);
+    case BRUME_LOSS_DISCRETE_GAUSSIAN: /* exact at whole (alpha-1) shift, else above
+                                          [CKS20, Thm 4] */
+        return gaussian_upper(law->a, true, law->shift, alpha);
     case BRUME_LOSS_POISSON_GAUSSIAN:
-        poisson_divergence(out, law->a, law->rate, alpha);
-        result = brume_ball_upper(out);
-        break;
+        return brume_renyi_sampled_gaussian_upper(&cost, alpha);
     case BRUME_LOSS_POISSON_LAPLACE: /* at most the worst pure law's */
     case BRUME_LOSS_POISSON_PURE:
     case BRUME_LOSS_POISSON_DISCRETE_LAPLACE:
-        result = 0;
-        for (int added = 0; added < 2; added++) { /* the larger of the two orders */
-            sampled_moment(out, law, alpha, added);
-            divergence_of_moment(out, alpha);
-            result = fmax(result, brume_ball_upper(out));
-        }
-        break;
+        return sampled_upper(law, alpha);
     }
-    arb_clear(out), arb_clear(mu);
-    return result;
+    return INFINITY;
 }
 
 bool brume_renyi_known(const brume_cost *cost)
@@ -315,6 +166,54 @@ double brume_rho_upper(const brume_cost *cost)
         (cost->law.kind == BRUME_LOSS_GAUSSIAN || cost->law.kind == BRUME_LOSS_DISCRETE_GAUSSIAN))
         /* a straight line: D_2 = 2 rho; up, also where half of it is no double */
         best = fmin(best, brume_multiply_up(law_upper(&cost->law, 2), 0.5));
+    return best;
+}
+
+/* ------------------------------------------------------------------ curves to choose by */
+
+/* D of a law in doubles, by its cumulant; of the two orders the larger. NAN where none is quick. */
+static double law_rough(const brume_loss *law, double alpha)
+{
+    double most = NAN;
+    if (law->kind == BRUME_LOSS_NONE || law->kind == BRUME_LOSS_POISSON_LAPLACE)
+        return NAN;
+    if (law->kind == BRUME_LOSS_POISSON_GAUSSIAN || law->kind == BRUME_LOSS_DISCRETE_GAUSSIAN)
+        return law_upper(law, alpha);
+    double quick = brume_renyi_quick_upper(law, alpha - 1);
+    if (quick < INFINITY)
+        return quick;
+    bool differ = true;
+    for (int reversed = 0; reversed < 2 && differ; reversed++) {
+        brume_law one;
+        if (brume_law_open(law, 1, reversed, &one, NULL) != BRUME_OK)
+            return NAN;
+        double value = (double)(brume_law_cumulant(&one, alpha - 1, NULL, NULL) / (alpha - 1));
+        most = fmax(most, value); /* fmax passes over a NaN */
+        differ = one.orders_differ;
+        brume_law_close(&one);
+    }
+    return most;
+}
+
+/* Is the cost's own curve nothing but its law's, its rho's or its pure epsilon's? */
+static bool own_curve_is_known(const brume_cost *cost)
+{
+    return cost->renyi == BRUME_ABSENT || !cost->renyi_upper || cost->loss == BRUME_EXACT ||
+           cost->renyi_upper == brume_renyi_pure_upper ||
+           cost->renyi_upper == brume_renyi_rho_upper;
+}
+
+double brume_renyi_rough(const brume_cost *cost, double alpha)
+{
+    double best = cost->loss != BRUME_ABSENT ? law_rough(&cost->law, alpha) : INFINITY;
+    if (isnan(best) || !own_curve_is_known(cost))
+        return brume_renyi_upper(cost, alpha);
+    if (cost->concentrated != BRUME_ABSENT)
+        best = fmin(best, cost->rho * alpha);
+    if (cost->pure != BRUME_ABSENT && isfinite(cost->epsilon) && cost->epsilon > 0) {
+        brume_loss worst = {.kind = BRUME_LOSS_PURE, .a = cost->epsilon};
+        best = fmin(best, law_rough(&worst, alpha)); /* fmin passes over a NaN */
+    }
     return best;
 }
 

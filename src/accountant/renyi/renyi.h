@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include <brume/account/compose.h>
+#include <brume/account/cost.h>
 
 /* Upper bound of D_alpha of one release given that it does not fail, rounded up: the best of its
  * loss law, its own curve, its rho and its pure epsilon. Infinite where none of them is there or
@@ -56,14 +57,34 @@ double brume_renyi_best_order(const brume_curve *curve, double given, bool of_de
 double brume_renyi_epsilon_at_upper(double alpha, double divergence, double delta);
 double brume_renyi_delta_at_upper(double alpha, double divergence, double epsilon);
 
-/* The older conversion D + ln(1/delta)/(alpha-1), for comparison.            [Mir17, Prop 3] */
-double brume_renyi_epsilon_mironov_at_upper(double alpha, double divergence, double delta);
-
 /* rho-zCDP: the closed form rho + 2 sqrt(rho ln(1/delta)) [BS16, Prop 1.3], and the tight
  * conversions above applied to the line rho * alpha. */
 double brume_concentrated_epsilon_closed_upper(double rho, double delta);
 double brume_concentrated_delta_closed_upper(double rho, double epsilon);
 double brume_concentrated_epsilon_upper(double rho, double delta);
 double brume_concentrated_delta_upper(double rho, double epsilon);
+
+/* --- known_curves.c: the curves that costs carry, and the rho of a curve --- */
+
+/* Renyi divergences of order alpha > 1, for brume_cost.renyi_upper. The law of the cost, or its
+ * rho, says which. For alpha <= 1 they return the value at the next order above 1, which bounds it.
+ */
+double brume_renyi_pure_upper(const brume_cost *cost, double alpha); /* at most alpha rho too */
+double brume_renyi_laplace_upper(const brume_cost *cost, double alpha);
+double brume_renyi_discrete_laplace_upper(const brume_cost *cost, double alpha);
+double brume_renyi_kary_upper(const brume_cost *cost, double alpha);
+double brume_renyi_rho_upper(const brume_cost *cost, double alpha); /* alpha rho */
+
+/* The curve of a Gaussian on a Poisson sample, law.a = sigma over sensitivity and law.rate; also
+ * that of integer Gaussian noise, whose loss law is another: there the cost's `loss` is absent. */
+double brume_renyi_sampled_gaussian_upper(const brume_cost *cost, double alpha);
+
+/* D of order 1 + t in doubles, rounded up: of pure, k-ary and discrete Laplace laws of a small
+ * shift; infinite of others, and where doubles do not reach. */
+double brume_renyi_quick_upper(const brume_loss *law, double t);
+
+/* The least rho of a cost that has a Renyi curve and a pure epsilon: an upper bound of
+ * D_alpha/alpha over all alpha > 1, at most 2e-4 above it. Tens of curve evaluations. */
+double brume_rho_of_renyi_upper(const brume_cost *cost);
 
 #endif

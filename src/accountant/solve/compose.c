@@ -1,24 +1,27 @@
-/* The public composition: terms in, merged laws, both orders, the atom at infinity, answers out. */
+/* The public composition: terms in, merged laws, both orders, the atom at infinity, intervals out.
+ */
 #include "accountant/solve/compose.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-#include "accountant/exact/one_sampled_gaussian.h"
+#include "accountant/exact/one_sampled.h"
 #include "accountant/check/audit.h"
-#include "accountant/contour/saddle.h"
+#include "accountant/contour/line.h"
 #include "accountant/law/shift_parameters.h"
 #include "accountant/ray/solve.h"
 #include "accountant/solve/curves.h"
 #include "accountant/solve/merge_terms.h"
 #include "base/error.h"
+#include "number/rounding.h"
 
 static const double standard_width = 1e-10;
 
-/* What is asked of both orders of the neighbours, and the larger of their answers so far. */
+/* What is asked of both orders of the neighbours, and the larger of their intervals so far. */
 typedef struct both_orders {
     brume_asked asked;
     bool audit;
-    brume_answer answer;
+    brume_certified certified;
     brume_composition result;
 } both_orders;
 
@@ -27,20 +30,21 @@ static brume_status no_memory(brume_error *error)
     return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
 }
 
-/* Redo the sum behind an answer in balls. A disagreement would be a fault of brume or of libm: the
- * answer is withheld. */
-static brume_status audit_answer(brume_merged *merged, const brume_answer *answer, double epsilon,
-                                 brume_error *error)
+/* Redo the sum behind an interval in balls. A disagreement would be a fault of brume or of libm:
+ * the interval is withheld. */
+static brume_status audit_certified(brume_merged *merged, const brume_certified *certified,
+                                    double epsilon, brume_error *error)
 {
-    if (answer->contradictory)
+    if (certified->contradictory)
         return brume_fail(error, BRUME_EINTERNAL, "please report this, with the terms",
                           "two certified bounds contradict each other");
-    if (answer->balls || merged->law_count == 0 || !(epsilon < INFINITY) || answer->nodes == 0)
+    if (certified->balls || merged->law_count == 0 || !(epsilon < INFINITY) ||
+        certified->nodes == 0)
         return BRUME_OK;
     brume_audit audit;
-    bool rays = brume_rays_suit(merged->laws, merged->law_count) || brume_rays_answered(answer);
-    if (brume_sampled_once_answered(answer))
-        brume_sampled_once_audit(merged->laws, epsilon, &audit);
+    bool rays = brume_rays_suit(merged->laws, merged->law_count) || brume_is_from_rays(certified);
+    if (brume_is_from_doubles(certified))
+        brume_sampled_doubles_audit(merged->laws, epsilon, &audit);
     else if (!(rays && brume_rays_audit(merged->laws, merged->law_count, epsilon, &audit)) &&
              !brume_audit_delta(merged->laws, merged->law_count, epsilon, &audit))
         return no_memory(error);
@@ -64,14 +68,14 @@ static double finite_delta(const brume_merged *merged, double delta, double *err
     return excess / (1 - failure);
 }
 
-/* --- the second order, where the first one's answer is certainly the larger --- */
+/* --- the second order, where the first one's interval is certainly the larger --- */
 
-/* If the second order's answer is not above this, it need not be computed: the first order's upper
- * end, if that is nearly the truth; else its lower end, because the second order may have a better
- * lower end. */
-static double end_to_beat(const brume_answer *first)
+/* If the second order's interval is not above this, it need not be computed: the first order's
+ * upper end, if that is nearly the truth; else its lower end, because the second order may have a
+ * better lower end. */
+static double end_to_beat(const brume_certified *first)
 {
-    return brume_answer_is_narrow(first, 1e-6) ? first->value.upper : first->value.lower;
+    return brume_certified_is_narrow(first, 1e-6) ? first->value.upper : first->value.lower;
 }
 
 /* Is the second order's delta(epsilon) certainly at most `delta`? By what is cheap for its laws. */
@@ -82,12 +86,12 @@ static bool certainly_below(brume_merged *merged, double epsilon, double delta)
                                                               epsilon, delta);
 }
 
-/* An end of the first order's answer that the second order's is certainly not above: then the
+/* An end of the first order's interval that the second order's is certainly not above: then the
  * second order need not be computed. NAN if there is none. `finite` is the delta that is asked for,
  * without failures, rounded down. */
 static double not_above(brume_merged *merged, const both_orders *both, double finite)
 {
-    const brume_answer *first = &both->answer;
+    const brume_certified *first = &both->certified;
     double end = end_to_beat(first), upper = first->value.upper, at = both->asked.at;
     /* shifted laws have a poor lower end, which is not waited for */
     double room = brume_shifted_needed(merged->laws, merged->law_count) ? upper : end;
@@ -111,32 +115,32 @@ static double not_above(brume_merged *merged, const both_orders *both, double fi
 /* --- one order --- */
 
 static brume_status solve_order(const both_orders *both, brume_merged *merged,
-                                const brume_asked *asked, brume_answer *out, brume_error *error)
+                                const brume_asked *asked, brume_certified *out, brume_error *error)
 {
-    *out = (brume_answer){.value = {0, 0}, .route = "nothing but failure"};
+    *out = (brume_certified){.value = {0, 0}, .route = "nothing but failure"};
     if (merged->law_count > 0 && !brume_solve(merged->laws, merged->law_count, asked, out))
         return no_memory(error);
     if (!both->audit)
         return BRUME_OK;
-    return audit_answer(merged, out, asked->of_delta ? out->value.upper : asked->at, error);
+    return audit_certified(merged, out, asked->of_delta ? out->value.upper : asked->at, error);
 }
 
 /* Has no epsilon this delta? Then *out says why. */
 static bool is_infinite(const brume_merged *merged, double delta, bool at_failure,
-                        brume_answer *out)
+                        brume_certified *out)
 {
     if (!merged->infinite && (delta > merged->failure_ends.lower || at_failure) &&
         !(at_failure && !merged->bounded))
         return false;
     bool unbounded = !(merged->failure_ends.lower > 0) && !merged->infinite;
-    *out = (brume_answer){.value = {INFINITY, INFINITY},
-                          .route = unbounded ? "the loss is unbounded and delta is 0"
-                                             : "delta is not above the probability of failure"};
+    *out = (brume_certified){.value = {INFINITY, INFINITY},
+                             .route = unbounded ? "the loss is unbounded and delta is 0"
+                                                : "delta is not above the probability of failure"};
     return true;
 }
 
 static brume_status epsilon_of_order(both_orders *both, bool second, brume_merged *merged,
-                                     brume_answer *out, brume_error *error)
+                                     brume_certified *out, brume_error *error)
 {
     brume_asked asked = both->asked;
     double delta = asked.at;
@@ -146,14 +150,14 @@ static brume_status epsilon_of_order(both_orders *both, bool second, brume_merge
         return BRUME_OK;
     }
     if (at_failure) { /* nothing may be left to the finite losses: all must be below epsilon */
-        *out = (brume_answer){.route = "largest possible loss"};
+        *out = (brume_certified){.route = "largest possible loss"};
         return brume_shifted_top(merged->laws, merged->law_count, &out->value) ? BRUME_OK
                                                                                : no_memory(error);
     }
     asked.at = finite_delta(merged, delta, &asked.delta_error);
     if (!(asked.at > 0) || !(asked.delta_error < 0.5)) {
-        *out = (brume_answer){.value = {0, INFINITY},
-                              .route = "delta is at the probability of failure"};
+        *out = (brume_certified){.value = {0, INFINITY},
+                                 .route = "delta is at the probability of failure"};
         brume_interval top;
         if (merged->failure_ends.upper <= delta &&
             brume_shifted_top(merged->laws, merged->law_count, &top))
@@ -163,14 +167,14 @@ static brume_status epsilon_of_order(both_orders *both, bool second, brume_merge
     double end = second ? not_above(merged, both, asked.at * (1 - 2 * asked.delta_error)) : NAN;
     if (isnan(end))
         return solve_order(both, merged, &asked, out, error);
-    *out = (brume_answer){.value = {0, end}};
+    *out = (brume_certified){.value = {0, end}};
     return BRUME_OK;
 }
 
 static brume_status delta_of_order(both_orders *both, bool second, brume_merged *merged,
-                                   brume_answer *out, brume_error *error)
+                                   brume_certified *out, brume_error *error)
 {
-    *out = (brume_answer){.value = {0, 0}};
+    *out = (brume_certified){.value = {0, 0}};
     double failure = merged->failure;
     brume_asked asked = both->asked;
     asked.sought = fmax(asked.sought - failure, 0) / (1 - failure);
@@ -189,16 +193,16 @@ static brume_status visit_order(void *context, bool reversed, brume_merged *merg
                                 brume_error *error)
 {
     both_orders *both = context;
-    brume_answer one;
+    brume_certified one;
     BRUME_TRY((both->asked.of_delta ? epsilon_of_order : delta_of_order)(both, reversed, merged,
                                                                          &one, error));
-    brume_answer_take_larger(&both->answer, &one);
+    brume_certified_take_larger(&both->certified, &one);
     *done = both->result.infinite;
-    both->result.value = both->answer.value;
+    both->result.value = both->certified.value;
     both->result.has_lower = merged->has_lower;
     both->result.failure = merged->failure_ends;
-    both->result.route = both->answer.route;
-    both->result.contradictory = both->answer.contradictory;
+    both->result.route = both->certified.route;
+    both->result.contradictory = both->certified.contradictory;
     return BRUME_OK;
 }
 
@@ -226,7 +230,8 @@ brume_status brume_compose(const brume_term *terms, size_t count, const brume_as
                       curves.value.upper < both.result.value.upper;
         if (!better) {
             curves = both.result;
-            work = (brume_diagnostics){both.answer.nodes, both.answer.rounds, both.answer.excess};
+            work = (brume_diagnostics){both.certified.nodes, both.certified.rounds,
+                                       both.certified.excess};
         }
     }
     *out = curves;
@@ -281,4 +286,80 @@ bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, 
     if (known)
         *delta = failure + (1 - failure) * finite;
     return known;
+}
+
+/* --- bounded terms apart from the rest ---
+ *
+ * Where a loss is A + B and B is never above t,
+ *
+ *   E(1 - e^{eps - A - B})_+ <= E(1 - e^{(eps - t) - A})_+ ,
+ *
+ * in either order of the neighbours, so delta(eps) <= delta_A(eps - t), and epsilon is at most t
+ * plus that of the rest. It is the sharper bound where nearly all of the loss is in A and no line
+ * follows the mixture down to a tiny delta. */
+
+/* A term whose loss is never above its epsilon. */
+static bool is_bounded(const brume_term *term)
+{
+    return term->cost.pure != BRUME_ABSENT && isfinite(term->cost.epsilon) &&
+           term->cost.delta_failure == 0;
+}
+
+/* delta falls with epsilon. Far beyond the epsilons of any delta of use a line says little of so
+ * small a delta; but if a tiny one is certified at a smaller epsilon, it is certified here. */
+static brume_status by_tiny_delta(const brume_term *terms, size_t count, double epsilon,
+                                  double *upper, brume_error *error)
+{
+    const double tiny = 1e-32; /* not a delta that is asked for: there a search would stop short */
+    for (size_t i = 0; i < count; i++)
+        if (terms[i].cost.loss == BRUME_ABSENT || terms[i].cost.delta_failure >= tiny)
+            return BRUME_OK;
+    brume_asked asked = {.of_delta = true, .at = tiny, .width = 1e-6};
+    brume_composition composition;
+    if (!(*upper > tiny))
+        return BRUME_OK;
+    BRUME_TRY(brume_compose(terms, count, &asked, false, &composition, NULL, error));
+    if (!composition.infinite && composition.value.upper <= epsilon)
+        *upper = tiny;
+    return BRUME_OK;
+}
+
+static brume_status of_rest(const brume_term *rest, size_t count, bool of_delta, bool composed,
+                            double at, double *upper, brume_error *error)
+{
+    brume_composition composition = {.value = {0, 1}};
+    brume_asked asked = {.of_delta = of_delta, .at = at, .width = 1e-6, .upper_end = !of_delta};
+    if (of_delta || !composed)
+        BRUME_TRY(brume_compose(rest, count, &asked, false, &composition, NULL, error));
+    *upper = composition.value.upper;
+    bool rough = !of_delta && composition.value.lower < 0.125 * composition.value.upper;
+    return rough ? by_tiny_delta(rest, count, at, upper, error) : BRUME_OK;
+}
+
+brume_status brume_split_bounded_terms(const brume_term *terms, size_t count, bool of_delta,
+                                       double at, bool rough, double *upper, brume_error *error)
+{
+    double most = 0; /* the largest loss of the bounded terms, up */
+    size_t rest_count = 0;
+    brume_term *rest = malloc(count * sizeof *rest);
+    if (!rest)
+        return brume_no_memory(error, NULL);
+    for (size_t i = 0; i < count; i++) {
+        if (is_bounded(&terms[i]))
+            most = brume_add_up(
+                most, brume_multiply_up(brume_count_up(terms[i].count), terms[i].cost.epsilon));
+        else
+            rest[rest_count++] = terms[i];
+    }
+    *upper = of_delta ? INFINITY : 1;
+    bool whole = rest_count == count;                            /* nothing is taken apart */
+    double left = of_delta ? at : brume_subtract_down(at, most); /* down: delta falls with it */
+    double found = *upper;
+    brume_status status = BRUME_OK;
+    if (rest_count > 0 && left >= 0 && (!whole || (rough && !of_delta)))
+        status = of_rest(rest, rest_count, of_delta, whole, left, &found, error);
+    free(rest);
+    BRUME_TRY(status);
+    *upper = of_delta ? brume_add_up(found, most) : found;
+    return BRUME_OK;
 }

@@ -29,19 +29,19 @@ typedef struct profile {
 
 static profile_point evaluate(profile *p, double epsilon, double width, bool upper_end)
 {
-    brume_answer answer = {.value = {0, 0}, .route = "nothing but failure"};
+    brume_certified certified = {.value = {0, 0}, .route = "nothing but failure"};
     brume_asked asked = {.at = epsilon, .width = width, .upper_end = upper_end && p->expensive};
     if (p->merged->law_count > 0)
-        p->alive &= brume_solve(p->merged->laws, p->merged->law_count, &asked, &answer);
+        p->alive &= brume_solve(p->merged->laws, p->merged->law_count, &asked, &certified);
     else
-        answer.value.lower = answer.value.upper = fmax(0, -expm1(epsilon));
-    p->work->nodes += answer.nodes;
-    p->work->rounds += answer.rounds;
-    p->contradictory |= answer.contradictory;
+        certified.value.lower = certified.value.upper = fmax(0, -expm1(epsilon));
+    p->work->nodes += certified.nodes;
+    p->work->rounds += certified.rounds;
+    p->contradictory |= certified.contradictory;
     double failure = p->merged->failure, slack = 16 * BRUME_UNIT;
     profile_point point = {.u = exp(epsilon)};
-    point.lower = (failure + (1 - failure) * answer.value.lower) * (1 - slack);
-    point.upper = fmin(1, (failure + (1 - failure) * answer.value.upper) * (1 + slack));
+    point.lower = (failure + (1 - failure) * certified.value.lower) * (1 - slack);
+    point.upper = fmin(1, (failure + (1 - failure) * certified.value.upper) * (1 + slack));
     return point;
 }
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/renyi/known_curves.h"
+#include "accountant/renyi/renyi.h"
 #include "base/error.h"
 #include "number/rounding.h"
 

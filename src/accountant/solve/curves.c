@@ -1,18 +1,18 @@
 /* Composing terms of which some are known by their moments only. See the header. */
-#include "accountant/contour/saddle.h"
+#include "accountant/contour/line.h"
 #include "accountant/solve/curves.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/renyi/known_curves.h"
+#include "accountant/renyi/renyi.h"
 #include "base/error.h"
 
 static const char route_moments[] = "moments of all terms (a term has no loss law)";
 static const char route_pairs[] = "exact composition with a pair that dominates the moments";
 
-bool brume_curves_answered(const char *route)
+bool brume_is_from_curves(const char *route)
 {
     return route == route_moments || route == route_pairs;
 }

@@ -7,7 +7,7 @@
  *     finitely many losses, and that pair is composed exactly with the others. Sound likewise:
  *     proofs/accountant/solve.md, section solve.2.
  * A curve alone does not determine a pair: its moments must never be continued into the complex
- * plane. The smaller of the two answers counts. */
+ * plane. The smaller of the two intervals counts. */
 #ifndef BRUME_ACCOUNTANT_SOLVE_CURVES_H
 #define BRUME_ACCOUNTANT_SOLVE_CURVES_H
 
@@ -74,6 +74,6 @@ BRUME_MUST_USE brume_status brume_curves_compose(const brume_term *terms, size_t
                                                  brume_diagnostics *work, brume_error *error);
 
 /* Is this the route of brume_curves_compose? Then moments of all terms give no smaller bound. */
-bool brume_curves_answered(const char *route);
+bool brume_is_from_curves(const char *route);
 
 #endif

@@ -1,4 +1,4 @@
-/* delta at one epsilon: routes are opened in the order of their estimated work until an answer is
+/* delta at one epsilon: routes are opened in the order of their estimated work until an interval is
  * final. See route.h. */
 #include "accountant/solve/route.h"
 
@@ -40,36 +40,36 @@ bool brume_task_aim_line(brume_task *task)
 
 bool brume_task_is_decided(const brume_task *task)
 {
-    return task->answer.value.upper < 0.3 * task->sought ||
-           (task->sought > 0 && task->answer.value.lower > 3 * task->sought);
+    return task->certified.value.upper < 0.3 * task->sought ||
+           (task->sought > 0 && task->certified.value.lower > 3 * task->sought);
 }
 
 bool brume_task_is_met(const brume_task *task)
 {
-    return task->upper_end && task->answer.excess > 0 &&
-           task->answer.excess <= 1.15 * task->width * task->answer.value.upper;
+    return task->upper_end && task->certified.excess > 0 &&
+           task->certified.excess <= 1.15 * task->width * task->certified.value.upper;
 }
 
-void brume_task_take(brume_task *task, const brume_closed *opened)
+void brume_task_take(brume_task *task, const brume_delta_bounds *opened)
 {
-    brume_answer *answer = &task->answer, one = {.value = {0, INFINITY}};
-    brume_closed_delta(opened, task->epsilon, &one);
-    if (one.value.upper < answer->value.upper) {
-        answer->value.upper = one.value.upper;
-        answer->route = one.route;
-        answer->balls = one.balls;
+    brume_certified *certified = &task->certified, one = {.value = {0, INFINITY}};
+    brume_delta_bounds_take(opened, task->epsilon, &one);
+    if (one.value.upper < certified->value.upper) {
+        certified->value.upper = one.value.upper;
+        certified->route = one.route;
+        certified->balls = one.balls;
     }
-    answer->value.lower = fmax(answer->value.lower, one.value.lower);
-    answer->rounds++;
-    answer->nodes += opened->nodes;
+    certified->value.lower = fmax(certified->value.lower, one.value.lower);
+    certified->rounds++;
+    certified->nodes += opened->nodes;
     task->taken = (brume_kept){*opened, one.value};
 }
 
-void brume_opened_close(brume_closed *opened)
+void brume_delta_bounds_close(brume_delta_bounds *opened)
 {
     if (opened->delta && opened->close)
         opened->close(opened->context);
-    *opened = (brume_closed){0};
+    *opened = (brume_delta_bounds){0};
 }
 
 static bool contains(brume_interval outer, brume_interval inner)
@@ -79,7 +79,7 @@ static bool contains(brume_interval outer, brume_interval inner)
 
 /* Keep an open route, if other epsilons will be asked for and it knows something that the others
  * kept do not; close those that know no more than it does. */
-static void keep_or_close(brume_task *task, brume_closed *opened)
+static void keep_or_close(brume_task *task, brume_delta_bounds *opened)
 {
     if (!opened->delta)
         return;
@@ -92,7 +92,7 @@ static void keep_or_close(brume_task *task, brume_closed *opened)
     for (size_t i = 0; i < task->kept_count; i++) {
         useful = useful && !contains(at, task->kept[i].at);
         if (useful && contains(task->kept[i].at, at))
-            brume_opened_close(&task->kept[i].route);
+            brume_delta_bounds_close(&task->kept[i].route);
         else
             task->kept[left++] = task->kept[i];
     }
@@ -100,14 +100,14 @@ static void keep_or_close(brume_task *task, brume_closed *opened)
     if (useful && left < BRUME_MOST_KEPT)
         task->kept[task->kept_count++] = (brume_kept){*opened, at};
     else
-        brume_opened_close(opened);
+        brume_delta_bounds_close(opened);
 }
 
 bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_side side, double *out)
 {
     double best = side == BRUME_UPPER_SIDE ? 1 : 0;
     for (size_t i = 0; i < task->kept_count; i++) {
-        const brume_closed *route = &task->kept[i].route;
+        const brume_delta_bounds *route = &task->kept[i].route;
         if (epsilon < route->least)
             return false;
         double delta = route->delta(route->context, epsilon, side);
@@ -120,7 +120,7 @@ bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_side side
 void brume_task_close_kept(brume_task *task)
 {
     while (task->kept_count > 0)
-        brume_opened_close(&task->kept[--task->kept_count].route);
+        brume_delta_bounds_close(&task->kept[--task->kept_count].route);
 }
 
 /* The route with the least work left; NULL if there is none. What is estimated only when it may be
@@ -151,12 +151,12 @@ bool brume_task_ask(brume_task *task)
     double work[BRUME_MOST_ROUTES] = {0};
     bool estimated[BRUME_MOST_ROUTES] = {false};
     brume_outcome outcome = BRUME_ROUTE_PASSED;
-    task->answer = (brume_answer){.value = {0, 1}, .route = brume_route_plain};
+    task->certified = (brume_certified){.value = {0, 1}, .route = brume_route_plain};
     for (size_t i = 0; i < count; i++)
         work[i] = routes[i].least_work;
     while (outcome < BRUME_ROUTE_FINAL && !brume_task_is_decided(task) &&
            (route = next_route(task, routes, count, work, estimated)) != NULL) {
-        brume_closed opened = {0};
+        brume_delta_bounds opened = {0};
         outcome = route->open(task, &opened);
         keep_or_close(task, &opened);
         size_t index = (size_t)(route - routes);

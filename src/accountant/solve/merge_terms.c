@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accountant/cost_check.h"
+#include "accountant/law/law.h"
 #include "base/error.h"
 
 typedef struct item {

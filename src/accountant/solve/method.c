@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/cost_check.h"
+#include "accountant/law/law.h"
 #include "accountant/solve/compose.h"
 #include "accountant/solve/curves.h"
 #include "accountant/textbook/pure.h"
@@ -315,7 +315,7 @@ static brume_status take_others(const brume_term *terms, size_t count, bool of_d
     bool known = *found && result->lower >= (1 - 1e-6) * result->upper;
     /* Their composition has used the curves already, and a term known by a curve alone has none of
      * the methods that come before rdp. */
-    bool curved = *found && !exact && brume_curves_answered(result->route);
+    bool curved = *found && !exact && brume_is_from_curves(result->route);
     for (int method = BRUME_METHOD_RDP; method >= BRUME_METHOD_BASIC; method--) {
         brume_bound other;
         bool never_least = textbook_form((brume_method)method) ||
@@ -376,8 +376,11 @@ brume_status brume_account_delta_near(const brume_term *terms, size_t count,
     bool found = status == BRUME_OK;
     /* Far below any useful delta a line gives a poor bound, and moments may give a better one. */
     bool rough = near.value.upper > 8 * near.value.lower;
-    bool met = found && near.value.upper < 0.3 * asked->sought; /* others are not needed */
-    if (!met && (!found || !near.has_lower || rough)) {
+    /* Far from the delta it is compared with, on a known side: the other methods are not needed. */
+    bool decided = found &&
+                   (near.value.upper < 0.3 * asked->sought ||
+                    (near.has_lower && asked->sought > 0 && near.value.lower > 3 * asked->sought));
+    if (!decided && (!found || !near.has_lower || rough)) {
         brume_bound bound = {.lower = near.value.lower,
                              .upper = near.value.upper,
                              .has_lower = near.has_lower,

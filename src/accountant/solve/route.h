@@ -1,18 +1,18 @@
 /* One route to delta(epsilon): a way to certify bounds of delta from either side, for some laws.
  *
  * Routes are listed in routes.def. Whoever asks for delta (delta.c) opens them one after another,
- * always the one with the least estimated work next, until one says that its answer is final. Every
- * route certifies what it says, whatever it was chosen by: a bad estimate, or a route that does not
- * suit, may widen an answer and cannot falsify it. */
+ * always the one with the least estimated work next, until one says that its interval is final.
+ * Every route certifies what it says, whatever it was chosen by: a bad estimate, or a route that
+ * does not suit, may widen an interval and cannot falsify it. */
 #ifndef BRUME_ACCOUNTANT_SOLVE_ROUTE_H
 #define BRUME_ACCOUNTANT_SOLVE_ROUTE_H
 
 #include "accountant/contour/line.h"
-#include "accountant/exact/closed_form.h"
+#include "accountant/exact/delta_bounds.h"
 
 /* A route that is left open, and what it said of the epsilon it was opened for. */
 typedef struct brume_kept {
-    brume_closed route;
+    brume_delta_bounds route;
     brume_interval at;
 } brume_kept;
 enum { BRUME_MOST_KEPT = 3 };
@@ -28,7 +28,7 @@ typedef struct brume_task {
     double sought;  /* 0, or the delta whose epsilon is sought: how a delta far from it compares is
                        all that is asked for */
 
-    brume_answer answer;              /* the best certified bounds so far */
+    brume_certified certified;        /* the best certified bounds so far */
     brume_kept kept[BRUME_MOST_KEPT]; /* routes left open for other epsilons */
     size_t kept_count;
     brume_kept taken; /* what brume_task_take evaluated last; not owned */
@@ -60,26 +60,26 @@ typedef struct brume_route {
     double (*work)(brume_task *task); /* of opening it, in nanoseconds or so */
     /* Open it near task->epsilon. `out` gives certified bounds at any epsilon from out->least on,
      * from either side, until out->close; it stays empty if the route refuses, or serves
-     * task->epsilon alone. What it certifies of task->epsilon is in task->answer. */
-    brume_outcome (*open)(brume_task *task, brume_closed *out);
+     * task->epsilon alone. What it certifies of task->epsilon is in task->interval. */
+    brume_outcome (*open)(brume_task *task, brume_delta_bounds *out);
 } brume_route;
 
 /* The routes; *count of them, at most so many. */
 enum { BRUME_MOST_ROUTES = 16 };
 const brume_route *brume_routes(size_t *count);
 
-/* Ask the routes; the answer is in the task. With `searching` those are left open in `kept` whose
+/* Ask the routes; the interval is in the task. With `searching` those are left open in `kept` whose
  * bounds none of the others improves at both ends. False if memory ran out. */
 BRUME_MUST_USE bool brume_task_ask(brume_task *task);
 
-void brume_opened_close(brume_closed *opened);
+void brume_delta_bounds_close(brume_delta_bounds *opened);
 
 /* What the routes left open say together of another epsilon, on one side; false if one of them says
  * nothing there. */
 bool brume_task_ask_kept(const brume_task *task, double epsilon, brume_side side, double *out);
 void brume_task_close_kept(brume_task *task);
 
-/* Names of routes, as answers show them. */
+/* Names of routes, as intervals show them. */
 extern const char brume_route_plain[], brume_route_top[];
 
 /* Aim the line of the contour integral at epsilon, once; or again, after a change of its
@@ -98,15 +98,11 @@ bool brume_task_is_decided(const brume_task *task);
 bool brume_task_is_met(const brume_task *task);
 
 /* Evaluate an open route at task->epsilon, and take its bounds. */
-void brume_task_take(brume_task *task, const brume_closed *opened);
+void brume_task_take(brume_task *task, const brume_delta_bounds *opened);
 
 /* The route `contour`: routes_contour.c. */
 bool brume_contour_suits(brume_task *task);
 double brume_contour_work(brume_task *task);
-brume_outcome brume_contour_open(brume_task *task, brume_closed *out);
-
-/* A laid line as an open route. It takes the line over; false, the line closed, without memory. */
-BRUME_MUST_USE bool brume_line_keep(brume_line *line, void (*close)(brume_line *line),
-                                    brume_closed *out);
+brume_outcome brume_contour_open(brume_task *task, brume_delta_bounds *out);
 
 #endif

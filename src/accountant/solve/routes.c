@@ -1,12 +1,12 @@
 /* The routes of routes.def but `contour`: when each suits, what it is believed to take, and how it
- * is opened. Nothing here decides what is true: what is put into an answer is certified where it
+ * is opened. Nothing here decides what is true: what is put into an interval is certified where it
  * comes from. */
 #include "accountant/solve/route.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/exact/one_sampled_gaussian.h"
+#include "accountant/exact/one_sampled.h"
 #include "accountant/exact/atom_sum.h"
 #include "accountant/ray/solve.h"
 #include "accountant/ray/with_atoms.h"
@@ -43,15 +43,15 @@ static brume_outcome final_if(bool narrow)
 
 #define top_atom_suits always
 #define top_atom_work  as_listed
-static brume_outcome top_atom_open(brume_task *task, brume_closed *out)
+static brume_outcome top_atom_open(brume_task *task, brume_delta_bounds *out)
 {
     double top, log_mass, slack = (20 + 2 * (double)task->count) * BRUME_UNIT;
-    brume_interval *value = &task->answer.value;
+    brume_interval *value = &task->certified.value;
     (void)out;
     if (brume_top_atom(task->laws, task->count, &top, &log_mass)) {
         if (task->epsilon >= top * (1 + slack)) {
             value->upper = 0;
-            task->answer.route = brume_route_top;
+            task->certified.route = brume_route_top;
             return BRUME_ROUTE_FINAL;
         }
         double low = top * (1 - slack);
@@ -65,34 +65,6 @@ static brume_outcome top_atom_open(brume_task *task, brume_closed *out)
 
 /* --- closed forms --- */
 
-static bool rare_jumps_suits(brume_task *task)
-{
-    return task->count == 1;
-}
-
-#define rare_jumps_work as_listed
-static brume_outcome rare_jumps_open(brume_task *task, brume_closed *out)
-{
-    (void)out; /* its sum is of this epsilon alone */
-    return final_if(brume_rare_jumps_delta(task->laws, task->epsilon, &task->answer));
-}
-
-static bool one_sampled_laplace_suits(brume_task *task)
-{
-    return task->count == 1 && task->laws[0].unit == 0;
-}
-
-#define one_sampled_laplace_work as_listed
-static brume_outcome one_sampled_laplace_open(brume_task *task, brume_closed *out)
-{
-    brume_closed form;
-    if (!brume_amplified_form(task->laws, &form))
-        return BRUME_ROUTE_PASSED;
-    brume_task_take(task, &form);
-    *out = form;
-    return BRUME_ROUTE_FINAL;
-}
-
 static bool one_sampled_gaussian_suits(brume_task *task)
 {
     return task->count == 1 && brume_law_is_sampled_gaussian(&task->laws[0]) &&
@@ -100,18 +72,23 @@ static bool one_sampled_gaussian_suits(brume_task *task)
 }
 
 #define one_sampled_gaussian_work as_listed
-static brume_outcome one_sampled_gaussian_open(brume_task *task, brume_closed *out)
+static brume_outcome one_sampled_gaussian_open(brume_task *task, brume_delta_bounds *out)
 {
-    *out = brume_sampled_doubles_form(task->laws);
+    *out = brume_sampled_doubles_bounds(task->laws);
     brume_task_take(task, out);
-    return final_if(brume_answer_is_narrow(&task->answer, fmax(task->width, line_width)));
+    return final_if(brume_certified_is_narrow(&task->certified, fmax(task->width, line_width)));
 }
 
-#define one_sampled_gaussian_balls_suits one_sampled_gaussian_suits
-#define one_sampled_gaussian_balls_work  as_listed
-static brume_outcome one_sampled_gaussian_balls_open(brume_task *task, brume_closed *out)
+static bool one_sampled_suits(brume_task *task)
 {
-    *out = brume_sampled_form(task->laws);
+    return task->count == 1;
+}
+
+#define one_sampled_work as_listed
+static brume_outcome one_sampled_open(brume_task *task, brume_delta_bounds *out)
+{
+    if (!brume_one_sampled_bounds(task->laws, out))
+        return BRUME_ROUTE_PASSED;
     brume_task_take(task, out);
     return BRUME_ROUTE_FINAL;
 }
@@ -119,13 +96,13 @@ static brume_outcome one_sampled_gaussian_balls_open(brume_task *task, brume_clo
 static bool gaussian_suits(brume_task *task)
 {
     return task->count == 1 && brume_law_is_gaussian(&task->laws[0]) && task->laws[0].count == 1 &&
-           !brume_answer_is_narrow(&task->answer, task->width);
+           !brume_certified_is_narrow(&task->certified, task->width);
 }
 
 #define gaussian_work as_listed
-static brume_outcome gaussian_open(brume_task *task, brume_closed *out)
+static brume_outcome gaussian_open(brume_task *task, brume_delta_bounds *out)
 {
-    *out = brume_gaussian_form(task->laws);
+    *out = brume_gaussian_bounds(task->laws);
     brume_task_take(task, out);
     return BRUME_ROUTE_FINAL;
 }
@@ -151,21 +128,21 @@ static bool has_short_line(brume_task *task)
 
 static double rays_work(brume_task *task)
 {
-    bool first = brume_rays_suit(task->laws, task->count) || task->answer.rounds > 0;
+    bool first = brume_rays_suit(task->laws, task->count) || task->certified.rounds > 0;
     return first && !has_short_line(task) ? 0 : late;
 }
 
-static brume_outcome rays_open(brume_task *task, brume_closed *out)
+static brume_outcome rays_open(brume_task *task, brume_delta_bounds *out)
 {
     if (task->lines > 0 &&
-        (brume_task_is_met(task) || brume_answer_is_narrow(&task->answer, ray_width)))
+        (brume_task_is_met(task) || brume_certified_is_narrow(&task->certified, ray_width)))
         return BRUME_ROUTE_FINAL; /* a line was sharp */
-    double before = task->answer.value.upper;
+    double before = task->certified.value.upper;
     bool narrow = brume_rays_delta(task->laws, task->count, task->epsilon, task->width,
-                                   fmax(task->width, ray_width), &task->answer, out);
+                                   fmax(task->width, ray_width), &task->certified, out);
     task->rays_asked = true;
-    if (task->answer.value.upper < before)
-        task->answer.excess = 0; /* the estimate was a line's */
+    if (task->certified.value.upper < before)
+        task->certified.excess = 0; /* the estimate was a line's */
     return final_if(narrow);
 }
 
@@ -178,17 +155,18 @@ static double rays_with_atoms_work(brume_task *task)
 {
     bool line = brume_task_aim(task) &&
                 brume_line_decays(&task->line, task->epsilon, task->line_size, BRUME_LINE_SHORT);
-    /* it is exact, or fails, in some milliseconds: a line is enough for a coarse answer */
+    /* it is exact, or fails, in some milliseconds: a line is enough for a coarse interval */
     return line ? INFINITY : task->width > 1e-5 ? INFINITY : 0;
 }
 
-static brume_outcome rays_with_atoms_open(brume_task *task, brume_closed *out)
+static brume_outcome rays_with_atoms_open(brume_task *task, brume_delta_bounds *out)
 {
     /* rays narrow to what their rounding allows, at little cost */
     double goal = fmax(task->width, 0.1 * ray_width);
     bool opened =
-        brume_ray_atoms_delta(task->laws, task->count, task->epsilon, goal, &task->answer, out);
-    return final_if(opened && brume_answer_is_narrow(&task->answer, fmax(task->width, ray_width)));
+        brume_ray_atoms_delta(task->laws, task->count, task->epsilon, goal, &task->certified, out);
+    return final_if(opened &&
+                    brume_certified_is_narrow(&task->certified, fmax(task->width, ray_width)));
 }
 
 /* --- sums that replace the line where only a band would end it --- */
@@ -198,27 +176,54 @@ static bool needs_band(brume_task *task)
     return brume_task_aim(task) && task->line_width > 0 && !brume_task_band_is_useless(task);
 }
 
-#define atom_sum_suits needs_band
-#define atom_sum_work  as_listed
+/* A line sums what is below epsilon to 0 only up to rounding, which is too much next to a point of
+ * a wide lattice. */
+static bool is_narrow_discrete_gaussian(const brume_task *task)
+{
+    return task->count == 1 && task->laws[0].source.kind == BRUME_LOSS_DISCRETE_GAUSSIAN &&
+           task->laws[0].a < 0.5;
+}
+
+static bool atom_sum_suits(brume_task *task)
+{
+    return (is_narrow_discrete_gaussian(task) && brume_task_aim(task)) || needs_band(task);
+}
+
+#define atom_sum_work as_listed
 static void close_atoms(void *context)
 {
     brume_atom_sum_close(context);
 }
 
-static brume_outcome atom_sum_open(brume_task *task, brume_closed *out)
+/* The sum for deltas of the size of `delta`. */
+static bool open_atoms(brume_task *task, double delta, brume_delta_bounds *out)
 {
     double least = task->searching ? kept_room * task->epsilon : task->epsilon;
-    brume_atom_sum *sum =
-        brume_atom_sum_open(task->laws, task->count, least, exp(fmin(task->line_size, 0)));
+    brume_atom_sum *sum = brume_atom_sum_open(task->laws, task->count, least, delta);
     if (!sum)
-        return BRUME_ROUTE_PASSED;
-    *out = brume_atom_sum_form(sum);
+        return false;
+    *out = brume_atom_sum_bounds(sum);
     out->least = least;
     out->close = close_atoms;
     out->doubles = true;
     out->nodes = brume_atom_sum_size(sum);
     brume_task_take(task, out);
-    return final_if(brume_answer_is_narrow(&task->answer, task->width));
+    return true;
+}
+
+static brume_outcome atom_sum_open(brume_task *task, brume_delta_bounds *out)
+{
+    double delta = exp(fmin(task->line_size, 0));
+    bool opened = open_atoms(task, delta, out);
+    /* in a wide lattice delta may be far below the line's size */
+    for (int i = 0; i < 3 && opened && is_narrow_discrete_gaussian(task) &&
+                    !brume_certified_is_narrow(&task->certified, 1e-12);
+         i++) {
+        brume_delta_bounds_close(out);
+        delta = fmax(fmin(task->certified.value.lower, 1e-10 * delta), 1e-40 * delta);
+        opened = open_atoms(task, delta, out);
+    }
+    return final_if(opened && brume_certified_is_narrow(&task->certified, task->width));
 }
 
 static void close_pattern(void *context)
@@ -226,7 +231,7 @@ static void close_pattern(void *context)
     brume_pattern_close(context);
 }
 
-static bool open_patterns(brume_task *task, double effort, brume_closed *out)
+static bool open_patterns(brume_task *task, double effort, brume_delta_bounds *out)
 {
     double least = task->searching ? kept_room * task->epsilon : task->epsilon;
     brume_pattern *pattern = brume_pattern_open(task->laws, task->count, least, effort);
@@ -236,7 +241,7 @@ static bool open_patterns(brume_task *task, double effort, brume_closed *out)
     }
     if (!pattern)
         return false;
-    *out = brume_pattern_form(pattern);
+    *out = brume_pattern_bounds(pattern);
     out->least = least;
     out->close = close_pattern;
     brume_task_take(task, out);
@@ -245,7 +250,7 @@ static bool open_patterns(brume_task *task, double effort, brume_closed *out)
 
 #define few_patterns_suits needs_band
 #define few_patterns_work  as_listed
-static brume_outcome few_patterns_open(brume_task *task, brume_closed *out)
+static brume_outcome few_patterns_open(brume_task *task, brume_delta_bounds *out)
 {
     return final_if(open_patterns(task, few_patterns, out));
 }
@@ -253,11 +258,11 @@ static brume_outcome few_patterns_open(brume_task *task, brume_closed *out)
 static bool many_patterns_suits(brume_task *task)
 {
     return (task->lines > 0 || needs_band(task)) && !brume_task_band_is_useless(task) &&
-           !brume_task_is_met(task) && !brume_answer_is_narrow(&task->answer, 1e-8);
+           !brume_task_is_met(task) && !brume_certified_is_narrow(&task->certified, 1e-8);
 }
 
 #define many_patterns_work as_listed
-static brume_outcome many_patterns_open(brume_task *task, brume_closed *out)
+static brume_outcome many_patterns_open(brume_task *task, brume_delta_bounds *out)
 {
     return final_if(open_patterns(task, many_patterns, out));
 }

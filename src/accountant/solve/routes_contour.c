@@ -22,46 +22,53 @@ static const char route_band[] = "contour integral between two band-limited func
 
 /* --- a laid line as an open route --- */
 
+/* What it said last is kept: both sides are asked for at one epsilon. */
 typedef struct open_line {
     brume_line line;
-    void (*close)(brume_line *line);
+    double epsilon, lower, upper;
+    bool both; /* else the upper side alone */
 } open_line;
 
 static double line_delta(void *context, double epsilon, brume_side side)
 {
     open_line *open = context;
-    double lower = 0, upper = 1;
-    brume_line_certify(&open->line, epsilon, side == BRUME_LOWER_SIDE ? &lower : NULL,
-                       side == BRUME_UPPER_SIDE ? &upper : NULL);
+    bool both = side == BRUME_LOWER_SIDE;
+    if (open->epsilon != epsilon || both > open->both) {
+        open->upper = 1;
+        brume_line_certify(&open->line, epsilon, both ? &open->lower : NULL, &open->upper);
+        open->epsilon = epsilon;
+        open->both = both;
+    }
     if (side == BRUME_UPPER_SIDE)
-        return upper < 1 ? upper : 1; /* also if it is not a number */
-    return lower > 0 ? lower : 0;
+        return open->upper < 1 ? open->upper : 1; /* also if it is not a number */
+    return open->lower > 0 ? open->lower : 0;
 }
 
 static void close_line(void *context)
 {
     open_line *open = context;
-    open->close(&open->line);
+    brume_line_close(&open->line);
     free(open);
 }
 
-bool brume_line_keep(brume_line *line, void (*close)(brume_line *line), brume_closed *out)
+/* Takes the line over. If memory runs out: false, and the line is closed. */
+static bool keep_line(brume_line *line, brume_delta_bounds *out)
 {
     open_line *open = malloc(sizeof *open);
     if (!open) {
-        close(line);
+        brume_line_close(line);
         return false;
     }
-    *open = (open_line){*line, close};
-    *out = (brume_closed){.delta = line_delta,
-                          .context = open,
-                          .route = line->unit > 0    ? route_fold
-                                   : line->width > 0 ? route_band
-                                                     : brume_route_plain,
-                          .slope = line->saddle > 0 ? line->saddle : line->c,
-                          .close = close_line,
-                          .doubles = true,
-                          .nodes = line->count};
+    *open = (open_line){.line = *line, .epsilon = NAN};
+    *out = (brume_delta_bounds){.delta = line_delta,
+                                .context = open,
+                                .route = line->unit > 0    ? route_fold
+                                         : line->width > 0 ? route_band
+                                                           : brume_route_plain,
+                                .slope = line->saddle > 0 ? line->saddle : line->c,
+                                .close = close_line,
+                                .doubles = true,
+                                .nodes = line->count};
     return true;
 }
 
@@ -74,7 +81,7 @@ bool brume_task_band_is_useless(const brume_task *task)
     for (size_t i = 0; i < task->count; i++)
         if (!brume_law_is_sampled_gaussian(&task->laws[i]))
             return false;
-    return task->answer.value.upper < 1 || !task->rays_asked;
+    return task->certified.value.upper < 1 || !task->rays_asked;
 }
 
 bool brume_contour_suits(brume_task *task)
@@ -110,7 +117,7 @@ static double next_width(const brume_task *task, const brume_line *line, double 
 {
     double cost = cost_of(line);
     double factor = sqrt(1.1 * gap / goal);
-    factor = fmin(fmax(factor > 16 ? 1.25 * factor : factor, 1.5), near ? 1024 : 16);
+    factor = fmin(fmax(factor > 16 ? 1.25 * factor : factor, 1.5), near ? 200 : 16);
     factor = fmin(factor, work_limit(task) / cost);
     *work = cost * fmax(factor, 1.5);
     if (factor < 1.5 || line->band.width < 1e-14)
@@ -121,9 +128,8 @@ static double next_width(const brume_task *task, const brume_line *line, double 
 /* What the band leaves open at epsilon, without rounding: an estimate. */
 static double band_part(const brume_line *line, double epsilon)
 {
-    return fmax(brume_line_evaluate(line, epsilon).value -
-                    brume_line_evaluate_lower(line, epsilon).value,
-                0);
+    brume_line_sum lower, upper = brume_line_evaluate_both(line, epsilon, &lower);
+    return fmax(upper.value - lower.value, 0);
 }
 
 /* How narrow, relative, a line has to be; a banded one: what that amounts to in epsilon. */
@@ -131,7 +137,9 @@ static double width_to_reach(const brume_task *task, const brume_line *line, dou
 {
     if (task->upper_end || !(line->width > 0))
         return task->width;
-    double in_delta = fmin(fmax(0.7 * line->saddle * task->epsilon, 1), 60);
+    /* where epsilon is small, it moves by more than delta does */
+    double in_delta =
+        fmin(fmax(0.7 * line->saddle * task->epsilon, task->searching ? 0.25 : 1), 60);
     return fmax(task->width, of_epsilon * in_delta);
 }
 
@@ -145,20 +153,20 @@ static double patience_with(const brume_task *task)
     return task->count > 1 ? patience : INFINITY;
 }
 
-/* After a line: is the answer narrow, or is there a line that is worth laying? `before`: how wide
- * the answer was. */
+/* After a line: is the interval narrow, or is there a line that is worth laying? `before`: how wide
+ * the interval was. */
 static brume_outcome plan_next_line(brume_task *task, const brume_line *line, double band,
                                     double before)
 {
-    brume_answer *answer = &task->answer;
-    double gap = answer->value.upper - answer->value.lower,
+    brume_certified *certified = &task->certified;
+    double gap = certified->value.upper - certified->value.lower,
            goal = width_to_reach(task, line, band_width);
     bool banded = line->width > 0;
     bool rounded = band < 0.2 * gap; /* mostly rounding, which no band narrows */
     if (task->upper_end && banded)
-        gap = fmin(gap, answer->excess > 0 ? answer->excess : gap);
+        gap = fmin(gap, certified->excess > 0 ? certified->excess : gap);
     /* an estimate a little above the goal is not worth another line */
-    if (!(gap > (task->upper_end ? 1.15 : 1) * fmax(goal, task->own) * answer->value.upper))
+    if (!(gap > (task->upper_end ? 1.15 : 1) * fmax(goal, task->own) * certified->value.upper))
         return BRUME_ROUTE_FINAL;
     if (!banded && task->line.tolerance > 0) { /* delta is smaller than the line's size */
         task->line.tolerance = 0;
@@ -169,10 +177,10 @@ static brume_outcome plan_next_line(brume_task *task, const brume_line *line, do
     if (!banded || line->cut || task->spent > 2 * most_work ||
         (task->lines > 3 && gap > 0.8 * before) || (rounded && !task->upper_end))
         return BRUME_ROUTE_PASSED;
-    bool near = gap < 1e-2 * answer->value.upper;
-    double ignored, enough = width_to_reach(task, line, enough_width) * answer->value.upper;
+    bool near = gap < 1e-2 * certified->value.upper;
+    double ignored, enough = width_to_reach(task, line, enough_width) * certified->value.upper;
     task->line_width =
-        next_width(task, line, gap, goal * answer->value.upper, near, &task->line_work);
+        next_width(task, line, gap, goal * certified->value.upper, near, &task->line_work);
     task->enough_width = gap > enough ? next_width(task, line, gap, enough, near, &ignored) : 0;
     return task->line_width > 0 ? BRUME_ROUTE_AGAIN : BRUME_ROUTE_PASSED;
 }
@@ -186,7 +194,7 @@ static bool has_many_draws(const brume_line *line)
     return draws >= 30;
 }
 
-brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
+brume_outcome brume_contour_open(brume_task *task, brume_delta_bounds *out)
 {
     brume_line line = task->line; /* as aimed */
     line.width = task->line_width;
@@ -201,18 +209,18 @@ brume_outcome brume_contour_open(brume_task *task, brume_closed *out)
     }
     task->lines++;
     bool usable = line.count > 0 && !line.cut;
-    double before = task->answer.value.upper - task->answer.value.lower,
-           upper = task->answer.value.upper;
-    if (!brume_line_keep(&line, brume_line_close, out))
+    double before = task->certified.value.upper - task->certified.value.lower,
+           upper = task->certified.value.upper;
+    if (!keep_line(&line, out))
         return BRUME_ROUTE_FAILED;
     brume_task_take(task, out);
     const brume_line *laid = &((const open_line *)out->context)->line;
     task->spent += cost_of(laid);
     double band = laid->width > 0 ? band_part(laid, task->epsilon) : 0;
-    if (task->answer.value.upper < upper)
-        task->answer.excess = has_many_draws(laid) ? BRUME_BAND_SHARE * band : 0;
+    if (task->certified.value.upper < upper)
+        task->certified.excess = has_many_draws(laid) ? BRUME_BAND_SHARE * band : 0;
     brume_outcome outcome = plan_next_line(task, laid, band, before);
     if (!usable)
-        brume_opened_close(out); /* it says nothing of other epsilons */
+        brume_delta_bounds_close(out); /* it says nothing of other epsilons */
     return outcome;
 }

@@ -3,7 +3,7 @@
 #ifndef BRUME_ACCOUNTANT_SOLVE_SOLVE_H
 #define BRUME_ACCOUNTANT_SOLVE_SOLVE_H
 
-#include "accountant/answer.h"
+#include "accountant/exact/delta_bounds.h"
 #include "accountant/law/law.h"
 
 /* What is asked for: epsilon at the delta `at`, or delta at the epsilon `at`. */
@@ -21,14 +21,9 @@ typedef struct brume_asked {
 /* By laws put on one lattice or moved to either side where that is needed. False if memory ran
  * out. */
 BRUME_MUST_USE bool brume_solve(brume_law *laws, size_t count, const brume_asked *asked,
-                                brume_answer *out);
+                                brume_certified *out);
 
 /* Is delta(epsilon) certainly at most `target`? By a coarse bound. */
 bool brume_solve_below(brume_law *laws, size_t count, double epsilon, double target);
-
-/* Of laws as they are: the least epsilon >= 0 with delta(epsilon) <= delta. The one place where
- * delta is inverted: it is asked for at one epsilon after another (invert.c). */
-BRUME_MUST_USE bool brume_invert_delta(brume_law *laws, size_t count, const brume_asked *asked,
-                                       brume_answer *out);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "accountant/cost_check.h"
+#include "accountant/law/law.h"
 #include "accountant/textbook/pure.h"
 #include "base/error.h"
 #include "number/rounding.h"

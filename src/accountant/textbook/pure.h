@@ -44,31 +44,10 @@ double brume_advanced_epsilon_upper(brume_advanced_form form, const brume_pure_s
 double brume_advanced_delta_upper(brume_advanced_form form, const brume_pure_step *steps, size_t n,
                                   double epsilon);
 
-/* The largest epsilon0 of the corollary, rounded down: k pure epsilon0-DP steps with
- * epsilon0 = epsilon / sqrt(8 k ln(1/delta)) are together (epsilon, delta)-DP.
- * Requires 0 < delta < 1, 0 < epsilon <= 8 ln(1/delta), k >= 1, else BRUME_EARGUMENT: above that
- * the corollary is false. */
-BRUME_MUST_USE brume_status brume_advanced_share_lower(double epsilon, double delta, uint64_t k,
-                                                       double *epsilon0, brume_error *error);
-
-/* The exact profile of the worst mechanisms with these guarantees, by the textbook's sum, and the
- * least epsilon >= 0 with that delta <= delta, rounded up; infinite if there is none.
- *                                                                             [KOV15, Thm 3.3]
- * One distinct epsilon: at most 10^7 releases. Several: at most 2^20 sign patterns.
- * Errors: BRUME_EUNSUPPORTED beyond that. */
-BRUME_MUST_USE brume_status brume_optimal_sum_delta(const brume_pure_step *steps, size_t n,
-                                                    double epsilon, brume_interval *delta,
-                                                    brume_error *error);
-BRUME_MUST_USE brume_status brume_optimal_sum_epsilon_upper(const brume_pure_step *steps, size_t n,
-                                                            double delta, double *epsilon,
-                                                            brume_error *error);
-
-/* How many terms that sum has. */
-double brume_optimal_sum_terms(const brume_pure_step *steps, size_t n);
-
-/* The same for any count: by the sum where it is short, else by the certified composition of the
- * randomized responses, whose interval is then less than 1e-5 of delta, 1e-8 of epsilon wide.
- * Errors: BRUME_EUNSUPPORTED where it is wider and the sum too long; BRUME_EMEMORY. */
+/* The exact profile of the worst mechanisms with these guarantees, and the least epsilon >= 0 with
+ * that delta <= delta, rounded up; infinite if there is none. For any count, by the certified
+ * composition of randomized responses: within 1e-8 of epsilon and 1e-5 of delta where delta is not
+ * below 1e-30. Errors: BRUME_EMEMORY.                                         [KOV15, Thm 3.3] */
 BRUME_MUST_USE brume_status brume_optimal_delta(const brume_pure_step *steps, size_t n,
                                                 double epsilon, brume_interval *delta,
                                                 brume_error *error);
@@ -79,13 +58,5 @@ BRUME_MUST_USE brume_status brume_optimal_epsilon_upper(const brume_pure_step *s
 /* A group of k: (k eps, delta (e^{k eps} - 1)/(e^eps - 1)), rounded up; delta is cut to 1. */
 void brume_group_upper(double epsilon, double delta, uint64_t k, double *group_epsilon,
                        double *group_delta);
-
-/* The looser textbook factor k e^{(k-1) eps} on delta, for comparison. */
-double brume_group_delta_textbook_upper(double epsilon, double delta, uint64_t k);
-
-/* Poisson subsampling at a rate, add-remove: (ln(1 + rate (e^eps - 1)), rate delta), rounded up.
- *                                                                             [BBG18, Thm 8] */
-void brume_subsample_upper(double epsilon, double delta, double rate, double *sampled_epsilon,
-                           double *sampled_delta);
 
 #endif

@@ -1,18 +1,20 @@
 /* Standard output and standard error of the command line.
  *
  * Promises: standard output gets a command's answer whole or, if the command failed, not at all
- * (only brume_call_flush streams); an error goes to standard error alone; a standard output that is
+ * (only streams go line by line); an error goes to standard error alone; a standard output that is
  * closed or full is an error with exit code 5, never silence and never a signal. */
 #include "cli/frame/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
+#include "cli/frame/fail.h"
 #include "cli/frame/pager.h"
 
 brume_status brume_output_ready(brume_error *error)
@@ -22,26 +24,17 @@ brume_status brume_output_ready(brume_error *error)
     bool closed = fcntl(STDOUT_FILENO, F_GETFD) == -1 && errno == EBADF;
     for (int number = 0; number <= 2; number++)
         if (fcntl(number, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDWR) != number)
-            return brume_fail(error, BRUME_EDISK, NULL, "cannot open /dev/null");
+            return brume_cli_fail(error, BRUME_EDISK, NULL, "cannot open /dev/null");
     if (closed)
-        return brume_fail(error, BRUME_EDISK, "nothing was computed and nothing was spent",
-                          "standard output is closed");
+        return brume_cli_fail(error, BRUME_EDISK, "nothing was computed and nothing was spent",
+                              "standard output is closed");
     return BRUME_OK;
 }
 
-static bool wants_colour(void)
+bool brume_output_wants_colour(void)
 {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
     return isatty(STDOUT_FILENO) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
-}
-
-brume_status brume_output_open(brume_call *call, brume_error *error)
-{
-    call->colour = wants_colour();
-    call->out = open_memstream(&call->buffer, &call->buffer_length);
-    if (!call->out)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
-    return BRUME_OK;
 }
 
 static brume_status write_all(const char *text, size_t length, brume_error *error)
@@ -51,22 +44,19 @@ static brume_status write_all(const char *text, size_t length, brume_error *erro
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return brume_fail(error, BRUME_EDISK,
-                              errno == EPIPE ? "its reader closed it before the end" : NULL,
-                              "cannot write to standard output: %s", strerror(errno));
+            return brume_cli_fail(error, BRUME_EDISK,
+                                  errno == EPIPE ? "its reader closed it before the end" : NULL,
+                                  "cannot write to standard output: %s", strerror(errno));
         text += written;
         length -= (size_t)written;
     }
     return BRUME_OK;
 }
 
-brume_status brume_call_flush(brume_call *call, brume_error *error)
+brume_status brume_output_write(void *context, const char *text, size_t length, brume_error *error)
 {
-    if (fflush(call->out) != 0 || ferror(call->out))
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the answer");
-    brume_status status = write_all(call->buffer, call->buffer_length, error);
-    rewind(call->out); /* a memory stream starts over */
-    return status;
+    (void)context;
+    return write_all(text, length, error);
 }
 
 static bool paged;
@@ -76,20 +66,11 @@ void brume_output_page_long_answers(void)
     paged = true;
 }
 
-brume_status brume_output_commit(brume_call *call, brume_error *error)
+brume_status brume_output_commit(const char *text, size_t length, brume_error *error)
 {
-    if (paged && fflush(call->out) == 0 && brume_page(call->buffer, call->buffer_length))
+    if (paged && brume_page(text, length))
         return BRUME_OK;
-    return brume_call_flush(call, error);
-}
-
-void brume_output_close(brume_call *call)
-{
-    if (call->out)
-        fclose(call->out);
-    free(call->buffer);
-    call->out = NULL;
-    call->buffer = NULL;
+    return write_all(text, length, error);
 }
 
 int brume_output_error(const char *command, bool json, const brume_error *error)
@@ -109,35 +90,4 @@ int brume_output_error(const char *command, bool json, const brume_error *error)
     if (error->hint[0])
         fprintf(stderr, "  hint: %s\n", error->hint);
     return exit_code;
-}
-
-brume_status brume_call_write_json(brume_call *call, json_t *object, brume_error *error)
-{
-    if (!object)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the answer");
-    int failed = json_dumpf(object, call->out, JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
-    json_decref(object);
-    if (failed || fputc('\n', call->out) == EOF)
-        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for the answer");
-    return BRUME_OK;
-}
-
-json_t *brume_json_real(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-const char *brume_bold(const brume_call *call)
-{
-    return call->colour ? "\033[1m" : "";
-}
-
-const char *brume_dim(const brume_call *call)
-{
-    return call->colour ? "\033[2m" : "";
-}
-
-const char *brume_plain(const brume_call *call)
-{
-    return call->colour ? "\033[0m" : "";
 }

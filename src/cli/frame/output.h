@@ -2,25 +2,29 @@
 #ifndef BRUME_CLI_OUTPUT_H
 #define BRUME_CLI_OUTPUT_H
 
-#include "cli/command.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <brume/status.h>
 
 /* Refuse to start without a standard output: a file opened later would take its number, and work
  * paid for by a budget would be lost. Missing standard input and error become /dev/null. A closed
  * pipe is from here on an error of the write, not a signal. */
 BRUME_MUST_USE brume_status brume_output_ready(brume_error *error);
 
-/* Give the call its buffer and say whether colour is wanted: standard output is a terminal,
- * NO_COLOR is not set and TERM is not dumb. */
-BRUME_MUST_USE brume_status brume_output_open(brume_call *call, brume_error *error);
+/* Is colour wanted: standard output is a terminal, NO_COLOR is not set and TERM is not dumb. */
+bool brume_output_wants_colour(void);
 
-/* After a success: write the buffer. BRUME_EDISK if standard output does not take all of it. */
-BRUME_MUST_USE brume_status brume_output_commit(brume_call *call, brume_error *error);
+/* Part of an answer, now. BRUME_EDISK if standard output does not take all of it. */
+BRUME_MUST_USE brume_status brume_output_write(void *context, const char *text, size_t length,
+                                               brume_error *error);
+
+/* After a success: the answer, through a pager where that was asked for and it is long. */
+BRUME_MUST_USE brume_status brume_output_commit(const char *text, size_t length,
+                                                brume_error *error);
 
 /* From now on an answer with more lines than the terminal has goes through $PAGER, else less. */
 void brume_output_page_long_answers(void);
-
-/* Free the buffer; whatever is in it is dropped. */
-void brume_output_close(brume_call *call);
 
 /* The error on standard error, as text or as {"error":{...}}; returns the exit code. */
 int brume_output_error(const char *command, bool json, const brume_error *error);

@@ -1,75 +1,107 @@
-/* Find the command, check the words, run it, write the answer or the error. */
+/* Find the command, run it in a session, write the answer or the error. */
 #include "cli/frame/run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <brume/version.h>
 
-#include "cli/frame/call.h"
-#include "cli/frame/help.h"
+#include "cli/frame/bar.h"
+#include "cli/frame/fail.h"
+#include "cli/frame/interrupt.h"
 #include "cli/frame/output.h"
+#include "cli/frame/questions.h"
 
-static brume_status write_version(brume_call *call, brume_error *error)
+typedef struct words {
+    int count;
+    char **word;
+    bool json; /* --json is among them, before -- */
+    char *command, *options;
+    brume_status (*shell)(const char *options, brume_error *error);
+} words;
+
+static bool ask_json(int count, char **word)
 {
-    if (call->json)
-        return brume_call_write_json(call, json_pack("{s:s}", "version", BRUME_VERSION), error);
-    fprintf(call->out, "brume %s\n", BRUME_VERSION);
-    return BRUME_OK;
+    for (int i = 0; i < count && strcmp(word[i], "--") != 0; i++)
+        if (strcmp(word[i], "--json") == 0)
+            return true;
+    return false;
 }
 
-/* Run what the words say; *command is set as soon as it is known, for the error text. */
-static brume_status run_words(int count, char **words, brume_call *call, const char **command,
-                              brume_error *error)
+static brume_status write_version(bool json, brume_error *error)
+{
+    char text[100];
+    snprintf(text, sizeof text, json ? "{\"version\": \"%s\"}\n" : "brume %s\n", BRUME_VERSION);
+    return brume_output_commit(text, strlen(text), error);
+}
+
+/* In a session that nobody else uses. */
+static brume_status run_in(brume_session *session, const words *all, brume_error *error)
+{
+    char *answer = NULL;
+    size_t length = 0;
+    if (strncmp(all->command, "stream ", 7) == 0 && all->options)
+        return brume_questions_from_input(session, all->command, all->options, all->json, error);
+    brume_status status = brume_session_run(session, all->count, (const char *const *)all->word,
+                                            &answer, &length, error);
+    if (status == BRUME_OK)
+        status = brume_output_commit(answer, length, error);
+    brume_free(answer);
+    return status;
+}
+
+static brume_status run_command(const words *all, brume_error *error)
+{
+    brume_session *session = NULL;
+    brume_status status = brume_session_open(
+        NULL,
+        brume_output_wants_colour() ? "{\"input\": true, \"colour\": true}" : "{\"input\": true}",
+        &session, error);
+    if (status != BRUME_OK)
+        return status;
+    brume_session_on_progress(session, brume_bar_show, NULL);
+    brume_session_on_text(session, brume_output_write, NULL);
+    status = brume_interrupt_watch(session, all->command, all->json, error);
+    if (status == BRUME_OK)
+        status = run_in(session, all, error);
+    brume_interrupt_end();
+    brume_session_close(session);
+    return status;
+}
+
+/* Run what the words say. */
+static brume_status run_words(words *all, brume_error *error)
 {
     static char shell_word[] = "shell", *shell[] = {shell_word};
-    if (count == 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
-        count = 1; /* "brume" alone on a terminal */
-        words = shell;
+    if (all->count == 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
+        all->count = 1; /* "brume" alone on a terminal */
+        all->word = shell;
     }
-    if (count == 0)
-        return brume_fail(error, BRUME_EARGUMENT, "see 'brume help'", "a command is missing");
-    call->json = brume_words_ask_json(count, words);
-    if (strcmp(words[0], "--version") == 0)
-        return write_version(call, error);
-    if (strcmp(words[0], "--help") == 0)
-        return brume_write_overview(call, error);
-    int at = 0;
-    while (at < count && strcmp(words[at], "--json") == 0)
-        at++; /* `brume --json noise ...` is what people type too */
-    if (at == count)
-        return brume_fail(error, BRUME_EARGUMENT, "see 'brume help'", "a command is missing");
-    const brume_command *found = NULL;
-    int used = 0;
-    brume_status status;
-    if (count - at >= 2 && strcmp(words[at + 1], "--help") == 0 &&
-        brume_write_family_help(call, words[at], &status, error))
+    if (all->count > 0 && strcmp(all->word[0], "--version") == 0)
+        return write_version(all->json, error);
+    brume_status status = brume_session_words(all->count, (const char *const *)all->word,
+                                              &all->command, &all->options, error);
+    if (!all->command)
         return status;
-    BRUME_TRY(brume_find_command(count - at, words + at, &found, &used, error));
-    *command = found->name;
-    bool help = false;
-    BRUME_TRY(brume_call_parse(found, count - at - used, words + at + used, call, &help, error));
-    if (help)
-        return brume_write_help(call, found, error);
-    return found->run(call, error);
+    bool is_shell = strcmp(all->command, "shell") == 0 && all->shell;
+    if (is_shell && status != BRUME_OK)
+        return status;
+    /* JSON cannot say all that words can: what is wrong with others the command itself tells */
+    return is_shell ? all->shell(all->options, error) : run_command(all, error);
 }
 
-int brume_run_words(int count, char **words)
+int brume_run_words(int count, char **word,
+                    brume_status (*shell)(const char *options, brume_error *error))
 {
-    brume_call call = {0};
+    words all = {.count = count, .word = word, .json = ask_json(count, word), .shell = shell};
     brume_error error = {0};
-    const char *command = NULL;
     brume_status status = brume_output_ready(&error);
     if (status == BRUME_OK)
-        status = brume_output_open(&call, &error);
-    if (status == BRUME_OK)
-        status = run_words(count, words, &call, &command, &error);
-    if (status == BRUME_OK)
-        status = brume_output_commit(&call, &error);
-    brume_call_close(&call);
-    brume_output_close(&call);
-    if (status == BRUME_OK)
-        return 0;
-    return brume_output_error(command, brume_words_ask_json(count, words), &error);
+        status = run_words(&all, &error);
+    int code = status == BRUME_OK ? 0 : brume_output_error(all.command, all.json, &error);
+    brume_free(all.command);
+    brume_free(all.options);
+    return code;
 }

@@ -5,8 +5,7 @@
 
 #include <jansson.h>
 
-#include "cli/command.h"
-#include "cli/query/ask.h"
+#include "cli/shell/number.h"
 #include "cli/shell/shell.h"
 
 void brume_shell_set(char **place, const char *text)
@@ -70,10 +69,10 @@ static char *question_of(const json_t *explanation)
         return NULL;
     const char *unit = currency(cost);
     fprintf(out, "this costs %s %s", unit,
-            brume_shortest(json_number_value(json_object_get(cost, unit))).text);
+            brume_shell_shortest(json_number_value(json_object_get(cost, unit))).text);
     double delta = json_number_value(json_object_get(cost, "delta"));
     if (delta > 0)
-        fprintf(out, ", delta %s", brume_rounded_up(delta).text);
+        fprintf(out, ", delta %s", brume_shell_rounded_up(delta).text);
     size_t at = 0, shown = 0;
     json_array_foreach (json_object_get(explanation, "plan"), at, measure) {
         const json_t *width = json_object_get(measure, "error_95"),
@@ -81,7 +80,7 @@ static char *question_of(const json_t *explanation)
         const char *name = json_string_value(json_array_get(columns, 0));
         if (json_is_number(width) && name && shown < 4)
             fprintf(out, "%s%s ± %s", shown++ ? ", " : "; noise at 95 %: ", name,
-                    brume_rounded_up(json_number_value(width)).text);
+                    brume_shell_rounded_up(json_number_value(width)).text);
     }
     fprintf(out, "\nspend it? [y/N] ");
     if (fclose(out) != 0) {

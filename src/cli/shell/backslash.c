@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include <brume/decimal.h>
+
 #include "cli/shell/shell.h"
 
 static bool is_space(char c)
@@ -57,9 +58,9 @@ static void say_price(const brume_shell *shell)
 /* A price is checked when it is set, not when the statement is typed in full. */
 static bool is_price(const char *text)
 {
-    brume_error error = {0};
-    double value = 0;
-    bool good = brume_read_real(text, "a price", &value, &error) == BRUME_OK && value > 0;
+    brume_decimal price;
+    bool good = brume_decimal_parse(text, &price, NULL) == BRUME_OK &&
+                brume_decimal_upper(&price) > 0;
     if (!good)
         fprintf(stderr, "brume shell: '%s' is no number above 0\n", text);
     return good;
@@ -206,24 +207,28 @@ static void list(brume_shell *shell, const char *rest)
 
 /* ---- every command of brume ---- */
 
-static bool takes_ledger(const brume_command *command)
+static bool takes_ledger(const json_t *command)
 {
-    for (size_t i = 0; i < command->option_count; i++)
-        if (strcmp(command->options[i].name, "ledger") == 0)
+    size_t at = 0;
+    const json_t *option = NULL;
+    json_array_foreach (json_object_get(command, "options"), at, option)
+        if (strcmp(json_string_value(json_object_get(option, "name")), "ledger") == 0)
             return true;
     return false;
 }
 
 /* Is `name` a command, or the first word of some ("ledger")? */
-static bool is_command(const char *name, bool *ledger)
+static bool is_command(const brume_shell *shell, const char *name, bool *ledger)
 {
-    size_t count = 0;
-    const brume_command *const *commands = brume_commands(&count);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(commands[i]->name, name) == 0 || brume_command_is_of(commands[i], name)) {
-            *ledger = takes_ledger(commands[i]);
+    size_t at = 0, length = strlen(name);
+    const json_t *command = NULL;
+    json_array_foreach (shell->commands, at, command) {
+        const char *whole = json_string_value(json_object_get(command, "name"));
+        if (strncmp(whole, name, length) == 0 && (!whole[length] || whole[length] == ' ')) {
+            *ledger = takes_ledger(command);
             return strcmp(name, "shell") != 0;
         }
+    }
     return false;
 }
 
@@ -258,7 +263,7 @@ void brume_shell_backslash(brume_shell *shell, const char *text)
         list(shell, "");
     else if (at < count)
         actions[at].run(shell, rest);
-    else if (is_command(name, &ledger))
+    else if (is_command(shell, name, &ledger))
         run_command(shell, name, rest, ledger);
     else {
         fprintf(stderr, "brume shell: there is no '\\%s'\n  hint: \\? lists what there is\n", name);

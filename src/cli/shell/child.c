@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static _Noreturn void run_command(const brume_words *words)
     setlocale(LC_ALL, "C");
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
-    _exit(brume_run_words(words->count, (char **)(uintptr_t)words->words));
+    _exit(brume_run_words(words->count, (char **)(uintptr_t)words->words, NULL));
 }
 
 /* Ctrl-C at the terminal reaches child and shell; while a command runs it is the command's. */

@@ -6,7 +6,6 @@
 
 #include <jansson.h>
 
-#include "cli/command.h"
 #include "cli/shell/shell.h"
 
 typedef struct word_list {
@@ -32,18 +31,18 @@ static void offer(word_list *list, const char *typed, const char *text)
     grown[list->count] = NULL;
 }
 
-static void offer_backslash(word_list *list, const char *typed)
+static void offer_backslash(word_list *list, const brume_shell *shell, const char *typed)
 {
     char name[64];
     for (size_t i = 0; brume_shell_action(i); i++) {
         snprintf(name, sizeof name, "\\%s", brume_shell_action(i));
         offer(list, typed, name);
     }
-    size_t count = 0;
-    const brume_command *const *commands = brume_commands(&count);
-    for (size_t i = 0; i < count; i++) {
-        snprintf(name, sizeof name, "\\%.*s", (int)strcspn(commands[i]->name, " "),
-                 commands[i]->name);
+    size_t at = 0;
+    const json_t *command = NULL;
+    json_array_foreach (shell->commands, at, command) {
+        const char *whole = json_string_value(json_object_get(command, "name"));
+        snprintf(name, sizeof name, "\\%.*s", (int)strcspn(whole, " "), whole);
         offer(list, typed, name);
     }
 }
@@ -114,7 +113,7 @@ char **brume_shell_complete(void *state, const char *before, const char *word)
     const brume_shell *shell = state;
     word_list list = {0};
     if (word[0] == '\\' && !before[0]) {
-        offer_backslash(&list, word);
+        offer_backslash(&list, shell, word);
     } else {
         char *sql = NULL;
         if (asprintf(&sql, "%s%s", shell->pending ? shell->pending : "", before) >= 0) {

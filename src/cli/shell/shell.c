@@ -6,10 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/query/ask.h"
-#include "cli/frame/interrupt.h"
-#include "query/sql/statement.h"
+#include <brume/session.h>
 
 /* $BRUME_HISTORY, else ~/.brume_history; NULL: nothing is remembered. The caller frees it. */
 static char *history_file(void)
@@ -125,20 +122,52 @@ static void close_shell(brume_shell *shell)
                       &shell->format, &shell->timeout, &shell->pending, &shell->last};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         brume_shell_set(texts[i], NULL);
+    json_decref(shell->commands);
     brume_typed_line_close(shell->line);
 }
 
-static brume_status run(brume_call *call, brume_error *error)
+/* What commands there are: the library knows. */
+static brume_status list_commands(json_t **out, brume_error *error)
 {
-    brume_shell shell = {.json = call->json, .ask = !brume_call_has(call, "yes")};
-    brume_shell_set(&shell.ledger, brume_call_text(call, "ledger"));
-    brume_shell_set(&shell.epsilon, brume_call_text(call, "epsilon"));
-    brume_shell_set(&shell.delta, brume_call_text(call, "delta"));
-    brume_shell_set(&shell.rho, brume_call_text(call, "rho"));
-    brume_shell_set(&shell.timeout, brume_call_text(call, "timeout"));
+    brume_session *session = NULL;
+    char *text = NULL;
+    brume_status status = brume_session_open(NULL, NULL, &session, error);
+    if (status == BRUME_OK)
+        status = brume_session_call(session, "help", NULL, &text, error);
+    brume_session_close(session);
+    json_t *answer = status == BRUME_OK ? json_loads(text, 0, NULL) : NULL;
+    *out = json_incref(json_object_get(answer, "commands"));
+    json_decref(answer);
+    brume_free(text);
+    return status;
+}
+
+static void set_from(brume_shell *shell, const json_t *options)
+{
+    const struct {
+        const char *name;
+        char **place;
+    } texts[] = {{"ledger", &shell->ledger},
+                 {"epsilon", &shell->epsilon},
+                 {"delta", &shell->delta},
+                 {"rho", &shell->rho},
+                 {"timeout", &shell->timeout}};
+    shell->json = json_is_true(json_object_get(options, "json"));
+    shell->ask = !json_is_true(json_object_get(options, "yes"));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        brume_shell_set(texts[i].place, json_string_value(json_object_get(options, texts[i].name)));
+}
+
+brume_status brume_shell_run(const char *options, brume_error *error)
+{
+    brume_shell shell = {0};
+    json_t *typed = json_loads(options, 0, NULL);
+    set_from(&shell, typed);
+    json_decref(typed);
+    brume_status status = list_commands(&shell.commands, error);
     char *history = history_file();
-    brume_status status =
-        brume_typed_line_open(history, brume_shell_complete, &shell, &shell.line, error);
+    if (status == BRUME_OK)
+        status = brume_typed_line_open(history, brume_shell_complete, &shell, &shell.line, error);
     free(history);
     if (status == BRUME_OK) {
         greet(&shell);
@@ -154,36 +183,3 @@ static brume_status run(brume_call *call, brume_error *error)
     close_shell(&shell);
     return status;
 }
-
-static const brume_option options[] = {
-    BRUME_PAYMENT_OPTIONS,
-    {.name = "yes",
-     .type = BRUME_OPTION_FLAG,
-     .help = "do not ask before a statement spends something"},
-    BRUME_TIMEOUT_OPTION,
-    BRUME_LEDGER_OPTION,
-};
-
-static const char *const examples[] = {
-    "shell --epsilon 0.1 < questions.sql",
-    NULL,
-};
-
-const brume_command brume_command_shell = {
-    .name = "shell",
-    .summary = "ask one question after another at a prompt",
-    .description =
-        "A prompt for SQL: a statement ends with a semicolon and may go over several lines. At a "
-        "terminal it shows the price and the error bars of a statement and asks before it spends; "
-        "lines are edited, remembered in ~/.brume_history ($BRUME_HISTORY; empty: not at all) and "
-        "completed with the tab key, with the names of tables and columns; long answers go through "
-        "$PAGER. Ctrl-C drops a line, or ends the statement that runs.\n\n"
-        "Lines that begin with a backslash are settings and commands: \\epsilon 0.1, \\explain, "
-        "\\budget, \\history, \\d visits; \\? lists them. 'brume' alone on a terminal starts it "
-        "too. From a pipe or a file it runs statement by statement, asks nothing, and ends at the "
-        "first error with its exit code.",
-    .usage = "[--epsilon E [--delta D] | --rho R] [OPTION...]",
-    .options = BRUME_LIST(options),
-    .examples = examples,
-    .run = run,
-};

@@ -9,20 +9,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <jansson.h>
+
 #include "cli/shell/child.h"
 #include "cli/shell/typed_line.h"
 
 /* What `\epsilon` and its like have set; NULL is not set. All texts belong to the shell. */
 typedef struct brume_shell {
     char *ledger, *epsilon, *delta, *rho, *format, *timeout;
-    bool json;     /* --json for every statement */
-    bool ask;      /* ask before a statement spends something */
-    char *pending; /* the SQL typed so far */
-    char *last;    /* the statement before */
+    bool json;        /* --json for every statement */
+    bool ask;         /* ask before a statement spends something */
+    char *pending;    /* the SQL typed so far */
+    char *last;       /* the statement before */
+    json_t *commands; /* of brume, as 'help --json' lists them */
     brume_typed_line *line;
     int code; /* the exit code of the last command; of a script, of the one that ended it */
     bool over;
 } brume_shell;
+
+/* Read and run lines until they end: what 'brume shell' does with these options, a JSON object. */
+BRUME_MUST_USE brume_status brume_shell_run(const char *options, brume_error *error);
 
 /* Set a text of the shell; NULL unsets it. */
 void brume_shell_set(char **place, const char *text);

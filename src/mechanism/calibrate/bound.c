@@ -79,8 +79,12 @@ static brume_finding read_composition(const brume_composition *near, double exce
     double gap = 1 - near->value.lower / bound;
     excess /= bound;
     bool banded = excess > 0 && excess <= gap; /* else it is of another bound than this */
-    if (!banded && gap > 0.5)
-        return f; /* nothing is known of the other end: the bound itself decides */
+    if (!banded && gap > 0.5) {
+        /* The composition stops at a lower end far above the target: nearer than its upper end. */
+        if (near->has_lower && f.lower > log(3))
+            f.truth = f.lower;
+        return f; /* else nothing is known of the other end: the bound itself decides */
+    }
     f.known = true;
     f.banded = banded;
     excess = banded ? fmin(excess, 0.5) : gap / 3; /* a third, of a smooth delta */

@@ -199,8 +199,11 @@ brume_status brume_calibrate(brume_expression *expression, double epsilon, doubl
     if (!(epsilon > 0) || isinf(epsilon) || !(delta >= 0 && delta < 1))
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "a target has a finite 'epsilon' above 0 and a 'delta' in [0, 1)");
-    brume_search_for c = {
-        .expression = expression, .epsilon = epsilon, .delta = delta, .coarsest = 1e-3};
+    brume_search_for c = {.expression = expression,
+                          .epsilon = epsilon,
+                          .delta = delta,
+                          .coarsest = 1e-3,
+                          .others = NAN};
     BRUME_TRY(open_terms(expression, &c.terms, error));
     brume_calibration result;
     brume_status status = solve(&c, &result, error);

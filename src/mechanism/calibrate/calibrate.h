@@ -47,6 +47,7 @@ typedef struct brume_search_for {
     size_t tried_count;
     double hint;     /* log x of the search variable, where it is nearly known; 0: it is not */
     int saddle_held; /* how often the saddle point's guess was not above moments */
+    double others;   /* the guess of the other terms alone over the target; NAN: not known */
     bool by_moments; /* the cheap bound is that of moments: the saddle point says nothing */
     bool tight;      /* the answer lies where the bound crosses the target */
     bool everywhere; /* the target is met at every value: the answer is the end of the range */

@@ -186,6 +186,8 @@ static brume_status try_place(brume_search_for *c, double at, double tolerance, 
 static bool jitters(const trail *t)
 {
     bool small = fabs(t->excess[0]) < 1e-3;
+    if (has_both(t) && t->good - t->bad > 1e-6)
+        return false; /* no neighbours yet */
     return isfinite(t->good) && t->idle >= 2 && t->disorder >= (small ? 1 : 2);
 }
 

@@ -103,18 +103,6 @@ static double guess_terms(brume_search_for *c, const brume_term *terms, size_t c
     return isinf(delta) ? NAN : log(delta / c->delta);
 }
 
-/* log(guess/target) at log x of the search variable. */
-static double guess_at(brume_search_for *c, double log_x)
-{
-    const brume_event *event = &c->expression->events[c->expression->unknown.event];
-    brume_term *term = &c->terms[c->expression->unknown.event];
-    if (brume_expression_solve(c->expression, value_at(c, log_x), NULL) != BRUME_OK ||
-        brume_event_cost(event, &term->cost, NULL) != BRUME_OK)
-        return NAN;
-    term->count = event->count;
-    return guess_terms(c, c->terms, c->expression->count);
-}
-
 double brume_calibrate_guess_others(brume_search_for *c)
 {
     size_t count = c->expression->count, others = 0;
@@ -126,6 +114,28 @@ double brume_calibrate_guess_others(brume_search_for *c)
             terms[others++] = c->terms[i];
     double excess = others > 0 ? guess_terms(c, terms, others) : -INFINITY;
     free(terms);
+    return excess;
+}
+
+/* log(guess/target) at log x of the search variable. */
+static double guess_at(brume_search_for *c, double log_x)
+{
+    const brume_event *event = &c->expression->events[c->expression->unknown.event];
+    brume_term *term = &c->terms[c->expression->unknown.event];
+    if (brume_expression_solve(c->expression, value_at(c, log_x), NULL) != BRUME_OK ||
+        brume_event_cost(event, &term->cost, NULL) != BRUME_OK)
+        return NAN;
+    term->count = event->count;
+    double excess = guess_terms(c, c->terms, c->expression->count);
+    /* On a sample both guesses may be far above the chance that any draw holds the record, and what
+     * the others cost, which together bound delta. */
+    if (term->cost.law.rate > 0) {
+        if (isnan(c->others))
+            c->others = exp(brume_calibrate_guess_others(c));
+        double most = log(c->others + (double)term->count * term->cost.law.rate / c->delta);
+        if (excess > most)
+            excess = most;
+    }
     return excess;
 }
 

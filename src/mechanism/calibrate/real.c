@@ -100,6 +100,7 @@ static brume_status find_place(brume_search_for *c, brume_place *place, bool *as
         c->by_moments = way == 1;
         *place = start;
         double guessed = brume_calibrate_guess_others(c);
+        c->others = exp(guessed);
         if (guessed > -0.05 && !*asked) {
             *asked = true;
             BRUME_TRY(ask_others(c, &truth, error));

@@ -85,8 +85,9 @@ typedef struct numbers {
     double spread;
 } numbers;
 
-static brume_status prepare(const brume_event *event, void *state, brume_error *error)
+static brume_status prepare(const brume_event *event, size_t pair, void *state, brume_error *error)
 {
+    (void)pair;
     double steps = law_of(event)->whole ? 1 : BRUME_TRIAL_GRID;
     double apart = floor(event->sensitivity * steps); /* down: not further apart than allowed */
     if (!(apart <= 0x1p50))

@@ -308,8 +308,10 @@ static brume_status noise(const brume_event *event, brume_bits *bits, int64_t *o
 
 /* ---- the trial ---- */
 
-static brume_status check_answers(const brume_event *event, void *state, brume_error *error)
+static brume_status check_answers(const brume_event *event, size_t pair, void *state,
+                                  brume_error *error)
 {
+    (void)pair;
     (void)state;
     if (event->parameter[K] > 256)
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL,

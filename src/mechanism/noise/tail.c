@@ -240,6 +240,23 @@ void brume_mass_discrete_laplace(arb_t out, double scale, int64_t k)
     arb_clear(b);
 }
 
+/* a^m/(1+a) for m >= 1, a = exp(-1/scale); 1 - a^(1-m)/(1+a) below, by symmetry. */
+void brume_reach_discrete_laplace(arb_t out, double scale, int64_t m)
+{
+    double k = m >= 1 ? (double)m : 1 - (double)m;
+    arb_t q;
+    arb_init(q);
+    decay(q, 1, scale);
+    arb_add_ui(q, q, 1, BITS);
+    decay(out, k, scale);
+    arb_div(out, out, q, BITS);
+    if (m < 1) {
+        arb_sub_ui(out, out, 1, BITS);
+        arb_neg(out, out);
+    }
+    arb_clear(q);
+}
+
 void brume_mass_discrete_gaussian(arb_t out, double sigma, int64_t k)
 {
     arb_t whole, s;

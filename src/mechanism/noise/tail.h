@@ -23,6 +23,9 @@ void brume_mass_discrete_gaussian(arb_t out, double sigma, int64_t k);
 void brume_mass_rounded_laplace(arb_t out, double scale, int64_t k);
 void brume_mass_rounded_gaussian(arb_t out, double sigma, int64_t k);
 
+/* P[X >= m] of discrete Laplace noise, for an m of either sign. */
+void brume_reach_discrete_laplace(arb_t out, double scale, int64_t m);
+
 /* For m independent errors: p becomes 1 - (1-p)^m, the chance that any of them is that large. */
 void brume_any_of(arb_t p, double m);
 

@@ -15,8 +15,9 @@ typedef struct inputs {
     double bounds[2];
 } inputs;
 
-static brume_status prepare(const brume_event *event, void *state, brume_error *error)
+static brume_status prepare(const brume_event *event, size_t pair, void *state, brume_error *error)
 {
+    (void)pair;
     const brume_smooth_family *family = brume_card_by_id(event->mechanism)->family;
     inputs *of = state;
     BRUME_TRY(family->plan(event, &of->plan, error));

@@ -13,6 +13,7 @@
 #include "mechanism/formula.h"
 #include "mechanism/noise/release.h"
 #include "mechanism/stability/laplace_tail.h"
+#include "mechanism/stability/trial.h"
 
 enum { SENSITIVITY, RELEASE, DELTA };
 
@@ -92,4 +93,5 @@ const brume_card brume_card_private_sensitivity = {
     .proof = "private_sensitivity.md",
     .examples = examples,
     .cost = cost,
+    .trial = &brume_private_sensitivity_trial,
 };

@@ -12,6 +12,7 @@
 #include "mechanism/noise/release.h"
 #include "mechanism/stability/stability.h"
 #include "mechanism/stability/laplace_tail.h"
+#include "mechanism/stability/trial.h"
 
 enum { TEST, RELEASE, DELTA };
 
@@ -91,65 +92,6 @@ static brume_status beta_upper(const brume_event *event, double alpha, double *b
                                       error);
 }
 
-/* ---- the trial: a distance below the threshold and a value, and both larger ---- */
-
-static brume_status prepare(const brume_event *event, void *state, brume_error *error)
-{
-    return brume_stability_trial_distance(event->parameter[TEST], event->parameter[DELTA], state,
-                                          error);
-}
-
-typedef struct tested {
-    uint64_t distance;
-    int64_t value;
-} tested;
-
-static brume_status tested_distance(void *context, uint64_t bound, uint64_t *out,
-                                    brume_error *error)
-{
-    (void)bound;
-    (void)error;
-    *out = ((const tested *)context)->distance;
-    return BRUME_OK;
-}
-
-static brume_status tested_value(void *context, int64_t *out, brume_error *error)
-{
-    (void)error;
-    *out = ((const tested *)context)->value;
-    return BRUME_OK;
-}
-
-static brume_status draw(const brume_event *event, const void *state, bool second, brume_bits *bits,
-                         int64_t *out, size_t n, brume_error *error)
-{
-    const uint64_t *distance = state;
-    brume_proposal proposal = {.epsilon_test = event->parameter[TEST],
-                               .epsilon_release = event->parameter[RELEASE],
-                               .delta = event->parameter[DELTA],
-                               .bound = BRUME_TRIAL_GRID};
-    tested numbers = {*distance + second, second ? BRUME_TRIAL_GRID : 0};
-    brume_tested statistic = {&numbers, tested_distance, tested_value};
-    for (size_t i = 0; i < n; i++) {
-        bool released;
-        int64_t value = 0;
-        BRUME_TRY(
-            brume_propose_test_release(&proposal, &statistic, bits, &released, &value, error));
-        out[i] = released ? value : BRUME_TRIAL_HIDDEN;
-    }
-    return BRUME_OK;
-}
-
-static const brume_trial trial = {
-    .neighbours = "a distance below the threshold and a value, and both larger",
-    .outcome = "the noisy number, or nothing",
-    .step = 1. / BRUME_TRIAL_GRID,
-    .slow = true,
-    .state_size = sizeof(uint64_t),
-    .prepare = prepare,
-    .draw = draw,
-};
-
 const brume_card brume_card_propose_test_release = {
     .id = 15,
     .name = "propose_test_release",
@@ -168,5 +110,5 @@ const brume_card brume_card_propose_test_release = {
         "epsilon_release)",
     .alpha_upper = alpha_upper,
     .beta_upper = beta_upper,
-    .trial = &trial,
+    .trial = &brume_propose_test_release_trial,
 };

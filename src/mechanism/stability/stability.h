@@ -5,8 +5,6 @@
 
 #include <brume/mechanism/stability.h>
 
-#include "mechanism/trial.h"
-
 typedef struct brume_stability_test {
     int64_t least_distance; /* threshold less noise: secret */
 } brume_stability_test;
@@ -30,9 +28,5 @@ BRUME_MUST_USE brume_status brume_stability_alpha_upper(double epsilon, double d
                                                         double *alpha, brume_error *error);
 BRUME_MUST_USE brume_status brume_stability_beta_upper(double epsilon, double delta, double alpha,
                                                        double *beta, brume_error *error);
-/* For trials: the distance of the first input, just below the threshold; the second is one further.
- */
-BRUME_MUST_USE brume_status brume_stability_trial_distance(double epsilon, double delta,
-                                                           uint64_t *distance, brume_error *error);
 
 #endif

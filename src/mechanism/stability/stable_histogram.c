@@ -16,7 +16,7 @@
 #include "mechanism/stability/histogram_gaussian.h"
 #include "mechanism/stability/laplace_tail.h"
 #include "mechanism/stability/stability.h"
-#include "mechanism/trial.h"
+#include "mechanism/stability/trial.h"
 
 enum { MOST_KEYS = 1 << 20, MOST_GAUSSIAN_KEYS = 64, MOST_AMOUNT = 1 << 30 };
 
@@ -260,40 +260,6 @@ static brume_status beta_upper(const brume_event *event, double alpha, double *b
     return BRUME_OK;
 }
 
-/* ---- the trial: a key of so many units that it is rarely hidden, and with one unit more ---- */
-
-static brume_status prepare(const brume_event *event, void *state, brume_error *error)
-{
-    return plan_of(event, state, error);
-}
-
-static brume_status draw(const brume_event *event, const void *state, bool second, brume_bits *bits,
-                         int64_t *out, size_t n, brume_error *error)
-{
-    (void)event;
-    const brume_histogram_plan *plan = state;
-    unsigned char keep[1024];
-    for (size_t done = 0; done < n; done += sizeof keep) {
-        size_t part = n - done < sizeof keep ? n - done : sizeof keep;
-        for (size_t i = 0; i < part; i++)
-            out[done + i] = plan->threshold + second;
-        BRUME_TRY(brume_histogram_release(plan, bits, out + done, out + done, keep, part, error));
-        for (size_t i = 0; i < part; i++)
-            if (!keep[i])
-                out[done + i] = BRUME_TRIAL_HIDDEN;
-    }
-    return BRUME_OK;
-}
-
-static const brume_trial trial = {
-    .neighbours = "a key at the threshold, and with one unit more",
-    .outcome = "the noisy count, or nothing",
-    .step = 1,
-    .state_size = sizeof(brume_histogram_plan),
-    .prepare = prepare,
-    .draw = draw,
-};
-
 const brume_card brume_card_stable_histogram = {
     .id = 17,
     .name = "stable_histogram",
@@ -310,5 +276,5 @@ const brume_card brume_card_stable_histogram = {
                 "error of discrete_laplace(scale = 1 / epsilon), twice that under replace",
     .alpha_upper = alpha_upper,
     .beta_upper = beta_upper,
-    .trial = &trial,
+    .trial = &brume_stable_histogram_trial,
 };

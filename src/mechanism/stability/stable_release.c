@@ -12,6 +12,7 @@
 #include "mechanism/formula.h"
 #include "mechanism/stability/stability.h"
 #include "mechanism/stability/laplace_tail.h"
+#include "mechanism/stability/trial.h"
 
 static brume_status check(double epsilon, double delta, brume_error *error)
 {
@@ -99,47 +100,6 @@ static brume_status beta_upper(const brume_event *event, double alpha, double *b
     return brume_stability_beta_upper(event->parameter[0], event->parameter[1], alpha, beta, error);
 }
 
-/* ---- the trial: just below the threshold and at it, where passing differs by all of epsilon ----
- */
-
-brume_status brume_stability_trial_distance(double epsilon, double delta, uint64_t *distance,
-                                            brume_error *error)
-{
-    uint64_t threshold;
-    double unused;
-    BRUME_TRY(brume_stability_threshold(epsilon, delta, &threshold, &unused, error));
-    *distance = threshold >= 1 ? threshold - 1 : 0;
-    return BRUME_OK;
-}
-
-static brume_status prepare(const brume_event *event, void *state, brume_error *error)
-{
-    return brume_stability_trial_distance(event->parameter[0], event->parameter[1], state, error);
-}
-
-static brume_status draw(const brume_event *event, const void *state, bool second, brume_bits *bits,
-                         int64_t *out, size_t n, brume_error *error)
-{
-    const uint64_t *distance = state;
-    for (size_t i = 0; i < n; i++) {
-        bool released;
-        BRUME_TRY(brume_stable_release(event->parameter[0], event->parameter[1], bits,
-                                       *distance + second, &released, error));
-        out[i] = released;
-    }
-    return BRUME_OK;
-}
-
-static const brume_trial trial = {
-    .neighbours = "distances just below the threshold and at it",
-    .outcome = "1: released",
-    .step = 1,
-    .slow = true,
-    .state_size = sizeof(uint64_t),
-    .prepare = prepare,
-    .draw = draw,
-};
-
 const brume_card brume_card_stable_release = {
     .id = 16,
     .name = "stable_release",
@@ -157,5 +117,5 @@ const brume_card brume_card_stable_release = {
         "one; for the mode the gap between the two largest counts, less one",
     .alpha_upper = alpha_upper,
     .beta_upper = beta_upper,
-    .trial = &trial,
+    .trial = &brume_stable_release_trial,
 };

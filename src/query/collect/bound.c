@@ -40,6 +40,8 @@ static brume_status lay_out_totals(brume_bounder *bounder, brume_error *error)
     for (size_t i = 0; i < bounder->plan.value_count; i++) {
         bounder->total_at[i] = words;
         words += bounder->values[i].squares ? 5 : 3;
+        if (bounder->values[i].keep)
+            bounder->listed_size = sizeof(listed_row) + bounder->measured_size;
     }
     bounder->total_size = sizeof(total) + words * sizeof(uint64_t);
     return BRUME_OK;
@@ -96,9 +98,12 @@ static void free_result(brume_bounder *bounder)
             free(bounder->kept[i]);
         if (bounder->breakers)
             free(bounder->breakers[i]);
+        if (bounder->weights)
+            free(bounder->weights[i]);
     }
     free(bounder->kept);
     free(bounder->breakers);
+    free(bounder->weights);
     free(bounder->result);
     free(bounder->result_keys);
     free(bounder->result_values);

@@ -40,7 +40,8 @@ typedef struct brume_bound_value {
     int64_t low, high; /* values are clamped to them once more: the sensitivity rests on it */
     int64_t centre;    /* subtracted before summing */
     bool squares;      /* also sum (x - centre)^2; then |x - centre| <= 2^31 */
-    bool keep;         /* also list the kept values, for quantiles and modes */
+    bool keep;         /* also list the values, for quantiles and modes: those of the kept rows, or
+                          where nothing is cut all of them, with weights (brume_totals_list) */
 } brume_bound_value;
 
 enum { BRUME_BOUND_VALUES = 1024 }; /* of one row, at most */
@@ -78,10 +79,11 @@ BRUME_MUST_USE brume_status brume_bounder_take(brume_bounder *bounder, const bru
                                                brume_error *error);
 
 typedef struct brume_bounded_value {
-    uint64_t count;      /* kept rows with a value */
-    brume_i128 sum;      /* of x - centre */
-    brume_i128 squares;  /* of (x - centre)^2 */
-    const int64_t *kept; /* the values, in no order: `count` of them, where asked for */
+    uint64_t count;          /* kept rows with a value */
+    brume_i128 sum;          /* of x - centre */
+    brume_i128 squares;      /* of (x - centre)^2 */
+    const int64_t *kept;     /* the values, in no order: `count` of them, where asked for */
+    const uint32_t *weights; /* beside each: what it weighs (limit/clip.h); NULL: 1 each */
     const uint32_t
         *breaker; /* beside each: keyed hash of unit, row and occurrence, to break ties */
 } brume_bounded_value;

@@ -6,6 +6,7 @@
  *   bound_result.c  exact sums of what was kept
  *   totals_shard.c  where nothing is cut: the totals of the units of one shard
  *   totals.c        their norms, and sums of what is left of them under limits
+ *   totals_list.c   lists of their values with weights, for quantiles and modes
  *
  * Locks, in the order in which they may be taken: a shard's, then the groups'. A worker belongs to
  * one thread while it is taken out of the list of idle ones. */
@@ -16,6 +17,7 @@
 
 #include "query/collect/bound.h"
 #include "query/collect/dictionary.h"
+#include "query/limit/total.h"
 
 enum {
     CLASSES = 32,   /* of block sizes */
@@ -107,6 +109,13 @@ typedef struct kept_key {
     uint32_t group;
 } kept_key;
 
+/* A row whose values are listed, where nothing is cut. */
+typedef struct listed_row {
+    uint32_t unit, group; /* as in `total` */
+    uint64_t breaker;     /* keyed hash of unit, group and number of the row among theirs */
+    uint64_t measured[];
+} listed_row;
+
 typedef struct shard {
     pthread_mutex_t lock;
     unit_slot *slots; /* open addressing by the low bits of the unit's hash */
@@ -124,6 +133,8 @@ typedef struct shard {
     size_t place_room;
     kept_key *kept_keys; /* by the number of the unit */
     size_t kept_room;
+    unsigned char *listed; /* `listed_count` records of bounder->listed_size */
+    size_t listed_count, listed_room;
 } shard;
 
 /* Rows that wait for one shard. */
@@ -158,6 +169,7 @@ struct brume_bounder {
     size_t measured_size, waiting_size, ranked_size;
     size_t total_size;            /* of a record of totals */
     size_t *total_at;             /* where the words of each value begin in it */
+    size_t listed_size;           /* of a row whose values are listed; 0: none are */
     size_t name_size, data_size;  /* in a block: of the pointer to a name; of each pair's data */
     pthread_rwlock_t groups_lock; /* guards the two below */
     brume_dictionary groups;
@@ -173,7 +185,7 @@ struct brume_bounder {
     brume_key_value *result_keys;
     brume_bounded_value *result_values;
     int64_t **kept;
-    uint32_t **breakers;
+    uint32_t **breakers, **weights;
     uint32_t result_groups;
     brume_i128 *limited; /* totals: by the result's groups */
 };
@@ -255,6 +267,10 @@ static inline total *total_in(const brume_bounder *bounder, const shard *own, si
 {
     return (total *)(void *)(own->totals + index * bounder->total_size);
 }
+
+/* The norms of a shard's units over the groups that are shown. */
+void brume_totals_norms(const brume_bounder *bounder, const shard *own, const brume_total *of,
+                        int p, const bool *shown, brume_u128 *norms);
 
 /* Add up the totals into the result's groups, for brume_bounder_finish. */
 void brume_totals_sum(brume_bounder *bounder);

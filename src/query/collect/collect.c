@@ -45,6 +45,13 @@ brume_status brume_collected_histogram(brume_collected *collected, const brume_t
     return BRUME_OK;
 }
 
+brume_status brume_collected_distinct(const brume_collected *collected, uint64_t limit,
+                                      const bool *shown, bool *kept, brume_error *error)
+{
+    return collected->bounder ? brume_totals_distinct(collected->bounder, limit, shown, kept, error)
+                              : BRUME_OK; /* a rehearsal has no values */
+}
+
 brume_status brume_collected_limit(brume_collected *collected, const brume_total_limit *limits,
                                    size_t limit_count, int p, const bool *shown,
                                    const brume_limited_sum *sums, size_t sum_count,
@@ -60,6 +67,15 @@ brume_status brume_collected_limit(brume_collected *collected, const brume_total
     for (size_t i = 0; i < collected->count; i++)
         collected->groups[i].limited = collected->limited;
     return BRUME_OK;
+}
+
+brume_status brume_collected_list(brume_collected *collected, const brume_total_limit *limits,
+                                  const bool *shown, const brume_limited_list *lists,
+                                  size_t list_count, brume_error *error)
+{
+    return collected->bounder
+               ? brume_totals_list(collected->bounder, limits, shown, lists, list_count, error)
+               : BRUME_OK; /* a rehearsal has no values */
 }
 
 size_t brume_collected_numbers(const brume_collected *collected)
@@ -118,7 +134,8 @@ static brume_status open_bounder(const brume_collection *collection, brume_bits 
                                .values = values,
                                .closed = collection->cells > 0,
                                .totals = collection->totals,
-                               .keep_key = collection->totals && collection->cells == 0};
+                               .keep_key = collection->totals && collection->cells == 0 &&
+                                           !collection->all_groups};
     if (status == BRUME_OK)
         status = brume_bounder_open(&bounds, bits, out, error);
     free(wires);

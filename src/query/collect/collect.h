@@ -45,6 +45,17 @@ BRUME_MUST_USE brume_status brume_collected_limit(brume_collected *collected,
                                                   const brume_limited_sum *sums, size_t sum_count,
                                                   brume_error *error);
 
+/* The lists of values with their weights under limits (totals.h), in `values` of each group. */
+BRUME_MUST_USE brume_status brume_collected_list(brume_collected *collected,
+                                                 const brume_total_limit *limits, const bool *shown,
+                                                 const brume_limited_list *lists, size_t list_count,
+                                                 brume_error *error);
+
+/* Which groups some unit keeps (totals.h). */
+BRUME_MUST_USE brume_status brume_collected_distinct(const brume_collected *collected,
+                                                     uint64_t limit, const bool *shown, bool *kept,
+                                                     brume_error *error);
+
 /* How many numbers there are for groups: all are below. */
 size_t brume_collected_numbers(const brume_collected *collected);
 

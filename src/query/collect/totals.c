@@ -65,9 +65,8 @@ static bool is_shown(const bool *shown, const total *one)
     return !shown || shown[one->group];
 }
 
-/* norms[unit], over the groups that are shown; room for the shard's units. */
-static void add_norms(const brume_bounder *bounder, const shard *own, const brume_total *of, int p,
-                      const bool *shown, brume_u128 *norms)
+void brume_totals_norms(const brume_bounder *bounder, const shard *own, const brume_total *of,
+                        int p, const bool *shown, brume_u128 *norms)
 {
     memset(norms, 0, own->unit_count * sizeof *norms);
     for (size_t i = 0; i < own->total_count; i++) {
@@ -100,7 +99,7 @@ brume_status brume_totals_histogram(brume_bounder *bounder, const brume_total *o
     memset(counts, 0, bins * sizeof *counts);
     for (size_t s = 0; s < SHARDS; s++) {
         const shard *own = &bounder->shards[s];
-        add_norms(bounder, own, of, p, shown, norms);
+        brume_totals_norms(bounder, own, of, p, shown, norms);
         for (size_t i = 0; i < own->unit_count; i++) {
             size_t bin = brume_limit_bin(norms[i], p, bins);
             if (bin != BRUME_LIMIT_NO_BIN)
@@ -118,8 +117,8 @@ static brume_i128 limited(const brume_bounder *bounder, const total *one,
                           const brume_limited_sum *sum, const brume_total_limit *limit, int p,
                           const brume_limit_factor *factor)
 {
-    if (sum->kind == BRUME_MEASURE_UNITS)
-        return 0; /* the test of keys was on these */
+    if (sum->kind == BRUME_MEASURE_UNITS || brume_measure_kind_selects(sum->kind))
+        return 0; /* the test of keys was on these; lists are drawn from */
     if (sum->kind == BRUME_MEASURE_CENTRED)
         return brume_limit_follow(sum_of(bounder, one, sum->value), factor, sum->shift);
     if (sum->kind == BRUME_MEASURE_SQUARES) {
@@ -146,7 +145,7 @@ typedef struct limiting {
 static void limit_shard(brume_bounder *bounder, const shard *own, const limiting *how)
 {
     for (size_t j = 0; j < how->limit_count; j++) {
-        add_norms(bounder, own, &how->limits[j].of, how->p, how->shown, how->norms);
+        brume_totals_norms(bounder, own, &how->limits[j].of, how->p, how->shown, how->norms);
         for (size_t i = 0; i < own->unit_count; i++)
             how->factors[j * own->unit_count + i] =
                 brume_limit_factor_of(how->norms[i], how->limits[j].limit, how->p);

@@ -39,6 +39,26 @@ typedef struct brume_limited_sum {
     int shift;            /* steps of 2^-shift */
 } brume_limited_sum;
 
+/* A list of values, each with what it weighs under a limit on the number of them. */
+typedef struct brume_limited_list {
+    size_t value;
+    size_t limit; /* which of the limits; on the 1-norm of rows or of the value's own number */
+} brume_limited_list;
+
+/* Fill in `count`, `kept`, `weights` and `breaker` of each list's value in all groups with
+ * shown[number] (NULL: all). Which of a unit's values gets which breaker depends on the order of
+ * its rows; breakers are independent and uniform, so that the law of what is drawn does not. */
+BRUME_MUST_USE brume_status brume_totals_list(brume_bounder *bounder,
+                                              const brume_total_limit *limits, const bool *shown,
+                                              const brume_limited_list *lists, size_t list_count,
+                                              brume_error *error);
+
+/* kept[number] says of each group with shown[number] (NULL: all) whether some unit keeps it; a unit
+ * keeps `limit` of its own at most, by keyed hash. */
+BRUME_MUST_USE brume_status brume_totals_distinct(brume_bounder *bounder, uint64_t limit,
+                                                  const bool *shown, bool *kept,
+                                                  brume_error *error);
+
 /* Fill in `limited` of the result's groups: one number for each of `sums`. */
 BRUME_MUST_USE brume_status brume_totals_limit(brume_bounder *bounder,
                                                const brume_total_limit *limits, size_t limit_count,

@@ -17,6 +17,7 @@ void brume_totals_clear(shard *own)
     free(own->totals);
     free(own->places);
     free(own->kept_keys);
+    free(own->listed);
 }
 
 /* ---- room ---- */
@@ -39,6 +40,14 @@ static brume_status make_room(shard *own, const brume_bounder *bounder, brume_er
             return brume_no_memory(error, "the units and groups");
         own->kept_keys = kept;
         own->kept_room = room;
+    }
+    if (bounder->listed_size && own->listed_room - own->listed_count < WAITING_MOST) {
+        size_t room = own->listed_room + own->listed_room / 2 + FIRST;
+        unsigned char *listed = realloc(own->listed, room * bounder->listed_size);
+        if (!listed)
+            return brume_no_memory(error, "the units and groups");
+        own->listed = listed;
+        own->listed_room = room;
     }
     return own->total_count < UINT32_MAX - WAITING_MOST
                ? BRUME_OK
@@ -160,6 +169,19 @@ static void add_row(const brume_bounder *bounder, total *to, const uint64_t *mea
     }
 }
 
+/* The breaker's words are those of no other hash: `rows` is the number of the row in its pair. */
+static void list_row(shard *own, const brume_bounder *bounder, const total *of,
+                     const waiting_row *row)
+{
+    const uint64_t words[] = {row->rank, of->rows};
+    listed_row *made =
+        (listed_row *)(void *)(own->listed + own->listed_count++ * bounder->listed_size);
+    made->unit = of->unit;
+    made->group = of->group;
+    made->breaker = brume_siphash_words(&bounder->choice_key, words, 2);
+    memcpy(made->measured, row->measured, bounder->measured_size);
+}
+
 /* ---- taking rows: memory is fetched in steps, each before the next asks for it ---- */
 
 static const waiting_row *row_at(const brume_bounder *bounder, const unsigned char *rows, size_t i)
@@ -199,7 +221,10 @@ brume_status brume_totals_take(shard *own, brume_bounder *bounder, const unsigne
         totals[i] = find_total(own, bounder, slot->count, row);
         __builtin_prefetch(totals[i], 1);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         add_row(bounder, totals[i], row_at(bounder, rows, i)->measured);
+        if (bounder->listed_size)
+            list_row(own, bounder, totals[i], row_at(bounder, rows, i));
+    }
     return BRUME_OK;
 }

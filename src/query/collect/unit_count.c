@@ -1,8 +1,8 @@
 /* How many units satisfy a condition. Promises: unit_count.h.
  *
  * Each row of the copy in memory has a number, and `unit_of` says whose it is. The engine finds the
- * numbers of the rows that satisfy a condition; a bit for each unit is set once however many rows
- * it has. */
+ * numbers of the rows that satisfy a condition; each unit has a byte, which is 1 if it has any of
+ * them. Bytes, not bits: several threads may then write without a locked operation. */
 #include "query/collect/unit_count.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct brume_unit_counter {
     const char *number; /* the column that numbers the rows; NULL: they are a server's */
     uint32_t *unit_of;
     size_t row_count, unit_count;
-    uint64_t *seen; /* a bit for each unit */
+    unsigned char *seen; /* at a unit's number + 1: 0 or 1; at NOBODY: anything */
     brume_hash_key key;
 };
 
@@ -100,11 +100,7 @@ static brume_status see_numbers(void *context, const brume_chunk *chunk, brume_e
         /* rows behind the last one that is somebody's are nobody's */
         uint32_t unit = (uint64_t)numbers[i] < counter->row_count ? counter->unit_of[numbers[i]]
                                                                   : NOBODY;
-        if (unit == NOBODY)
-            continue;
-        uint64_t *word = &counter->seen[(unit - 1) / 64], bit = UINT64_C(1) << ((unit - 1) % 64);
-        if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
-            __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+        __atomic_store_n(&counter->seen[unit], 1, __ATOMIC_RELAXED);
     }
     return BRUME_OK;
 }
@@ -120,16 +116,15 @@ static brume_status count_held(brume_unit_counter *counter, brume_query *query, 
     query->unit = NULL; /* unit_of knows whose a row is, and which are nobody's */
     BRUME_TRY(brume_query_print_rows(query, brume_engine_dialect(counter->engine), &table, &number,
                                      1, &sql, error));
-    size_t words = counter->unit_count / 64 + 1;
-    memset(counter->seen, 0, words * sizeof *counter->seen);
+    memset(counter->seen, 0, counter->unit_count + 1);
     brume_status status =
         brume_engine_scan(counter->engine, sql, &wire, 1, see_numbers, counter, error);
     free(sql);
     if (status != BRUME_OK)
         return status;
     uint64_t count = 0;
-    for (size_t i = 0; i < words; i++)
-        count += (uint64_t)__builtin_popcountll(counter->seen[i]);
+    for (size_t i = 1; i <= counter->unit_count; i++)
+        count += counter->seen[i];
     *units = count;
     return BRUME_OK;
 }
@@ -262,7 +257,7 @@ static brume_status prepare(brume_unit_counter *counter, brume_error *error)
     if (status != BRUME_OK)
         return status;
     counter->unit_count = units;
-    counter->seen = calloc(units / 64 + 1, sizeof *counter->seen);
+    counter->seen = calloc(units + 1, sizeof *counter->seen);
     return counter->seen ? BRUME_OK : brume_no_memory(error, "the units");
 }
 

@@ -102,12 +102,14 @@ static brume_node refuse(brume_builder *builder, const char *name)
         {"current_date", "write the date as a constant: answers must not depend on the clock"},
         {"random", "rows must not depend on chance: brume adds the noise"},
         {"age", "use extract(epoch from a) - extract(epoch from b), or subtract dates"},
-        {"regexp_replace", "engines' regular expressions differ: use LIKE or replace"},
-        {"regexp_matches", "engines' regular expressions differ: use LIKE"},
+        {"concat_ws", "write a || ', ' || b, with COALESCE where one may be NULL"},
         {"generate_series", "functions that make rows are not supported"},
         {"unnest", "functions that make rows are not supported"},
     };
     char hint[80] = "see the list of functions in the documentation";
+    if (strncmp(name, "regexp", 6) == 0 || strcmp(name, "rlike") == 0)
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, BRUME_NO_PATTERNS,
+                                "regular expressions are not supported: %.40s", name);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i].name) == 0)
             return brume_build_fail(builder, BRUME_EUNSUPPORTED, known[i].hint,

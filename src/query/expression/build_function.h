@@ -32,4 +32,9 @@ brume_node brume_argument_number(brume_builder *builder, const char *name, brume
 brume_node brume_argument_text(brume_builder *builder, const char *name, brume_node node);
 brume_node brume_argument_integer(brume_builder *builder, const char *name, brume_node node);
 
+/* Why there are no regular expressions, and what to write instead. */
+#define BRUME_NO_PATTERNS                                                                          \
+    "use LIKE, split_part, strpos or replace: PostgreSQL's patterns mean something else than "     \
+    "DuckDB's, and can take time that tells of a row"
+
 #endif

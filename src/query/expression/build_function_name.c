@@ -2,6 +2,7 @@
  * written with those, so that it is as total and as bounded as they are. */
 #include "query/expression/build_function.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -41,6 +42,34 @@ static brume_node build_field(brume_builder *builder, const char *name, brume_op
         if (strcmp(name, others[i][0]) == 0)
             field = others[i][1];
     return field_of(builder, field, arguments[0]);
+}
+
+/* monthname and dayname: the English names, chosen by the number. */
+static brume_node build_day_or_month(brume_builder *builder, const char *name,
+                                     brume_operation operation, const brume_node *arguments,
+                                     size_t count)
+{
+    static const char *const months[] = {"January",   "February", "March",    "April",
+                                         "May",       "June",     "July",     "August",
+                                         "September", "October",  "November", "December"};
+    static const char *const days[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                       "Friday", "Saturday", "Sunday"};
+    (void)operation;
+    bool month = strcmp(name, "monthname") == 0;
+    brume_node number = field_of(builder, month ? "month" : "isodow", arguments[0]);
+    brume_node parts[24];
+    count = month ? 12 : 7;
+    for (size_t i = 0; number && i < count; i++) {
+        char text[8];
+        snprintf(text, sizeof text, "%zu", i + 1);
+        parts[2 * i] = brume_build_compare(builder, BRUME_OPERATION_EQUAL, number,
+                                           brume_build_literal(builder, INTEGER, text));
+        parts[2 * i + 1] = brume_build_literal(builder, (brume_type){BRUME_TYPE_TEXT, 0, 0},
+                                               month ? months[i] : days[i]);
+        if (!parts[2 * i] || !parts[2 * i + 1])
+            return NULL;
+    }
+    return number ? brume_build_case(builder, parts, 2 * count) : NULL;
 }
 
 static brume_node build_epoch(brume_builder *builder, const char *name, brume_operation operation,
@@ -215,6 +244,8 @@ const brume_function brume_named_functions[] = {
     {"hour", build_field, BRUME_OPERATION_EXTRACT, 1, 1},
     {"minute", build_field, BRUME_OPERATION_EXTRACT, 1, 1},
     {"second", build_field, BRUME_OPERATION_EXTRACT, 1, 1},
+    {"monthname", build_day_or_month, BRUME_OPERATION_CASE, 1, 1},
+    {"dayname", build_day_or_month, BRUME_OPERATION_CASE, 1, 1},
     {"epoch", build_epoch, BRUME_OPERATION_EXTRACT, 1, 1},
     {"date", build_date, BRUME_OPERATION_CAST, 1, 1},
     {"last_day", build_last_day, BRUME_OPERATION_CAST, 1, 1},

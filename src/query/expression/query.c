@@ -46,6 +46,12 @@ bool brume_query_conditions(const brume_query *query, brume_condition_visitor vi
            visit_joins(query->from, visit, context);
 }
 
+bool brume_key_is_optional(const brume_query *query, size_t key)
+{
+    size_t sets = query->set_count;
+    return sets > 1 && ~query->keys[key].sets & (UINT64_MAX >> (64 - sets));
+}
+
 void brume_query_free(brume_query *query)
 {
     if (query)

@@ -61,10 +61,12 @@ typedef struct brume_catalog {
 /* ---- where rows come from ---- */
 
 typedef enum brume_relation_kind {
-    BRUME_RELATION_TABLE,  /* a table of the catalog */
-    BRUME_RELATION_SELECT, /* expressions of the rows of `left` that satisfy `condition` */
-    BRUME_RELATION_GROUP,  /* per unit: `left` grouped by its first `key_count` columns */
-    BRUME_RELATION_JOIN,   /* `left` and `right` on `condition` */
+    BRUME_RELATION_TABLE,   /* a table of the catalog */
+    BRUME_RELATION_SELECT,  /* expressions of the rows of `left` that satisfy `condition` */
+    BRUME_RELATION_GROUP,   /* per unit: `left` grouped by its first `key_count` columns */
+    BRUME_RELATION_JOIN,    /* `left` and `right` on `condition` */
+    BRUME_RELATION_UNION,   /* the rows of `left` and those of `right`, column by column */
+    BRUME_RELATION_NUMBERS, /* one public column: the whole numbers from 0 to key_count - 1 */
 } brume_relation_kind;
 
 typedef enum brume_join {
@@ -121,7 +123,7 @@ typedef struct brume_relation {
     size_t column_count;
     const brume_relation_column *columns;
     size_t table;     /* TABLE: index in the catalog */
-    size_t key_count; /* GROUP */
+    size_t key_count; /* GROUP, NUMBERS */
     brume_join join;
     const struct brume_relation *left, *right;
     const brume_expression *condition;       /* SELECT, JOIN; NULL: none */
@@ -133,9 +135,10 @@ typedef struct brume_relation {
 /* ---- what is measured ---- */
 
 typedef enum brume_aggregate_kind {
-    BRUME_AGGREGATE_COUNT_ROWS,  /* COUNT(*) */
-    BRUME_AGGREGATE_COUNT,       /* COUNT(x) */
-    BRUME_AGGREGATE_COUNT_UNITS, /* COUNT(DISTINCT unit) */
+    BRUME_AGGREGATE_COUNT_ROWS,     /* COUNT(*) */
+    BRUME_AGGREGATE_COUNT,          /* COUNT(x) */
+    BRUME_AGGREGATE_COUNT_UNITS,    /* COUNT(DISTINCT unit) */
+    BRUME_AGGREGATE_COUNT_DISTINCT, /* COUNT(DISTINCT x) */
     BRUME_AGGREGATE_SUM,
     BRUME_AGGREGATE_AVG,
     BRUME_AGGREGATE_VAR_POP,
@@ -155,8 +158,12 @@ typedef struct brume_aggregate {
 
 const char *brume_aggregate_word(brume_aggregate_kind kind);
 
+/* Where there are several grouping sets (proofs/grouping-sets.md) every row stands there once for
+ * each set, and the last key says for which. */
 typedef struct brume_key {
-    const brume_expression *expression;
+    const brume_expression *expression; /* by which rows are grouped: NULL in the sets without it */
+    const brume_expression *plain;      /* what it is in the sets that have it */
+    uint64_t sets;                      /* bit s: set s has it; all of them where there are none */
     /* The plain column of the catalog that it is, if it is one (for declared domains). */
     bool is_column;
     size_t table, column;
@@ -200,10 +207,11 @@ typedef struct brume_query {
     const size_t *public_tables;
     size_t key_count;
     const brume_key *keys;
+    size_t set_count; /* grouping sets; 1: GROUP BY has no more than one */
     size_t aggregate_count;
     const brume_aggregate *aggregates;
-    /* One row per unit at most, so max_groups = max_rows = 1 whatever was registered (per-unit
-     * subquery, or the row is the unit). */
+    /* One row per unit at most (in each grouping set), so max_groups = set_count and max_rows = 1
+     * whatever was registered (per-unit subquery, or the row is the unit). */
     bool one_row_per_unit;
     /* One row per unit in each group at most, so max_rows = 1. */
     bool one_row_per_group;
@@ -221,6 +229,9 @@ typedef struct brume_query {
                                        construction; names as in the catalog, for the ledger */
     struct brume_arena *arena;      /* owns everything above */
 } brume_query;
+
+/* Has a grouping set not this key? */
+bool brume_key_is_optional(const brume_query *query, size_t key);
 
 /* The conditions that every row of the query satisfies: conjuncts of WHERE and of inner joins.
  * Calls `visit` for each; false from it ends the walk. */

@@ -6,12 +6,12 @@
 
 #include <math.h>
 
-#define ROOT_2         1.4142135623730951
-#define LOG_2          0.69314718055994531
-#define LOG_100        4.6051701859880914 /* Laplace: log(1/(2q)), q = 1/200 */
-#define LAPLACE_FIRST  10.126631103850338 /* at q = 2e-5 */
-#define SLOWEST        0.6                /* fall of an octave that is believed of a tail */
-#define GAUSSIAN_FIRST 4.107479654586249
+#define ROOT_2        1.4142135623730951
+#define LOG_2         0.69314718055994531
+#define LOG_100       4.6051701859880914 /* Laplace: log(1/(2q)), q = 1/200 */
+#define LAPLACE_FIRST 10.126631103850338 /* at q = 2e-5 */
+#define SLOWEST       0.6                /* fall of an octave that is believed of a tail */
+enum { GAUSSIAN_FIRST = 8 };             /* entry of the table: 2^-8 / 200 is 2e-5 */
 
 /* Standard Gaussian quantiles of 1 - 2^-gap / 200. */
 static const double gaussian_tail[BRUME_LIMIT_BINS] = {
@@ -30,16 +30,23 @@ static const double gaussian_tail[BRUME_LIMIT_BINS] = {
     13.0371, 13.0899, 13.1424, 13.1948, 13.2469, 13.2988,
 };
 
-/* What an empty bin exceeds with probability 2^-gap / 200; before anything passed, 2e-5 at least.
- */
-static double tail(const brume_limit_histogram *histogram, size_t gap, bool first)
+/* How far a bin is above the base. */
+static size_t above_base(const brume_limit_histogram *histogram, size_t bin)
 {
-    double laplace = LOG_100 + LOG_2 * (double)gap, gaussian = gaussian_tail[gap];
-    if (first && laplace > LAPLACE_FIRST)
-        laplace = LAPLACE_FIRST;
-    if (first && gaussian > GAUSSIAN_FIRST)
-        gaussian = GAUSSIAN_FIRST;
-    return histogram->scale * (histogram->gaussian ? gaussian : laplace);
+    return bin > histogram->base ? bin - histogram->base : 0;
+}
+
+/* What an empty bin exceeds with probability 2^-gap / 200; before anything passed, with 2e-5 at
+ * least up to the base, and from there half of it for each bin. */
+static double tail(const brume_limit_histogram *histogram, size_t bin, size_t gap, bool first)
+{
+    size_t above = above_base(histogram, bin), index = gap;
+    double laplace = LOG_100 + LOG_2 * (double)gap;
+    if (first) {
+        laplace = fmin(laplace, LAPLACE_FIRST + LOG_2 * (double)above);
+        index = gap < GAUSSIAN_FIRST + above ? gap : GAUSSIAN_FIRST + above;
+    }
+    return histogram->scale * (histogram->gaussian ? gaussian_tail[index] : laplace);
 }
 
 double brume_limit_deviation(const brume_limit_histogram *histogram)
@@ -68,7 +75,7 @@ brume_limit_seen brume_limit_see(const brume_limit_histogram *histogram)
     size_t gap = 0;
     for (size_t i = 0; i < histogram->bins; i++) {
         bool first = all.top == BRUME_LIMIT_NO_BIN;
-        if (histogram->noisy[i] >= tail(histogram, gap, first)) {
+        if (histogram->noisy[i] >= tail(histogram, i, gap, first)) {
             all.passed[i] = true;
             all.top = i;
             gap = 0;
@@ -88,10 +95,14 @@ static size_t see_windows(const brume_limit_histogram *histogram)
     } windows[] = {{2, 4.5}, {4, 4.75}, {8, 5.125}};
     for (size_t i = 0; i < 3; i++) {
         size_t width = windows[i].width, best = BRUME_LIMIT_NO_BIN;
-        double enough = windows[i].deviations * brume_limit_deviation(histogram) *
-                        sqrt((double)width);
+        double sd = brume_limit_deviation(histogram) * sqrt((double)width);
+        /* half of the chance for each bin above the base: 0.8 > log 2 for Laplace tails, which have
+         * a polynomial before them; 4.5 * 0.16 > log 2 for Gaussian ones */
+        double stricter = histogram->gaussian ? 0.16 * sd : 0.8 * histogram->scale;
         for (size_t j = 0; j + width <= histogram->bins; j += width)
-            if (sum_of(histogram, j, width) >= enough)
+            if (sum_of(histogram, j, width) >=
+                windows[i].deviations * sd +
+                    stricter * (double)above_base(histogram, j + width - 1))
                 best = j + width - 1;
         if (best != BRUME_LIMIT_NO_BIN)
             return best;
@@ -99,38 +110,80 @@ static size_t see_windows(const brume_limit_histogram *histogram)
     return BRUME_LIMIT_NO_BIN;
 }
 
-/* A crowd far above `top`: its last bin, and the first bin of its window; false: none. */
-static bool find_crowd(const brume_limit_histogram *histogram, size_t top, size_t *from,
-                       size_t *last)
+/* ---- a crowd far above ---- */
+
+#define HALF_LOG_2 0.34657359027997264 /* a limit that is a bin too high costs 2^(1/2) */
+
+/* log x to 0.001, the same on every machine: from the exponent and three terms of a series. */
+static double rough_log(double x)
 {
-    double sd = brume_limit_deviation(histogram),
-           enough = (histogram->gaussian ? 4.3 : 5.2) * 2 * sd;
-    bool found = false;
-    for (size_t j = 0; j + 4 <= histogram->bins; j += 4) {
-        if (j <= top || sum_of(histogram, j, 4) < enough)
-            continue;
-        found = true;
-        *from = j;
-        *last = j + 3;
-        for (size_t i = j; i < j + 4; i++)
-            if (histogram->noisy[i] >= 2.5 * sd)
-                *last = i;
-    }
-    return found;
+    int exponent = 0;
+    double m = frexp(x, &exponent), u = (m - ROOT_2 / 2) / (m + ROOT_2 / 2), square = u * u;
+    return LOG_2 * (exponent - 0.5) + 2 * u * (1 + square * (1.0 / 3 + square / 5));
+}
+
+/* -log P[the sum of `width` empty bins is at least this], or a little less. A sum of w Laplaces has
+ * the tail e^-t times a polynomial; a Gaussian one is at most e^(-z^2/2)/2. */
+static double evidence(const brume_limit_histogram *histogram, double sum, size_t width)
+{
+    double z = sum / (histogram->scale * sqrt((double)width)), t = sum / histogram->scale;
+    if (!(sum > 0))
+        return 0;
+    if (histogram->gaussian)
+        return z * z / 2 + LOG_2;
+    if (width == 1)
+        return t + LOG_2;
+    return width == 2 ? t - rough_log((2 + t) / 4)
+                      : t - rough_log((48 + 33 * t + 9 * t * t + t * t * t) / 96);
+}
+
+typedef struct crowd_found {
+    size_t from, last; /* its first bin, and the last that seems to have units */
+    double evidence;
+} crowd_found;
+
+/* The window of one, two or four bins above `top` that says most, its distance taken off; false:
+ * none says enough to be asked about. Some 220 windows of empty bins say so much in 4 of 100 draws.
+ */
+static bool find_crowd(const brume_limit_histogram *histogram, size_t top, crowd_found *out)
+{
+    const double enough = 8.5;
+    double sd = brume_limit_deviation(histogram), best = -INFINITY;
+    for (size_t width = 1; width <= 4; width *= 2)
+        for (size_t j = 0; j + width <= histogram->bins; j += width) {
+            double says = j > top + 1 ? evidence(histogram, sum_of(histogram, j, width), width) : 0;
+            double left = says - HALF_LOG_2 * (double)(j - top);
+            if (says < enough || left <= best)
+                continue;
+            best = left;
+            *out = (crowd_found){j, j + width - 1, says};
+            for (size_t i = j; width > 1 && i < j + width; i++)
+                if (histogram->noisy[i] >= 2.5 * sd)
+                    out->last = i;
+        }
+    return best > -INFINITY;
 }
 
 bool brume_limit_asks(const brume_limit_histogram *histogram, size_t *from)
 {
-    size_t top = brume_limit_see(histogram).top, last = 0;
-    return top != BRUME_LIMIT_NO_BIN && find_crowd(histogram, top, from, &last);
+    size_t top = brume_limit_see(histogram).top;
+    crowd_found found;
+    if (top == BRUME_LIMIT_NO_BIN || !find_crowd(histogram, top, &found))
+        return false;
+    *from = found.from;
+    return true;
 }
 
-double brume_limit_ask_threshold(const brume_limit_histogram *histogram, size_t from, double scale)
+double brume_limit_ask_threshold(const brume_limit_histogram *histogram, double scale)
 {
-    /* A false alarm at a distance of d bins costs 2^(d/2): its chance falls by e^(-d/5) here, and
-     * that of the alarm itself by the window. */
-    double distance = (double)(from - brume_limit_see(histogram).top);
-    return scale * (histogram->gaussian ? 3 + 0.1 * distance : 5 + 0.2 * distance);
+    size_t top = brume_limit_see(histogram).top;
+    crowd_found found = {0};
+    if (top == BRUME_LIMIT_NO_BIN || !find_crowd(histogram, top, &found))
+        return INFINITY;
+    /* Both together must say that a false alarm has a chance of e^-13 2^(-d/2) at d bins. */
+    double need = 13 + HALF_LOG_2 * (double)(found.last - top) - found.evidence;
+    need = need > 4 ? need : 4;
+    return scale * (histogram->gaussian ? sqrt(2 * need) : need);
 }
 
 /* ---- step 2: units thinly spread above the top ---- */
@@ -149,6 +202,18 @@ static size_t look_above(const brume_limit_histogram *histogram, size_t top, dou
 
 /* ---- step 3: a falling tail goes on ---- */
 
+/* A falling tail, as the end of the last run of four bins that passed says it goes on. */
+typedef struct falling_tail {
+    bool known;
+    size_t at;                  /* the last bin it has reached */
+    double fall;                /* from one bin to the next, below 1, */
+    double bend;                /* and what it is multiplied by at each: 1 for a power law, less for
+                                   tails that fall faster and faster */
+    double expected;            /* units in bin `at` */
+    double predicted, observed; /* units in the bins since the run */
+    int steps;
+} falling_tail;
+
 /* The end of the last run of four bins or more that passed; BRUME_LIMIT_NO_BIN: none. */
 static size_t end_of_run(const brume_limit_seen *all, size_t top)
 {
@@ -161,29 +226,34 @@ static size_t end_of_run(const brume_limit_seen *all, size_t top)
     return end;
 }
 
-brume_limit_tail brume_limit_tail_of(const brume_limit_histogram *histogram,
-                                     const brume_limit_seen *all, size_t top)
+static falling_tail tail_of(const brume_limit_histogram *histogram, const brume_limit_seen *all,
+                            size_t top)
 {
     const double *noisy = histogram->noisy;
     size_t end = end_of_run(all, top);
     if (end == BRUME_LIMIT_NO_BIN)
-        return (brume_limit_tail){.at = top};
+        return (falling_tail){.at = top};
     double octave = noisy[end] + noisy[end - 1], before = noisy[end - 2] + noisy[end - 3];
+    if (end ==
+        3) /* the first bin is all that have 1, however many that are: 2 alone, for half an */
+        before = 2 * noisy[1]; /* octave */
+    else if (end == 4)
+        before = noisy[2] + noisy[1];
     double ratio = octave / before, fall = sqrt(fmin(ratio, SLOWEST)), bend = 1;
     if (end >= 5 && all->passed[end - 4] && all->passed[end - 5]) {
         /* how much faster than over the octave before; at four bins' distance */
         double first = noisy[end - 4] + noisy[end - 5];
-        bend = sqrt(sqrt(fmax(fmin(1, ratio / (before / first)), 0.6)));
+        bend = sqrt(sqrt(fmax(fmin(1, ratio / (before / first)), 0.3)));
     }
-    return (brume_limit_tail){.known = true,
-                              .falls = ratio < SLOWEST,
-                              .at = end,
-                              .fall = fall * bend,
-                              .bend = bend,
-                              .expected = octave / (1 + 1 / fall)};
+    return (falling_tail){.known = true,
+                          .at = end,
+                          .fall = fall * bend,
+                          .bend = bend,
+                          .expected = octave / (1 + 1 / fall)};
 }
 
-double brume_limit_tail_above(const brume_limit_tail *tail)
+/* Units above bin `at`, as the tail expects them. */
+static double tail_above(const falling_tail *tail)
 {
     double above = 0, expected = tail->expected, fall = tail->fall;
     for (int i = 0; tail->known && i < 40; i++) { /* what is left is below 1e-4 of it */
@@ -194,7 +264,8 @@ double brume_limit_tail_above(const brume_limit_tail *tail)
     return above;
 }
 
-bool brume_limit_tail_step(const brume_limit_histogram *histogram, brume_limit_tail *tail)
+/* One bin further; false: there is none, or the bins say that the tail broke off. */
+static bool tail_step(const brume_limit_histogram *histogram, falling_tail *tail)
 {
     if (!tail->known || tail->at + 1 >= histogram->bins)
         return false;
@@ -213,13 +284,16 @@ bool brume_limit_tail_step(const brume_limit_histogram *histogram, brume_limit_t
 static size_t continue_tail(const brume_limit_histogram *histogram, const brume_limit_seen *all,
                             size_t top, double need)
 {
-    brume_limit_tail tail = brume_limit_tail_of(histogram, all, top);
+    falling_tail tail = tail_of(histogram, all, top);
     bool goes_on = true;
-    while (goes_on && tail.steps < 6 && brume_limit_tail_above(&tail) > need)
-        goes_on = brume_limit_tail_step(histogram, &tail);
-    /* Where it broke off after it went on, one bin more: half as much noise again is cheaper than
-     * what a thin tail loses. */
-    if (!goes_on && tail.steps >= 2 && tail.at + 1 < histogram->bins)
+    while (goes_on && tail.steps < 6 && tail_above(&tail) > need)
+        goes_on = tail_step(histogram, &tail);
+    /* Where it broke off after it went on, or has some units still, one bin more: half as much
+     * noise again is cheaper than what a thin tail loses. */
+    bool more = tail.steps >= 2 ||
+                (tail.known && tail.at + 1 < histogram->bins &&
+                 histogram->noisy[tail.at + 1] >= 1.5 * brume_limit_deviation(histogram));
+    if (!goes_on && more && tail.at + 1 < histogram->bins)
         tail.at++;
     return tail.at > top ? tail.at : top;
 }
@@ -241,11 +315,12 @@ static size_t go_down(const brume_limit_histogram *histogram, size_t from, doubl
 size_t brume_limit_choose(const brume_limit_histogram *histogram, double need, bool crowd)
 {
     brume_limit_seen all = brume_limit_see(histogram);
-    size_t top = all.top, from = 0, last = 0;
+    size_t top = all.top;
+    crowd_found found = {0};
     if (top == BRUME_LIMIT_NO_BIN)
         return see_windows(histogram);
-    if (crowd && find_crowd(histogram, top, &from, &last))
-        top = last;
+    if (crowd && find_crowd(histogram, top, &found))
+        top = found.last;
     double units = 0;
     for (size_t i = 0; i < histogram->bins; i++)
         units += fmax(histogram->noisy[i], 0);

@@ -62,3 +62,10 @@ int64_t brume_limit_follow(brume_i128 total, const brume_limit_factor *factor, i
                                    : shifted(size, shift);
     return total < 0 ? -clipped : clipped;
 }
+
+uint32_t brume_limit_weight(brume_u128 values, uint64_t limit)
+{
+    if (values <= limit)
+        return UINT32_C(1) << BRUME_LIMIT_WEIGHT_BITS;
+    return (uint32_t)(((brume_u128)limit << BRUME_LIMIT_WEIGHT_BITS) / values); /* down */
+}

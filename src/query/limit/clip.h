@@ -44,4 +44,11 @@ int64_t brume_limit_clip(brume_i128 total, const brume_limit_factor *factor, uin
 /* y of a total that follows the factor: where |total_k| <= h |v_k| for every cell, |y|_p <= h t. */
 int64_t brume_limit_follow(brume_i128 total, const brume_limit_factor *factor, int shift);
 
+/* Values that are ranked or counted and not summed: what each value of a unit weighs, in steps of
+ * 2^-BRUME_LIMIT_WEIGHT_BITS, where the unit has `values` of them in all cells together.
+ * Promise: values * weight <= limit * 2^BRUME_LIMIT_WEIGHT_BITS; exactly 1 where values <= limit.
+ */
+enum { BRUME_LIMIT_WEIGHT_BITS = 16 };
+uint32_t brume_limit_weight(brume_u128 values, uint64_t limit);
+
 #endif

@@ -313,7 +313,8 @@ static brume_status plan_bias(const brume_plan *plan, brume_measurement *bias, b
 brume_status brume_bias_plan(brume_plan *plan, const brume_plan_table *tables, brume_error *error)
 {
     brume_measurement bias = {.kind = BRUME_MEASUREMENT_BIAS, .share = share_of(plan, tables)};
-    if (!(bias.share > 0) || plan->query->aggregate_count == 0)
+    /* With several grouping sets every row stands there more than once: not estimated. */
+    if (!(bias.share > 0) || plan->query->aggregate_count == 0 || plan->query->set_count > 1)
         return BRUME_OK;
     BRUME_TRY(plan_bias(plan, &bias, error));
     if (bias.count > 0)

@@ -59,11 +59,22 @@ static bool visit(void *context, const brume_expression *condition)
     return true;
 }
 
+/* FILTER and CASE: their conditions are inside of what is aggregated. */
+static void look_inside(search *in, const brume_expression *node)
+{
+    look_at(in, node);
+    for (size_t i = 0; i < node->argument_count && node->operation != BRUME_OPERATION_OR; i++)
+        look_inside(in, node->arguments[i]);
+}
+
 json_t *brume_domain_warnings(const brume_query *query, const brume_plan_table *tables)
 {
     search in = {.tables = tables, .list = json_array()};
     if (in.list)
         brume_query_conditions(query, visit, &in);
+    for (size_t i = 0; in.list && i < query->aggregate_count; i++)
+        if (query->aggregates[i].argument)
+            look_inside(&in, query->aggregates[i].argument);
     if (in.list && !in.failed)
         return in.list;
     json_decref(in.list);

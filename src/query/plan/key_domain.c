@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "query/expression/arena.h"
+#include "query/plan/key_range.h"
 #include "query/plan/plan_parts.h"
 
 /* ---- sets of values ---- */
@@ -90,18 +91,11 @@ static values range(search *in, brume_type type, int64_t low, int64_t high)
 
 /* ---- what an expression can be ---- */
 
-/* Whole numbers, also as decimals without decimals, such as EXTRACT gives. */
-static bool is_whole(brume_type type)
-{
-    return type.kind == BRUME_TYPE_INTEGER || type.kind == BRUME_TYPE_BIGINT ||
-           (type.kind == BRUME_TYPE_DECIMAL && type.scale == 0 && type.precision <= 18);
-}
-
 /* Can values of the type be written down exactly? */
 static bool is_listable(brume_type type)
 {
-    return is_whole(type) || type.kind == BRUME_TYPE_TEXT || type.kind == BRUME_TYPE_BOOLEAN ||
-           type.kind == BRUME_TYPE_DATE;
+    return brume_key_is_whole(type) || type.kind == BRUME_TYPE_TEXT ||
+           type.kind == BRUME_TYPE_BOOLEAN || type.kind == BRUME_TYPE_DATE;
 }
 
 static values values_of(search *in, const brume_expression *node);
@@ -130,6 +124,11 @@ static values values_of_column(search *in, const brume_expression *node)
         made = values_of(in, relation->columns[node->column].expression);
     else if (relation->kind == BRUME_RELATION_GROUP && node->column < relation->key_count)
         made = values_of(in, relation->left->columns[node->column].expression);
+    else if (relation->kind == BRUME_RELATION_UNION) {
+        made = values_of(in, relation->left->columns[node->column].expression);
+        values other = values_of(in, relation->right->columns[node->column].expression);
+        made = either(in, &made, &other);
+    }
     made.null = made.null || node->nullable; /* of an outer join, perhaps */
     return made;
 }
@@ -156,8 +155,8 @@ static values values_of(search *in, const brume_expression *node)
         made = (values){.known = true, .null = node->nullable};
         add(in, &made, "false");
         add(in, &made, "true");
-    } else if (is_whole(node->type) && node->bounded && node->bounds.low >= INT64_MIN / 2 &&
-               node->bounds.high <= INT64_MAX / 2) {
+    } else if (brume_key_is_whole(node->type) && node->bounded &&
+               node->bounds.low >= INT64_MIN / 2 && node->bounds.high <= INT64_MAX / 2) {
         made = range(in, node->type, (int64_t)node->bounds.low, (int64_t)node->bounds.high);
         made.null = node->nullable;
     }
@@ -165,27 +164,6 @@ static values values_of(search *in, const brume_expression *node)
 }
 
 /* ---- what conditions say ---- */
-
-/* Whole numbers and dates as they were before they were compared with wider ones. */
-static const brume_expression *without_widening(const brume_expression *node)
-{
-    while (node->operation == BRUME_OPERATION_CAST &&
-           ((is_whole(node->type) && is_whole(node->arguments[0]->type)) ||
-            (node->type.kind == BRUME_TYPE_TIMESTAMP &&
-             node->arguments[0]->type.kind == BRUME_TYPE_DATE)))
-        node = node->arguments[0];
-    return node;
-}
-
-static bool is_same(const brume_expression *key, const brume_expression *node)
-{
-    return brume_expression_equal(without_widening(key), without_widening(node));
-}
-
-static bool is_constant(const brume_expression *node)
-{
-    return node->operation == BRUME_OPERATION_LITERAL && node->text;
-}
 
 static values narrow(search *in, const brume_expression *key, const brume_expression *condition)
 {
@@ -202,11 +180,11 @@ static values narrow(search *in, const brume_expression *key, const brume_expres
     }
     if (condition->operation == BRUME_OPERATION_EQUAL)
         for (int i = 0; i < 2; i++)
-            if (is_same(key, of[i]) && is_constant(of[1 - i])) {
+            if (brume_key_is_same(key, of[i]) && brume_key_is_constant(of[1 - i])) {
                 made.known = true;
                 add(in, &made, of[1 - i]->text);
             }
-    if (condition->operation == BRUME_OPERATION_IN && is_same(key, of[0])) {
+    if (condition->operation == BRUME_OPERATION_IN && brume_key_is_same(key, of[0])) {
         made.known = true;
         for (size_t i = 1; i < condition->argument_count; i++)
             if (of[i]->text) /* equal to NULL is nothing */
@@ -216,87 +194,6 @@ static values narrow(search *in, const brume_expression *key, const brume_expres
 }
 
 /* ---- ranges ---- */
-
-typedef struct limits {
-    const brume_expression *of;
-    bool has_low, has_high;
-    int64_t low, high; /* inclusive: whole numbers, or days */
-} limits;
-
-/* A whole number or a date; of a timestamp its day. */
-static bool read_limit(const brume_expression *literal, int64_t *out, bool *exact)
-{
-    brume_key_value value;
-    char day[11];
-    brume_type type = literal->type;
-    if (!is_constant(literal))
-        return false;
-    *exact = true;
-    if (type.kind == BRUME_TYPE_TIMESTAMP && strlen(literal->text) >= 10) {
-        snprintf(day, sizeof day, "%.10s", literal->text);
-        type.kind = BRUME_TYPE_DATE;
-        *exact = strcmp(literal->text + 10, " 00:00:00") == 0;
-        if (brume_policy_domain_value(type, day, &value, NULL) != BRUME_OK)
-            return false;
-    } else {
-        if (is_whole(type))
-            type.kind = BRUME_TYPE_BIGINT;
-        else if (type.kind != BRUME_TYPE_DATE)
-            return false;
-        if (brume_policy_domain_value(type, literal->text, &value, NULL) != BRUME_OK)
-            return false;
-    }
-    *out = value.integer;
-    return true;
-}
-
-static void take_low(limits *all, int64_t low)
-{
-    all->low = all->has_low && all->low > low ? all->low : low;
-    all->has_low = true;
-}
-
-static void take_high(limits *all, int64_t high)
-{
-    all->high = all->has_high && all->high < high ? all->high : high;
-    all->has_high = true;
-}
-
-static bool take_limit(void *context, const brume_expression *condition)
-{
-    limits *all = context;
-    const brume_expression *const *of = condition->arguments;
-    int64_t first = 0, second = 0;
-    bool exact = true, same = true;
-    brume_operation operation = condition->operation;
-    if (operation == BRUME_OPERATION_BETWEEN && is_same(all->of, of[0]) &&
-        read_limit(of[1], &first, &exact) && read_limit(of[2], &second, &same)) {
-        take_low(all, first);
-        take_high(all, second);
-        return true;
-    }
-    if (condition->argument_count != 2)
-        return true;
-    bool turned = is_same(all->of, of[1]) && read_limit(of[0], &first, &exact);
-    if (!turned && !(is_same(all->of, of[0]) && read_limit(of[1], &first, &exact)))
-        return true;
-    bool within = all->of->type.kind == BRUME_TYPE_TIMESTAMP; /* a day has many */
-    bool less = operation == (turned ? BRUME_OPERATION_GREATER : BRUME_OPERATION_LESS);
-    bool more = operation == (turned ? BRUME_OPERATION_LESS : BRUME_OPERATION_GREATER);
-    if (less) /* before midnight of a day is at most the day before */
-        take_high(all, exact ? first - 1 : first);
-    else if (more)
-        take_low(all, within || !exact ? first : first + 1);
-    else if (operation == (turned ? BRUME_OPERATION_GREATER_EQUAL : BRUME_OPERATION_LESS_EQUAL))
-        take_high(all, first);
-    else if (operation == (turned ? BRUME_OPERATION_LESS_EQUAL : BRUME_OPERATION_GREATER_EQUAL))
-        take_low(all, first);
-    else if (operation == BRUME_OPERATION_EQUAL) {
-        take_low(all, first);
-        take_high(all, first);
-    }
-    return true;
-}
 
 static int64_t year_of(int64_t day)
 {
@@ -308,21 +205,81 @@ static int64_t year_of(int64_t day)
 /* The key between two close constants; EXTRACT(year FROM d) where d is. */
 static values range_of(search *in, const brume_expression *key)
 {
-    const brume_expression *plain = without_widening(key);
+    const brume_expression *plain = brume_key_without_widening(key);
     bool year = plain->operation == BRUME_OPERATION_EXTRACT && plain->text &&
                 strcmp(plain->text, "year") == 0;
-    limits all = {.of = year ? without_widening(plain->arguments[0]) : plain};
     values made = {0};
-    if (year ? !is_whole(plain->type)
-             : !is_whole(plain->type) && plain->type.kind != BRUME_TYPE_DATE)
-        return made;
-    brume_query_conditions(in->query, take_limit, &all);
+    int64_t low, high;
     const int64_t far = INT64_C(1) << 62;
-    if (!all.has_low || !all.has_high || all.low < -far || all.high > far || all.low > all.high)
+    if (year ? !brume_key_is_whole(plain->type)
+             : !brume_key_is_whole(plain->type) && plain->type.kind != BRUME_TYPE_DATE)
+        return made;
+    if (!brume_key_limits(in->query, year ? plain->arguments[0] : plain, &low, &high) ||
+        low < -far || high > far)
         return made;
     if (year)
-        return range(in, key->type, year_of(all.low), year_of(all.high));
-    return range(in, key->type, all.low, all.high);
+        return range(in, key->type, year_of(low), year_of(high));
+    return range(in, key->type, low, high);
+}
+
+/* ---- date_trunc ---- */
+
+/* The start of the part of time that begins at or before a day, and of the next one: days. */
+static int64_t start_of(const char *unit, int64_t day, int64_t *next)
+{
+    if (strcmp(unit, "day") == 0 || strcmp(unit, "week") == 0) {
+        bool week = *unit == 'w'; /* from Monday; day 0 was a Thursday */
+        int64_t start = week ? day - ((day + 3) % 7 + 7) % 7 : day;
+        *next = start + (week ? 7 : 1);
+        return start;
+    }
+    char text[48];
+    brume_type date = {BRUME_TYPE_DATE, 0, 0};
+    brume_key_value first = {0}, after = {0};
+    brume_integer_text(date, day, text, sizeof text);
+    int64_t year = strtoll(text, NULL, 10), month = strtoll(text + 5, NULL, 10);
+    int64_t months = strcmp(unit, "year") == 0 ? 12 : strcmp(unit, "quarter") == 0 ? 3 : 1;
+    month -= (month - 1) % months;
+    int64_t then = month + months;
+    char ends[2][48];
+    snprintf(ends[0], sizeof ends[0], "%04d-%02d-01", (int)year, (int)month);
+    snprintf(ends[1], sizeof ends[1], "%04d-%02d-01", (int)(year + (then > 12)),
+             (int)(then > 12 ? then - 12 : then));
+    *next = day + 1; /* of the last year there is no next */
+    if (brume_policy_domain_value(date, ends[0], &first, NULL) != BRUME_OK)
+        return day;
+    if (brume_policy_domain_value(date, ends[1], &after, NULL) == BRUME_OK)
+        *next = after.integer;
+    return first.integer;
+}
+
+/* date_trunc(unit, d) where d lies between two constants: the starts of all parts of time between
+ * them, as timestamps. */
+static values range_of_starts(search *in, const brume_expression *key)
+{
+    static const char units[] = " year quarter month week day ";
+    char word[24];
+    values made = {0};
+    snprintf(word, sizeof word, " %.20s ", key->text ? key->text : "");
+    if (key->operation != BRUME_OPERATION_DATE_TRUNC || !strstr(units, word))
+        return made;
+    int64_t low, high;
+    const int64_t least = -719162, most = 2932896; /* 0001-01-01, 9999-12-31 */
+    if (!brume_key_limits(in->query, key->arguments[0], &low, &high) || low < least || high > most)
+        return made;
+    made.known = true;
+    for (int64_t day = low, next = 0; made.known && day <= high && !in->failed; day = next) {
+        char date[64], text[80];
+        int64_t start = start_of(key->text, day, &next);
+        brume_integer_text((brume_type){BRUME_TYPE_DATE, 0, 0}, start, date, sizeof date);
+        snprintf(text, sizeof text, "%s 00:00:00", date);
+        char *own = brume_arena_text(in->arena, text);
+        in->failed = in->failed || !own;
+        if (own)
+            add(in, &made, own);
+        made.known = made.count <= BRUME_KEY_RANGE;
+    }
+    return made;
 }
 
 /* ---- keys ---- */
@@ -388,16 +345,18 @@ brume_status brume_key_domain_find(const brume_query *query, size_t index,
     const brume_key *key = &query->keys[index];
     search in = {.arena = query->arena, .query = query, .tables = tables};
     *out = (brume_key_domain){0};
-    if (!is_listable(key->expression->type))
+    bool starts = key->plain->type.kind == BRUME_TYPE_TIMESTAMP;
+    if (!is_listable(key->plain->type) && !starts)
         return BRUME_OK;
     values base = declared_values(&in, key);
     if (!base.known)
         base = read_values(&in, key);
     if (!base.known)
-        base = values_of(&in, key->expression);
-    narrowing conditions = {.in = &in, .key = key->expression};
-    brume_query_conditions(query, narrow_by, &conditions);
-    values close = range_of(&in, key->expression);
+        base = values_of(&in, key->plain);
+    narrowing conditions = {.in = &in, .key = key->plain};
+    if (!starts)
+        brume_query_conditions(query, narrow_by, &conditions);
+    values close = starts ? range_of_starts(&in, key->plain) : range_of(&in, key->plain);
     values said = both(&in, &conditions.found, &close), all = both(&in, &base, &said);
     if (said.known)
         all.null = false;

@@ -9,8 +9,8 @@
  *   3. where it reads public tables alone: what these have (brume_key.values, read before the plan
  *      is made);
  *   4. where WHERE, or the condition of an inner join, says that it equals a constant or one of
- *      several, or lies between two close ones (whole numbers and dates); EXTRACT(year FROM d) by
- *      the bounds of d.
+ *      several, or lies between two close ones (whole numbers and dates); EXTRACT(year FROM d) and
+ *      date_trunc(unit, d) of days and longer by the bounds of d.
  * What 4 says narrows what 1 to 3 say. NULL is one of the values where 2 and 3 cannot exclude it,
  * and none where 1 or 4 speaks. */
 #ifndef BRUME_QUERY_KEY_DOMAIN_H

@@ -1,4 +1,5 @@
 /* The keys of a plan: public, with every group of their values, or private. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,20 @@
 
 enum { DOMAIN_CELLS = 1000000 };
 
+/* A value as an engine sends it. Timestamps are midnights: microseconds since 1970. */
+static brume_status read_value(brume_type type, const char *text, brume_key_value *value,
+                               brume_error *error)
+{
+    char day[11];
+    if (type.kind != BRUME_TYPE_TIMESTAMP)
+        return brume_policy_domain_value(type, text, value, error);
+    snprintf(day, sizeof day, "%.10s", text);
+    type.kind = BRUME_TYPE_DATE;
+    BRUME_TRY(brume_policy_domain_value(type, day, value, error));
+    value->integer *= INT64_C(86400000000);
+    return BRUME_OK;
+}
+
 /* The values of all keys, one after the other, as an engine sends them. */
 static brume_status fill_domains(brume_plan *plan, const brume_key_domain *domains,
                                  brume_error *error)
@@ -18,16 +33,33 @@ static brume_status fill_domains(brume_plan *plan, const brume_key_domain *domai
         brume_type type = plan->query->keys[i].expression->type;
         if (type.kind == BRUME_TYPE_DECIMAL) /* without decimals, which travels as an integer */
             type.kind = BRUME_TYPE_BIGINT;
-        plan->domain_size[i] = domains[i].count;
+        bool optional = brume_key_is_optional(plan->query, i);
+        plan->domain_size[i] = domains[i].count + optional;
         for (size_t j = 0; j < domains[i].count; j++) {
             brume_key_value *value = &plan->domain[at++];
             if (domains[i].values[j])
-                BRUME_TRY(brume_policy_domain_value(type, domains[i].values[j], value, error));
+                BRUME_TRY(read_value(type, domains[i].values[j], value, error));
             else
                 *value = (brume_key_value){.null = true, .wire = brume_type_wire(type)};
         }
+        if (optional) /* NULL in the sets without it, beside a NULL that may be one of its values */
+            plan->domain[at++] = (brume_key_value){.null = true, .wire = brume_type_wire(type)};
     }
     return BRUME_OK;
+}
+
+/* How many groups there are: of all grouping sets together. */
+static double count_cells(const brume_query *query, const brume_key_domain *domains)
+{
+    double all = 0;
+    for (size_t set = 0; set < query->set_count || set == 0; set++) {
+        double cells = 1;
+        for (size_t i = 0; i + (query->set_count > 1) < query->key_count; i++)
+            if (query->set_count < 2 || (query->keys[i].sets >> set & 1))
+                cells *= (double)domains[i].count;
+        all += cells;
+    }
+    return all;
 }
 
 /* A private key is shown only if many units have it: one that each unit has for itself never is. */
@@ -56,15 +88,14 @@ brume_status brume_plan_keys(brume_plan *plan, const brume_plan_table *tables, b
 {
     const brume_query *query = plan->query;
     size_t count = 0;
-    double cells = 1;
     brume_key_domain *domains = calloc(query->key_count + 1, sizeof *domains);
     brume_status status = domains ? BRUME_OK : brume_no_memory(error, "a plan");
     for (size_t i = 0; status == BRUME_OK && i < query->key_count; i++) {
         status = brume_key_domain_find(query, i, tables, &domains[i], error);
         plan->shape.private_keys = plan->shape.private_keys || !domains[i].is_known;
-        count += domains[i].count;
-        cells *= (double)domains[i].count;
+        count += domains[i].count + 1;
     }
+    double cells = status == BRUME_OK ? count_cells(query, domains) : 0;
     if (status == BRUME_OK && plan->shape.private_keys)
         status = check_shared(query, tables, error);
     if (status == BRUME_OK && !plan->shape.private_keys) {

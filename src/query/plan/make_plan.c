@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "query/plan/bias.h"
+#include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/plan_parts.h"
 #include "query/plan/private_mode.h"
@@ -57,6 +58,8 @@ static brume_status check_tables_compatible(brume_plan *plan, const brume_plan_t
         plan->shape.max_groups += plan->shape.max_groups == 0;
         plan->shape.max_rows += plan->shape.max_rows == 0;
     }
+    if (query->set_count > 1) /* every row is in a group of each grouping set */
+        plan->shape.max_groups *= query->set_count;
     plan->bounded = query->unit && !query->one_row_per_unit && !plan->by_totals;
     return BRUME_OK;
 }
@@ -111,14 +114,17 @@ static void collect_values(brume_plan *plan, const brume_plan_table *tables)
     const brume_query *query = plan->query;
     for (size_t i = 0; i < query->aggregate_count; i++) {
         const brume_aggregate *aggregate = &query->aggregates[i];
-        plan->aggregates[i] = (brume_plan_aggregate){BRUME_NOT_MEASURED,
-                                                     BRUME_NOT_MEASURED,
-                                                     BRUME_NOT_MEASURED,
-                                                     BRUME_NOT_MEASURED,
-                                                     BRUME_NOT_MEASURED,
-                                                     BRUME_NOT_MEASURED,
-                                                     0,
-                                                     false};
+        plan->aggregates[i] = (brume_plan_aggregate){.value = BRUME_NOT_MEASURED,
+                                                     .count = BRUME_NOT_MEASURED,
+                                                     .centred = BRUME_NOT_MEASURED,
+                                                     .squares = BRUME_NOT_MEASURED,
+                                                     .direct = BRUME_NOT_MEASURED,
+                                                     .selection = BRUME_NOT_MEASURED,
+                                                     .distinct = BRUME_NOT_MEASURED};
+        if (aggregate->kind == BRUME_AGGREGATE_COUNT_DISTINCT) {
+            plan->aggregates[i].distinct = brume_distinct_add(plan, aggregate->argument);
+            continue;
+        }
         if (!aggregate->argument ||
             (aggregate->kind == BRUME_AGGREGATE_COUNT && !aggregate->argument->nullable))
             continue;
@@ -218,6 +224,24 @@ static bool count_is_measured(const brume_plan *plan, int value)
                        BRUME_NOT_MEASURED);
 }
 
+/* Under replace the number of rows is public where each is a unit of its own, and all are asked
+ * about: of a whole table, in one group. */
+static bool rows_are_public(const brume_plan *plan)
+{
+    const brume_query *query = plan->query;
+    return plan->adjacency == BRUME_REPLACE && !query->unit && query->key_count == 0 &&
+           !query->where && query->table_count == 1 && query->from->kind == BRUME_RELATION_TABLE &&
+           query->from->privacy == BRUME_PRIVACY_ROW;
+}
+
+/* The number of values that a mean or variance divides by. */
+static void measure_divisor(brume_plan *plan, brume_plan_aggregate *to)
+{
+    to->public_count = rows_are_public(plan) && !plan->values[to->value].argument->nullable;
+    if (!to->public_count)
+        to->count = measure_count(plan, to->value);
+}
+
 static void measure_aggregate(brume_plan *plan, size_t index)
 {
     brume_plan_aggregate *to = &plan->aggregates[index];
@@ -239,16 +263,18 @@ static void measure_aggregate(brume_plan *plan, size_t index)
     case BRUME_AGGREGATE_STDDEV_SAMP:
         to->squares = add_measure(plan, BRUME_MEASURE_SQUARES, to->value);
         to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
-        to->count = measure_count(plan, to->value);
+        measure_divisor(plan, to);
         break;
     case BRUME_AGGREGATE_AVG:
         to->centred = add_measure(plan, BRUME_MEASURE_CENTRED, to->value);
-        to->count = measure_count(plan, to->value);
+        measure_divisor(plan, to);
         break;
     case BRUME_AGGREGATE_MODE:
         if (!to->private_mode)
             to->selection = add_measure(plan, BRUME_MEASURE_MODE, to->value);
         break;
+    case BRUME_AGGREGATE_COUNT_DISTINCT:
+        break; /* a measurement by itself */
     case BRUME_AGGREGATE_SUM:
     case BRUME_AGGREGATE_QUANTILE:
         break; /* when the counts are known */
@@ -349,7 +375,8 @@ static brume_status plan_measures(brume_plan *plan, const brume_plan_table *tabl
     for (size_t i = 0, at = 0; i < plan->value_count; i++)
         at += measure_quantiles(plan, (int)i, plan->fractions + at);
     BRUME_TRY(measure_modes(plan, error));
-    if (plan->measure_count == 0)
+    BRUME_TRY(brume_distinct_plan(plan, tables, error));
+    if (plan->measure_count == 0 && plan->measurement_count == 1)
         return brume_fail(error, BRUME_EUNSUPPORTED, "ask for COUNT(*), SUM, AVG, MEDIAN ...",
                           "a query that measures nothing");
     return BRUME_OK;
@@ -377,7 +404,8 @@ static brume_status make(brume_plan *plan, const brume_plan_table *tables,
     BRUME_TRY(brume_plan_keys(plan, tables, error));
     BRUME_TRY(plan_measures(plan, tables, error));
     plan->measurements[0].collection = collect_groups(plan);
-    BRUME_TRY(brume_bias_plan(plan, tables, error));
+    if (!payment->limits_only) /* then nothing is measured that could be biased */
+        BRUME_TRY(brume_bias_plan(plan, tables, error));
     return brume_plan_pay(plan, tables, payment, error);
 }
 

@@ -106,15 +106,15 @@ double brume_plan_width(const brume_plan *plan, size_t measure, double beta)
 }
 
 /* P[rank error >= t] <= W exp(-eta t) for one quantile; for several the levels add and the grid is
- * refined by 32 bits. */
-static double rank_error(const brume_measure *measure, double beta)
+ * refined by 32 bits. P[a mode has t rows fewer] <= k exp(-eta t), k values. */
+double brume_plan_selection_width(const brume_measure *measure, double rate, double beta)
 {
     double width = (double)measure->high - (double)measure->low + 1;
     size_t m = measure->fraction_count;
-    if (m == 1)
-        return log(width / beta) / measure->scale;
+    if (m <= 1)
+        return log(width / beta) / rate;
     double levels = floor(log2((double)m)) + 1;
-    return levels * (log(width / beta * (double)m) + 32 * M_LN2) / measure->scale;
+    return levels * (log(width / beta * (double)m) + 32 * M_LN2) / rate;
 }
 
 brume_selection_error brume_plan_selection_error(const brume_plan *plan, size_t index)
@@ -122,10 +122,9 @@ brume_selection_error brume_plan_selection_error(const brume_plan *plan, size_t 
     const brume_measure *measure = &plan->measures[index];
     brume_selection_error known = {NAN, NAN, NAN};
     if (measure->kind == BRUME_MEASURE_QUANTILES) {
-        known.rank_95 = rank_error(measure, 0.05);
+        known.rank_95 = brume_plan_selection_width(measure, measure->scale, 0.05);
     } else if (measure->kind == BRUME_MEASURE_MODE) {
-        /* P[the chosen value has t rows fewer than the mode] <= k exp(-eta t), k values */
-        known.count_95 = log(((double)measure->high + 1) / 0.05) / measure->scale;
+        known.count_95 = brume_plan_selection_width(measure, measure->scale, 0.05);
     } else if (measure->kind == BRUME_MEASURE_PRIVATE_MODE) {
         const double scale[] = {measure->scale, measure->scale}, signs[] = {1, -1};
         brume_noise_kind noise = brume_measure_noise(measure, plan->price.noise);

@@ -58,16 +58,25 @@ typedef enum brume_limit_source {
     BRUME_LIMIT_NONE,   /* nothing to choose: a unit is there once or not at all */
 } brume_limit_source;
 
+/* What the ledger has of a limit that is chosen all the same. */
+typedef enum brume_limit_earlier {
+    BRUME_EARLIER_NONE,
+    BRUME_EARLIER_NOT_FOUND, /* choices, none of which found a limit */
+    BRUME_EARLIER_NOISY,     /* choices that were bought for far less than this price pays */
+} brume_limit_earlier;
+
 /* A limit on what one unit adds: on the norm of one statistic over all groups (proofs/limits.md).
  */
 typedef struct brume_plan_limit {
     brume_total of;
     brume_limit_source source;
+    int norm; /* 1 or 2: whose norm is limited; 1 for what quantiles and modes are drawn of */
     uint64_t ceiling; /* the owner's, in grid steps; 0: none */
     double reach;     /* what one row adds at most, in grid steps */
     /* Known from the beginning, or when it is chosen: */
     bool known;     /* false, after choosing: too few units to find one */
     uint64_t limit; /* T, in grid steps, at least 1 */
+    brume_limit_earlier earlier;
     /* What it was chosen from, in this query or an earlier one; nothing where it was not. */
     double noisy[BRUME_LIMIT_BINS];
     size_t bins; /* 0: nothing */
@@ -83,13 +92,16 @@ typedef struct brume_plan_aggregate {
     int value; /* index of its brume_plan_value; of a private mode, of its measurement */
     int count, centred, squares, direct, selection;
     int fraction; /* which of the selection's quantiles */
+    int distinct; /* COUNT(DISTINCT): its measurement; else BRUME_NOT_MEASURED */
     bool private_mode;
+    bool public_count; /* the number of its values is public, and `count` is not measured */
 } brume_plan_aggregate;
 
 typedef enum brume_measurement_kind {
-    BRUME_MEASUREMENT_GROUPS, /* the measures of every group, and which private keys are shown */
-    BRUME_MEASUREMENT_MODE,   /* the mode of an expression whose values nobody declared */
-    BRUME_MEASUREMENT_BIAS,   /* how many units bounding and clamping concern */
+    BRUME_MEASUREMENT_GROUPS,   /* the measures of every group, and which private keys are shown */
+    BRUME_MEASUREMENT_MODE,     /* the mode of an expression whose values nobody declared */
+    BRUME_MEASUREMENT_BIAS,     /* how many units bounding and clamping concern */
+    BRUME_MEASUREMENT_DISTINCT, /* how many values of an expression each group has */
 } brume_measurement_kind;
 
 enum { BRUME_BIAS_VALUES = 16 };
@@ -114,6 +126,12 @@ typedef struct brume_measurement {
             bool cut;                       /* number 1 is the units that bounding cuts */
             int clamped[BRUME_BIAS_VALUES]; /* which number belongs to a value of the plan */
         } bias;                             /* number 0 is all units */
+        struct {
+            const brume_expression *argument;
+            uint64_t limit;   /* what a unit may bring; 0: it is to be chosen */
+            uint64_t ceiling; /* the owner's; 0: none */
+            double histogram_scale;
+        } distinct; /* `scale` is for a limit of 1 */
     };
 } brume_measurement;
 
@@ -176,6 +194,10 @@ typedef struct brume_selection_error {
     double gap_95;   /* of an undeclared mode: two given values whose units differ by more come out
                         in the wrong order in 5 % at most */
 } brume_selection_error;
+
+/* With probability 1 - beta a quantile's rank is within this many rows, or a declared mode has not
+ * more rows fewer than the true one; at this rate. Rows of units above the limit count less. */
+double brume_plan_selection_width(const brume_measure *measure, double rate, double beta);
 
 brume_selection_error brume_plan_selection_error(const brume_plan *plan, size_t measure);
 

@@ -13,17 +13,15 @@
 #include "query/limit/clip.h"
 #include "query/limit/grid.h"
 #include "query/price/error_bar.h"
+#include "query/price/price_parts.h"
 #include "query/sql/formula.h"
 
 bool brume_plan_limits_totals(const brume_query *query)
 {
-    if (!query->unit || query->one_row_per_unit || query->aggregate_count == 0)
-        return false;
+    size_t others = 0; /* COUNT(DISTINCT) has limits of its own */
     for (size_t i = 0; i < query->aggregate_count; i++)
-        if (query->aggregates[i].kind == BRUME_AGGREGATE_QUANTILE ||
-            query->aggregates[i].kind == BRUME_AGGREGATE_MODE)
-            return false;
-    return true;
+        others += query->aggregates[i].kind != BRUME_AGGREGATE_COUNT_DISTINCT;
+    return query->unit && !query->one_row_per_unit && others > 0;
 }
 
 bool brume_plan_chooses(const brume_plan *plan)
@@ -48,9 +46,12 @@ static brume_total limited_by(const brume_plan *plan, const brume_measure *measu
     case BRUME_MEASURE_VALUES:
     case BRUME_MEASURE_CENTRED:
     case BRUME_MEASURE_SQUARES: /* follow the number of values; of rows where none is NULL */
+    case BRUME_MEASURE_QUANTILES:
         if (counted)
             return (brume_total){BRUME_TOTAL_VALUES, measure->expression};
         break;
+    case BRUME_MEASURE_MODE: /* values outside the declared domain count as NULL */
+        return (brume_total){BRUME_TOTAL_VALUES, measure->expression};
     default:
         break;
     }
@@ -68,18 +69,22 @@ static uint64_t ceiling_of(const brume_plan *plan, const brume_plan_limit *limit
         rows = 1;
     if (groups == 0 || rows == 0)
         return 0;
-    double many = plan->norm == 1 ? (double)groups : sqrt((double)groups);
+    double many = limit->norm == 1 ? (double)groups : sqrt((double)groups);
     double ceiling = ceil((double)rows * many * limit->reach);
     return ceiling < 0x1p62 ? (uint64_t)fmax(1, ceiling) : 0;
 }
 
-static int add_limit(brume_plan *plan, brume_total of)
+static int add_limit(brume_plan *plan, const brume_measure *measure)
 {
+    brume_total of = limited_by(plan, measure);
+    int norm = brume_measure_is_selection(measure) ? 1 : plan->norm;
     for (size_t i = 0; i < plan->limit_count; i++)
-        if (plan->limits[i].of.kind == of.kind && plan->limits[i].of.value == of.value)
+        if (plan->limits[i].of.kind == of.kind && plan->limits[i].of.value == of.value &&
+            plan->limits[i].norm == norm)
             return (int)i;
     brume_plan_limit *limit = &plan->limits[plan->limit_count];
-    *limit = (brume_plan_limit){.of = of, .reach = 1, .limit = 1, .bin = BRUME_LIMIT_NO_BIN};
+    *limit = (brume_plan_limit){
+        .of = of, .norm = norm, .reach = 1, .limit = 1, .bin = BRUME_LIMIT_NO_BIN};
     if (of.kind == BRUME_TOTAL_SUM) {
         const brume_plan_value *value = &plan->values[of.value];
         limit->reach = fmax(fabs((double)value->low), fabs((double)value->high));
@@ -102,6 +107,7 @@ static brume_status use_policy(brume_plan *plan, bool fixed, brume_error *error)
         brume_plan_limit *limit = &plan->limits[i];
         uint64_t cells = limit->of.kind == BRUME_TOTAL_PRESENCE ? 1 : rows;
         cells *= plan->shape.cells == 1 ? 1 : groups;
+        cells /= plan->query->set_count > 1 ? plan->query->set_count : 1; /* which all units have */
         if (limit->of.kind == BRUME_TOTAL_PRESENCE && plan->shape.cells == 1)
             set_known(limit, BRUME_LIMIT_NONE, 1);
         else if (fixed && limit->ceiling == 0)
@@ -124,7 +130,9 @@ double brume_plan_limit_step(const brume_plan *plan, const brume_plan_limit *lim
 const brume_plan_limit *brume_plan_limit_of(const brume_plan *plan, size_t aggregate)
 {
     const brume_plan_aggregate *from = &plan->aggregates[aggregate];
-    int measure = from->direct >= 0 ? from->direct : from->count;
+    int measure = from->direct >= 0      ? from->direct
+                  : from->selection >= 0 ? from->selection
+                                         : from->count;
     if (!plan->by_totals || measure < 0 || plan->measure_limit[measure] < 0)
         return NULL;
     return &plan->limits[plan->measure_limit[measure]];
@@ -156,7 +164,8 @@ static brume_status use_typed(brume_plan *plan, const char *text, brume_error *e
     else if (plan->limit_count == 1)
         limit = &plan->limits[0];
     if (!limit && equals)
-        return brume_fail(error, BRUME_EARGUMENT, "name a column that is a count, a sum or a mean",
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "name a column that is a count, a sum, a mean or a quantile",
                           "'--limit' names '%.*s', which has no limit", (int)(equals - text), text);
     if (!limit)
         return brume_fail(error, BRUME_EARGUMENT, "--limit COLUMN=T says which",
@@ -182,8 +191,7 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
 {
     if (!plan->by_totals && payment->limit_count > 0)
         return brume_fail(error, BRUME_EUNSUPPORTED, "leave --limit out",
-                          "limits are for counts, sums, means and variances of units with several "
-                          "rows, without quantiles or modes beside them");
+                          "limits are for aggregates of units that may have several rows");
     if (!plan->by_totals)
         return BRUME_OK;
     plan->limits = calloc(plan->measure_count + 1, sizeof *plan->limits);
@@ -191,9 +199,10 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
     if (!plan->limits || !plan->measure_limit)
         return brume_no_memory(error, "a plan");
     for (size_t i = 0; i < plan->measure_count; i++)
-        plan->measure_limit[i] = plan->measures[i].kind == BRUME_MEASURE_UNITS
+        plan->measure_limit[i] = plan->measures[i].kind == BRUME_MEASURE_UNITS ||
+                                         plan->measures[i].kind == BRUME_MEASURE_PRIVATE_MODE
                                      ? BRUME_NOT_MEASURED
-                                     : add_limit(plan, limited_by(plan, &plan->measures[i]));
+                                     : add_limit(plan, &plan->measures[i]);
     BRUME_TRY(use_policy(plan, fixed, error));
     for (size_t i = 0; i < payment->limit_count; i++)
         BRUME_TRY(use_typed(plan, payment->limits[i], error));
@@ -204,7 +213,12 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
 
 brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit)
 {
-    return (brume_limit_histogram){limit->noisy, limit->bins, limit->gaussian, limit->scale};
+    uint64_t reach = limit->reach < 0x1p62 ? (uint64_t)fmax(1, limit->reach) : UINT64_C(1) << 62;
+    return (brume_limit_histogram){.noisy = limit->noisy,
+                                   .bins = limit->bins,
+                                   .gaussian = limit->gaussian,
+                                   .scale = limit->scale,
+                                   .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS)};
 }
 
 void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, double cells)
@@ -226,6 +240,20 @@ void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, do
         limit->known = limit->of.kind != BRUME_TOTAL_SUM;
     if (limit->ceiling && limit->limit > limit->ceiling)
         limit->limit = limit->ceiling;
+}
+
+bool brume_plan_limit_not_found(const brume_plan_limit *limit)
+{
+    return limit->bins > 0 && limit->bin == BRUME_LIMIT_NO_BIN;
+}
+
+bool brume_plan_cut_is_unknown(const brume_plan *plan, size_t aggregate)
+{
+    const brume_plan_limit *limit = brume_plan_limit_of(plan, aggregate);
+    brume_aggregate_kind kind = plan->query->aggregates[aggregate].kind;
+    bool adds_up = kind == BRUME_AGGREGATE_COUNT_ROWS || kind == BRUME_AGGREGATE_COUNT ||
+                   kind == BRUME_AGGREGATE_COUNT_UNITS || kind == BRUME_AGGREGATE_SUM;
+    return adds_up && limit && brume_plan_limit_not_found(limit) && limit->ceiling == 0;
 }
 
 /* ---- what they make of the measures ---- */
@@ -250,6 +278,11 @@ void brume_plan_apply_limits(brume_plan *plan)
         bool follows = measure->kind == BRUME_MEASURE_CENTRED ||
                        measure->kind == BRUME_MEASURE_SQUARES;
         double limit = brume_count_up(plan->limits[plan->measure_limit[i]].limit);
+        if (brume_measure_is_selection(measure)) {
+            measure->sensitivity = limit;
+            measure->scale = brume_divide_down(1, brume_multiply_up(limit, measure->noise));
+            continue;
+        }
         double sensitivity = brume_multiply_up(limit, reach_up(measure));
         measure->shift =
             brume_limit_shift(sensitivity, follows || plan->shape.cells != 1, measure->noise);
@@ -258,16 +291,28 @@ void brume_plan_apply_limits(brume_plan *plan)
     }
 }
 
+brume_status brume_plan_no_choice(brume_error *error)
+{
+    return brume_fail(error, BRUME_EARGUMENT, "ask with 'brume query'",
+                      "there is no limit to choose: the query has none, or they are known");
+}
+
 brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error)
 {
     brume_limited_shape shape = {.cells = plan->shape.private_keys ? 0 : plan->shape.cells,
                                  .replace = plan->shape.replace,
+                                 .pairs = brume_shape_pairs(&plan->shape),
                                  .choices_only = plan->limits_only};
     for (size_t i = 0; i < plan->limit_count; i++)
         shape.choices += plan->limits[i].source == BRUME_LIMIT_AUTO;
     if (plan->limits_only && shape.choices == 0)
-        return brume_fail(error, BRUME_EARGUMENT, "ask with 'brume query'",
-                          "there is no limit to choose: the query has none, or they are known");
+        return brume_plan_no_choice(error);
+    if (plan->limits_only && plan->shape.private_keys)
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "ask with 'brume query', which chooses them, or declare the keys with "
+                          "--domain",
+                          "the limits of private groups cannot be bought alone: which groups count "
+                          "is decided by each query");
     BRUME_TRY(brume_limited_pay(plan->measures, plan->measure_count, &shape, plan->price.noise,
                                 plan->amount, plan->allowed_delta, plan->asked, &plan->limited,
                                 &plan->price, error));
@@ -302,6 +347,8 @@ const brume_plan_limit *brume_plan_measure_limit(const brume_plan *plan, size_t 
 double brume_plan_width_at(const brume_plan *plan, size_t measure, double limit)
 {
     const brume_measure *one = &plan->measures[measure];
+    if (brume_measure_is_selection(one))
+        return brume_plan_selection_width(one, 1 / (limit * one->noise), 0.05);
     double scale = limit * reach_up(one) * one->noise;
     int shift = brume_limit_shift(limit * reach_up(one), true, one->noise);
     return ldexp(brume_error_width(plan->price.noise, ldexp(scale, shift), 0.05), -shift) *
@@ -315,7 +362,8 @@ double brume_plan_choice_share(const brume_plan *plan)
     if (plan->limits_only)
         return brume_plan_joint_share(plan);
     bool laplace = plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE;
-    return brume_plan_joint_share(plan) * ((laplace ? 0.1 : 0.2) + (plan->asked ? 0.05 : 0));
+    return brume_plan_joint_share(plan) *
+           ((laplace ? 0.1 : 0.2) + (plan->asked ? brume_limited_ask_share(laplace ? 1 : 2) : 0));
 }
 
 const char *brume_plan_limits_word(const brume_plan *plan)
@@ -331,5 +379,9 @@ const char *brume_plan_limits_word(const brume_plan *plan)
         for (size_t i = 0; i < plan->limit_count; i++)
             if (plan->limits[i].source == words[w].source)
                 return words[w].word;
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT &&
+            plan->measurements[i].collection.totals)
+            return plan->measurements[i].distinct.limit ? "policy" : "auto";
     return plan->bounded ? "policy" : "none";
 }

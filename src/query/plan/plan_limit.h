@@ -1,10 +1,11 @@
 /* The limits of a plan: which there are, what is known of them, and what they make of the measures.
  *
- * 1. Queries on tables whose units may have several rows, that ask for counts, sums, means and
- *    variances, limit each unit's totals as a whole. The count of rows, the count of an
- * expression's values and the sum of an expression have a limit each; means and variances follow
- * the limit of their count. Quantiles, modes and keys alone are bounded by max_groups and max_rows,
- * and so is everything else in a query that asks for one of them.
+ * 1. Queries on tables whose units may have several rows, that ask for an aggregate, limit each
+ *    unit's totals as a whole. The count of rows, the count of an expression's values and the sum
+ * of an expression have a limit each; means and variances follow the limit of their count. Of
+ *    quantiles and declared modes a unit's values weigh no more than a limit on their number. Modes
+ *    of undeclared values count units that vote for one value, or for as many as the owner's
+ *    ceilings allow. Keys alone are bounded by max_groups.
  * 2. A limit is typed, or the owner's (a ceiling of at most two rows, or a policy that fixes the
  *    limits), or in the ledger; else it is chosen, which takes a share of the price. */
 #ifndef BRUME_QUERY_PLAN_LIMIT_H
@@ -30,6 +31,9 @@ void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, do
  * noise of the measures; then apply the limits. From plan->amount, allowed_delta and asked. */
 BRUME_MUST_USE brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error);
 
+/* The refusal of 'brume limits' where no limit is chosen. */
+brume_status brume_plan_no_choice(brume_error *error);
+
 /* Sensitivities, scales and shifts of the measures under the limits; those that are not known count
  * as 1. */
 void brume_plan_apply_limits(brume_plan *plan);
@@ -40,7 +44,8 @@ BRUME_MUST_USE brume_status brume_plan_forget_limits(brume_plan *plan, brume_err
 /* The limit of a measure; NULL: it has none. */
 const brume_plan_limit *brume_plan_measure_limit(const brume_plan *plan, size_t measure);
 
-/* Half-width at 95 % of a measure's noise if its limit were T, in the units of the query. */
+/* Half-width at 95 % of a measure's noise if its limit were T, in the units of the query; of a
+ * quantile in ranks, of a declared mode in rows. */
 double brume_plan_width_at(const brume_plan *plan, size_t measure, double limit);
 
 /* The histogram of a limit, for the rule. */
@@ -48,6 +53,14 @@ brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit);
 
 /* The limit that an aggregate is mostly about; NULL: it has none. */
 const brume_plan_limit *brume_plan_limit_of(const brume_plan *plan, size_t aggregate);
+
+/* Was the limit looked for in a histogram, and not found? It is then the ceiling or, of counts, 1.
+ */
+bool brume_plan_limit_not_found(const brume_plan_limit *limit);
+
+/* A count or a sum whose limit was not found, without a ceiling: nobody knows what was cut of it.
+ */
+bool brume_plan_cut_is_unknown(const brume_plan *plan, size_t aggregate);
 
 /* What one grid step of a limit is in the units of the query. */
 double brume_plan_limit_step(const brume_plan *plan, const brume_plan_limit *limit);

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "number/rounding.h"
+#include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 #include "query/price/error_bar.h"
 
@@ -51,6 +52,19 @@ static brume_status charged_delta(double used, const brume_payment *payment, bru
     BRUME_TRY(brume_decimal_parse(payment->delta, &typed, error));
     if (used <= brume_decimal_lower(&typed) && brume_decimal_compare(out, &typed) > 0)
         *out = typed;
+    return BRUME_OK;
+}
+
+/* The charge is what the plan uses now. It is made once, and is part of what a free re-read is
+ * known by; limits that are recalled or chosen later change shares, scales and thresholds, and the
+ * plan is priced again then: with no more delta than is charged. */
+static brume_status make_charge(brume_plan *plan, const brume_decimal *amount,
+                                const brume_payment *payment, brume_error *error)
+{
+    brume_decimal delta;
+    BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));
+    BRUME_TRY(brume_charge_make(plan->rule, amount, &delta, &plan->charge, error));
+    plan->allowed_delta = brume_decimal_lower(&plan->charge.delta);
     return BRUME_OK;
 }
 
@@ -176,7 +190,7 @@ static brume_status pay_own_shares(brume_plan *plan, int p, double *price, brume
 {
     for (size_t i = 0; i < plan->measurement_count; i++) {
         brume_measurement *one = &plan->measurements[i];
-        if (!(one->share > 0))
+        if (!(one->share > 0) || one->kind == BRUME_MEASUREMENT_DISTINCT)
             continue;
         double part = brume_multiply_down(*price, one->share), count = (double)one->count;
         if (p == 1) { /* count/b <= part */
@@ -210,8 +224,11 @@ static brume_status pay_limited(brume_plan *plan, const brume_plan_table *tables
                                 const brume_payment *payment, brume_noise_kind noise, double amount,
                                 double delta, brume_error *error)
 {
+    bool selects = false; /* quantiles and modes are pure: then so is the rest */
+    for (size_t i = 0; i < plan->measure_count; i++)
+        selects = selects || brume_measure_is_selection(&plan->measures[i]);
     if (noise == BRUME_NOISE_DISCRETE_LAPLACE && plan->rule == BRUME_RULE_APPROXIMATE &&
-        payment->delta &&
+        payment->delta && !selects &&
         brume_limited_prefers_gaussian(plan->measure_count, plan->shape.cells, amount, delta))
         noise = BRUME_NOISE_ROUNDED_GAUSSIAN;
     plan->norm = noise == BRUME_NOISE_DISCRETE_LAPLACE || plan->shape.cells == 1 ? 1 : 2;
@@ -227,7 +244,7 @@ static brume_status pay_limited(brume_plan *plan, const brume_plan_table *tables
 static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *tables,
                                      const brume_payment *payment, brume_error *error)
 {
-    brume_decimal amount, delta;
+    brume_decimal amount;
     if (payment->rho) {
         BRUME_TRY(read_price(payment->rho, "rho", &amount, error));
     } else { /* epsilon E stands for rho = E^2/2 */
@@ -239,17 +256,19 @@ static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *t
     double rho = brume_decimal_lower(&amount), allowed = 0;
     BRUME_TRY(read_delta(plan, tables, payment, rho, &allowed, error));
     BRUME_TRY(pay_own_shares(plan, 2, &rho, error));
-    BRUME_TRY(
-        plan->by_totals
-            ? pay_limited(plan, tables, payment, BRUME_NOISE_DISCRETE_GAUSSIAN, rho, allowed, error)
-            : brume_price_concentrated(plan->measures, plan->measure_count, &plan->shape, rho,
-                                       allowed, &plan->price, error));
-    BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));
-    return brume_charge_make(plan->rule, &amount, &delta, &plan->charge, error);
+    BRUME_TRY(brume_distinct_pay(plan, payment, 2, &rho, error));
+    plan->price.noise = BRUME_NOISE_DISCRETE_GAUSSIAN;
+    if (plan->measure_count > 0)
+        BRUME_TRY(plan->by_totals
+                      ? pay_limited(plan, tables, payment, BRUME_NOISE_DISCRETE_GAUSSIAN, rho,
+                                    allowed, error)
+                      : brume_price_concentrated(plan->measures, plan->measure_count, &plan->shape,
+                                                 rho, allowed, &plan->price, error));
+    return make_charge(plan, &amount, payment, error);
 }
 
-brume_status brume_plan_pay(brume_plan *plan, const brume_plan_table *tables,
-                            const brume_payment *payment, brume_error *error)
+static brume_status pay(brume_plan *plan, const brume_plan_table *tables,
+                        const brume_payment *payment, brume_error *error)
 {
     if (!plan->by_totals) /* refuses what is typed for nothing */
         BRUME_TRY(brume_plan_find_limits(plan, payment, false, error));
@@ -268,16 +287,25 @@ brume_status brume_plan_pay(brume_plan *plan, const brume_plan_table *tables,
                           "delta",
                           "%s undeclared values need a delta, and the budget is pure",
                           plan->shape.private_keys ? "groups with" : "modes of");
-    brume_decimal amount, delta;
+    brume_decimal amount;
     double allowed = 0;
     BRUME_TRY(read_price(payment->epsilon, "epsilon", &amount, error));
     double epsilon = brume_decimal_lower(&amount); /* not more than was typed */
     BRUME_TRY(read_delta(plan, tables, payment, epsilon, &allowed, error));
     BRUME_TRY(pay_own_shares(plan, 1, &epsilon, error));
-    BRUME_TRY(plan->by_totals ? pay_limited(plan, tables, payment, BRUME_NOISE_DISCRETE_LAPLACE,
-                                            epsilon, allowed, error)
-                              : choose_noise(plan, epsilon, allowed, error));
+    BRUME_TRY(brume_distinct_pay(plan, payment, 1, &epsilon, error));
+    plan->price.noise = BRUME_NOISE_DISCRETE_LAPLACE;
+    if (plan->measure_count > 0)
+        BRUME_TRY(plan->by_totals ? pay_limited(plan, tables, payment, BRUME_NOISE_DISCRETE_LAPLACE,
+                                                epsilon, allowed, error)
+                                  : choose_noise(plan, epsilon, allowed, error));
     choose_key_test(plan, epsilon, allowed);
-    BRUME_TRY(charged_delta(plan->price.delta, payment, &delta, error));
-    return brume_charge_make(plan->rule, &amount, &delta, &plan->charge, error);
+    return make_charge(plan, &amount, payment, error);
+}
+
+brume_status brume_plan_pay(brume_plan *plan, const brume_plan_table *tables,
+                            const brume_payment *payment, brume_error *error)
+{
+    BRUME_TRY(pay(plan, tables, payment, error));
+    return payment->limits_only && !plan->by_totals ? brume_plan_no_choice(error) : BRUME_OK;
 }

@@ -25,7 +25,7 @@ brume_status brume_private_mode_plan(brume_plan *plan, size_t index, brume_error
     brume_measurement *mode = &plan->measurements[index];
     const brume_query *query = plan->query;
     uint64_t groups = brume_shape_groups(&plan->shape);
-    if (groups > most_pairs || plan->shape.max_rows > most_pairs / groups)
+    if (groups > most_pairs || (groups && plan->shape.max_rows > most_pairs / groups))
         return brume_fail(error, BRUME_EOVERFLOW,
                           "ask the owner to declare the column's values with --domain",
                           "a unit may have too many rows for MODE of undeclared values");
@@ -39,12 +39,13 @@ brume_status brume_private_mode_plan(brume_plan *plan, size_t index, brume_error
     pairs->keys = keys;
     pairs->key_count = query->key_count + 1;
     pairs->aggregate_count = 0;
+    pairs->set_count = 1;
     pairs->where = condition(&builder, plan, mode->mode.argument);
     if (!pairs->where || builder.status != BRUME_OK)
         return builder.status;
     mode->collection = (brume_collection){.query = pairs,
-                                          .max_groups = groups * plan->shape.max_rows,
+                                          .max_groups = brume_shape_pairs(&plan->shape),
                                           .max_rows = 1,
-                                          .bounded = plan->bounded};
+                                          .bounded = plan->bounded || plan->by_totals};
     return BRUME_OK;
 }

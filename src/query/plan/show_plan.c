@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "query/plan/bias.h"
+#include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 #include "query/price/error_bar.h"
 
@@ -35,7 +36,8 @@ static bool add_limit(json_t *json, const brume_plan *plan, size_t index)
     }
     json_object_set_new(json, "sensitivity", json_null());
     json_object_set_new(json, "limit", json_null());
-    json_object_set_new(json, "noise_per_sensitivity", json_real(plan->measures[index].noise));
+    if (!brume_measure_is_selection(&plan->measures[index]))
+        json_object_set_new(json, "noise_per_sensitivity", json_real(plan->measures[index].noise));
     return true;
 }
 
@@ -63,11 +65,13 @@ static json_t *measure_to_json(const brume_plan *plan, size_t index)
                                  (double)plan->measure_count);
     if (!json)
         return NULL;
-    if (brume_measure_is_selection(measure) && !private_mode)
-        json_object_set_new(json, "rate", json_real(measure->scale));
-    else
+    if (!brume_measure_is_selection(measure) || private_mode) {
         add_noise(json, plan, index);
-    add_selection_error(json, plan, index);
+        add_selection_error(json, plan, index);
+    } else if (!add_limit(json, plan, index)) {
+        json_object_set_new(json, "rate", json_real(measure->scale));
+        add_selection_error(json, plan, index);
+    }
     if (measure->kind != BRUME_MEASURE_UNITS && measure->kind != BRUME_MEASURE_ROWS &&
         measure->kind != BRUME_MEASURE_PRESENCE && !private_mode) {
         const brume_plan_value *value = &plan->values[measure->expression];
@@ -94,6 +98,12 @@ json_t *brume_plan_to_json(const brume_plan *plan)
             return NULL;
         }
     for (size_t i = 0; list && i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT &&
+            !brume_distinct_add_json(&plan->measurements[i], list)) {
+            json_decref(list);
+            return NULL;
+        }
+    for (size_t i = 0; list && i < plan->measurement_count; i++)
         if (plan->measurements[i].kind == BRUME_MEASUREMENT_BIAS &&
             !brume_bias_add_json(&plan->measurements[i], list)) {
             json_decref(list);
@@ -102,14 +112,34 @@ json_t *brume_plan_to_json(const brume_plan *plan)
     return list;
 }
 
+/* Of a quantile in ranks, of a mode in rows. */
 static json_t *ladder_to_json(const brume_plan *plan, size_t measure, double step)
 {
+    static const char *const names[] = {"error_95", "rank_error_95", "count_error_95"};
+    brume_measure_kind kind = plan->measures[measure].kind;
+    const char *name = names[kind == BRUME_MEASURE_QUANTILES ? 1
+                             : kind == BRUME_MEASURE_MODE    ? 2
+                                                             : 0];
     json_t *ladder = json_array();
     double limit = 1;
     for (int i = 0; i < 6; i++, limit *= 10)
-        json_array_append_new(ladder, json_pack("{s:f,s:f}", "limit", limit, "error_95",
+        json_array_append_new(ladder, json_pack("{s:f,s:f}", "limit", limit, name,
                                                 brume_plan_width_at(plan, measure, limit / step)));
     return ladder;
+}
+
+/* The measure whose error the limit is explained by: the first that it is summed in, else the
+ * first.
+ */
+static int measure_of(const brume_plan *plan, const brume_plan_limit *limit)
+{
+    int found = BRUME_NOT_MEASURED;
+    for (size_t j = plan->measure_count; j-- > 0;)
+        if (brume_plan_measure_limit(plan, j) == limit &&
+            (found < 0 || !brume_measure_is_selection(&plan->measures[j]) ||
+             brume_measure_is_selection(&plan->measures[found])))
+            found = (int)j;
+    return found;
 }
 
 json_t *brume_plan_limits_to_json(const brume_plan *plan)
@@ -131,18 +161,26 @@ json_t *brume_plan_limits_to_json(const brume_plan *plan)
                                 sources[limit->source]);
         if (limit->known)
             json_object_set_new(one, "limit", json_real((double)limit->limit * step));
+        if (limit->source == BRUME_LIMIT_AUTO && limit->earlier != BRUME_EARLIER_NONE)
+            json_object_set_new(
+                one, "earlier",
+                json_string(limit->earlier == BRUME_EARLIER_NOISY ? "noisy" : "not found"));
         if (limit->ceiling)
             json_object_set_new(one, "ceiling", json_real((double)limit->ceiling * step));
-        for (size_t j = 0; !limit->known && j < plan->measure_count; j++)
-            if (brume_plan_measure_limit(plan, j) == limit) {
-                json_object_set_new(one, "ladder", ladder_to_json(plan, j, step));
-                break;
-            }
+        int shown = measure_of(plan, limit);
+        if (!limit->known && shown >= 0)
+            json_object_set_new(one, "ladder", ladder_to_json(plan, (size_t)shown, step));
         if (json_array_append_new(list, one) != 0) {
             json_decref(list);
             return NULL;
         }
     }
+    for (size_t i = 0; list && i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT &&
+            !brume_distinct_add_limit(&plan->measurements[i], list)) {
+            json_decref(list);
+            return NULL;
+        }
     return list;
 }
 

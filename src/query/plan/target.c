@@ -39,6 +39,8 @@ static brume_status plan_at(const search *all, double steps, brume_plan **plan,
 
 static double measure_width(const brume_plan *plan, int measure, double beta)
 {
+    if (measure < 0)
+        return 0; /* public */
     const brume_measure *one = &plan->measures[measure];
     return ldexp(brume_error_width(plan->price.noise, ldexp(one->scale, one->shift), beta),
                  -one->shift);
@@ -79,17 +81,6 @@ static double sum_width(const brume_plan *plan, const brume_plan_aggregate *from
            plan->values[from->value].step;
 }
 
-static double rank_width(const brume_plan *plan, const brume_plan_aggregate *from, double beta)
-{
-    const brume_measure *measure = &plan->measures[from->selection];
-    double width = (double)measure->high - (double)measure->low + 1;
-    size_t m = measure->fraction_count;
-    if (m == 1)
-        return log(width / beta) / measure->scale;
-    return (floor(log2((double)m)) + 1) * (log(width * (double)m / beta) + 32 * M_LN2) /
-           measure->scale;
-}
-
 /* Is every value of the plan near enough? */
 static bool good_enough(const search *all, const brume_plan *plan)
 {
@@ -116,12 +107,14 @@ static bool good_enough(const search *all, const brume_plan *plan)
             width = variance_width(plan, from, beta, target->at_least);
             break;
         case BRUME_AGGREGATE_QUANTILE:
-            width = rank_width(plan, from, beta);
+            width = brume_plan_selection_width(&plan->measures[from->selection],
+                                               plan->measures[from->selection].scale, beta);
             allowed = target->rank;
             break;
         case BRUME_AGGREGATE_VAR_SAMP:
         case BRUME_AGGREGATE_STDDEV_POP:
         case BRUME_AGGREGATE_STDDEV_SAMP:
+        case BRUME_AGGREGATE_COUNT_DISTINCT:
         case BRUME_AGGREGATE_MODE:
             return false; /* refused before */
         }
@@ -132,6 +125,14 @@ static bool good_enough(const search *all, const brume_plan *plan)
 }
 
 /* ---- what can be promised at all ---- */
+
+static bool found_nothing(const brume_plan *plan)
+{
+    for (size_t i = 0; i < plan->limit_count; i++)
+        if (plan->limits[i].earlier == BRUME_EARLIER_NOT_FOUND)
+            return true;
+    return false;
+}
 
 static brume_status check_target(const search *all, const brume_plan *plan, brume_error *error)
 {
@@ -145,8 +146,14 @@ static brume_status check_target(const search *all, const brume_plan *plan, brum
                           "for all of them");
     if (brume_plan_chooses(plan))
         return brume_fail(error, BRUME_EARGUMENT,
-                          "type --limit, or buy the choice first: brume limits \"SQL\" --epsilon E",
-                          "how near an answer is depends on its limit, which is not chosen yet");
+                          plan->shape.private_keys
+                              ? "type --limit, or pay with --epsilon"
+                              : "type --limit, or buy the choice first: brume limits \"SQL\" "
+                                "--epsilon E",
+                          "how near an answer is depends on its limit, which is %s",
+                          found_nothing(plan) ? "not found yet: earlier choices had too few units "
+                                                "for their price"
+                                              : "not chosen yet");
     if (plan->query->aggregate_count == 0)
         return brume_fail(error, BRUME_EUNSUPPORTED, "pay with --epsilon",
                           "keys alone have no error that a price could be chosen from");
@@ -163,8 +170,9 @@ static brume_status check_target(const search *all, const brume_plan *plan, brum
             return brume_fail(error, BRUME_EARGUMENT,
                               "--at-least N: the promise then holds for groups of that size",
                               "how near a mean is depends on how many values it has");
-        if (kind == BRUME_AGGREGATE_MODE || kind == BRUME_AGGREGATE_VAR_SAMP ||
-            kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP)
+        if (kind == BRUME_AGGREGATE_MODE || kind == BRUME_AGGREGATE_COUNT_DISTINCT ||
+            kind == BRUME_AGGREGATE_VAR_SAMP || kind == BRUME_AGGREGATE_STDDEV_POP ||
+            kind == BRUME_AGGREGATE_STDDEV_SAMP)
             return brume_fail(error, BRUME_EUNSUPPORTED, "pay with --epsilon",
                               "no price can be chosen from the accuracy of %s",
                               brume_aggregate_word(kind));

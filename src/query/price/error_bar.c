@@ -170,10 +170,11 @@ double brume_error_width_combined(brume_noise_kind noise, const double *scale,
     double squares = 0, pad = 0;
     for (size_t i = 0; i < count && i < 3; i++) {
         double one = fabs(coefficient[i]) * scale[i];
-        pad += fabs(coefficient[i]);
         squares += one * one;
-        if (one > 0)
-            sum.scale[sum.count++] = one;
+        if (!(one > 0))
+            continue; /* an exact number */
+        pad += fabs(coefficient[i]);
+        sum.scale[sum.count++] = one;
     }
     if (sum.count == 0)
         return 0;
@@ -215,7 +216,8 @@ brume_interval brume_error_mean(brume_noise_kind noise, const brume_noisy_moment
                                 double beta)
 {
     brume_interval whole = {moments->low, moments->high};
-    if (!(moments->count > brume_error_width(noise, moments->count_scale, beta)))
+    if (moments->count_scale > 0 &&
+        !(moments->count > brume_error_width(noise, moments->count_scale, beta)))
         return whole;
     line of = {noise, moments, beta, 0};
     double start = fmin(fmax(moments->sum / moments->count, moments->low), moments->high);
@@ -254,7 +256,8 @@ brume_interval brume_error_variance(brume_noise_kind noise, const brume_noisy_mo
 {
     double width = moments->high - moments->low, largest = width * width / 4;
     brume_interval whole = {0, largest}, hull = {INFINITY, -INFINITY}, before = hull;
-    if (!(moments->count > brume_error_width(noise, moments->count_scale, beta)))
+    if (moments->count_scale > 0 &&
+        !(moments->count > brume_error_width(noise, moments->count_scale, beta)))
         return whole;
     brume_interval mean = brume_error_mean(noise, moments, beta / 5);
     line of = {noise, moments, beta * 4 / 5, 0};

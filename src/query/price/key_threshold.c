@@ -56,6 +56,14 @@ static brume_status least_threshold(brume_noise_tail_upper tail, double scale, u
     return BRUME_OK;
 }
 
+double brume_key_shown_upper(brume_noise_tail_upper tail, double scale, uint64_t groups,
+                             uint64_t threshold)
+{
+    if (threshold < 2)
+        return 1; /* never made: m is at least 1 */
+    return any_of_upper(tail(scale, count_down(threshold - 1)), (double)groups);
+}
+
 brume_status brume_key_threshold_laplace(double scale, uint64_t groups, double delta, uint64_t *m,
                                          double *delta_upper, brume_error *error)
 {

@@ -11,6 +11,8 @@
 
 #include <brume/status.h>
 
+#include "query/price/noise_tail.h"
+
 /* Least m >= 1 with P[discrete Laplace(scale) >= m] <= 1-(1-delta)^(1/groups), and the delta then
  * used, 1-(1-P)^groups rounded up. */
 BRUME_MUST_USE brume_status brume_key_threshold_laplace(double scale, uint64_t groups, double delta,
@@ -30,5 +32,10 @@ BRUME_MUST_USE brume_status brume_key_threshold_gaussian(double sigma, uint64_t 
                                                          double stay, int replace, double epsilon,
                                                          double delta, uint64_t *m,
                                                          double *delta_upper, brume_error *error);
+
+/* The probability, rounded up, that a threshold shows one of `groups` keys with one unit each. It
+ * is the delta that the functions above say is used; for rounded Gaussian noise a part of it. */
+double brume_key_shown_upper(brume_noise_tail_upper tail, double scale, uint64_t groups,
+                             uint64_t threshold);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "number/rounding.h"
 #include "query/price/key_threshold.h"
+#include "query/price/price_parts.h"
 
 static bool has_both_signs(const brume_measure *measure)
 {
@@ -28,6 +29,10 @@ double brume_limited_distance(const brume_measure *measure, const brume_limited_
 {
     if (!shape->replace)
         return 1;
+    if (measure->kind == BRUME_MEASURE_QUANTILES && shape->cells == 1)
+        return brume_selection_stays_up(measure, 1);
+    if (brume_measure_is_selection(measure)) /* it goes, and another comes */
+        return 2;
     if (has_both_signs(measure))
         return p == 1 ? 2 : 4;
     return shape->cells == 1 ? 1 : 2;
@@ -80,25 +85,81 @@ static brume_status whole_of(brume_noise_kind noise, double amount, double delta
     return BRUME_OK;
 }
 
+static brume_status threshold_of(brume_noise_kind noise, double scale, uint64_t pairs, double delta,
+                                 uint64_t *threshold, double *used, brume_error *error)
+{
+    uint64_t m = 0;
+    BRUME_TRY(noise == BRUME_NOISE_DISCRETE_LAPLACE
+                  ? brume_key_threshold_laplace(scale, pairs, delta, &m, used, error)
+                  : brume_key_threshold_discrete_gaussian(scale, pairs, delta, &m, used, error));
+    *threshold = 1 + m;
+    return BRUME_OK;
+}
+
 /* The test of private keys: each unit keeps one, and leaves it and enters another when replaced. */
 static brume_status pay_keys(brume_measure *units, const brume_limited_shape *shape,
                              brume_noise_kind noise, double whole, double share, double delta,
                              brume_price *price, brume_error *error)
 {
-    bool laplace = noise == BRUME_NOISE_DISCRETE_LAPLACE;
-    uint64_t m = 0;
-    if (noise == BRUME_NOISE_ROUNDED_GAUSSIAN)
-        return brume_fail(error, BRUME_EINTERNAL, NULL, "a plan that cannot be priced");
-    units->noise = scale_up(whole, share, shape->replace ? 2 : 1, laplace ? 1 : 2);
+    units->noise = scale_up(whole, share, shape->replace ? 2 : 1,
+                            noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2);
     BRUME_TRY(check_scale(units->noise, error));
     units->sensitivity = 1;
     units->scale = units->noise;
-    BRUME_TRY(laplace
-                  ? brume_key_threshold_laplace(units->scale, 1, delta, &m, &price->delta, error)
-                  : brume_key_threshold_discrete_gaussian(units->scale, 1, delta, &m, &price->delta,
-                                                          error));
-    price->threshold = 1 + m;
-    return BRUME_OK;
+    return threshold_of(noise, units->scale, 1, delta, &price->threshold, &price->delta, error);
+}
+
+/* A measure that is not the test of keys, for its share. */
+static brume_status pay_measure(brume_measure *measure, const brume_limited_shape *shape,
+                                brume_noise_kind noise, double whole, double share, double delta,
+                                brume_price *price, brume_error *error)
+{
+    int p = noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
+    double distance = brume_limited_distance(measure, shape, p);
+    if (measure->kind == BRUME_MEASURE_PRIVATE_MODE) {
+        measure->noise =
+            scale_up(whole, share, brume_multiply_up(distance, brume_count_up(shape->pairs)), p);
+        BRUME_TRY(check_scale(measure->noise, error));
+        measure->sensitivity = 1;
+        measure->scale = measure->noise;
+        /* All that it may use is charged: what it uses is another number once the rule has asked.
+         */
+        double used = 0;
+        price->delta = price->delta > 0 ? brume_add_up(price->delta, delta) : delta;
+        return threshold_of(noise, measure->scale, shape->pairs, delta, &measure->threshold, &used,
+                            error);
+    }
+    if (brume_measure_is_selection(measure))
+        measure->noise = brume_divide_up(
+            distance, brume_selection_rate_down(measure, brume_multiply_down(whole, share), p));
+    else
+        measure->noise = scale_up(whole, share, distance, p);
+    price->cells_upper = fmax(price->cells_upper, distance);
+    return check_scale(measure->noise, error);
+}
+
+/* What each test of keys or values may use of delta: together no more than all of it. */
+static double delta_part(const brume_measure *measures, size_t count, bool keys, double delta)
+{
+    double parts = keys;
+    for (size_t i = 0; i < count; i++)
+        parts += measures[i].kind == BRUME_MEASURE_PRIVATE_MODE;
+    return parts > 1 ? brume_divide_down(delta, parts) : delta;
+}
+
+/* Rounded Gaussian noise is priced as one vector: with tests and selections it is not. */
+static bool can_be_priced(const brume_measure *measures, size_t count, brume_noise_kind noise,
+                          bool keys)
+{
+    for (size_t i = 0; noise == BRUME_NOISE_ROUNDED_GAUSSIAN && i < count; i++)
+        if (keys || brume_measure_is_selection(&measures[i]))
+            return false;
+    return true;
+}
+
+double brume_limited_ask_share(int p)
+{
+    return p == 1 ? 0.15 : 0.05;
 }
 
 static brume_status pay_choice(const brume_limited_shape *shape, double whole, int p,
@@ -108,11 +169,13 @@ static brume_status pay_choice(const brume_limited_shape *shape, double whole, i
     *choice = 0;
     if (shape->choices == 0)
         return BRUME_OK;
-    *choice = shape->choices_only ? 0.95 : p == 1 ? 0.1 : 0.2; /* 0.05 for asking */
+    double asking = brume_limited_ask_share(p);
+    *choice = shape->choices_only ? 1 - asking : p == 1 ? 0.1 : 0.2;
     /* 1 - 2^-50: a tenth is no double, and the parts must not exceed the whole */
     limited->histogram_scale =
         scale_up(whole, *choice * (1 - 0x1p-50), (shape->replace ? 2 : 1) * choices, p);
-    limited->ask_scale = scale_up(whole, 0.05 * (1 - 0x1p-50), choices, p);
+    limited->ask_scale = scale_up(whole, asking * (1 - 0x1p-50), choices, p);
+    BRUME_TRY(check_scale(limited->histogram_scale, error));
     return check_scale(limited->ask_scale, error);
 }
 
@@ -132,19 +195,18 @@ brume_status brume_limited_pay(brume_measure *measures, size_t count,
     if (shape->choices_only)
         return BRUME_OK;
     bool keys = shape->cells == 0;
+    if (!can_be_priced(measures, count, noise, keys))
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a plan that cannot be priced");
+    double part = delta_part(measures, count, keys, delta);
     double left = (1 - choice) * (1 - 0x1p-50); /* down */
     double each = left / (double)count * (1 - 0x1p-50);
     if (keys) /* the keys come first, so that asking does not take from their share */
-        BRUME_TRY(pay_keys(&measures[0], shape, noise, whole, each, delta, price, error));
+        BRUME_TRY(pay_keys(&measures[0], shape, noise, whole, each, part, price, error));
     size_t first = keys ? 1 : 0;
     left -= keys ? each : 0;
-    left -= asked ? 0.05 : 0;
+    left = (left - (asked ? brume_limited_ask_share(p) : 0)) * (1 - 0x1p-50); /* down */
     each = left / (double)(count - first) * (1 - 0x1p-50);
-    for (size_t i = first; i < count; i++) {
-        double distance = brume_limited_distance(&measures[i], shape, p);
-        measures[i].noise = scale_up(whole, each, distance, p);
-        BRUME_TRY(check_scale(measures[i].noise, error));
-        price->cells_upper = fmax(price->cells_upper, distance);
-    }
+    for (size_t i = first; i < count; i++)
+        BRUME_TRY(pay_measure(&measures[i], shape, noise, whole, each, part, price, error));
     return BRUME_OK;
 }

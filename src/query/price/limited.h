@@ -6,9 +6,9 @@
  *
  *   choice       a tenth of epsilon, a fifth of rho or mu^2, for all histograms together; nothing
  *                where every limit is known
- *   asking       a twentieth, of either, if the rule asks for one more count
+ *   asking       0.15 of epsilon, a twentieth of rho or mu^2, if the rule asks for one more count
  *   private keys an equal share with the measures of what is left; each unit keeps one key
- *   measures     the rest, in equal shares
+ *   measures     the rest, in equal shares; quantiles and modes among them
  *
  * All rounded towards more noise. */
 #ifndef BRUME_QUERY_LIMITED_H
@@ -20,6 +20,7 @@ typedef struct brume_limited_shape {
     uint64_t cells;    /* groups; 0: private keys, as many as are shown */
     bool replace;      /* charge as under replacement */
     size_t choices;    /* limits that are still to be chosen, each from a histogram */
+    uint64_t pairs;    /* of a group and an undeclared value, that a unit votes for in a mode */
     bool choices_only; /* nothing is measured: the price is for histograms and asking */
 } brume_limited_shape;
 
@@ -30,18 +31,24 @@ typedef struct brume_limited_price {
 } brume_limited_price;
 
 /* Most that two units' contributions are apart, or one and nothing, in the p-norm to the power p
- * and in units of the sensitivity. */
+ * and in units of the sensitivity. Of quantiles and declared modes: the rate's, to the first power.
+ */
 double brume_limited_distance(const brume_measure *measure, const brume_limited_shape *shape,
                               int p);
+
+/* Which share of the price one more count takes. */
+double brume_limited_ask_share(int p);
 
 /* Is Gaussian noise the better one for so many measures and cells at (epsilon, delta)? */
 bool brume_limited_prefers_gaussian(size_t measures, uint64_t cells, double epsilon, double delta);
 
-/* Fill in `noise` of the measures for a price, and the rest. `amount` is epsilon, or rho for
- * discrete Gaussian noise; `delta` is used by rounded Gaussian noise and by private keys. `asked`:
- * the rule asked, and that is paid for. With private keys measures[0] is UNITS, its sensitivity is
- * 1, its scale is written too, and `price` gets the threshold; rounded Gaussian noise is for public
- * keys only. Errors: BRUME_EARGUMENT; BRUME_EOVERFLOW: noise beyond the samplers. */
+/* Fill in `noise` of the measures for a price, and the rest. Of quantiles and declared modes it is
+ * 1/rate for a limit of 1; undeclared modes get their scale and threshold, under a delta. `amount`
+ * is epsilon, or rho for discrete Gaussian noise; `delta` is used by rounded Gaussian noise and by
+ * private keys. `asked`: the rule asked, and that is paid for. With private keys measures[0] is
+ * UNITS, its sensitivity is 1, its scale is written too, and `price` gets the threshold; rounded
+ * Gaussian noise is for public keys without quantiles and modes. Errors: BRUME_EARGUMENT;
+ * BRUME_EOVERFLOW: noise beyond the samplers. */
 BRUME_MUST_USE brume_status brume_limited_pay(brume_measure *measures, size_t count,
                                               const brume_limited_shape *shape,
                                               brume_noise_kind noise, double amount, double delta,

@@ -45,15 +45,6 @@ static brume_status set_scale(brume_measure *measure, double scale, brume_error 
     return BRUME_OK;
 }
 
-/* The quantile 0 or 1 by itself. u(v) is then minus the number of values below v (or above): a unit
- * that comes or goes moves u one way only, one that is replaced by a difference of two such counts,
- * whose range is at most R. */
-static bool is_extreme(const brume_measure *measure)
-{
-    return measure->fraction_count == 1 &&
-           (measure->fractions[0][0] == 0 || measure->fractions[0][0] == measure->fractions[0][1]);
-}
-
 /* A selection pays `cost` of epsilon (p = 1) or of 2 rho (p = 2) per gained cell. */
 static brume_status set_rate(brume_measure *measure, const brume_shape *shape, double cost, int p,
                              brume_error *error)
@@ -64,33 +55,7 @@ static brume_status set_rate(brume_measure *measure, const brume_shape *shape, d
         double scale = brume_divide_up(rows, cost);
         return set_scale(measure, p == 1 ? scale : brume_sqrt_up(scale), error);
     }
-    if (measure->kind == BRUME_MEASURE_QUANTILES) {
-        brume_kappas kappa = brume_kappas_up(measure);
-        /* p = 1: 2 eta R sum kappa = cost.  p = 2: (eta R)^2 sum kappa^2 = cost. The least or the
-         * greatest value alone: the range is half of that. */
-        double per_rate = p == 1 ? brume_multiply_up(brume_multiply_up(2, rows), kappa.sum)
-                                 : brume_multiply_up(rows, brume_sqrt_up(kappa.squares));
-        per_rate = is_extreme(measure) ? per_rate / 2 : per_rate; /* a power of two: exact */
-        measure->scale = brume_divide_down(p == 1 ? cost : brume_sqrt_down(cost), per_rate);
-        return BRUME_OK;
-    }
-    /* Permute-and-flip on monotone counts: eta R = e with e = cost (p = 1), 2 e tanh(e/2) = cost
-     * (p = 2); e = sqrt(cost) is allowed since tanh(x) <= x, then climb to the root. */
-    double e = cost;
-    if (p == 2) {
-        double high = brume_add_up(brume_sqrt_up(cost), cost);
-        e = brume_sqrt_down(cost);
-        for (int i = 0; i < 60; i++) {
-            double middle = e + (high - e) / 2;
-            double need =
-                brume_multiply_up(brume_multiply_up(2, middle), brume_tanh_up(middle / 2));
-            if (need <= cost)
-                e = middle;
-            else
-                high = middle;
-        }
-    }
-    measure->scale = brume_divide_down(e, rows);
+    measure->scale = brume_divide_down(brume_selection_rate_down(measure, cost, p), rows);
     return BRUME_OK;
 }
 
@@ -116,7 +81,7 @@ static brume_status set_mode_thresholds(brume_measure *measures, size_t count,
                                         const brume_shape *shape, brume_noise_kind noise,
                                         double delta, double *used, brume_error *error)
 {
-    uint64_t pairs = brume_shape_groups(shape) * shape->max_rows;
+    uint64_t pairs = brume_shape_pairs(shape);
     for (size_t i = 0; i < count; i++) {
         if (measures[i].kind != BRUME_MEASURE_PRIVATE_MODE)
             continue;

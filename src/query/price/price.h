@@ -75,6 +75,7 @@ typedef enum brume_noise_kind {
 brume_noise_kind brume_measure_noise(const brume_measure *measure, brume_noise_kind noise);
 
 /* Is it paid as a selection: a quantile or a mode? */
+bool brume_measure_kind_selects(brume_measure_kind kind);
 bool brume_measure_is_selection(const brume_measure *measure);
 
 typedef struct brume_price {

@@ -16,6 +16,12 @@ uint64_t brume_shape_groups(const brume_shape *shape)
     return shape->cells && shape->cells < shape->max_groups ? shape->cells : shape->max_groups;
 }
 
+uint64_t brume_shape_pairs(const brume_shape *shape)
+{
+    uint64_t groups = brume_shape_groups(shape), rows = shape->max_rows;
+    return (groups ? groups : 1) * (rows ? rows : 1);
+}
+
 /* ---- the geometry of one expression ---- */
 
 int64_t brume_measure_centre(const brume_measure *measure)
@@ -53,10 +59,15 @@ static double largest_magnitude_up(const brume_measure *measure)
     return fmax(magnitude_up(measure->low), magnitude_up(measure->high));
 }
 
+bool brume_measure_kind_selects(brume_measure_kind kind)
+{
+    return kind == BRUME_MEASURE_QUANTILES || kind == BRUME_MEASURE_MODE ||
+           kind == BRUME_MEASURE_PRIVATE_MODE;
+}
+
 bool brume_measure_is_selection(const brume_measure *measure)
 {
-    return measure->kind == BRUME_MEASURE_QUANTILES || measure->kind == BRUME_MEASURE_MODE ||
-           measure->kind == BRUME_MEASURE_PRIVATE_MODE;
+    return brume_measure_kind_selects(measure->kind);
 }
 
 brume_noise_kind brume_measure_noise(const brume_measure *measure, brume_noise_kind noise)
@@ -147,6 +158,44 @@ brume_kappas brume_kappas_up(const brume_measure *measure)
         total.squares = brume_add_up(total.squares, brume_multiply_up(kappa[i], kappa[i]));
     }
     return total;
+}
+
+/* The quantile 0 or 1 by itself. u(v) is then minus the number of values below v (or above): a unit
+ * that comes or goes moves u one way only, one that is replaced by a difference of two such counts,
+ * whose range is at most R. */
+static bool is_extreme(const brume_measure *measure)
+{
+    return measure->fraction_count == 1 &&
+           (measure->fractions[0][0] == 0 || measure->fractions[0][0] == measure->fractions[0][1]);
+}
+
+double brume_selection_rate_down(const brume_measure *measure, double cost, int p)
+{
+    if (measure->kind == BRUME_MEASURE_QUANTILES) {
+        brume_kappas kappa = brume_kappas_up(measure);
+        /* p = 1: 2 eta sum kappa = cost.  p = 2: eta^2 sum kappa^2 = cost. The least or the
+         * greatest value alone: the range is half of that. */
+        double per_rate = p == 1 ? brume_multiply_up(2, kappa.sum) : brume_sqrt_up(kappa.squares);
+        per_rate = is_extreme(measure) ? per_rate / 2 : per_rate; /* a power of two: exact */
+        return brume_divide_down(p == 1 ? cost : brume_sqrt_down(cost), per_rate);
+    }
+    /* Permute-and-flip on monotone counts: eta = e with e = cost (p = 1), 2 e tanh(e/2) = cost
+     * (p = 2); e = sqrt(cost) is allowed since tanh(x) <= x, then climb to the root. */
+    double e = cost;
+    if (p == 2) {
+        double high = brume_add_up(brume_sqrt_up(cost), cost);
+        e = brume_sqrt_down(cost);
+        for (int i = 0; i < 60; i++) {
+            double middle = e + (high - e) / 2;
+            double need =
+                brume_multiply_up(brume_multiply_up(2, middle), brume_tanh_up(middle / 2));
+            if (need <= cost)
+                e = middle;
+            else
+                high = middle;
+        }
+    }
+    return e;
 }
 
 /* ---- B: a cell in which a replaced unit stays, relative to a gained cell of cost 1 ---- */
@@ -242,8 +291,7 @@ static double expression_stays_up(const brume_measure *measures, size_t count, s
     return fmax(shares, rows_change_up(measures, count, expression, p));
 }
 
-/* A selection in which the unit stays, relative to one it enters. */
-static double selection_stays_up(const brume_measure *measure, int p)
+double brume_selection_stays_up(const brume_measure *measure, int p)
 {
     if (measure->kind == BRUME_MEASURE_MODE || measure->fraction_count > 1)
         return p == 1 ? 2 : 4;
@@ -261,7 +309,7 @@ double brume_stay_up(const brume_measure *measures, size_t count, const brume_sh
             continue; /* paid by the pair of key and value: brume_total_up */
         if (brume_measure_is_selection(one)) {
             if (selections)
-                total = brume_add_up(total, selection_stays_up(one, p));
+                total = brume_add_up(total, brume_selection_stays_up(one, p));
         } else if (!noise || one->kind == BRUME_MEASURE_UNITS) {
             continue; /* a unit that stays is present before and after */
         } else if (one->kind == BRUME_MEASURE_ROWS) {

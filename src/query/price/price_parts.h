@@ -15,6 +15,14 @@ typedef struct brume_kappas {
 
 brume_kappas brume_kappas_up(const brume_measure *measure);
 
+/* The rate of a quantile or a declared mode that costs `cost` of epsilon (p = 1) or of 2 rho (p =
+ * 2) where one unit comes or goes with one row; rounded down. */
+double brume_selection_rate_down(const brume_measure *measure, double cost, int p);
+
+/* The cost of a selection in which a unit is replaced by another, to that in which one comes or
+ * goes: in one cell, of rates (p = 1) or their squares (p = 2). */
+double brume_selection_stays_up(const brume_measure *measure, int p);
+
 /* B in numbers of shares (a gained cell is `count` shares), over noise or selections or both.
  * p = 1 or 2. */
 double brume_stay_up(const brume_measure *measures, size_t count, const brume_shape *shape, int p,
@@ -26,5 +34,9 @@ double brume_total_up(const brume_shape *shape, double gain, double stay, size_t
 
 /* min(G, K): the groups that one unit is kept in. */
 uint64_t brume_shape_groups(const brume_shape *shape);
+
+/* How many pairs of a group and an undeclared value a unit votes for: min(G, K) R; what nobody
+ * limited is 1. */
+uint64_t brume_shape_pairs(const brume_shape *shape);
 
 #endif

@@ -40,6 +40,10 @@ static void use_column(print_scope *scope, const brume_relation *relation, size_
         (column < relation->key_count || relation->columns[column].fold != BRUME_FOLD_COUNT_ROWS))
         use_column(scope, relation->left,
                    column < relation->key_count ? column : relation->columns[column].argument);
+    if (relation->kind == BRUME_RELATION_UNION) {
+        use_column(scope, relation->left, column);
+        use_column(scope, relation->right, column);
+    }
 }
 
 static void use_expression(print_scope *scope, const brume_expression *node)
@@ -223,6 +227,38 @@ static const char *print_group(print_scope *scope, const brume_relation *relatio
                   keys.length ? keys.text : "", printer->names++);
 }
 
+/* One side of a UNION, its columns under the names of the whole. */
+static const char *print_side(print_scope *scope, const brume_relation *relation,
+                              const brume_relation *side)
+{
+    brume_printer *printer = &scope->printer;
+    const char *from = print_relation(scope, side);
+    brume_print_list list = {0};
+    for (size_t i = 0; i < relation->column_count; i++)
+        if (scope->used[relation->number][i])
+            add_column(printer, &list, FORMAT("\"c%zu_%zu\"", side->number, i), relation->number,
+                       i);
+    return FORMAT("SELECT %s FROM %s", list.length ? list.text : "1 AS \"c\"", from);
+}
+
+static const char *print_union(print_scope *scope, const brume_relation *relation)
+{
+    brume_printer *printer = &scope->printer;
+    const char *left = print_side(scope, relation, relation->left);
+    const char *right = print_side(scope, relation, relation->right);
+    return FORMAT("(%s UNION ALL %s) AS \"s%zu\"", left, right, printer->names++);
+}
+
+static const char *print_numbers(print_scope *scope, const brume_relation *relation)
+{
+    brume_printer *printer = &scope->printer;
+    brume_print_list list = {0};
+    for (size_t i = 0; i < relation->key_count; i++)
+        brume_print_add(printer, &list, " UNION ALL ",
+                        FORMAT("SELECT CAST(%zu AS integer) AS \"c%zu_0\"", i, relation->number));
+    return FORMAT("(%s) AS \"s%zu\"", list.text, printer->names++);
+}
+
 static const char *print_relation(print_scope *scope, const brume_relation *relation)
 {
     static const char *const joins[] = {
@@ -241,6 +277,10 @@ static const char *print_relation(print_scope *scope, const brume_relation *rela
         return print_select(scope, relation);
     case BRUME_RELATION_GROUP:
         return print_group(scope, relation);
+    case BRUME_RELATION_UNION:
+        return print_union(scope, relation);
+    case BRUME_RELATION_NUMBERS:
+        return print_numbers(scope, relation);
     case BRUME_RELATION_JOIN:
         break;
     }

@@ -281,13 +281,11 @@ const char *brume_print_leaf(brume_printer *printer, const char *x, brume_type t
     switch (leaf) {
     case BRUME_LEAF_PLAIN:
     case BRUME_LEAF_CAST:
-        if (type.kind == BRUME_TYPE_TEXT) {
-            const char *text = pg                        ? FORMAT("(%s::text COLLATE \"C\")", x)
-                               : leaf == BRUME_LEAF_CAST ? FORMAT("CAST(%s AS VARCHAR)", x)
-                                                         : x;
-            return FORMAT("CASE WHEN %s(%s) <= %d THEN %s END", pg ? "octet_length" : "strlen",
-                          text, BRUME_TEXT_BYTES_MOST, text);
-        }
+        if (type.kind == BRUME_TYPE_TEXT && pg) {
+            const char *text = FORMAT("(%s::text COLLATE \"C\")", x);
+            return FORMAT("CASE WHEN octet_length(%s) <= %d THEN %s END", text,
+                          BRUME_TEXT_BYTES_MOST, text);
+        } /* DuckDB gets no longer text from the readers: engine/duckdb_reader.c */
         return leaf == BRUME_LEAF_PLAIN
                    ? x
                    : brume_print_cast(printer, x, brume_print_type(printer, type));

@@ -63,13 +63,16 @@ void brume_query_answer_close(brume_query_answer *answer)
     free(answer->limits_chosen);
     json_decref(answer->events);
     json_decref(answer->warnings);
+    json_decref(answer->stages);
     free(answer);
 }
 
 double brume_query_answer_bar(const brume_query_answer *answer, size_t cell)
 {
-    double allowance = answer->columns[cell % answer->column_count].cut_allowance;
-    return answer->errors[cell] + (allowance > 0 ? allowance : 0); /* NaN: none */
+    const brume_answer_column *column = &answer->columns[cell % answer->column_count];
+    if (column->cut_not_known)
+        return NAN;
+    return answer->errors[cell] + (column->cut_allowance > 0 ? column->cut_allowance : 0);
 }
 
 brume_status brume_query_answer_set(brume_query_answer *answer, size_t row, size_t column,

@@ -30,12 +30,16 @@ typedef struct brume_answer_bias {
 typedef struct brume_answer_column {
     char *name;
     bool is_key;
+    double limit; /* on what one unit adds, in the units of the column; of a private key, in how
+                     many groups a unit counts for whether they are shown */
     /* Of values, not of keys: */
     char *mechanism;      /* NULL: no single one */
     double error_95;      /* the largest of the rows */
-    double limit;         /* on what one unit adds, in the units of the column */
     double cut_units;     /* hardly more units than this are above it */
     double cut_allowance; /* estimate of what they have beyond it, the largest of the rows */
+    bool is_limited;      /* it has the three; NaN: not known */
+    bool limit_not_found; /* too few units for the price */
+    bool cut_not_known;   /* so many may be cut that no estimate is given: it has no bar */
     bool biased;          /* limits or bounds may move it */
     double rank_error_95, count_error_95, gap_95; /* of quantiles and modes, in place of error_95 */
     double quantile;   /* of MIN and MAX: the quantile that is shown in their place */
@@ -68,6 +72,7 @@ typedef struct brume_query_answer {
     /* Not recorded, because it may be another one at the next reading. */
     brume_answer_price remaining;
     bool cached;      /* read again, for free */
+    json_t *stages;   /* scalar subqueries that were asked first (stages.c), or NULL */
     json_t *warnings; /* sentences about the query (domain_warnings.h), or NULL */
 } brume_query_answer;
 
@@ -78,7 +83,7 @@ BRUME_MUST_USE brume_status brume_query_answer_open(size_t column_count, size_t 
 void brume_query_answer_close(brume_query_answer *answer);
 
 /* The bar that a reader is shown: the error at 95 % and, where units may have been cut, the
- * allowance for what they had beyond the limit; NaN: none. */
+ * allowance for what they had beyond the limit; NaN: none, or that is not known. */
 double brume_query_answer_bar(const brume_query_answer *answer, size_t cell);
 
 /* Put a copy of a value into the table; a time as its text. */

@@ -75,13 +75,25 @@ static json_t *value_to_json(const brume_value *value)
     return json_null();
 }
 
+/* Where there is a limit, what is not known of it is null. */
+static bool write_limit(const brume_answer_column *column, json_t *json)
+{
+    if (!column->is_limited)
+        return true;
+    return set(json, "limit", real_or_null(column->limit)) &&
+           set(json, "cut_units", real_or_null(column->cut_units)) &&
+           set(json, "cut_allowance", real_or_null(column->cut_allowance)) &&
+           (!column->limit_not_found || set(json, "limit_found", json_false())) &&
+           (!column->cut_not_known || set(json, "cut_known", json_false()));
+}
+
 static bool write_value_column(const brume_answer_column *column, json_t *json)
 {
     bool good =
         set(json, "mechanism", column->mechanism ? json_string(column->mechanism) : json_null()) &&
         set(json, "error_95", real_or_null(column->error_95)) &&
         set(json, "biased", json_boolean(column->biased)) &&
-        write_numbers(json, column_numbers, COLUMN_NUMBERS, column);
+        write_numbers(json, column_numbers, COLUMN_NUMBERS, column) && write_limit(column, json);
     if (good && column->threshold >= 0)
         good = set(json, "threshold", json_integer((json_int_t)column->threshold));
     if (!good || isnan(column->bias.units))
@@ -100,7 +112,9 @@ static bool write_columns(const brume_query_answer *answer, json_t *out)
         const brume_answer_column *column = &answer->columns[i];
         json_t *json =
             json_pack("{s:s,s:s}", "name", column->name, "role", column->is_key ? "key" : "value");
-        bool good = json && (column->is_key || write_value_column(column, json));
+        bool good = json && (!column->is_key        ? write_value_column(column, json)
+                             : isnan(column->limit) ? true
+                                                    : set(json, "limit", json_real(column->limit)));
         if (json_array_append_new(columns, json) != 0 || !good)
             return false;
     }
@@ -189,6 +203,8 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
     if (!set(made, "remaining", remaining) ||
         (answer->is_public && !set(made, "public", json_true())) ||
         !set(made, "cached", json_boolean(answer->cached)) ||
+        (json_array_size(answer->stages) > 0 &&
+         !set(made, "stages", json_incref(answer->stages))) ||
         (json_array_size(answer->warnings) > 0 &&
          !set(made, "warnings", json_incref(answer->warnings)))) {
         json_decref(made);
@@ -241,6 +257,9 @@ static brume_status read_column(const json_t *json, brume_answer_column *column,
     column->error_95 = json_is_number(bar) ? json_number_value(bar) : NAN;
     column->biased = json_is_true(json_object_get(json, "biased"));
     column->threshold = read_count(json, "threshold");
+    column->is_limited = json_object_get(json, "cut_units") != NULL;
+    column->limit_not_found = json_is_false(json_object_get(json, "limit_found"));
+    column->cut_not_known = json_is_false(json_object_get(json, "cut_known"));
     read_numbers(json, column_numbers, COLUMN_NUMBERS, column);
     read_numbers(json_object_get(json, "bias"), bias_numbers, BIAS_NUMBERS, &column->bias);
     return BRUME_OK;

@@ -262,6 +262,8 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     made->warnings = brume_domain_warnings(question->query, question->tables);
     brume_status status = made->warnings ? find_remaining(ledger, question, &made->remaining, error)
                                          : brume_no_memory(error, "the answer");
+    if (status == BRUME_OK && plan->limits_only)
+        status = brume_warn_of_missing_limits(made, made->warnings, error);
     if (status != BRUME_OK) {
         brume_query_answer_close(made);
         return status;
@@ -270,9 +272,9 @@ static brume_status answer_question(brume_ledger *ledger, const brume_question *
     return BRUME_OK;
 }
 
-brume_status brume_ask(brume_ledger *ledger, const char *sql, const brume_payment *payment,
-                       const brume_target *target, brume_bits *bits, const brume_watch *watch,
-                       brume_query_answer **answer, brume_error *error)
+brume_status brume_ask_whole(brume_ledger *ledger, const char *sql, const brume_payment *payment,
+                             const brume_target *target, brume_bits *bits, const brume_watch *watch,
+                             brume_query_answer **answer, brume_error *error)
 {
     brume_question *question = NULL;
     brume_plan *plan = NULL;

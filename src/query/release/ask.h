@@ -16,11 +16,18 @@
 #include "query/plan/target.h"
 
 /* Ask. With a `target` (NULL: none) the price is chosen from it, and payment->epsilon is not read.
- */
+ * Scalar subqueries are asked first (stages.c). */
 BRUME_MUST_USE brume_status brume_ask(brume_ledger *ledger, const char *sql,
                                       const brume_payment *payment, const brume_target *target,
                                       brume_bits *bits, const brume_watch *watch,
                                       brume_query_answer **answer, brume_error *error);
+
+/* A query without them. */
+BRUME_MUST_USE brume_status brume_ask_whole(brume_ledger *ledger, const char *sql,
+                                            const brume_payment *payment,
+                                            const brume_target *target, brume_bits *bits,
+                                            const brume_watch *watch, brume_query_answer **answer,
+                                            brume_error *error);
 
 /* The part of it between reserving and recording: read, limit, draw, present. The limits that
  * are chosen are written into the plan; `keeper` may be NULL. *answer has no cost. Nothing is

@@ -44,7 +44,7 @@ static brume_status ask(brume_plan *plan, brume_plan_limit *limit, const int64_t
         above += counts[i];
     double noisy = 0, scale = plan->limited.ask_scale;
     BRUME_TRY(brume_draw_counts(plan->price.noise, scale, &above, 1, bits, &noisy, error));
-    limit->crowd = noisy >= brume_limit_ask_threshold(&histogram, from, scale);
+    limit->crowd = noisy >= brume_limit_ask_threshold(&histogram, scale);
     plan->asked = true;
     return BRUME_OK;
 }
@@ -58,7 +58,7 @@ static brume_status draw_histogram(brume_plan *plan, brume_plan_limit *limit,
     limit->bins = brume_limit_bins(limit->ceiling);
     limit->gaussian = plan->price.noise != BRUME_NOISE_DISCRETE_LAPLACE;
     limit->scale = plan->limited.histogram_scale;
-    BRUME_TRY(brume_collected_histogram(collected, &limit->of, plan->norm, limit->bins, shown,
+    BRUME_TRY(brume_collected_histogram(collected, &limit->of, limit->norm, limit->bins, shown,
                                         units, error));
     for (size_t i = 0; i < limit->bins; i++)
         counts[i] = (int64_t)units[i];
@@ -69,12 +69,31 @@ static brume_status draw_histogram(brume_plan *plan, brume_plan_limit *limit,
 
 /* ---- sums ---- */
 
+/* Which values are listed, and under which limits; returns how many. */
+static size_t find_lists(const brume_plan *plan, brume_limited_list *lists)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        const brume_measure *measure = &plan->measures[i];
+        if (!brume_measure_is_selection(measure) || plan->measure_limit[i] < 0)
+            continue;
+        brume_limited_list one = {measure->expression, (size_t)plan->measure_limit[i]};
+        bool known = false;
+        for (size_t j = 0; j < count; j++)
+            known = known || lists[j].value == one.value;
+        if (!known)
+            lists[count++] = one; /* all quantiles of a value have one limit */
+    }
+    return count;
+}
+
 static brume_status sum_up(const brume_plan *plan, brume_collected *collected, const bool *shown,
                            brume_error *error)
 {
     brume_total_limit *limits = calloc(plan->limit_count + 1, sizeof *limits);
     brume_limited_sum *sums = calloc(plan->measure_count + 1, sizeof *sums);
-    brume_status status = limits && sums ? BRUME_OK : brume_no_memory(error, "the limits");
+    brume_limited_list *lists = calloc(plan->measure_count + 1, sizeof *lists);
+    brume_status status = limits && sums && lists ? BRUME_OK : brume_no_memory(error, "the limits");
     for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++)
         limits[i] = (brume_total_limit){plan->limits[i].of, plan->limits[i].limit};
     for (size_t i = 0; status == BRUME_OK && i < plan->measure_count; i++) {
@@ -89,8 +108,12 @@ static brume_status sum_up(const brume_plan *plan, brume_collected *collected, c
     if (status == BRUME_OK)
         status = brume_collected_limit(collected, limits, plan->limit_count, plan->norm, shown,
                                        sums, plan->measure_count, error);
+    if (status == BRUME_OK)
+        status =
+            brume_collected_list(collected, limits, shown, lists, find_lists(plan, lists), error);
     free(limits);
     free(sums);
+    free(lists);
     return status;
 }
 
@@ -158,7 +181,7 @@ brume_status brume_present_limits(const brume_plan *plan, brume_query_answer **a
         const brume_plan_limit *limit = &plan->limits[i];
         const char *word = word_of(limit->of.kind);
         brume_value values[3] = {{.kind = BRUME_VALUE_TEXT, .text = word, .length = strlen(word)}};
-        if (limit->known)
+        if (limit->known && !brume_plan_limit_not_found(limit))
             values[1] =
                 (brume_value){.kind = BRUME_VALUE_NUMBER,
                               .number = (double)limit->limit * brume_plan_limit_step(plan, limit)};
@@ -176,5 +199,20 @@ brume_status brume_present_limits(const brume_plan *plan, brume_query_answer **a
         return status;
     }
     *answer = made;
+    return BRUME_OK;
+}
+
+brume_status brume_warn_of_missing_limits(const brume_query_answer *limits, json_t *warnings,
+                                          brume_error *error)
+{
+    for (size_t i = 0; i < limits->row_count; i++) {
+        const brume_value *row = &limits->values[i * limits->column_count];
+        if (row[1].kind == BRUME_VALUE_NULL &&
+            json_array_append_new(
+                warnings, json_sprintf("no limit was found for the %s: there are too few units for "
+                                       "this price; later queries choose it again",
+                                       row[0].text)) != 0)
+            return brume_no_memory(error, "the answer");
+    }
     return BRUME_OK;
 }

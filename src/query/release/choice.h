@@ -1,7 +1,13 @@
 /* The choice of limits: a noisy histogram for each limit that nobody knows yet, and the rule that
  * makes a limit of it (limit/choose.h). A release like any other: it is paid for, recorded before
- * anything else of the query is drawn, and read again for free by every query with the same rows,
- * groups and statistic. proofs/limits.md. */
+ * anything else of the query is drawn, and read again for free by queries with the same rows,
+ * groups and statistic. proofs/limits.md.
+ *
+ * A recorded choice is used only if it found a limit and its noise is at most twice that of the
+ * histogram that the price at hand would buy; else the limit is chosen again, and that is recorded
+ * beside it. Of several the one with the least noise is used. So a choice that was bought for very
+ * little decides nothing for those who pay more. What is decided depends on the ledger and the
+ * price alone, both public, so `explain` decides the same. */
 #ifndef BRUME_QUERY_CHOICE_H
 #define BRUME_QUERY_CHOICE_H
 
@@ -28,18 +34,25 @@ BRUME_MUST_USE brume_status brume_choice_record(brume_ledger *ledger, uint64_t r
                                                 const brume_question *question,
                                                 const brume_plan *plan, brume_error *error);
 
-/* Limits whose histograms are recorded become known, and the plan is priced anew. */
+/* Limits whose recorded choices may be used become known, and the plan is priced anew; of the
+ * others it is noted what the ledger has of them. `noisy_too`: however noisy they are. */
 BRUME_MUST_USE brume_status brume_choice_recall(brume_ledger *ledger,
-                                                const brume_question *question, brume_plan *plan,
-                                                brume_error *error);
+                                                const brume_question *question, bool noisy_too,
+                                                brume_plan *plan, brume_error *error);
 
-/* Before buying a choice alone: BRUME_EARGUMENT if all of it is recorded already. */
+/* Before buying a choice alone: BRUME_EARGUMENT if all of it is recorded already, and may be used.
+ */
 BRUME_MUST_USE brume_status brume_choice_check_new(brume_ledger *ledger,
                                                    const brume_question *question,
                                                    const brume_plan *plan, brume_error *error);
 
-/* The limits as an answer: one row for each, with the columns "statistic", "limit", "cut_units". */
+/* The limits as an answer: one row for each, with the columns "statistic", "limit", "cut_units".
+ * One that was not found is NULL: nobody will use it. */
 BRUME_MUST_USE brume_status brume_present_limits(const brume_plan *plan,
                                                  brume_query_answer **answer, brume_error *error);
+
+/* A sentence for each limit of such an answer that was not found. */
+BRUME_MUST_USE brume_status brume_warn_of_missing_limits(const brume_query_answer *limits,
+                                                         json_t *warnings, brume_error *error);
 
 #endif

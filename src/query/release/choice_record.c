@@ -1,6 +1,7 @@
 /* Choices of limits in the ledger: their keys, what is recorded, and how it is read again. */
 #include "query/release/choice.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,8 @@ static brume_status key_of(const brume_question *question, const brume_plan *pla
     if (status != BRUME_OK)
         return status;
     snprintf(shape, sizeof shape, "limit %d norm %d ceiling %llu cells %llu", (int)limit->of.kind,
-             plan->norm, (unsigned long long)limit->ceiling, (unsigned long long)plan->shape.cells);
+             limit->norm, (unsigned long long)limit->ceiling,
+             (unsigned long long)plan->shape.cells);
     const char *first[] = {"choice of a limit", statement, shape};
     status = brume_digest(first, 3, key, error);
     free(statement);
@@ -80,17 +82,85 @@ static bool from_json(const json_t *json, brume_plan_limit *limit)
     return true;
 }
 
+/* ---- several choices of one limit ---- */
+
+/* The key of the n-th choice under a key, from 0. */
+static brume_status numbered(const char key[65], size_t number, char out[65], brume_error *error)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%zu", number);
+    const char *parts[] = {"choice again", key, text};
+    if (number > 0)
+        return brume_digest(parts, 3, out, error);
+    memcpy(out, key, 65);
+    return BRUME_OK;
+}
+
+static bool finds(const brume_plan_limit *limit)
+{
+    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    return brume_limit_choose(&histogram, 1, limit->crowd) != BRUME_LIMIT_NO_BIN;
+}
+
+/* Standard deviation of the noise on a bin. */
+static double noise_of(bool gaussian, double scale)
+{
+    return gaussian ? scale : sqrt(2) * scale;
+}
+
+/* The choices that are recorded: how many, and in *best the one with the least noise of those that
+ * found a limit; without bins where none did. */
+static brume_status read_choices(brume_ledger *ledger, const char key[65],
+                                 const brume_plan_limit *limit, brume_plan_limit *best,
+                                 size_t *count, brume_error *error)
+{
+    *best = *limit;
+    best->bins = 0;
+    for (*count = 0;; ++*count) {
+        char one_key[65];
+        json_t *found = NULL;
+        brume_plan_limit one = *limit;
+        BRUME_TRY(numbered(key, *count, one_key, error));
+        BRUME_TRY(brume_ledger_recall(ledger, one_key, &found, error));
+        if (!found)
+            return BRUME_OK;
+        bool good = from_json(found, &one);
+        json_decref(found);
+        if (!good)
+            return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
+                              "a recorded choice of a limit cannot be read");
+        if (finds(&one) && (best->bins == 0 || noise_of(one.gaussian, one.scale) <
+                                                   noise_of(best->gaussian, best->scale)))
+            *best = one;
+    }
+}
+
+/* May a recorded choice be used where this price would buy a histogram of its own? At least one of
+ * half the sharpness: a little more noise costs less than another choice. The 2^-20 is for prices
+ * that are twice as high to the last digit. */
+static bool is_sharp(const brume_plan *plan, const brume_plan_limit *best)
+{
+    bool gaussian = plan->limited.noise != BRUME_NOISE_DISCRETE_LAPLACE;
+    double bought = noise_of(gaussian, plan->limited.histogram_scale);
+    return noise_of(best->gaussian, best->scale) <= 2 * (1 + 0x1p-20) * bought;
+}
+
 brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
                                  const brume_question *question, const brume_plan *plan,
                                  brume_error *error)
 {
     for (size_t i = 0; i < plan->limit_count; i++) {
-        char key[65];
-        if (plan->limits[i].source != BRUME_LIMIT_AUTO)
+        const brume_plan_limit *limit = &plan->limits[i];
+        char key[65], next[65];
+        brume_plan_limit best;
+        size_t count = 0;
+        if (limit->source != BRUME_LIMIT_AUTO)
             continue;
-        BRUME_TRY(key_of(question, plan, &plan->limits[i], key, error));
-        json_t *json = to_json(&plan->limits[i]);
-        brume_status status = json ? brume_ledger_note(ledger, reservation, key, json, error)
+        BRUME_TRY(key_of(question, plan, limit, key, error));
+        BRUME_TRY(read_choices(ledger, key, limit, &best, &count, error));
+        BRUME_TRY(numbered(key, count, next, error));
+        json_t *json = to_json(limit);
+        brume_status status = json ? brume_ledger_note(ledger, reservation, next, json, error)
                                    : brume_no_memory(error, "the limits");
         json_decref(json);
         if (status != BRUME_OK)
@@ -99,34 +169,37 @@ brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
     return BRUME_OK;
 }
 
+/* Of a limit that is to be chosen: the recorded choice that may be used, or why there is none. */
 static brume_status recall_one(brume_ledger *ledger, const brume_question *question,
-                               const brume_plan *plan, const brume_plan_limit *limit,
-                               json_t **found, brume_error *error)
+                               const brume_plan *plan, bool noisy_too, brume_plan_limit *limit,
+                               brume_error *error)
 {
     char key[65];
-    *found = NULL;
+    brume_plan_limit best;
+    size_t count = 0;
     if (limit->source != BRUME_LIMIT_AUTO)
         return BRUME_OK;
     BRUME_TRY(key_of(question, plan, limit, key, error));
-    return brume_ledger_recall(ledger, key, found, error);
+    BRUME_TRY(read_choices(ledger, key, limit, &best, &count, error));
+    if (best.bins > 0 && (noisy_too || is_sharp(plan, &best))) {
+        *limit = best;
+        limit->source = BRUME_LIMIT_LEDGER;
+    } else {
+        limit->earlier = best.bins > 0 ? BRUME_EARLIER_NOISY
+                         : count > 0   ? BRUME_EARLIER_NOT_FOUND
+                                       : BRUME_EARLIER_NONE;
+    }
+    return BRUME_OK;
 }
 
 brume_status brume_choice_recall(brume_ledger *ledger, const brume_question *question,
-                                 brume_plan *plan, brume_error *error)
+                                 bool noisy_too, brume_plan *plan, brume_error *error)
 {
     bool any = false;
     for (size_t i = 0; i < plan->limit_count; i++) {
-        json_t *found = NULL;
         brume_plan_limit *limit = &plan->limits[i];
-        BRUME_TRY(recall_one(ledger, question, plan, limit, &found, error));
-        bool good = !found || from_json(found, limit);
-        any = any || found;
-        if (found)
-            limit->source = BRUME_LIMIT_LEDGER;
-        json_decref(found);
-        if (!good)
-            return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
-                              "a recorded choice of a limit cannot be read");
+        BRUME_TRY(recall_one(ledger, question, plan, noisy_too, limit, error));
+        any = any || limit->source == BRUME_LIMIT_LEDGER;
     }
     if (!any)
         return BRUME_OK;
@@ -143,14 +216,13 @@ brume_status brume_choice_check_new(brume_ledger *ledger, const brume_question *
                                     const brume_plan *plan, brume_error *error)
 {
     for (size_t i = 0; i < plan->limit_count; i++) {
-        json_t *found = NULL;
-        BRUME_TRY(recall_one(ledger, question, plan, &plan->limits[i], &found, error));
-        bool new = plan->limits[i].source == BRUME_LIMIT_AUTO && !found;
-        json_decref(found);
-        if (new)
+        brume_plan_limit limit = plan->limits[i];
+        BRUME_TRY(recall_one(ledger, question, plan, false, &limit, error));
+        if (limit.source == BRUME_LIMIT_AUTO)
             return BRUME_OK;
     }
     return brume_fail(error, BRUME_EARGUMENT,
                       "ask with 'brume query': it costs nothing to use them",
-                      "the limits of this query are in the ledger already");
+                      "the limits of this query are in the ledger already, no more than twice as "
+                      "noisy as this price would buy them");
 }

@@ -13,6 +13,7 @@
 #include <brume/mechanism/stable_histogram.h>
 
 #include "base/error.h"
+#include "query/limit/clip.h"
 #include "query/release/rank.h"
 
 void brume_drawn_close(brume_drawn *drawn)
@@ -161,34 +162,31 @@ static brume_status draw_quantiles(const brume_measure *measure, const brume_bou
     const brume_bounded_value *value = &group->values[measure->expression];
     size_t count = (size_t)value->count;
     if (measure->fraction_count > 1)
-        return brume_rank_many(bits, value->kept, value->breaker, count, measure->low,
-                               measure->high, measure->fractions, measure->fraction_count,
-                               measure->scale, out, error);
-    int64_t *copy = malloc((count + 1) * sizeof *copy);
-    if (!copy)
-        return brume_no_memory(error, "the noise");
-    if (count)
-        memcpy(copy, value->kept, count * sizeof *copy);
-    brume_status status = brume_rank_one(bits, copy, count, measure->low, measure->high,
-                                         measure->fractions[0][0], measure->fractions[0][1],
-                                         measure->scale, out, error);
-    free(copy);
-    return status;
+        return brume_rank_many(bits, value->kept, value->weights, value->breaker, count,
+                               measure->low, measure->high, measure->fractions,
+                               measure->fraction_count, measure->scale, out, error);
+    return brume_rank_one(bits, value->kept, value->weights, count, measure->low, measure->high,
+                          measure->fractions[0][0], measure->fractions[0][1], measure->scale, out,
+                          error);
 }
 
-/* Permute-and-flip on the counts of the declared values. */
+/* Permute-and-flip on the counts of the declared values; on their weights, in steps of
+ * 2^-BRUME_LIMIT_WEIGHT_BITS, where they have some. Sums below 2^53 are exact as doubles: those of
+ * 2^37 rows. */
 static brume_status draw_mode(const brume_measure *measure, const brume_bounded_group *group,
                               brume_bits *bits, int64_t *out, brume_error *error)
 {
     const brume_bounded_value *value = &group->values[measure->expression];
     size_t candidates = (size_t)measure->high + 1, chosen = 0;
-    double *counts = calloc(candidates, sizeof *counts);
+    double *counts = calloc(candidates, sizeof *counts), rate = measure->scale;
     if (!counts)
         return brume_no_memory(error, "the noise");
     for (uint64_t i = 0; i < value->count; i++)
-        counts[value->kept[i]]++;
-    brume_status status = brume_select_noisy_max(bits, BRUME_SELECT_EXPONENTIAL, measure->scale,
-                                                 counts, candidates, &chosen, error);
+        counts[value->kept[i]] += value->weights ? value->weights[i] : 1;
+    if (value->weights)
+        rate = ldexp(rate, -BRUME_LIMIT_WEIGHT_BITS);
+    brume_status status = brume_select_noisy_max(bits, BRUME_SELECT_EXPONENTIAL, rate, counts,
+                                                 candidates, &chosen, error);
     free(counts);
     if (status == BRUME_OK)
         *out = (int64_t)chosen;

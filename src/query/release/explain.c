@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "query/price/error_bar.h"
+#include "query/plan/plan_distinct.h"
 #include "query/plan/domain_warnings.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
@@ -43,6 +44,12 @@ static json_t *errors_to_json(const brume_plan *plan)
     }
     for (size_t i = 0; errors && i < plan->measurement_count; i++) {
         const brume_measurement *one = &plan->measurements[i];
+        if (one->kind == BRUME_MEASUREMENT_DISTINCT) {
+            json_array_append_new(errors, one->distinct.limit ? json_real(brume_distinct_width(
+                                                                    one, one->distinct.limit, 0.05))
+                                                              : json_null());
+            continue;
+        }
         for (size_t j = 0; j < one->count; j++) /* those with a share of their own */
             json_array_append_new(errors,
                                   json_real(brume_error_width(one->noise, one->scale, 0.05)));
@@ -50,11 +57,17 @@ static json_t *errors_to_json(const brume_plan *plan)
     return errors;
 }
 
-/* Is what is shown computed from the measure? */
+/* Is what is shown computed from the measure? Those after the plan's measures are the measurements
+ * of distinct values, as brume_plan_to_json lists them. */
 static bool is_shown_in(const brume_plan *plan, int measure, const brume_formula *shown)
 {
     if (shown->kind == BRUME_FORMULA_AGGREGATE) {
         const brume_plan_aggregate *of = &plan->aggregates[shown->index];
+        int listed = (int)plan->measure_count - 1;
+        for (int i = 0; i <= of->distinct; i++)
+            listed += plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT;
+        if (of->distinct >= 0)
+            return listed == measure;
         return of->count == measure || of->centred == measure || of->squares == measure ||
                of->direct == measure || of->selection == measure;
     }
@@ -80,15 +93,19 @@ static json_t *columns_of(const brume_plan *plan, int measure)
 
 static bool add_columns(const brume_plan *plan, json_t *measures)
 {
-    for (size_t i = 0; !plan->selection && i < plan->measure_count; i++)
+    size_t count = plan->measure_count;
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        count += plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT;
+    for (size_t i = 0; !plan->selection && i < count; i++)
         if (json_object_set_new(json_array_get(measures, i), "columns", columns_of(plan, (int)i)) !=
             0)
             return false;
     return true;
 }
 
-brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_payment *payment,
-                           const brume_target *target, json_t **explanation, brume_error *error)
+brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
+                                 const brume_payment *payment, const brume_target *target,
+                                 json_t **explanation, brume_error *error)
 {
     brume_question *question = NULL;
     brume_plan *plan = NULL;

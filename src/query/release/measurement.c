@@ -2,6 +2,7 @@
 #include "query/release/measurement.h"
 
 #include "query/release/draw_bias.h"
+#include "query/release/draw_distinct.h"
 #include "query/release/draw_mode.h"
 
 typedef struct measurement_functions {
@@ -15,6 +16,7 @@ static const measurement_functions kinds[] = {
     [BRUME_MEASUREMENT_GROUPS] = {brume_draw_groups, NULL},
     [BRUME_MEASUREMENT_MODE] = {brume_draw_mode, NULL},
     [BRUME_MEASUREMENT_BIAS] = {brume_draw_bias, brume_show_bias},
+    [BRUME_MEASUREMENT_DISTINCT] = {brume_draw_distinct, brume_show_distinct},
 };
 
 brume_status brume_measurement_draw(const brume_plan *plan, size_t index,

@@ -15,7 +15,21 @@ typedef struct recalling {
 static brume_status recall(void *context, brume_plan *plan, brume_error *error)
 {
     const recalling *from = context;
-    return brume_choice_recall(from->ledger, from->question, plan, error);
+    return brume_choice_recall(from->ledger, from->question, true, plan, error);
+}
+
+/* The price was searched under the limits that the ledger has, however noisy they are; those must
+ * be the ones that are used at this price. */
+static brume_status check_recalled(const brume_plan *plan, const char *epsilon, brume_error *error)
+{
+    if (!brume_plan_chooses(plan))
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EARGUMENT,
+                      "type --limit, or buy a sharper choice first: brume limits \"SQL\" "
+                      "--epsilon E",
+                      "that accuracy takes epsilon %s, and the choice of the limit in the ledger "
+                      "is too noisy for that price",
+                      epsilon);
 }
 
 brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_payment *payment,
@@ -41,6 +55,8 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
     }
     BRUME_TRY(brume_query_plan_make((*question)->query, (*question)->tables, &chosen, plan, error));
     if (!payment->limits_only)
-        BRUME_TRY(brume_choice_recall(ledger, *question, *plan, error));
+        BRUME_TRY(brume_choice_recall(ledger, *question, false, *plan, error));
+    if (target)
+        BRUME_TRY(check_recalled(*plan, epsilon, error));
     return brume_rehearse(*question, *plan, error);
 }

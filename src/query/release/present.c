@@ -98,7 +98,8 @@ bool brume_error_varies(const brume_plan *plan, const brume_formula *formula)
         return true;
     brume_aggregate_kind kind = plan->query->aggregates[formula->index].kind;
     return kind != BRUME_AGGREGATE_COUNT_ROWS && kind != BRUME_AGGREGATE_COUNT &&
-           kind != BRUME_AGGREGATE_COUNT_UNITS && kind != BRUME_AGGREGATE_SUM;
+           kind != BRUME_AGGREGATE_COUNT_UNITS && kind != BRUME_AGGREGATE_COUNT_DISTINCT &&
+           kind != BRUME_AGGREGATE_SUM;
 }
 
 /* ---- rows ---- */

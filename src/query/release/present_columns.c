@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "query/limit/spread.h"
 #include "query/plan/bias.h"
+#include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
+#include "query/price/price_parts.h"
 #include "query/release/measurement.h"
 
 /* The measure that an output mostly rests on, for the name of its mechanism. */
@@ -15,6 +17,8 @@ static const char *mechanism_of(const brume_plan *plan, const brume_formula *for
 {
     if (formula->kind == BRUME_FORMULA_AGGREGATE) {
         const brume_plan_aggregate *from = &plan->aggregates[formula->index];
+        if (from->distinct >= 0)
+            return brume_distinct_mechanism(&plan->measurements[from->distinct]);
         int measure = from->selection >= 0 ? from->selection
                       : from->direct >= 0  ? from->direct
                       : from->centred >= 0 ? from->centred
@@ -35,6 +39,7 @@ static bool may_clamp(const brume_plan *plan, const brume_formula *formula)
     if (formula->kind == BRUME_FORMULA_AGGREGATE) {
         const brume_aggregate *aggregate = &plan->query->aggregates[formula->index];
         return aggregate->argument && aggregate->kind != BRUME_AGGREGATE_COUNT &&
+               aggregate->kind != BRUME_AGGREGATE_COUNT_DISTINCT &&
                brume_bias_may_clamp(aggregate->argument);
     }
     for (size_t i = 0; i < formula->argument_count; i++)
@@ -76,6 +81,25 @@ static double largest_share(const brume_answer_table *all, size_t output)
     return sum > 0 ? largest / sum : 1;
 }
 
+/* The largest size of a value, in the units of the query. */
+static double largest_value(const brume_plan *plan, const brume_plan_aggregate *from)
+{
+    const brume_plan_value *value = &plan->values[from->value];
+    return fmax(fabs((double)value->low), fabs((double)value->high)) * value->step;
+}
+
+/* Of a sum that is computed from a count: what one row adds to it, in the mean of all groups. */
+static double mean_size(const brume_answer_table *all, size_t output, int count)
+{
+    double sum = 0, rows = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const brume_value *value = &all->rows[i].outputs[output];
+        sum += value->kind == BRUME_VALUE_NUMBER ? fabs(value->number) : 0;
+        rows += fmax(0, brume_drawn_number(all->drawn, count, all->rows[i].group));
+    }
+    return sum / fmax(1, rows);
+}
+
 /* The limit of an aggregate, how many units are above it, and what they may have beyond it. Norms
  * of several groups are lengths: what a unit loses in all groups together is at most the square
  * root of their number times that. */
@@ -84,23 +108,37 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
 {
     const brume_plan *plan = all->plan;
     const brume_plan_limit *limit = brume_plan_limit_of(plan, aggregate);
+    const brume_plan_aggregate *from = &plan->aggregates[aggregate];
+    if (from->private_mode && (plan->by_totals || plan->bounded)) {
+        column->limit = (double)brume_shape_pairs(&plan->shape);
+        column->biased = true;
+    }
     if (!limit || limit->source == BRUME_LIMIT_NONE)
         return;
-    double step = brume_plan_limit_step(plan, limit);
-    const brume_plan_aggregate *from = &plan->aggregates[aggregate];
+    bool by_rows = from->direct < 0 && from->centred >= 0 &&
+                   plan->query->aggregates[aggregate].kind == BRUME_AGGREGATE_SUM;
+    double step = by_rows ? largest_value(plan, from) : brume_plan_limit_step(plan, limit);
     if (limit->known)
         column->limit = (double)limit->limit * step;
-    column->biased = true;
+    column->is_limited = column->biased = true;
+    column->limit_not_found = brume_plan_limit_not_found(limit);
     if (limit->bins == 0 || limit->bin == BRUME_LIMIT_NO_BIN)
         return; /* typed or the owner's, or not found: nobody counted the units above it */
     brume_limit_histogram histogram = brume_plan_histogram(limit);
     column->cut_units = ceil(brume_limit_cut_units(&histogram, limit->bin));
-    double beyond = brume_limit_cut_allowance(&histogram, limit->bin, (double)limit->limit);
-    column->biased = beyond > 0 || may_clamp(plan, plan->query->outputs[output].value);
-    if (plan->norm == 2)
+    double beyond =
+        brume_limit_cut_allowance(&histogram, (double)limit->limit); /* NaN: not known */
+    column->biased = !(beyond <= 0) || may_clamp(plan, plan->query->outputs[output].value);
+    if (limit->norm == 2)
         beyond *= sqrt(plan->shape.cells ? (double)plan->shape.cells : fmax(1, (double)all->count));
-    if (beyond > 0 && from->centred < 0) /* of a mean nothing is known but the units */
+    if (by_rows)
+        column->cut_allowance = beyond * mean_size(all, output, from->count) *
+                                largest_share(all, output);
+    else if (from->centred < 0 && from->selection < 0)
         column->cut_allowance = beyond * step * largest_share(all, output);
+    column->cut_not_known = isnan(beyond) &&
+                            (by_rows || (from->centred < 0 && from->selection < 0));
+    /* of means, quantiles and modes nothing is known but the units */
 }
 
 static brume_status fill_column(const brume_answer_table *all, size_t output,
@@ -111,8 +149,12 @@ static brume_status fill_column(const brume_answer_table *all, size_t output,
     if (!column->name)
         return brume_no_memory(error, "the answer");
     column->is_key = brume_count_aggregates(shown->value) == 0;
-    if (column->is_key)
+    if (column->is_key) {
+        bool several = all->plan->by_totals || all->plan->bounded; /* rows of a unit */
+        if (all->plan->shape.private_keys && several)
+            column->limit = all->plan->by_totals ? 1 : (double)all->plan->shape.max_groups;
         return BRUME_OK;
+    }
     const char *mechanism = mechanism_of(all->plan, shown->value);
     column->mechanism = mechanism ? strdup(mechanism) : NULL;
     if (mechanism && !column->mechanism)

@@ -1,12 +1,15 @@
 /* One aggregate of one group: its raw value, what is shown of it, and its interval.
  *
- * Promise: from drawn numbers and the plan alone. */
+ * Promise: from drawn numbers, the plan, and the number of units where that is public, alone. */
 #include "query/release/present_parts.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "query/plan/plan_distinct.h"
+#include "query/plan/plan_limit.h"
 #include "query/price/error_bar.h"
+#include "query/release/draw_distinct.h"
 
 static brume_value number_value(double x)
 {
@@ -19,9 +22,10 @@ static brume_noisy_moments moments_of(const brume_plan *plan, const brume_drawn 
     const brume_measure *centred = &plan->measures[from->centred];
     double centre = (double)brume_measure_centre(centred);
     brume_noisy_moments moments = {
-        .count = brume_drawn_number(drawn, from->count, group),
+        .count = from->public_count ? (double)drawn->groups[group]->units
+                                    : brume_drawn_number(drawn, from->count, group),
         .sum = brume_drawn_number(drawn, from->centred, group),
-        .count_scale = plan->measures[from->count].scale,
+        .count_scale = from->public_count ? 0 : plan->measures[from->count].scale,
         .sum_scale = centred->scale,
         .low = (double)centred->low - centre,
         .high = (double)centred->high - centre,
@@ -57,6 +61,20 @@ static brume_shown show_count(const brume_plan *plan, const brume_drawn *drawn,
     double raw = brume_drawn_number(drawn, from->count, group);
     double width = brume_plan_width(plan, (size_t)from->count, beta);
     return around(raw, fmax(0, rint(raw)), width + rounding_of(plan, from->count, 1));
+}
+
+static brume_shown show_distinct(const brume_plan *plan, const brume_drawn *drawn,
+                                 const brume_plan_aggregate *from, size_t group, double beta)
+{
+    const double *numbers = drawn->results[from->distinct].numbers;
+    uint64_t limit = (uint64_t)numbers[drawn->count + BRUME_DISTINCT_LIMIT];
+    const brume_measurement *distinct = &plan->measurements[from->distinct];
+    brume_shown shown = around(numbers[group], fmax(0, rint(numbers[group])),
+                               brume_distinct_width(distinct, limit, beta));
+    if (distinct->distinct.ceiling == 0 &&
+        brume_distinct_not_found(plan, (size_t)from->distinct, drawn))
+        shown.has_interval = false;
+    return shown;
 }
 
 static brume_shown show_sum(const brume_plan *plan, const brume_drawn *drawn,
@@ -179,8 +197,8 @@ static brume_shown show_selection(const brume_present_source *source,
     return out;
 }
 
-brume_shown brume_present_show(const brume_present_source *source, size_t aggregate, size_t group,
-                               double beta)
+static brume_shown show(const brume_present_source *source, size_t aggregate, size_t group,
+                        double beta)
 {
     const brume_plan *plan = source->plan;
     const brume_drawn *drawn = source->drawn;
@@ -191,6 +209,8 @@ brume_shown brume_present_show(const brume_present_source *source, size_t aggreg
     case BRUME_AGGREGATE_COUNT:
     case BRUME_AGGREGATE_COUNT_UNITS:
         return show_count(plan, drawn, from, group, beta);
+    case BRUME_AGGREGATE_COUNT_DISTINCT:
+        return show_distinct(plan, drawn, from, group, beta);
     case BRUME_AGGREGATE_SUM:
         return show_sum(plan, drawn, from, group, beta);
     case BRUME_AGGREGATE_AVG:
@@ -205,4 +225,13 @@ brume_shown brume_present_show(const brume_present_source *source, size_t aggreg
         break;
     }
     return show_selection(source, from, group);
+}
+
+brume_shown brume_present_show(const brume_present_source *source, size_t aggregate, size_t group,
+                               double beta)
+{
+    brume_shown shown = show(source, aggregate, group, beta);
+    if (brume_plan_cut_is_unknown(source->plan, aggregate))
+        shown.has_interval = false; /* the noise alone would say nothing of the truth */
+    return shown;
 }

@@ -269,8 +269,8 @@ static brume_status read_key(brume_ledger *ledger, const brume_question *questio
 {
     const brume_query *query = question->query;
     public_part part = {.builder = {.arena = query->arena, .error = error}};
-    add_tables(&part, key->expression);
-    if (part.other || part.count == 0 || !is_listable(key->expression->type))
+    add_tables(&part, key->plain);
+    if (part.other || part.count == 0 || !is_listable(key->plain->type))
         return BRUME_OK;
     bool missing = false;
     for (size_t i = 0; i < part.count; i++)
@@ -282,7 +282,7 @@ static brume_status read_key(brume_ledger *ledger, const brume_question *questio
     if (!brume_query_conditions(query, narrow_by, &part))
         return part.builder.status != BRUME_OK ? part.builder.status
                                                : brume_no_memory(error, "the keys");
-    key_values values = {.arena = query->arena, .type = key->expression->type, .known = true};
+    key_values values = {.arena = query->arena, .type = key->plain->type, .known = true};
     BRUME_TRY(read_part(ledger, question, &part, key, &values, error));
     bool null = false;
     for (size_t i = 0; i < values.count; i++)

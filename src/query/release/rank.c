@@ -5,6 +5,7 @@
  * chosen with weight length * exp(rate * u) by brume_select_run, then a point of it uniformly. */
 #include "query/release/rank.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,115 +13,177 @@
 #include <brume/noise/select.h>
 
 #include "base/error.h"
+#include "base/sort.h"
 #include "number/wide.h"
+#include "query/limit/clip.h"
 
-typedef struct run {
-    int64_t first;   /* the run is first .. first + length - 1 */
-    uint64_t length; /* never 0 */
-} run;
+/* Sorted values, and what the first i of them weigh together; without weights that is i. */
+typedef struct ranked {
+    int64_t *values;
+    uint64_t *upto; /* NULL: no weights */
+    size_t count;
+} ranked;
 
-static int compare(const void *left, const void *right)
+static uint64_t weight_of(const ranked *all, size_t begin, size_t end)
 {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
+    return all->upto ? all->upto[end] - all->upto[begin] : end - begin;
 }
 
-/* -max(0, below - qN, qN - upto) in units of 1/den. */
-static int64_t utility(size_t below, size_t upto, size_t count, int64_t num, int64_t den)
+/* -max(0, below - qN, qN - upto) in units of 1/den of a weight. */
+static int64_t utility(uint64_t below, uint64_t upto, uint64_t count, int64_t num, int64_t den)
 {
+    const brume_i128 most = (brume_i128)1 << 62;
     brume_i128 target = (brume_i128)num * (brume_i128)count;
     brume_i128 over = (brume_i128)den * (brume_i128)below - target;
     brume_i128 under = target - (brume_i128)den * (brume_i128)upto;
     brume_i128 worst = over > under ? over : under;
-    return worst > 0 ? (int64_t)-worst : 0;
+    return worst > most ? (int64_t)-most : worst > 0 ? (int64_t)-worst : 0;
 }
 
+/* Runs in the order of their points, which leave none out. */
 typedef struct runs {
-    run *run;
-    uint64_t *length;
+    uint64_t *length; /* never 0 */
     int64_t *utility;
     size_t count;
 } runs;
 
-static void add_run(runs *all, int64_t first, uint64_t length, int64_t utility_of_run)
+/* Room for the runs of so many values. */
+static brume_status open_runs(size_t values, runs *out, brume_error *error)
+{
+    size_t room = 2 * values + 1;
+    *out = (runs){malloc(room * sizeof *out->length), malloc(room * sizeof *out->utility), 0};
+    return out->length && out->utility ? BRUME_OK
+                                       : brume_no_memory(error, "the values of a quantile");
+}
+
+static void close_runs(runs *all)
+{
+    free(all->length);
+    free(all->utility);
+}
+
+static void add_run(runs *all, uint64_t length, int64_t utility_of_run)
 {
     if (length == 0)
         return;
-    all->run[all->count] = (run){first, length};
     all->length[all->count] = length;
     all->utility[all->count++] = utility_of_run;
 }
 
-/* Sorted values, all within low .. high. */
-static void make_runs(runs *all, const int64_t *values, size_t count, int64_t low, int64_t high,
-                      int64_t num, int64_t den)
+/* The values from `begin` to `end`, all within low .. high. */
+static void make_runs(runs *all, const ranked *list, size_t begin, size_t end, int64_t low,
+                      int64_t high, int64_t num, int64_t den)
 {
+    const int64_t *values = list->values;
+    uint64_t whole = weight_of(list, begin, end);
+    all->count = 0;
     int64_t next = low; /* first point not yet in a run */
     bool done = false;  /* high itself is in a run */
-    for (size_t i = 0; i < count;) {
-        size_t end = i;
-        while (end < count && values[end] == values[i])
-            end++;
-        add_run(all, next, (uint64_t)values[i] - (uint64_t)next, utility(i, i, count, num, den));
-        add_run(all, values[i], 1, utility(i, end, count, num, den));
+    for (size_t i = begin; i < end;) {
+        size_t after = i;
+        while (after < end && values[after] == values[i])
+            after++;
+        uint64_t below = weight_of(list, begin, i), upto = weight_of(list, begin, after);
+        add_run(all, (uint64_t)values[i] - (uint64_t)next, utility(below, below, whole, num, den));
+        add_run(all, 1, utility(below, upto, whole, num, den));
         done = values[i] == high;
         next = done ? high : values[i] + 1;
-        i = end;
+        i = after;
     }
     if (!done)
-        add_run(all, next, (uint64_t)high - (uint64_t)next + 1,
-                utility(count, count, count, num, den));
+        add_run(all, (uint64_t)high - (uint64_t)next + 1, utility(whole, whole, whole, num, den));
 }
 
-static brume_status choose(brume_bits *bits, const runs *all, int64_t den, double rate,
+static brume_status choose(brume_bits *bits, const runs *all, int64_t low, int64_t den, double rate,
                            int64_t *out, brume_error *error)
 {
     size_t chosen = 0;
     uint64_t within = 0;
     BRUME_TRY(brume_select_run(bits, rate, all->length, all->utility, (uint64_t)den, all->count,
                                &chosen, error));
-    BRUME_TRY(brume_sample_below(bits, all->run[chosen].length, &within, error));
-    *out = (int64_t)((uint64_t)all->run[chosen].first + within);
+    BRUME_TRY(brume_sample_below(bits, all->length[chosen], &within, error));
+    uint64_t first = (uint64_t)low;
+    for (size_t i = 0; i < chosen; i++)
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): chosen is below count */
+        first += all->length[i];
+    *out = (int64_t)(first + within);
     return BRUME_OK;
 }
 
-/* The values are sorted. */
-static brume_status rank_sorted(brume_bits *bits, const int64_t *values, size_t count, int64_t low,
-                                int64_t high, int64_t num, int64_t den, double rate, int64_t *out,
-                                brume_error *error)
+/* What weighs 1 is a row, or with weights a part of one: the rate is per row. */
+static double rate_per_weight(const ranked *list, double rate)
 {
-    size_t room = 2 * count + 1;
-    runs all = {calloc(room, sizeof *all.run), calloc(room, sizeof *all.length),
-                calloc(room, sizeof *all.utility), 0};
-    brume_status status = BRUME_OK;
-    if (!all.run || !all.length || !all.utility) {
-        status = brume_no_memory(error, "the values of a quantile");
-    } else {
-        make_runs(&all, values, count, low, high, num, den);
-        status = choose(bits, &all, den, rate, out, error);
+    return list->upto ? ldexp(rate, -BRUME_LIMIT_WEIGHT_BITS) : rate; /* exact */
+}
+
+/* `room` is for the runs of so many values, or more. */
+static brume_status rank_sorted(brume_bits *bits, const ranked *list, size_t begin, size_t end,
+                                int64_t low, int64_t high, int64_t num, int64_t den, double rate,
+                                runs *room, int64_t *out, brume_error *error)
+{
+    make_runs(room, list, begin, end, low, high, num, den);
+    return choose(bits, room, low, den, rate_per_weight(list, rate), out, error);
+}
+
+/* ---- sorting ---- */
+
+static void close_ranked(ranked *list)
+{
+    free(list->values);
+    free(list->upto);
+}
+
+/* A sorted copy; with weights, of both. */
+static brume_status open_ranked(const int64_t *values, const uint32_t *weights, size_t count,
+                                ranked *out, brume_error *error)
+{
+    ranked list = {malloc((count + 1) * sizeof *list.values),
+                   weights ? malloc((count + 1) * sizeof *list.upto) : NULL, count};
+    uint32_t *beside = weights ? malloc((count + 1) * sizeof *beside) : NULL;
+    brume_status status = list.values && (!weights || (list.upto && beside))
+                              ? BRUME_OK
+                              : brume_no_memory(error, "the values of a quantile");
+    if (status == BRUME_OK && count) {
+        memcpy(list.values, values, count * sizeof *values);
+        if (weights)
+            memcpy(beside, weights, count * sizeof *weights);
+        status = brume_sort_with(list.values, beside, count, error);
     }
-    free(all.run);
-    free(all.length);
-    free(all.utility);
+    if (status == BRUME_OK && weights)
+        list.upto[0] = 0;
+    for (size_t i = 0; status == BRUME_OK && weights && i < count; i++)
+        list.upto[i + 1] = list.upto[i] + beside[i];
+    free(beside);
+    if (status == BRUME_OK)
+        *out = list;
+    else
+        close_ranked(&list);
     return status;
 }
 
-brume_status brume_rank_one(brume_bits *bits, int64_t *values, size_t count, int64_t low,
-                            int64_t high, int64_t num, int64_t den, double rate, int64_t *out,
-                            brume_error *error)
+brume_status brume_rank_one(brume_bits *bits, const int64_t *values, const uint32_t *weights,
+                            size_t count, int64_t low, int64_t high, int64_t num, int64_t den,
+                            double rate, int64_t *out, brume_error *error)
 {
-    if (count)
-        qsort(values, count, sizeof *values, compare);
-    return rank_sorted(bits, values, count, low, high, num, den, rate, out, error);
+    ranked list;
+    runs room;
+    BRUME_TRY(open_ranked(values, weights, count, &list, error));
+    brume_status status = open_runs(count, &room, error);
+    if (status == BRUME_OK)
+        status = rank_sorted(bits, &list, 0, count, low, high, num, den, rate, &room, out, error);
+    close_runs(&room);
+    close_ranked(&list);
+    return status;
 }
 
 /* ---- several ---- */
 
 typedef struct recursion {
     brume_bits *bits;
-    const int64_t *values; /* refined and sorted */
+    const ranked *list; /* refined */
     const int64_t (*fractions)[2];
     double rate;
+    runs *room;
     int64_t *out; /* refined */
     brume_error *error;
 } recursion;
@@ -175,13 +238,13 @@ static brume_status recurse(const recursion *all, size_t first, size_t last, siz
     size_t middle = first + (last - first) / 2;
     int64_t q[2], v = 0;
     relative(all->fractions[middle], below, above, q);
-    BRUME_TRY(rank_sorted(all->bits, all->values + begin, end - begin, low, high, q[0], q[1],
-                          all->rate, &v, all->error));
+    BRUME_TRY(rank_sorted(all->bits, all->list, begin, end, low, high, q[0], q[1], all->rate,
+                          all->room, &v, all->error));
     all->out[middle] = v;
     size_t cut = begin; /* values below v go left */
     for (size_t high_end = end; cut < high_end;) {
         size_t at = cut + (high_end - cut) / 2;
-        if (all->values[at] < v)
+        if (all->list->values[at] < v)
             cut = at + 1;
         else
             high_end = at;
@@ -199,31 +262,37 @@ static int breaker_bits(int64_t low, int64_t high)
     return used >= 62 ? 0 : 62 - used < 32 ? 62 - used : 32;
 }
 
-brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint32_t *breaker,
-                             size_t count, int64_t low, int64_t high, const int64_t (*fractions)[2],
-                             size_t fraction_count, double rate, int64_t *out, brume_error *error)
+brume_status brume_rank_many(brume_bits *bits, const int64_t *values, const uint32_t *weights,
+                             const uint32_t *breaker, size_t count, int64_t low, int64_t high,
+                             const int64_t (*fractions)[2], size_t fraction_count, double rate,
+                             int64_t *out, brume_error *error)
 {
     static const int64_t zero[2] = {0, 1}, one[2] = {1, 1};
     int t = breaker_bits(low, high);
     int64_t *refined = malloc((count + 1) * sizeof *refined);
     int64_t *answers = malloc((fraction_count + 1) * sizeof *answers);
-    brume_status status = BRUME_OK;
-    if (!refined || !answers) {
-        status = brume_no_memory(error, "the values of a quantile");
-    } else {
-        /* Relative to low, so that the shift stays within 62 bits. */
-        for (size_t i = 0; i < count; i++)
-            refined[i] = (int64_t)(((uint64_t)values[i] - (uint64_t)low) << t |
-                                   (t ? breaker[i] >> (32 - t) : 0));
-        if (count)
-            qsort(refined, count, sizeof *refined, compare);
+    ranked list = {NULL, NULL, 0};
+    runs room = {NULL, NULL, 0};
+    brume_status status = refined && answers ? BRUME_OK
+                                             : brume_no_memory(error, "the values of a quantile");
+    /* Relative to low, so that the shift stays within 62 bits. */
+    for (size_t i = 0; status == BRUME_OK && i < count; i++)
+        refined[i] = (int64_t)(((uint64_t)values[i] - (uint64_t)low) << t |
+                               (t ? breaker[i] >> (32 - t) : 0));
+    if (status == BRUME_OK)
+        status = open_ranked(refined, weights, count, &list, error);
+    if (status == BRUME_OK)
+        status = open_runs(count, &room, error);
+    if (status == BRUME_OK) {
         uint64_t width = (uint64_t)high - (uint64_t)low;
         int64_t last = (int64_t)((width << t) | ((UINT64_C(1) << t) - 1));
-        recursion all = {bits, refined, fractions, rate, answers, error};
+        recursion all = {bits, &list, fractions, rate, &room, answers, error};
         status = recurse(&all, 0, fraction_count, 0, count, 0, last, zero, one);
-        for (size_t i = 0; status == BRUME_OK && i < fraction_count; i++)
-            out[i] = (int64_t)((uint64_t)low + ((uint64_t)answers[i] >> t));
     }
+    for (size_t i = 0; status == BRUME_OK && i < fraction_count; i++)
+        out[i] = (int64_t)((uint64_t)low + ((uint64_t)answers[i] >> t));
+    close_runs(&room);
+    close_ranked(&list);
     free(refined);
     free(answers);
     return status;

@@ -1,5 +1,9 @@
 /* Private quantiles of a list of grid integers, by the exponential mechanism over all grid points.
- */
+ *
+ * Values may have weights: weights[i] stands for weights[i] 2^-BRUME_LIMIT_WEIGHT_BITS equal rows
+ * (limit/clip.h); without weights (NULL) each value is one row. #{...} below and N are then sums of
+ * weights. Utilities below -2^62 of their steps (the weights' times the fraction's) count as that:
+ * ranks no draw reaches. */
 #ifndef BRUME_QUERY_RANK_H
 #define BRUME_QUERY_RANK_H
 
@@ -9,20 +13,21 @@
 #include <brume/bits.h>
 #include <brume/status.h>
 
-/* One quantile q = num/den of `values` (in any order; sorted in place). Law: P[v] proportional to
+/* One quantile q = num/den of `values` (in any order). Law: P[v] proportional to
  * exp(rate * u(v)) on low .. high, u(v) = -max(0, #{x < v} - qN, qN - #{x <= v}).
  * An empty list gives a uniform point: that it is empty is private too. */
-BRUME_MUST_USE brume_status brume_rank_one(brume_bits *bits, int64_t *values, size_t count,
-                                           int64_t low, int64_t high, int64_t num, int64_t den,
-                                           double rate, int64_t *out, brume_error *error);
+BRUME_MUST_USE brume_status brume_rank_one(brume_bits *bits, const int64_t *values,
+                                           const uint32_t *weights, size_t count, int64_t low,
+                                           int64_t high, int64_t num, int64_t den, double rate,
+                                           int64_t *out, brume_error *error);
 
 /* Several quantiles, ascending: the middle one on all values, then each side on its own part, at
  * the same rate. `breaker` (one per value, uniform) splits equal values in the right proportion.
  * out[i] is the quantile of fractions[i]; they come out ascending. */
 BRUME_MUST_USE brume_status brume_rank_many(brume_bits *bits, const int64_t *values,
-                                            const uint32_t *breaker, size_t count, int64_t low,
-                                            int64_t high, const int64_t (*fractions)[2],
-                                            size_t fraction_count, double rate, int64_t *out,
-                                            brume_error *error);
+                                            const uint32_t *weights, const uint32_t *breaker,
+                                            size_t count, int64_t low, int64_t high,
+                                            const int64_t (*fractions)[2], size_t fraction_count,
+                                            double rate, int64_t *out, brume_error *error);
 
 #endif

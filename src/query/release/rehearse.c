@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "query/plan/plan_limit.h"
+#include "query/price/key_threshold.h"
+#include "query/price/price_parts.h"
 #include "query/release/collect_and_draw.h"
 
 /* Numbers that an answer with declared groups may have, drawn and shown: some gigabytes. */
@@ -37,8 +39,6 @@ static brume_status check_sizes(const brume_plan *plan, brume_error *error)
 static brume_status check_limits(const brume_plan *plan, brume_error *error)
 {
     const brume_shape *priced = &plan->shape;
-    uint64_t groups = priced->cells && priced->cells < priced->max_groups ? priced->cells
-                                                                          : priced->max_groups;
     for (size_t i = 0; i < plan->measurement_count; i++) {
         const brume_measurement *measurement = &plan->measurements[i];
         const brume_collection *enforced = &measurement->collection;
@@ -48,7 +48,11 @@ static brume_status check_limits(const brume_plan *plan, brume_error *error)
                    enforced->max_rows == priced->max_rows && enforced->cells == priced->cells &&
                    enforced->totals == plan->by_totals;
         else if (measurement->kind == BRUME_MEASUREMENT_MODE)
-            same = enforced->max_groups == groups * priced->max_rows && enforced->max_rows == 1;
+            same = enforced->max_groups == brume_shape_pairs(priced) && enforced->max_rows == 1;
+        else if (measurement->kind == BRUME_MEASUREMENT_DISTINCT) /* cut when the limit is known */
+            same = enforced->cells == 0 && enforced->all_groups &&
+                   (enforced->totals || measurement->distinct.limit > 0) &&
+                   enforced->totals == (plan->query->unit && !plan->query->one_row_per_unit);
         else if (measurement->kind == BRUME_MEASUREMENT_BIAS)
             same = enforced->max_groups == 1 && enforced->max_rows == 1;
         if (!same)
@@ -57,6 +61,39 @@ static brume_status check_limits(const brume_plan *plan, brume_error *error)
                               i);
     }
     return BRUME_OK;
+}
+
+static brume_noise_tail_upper tail_of(brume_noise_kind noise)
+{
+    return noise == BRUME_NOISE_DISCRETE_LAPLACE   ? brume_noise_tail_laplace_upper
+           : noise == BRUME_NOISE_ROUNDED_GAUSSIAN ? brume_noise_tail_rounded_gaussian_upper
+                                                   : brume_noise_tail_discrete_gaussian_upper;
+}
+
+/* A key or a value that one unit alone has is shown with at most the probability that is charged as
+ * delta. Threshold and charge are made apart, and thresholds are made again when limits are chosen.
+ * (brume_key_selection has its delta inside.) */
+static brume_status check_thresholds(const brume_plan *plan, brume_error *error)
+{
+    double shown = 0, charged = brume_decimal_upper(&plan->charge.delta);
+    uint64_t keys = plan->by_totals ? 1 : plan->shape.max_groups; /* that a unit is counted in */
+    if (plan->limits_only)
+        return BRUME_OK;
+    if (plan->shape.private_keys && !plan->selection)
+        shown = brume_key_shown_upper(tail_of(plan->price.noise), plan->measures[0].scale, keys,
+                                      plan->price.threshold);
+    for (size_t i = 0; i < plan->measure_count; i++) {
+        const brume_measure *one = &plan->measures[i];
+        if (one->kind == BRUME_MEASURE_PRIVATE_MODE)
+            shown += brume_key_shown_upper(tail_of(brume_measure_noise(one, plan->price.noise)),
+                                           one->scale, brume_shape_pairs(&plan->shape),
+                                           one->threshold);
+    }
+    return shown <= charged * (1 + 0x1p-40) /* sums are rounded */
+               ? BRUME_OK
+               : brume_fail(error, BRUME_EINTERNAL, "please report this query",
+                            "a threshold is lower than the delta of %.3g that is charged allows",
+                            charged);
 }
 
 /* ---- statements ---- */
@@ -135,5 +172,7 @@ brume_status brume_rehearse(const brume_question *question, brume_plan *plan, br
         brume_collect_and_draw(plan, collect_nothing, plan, bits, NULL, &answer, error);
     brume_query_answer_close(answer);
     brume_bits_close(bits);
-    return status == BRUME_OK ? brume_plan_forget_limits(plan, error) : status;
+    BRUME_TRY(status);
+    BRUME_TRY(brume_plan_forget_limits(plan, error));
+    return check_thresholds(plan, error); /* of what will be drawn */
 }

@@ -54,6 +54,9 @@ brume_status brume_spend(brume_ledger *ledger, const brume_reservation *reservat
 {
     uint64_t id = 0;
     json_t *made = NULL;
+    if (why_stopped(watch))
+        return brume_fail(error, BRUME_ECANCELLED, NULL, "%s; nothing was spent",
+                          why_stopped(watch));
     enter(watch, BRUME_PHASE_RESERVING, NULL);
     brume_status status = brume_ledger_reserve(ledger, reservation, &id, error);
     if (status != BRUME_OK) {

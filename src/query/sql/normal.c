@@ -63,6 +63,14 @@ static void put_relation(writer *w, const brume_relation *relation)
         put_quoted(w, w->catalog->tables[relation->table].name,
                    strlen(w->catalog->tables[relation->table].name));
         break;
+    case BRUME_RELATION_NUMBERS:
+        fprintf(w->file, "numbers %zu", relation->key_count);
+        break;
+    case BRUME_RELATION_UNION:
+        fputs("union ", w->file);
+        put_relation(w, relation->left);
+        put_relation(w, relation->right);
+        break;
     case BRUME_RELATION_JOIN:
         fprintf(w->file, "%s join ", joins[relation->join]);
         put_relation(w, relation->left);

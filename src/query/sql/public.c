@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "query/sql/public_outputs.h"
+#include "query/sql/scope.h"
 #include "query/sql/tree.h"
 #include "query/sql/walk.h"
 
@@ -17,7 +18,7 @@ typedef struct check {
     const brume_catalog *catalog;
     const char *names[MOST_NAMES]; /* that the query gives to columns, tables and windows */
     size_t name_count;
-    const char *withs[MOST_WITHS]; /* that it gives by WITH */
+    PgQuery__CommonTableExpr *withs[MOST_WITHS]; /* the items of WITH */
     size_t with_count;
     brume_status status;
     brume_error *error;
@@ -91,12 +92,17 @@ static bool is_column(const brume_catalog *catalog, const char *name)
     return false;
 }
 
-static bool is_table(const brume_catalog *catalog, const char *name)
+/* The place of a table; SIZE_MAX: there is none. Without a dataset: the name in any. */
+static size_t find_table(const brume_catalog *catalog, const char *dataset, const char *name)
 {
-    for (size_t i = 0; i < catalog->table_count; i++)
-        if (strcasecmp(catalog->tables[i].name, name) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < catalog->table_count; i++) {
+        const brume_catalog_table *table = &catalog->tables[i];
+        const char *own = table->dataset ? table->dataset : table->name;
+        if (strcasecmp(table->name, name) == 0 &&
+            (!dataset || !*dataset || strcmp(own, dataset) == 0))
+            return i;
+    }
+    return SIZE_MAX;
 }
 
 static void add_name(check *c, const char *name)
@@ -116,22 +122,27 @@ static void add_names(check *c, PgQuery__Node *const *list, size_t count)
             add_name(c, list[i]->string->sval);
 }
 
-/* A name of WITH may hide nothing that the engine itself has: where it is used outside of its
- * scope, the engine would find that. These are the beginnings of all such names. */
-static void add_with(check *c, const PgQuery__CommonTableExpr *with)
+static void add_with(check *c, PgQuery__CommonTableExpr *with)
 {
-    static const char *const own[] = {"pg_", "duckdb_", "sqlite_", "pragma_"};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (strncasecmp(with->ctename, own[i], strlen(own[i])) == 0)
-            refuse(c, BRUME_EUNSUPPORTED, "give it another name",
-                   "'%.60s' cannot be a name of WITH in a query of public tables", with->ctename);
     if (c->with_count == MOST_WITHS)
         refuse(c, BRUME_EUNSUPPORTED, "split the query", "the query has too many items of %s",
                "WITH");
     else
-        c->withs[c->with_count++] = with->ctename;
+        c->withs[c->with_count++] = with;
     add_name(c, with->ctename);
     add_names(c, with->aliascolnames, with->n_aliascolnames);
+}
+
+/* Which of two items of one name is meant, engines may see differently. */
+static void check_with(check *c, const PgQuery__WithClause *with)
+{
+    for (size_t i = 0; i < with->n_ctes && i <= MOST_WITHS; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcasecmp(with->ctes[i]->common_table_expr->ctename,
+                           with->ctes[j]->common_table_expr->ctename) == 0)
+                refuse(c, BRUME_EARGUMENT, "give one of them another name",
+                       "the name '%.60s' stands twice in one WITH",
+                       with->ctes[i]->common_table_expr->ctename);
 }
 
 /* Names that the query gives, before any is looked up. */
@@ -140,7 +151,9 @@ static bool collect_name(void *context, const ProtobufCMessage *message)
     check *c = context;
     const char *kind = message->descriptor->short_name;
     if (strcmp(kind, "CommonTableExpr") == 0) {
-        add_with(c, (const PgQuery__CommonTableExpr *)message);
+        add_with(c, (PgQuery__CommonTableExpr *)message);
+    } else if (strcmp(kind, "WithClause") == 0) {
+        check_with(c, (const PgQuery__WithClause *)message);
     } else if (strcmp(kind, "ResTarget") == 0) {
         add_name(c, ((const PgQuery__ResTarget *)message)->name);
     } else if (strcmp(kind, "WindowDef") == 0) {
@@ -155,6 +168,9 @@ static bool collect_name(void *context, const ProtobufCMessage *message)
 
 static void check_column(check *c, const PgQuery__ColumnRef *reference)
 {
+    if (reference->n_fields > 2)
+        refuse(c, BRUME_EUNSUPPORTED, "write TABLE.COLUMN", "%s is not supported",
+               "a column name of three parts");
     for (size_t i = 0; i < reference->n_fields; i++) {
         const PgQuery__Node *field = reference->fields[i];
         if (field->node_case == PG_QUERY__NODE__NODE_A_STAR)
@@ -162,22 +178,10 @@ static void check_column(check *c, const PgQuery__ColumnRef *reference)
         const char *name = field->node_case == PG_QUERY__NODE__NODE_STRING ? field->string->sval
                                                                            : "?";
         if (!gives_name(c, name) && !is_column(c->catalog, name) &&
-            !(i + 1 < reference->n_fields && is_table(c->catalog, name)))
+            !(i + 1 < reference->n_fields && find_table(c->catalog, NULL, name) != SIZE_MAX))
             refuse(c, BRUME_EUNKNOWN, "'brume show' lists the columns of a dataset",
                    "no column '%.60s' in the tables of the query", name);
     }
-}
-
-static void check_table(check *c, const PgQuery__RangeVar *table)
-{
-    for (size_t i = 0; i < c->with_count; i++)
-        if (strcmp(c->withs[i], table->relname) == 0)
-            return;
-    if (table->catalogname && *table->catalogname)
-        refuse(c, BRUME_EUNSUPPORTED, "write the name of a registered table",
-               "a qualified table name ('%.60s') is not supported", table->catalogname);
-    else if (!is_table(c->catalog, table->relname))
-        refuse(c, BRUME_EUNKNOWN, "register it first", "no dataset '%.60s'", table->relname);
 }
 
 static void check_constant(check *c, const PgQuery__AConst *constant)
@@ -221,24 +225,87 @@ static bool check_node(void *context, const ProtobufCMessage *message)
                    name ? name : "of another schema");
     } else if (strcmp(kind, "ColumnRef") == 0) {
         check_column(c, (const PgQuery__ColumnRef *)message);
-    } else if (strcmp(kind, "RangeVar") == 0) {
-        check_table(c, (const PgQuery__RangeVar *)message);
     } else if (strcmp(kind, "AConst") == 0) {
         check_constant(c, (const PgQuery__AConst *)message);
     }
     return c->status == BRUME_OK;
 }
 
-/* Tables of a dataset are called by their own name in what is run. */
-static bool drop_dataset(void *context, const ProtobufCMessage *message)
+/* ---- tables ---- */
+
+static bool replace_text(check *c, char **text, const char *new)
 {
-    (void)context;
-    if (strcmp(message->descriptor->short_name, "RangeVar") == 0) {
-        PgQuery__RangeVar *table = (PgQuery__RangeVar *)message;
-        if (table->schemaname && *table->schemaname)
-            *table->schemaname = 0;
+    char *copy = strdup(new);
+    if (!copy) {
+        c->status = brume_no_memory(c->error, "a question");
+        return false;
     }
+    if (*text && **text) /* an empty one is protobuf's own */
+        free(*text);
+    *text = copy;
     return true;
+}
+
+/* The table is called as it was in the query, where it has no other name there. */
+static void keep_name(check *c, PgQuery__RangeVar *table)
+{
+    if (table->alias)
+        return;
+    PgQuery__Alias *alias = malloc(sizeof *alias);
+    if (!alias) {
+        c->status = brume_no_memory(c->error, "a question");
+        return;
+    }
+    pg_query__alias__init(alias);
+    if (!replace_text(c, &alias->aliasname, table->relname))
+        free(alias);
+    else
+        table->alias = alias;
+}
+
+/* What a table's name means is settled here: it gets a name that only one table of the catalog or
+ * one item of WITH has in what is run, so that the engine has nothing to choose. */
+static void settle_table(void *context, PgQuery__RangeVar *table,
+                         const PgQuery__CommonTableExpr *item)
+{
+    check *c = context;
+    char name[BRUME_PUBLIC_NAME];
+    size_t which = 0;
+    if (c->status != BRUME_OK)
+        return;
+    if (table->catalogname && *table->catalogname) {
+        refuse(c, BRUME_EUNSUPPORTED, "write DATASET.TABLE", "%s is not supported",
+               "a table name of three parts");
+        return;
+    }
+    if (item) {
+        while (c->withs[which] != item)
+            which++; /* every item was collected */
+        brume_public_with_name(which, name);
+    } else {
+        which = find_table(c->catalog, table->schemaname, table->relname);
+        if (which == SIZE_MAX) {
+            refuse(c, BRUME_EUNKNOWN, "register it first", "no dataset '%.60s'", table->relname);
+            return;
+        }
+        brume_public_table_name(which, name);
+    }
+    keep_name(c, table);
+    if (table->schemaname && *table->schemaname)
+        *table->schemaname = 0;
+    if (c->status == BRUME_OK)
+        (void)replace_text(c, &table->relname, name);
+}
+
+/* Names of tables first: they are found by the names that the items have until then. */
+static void settle_tables(check *c, const PgQuery__SelectStmt *select)
+{
+    char name[BRUME_PUBLIC_NAME];
+    brume_sql_visit_tables(select, settle_table, c);
+    for (size_t i = 0; c->status == BRUME_OK && i < c->with_count; i++) {
+        brume_public_with_name(i, name);
+        (void)replace_text(c, &c->withs[i]->ctename, name);
+    }
 }
 
 static brume_status same_names(const brume_catalog *catalog, brume_error *error)
@@ -274,7 +341,9 @@ brume_status brume_sql_public(const brume_sql *sql, const brume_catalog *catalog
     if (c.status != BRUME_OK)
         return c.status;
     BRUME_TRY(same_names(catalog, error));
-    brume_tree_visit(&select->base, drop_dataset, NULL);
+    settle_tables(&c, select);
+    if (c.status != BRUME_OK)
+        return c.status;
     brume_public_query *made = calloc(1, sizeof *made);
     if (!made)
         return brume_no_memory(error, "a question");

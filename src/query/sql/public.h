@@ -3,7 +3,11 @@
  * The engine runs the query itself, so everything in it is on an allow-list: kinds of nodes, names
  * of functions, operators and types. Nothing on it reads anything but the tables that the query
  * names, writes anything, or depends on the clock, on chance or on the session. What is run is
- * printed from the tree that was checked, never the text as it was typed. */
+ * printed from the tree that was checked, never the text as it was typed.
+ *
+ * No name reaches anything else that an engine has: each name of a table was found to mean a table
+ * of the catalog or, in its scope (scope.h), an item of WITH, and both are printed under names that
+ * brume gives (brume_table_0, brume_with_0), which stand before the query in one WITH, or in it. */
 #ifndef BRUME_QUERY_PUBLIC_H
 #define BRUME_QUERY_PUBLIC_H
 
@@ -11,7 +15,7 @@
 #include "query/sql/parse.h"
 
 typedef struct brume_public_query {
-    char *sql;    /* the SELECT; the tables by the names they have in the catalog */
+    char *sql;    /* the SELECT; the tables by the names that brume gives */
     char **names; /* of its outputs */
     size_t output_count;
 } brume_public_query;

@@ -12,6 +12,16 @@
 
 enum { MOST_OUTPUTS = 400 };
 
+void brume_public_table_name(size_t table, char name[BRUME_PUBLIC_NAME])
+{
+    snprintf(name, BRUME_PUBLIC_NAME, "brume_table_%zu", table);
+}
+
+void brume_public_with_name(size_t item, char name[BRUME_PUBLIC_NAME])
+{
+    snprintf(name, BRUME_PUBLIC_NAME, "brume_with_%zu", item);
+}
+
 typedef struct outputs {
     const brume_catalog *catalog;
     char **names;
@@ -56,6 +66,29 @@ static const char *name_of(const PgQuery__ResTarget *target)
 
 static brume_status add_select(outputs *all, const PgQuery__SelectStmt *select);
 
+/* The columns of a table; AS t (a, b) gives the first ones other names. */
+static brume_status add_table(outputs *all, const PgQuery__RangeVar *table, bool *found)
+{
+    for (size_t i = 0; i < all->catalog->table_count; i++) {
+        const brume_catalog_table *one = &all->catalog->tables[i];
+        const PgQuery__Alias *alias = table->alias;
+        char name[BRUME_PUBLIC_NAME];
+        brume_public_table_name(i, name);
+        if (strcmp(name, table->relname) != 0)
+            continue;
+        *found = true;
+        for (size_t j = 0, shown = 0; j < one->column_count; j++) {
+            if (one->columns[j].type.kind == BRUME_TYPE_REFUSED)
+                continue;
+            BRUME_TRY(add(all, alias && shown < alias->n_colnames
+                                   ? alias->colnames[shown]->string->sval
+                                   : one->columns[j].name));
+            shown++;
+        }
+    }
+    return BRUME_OK;
+}
+
 /* The columns of an item of FROM, where they are those of `wanted` (NULL: of any). */
 static brume_status add_item(outputs *all, const PgQuery__Node *item, const char *wanted,
                              bool *found)
@@ -76,18 +109,13 @@ static brume_status add_item(outputs *all, const PgQuery__Node *item, const char
     if (item->node_case == PG_QUERY__NODE__NODE_RANGE_VAR) {
         const PgQuery__RangeVar *table = item->range_var;
         const char *called = table->alias ? table->alias->aliasname : table->relname;
+        bool here = false;
         if (wanted && strcasecmp(called, wanted) != 0)
             return BRUME_OK;
-        for (size_t i = 0; i < all->catalog->table_count; i++) {
-            const brume_catalog_table *one = &all->catalog->tables[i];
-            if (strcasecmp(one->name, table->relname) != 0)
-                continue;
-            *found = true;
-            for (size_t j = 0; j < one->column_count; j++)
-                if (one->columns[j].type.kind != BRUME_TYPE_REFUSED)
-                    BRUME_TRY(add(all, one->columns[j].name));
+        BRUME_TRY(add_table(all, table, &here));
+        *found = *found || here;
+        if (here)
             return BRUME_OK;
-        }
     }
     return brume_fail(all->error, BRUME_EUNSUPPORTED, "name the columns",
                       "* of this item in FROM is not supported");
@@ -172,6 +200,22 @@ static void put_query(FILE *out, const char *sql)
     fputs(sql, out);
 }
 
+/* A table as an item of WITH: its columns that can be read, and no others. */
+static void put_table(FILE *out, size_t index, const brume_catalog_table *table, const char *source)
+{
+    char name[BRUME_PUBLIC_NAME];
+    const char *between = "";
+    brume_public_table_name(index, name);
+    fprintf(out, "%s%s AS (SELECT ", index ? ", " : "WITH ", name);
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->columns[i].type.kind != BRUME_TYPE_REFUSED) {
+            fputs(between, out);
+            put_name(out, table->columns[i].name);
+            between = ", ";
+        }
+    fprintf(out, " FROM %s)", source);
+}
+
 brume_status brume_public_query_print(const brume_public_query *query, const brume_catalog *catalog,
                                       brume_dialect dialect, const char *const *tables,
                                       char **statement, brume_error *error)
@@ -182,32 +226,21 @@ brume_status brume_public_query_print(const brume_public_query *query, const bru
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return brume_no_memory(error, "a statement");
-    for (size_t i = 0; i < catalog->table_count; i++) {
-        const brume_catalog_table *table = &catalog->tables[i];
-        fputs(i ? ", " : "WITH ", out);
-        put_name(out, table->name);
-        fputs(" AS (SELECT ", out);
-        const char *between = "";
-        for (size_t j = 0; j < table->column_count; j++)
-            if (table->columns[j].type.kind != BRUME_TYPE_REFUSED) {
-                fputs(between, out);
-                put_name(out, table->columns[j].name);
-                between = ", ";
-            }
-        fprintf(out, " FROM %s)", tables[i]);
-    }
-    fputs(" SELECT ", out);
+    fputs("SELECT ", out);
     for (size_t i = 0; i < query->output_count; i++)
         fprintf(out,
                 postgresql ? "%s\"o%zu\"::text, pg_typeof(\"o%zu\")::text"
                            : "%sCAST(\"o%zu\" AS VARCHAR), typeof(\"o%zu\")",
                 i ? ", " : "", i, i);
     fputs(" FROM (", out);
+    for (size_t i = 0; i < catalog->table_count; i++)
+        put_table(out, i, &catalog->tables[i], tables[i]);
+    fputs(" SELECT * FROM (", out);
     put_query(out, query->sql);
     fputs(") AS q (", out);
     for (size_t i = 0; i < query->output_count; i++)
         fprintf(out, "%s\"o%zu\"", i ? ", " : "", i);
-    fputs(")", out);
+    fputs(")) AS r", out);
     if (fclose(out) != 0) {
         free(text);
         return brume_no_memory(error, "a statement");

@@ -7,8 +7,14 @@
 
 #include "query/expression/query.h"
 
-/* The names of the outputs, * written out. EUNSUPPORTED: * of something whose columns are not
- * known. The caller frees the names and the list, also after an error. */
+/* The names in what is run of a table, by its place in the catalog, and of an item of WITH. */
+enum { BRUME_PUBLIC_NAME = 40 };
+void brume_public_table_name(size_t table, char name[BRUME_PUBLIC_NAME]);
+void brume_public_with_name(size_t item, char name[BRUME_PUBLIC_NAME]);
+
+/* The names of the outputs of a query whose tables have these names, * written out. EUNSUPPORTED: *
+ * of something whose columns are not known. The caller frees the names and the list, also after an
+ * error. */
 BRUME_MUST_USE brume_status brume_public_outputs(const PgQuery__SelectStmt *select,
                                                  const brume_catalog *catalog, char ***names,
                                                  size_t *count, brume_error *error);

@@ -97,6 +97,10 @@ bool brume_walk_from(brume_walk *walk, const PgQuery__SelectStmt *select,
 const brume_relation *brume_walk_select(brume_walk *walk, const PgQuery__SelectStmt *select,
                                         const brume_walk_common *common);
 
+/* UNION ALL of two subqueries as a relation. */
+const brume_relation *brume_walk_union(brume_walk *walk, const PgQuery__SelectStmt *select,
+                                       const brume_walk_common *common);
+
 /* WITH of a statement in front of what is in sight; false: failed. */
 bool brume_walk_with(brume_walk *walk, const PgQuery__SelectStmt *select,
                      const brume_walk_common **common);

@@ -8,9 +8,9 @@
 
 const char *brume_aggregate_word(brume_aggregate_kind kind)
 {
-    static const char *const words[] = {"count_rows",  "count",    "count_units", "sum",
-                                        "avg",         "var_pop",  "var_samp",    "stddev_pop",
-                                        "stddev_samp", "quantile", "mode"};
+    static const char *const words[] = {
+        "count_rows", "count",    "count_units", "count_distinct", "sum",      "avg",
+        "var_pop",    "var_samp", "stddev_pop",  "stddev_samp",    "quantile", "mode"};
     return words[kind];
 }
 
@@ -242,7 +242,7 @@ static const char *hint_for(const char *name)
          "use AVG(x * y) - AVG(x) * AVG(y), and VAR_POP for the variances"},
         {" quantile quantile_cont quantile_disc approx_quantile ",
          "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)"},
-        {" approx_count_distinct ", "COUNT(DISTINCT the unit column) counts units"},
+        {" approx_count_distinct ", "write COUNT(DISTINCT x)"},
     };
     char word[48];
     snprintf(word, sizeof word, " %.40s ", name);
@@ -284,11 +284,13 @@ static brume_formula_node walk_count(brume_walk_outer *o, const PgQuery__FuncCal
         return NULL;
     if (!call->agg_distinct)
         return add_aggregate(o, aggregate);
-    if (call->agg_filter || !brume_walk_is_unit(o->scope, aggregate.argument))
+    if (aggregate.argument->inexact_key)
         return brume_walk_outer_fail(
-            o, BRUME_EUNSUPPORTED,
-            "COUNT(DISTINCT the unit column) counts units; for others GROUP BY them",
-            "COUNT(DISTINCT) is supported for the unit column only");
+            o, BRUME_EUNSUPPORTED, "round it with width_bucket or floor of the argument",
+            "how many values ln, log, exp or power have may differ between machines");
+    aggregate.kind = BRUME_AGGREGATE_COUNT_DISTINCT;
+    if (call->agg_filter || !brume_walk_is_unit(o->scope, aggregate.argument))
+        return add_aggregate(o, aggregate);
     return add_aggregate(o, (brume_aggregate){.kind = BRUME_AGGREGATE_COUNT_UNITS});
 }
 

@@ -277,6 +277,8 @@ brume_formula_node brume_walk_formula(brume_walk_outer *o, const PgQuery__Node *
             o, node->null_test->nulltesttype == PG_QUERY__NULL_TEST_TYPE__IS_NOT_NULL,
             brume_walk_outer_make(o, BRUME_FORMULA_IS_NULL, &argument, 1));
     }
+    case PG_QUERY__NODE__NODE_GROUPING_FUNC:
+        return brume_walk_grouping_function(o, node->grouping_func);
     case PG_QUERY__NODE__NODE_COALESCE_EXPR:
         return formula_list(o, BRUME_FORMULA_COALESCE, node->coalesce_expr->args,
                             node->coalesce_expr->n_args);

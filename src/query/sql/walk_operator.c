@@ -1,4 +1,5 @@
 /* Operators: arithmetic, comparisons, LIKE, IN, BETWEEN and their like. */
+#include "query/expression/build_function.h"
 #include "query/sql/walk_expression.h"
 
 #include <string.h>
@@ -129,7 +130,7 @@ static brume_node walk_plain_operator(brume_walk_context *c, const PgQuery__AExp
         return brume_build_function(builder, "power", both, 2);
     }
     return brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                            *name == '~' || *name == '!' ? "use LIKE" : NULL,
+                            *name == '~' || *name == '!' ? BRUME_NO_PATTERNS : NULL,
                             "the operator %.20s is not supported", name);
 }
 
@@ -172,7 +173,7 @@ brume_node brume_walk_operator(brume_walk_context *c, const PgQuery__AExpr *expr
         return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write the lower bound first",
                                 "BETWEEN SYMMETRIC is not supported");
     case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR:
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "use LIKE",
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, BRUME_NO_PATTERNS,
                                 "SIMILAR TO is not supported");
     default:
         return brume_build_fail(builder, BRUME_EUNSUPPORTED, "use IN",

@@ -10,6 +10,7 @@ enum {
     BRUME_WALK_AGGREGATES = 1000,
     BRUME_WALK_OUTPUTS = 1000,
     BRUME_WALK_WINDOWS = 100,
+    BRUME_WALK_SETS = 64,
     BRUME_WALK_NODES = 4000
 };
 
@@ -20,6 +21,9 @@ typedef struct brume_walk_outer {
     brume_walk_scope *scope;
     brume_key keys[BRUME_WALK_KEYS];
     size_t key_count;
+    size_t set_count;               /* grouping sets; 1 where there are none */
+    uint32_t sets[BRUME_WALK_SETS]; /* bit k: the set has key k */
+    const brume_relation *numbers;  /* of the sets: the last key's; NULL: there is one set */
     brume_aggregate aggregates[BRUME_WALK_AGGREGATES];
     size_t aggregate_count;
     brume_formula *nodes[BRUME_WALK_NODES]; /* all that stand for an aggregate */
@@ -29,6 +33,21 @@ typedef struct brume_walk_outer {
     bool in_window;           /* inside of OVER or of what it is of */
     const brume_query *named; /* its outputs may be called by their names; NULL: not yet */
 } brume_walk_outer;
+
+/* A key of GROUP BY; *place is which it is, SIZE_MAX for a constant. False: refused. */
+bool brume_walk_add_key(brume_walk_outer *o, const PgQuery__Node *node, size_t *place);
+
+/* GROUP BY: the keys and, of ROLLUP, CUBE and GROUPING SETS, the sets of them; the number of the
+ * set is then one more key, the last. False: refused. */
+bool brume_walk_grouping(brume_walk_outer *o, const PgQuery__SelectStmt *select);
+
+/* When everything is walked: let every row of the scope stand there once for each set, and group by
+ * NULL instead of a key in the sets that have it not. */
+bool brume_walk_group_sets(brume_walk_outer *o);
+
+/* GROUPING(a, b, ...): which of the keys the group's set has not, as bits. */
+brume_formula_node brume_walk_grouping_function(brume_walk_outer *o,
+                                                const PgQuery__GroupingFunc *call);
 
 /* Record a failure and return NULL. */
 brume_formula_node brume_walk_outer_fail(brume_walk_outer *o, brume_status status, const char *hint,

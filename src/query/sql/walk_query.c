@@ -24,8 +24,9 @@ static bool plain_column(brume_node node, size_t *table, size_t *column)
     return false;
 }
 
-static bool add_key(brume_walk_outer *o, const PgQuery__Node *node)
+bool brume_walk_add_key(brume_walk_outer *o, const PgQuery__Node *node, size_t *place)
 {
+    *place = SIZE_MAX;
     if (brume_walk_has_aggregate(node)) {
         brume_walk_outer_fail(o, BRUME_EARGUMENT,
                               "aggregate per unit in a subquery, and group by that",
@@ -48,18 +49,27 @@ static bool add_key(brume_walk_outer *o, const PgQuery__Node *node)
     if (key->operation == BRUME_OPERATION_LITERAL) /* a constant makes no groups */
         return true;
     for (size_t i = 0; i < o->key_count; i++)
-        if (brume_expression_equal(o->keys[i].expression, key))
+        if (brume_expression_equal(o->keys[i].expression, key)) {
+            *place = i;
             return true;
+        }
     if (o->key_count == BRUME_WALK_KEYS) {
         brume_walk_outer_fail(o, BRUME_EUNSUPPORTED, "group by fewer columns",
                               "too many group keys");
         return false;
     }
+    *place = o->key_count;
     brume_key *made = &o->keys[o->key_count++];
-    *made = (brume_key){.expression = key};
+    *made = (brume_key){.expression = key, .plain = key};
     made->is_column = plain_column(key, &made->table, &made->column);
     made->is_unit = brume_walk_is_unit(o->scope, key);
     return true;
+}
+
+static bool add_key(brume_walk_outer *o, const PgQuery__Node *node)
+{
+    size_t place;
+    return brume_walk_add_key(o, node, &place);
 }
 
 static bool read_count(brume_walk_outer *o, const PgQuery__Node *node, int64_t *out)
@@ -287,11 +297,8 @@ static bool walk_keys(brume_walk_outer *o, const PgQuery__SelectStmt *select)
         }
         return true;
     }
-    for (size_t i = 0; i < select->n_group_clause; i++) {
-        const PgQuery__Node *item = brume_walk_group_item(o->walk, select, select->group_clause[i]);
-        if (!item || !add_key(o, item))
-            return false;
-    }
+    if (!brume_walk_grouping(o, select))
+        return false;
     if (select->n_distinct_clause == 0)
         return true;
     bool plain = select->n_distinct_clause == 1 &&
@@ -363,11 +370,14 @@ bool brume_walk_query(brume_walk *walk, const PgQuery__SelectStmt *select, brume
         return false;
     }
     forget_missing_sides(walk);
+    query->set_count = o->set_count;
+    query->one_row_per_unit = scope->relation->grain_known && scope->relation->grain_count == 0;
+    if (!brume_walk_group_sets(o))
+        return false;
     const brume_relation *from = scope->relation;
     query->from = from;
     query->where = where;
     query->unit = from->privacy == BRUME_PRIVACY_UNIT ? from->columns[from->unit].reference : NULL;
-    query->one_row_per_unit = from->grain_known && from->grain_count == 0;
     query->one_row_per_group = grain_in_keys(o, from);
     query->tables = walk->tables;
     query->table_count = walk->table_count;

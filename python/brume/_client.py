@@ -1,0 +1,228 @@
+"""Sessions of libbrume-sql: include/brume/session.h in Python.
+
+A call from the main thread runs in a thread of its own, so that Ctrl-C is seen: it cancels the call,
+waits for its end, and is raised then. Calls of other threads run where they are.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import ctypes
+import json
+import os
+import threading
+from typing import Any, Callable, Dict, Optional, Tuple
+
+from ._library import ErrorRecord, call, find_duckdb, open_sql_library
+from .errors import ArgumentError
+
+Progress = Callable[[Optional[str], int, int], None]
+
+_sql = open_sql_library()
+_pointer = ctypes.c_void_p
+_text = ctypes.c_char_p
+_answer = ctypes.POINTER(ctypes.c_void_p)
+_TELL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64)
+
+_sql.brume_session_open.argtypes = [_text, _text, ctypes.POINTER(_pointer), _pointer]
+_sql.brume_session_close.argtypes = [_pointer]
+_sql.brume_session_close.restype = None
+_sql.brume_session_cancel.argtypes = [_pointer]
+_sql.brume_session_cancel.restype = None
+_sql.brume_session_explain.argtypes = [_pointer, _text, _text, _answer, _pointer]
+_sql.brume_session_query.argtypes = [_pointer, _text, _text, _pointer, _answer, _pointer]
+_sql.brume_session_call.argtypes = [_pointer, _text, _text, _answer, _pointer]
+_sql.brume_session_stream_open.argtypes = [_pointer, _text, _text, _pointer]
+_sql.brume_session_stream_ask.argtypes = [
+    _pointer, _text, _answer, ctypes.POINTER(ctypes.c_bool), _pointer,
+]
+_sql.brume_session_stream_close.argtypes = [_pointer, _pointer]
+_sql.brume_session_on_progress.argtypes = [_pointer, _TELL, _pointer]
+_sql.brume_session_on_progress.restype = None
+_sql.brume_free.argtypes = [_pointer]
+_sql.brume_free.restype = None
+
+
+_sql.brume_session_load_duckdb.argtypes = [_text, _pointer]
+_duckdb_lock = threading.Lock()
+_duckdb_is_loaded = False
+
+
+def _load_duckdb() -> None:
+    """Once for the process, when a ledger is first opened: noise and accounts do not need it."""
+    global _duckdb_is_loaded
+    with _duckdb_lock:
+        path = None if _duckdb_is_loaded else find_duckdb()
+        if path is not None:
+            call(_sql.brume_session_load_duckdb, os.fsencode(path))
+        _duckdb_is_loaded = True
+
+
+class ArrowStream(ctypes.Structure):
+    """struct ArrowArrayStream: rows that are released with this object unless they were taken."""
+
+    _fields_ = [
+        ("get_schema", _pointer),
+        ("get_next", _pointer),
+        ("get_last_error", _pointer),
+        ("release", ctypes.CFUNCTYPE(None, _pointer)),
+        ("private_data", _pointer),
+    ]
+
+    def __del__(self) -> None:
+        if self.release:
+            self.release(ctypes.addressof(self))
+
+
+def _encode(options: Dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(options, allow_nan=False).encode()
+    except ValueError:
+        raise ArgumentError("a number of the options is not finite") from None
+    except TypeError as wrong:
+        raise TypeError(f"an option is not a text, a number, a list or a dict: {wrong}") from None
+
+
+def _sql_text(text: Any) -> bytes:
+    if not isinstance(text, str):
+        raise TypeError(f"SQL is a text, not {type(text).__name__}")
+    if "\0" in text:
+        raise ArgumentError("the text has a NUL character")
+    return text.encode()
+
+
+def _take(answer: ctypes.c_void_p) -> Dict[str, Any]:
+    try:
+        read: Dict[str, Any] = json.loads(ctypes.string_at(answer.value or 0))
+        return read
+    finally:
+        _sql.brume_free(answer)
+
+
+class Session:
+    """One session: used by one thread at a time."""
+
+    def __init__(self, ledger: Optional[str], options: Dict[str, Any],
+                 progress: Optional[Progress] = None, *, with_engine: bool = True) -> None:
+        self._handle: Optional[ctypes.c_void_p] = None
+        self._worker: Optional[concurrent.futures.ThreadPoolExecutor] = None
+        if with_engine:
+            _load_duckdb()
+        handle = ctypes.c_void_p()
+        path = None if ledger is None else os.fsencode(ledger)
+        call(_sql.brume_session_open, path, _encode(options), ctypes.byref(handle))
+        self._handle = handle
+        self._process = os.getpid()
+        self._tell: Any = None
+        if progress is not None:
+            self.on_progress(progress)
+
+    def _open(self) -> ctypes.c_void_p:
+        if self._handle is None:
+            raise ArgumentError("the connection is closed", "open another with brume.connect")
+        if os.getpid() != self._process:
+            raise ArgumentError("the connection was opened before a fork",
+                                "open another with brume.connect in this process")
+        return self._handle
+
+    def _run(self, function: Any, *arguments: Any) -> None:
+        """Call, so that Ctrl-C in the main thread cancels."""
+        if threading.current_thread() is not threading.main_thread():
+            call(function, *arguments)
+            return
+        if self._worker is None:
+            self._worker = concurrent.futures.ThreadPoolExecutor(1, "brume")
+        future = self._worker.submit(call, function, *arguments)
+        try:
+            future.result()
+        except KeyboardInterrupt:
+            self.cancel()
+            concurrent.futures.wait([future])
+            raise
+
+    def on_progress(self, tell: Progress) -> None:
+        """Call ``tell(label, done, total)`` while long work goes on; label None: it is over."""
+        def forward(_: Any, label: Optional[bytes], done: int, total: int) -> None:
+            tell(label.decode() if label else None, done, total)
+
+        made = _TELL(forward)
+        _sql.brume_session_on_progress(self._open(), made, None)
+        self._tell = made  # kept as long as C may call it
+
+    def call(self, command: str, options: Dict[str, Any]) -> Dict[str, Any]:
+        """A command by its name, its options as JSON, its answer as JSON."""
+        answer = ctypes.c_void_p()
+        self._run(_sql.brume_session_call, self._open(), command.encode(), _encode(options),
+                  ctypes.byref(answer))
+        return _take(answer)
+
+    def call_here(self, command: str, options: Dict[str, Any]) -> Dict[str, Any]:
+        """The same in this thread: for short calls, that Ctrl-C need not end."""
+        answer = ctypes.c_void_p()
+        call(_sql.brume_session_call, self._open(), command.encode(), _encode(options),
+             ctypes.byref(answer))
+        return _take(answer)
+
+    def explain(self, sql: str, options: Dict[str, Any]) -> Dict[str, Any]:
+        """The plan of a query."""
+        answer = ctypes.c_void_p()
+        self._run(_sql.brume_session_explain, self._open(), _sql_text(sql), _encode(options),
+                  ctypes.byref(answer))
+        return _take(answer)
+
+    def query(self, sql: str, options: Dict[str, Any]) -> Tuple[Dict[str, Any], ArrowStream]:
+        """The answer of a query, and its rows as an Arrow stream."""
+        answer, rows = ctypes.c_void_p(), ArrowStream()
+        self._run(_sql.brume_session_query, self._open(), _sql_text(sql), _encode(options),
+                  ctypes.byref(rows), ctypes.byref(answer))
+        return _take(answer), rows
+
+    def stream_open(self, kind: str, options: Dict[str, Any]) -> None:
+        """Open a stream; until it is closed the session takes no other call."""
+        self._run(_sql.brume_session_stream_open, self._open(), f"stream {kind}".encode(),
+                  _encode(options))
+
+    def stream_ask(self, question: Any) -> Tuple[Dict[str, Any], bool]:
+        """Put a question; the answer, and whether it was the last."""
+        answer, halted = ctypes.c_void_p(), ctypes.c_bool()
+        self._run(_sql.brume_session_stream_ask, self._open(), _sql_text(str(question)),
+                  ctypes.byref(answer), ctypes.byref(halted))
+        return _take(answer), halted.value
+
+    def stream_close(self) -> None:
+        """End the stream, and record how far it came. Closing the session has done so already."""
+        if self._handle is not None and os.getpid() == self._process:
+            self._run(_sql.brume_session_stream_close, self._handle)
+
+    def cancel(self) -> None:
+        """From any thread: end the call that runs."""
+        if self._handle is not None:
+            _sql.brume_session_cancel(self._handle)
+
+    def close(self) -> None:
+        """Close; it may be called again."""
+        handle, self._handle = self._handle, None
+        worker, self._worker = self._worker, None
+        if worker is not None and os.getpid() == self._process:
+            worker.shutdown()
+        if handle is not None:
+            _sql.brume_session_close(handle)
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None) is not None:
+            self.close()
+
+
+_local = threading.local()
+
+
+def call_without_ledger(command: str, options: Dict[str, Any]) -> Dict[str, Any]:
+    """A command that needs no ledger, in this thread's own session."""
+    session = getattr(_local, "session", None)
+    if session is None or session._process != os.getpid():
+        session = _local.session = Session(None, {}, with_engine=False)
+    answer: Dict[str, Any] = session.call_here(command, options)
+    return answer
+
+
+__all__ = ["ArrowStream", "ErrorRecord", "Progress", "Session", "call_without_ledger"]

@@ -1,0 +1,104 @@
+"""Certified accounting: what releases cost together, and how much noise a target needs.
+
+Releases are written as an expression such as ``"laplace(scale=10)*5 + gaussian(sigma=2)*100"``, or given
+as an event of dp_accounting (``GaussianDpEvent``, ``PoissonSampledDpEvent``, ...).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence
+
+from ._client import call_without_ledger
+from .dp_event import expression_of
+
+__all__ = ["Interval", "Calibration", "Accuracy", "account", "calibrate", "accuracy", "loss",
+           "mechanisms"]
+
+
+class Interval(NamedTuple):
+    """A certified interval: the truth is between ``lower`` and ``upper``; ``upper`` may be claimed.
+
+    ``lower`` is None where the method gives no lower bound. ``upper`` is infinite where no epsilon
+    does.
+    """
+
+    lower: Optional[float]
+    upper: float
+    method: str
+
+    def __float__(self) -> float:
+        return self.upper
+
+
+class Calibration(NamedTuple):
+    """The least noise that meets a target: ``parameter`` is its name, ``value`` its number."""
+
+    parameter: str
+    value: float
+    epsilon_upper: float
+    delta: float
+
+    def __float__(self) -> float:
+        return self.value
+
+
+class Accuracy(NamedTuple):
+    """P[error >= alpha] <= beta."""
+
+    alpha: float
+    beta: float
+
+
+def _without_none(**options: Any) -> Dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _typed(numbers: Optional[Sequence[float]]) -> Optional[str]:
+    return None if numbers is None else ",".join(repr(float(number)) for number in numbers)
+
+
+def account(expression: Any, *, delta: Optional[float] = None, epsilon: Optional[float] = None,
+            method: Optional[str] = None, adjacency: Optional[str] = None,
+            group: Optional[int] = None) -> Interval:
+    """The epsilon of a ``delta``, or the delta of an ``epsilon``, as a certified interval."""
+    if (delta is None) == (epsilon is None):
+        raise TypeError("give either delta= or epsilon=")
+    answer = call_without_ledger("account", _without_none(
+        expr=expression_of(expression), delta=delta, epsilon=epsilon, method=method,
+        adjacency=adjacency, group=group))
+    word = "epsilon" if epsilon is None else "delta"
+    upper = answer[f"{word}_upper"]
+    return Interval(answer[f"{word}_lower"], math.inf if upper is None else upper, answer["method"])
+
+
+def calibrate(expression: str, *, epsilon: float, delta: Optional[float] = None,
+              adjacency: Optional[str] = None) -> Calibration:
+    """The least noise for which the expression, with one ``?``, is certified (epsilon, delta)-DP."""
+    answer = call_without_ledger("calibrate", _without_none(
+        expr=expression, epsilon=epsilon, delta=delta, adjacency=adjacency))
+    return Calibration(answer["parameter"], answer["value"], answer["epsilon_upper"], answer["delta"])
+
+
+def accuracy(expression: str, *, beta: Optional[float] = None,
+             alpha: Optional[float] = None) -> Accuracy:
+    """How far one release may be off: the alpha of a ``beta``, or the beta of an ``alpha``."""
+    answer = call_without_ledger("accuracy", _without_none(expr=expression, beta=beta, alpha=alpha))
+    return Accuracy(answer["alpha"], answer["beta"])
+
+
+def loss(expression: Optional[str] = None, *, p: Optional[Sequence[float]] = None,
+         q: Optional[Sequence[float]] = None, epsilon: Iterable[float] = (),
+         order: Iterable[float] = ()) -> Dict[str, Any]:
+    """The privacy-loss variable: mean, variance, tail at each ``epsilon``, divergence at each ``order``."""
+    options = _without_none(expr=expression, p=_typed(p), q=_typed(q))
+    for name, values in (("epsilon", list(epsilon)), ("order", list(order))):
+        if values:
+            options[name] = values
+    return call_without_ledger("loss", options)
+
+
+def mechanisms() -> List[Dict[str, Any]]:
+    """Every mechanism's card."""
+    cards: List[Dict[str, Any]] = call_without_ledger("mechanisms", {})["mechanisms"]
+    return cards

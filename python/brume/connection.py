@@ -1,0 +1,137 @@
+"""A connection to a ledger, in this process."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Generator, List, Optional
+
+from ._client import Session
+from .progress import progress_of
+from .result import Result
+
+__all__ = ["connect", "Connection"]
+
+
+def _clean(options: Dict[str, Any]) -> Dict[str, Any]:
+    """Options that are given: None means not given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+class Connection:
+    """A ledger with its datasets. Use it in one thread at a time; open one for each thread."""
+
+    def __init__(self, ledger: Optional[str] = None, *, progress: Any = None,
+                 must_exist: bool = False) -> None:
+        options = {"must_exist": True} if must_exist else {}
+        self._session = Session(ledger, options, progress_of(progress))
+
+    # --- asking ---------------------------------------------------------------------------------
+
+    def query(self, sql: str, *, epsilon: Optional[float] = None, delta: Optional[float] = None,
+              rho: Optional[float] = None, within: Optional[float] = None, **options: Any) -> Result:
+        """Ask in SQL. The price is on the ledger before the answer exists, and stays spent."""
+        return Result(*self._session.query(sql, _clean(dict(
+            options, epsilon=epsilon, delta=delta, rho=rho, within=within))))
+
+    def explain(self, sql: str, *, epsilon: Optional[float] = None, delta: Optional[float] = None,
+                rho: Optional[float] = None, within: Optional[float] = None,
+                **options: Any) -> Dict[str, Any]:
+        """The plan, the price and the error bars to expect. Spends nothing, reads no row."""
+        return self._session.explain(sql, _clean(dict(
+            options, epsilon=epsilon, delta=delta, rho=rho, within=within)))
+
+    def limits(self, sql: str, *, epsilon: float, **options: Any) -> Dict[str, Any]:
+        """Buy the choice of limits alone, for later queries."""
+        return self.call("limits", sql=sql, epsilon=epsilon, **options)
+
+    # --- owners ---------------------------------------------------------------------------------
+
+    def register(self, name: str, source: Optional[str] = None, **options: Any) -> Dict[str, Any]:
+        """Register a dataset: the options of ``brume register``, with ``_`` for ``-``."""
+        return self.call("register", name=name, source=source, **options)
+
+    def amend(self, name: str, **options: Any) -> Dict[str, Any]:
+        """Correct a dataset's policy; what was spent stays spent."""
+        return self.call("amend", name=name, **options)
+
+    def datasets(self) -> List[Dict[str, Any]]:
+        """The registered datasets."""
+        found: List[Dict[str, Any]] = self.call("datasets")["datasets"]
+        return found
+
+    def show(self, name: str) -> Dict[str, Any]:
+        """A dataset's policy."""
+        return self.call("show", name=name)
+
+    def budget(self, name: Optional[str] = None) -> Any:
+        """What a dataset's budget has spent and left; without a name, of all datasets."""
+        answer = self.call("budget", name=name)
+        return answer if name is not None else answer["budgets"]
+
+    def history(self, name: Optional[str] = None) -> List[Dict[str, Any]]:
+        """What was asked, in order."""
+        events: List[Dict[str, Any]] = self.call("history", name=name)["events"]
+        return events
+
+    # --- other releases ---------------------------------------------------------------------------
+
+    def release(self, statistic: str, source: str, *, epsilon: Optional[float] = None,
+                **options: Any) -> Dict[str, Any]:
+        """A statistic that is not SQL: median, mode, regression, ..."""
+        return self.call("release", statistic=statistic, source=source, epsilon=epsilon, **options)
+
+    def synth(self, source: str, *, epsilon: Optional[float] = None, **options: Any) -> Dict[str, Any]:
+        """Synthetic data."""
+        return self.call("synth", source=source, epsilon=epsilon, **options)
+
+    def audit(self, expression: Optional[str] = None, **options: Any) -> Dict[str, Any]:
+        """Attack a mechanism, or a query with ``query=SQL``, and compare with what it claims."""
+        return self.call("audit", expr=expression, **options)
+
+    def stream(self, kind: str, **options: Any) -> Generator[Optional[Dict[str, Any]], Any, None]:
+        """A generator: send a question, get its answer. It ends when the stream has halted.
+
+        ::
+
+            questions = con.stream("above-threshold", dataset="survey", threshold=100, epsilon=1)
+            next(questions)
+            questions.send("age > 60")   # {"index": 1, "above": False, ...}
+        """
+        self._session.stream_open(kind, _clean(options))
+        try:
+            halted, answer = False, None
+            while not halted:
+                question = yield answer
+                answer, halted = self._session.stream_ask(question)
+            yield answer
+        finally:
+            self._session.stream_close()
+
+    # --- the door --------------------------------------------------------------------------------
+
+    def call(self, command: str, **options: Any) -> Dict[str, Any]:
+        """Any command of brume by its name; options as on the command line, with ``_`` for ``-``."""
+        return self._session.call(command, _clean(options))
+
+    def cancel(self) -> None:
+        """End what another thread is waiting for. What was charged stays charged."""
+        self._session.cancel()
+
+    def close(self) -> None:
+        """Close the session. It may be called again."""
+        self._session.close()
+
+    def __enter__(self) -> "Connection":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def connect(ledger: Optional[str] = None, *, progress: Any = None,
+            must_exist: bool = False) -> Connection:
+    """Open a ledger (``$BRUME_LEDGER`` or ``brume.db`` unless named): the owner's way, in process.
+
+    ``progress`` is True, False, or a function ``(label, done, total)``; by default long work is shown
+    in notebooks and terminals. With ``must_exist`` a ledger that is not there is refused at once.
+    """
+    return Connection(ledger, progress=progress, must_exist=must_exist)

@@ -1,0 +1,205 @@
+"""What a query answers: rows, their error bars, and the price."""
+
+from __future__ import annotations
+
+import ctypes
+import html
+import math
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+__all__ = ["Result"]
+
+
+def _readable(value: Any, bar: Optional[float] = None) -> str:
+    """A value with the digits that its error bar leaves meaningful."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if bar is None or not math.isfinite(bar) or bar <= 0:
+        return f"{value:.6g}"
+    digits = max(0, 1 - math.floor(math.log10(bar)))
+    return f"{value:.{digits}f}"
+
+
+class Result(Sequence[Tuple[Any, ...]]):
+    """The answer of a query. In a notebook it shows as a table with error bars.
+
+    It is a sequence of its rows. ``error_95`` has, for each column, the largest error bar: with a
+    probability of 95 % the noiseless value on the bounded data is within it. ``row_error_95`` has one
+    for each value. ``cut_allowance`` is an estimate of what was cut by limits, not a bound.
+    """
+
+    def __init__(self, answer: Mapping[str, Any], stream: Any = None) -> None:
+        self.json: Dict[str, Any] = dict(answer)
+        self._stream = stream
+        self._arrow: Any = None
+
+    @property
+    def columns(self) -> List[str]:
+        """The names of the columns."""
+        return [column["name"] for column in self.json["columns"]]
+
+    @property
+    def rows(self) -> List[Tuple[Any, ...]]:
+        """The rows as tuples."""
+        return [tuple(row) for row in self.json["rows"]]
+
+    @property
+    def error_95(self) -> Dict[str, Optional[float]]:
+        """The largest error bar of each column of values."""
+        return {column["name"]: column.get("error_95") for column in self.json["columns"]
+                if column.get("role") == "value"}
+
+    @property
+    def row_error_95(self) -> List[Tuple[Optional[float], ...]]:
+        """An error bar for each value; None for keys."""
+        if "row_error_95" in self.json:
+            return [tuple(row) for row in self.json["row_error_95"]]
+        bars = tuple(column.get("error_95") for column in self.json["columns"])
+        return [bars for _ in self.json["rows"]]
+
+    @property
+    def cut_allowance(self) -> Dict[str, float]:
+        """What limits may have cut, by column: an estimate. Columns without one are not in it."""
+        return {column["name"]: column["cut_allowance"] for column in self.json["columns"]
+                if column.get("cut_allowance")}
+
+    @property
+    def bars(self) -> List[Tuple[Optional[float], ...]]:
+        """What tables and plots show for each value: its error bar and, where limits cut, the
+        allowance, added. None where what was cut is not known: then no bar can be claimed."""
+        columns = self.json["columns"]
+        return [tuple(None if bar is None or column.get("cut_known") is False
+                      else bar + (column.get("cut_allowance") or 0)
+                      for bar, column in zip(row, columns))
+                for row in self.row_error_95]
+
+    @property
+    def cost(self) -> Dict[str, Any]:
+        """What the answer cost."""
+        return dict(self.json.get("cost") or {})
+
+    @property
+    def remaining(self) -> Dict[str, Any]:
+        """What the budget has left."""
+        return dict(self.json.get("remaining") or {})
+
+    @property
+    def cached(self) -> bool:
+        """Was it read again for free?"""
+        return bool(self.json.get("cached"))
+
+    def __len__(self) -> int:
+        return len(self.json["rows"])
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
+
+    def __iter__(self) -> Iterator[Tuple[Any, ...]]:
+        return iter(self.rows)
+
+    def scalar(self) -> Any:
+        """The only value of an answer of one row and one column."""
+        if len(self) != 1 or len(self.columns) != 1:
+            raise ValueError(f"the answer has {len(self)} rows and {len(self.columns)} columns, not one of each")
+        return self.rows[0][0]
+
+    def _table(self, errors: bool) -> Dict[str, List[Any]]:
+        table: Dict[str, List[Any]] = {}
+        for at, column in enumerate(self.json["columns"]):
+            table[column["name"]] = [row[at] for row in self.json["rows"]]
+            if errors and column.get("role") == "value":
+                table[f"{column['name']}_error_95"] = [row[at] for row in self.row_error_95]
+        return table
+
+    def df(self, errors: bool = False) -> Any:
+        """A pandas DataFrame; with ``errors`` each column of values is followed by its bars."""
+        import pandas
+
+        return pandas.DataFrame(self._table(errors), columns=list(self._table(errors)))
+
+    def arrow(self, errors: bool = False) -> Any:
+        """A pyarrow Table. Without ``errors`` its columns are those that C made, not copied."""
+        import pyarrow
+
+        if errors or (self._stream is None and self._arrow is None):
+            return pyarrow.table(self._table(errors))
+        if self._arrow is None:
+            reader = pyarrow.RecordBatchReader._import_from_c(ctypes.addressof(self._stream))
+            self._arrow, self._stream = reader.read_all(), None
+        return self._arrow
+
+    def polars(self, errors: bool = False) -> Any:
+        """A polars DataFrame."""
+        import polars
+
+        return polars.DataFrame(self._table(errors))
+
+    def _price(self) -> str:
+        cost, left = self.cost, self.remaining
+        words = [f"cost epsilon {cost['epsilon']:g}"] if cost.get("epsilon") is not None else []
+        if cost.get("delta"):
+            words.append(f"delta {cost['delta']:.4g}")
+        text = ", ".join(words) or "free"
+        if self.cached:
+            text += ", read again for free"
+        if left.get("epsilon") is not None:
+            text += f"; left: epsilon {left['epsilon']:g}"
+        return text
+
+    def __repr__(self) -> str:
+        cells = [[_readable(value, bar) + (f" ± {_readable(bar, bar)}" if bar is not None else "")
+                  for value, bar in zip(row, bars)]
+                 for row, bars in zip(self.rows, self.bars)]
+        widths = [max([len(name)] + [len(row[at]) for row in cells])
+                  for at, name in enumerate(self.columns)]
+        lines = ["  ".join(name.ljust(width) for name, width in zip(self.columns, widths)).rstrip()]
+        lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+                  for row in cells]
+        return "\n".join(lines + ["", self._price()])
+
+    def _repr_html_(self) -> str:
+        widest = [max((abs(row[at]) + (bars[at] or 0)
+                       for row, bars in zip(self.rows, self.bars)
+                       if isinstance(row[at], (int, float))), default=0.0)
+                  for at in range(len(self.columns))]
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+        body = []
+        for row, bars in zip(self.rows, self.bars):
+            cells = []
+            for at, (value, bar) in enumerate(zip(row, bars)):
+                text = html.escape(_readable(value, bar))
+                if bar is None:
+                    cells.append(f"<td>{text}</td>")
+                    continue
+                share = abs(value) / widest[at] * 100 if widest[at] and value is not None else 0
+                cells.append(
+                    "<td style='text-align:right;background:linear-gradient(to right,"
+                    f"rgba(70,130,180,.25) {share:.1f}%,transparent {share:.1f}%)'>{text}"
+                    f" <span style='opacity:.6'>± {html.escape(_readable(bar, bar))}</span></td>")
+            body.append("<tr>" + "".join(cells) + "</tr>")
+        return (f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+                f"<p style='opacity:.7'>{html.escape(self._price())}</p>")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Bars with whiskers, one panel for each column of values. Needs matplotlib."""
+        import matplotlib.pyplot as pyplot
+
+        values = [at for at, column in enumerate(self.json["columns"]) if column.get("role") == "value"]
+        if not values:
+            raise ValueError("the answer has no column of values")
+        keys = [at for at in range(len(self.columns)) if at not in values]
+        labels = [", ".join(_readable(row[at]) for at in keys) or "all" for row in self.rows]
+        axes = [ax] if ax is not None else list(
+            pyplot.subplots(len(values), 1, squeeze=False)[1][:, 0])
+        for at, axis in zip(values, axes):
+            heights = [math.nan if row[at] is None else row[at] for row in self.rows]
+            whiskers = [bars[at] or 0 for bars in self.bars]
+            axis.bar(range(len(labels)), heights, yerr=whiskers, capsize=3)
+            axis.set_xticks(range(len(labels)))
+            axis.set_xticklabels(labels, rotation=45 if len(labels) > 6 else 0)
+            axis.set_ylabel(self.columns[at])
+        return axes[0] if len(axes) == 1 else axes

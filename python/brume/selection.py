@@ -1,0 +1,151 @@
+"""Choosing one of several candidates privately, and streams of questions about a threshold."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, List, Optional, Tuple
+
+import numpy as np
+
+from ._library import bits, call, library
+
+__all__ = ["exponential", "permute_and_flip", "noisy_max", "SparseVector"]
+
+_ADJACENCY = {"add-remove": 1, "replace": 2}
+
+
+def _adjacency(word: str) -> int:
+    try:
+        return _ADJACENCY[word]
+    except KeyError:
+        raise ValueError(f"adjacency is 'add-remove' or 'replace', not {word!r}") from None
+
+
+class _Selection(ctypes.Structure):
+    _fields_ = [
+        ("adjacency", ctypes.c_int),
+        ("epsilon", ctypes.c_double),
+        ("sensitivity", ctypes.c_double),
+        ("monotone", ctypes.c_bool),
+    ]
+
+
+_DOUBLE = ctypes.POINTER(ctypes.c_double)
+_tail: List[Any] = [ctypes.POINTER(_Selection), _DOUBLE, ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t),
+         ctypes.c_void_p]
+library.brume_exponential_choose.argtypes = [ctypes.c_void_p, *_tail]
+library.brume_permute_and_flip_choose.argtypes = [ctypes.c_void_p, *_tail]
+library.brume_noisy_max_choose.argtypes = [ctypes.c_void_p, ctypes.c_int, *_tail]
+
+
+def _choose(function: Any, first: Tuple[Any, ...], scores: Any, epsilon: float, sensitivity: float,
+            monotone: bool, adjacency: str) -> int:
+    array = np.ascontiguousarray(scores, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError("scores are a list of at least one number")
+    options = _Selection(_adjacency(adjacency), float(epsilon), float(sensitivity), bool(monotone))
+    index = ctypes.c_size_t()
+    call(function, bits(), *first, ctypes.byref(options), array.ctypes.data_as(_DOUBLE), array.size,
+         ctypes.byref(index))
+    return index.value
+
+
+def exponential(scores: Any, epsilon: float, *, sensitivity: float = 1.0, monotone: bool = False,
+                adjacency: str = "add-remove") -> int:
+    """The index of a candidate, by the exponential mechanism. Pure epsilon."""
+    return _choose(library.brume_exponential_choose, (), scores, epsilon, sensitivity, monotone,
+                   adjacency)
+
+
+def permute_and_flip(scores: Any, epsilon: float, *, sensitivity: float = 1.0,
+                     monotone: bool = False, adjacency: str = "add-remove") -> int:
+    """The same by permute-and-flip, which is never less accurate."""
+    return _choose(library.brume_permute_and_flip_choose, (), scores, epsilon, sensitivity, monotone,
+                   adjacency)
+
+
+def noisy_max(scores: Any, epsilon: float, *, sensitivity: float = 1.0, monotone: bool = False,
+              adjacency: str = "add-remove") -> int:
+    """The same by report noisy max with Laplace noise."""
+    return _choose(library.brume_noisy_max_choose, (3,), scores, epsilon, sensitivity, monotone,
+                   adjacency)
+
+
+class _SparseOptions(ctypes.Structure):
+    _fields_ = [
+        ("adjacency", ctypes.c_int),
+        ("sensitivity", ctypes.c_uint64),
+        ("threshold", ctypes.c_int64),
+        ("epsilon", ctypes.c_double),
+        ("hits", ctypes.c_uint64),
+        ("epsilon_answers", ctypes.c_double),
+        ("monotone", ctypes.c_bool),
+        ("even_split", ctypes.c_bool),
+    ]
+
+
+library.brume_sparse_vector_open.argtypes = [
+    ctypes.POINTER(_SparseOptions), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p),
+    ctypes.c_void_p,
+]
+library.brume_sparse_vector_close.argtypes = [ctypes.c_void_p]
+library.brume_sparse_vector_close.restype = None
+library.brume_sparse_vector_ask.argtypes = [
+    ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.POINTER(ctypes.c_bool),
+    ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p,
+]
+library.brume_sparse_vector_left.argtypes = [ctypes.c_void_p]
+library.brume_sparse_vector_left.restype = ctypes.c_uint64
+
+
+class SparseVector:
+    """A stream of questions: which are above the threshold? It halts after ``hits`` of them.
+
+    Pure ``epsilon + epsilon_answers`` for the whole stream, however many questions are asked.
+    ``ask(value)`` gives True or False, or, with ``epsilon_answers``, a noisy number instead of True.
+    After the last hit it raises :class:`brume.HaltedError`.
+    """
+
+    def __init__(self, threshold: int, epsilon: float, *, hits: int = 1, sensitivity: int = 1,
+                 epsilon_answers: float = 0.0, monotone: bool = False, even_split: bool = False,
+                 adjacency: str = "add-remove") -> None:
+        self._handle: Optional[ctypes.c_void_p] = None
+        options = _SparseOptions(_adjacency(adjacency), int(sensitivity), int(threshold),
+                                 float(epsilon), int(hits), float(epsilon_answers), bool(monotone),
+                                 bool(even_split))
+        opened = ctypes.c_void_p()
+        call(library.brume_sparse_vector_open, ctypes.byref(options), bits(), ctypes.byref(opened))
+        self._handle = opened
+        self._has_answers = epsilon_answers > 0
+
+    def ask(self, value: int) -> Any:
+        """Ask whether ``value``, the true answer of a question, is above the threshold."""
+        if self._handle is None:
+            raise ValueError("the stream is closed")
+        above, answer = ctypes.c_bool(), ctypes.c_int64()
+        call(library.brume_sparse_vector_ask, self._handle, bits(), int(value), ctypes.byref(above),
+             ctypes.byref(answer))
+        return answer.value if above.value and self._has_answers else above.value
+
+    @property
+    def hits_left(self) -> int:
+        """How many hits are left; 0 once it has halted."""
+        if self._handle is None:
+            return 0
+        return int(library.brume_sparse_vector_left(self._handle))
+
+    def close(self) -> None:
+        """Forget the noise. A closed stream cannot be asked."""
+        if self._handle is not None:
+            library.brume_sparse_vector_close(self._handle)
+            self._handle = None
+
+    def __enter__(self) -> "SparseVector":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None) is not None:
+            self.close()

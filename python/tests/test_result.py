@@ -1,0 +1,86 @@
+"""Results: rows, bars, tables of other libraries, what notebooks show."""
+
+import pytest
+
+from brume.result import Result
+
+ANSWER = {
+    "columns": [
+        {"name": "town", "role": "key"},
+        {"name": "n", "role": "value", "mechanism": "discrete_laplace", "error_95": 13.8,
+         "limit": 1.0, "cut_allowance": 2.0},
+        {"name": "a", "role": "value", "mechanism": "discrete_laplace", "error_95": 0.68},
+    ],
+    "rows": [["<Aix>", 1006, 48.163050004461958], [None, 1000, None]],
+    "row_error_95": [[None, 13.8, 0.67], [None, 13.8, 0.68]],
+    "cost": {"epsilon": 1.0, "delta": 8e-8, "rho": None},
+    "remaining": {"epsilon": 9.0, "delta": 9e-7},
+    "cached": False,
+}
+
+
+@pytest.fixture
+def result():
+    return Result(ANSWER)
+
+
+def test_rows_and_bars(result):
+    assert len(result) == 2 and list(result) == result.rows
+    assert result[0] == ("<Aix>", 1006, 48.163050004461958)
+    assert result.columns == ["town", "n", "a"]
+    assert result.error_95 == {"n": 13.8, "a": 0.68}
+    assert result.row_error_95[1] == (None, 13.8, 0.68)
+    assert result.cut_allowance == {"n": 2.0}
+    assert result.cost["epsilon"] == 1 and result.remaining["epsilon"] == 9
+    assert not result.cached
+
+
+def test_bars_by_column_where_rows_have_none():
+    answer = {key: value for key, value in ANSWER.items() if key != "row_error_95"}
+    assert Result(answer).row_error_95 == [(None, 13.8, 0.68)] * 2
+
+
+def test_what_a_person_sees(result):
+    text = repr(result)
+    assert "1006 ± 16" in text and "48.16 ± 0.67" in text and "left: epsilon 9" in text
+    page = result._repr_html_()
+    assert "&lt;Aix&gt;" in page and "<Aix>" not in page and "± 16" in page
+
+
+def test_no_bar_where_what_was_cut_is_not_known():
+    answer = dict(ANSWER, columns=[ANSWER["columns"][0], dict(ANSWER["columns"][1], cut_known=False),
+                                   ANSWER["columns"][2]])
+    assert Result(answer).bars[0] == (None, None, 0.67)
+    assert Result(ANSWER).bars[0] == (None, 15.8, 0.67)
+
+
+def test_scalar(result):
+    with pytest.raises(ValueError, match="2 rows and 3 columns"):
+        result.scalar()
+    one = Result({"columns": [{"name": "n", "role": "value", "error_95": 3.0}], "rows": [[7]]})
+    assert one.scalar() == 7
+
+
+def test_frames(result):
+    pandas = pytest.importorskip("pandas")
+    frame = result.df(errors=True)
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame.columns) == ["town", "n", "n_error_95", "a", "a_error_95"]
+    assert list(frame["n"]) == [1006, 1000]
+
+
+def test_arrow(result):
+    pytest.importorskip("pyarrow")
+    assert result.arrow().column("n").to_pylist() == [1006, 1000]
+
+
+def test_polars(result):
+    pytest.importorskip("polars")
+    assert result.polars()["n"].to_list() == [1006, 1000]
+
+
+def test_plot(result):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = result.plot()
+    assert len(axes) == 2 and axes[0].get_ylabel() == "n"

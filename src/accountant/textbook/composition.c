@@ -1,0 +1,237 @@
+/* Basic, advanced and optimal composition of (epsilon, delta) guarantees, and group privacy.
+ * Promise: the exact value of the named formula, rounded up, from balls of 128 bits.
+ *
+ * Optimal composition: the worst mechanisms of such guarantees are randomized responses that fail
+ * with probability delta [KOV15, Thm 3.3], laws of the certified composition. Its upper end is at
+ * or above the exact worst case. tests/accountant/optimal_sum.c has the textbook's sum. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <brume/account/compose.h>
+
+#include "accountant/textbook/pure.h"
+#include "base/error.h"
+#include "number/ball.h"
+#include "number/decimal.h"
+
+enum { PRECISION = 128 };
+
+/* out = sum count * log(1 - delta): the logarithm of the probability that no step fails. */
+static void log_survival(arb_t out, const brume_pure_step *steps, size_t n)
+{
+    arb_t term;
+    arb_init(term);
+    arb_zero(out);
+    for (size_t i = 0; i < n; i++) {
+        arb_set_d(term, -steps[i].delta);
+        arb_log1p(term, term, PRECISION);
+        arb_addmul_ui(out, term, steps[i].count, PRECISION);
+    }
+    arb_clear(term);
+}
+
+double brume_pure_failure_upper(const brume_pure_step *steps, size_t n)
+{
+    arb_t failure;
+    arb_init(failure);
+    log_survival(failure, steps, n);
+    arb_expm1(failure, failure, PRECISION);
+    arb_neg(failure, failure);
+    double result = fmin(brume_ball_upper(failure), 1);
+    /* The union bound: larger, but exact where a release is accounted at its own delta. */
+    arb_t term;
+    arb_init(term);
+    arb_zero(failure);
+    for (size_t i = 0; i < n; i++) {
+        arb_set_d(term, steps[i].delta);
+        arb_addmul_ui(failure, term, steps[i].count, PRECISION);
+    }
+    result = fmin(result, brume_ball_upper(failure));
+    arb_clear(term);
+    arb_clear(failure);
+    return result;
+}
+
+double brume_basic_epsilon_upper(const brume_pure_step *steps, size_t n)
+{
+    arb_t sum, term;
+    arb_init(sum), arb_init(term);
+    for (size_t i = 0; i < n; i++) {
+        arb_set_d(term, steps[i].epsilon);
+        arb_addmul_ui(sum, term, steps[i].count, PRECISION);
+    }
+    double result = brume_ball_upper(sum);
+    arb_clear(sum), arb_clear(term);
+    return result;
+}
+
+double brume_basic_decimal_upper(const brume_pure_step *steps, size_t n)
+{
+    brume_decimal sum = {{0}, 0}, term;
+    for (size_t i = 0; i < n; i++)
+        if (brume_decimal_from_double_shortest(steps[i].epsilon, &term, NULL) != BRUME_OK ||
+            brume_decimal_multiply(&term, steps[i].count, &term, NULL) != BRUME_OK ||
+            brume_decimal_add(&sum, &term, &sum, NULL) != BRUME_OK)
+            return brume_basic_epsilon_upper(steps, n); /* too many digits */
+    return brume_decimal_upper(&sum);
+}
+
+/* mean = the form's bound on the sum of expected losses, spread = sum count eps^2. */
+static void moments(arb_t mean, arb_t spread, brume_advanced_form form,
+                    const brume_pure_step *steps, size_t n)
+{
+    arb_t epsilon, term;
+    arb_init(epsilon), arb_init(term);
+    arb_zero(mean);
+    arb_zero(spread);
+    for (size_t i = 0; i < n; i++) {
+        arb_set_d(epsilon, steps[i].epsilon);
+        arb_sqr(term, epsilon, PRECISION);
+        arb_addmul_ui(spread, term, steps[i].count, PRECISION);
+        switch (form) {
+        case BRUME_ADVANCED_DOUBLE:
+            arb_mul_2exp_si(term, term, 1);
+            break;
+        case BRUME_ADVANCED_HALF:
+            arb_mul_2exp_si(term, term, -1);
+            break;
+        case BRUME_ADVANCED_EXPONENTIAL:
+            arb_expm1(term, epsilon, PRECISION);
+            arb_mul(term, term, epsilon, PRECISION);
+            break;
+        case BRUME_ADVANCED_TANH:
+            arb_mul_2exp_si(term, epsilon, -1);
+            arb_tanh(term, term, PRECISION);
+            arb_mul(term, term, epsilon, PRECISION);
+            break;
+        }
+        arb_addmul_ui(mean, term, steps[i].count, PRECISION);
+    }
+    arb_clear(epsilon), arb_clear(term);
+}
+
+double brume_advanced_epsilon_upper(brume_advanced_form form, const brume_pure_step *steps,
+                                    size_t n, double delta)
+{
+    if (!(delta > 0))
+        return INFINITY;
+    if (delta >= 1)
+        return 0;
+    arb_t mean, spread, survival, slack;
+    arb_init(mean), arb_init(spread), arb_init(survival), arb_init(slack);
+    /* 1 - delta' = (1 - delta)/survival, so delta' = 1 - exp(log1p(-delta) - log survival) */
+    log_survival(survival, steps, n);
+    arb_set_d(slack, -delta);
+    arb_log1p(slack, slack, PRECISION);
+    arb_sub(slack, slack, survival, PRECISION);
+    arb_expm1(slack, slack, PRECISION);
+    arb_neg(slack, slack);
+    double result = INFINITY;
+    if (arb_is_positive(slack)) {
+        moments(mean, spread, form, steps, n);
+        arb_log(slack, slack, PRECISION);
+        arb_neg(slack, slack);
+        arb_mul(spread, spread, slack, PRECISION);
+        arb_mul_2exp_si(spread, spread, 1);
+        arb_sqrt(spread, spread, PRECISION);
+        arb_add(mean, mean, spread, PRECISION);
+        result = brume_ball_upper(mean);
+    }
+    arb_clear(mean), arb_clear(spread), arb_clear(survival), arb_clear(slack);
+    return result;
+}
+
+double brume_advanced_delta_upper(brume_advanced_form form, const brume_pure_step *steps, size_t n,
+                                  double epsilon)
+{
+    arb_t mean, spread, survival, excess;
+    arb_init(mean), arb_init(spread), arb_init(survival), arb_init(excess);
+    moments(mean, spread, form, steps, n);
+    arb_set_d(excess, epsilon);
+    arb_sub(excess, excess, mean, PRECISION);
+    double result = 1;
+    if (arb_is_positive(excess) && arb_is_positive(spread)) {
+        /* delta' = exp(-excess^2 / (2 spread)) */
+        arb_sqr(excess, excess, PRECISION);
+        arb_div(excess, excess, spread, PRECISION);
+        arb_mul_2exp_si(excess, excess, -1);
+        arb_neg(excess, excess);
+        arb_exp(excess, excess, PRECISION);
+        /* 1 - (1 - delta') survival */
+        log_survival(survival, steps, n);
+        arb_neg(excess, excess);
+        arb_log1p(excess, excess, PRECISION);
+        arb_add(excess, excess, survival, PRECISION);
+        arb_expm1(excess, excess, PRECISION);
+        arb_neg(excess, excess);
+        result = fmin(brume_ball_upper(excess), 1);
+    }
+    arb_clear(mean), arb_clear(spread), arb_clear(survival), arb_clear(excess);
+    return result;
+}
+
+void brume_group_upper(double epsilon, double delta, uint64_t k, double *group_epsilon,
+                       double *group_delta)
+{
+    arb_t x, y;
+    arb_init(x), arb_init(y);
+    arb_set_d(x, epsilon);
+    arb_mul_ui(y, x, k, PRECISION);
+    *group_epsilon = brume_ball_upper(y);
+    if (delta > 0) {
+        if (epsilon > 0) {
+            arb_expm1(y, y, PRECISION);
+            arb_expm1(x, x, PRECISION);
+            arb_div(y, y, x, PRECISION);
+        } else {
+            arb_set_ui(y, k); /* the limit */
+        }
+        arb_set_d(x, delta);
+        arb_mul(y, y, x, PRECISION);
+        delta = fmin(brume_ball_upper(y), 1);
+    }
+    *group_delta = delta;
+    arb_clear(x), arb_clear(y);
+}
+
+static const double width = 1e-13; /* of an interval that is asked for, relative */
+
+static brume_status compose(const brume_pure_step *steps, size_t n, bool of_delta, double at,
+                            brume_composition *out, brume_error *error)
+{
+    brume_compose_options options = {.tolerance = width};
+    brume_term *terms = calloc(n, sizeof *terms);
+    if (!terms)
+        return brume_no_memory(error, "the guarantees");
+    for (size_t i = 0; i < n; i++)
+        terms[i] = (brume_term){.cost = {.pure = BRUME_EXACT,
+                                         .epsilon = steps[i].epsilon,
+                                         .delta_failure = steps[i].delta},
+                                .count = steps[i].count};
+    brume_status status = of_delta ? brume_compose_epsilon(terms, n, at, &options, out, error)
+                                   : brume_compose_delta(terms, n, at, &options, out, error);
+    free(terms);
+    return status;
+}
+
+brume_status brume_optimal_delta(const brume_pure_step *steps, size_t n, double epsilon,
+                                 brume_interval *delta, brume_error *error)
+{
+    brume_composition together;
+    BRUME_TRY(compose(steps, n, false, epsilon, &together, error));
+    *delta = together.value;
+    return BRUME_OK;
+}
+
+brume_status brume_optimal_epsilon_upper(const brume_pure_step *steps, size_t n, double delta,
+                                         double *epsilon, brume_error *error)
+{
+    brume_composition together;
+    BRUME_TRY(compose(steps, n, true, delta, &together, error));
+    *epsilon = together.infinite ? INFINITY : together.value.upper;
+    /* basic composition is a bound too, without the units that the largest loss is rounded by */
+    if (brume_pure_failure_upper(steps, n) <= delta)
+        *epsilon = fmin(*epsilon, brume_basic_epsilon_upper(steps, n));
+    return BRUME_OK;
+}

@@ -1,0 +1,381 @@
+/* brume attack reconstruct: what an adversary recovers, with and without brume.
+ *
+ * Promises: generated secrets and the adversary's subsets are the same in every call, so that what
+ * has no noise can be repeated; noise is the kernel's. What is printed is not private: the tool is
+ * for the owner of the data, and for learning. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <brume/account/account.h>
+#include <brume/noise/laplace.h>
+
+#include "audit/exhaustive.h"
+#include "command/audit/attack.h"
+#include "command/frame/progress.h"
+#include "command/frame/table.h"
+#include "command/frame/wrap.h"
+
+enum { MOST_ROWS = 64 };
+
+/* ------------------------------------------------------------------------------- rows */
+
+typedef struct row {
+    brume_curator curator;
+    char text[160];
+    brume_outcome outcome;
+    brume_bound epsilon;
+    double most; /* share of bits that any adversary can expect */
+} row;
+
+typedef struct rows {
+    row row[MOST_ROWS];
+    size_t count;
+} rows;
+
+static brume_status add_row(rows *all, const char *text, brume_error *error)
+{
+    if (all->count == MOST_ROWS)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "more than %d kinds of answers", MOST_ROWS);
+    row *next = &all->row[all->count];
+    BRUME_TRY(brume_curator_read(text, &next->curator, error));
+    BRUME_TRY(brume_curator_write(&next->curator, next->text, sizeof next->text, error));
+    all->count++;
+    return BRUME_OK;
+}
+
+static brume_status add_calibrated(const brume_assault *assault, const char *mechanism,
+                                   const char *parameter, double epsilon, rows *all,
+                                   brume_error *error)
+{
+    char text[160];
+    double value;
+    if (assault->delta == 0) {
+        BRUME_TRY(brume_laplace_scale((double)assault->moved, epsilon, &value, error));
+    } else {
+        brume_expression expression = {0};
+        brume_calibration found = {0};
+        snprintf(text, sizeof text, "%s(%s=?)*%zu", mechanism, parameter, assault->moved);
+        BRUME_TRY(brume_expression_parse(text, BRUME_REPLACE, &expression, error));
+        brume_status status = brume_calibrate(&expression, epsilon, assault->delta, &found, error);
+        brume_expression_free(&expression);
+        if (status != BRUME_OK)
+            return status;
+        value = found.value;
+    }
+    /* Six digits are off by at most a relative 5e-6: more noise than needed, and a short text. */
+    snprintf(text, sizeof text, "%s(%s=%.6g)", mechanism, parameter,
+             value == floor(value) && value < 1e6 ? value : value * (1 + 6e-6));
+    return add_row(all, text, error);
+}
+
+/* What brume sells for that price. */
+static brume_status add_protected(const brume_assault *assault, double epsilon, rows *all,
+                                  brume_error *error)
+{
+    char text[80];
+    BRUME_TRY(add_calibrated(assault, "discrete_laplace", "scale", epsilon, all, error));
+    if (assault->delta > 0)
+        BRUME_TRY(add_calibrated(assault, "discrete_gaussian", "sigma", epsilon, all, error));
+    snprintf(text, sizeof text, "randomized_response(epsilon=%.17g)", epsilon);
+    return add_row(all, text, error);
+}
+
+static brume_status add_standard(const brume_assault *assault, rows *all, brume_error *error)
+{
+    double root = sqrt((double)assault->people);
+    const double shares[] = {.1, .25, .5, 1};
+    char text[80];
+    BRUME_TRY(add_row(all, "exact", error));
+    snprintf(text, sizeof text, "rounded(step=%.0f)", fmax(2, ceil(root / 2)));
+    BRUME_TRY(add_row(all, text, error));
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        snprintf(text, sizeof text, "uniform(bound=%.2g)", shares[i] * root);
+        BRUME_TRY(add_row(all, text, error));
+    }
+    snprintf(text, sizeof text, "decoy(bound=%.2g)", root / 2);
+    BRUME_TRY(add_row(all, text, error));
+    BRUME_TRY(add_protected(assault, 10, all, error));
+    return add_protected(assault, 1, all, error);
+}
+
+static brume_status make_rows(const brume_call *call, const brume_assault *assault, rows *all,
+                              brume_error *error)
+{
+    if (!brume_call_has(call, "answers") && !brume_call_has(call, "epsilon"))
+        return add_standard(assault, all, error);
+    for (size_t i = 0; i < brume_call_times(call, "answers"); i++)
+        BRUME_TRY(add_row(all, brume_call_text_at(call, "answers", i), error));
+    for (size_t i = 0; i < brume_call_times(call, "epsilon"); i++) {
+        double epsilon;
+        BRUME_TRY(
+            brume_read_real(brume_call_text_at(call, "epsilon", i), "--epsilon", &epsilon, error));
+        BRUME_TRY(add_protected(assault, epsilon, all, error));
+    }
+    return BRUME_OK;
+}
+
+static brume_status fill_rows(const brume_call *call, const brume_assault *assault, rows *all,
+                              brume_error *error)
+{
+    brume_progress progress;
+    brume_progress_start(&progress, call, "attacking", all->count);
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < all->count; i++) {
+        row *next = &all->row[i];
+        status = brume_curator_epsilon(&next->curator, assault->moved, assault->delta,
+                                       &next->epsilon, error);
+        if (status == BRUME_OK)
+            status = brume_curator_most(&next->curator, assault->moved, assault->likelier,
+                                        &next->most, error);
+        if (status == BRUME_OK)
+            status = brume_assault_run(assault, &next->curator, &next->outcome, error);
+        brume_progress_update(&progress, i + 1);
+    }
+    brume_progress_end(&progress);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------- output */
+
+static bool is_private(const row *r)
+{
+    return r->curator.kind == BRUME_CURATOR_NOISE || r->curator.kind == BRUME_CURATOR_RESPONSE;
+}
+
+static bool is_exponential(const brume_assault *assault)
+{
+    return assault->adversary == BRUME_ADVERSARY_EXPONENTIAL;
+}
+
+/* Bits that the exponential adversary gets for certain. */
+static size_t certain(const brume_assault *assault, const row *r)
+{
+    double bound = brume_curator_largest_error(&r->curator);
+    return assault->people - brume_exhaustive_hidden(bound, (unsigned)assault->people);
+}
+
+static json_t *row_json(const brume_assault *assault, const row *r)
+{
+    double bound = brume_curator_largest_error(&r->curator);
+    bool sure = is_exponential(assault) && isfinite(bound);
+    json_t *object =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "answers", r->text, "error",
+                  brume_json_real(r->outcome.square_error), "largest_error", brume_json_real(bound),
+                  "epsilon_upper", brume_json_real(r->epsilon.upper), "bits_recovered",
+                  brume_json_real(r->outcome.recovered), "share",
+                  brume_json_real(r->outcome.recovered / (double)assault->people),
+                  "least_recovered", (json_int_t)r->outcome.least_recovered, "most_recovered",
+                  (json_int_t)r->outcome.most_recovered, "share_at_most",
+                  is_private(r) ? brume_json_real(r->most) : json_null(), "bits_at_least",
+                  sure ? json_integer((json_int_t)certain(assault, r)) : json_null());
+    if (!object)
+        return NULL;
+    if (r->epsilon.infinite)
+        json_object_set_new(object, "infinite", json_true());
+    if (sure) {
+        json_object_set_new(object, "survivors", brume_json_real(r->outcome.survivors));
+        json_object_set_new(object, "most_wrong", json_integer((json_int_t)r->outcome.farthest));
+    }
+    if (!is_exponential(assault))
+        json_object_set_new(object, "gap", brume_json_real(r->outcome.gap));
+    return object;
+}
+
+static brume_status write_json(brume_call *call, const brume_assault *assault, const rows *all,
+                               brume_error *error)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < all->count; i++)
+        json_array_append_new(list, row_json(assault, &all->row[i]));
+    return brume_call_write_json(
+        call,
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:{s:o, s:o}, s:o}", "adversary",
+                  is_exponential(assault) ? "exponential" : "polynomial", "people",
+                  (json_int_t)assault->people, "queries", (json_int_t)assault->queries, "moved",
+                  (json_int_t)assault->moved, "runs", (json_int_t)assault->runs, "secrets",
+                  assault->secret ? "file" : "generated", "delta", brume_json_real(assault->delta),
+                  "guessing", "bits", brume_json_real(assault->likelier * (double)assault->people),
+                  "share", brume_json_real(assault->likelier), "rows", list),
+        error);
+}
+
+static void table_row(brume_table *table, const brume_assault *assault, const row *r)
+{
+    brume_table_cell(table, "%s", r->text);
+    brume_table_cell(table, "%.4g", r->outcome.square_error);
+    if (!is_private(r))
+        brume_table_cell(table, "none");
+    else if (r->epsilon.infinite)
+        brume_table_cell(table, "infinite");
+    else
+        brume_table_cell(table, "%.4g", r->epsilon.upper);
+    brume_table_cell(table, "%.1f", r->outcome.recovered);
+    brume_table_cell(table, "%.1f %%", 100 * r->outcome.recovered / (double)assault->people);
+    if (is_private(r))
+        brume_table_cell(table, "<= %.1f %%", 100 * r->most);
+    else if (is_exponential(assault))
+        brume_table_cell(table, ">= %zu bits", certain(assault, r));
+    else
+        brume_table_cell(table, "-");
+}
+
+static brume_status write_text(brume_call *call, const brume_assault *assault, const rows *all,
+                               brume_error *error)
+{
+    const char *const columns[] = {"answers", ">error", ">epsilon", ">bits",
+                                   ">share",  ">bound", NULL};
+    fprintf(call->out, "%s adversary: %zu %s counts about %zu secret bits, %llu run%s\n\n",
+            is_exponential(assault) ? "exponential" : "polynomial", assault->queries,
+            is_exponential(assault) ? "subset" : "random subset", assault->people,
+            (unsigned long long)assault->runs, assault->runs == 1 ? "" : "s");
+    brume_table *table;
+    BRUME_TRY(brume_table_open(columns, &table, error));
+    for (size_t i = 0; i < all->count; i++)
+        table_row(table, assault, &all->row[i]);
+    brume_table_cell(table, "no answers: guessing");
+    brume_table_cell(table, "-");
+    brume_table_cell(table, "0");
+    brume_table_cell(table, "%.1f", assault->likelier * (double)assault->people);
+    brume_table_cell(table, "%.1f %%", 100 * assault->likelier);
+    brume_table_cell(table, "-");
+    brume_status status = brume_table_write(table, call, error);
+    brume_table_close(table);
+    if (status != BRUME_OK)
+        return status;
+    fprintf(call->out, "\n%s", brume_dim(call));
+    brume_write_sentence(call->out,
+                         "bits: how many came back, on average; one person's bit moves %zu answers",
+                         assault->moved);
+    brume_write_sentence(call->out, "epsilon: that of all answers, at delta = %s",
+                         brume_shortest(assault->delta).text);
+    brume_write_sentence(call->out, "error: the root of the mean square of answer - truth");
+    brume_write_sentence(call->out, "bound: <= a share that nobody can expect to exceed%s",
+                         is_exponential(assault) ? ", >= bits that come back whoever answers" : "");
+    fputs(brume_plain(call), call->out);
+    if (brume_call_has(call, "plot"))
+        fprintf(call->out, "%sbits recovered over noise: %s%s\n", brume_dim(call),
+                brume_call_text(call, "plot"), brume_plain(call));
+    return BRUME_OK;
+}
+
+static brume_status attack(brume_call *call, brume_assault *assault, rows *all, brume_error *error)
+{
+    BRUME_TRY(brume_assault_read(call, assault, error));
+    BRUME_TRY(make_rows(call, assault, all, error));
+    BRUME_TRY(fill_rows(call, assault, all, error));
+    if (brume_call_has(call, "plot"))
+        BRUME_TRY(brume_assault_plot(call, assault, brume_call_text(call, "plot"), error));
+    return call->json ? write_json(call, assault, all, error)
+                      : write_text(call, assault, all, error);
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    brume_assault assault = {0};
+    rows *all = calloc(1, sizeof *all);
+    if (!all)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    brume_status status = brume_bits_open(&assault.bits, error);
+    if (status == BRUME_OK)
+        status = attack(call, &assault, all, error);
+    brume_bits_close(assault.bits);
+    if (assault.secret)
+        explicit_bzero(assault.secret, assault.people);
+    free(assault.secret);
+    free(all);
+    return status;
+}
+
+static const char *const adversaries[] = {"exponential", "polynomial", NULL};
+
+static const brume_option options[] = {
+    {.name = "adversary",
+     .type = BRUME_OPTION_CHOICE,
+     .argument = "WORD",
+     .choices = adversaries,
+     .help = "exponential: all subsets, all candidates; polynomial (the standard): least squares"},
+    {.name = "people",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "N",
+     .least = 1,
+     .most = BRUME_ASSAULT_PEOPLE,
+     .help = "how many secret bits to generate: 128, or 12 for the exponential adversary"},
+    {.name = "input",
+     .type = BRUME_OPTION_FILE,
+     .argument = "FILE.csv",
+     .help = "attack the bits of this file instead; a row is a person"},
+    {.name = "column",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "NAME",
+     .help = "the column of zeros and ones in it"},
+    {.name = "queries",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "M",
+     .least = 1,
+     .most = 1e9,
+     .help = "random subsets that the polynomial adversary asks: 4 times the people"},
+    {.name = "answers",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "HOW",
+     .repeated = true,
+     .help = "exact, rounded(step=), uniform(bound=), decoy(bound=), or a mechanism of brume"},
+    {.name = "epsilon",
+     .type = BRUME_OPTION_REAL,
+     .argument = "E",
+     .repeated = true,
+     .least = 0,
+     .least_open = true,
+     .most = 700,
+     .help = "answers protected by brume at this price for all of them"},
+    {.name = "delta",
+     .type = BRUME_OPTION_REAL,
+     .argument = "D",
+     .least = 0,
+     .most = .5,
+     .most_open = true,
+     .help = "the delta at which prices are meant: 0 unless typed"},
+    {.name = "runs",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "R",
+     .least = 1,
+     .most = 100000,
+     .help = "over how many runs to average: 20 unless typed, fewer where they are long"},
+    {.name = "plot",
+     .type = BRUME_OPTION_FILE,
+     .argument = "FILE.svg",
+     .help = "draw the bits recovered over the noise"},
+};
+
+static const char *const examples[] = {
+    "attack reconstruct",
+    "attack reconstruct --people 500 --epsilon 1 --epsilon 5 --delta 1e-6 --runs 5",
+    "attack reconstruct --adversary exponential --people 8 --answers 'decoy(bound=1)'",
+    "attack reconstruct --input patients.csv --column smoker --answers 'uniform(bound=2)' --json",
+    NULL,
+};
+
+const brume_command brume_command_attack_reconstruct = {
+    .name = "attack reconstruct",
+    .summary = "show what an adversary recovers, with and without brume",
+    .usage = "[--adversary WORD] [--people N | --input FILE.csv --column NAME] [OPTION...]",
+    .description =
+        "Every person has a secret bit, and somebody answers how many ones there are in subsets "
+        "of the people. If the answers are exact, or off by a little, almost all bits come back: "
+        "too many answers that are too accurate tell everything. The table shows how many, for "
+        "answers that are exact, rounded, disturbed within a bound, and protected by brume with "
+        "its price.\n\n"
+        "The exponential adversary asks all 2^N subsets and keeps the candidates that no answer "
+        "contradicts by more than E: it has at most 2 floor(2E) bits wrong, whoever answers. The "
+        "polynomial one asks random subsets and solves least squares in the box [0, 1]^N; it "
+        "takes thousands of people. Against differential privacy nobody can expect more than the "
+        "share under 'bound', which the accountant certifies for these answers, for bits that are "
+        "independent and as likely as guessing says.\n\n"
+        "uniform(bound=E) adds uniform noise within E. decoy(bound=E) answers as another database "
+        "would, as far as E allows: a clever liar. A mechanism of brume is written as elsewhere, "
+        "such as 'gaussian(sigma=30)', for each answer; randomized_response is of each bit.\n\n"
+        "Generated secrets and the subsets are the same in every call; noise is not. What is "
+        "printed of a file is not private: it is for the owner of the data.",
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .run = run,
+};

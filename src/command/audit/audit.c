@@ -1,0 +1,431 @@
+/* brume audit: does a shipped mechanism, or a whole query, keep its promise? A black-box test with
+ * a certificate.
+ *
+ * Promises: what is sound is called a violation with probability at most 1 - confidence; what is
+ * drawn comes from the functions that releases use. No data is read: of a query's datasets the
+ * policies are, from a ledger that is not written to. */
+#include "command/audit/audit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <brume/account/account.h>
+#include <brume/mechanism/mechanism.h>
+
+#include "audit/subject.h"
+#include "command/frame/progress.h"
+#include "command/account/releases.h"
+#include "command/frame/wrap.h"
+
+static bool is_violation(const brume_audited *a)
+{
+    return a->result.epsilon_lower > a->claimed || a->result.delta_lower > a->delta;
+}
+
+/* The event that the verdict rests on: of delta where that alone is violated. */
+static const brume_audit_event *witness_of(const brume_audited *a)
+{
+    bool by_delta = !(a->result.epsilon_lower > a->claimed) && a->result.delta_lower > a->delta;
+    return by_delta ? &a->result.delta_event : &a->result.event;
+}
+
+static void event_text(const brume_audited *a, char *text, size_t size)
+{
+    brume_partition_text(&a->result.bins, &witness_of(a)->of, a->step, text, size);
+}
+
+/* Both errors of tests that exist: a false alarm on the first neighbour, and on the second none. */
+static json_t *json_curve(const brume_audit_result *result)
+{
+    json_t *curve = json_array();
+    for (size_t i = 0; i < BRUME_AUDIT_CURVE; i++)
+        json_array_append_new(curve,
+                              json_pack("{s:o, s:o}", "false_alarm_upper",
+                                        brume_json_real(result->curve[i].q_upper), "miss_upper",
+                                        brume_json_real(1 - result->curve[i].p_lower)));
+    return curve;
+}
+
+json_t *brume_audited_witness(const brume_audited *a)
+{
+    const brume_audit_event *event = witness_of(a);
+    char text[1200];
+    event_text(a, text, sizeof text);
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:[I, I]}", "event", text, "outcome", a->outcome,
+                     "neighbours", a->neighbours, "likelier", event->of.second ? "second" : "first",
+                     "draws", (json_int_t)a->result.draws, "hits", (json_int_t)event->hits[0],
+                     (json_int_t)event->hits[1]);
+}
+
+static brume_status write_json(brume_call *call, const brume_audited *a, brume_error *error)
+{
+    const brume_audit_result *result = &a->result;
+    json_t *witness = brume_audited_witness(a);
+    return brume_call_write_json(
+        call,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s, s:o, s:o}", "epsilon_claimed",
+                  brume_json_real(a->claimed), "epsilon_lower",
+                  brume_json_real(result->epsilon_lower), "delta", brume_json_real(a->delta),
+                  "delta_lower", brume_json_real(result->delta_lower), "rho_lower",
+                  brume_json_real(result->rho_lower), "confidence", brume_json_real(a->confidence),
+                  "samples", (json_int_t)a->samples, "verdict",
+                  is_violation(a) ? "violation" : "consistent", "witness", witness, "tradeoff",
+                  json_curve(result)),
+        error);
+}
+
+static void write_text(brume_call *call, const brume_audited *a)
+{
+    const brume_audit_result *result = &a->result;
+    const brume_audit_event *event = witness_of(a);
+    char text[1200];
+    event_text(a, text, sizeof text);
+    fprintf(call->out, "%s%s%s: epsilon >= %.6g at delta = %s, with confidence %s\n",
+            brume_bold(call), is_violation(a) ? "violation" : "consistent", brume_plain(call),
+            result->epsilon_lower, brume_shortest(a->delta).text,
+            brume_shortest(a->confidence).text);
+    fprintf(call->out, "claimed: epsilon <= %s\n", brume_shortest(a->claimed).text);
+    if (a->delta > 0)
+        fprintf(call->out, "delta at that epsilon >= %.6g, rho >= %.6g\n", result->delta_lower,
+                result->rho_lower);
+    char *texts[2] = {NULL, NULL};
+    bool made = asprintf(&texts[0], "neighbours: %s; outcome: %s", a->neighbours, a->outcome) >=
+                    0 &&
+                asprintf(&texts[1],
+                         "witness: %s, in %" PRIu64 " and %" PRIu64 " of %" PRIu64
+                         " draws on each; others chose it",
+                         text, event->hits[0], event->hits[1], result->draws) >= 0;
+    fputs(brume_dim(call), call->out);
+    for (size_t i = 0; made && i < 2; i++)
+        brume_write_wrapped(call->out, texts[i], 0, 2);
+    fputs(brume_plain(call), call->out);
+    free(texts[0]);
+    free(made ? texts[1] : NULL);
+}
+
+static brume_status check_expression(const brume_expression *expression, brume_error *error)
+{
+    if (expression->count != 1)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "audit each of them, account for all",
+                          "an audit takes one mechanism, '+' joins %zu", expression->count);
+    if (expression->has_unknown)
+        return brume_fail(error, BRUME_EARGUMENT, "'brume calibrate' finds such a value",
+                          "'%s' is '?', must be a number", expression->unknown.parameter->name);
+    return BRUME_OK;
+}
+
+brume_status brume_audit_claim(const brume_event *event, double delta, double *claimed,
+                               brume_error *error)
+{
+    brume_term *terms = NULL;
+    brume_bound bound;
+    const brume_card *card = brume_card_by_id(event->mechanism);
+    if (card->broken) { /* the accountant claims nothing; who uses it wrongly claims this */
+        size_t epsilon = brume_card_parameter(card, "epsilon");
+        *claimed = event->parameter[epsilon] * (double)event->count;
+        return BRUME_OK;
+    }
+    BRUME_TRY(brume_account_terms(event, 1, 1, BRUME_METHOD_AUTO, &terms, error));
+    brume_status status = brume_account_epsilon(BRUME_METHOD_AUTO, terms, 1, delta, &bound, error);
+    free(terms);
+    if (status != BRUME_OK)
+        return status;
+    if (bound.infinite)
+        return brume_fail(error, BRUME_EARGUMENT, "for example --delta 1e-3",
+                          "no finite epsilon is claimed at delta = %g: there is nothing to audit",
+                          delta);
+    *claimed = bound.upper;
+    return BRUME_OK;
+}
+
+static void tell(void *context, size_t done)
+{
+    brume_progress_update(context, done);
+}
+
+brume_status brume_audited_draw(const brume_call *call, brume_audited *a, brume_audit_draw *of,
+                                const void *subject, brume_bits *bits, brume_error *error)
+{
+    brume_progress progress;
+    brume_audit_options options = brume_audited_options(a);
+    options.progress = tell;
+    options.progress_context = &progress;
+    brume_progress_start(&progress, call, "drawing", 2 * a->samples);
+    brume_status status = brume_audit_epsilon(of, subject, &options, bits, &a->result, error);
+    brume_progress_end(&progress);
+    return status;
+}
+
+brume_audit_options brume_audited_options(const brume_audited *a)
+{
+    return (brume_audit_options){.samples = a->samples,
+                                 .confidence = a->confidence,
+                                 .delta = a->delta,
+                                 .epsilon = a->claimed,
+                                 .threads = a->threads,
+                                 .whole = a->whole};
+}
+
+brume_status brume_audited_write(brume_call *call, const brume_audited *a, brume_error *error)
+{
+    if (call->json)
+        return write_json(call, a, error);
+    write_text(call, a);
+    return BRUME_OK;
+}
+
+static size_t processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (size_t)count : 1;
+}
+
+/* Of the pairs that the card suggests, those of which a few draws promise most: for epsilon, and
+ * for delta. */
+static brume_status choose_pairs(const brume_event *event, const brume_audited *a, brume_bits *bits,
+                                 size_t chosen[2], brume_error *error)
+{
+    enum { LEAST = 2000, MOST = 1 << 18, SHARE = 10 };
+    size_t few = a->samples / SHARE;
+    few = few < LEAST ? LEAST : few > MOST ? MOST : few;
+    double best[2] = {-1, 0};
+    size_t pairs = brume_subject_pairs(event);
+    for (size_t pair = 0; pairs > 1 && pair < pairs; pair++) {
+        brume_subject *next = NULL;
+        double found[2] = {0, 0};
+        BRUME_TRY(brume_subject_open(event, pair, &next, error));
+        brume_audit_options options = brume_audited_options(a);
+        brume_status status = brume_audit_guess(brume_subject_draw, next, &options, few, bits,
+                                                &found[0], &found[1], error);
+        brume_subject_close(next);
+        BRUME_TRY(status);
+        for (int of_delta = 0; of_delta < 2; of_delta++)
+            if (found[of_delta] > best[of_delta]) {
+                best[of_delta] = found[of_delta];
+                chosen[of_delta] = pair;
+            }
+    }
+    if (!(a->delta > 0 && best[1] > 0))
+        chosen[1] = chosen[0];
+    return BRUME_OK;
+}
+
+static brume_status audit_pair(const brume_call *call, const brume_event *event, size_t pair,
+                               brume_audited *a, brume_bits *bits, brume_error *error)
+{
+    brume_subject *subject = NULL;
+    BRUME_TRY(brume_subject_open(event, pair, &subject, error));
+    brume_status status = brume_audited_draw(call, a, brume_subject_draw, subject, bits, error);
+    a->step = brume_subject_step(subject);
+    a->neighbours = brume_subject_neighbours(subject);
+    a->outcome = brume_subject_outcome(subject);
+    brume_subject_close(subject);
+    return status;
+}
+
+/* Both of two audits, each of which had half of the alarm: the larger bounds, and the witness of
+ * the one that finds a violation. */
+static void join(brume_audited *a, const brume_audited *other)
+{
+    const brume_audit_result found = a->result;
+    bool broken = found.epsilon_lower > a->claimed || found.delta_lower > a->delta;
+    if (!broken &&
+        (other->result.epsilon_lower > a->claimed || other->result.delta_lower > a->delta))
+        *a = *other;
+    a->result.epsilon_lower = fmax(found.epsilon_lower, other->result.epsilon_lower);
+    a->result.delta_lower = fmax(found.delta_lower, other->result.delta_lower);
+    a->result.rho_lower = fmax(found.rho_lower, other->result.rho_lower);
+}
+
+/* Where delta is better attacked on other neighbours, these are drawn from too. */
+static brume_status audit_pairs(const brume_call *call, const brume_event *event, brume_audited *a,
+                                brume_bits *bits, brume_error *error)
+{
+    size_t pairs[2] = {0, 0};
+    BRUME_TRY(choose_pairs(event, a, bits, pairs, error));
+    if (pairs[0] == pairs[1])
+        return audit_pair(call, event, pairs[0], a, bits, error);
+    double confidence = a->confidence;
+    brume_audited *other = malloc(sizeof *other);
+    if (!other)
+        return brume_no_memory(error, "an audit");
+    a->confidence = 1 - (1 - confidence) / 2;
+    *other = *a;
+    brume_status status = audit_pair(call, event, pairs[0], a, bits, error);
+    if (status == BRUME_OK)
+        status = audit_pair(call, event, pairs[1], other, bits, error);
+    if (status == BRUME_OK)
+        join(a, other);
+    a->confidence = confidence;
+    free(other);
+    return status;
+}
+
+static brume_status audit(brume_call *call, const brume_event *event, brume_audited *a,
+                          brume_error *error)
+{
+    brume_subject *subject = NULL;
+    brume_bits *bits = NULL;
+    BRUME_TRY(brume_subject_open(event, 0, &subject, error));
+    a->samples = brume_call_count(call, "samples", brume_subject_samples(subject));
+    a->threads = processors();
+    brume_subject_close(subject);
+    BRUME_TRY(brume_audit_claim(event, a->delta, &a->claimed, error));
+    BRUME_TRY(brume_bits_open(&bits, error));
+    brume_status status = audit_pairs(call, event, a, bits, error);
+    brume_bits_close(bits);
+    return status == BRUME_OK ? brume_audited_write(call, a, error) : status;
+}
+
+/* EXPR, --query or --program, and the options that belong to it. */
+static brume_status check_words(const brume_call *call, brume_error *error)
+{
+    static const struct {
+        const char *name;
+        bool expression, query, program;
+    } words[] = {{"epsilon", false, true, true},   {"rho", false, true, false},
+                 {"ledger", false, true, false},   {"bounds", false, false, true},
+                 {"adjacency", true, false, true}, {"exact", true, false, false},
+                 {"save", false, true, false}};
+    bool query = brume_call_has(call, "query"), program = brume_call_has(call, "program");
+    bool expression = brume_call_operand(call, 0) != NULL;
+    if (query + program + expression != 1)
+        return brume_fail(error, BRUME_EARGUMENT, "see 'brume help audit'",
+                          "give one of EXPR, '--query SQL' and '--program COMMAND'");
+    if (query && brume_call_has(call, "adjacency"))
+        return brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                          "'--adjacency' is that of the datasets of a query");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        bool goes = query ? words[i].query : program ? words[i].program : words[i].expression;
+        if (brume_call_has(call, words[i].name) && !goes)
+            return brume_fail(error, BRUME_EARGUMENT, "see 'brume help audit'",
+                              "'--%s' does not go with %s", words[i].name,
+                              query     ? "'--query'"
+                              : program ? "'--program'"
+                                        : "EXPR");
+    }
+    return BRUME_OK;
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    brume_expression expression;
+    brume_audited a = {.delta = brume_call_real(call, "delta", 0),
+                       .confidence = brume_call_real(call, "confidence", 0.999)};
+    BRUME_TRY(check_words(call, error));
+    if (brume_call_has(call, "query"))
+        return brume_audit_query(call, &a, error);
+    if (brume_call_has(call, "program"))
+        return brume_audit_program(call, &a, error);
+    BRUME_TRY(brume_call_expression(call, &expression, error));
+    brume_status status = check_expression(&expression, error);
+    if (status == BRUME_OK && brume_call_has(call, "exact"))
+        status = brume_audit_exact(call, &expression.events[0], a.delta, error);
+    else if (status == BRUME_OK)
+        status = audit(call, &expression.events[0], &a, error);
+    brume_expression_free(&expression);
+    return status;
+}
+
+static const brume_operand operands[] = {
+    {.name = "EXPR",
+     .type = BRUME_OPERAND_EXPRESSION,
+     .optional = true,
+     .help = "one mechanism, e.g. 'laplace(scale=2)' or 'discrete_laplace(scale=10)*5'"},
+};
+
+static const brume_option options[] = {
+    {.name = "query",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "SQL",
+     .help = "instead of EXPR: a query over registered datasets, at the price that follows"},
+    {.name = "program",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "COMMAND",
+     .help = "instead of EXPR: a program, run as 'COMMAND FILE COUNT', that prints COUNT answers"},
+    {.name = "bounds",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "LO..HI",
+     .help = "with --program: of the numbers in its table: 0..1 unless typed"},
+    {.name = "epsilon",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "E",
+     .help = "with --query: its price, the whole budget unless typed; nothing is spent; with "
+             "--program: what it claims"},
+    {.name = "rho",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "R",
+     .help = "with --query: its price under the rule concentrated"},
+    {.name = "samples",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "N",
+     .least = 100,
+     .most = 1 << 28,
+     .help =
+         "draws on each neighbour: 200000 unless typed, 20000 of slow mechanisms, 2000 of queries"},
+    {.name = "save",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "DIR",
+     .help = "with --query: keep both neighbours, the SQL and the event in this folder"},
+    {.name = "exact",
+     .type = BRUME_OPTION_FLAG,
+     .help = "no draws: the whole output law against the claim, where the card states one"},
+    BRUME_PROBABILITY_OPTION(
+        "confidence", "C",
+        "a sound mechanism is accused with probability at most 1 - C: 0.999 unless typed"),
+    BRUME_DELTA_OPTION(
+        "audit epsilon at this delta: 0 unless typed; with --query, as 'brume query' takes it"),
+    BRUME_ADJACENCY_OPTION,
+    BRUME_LEDGER_OPTION,
+};
+
+static const char *const examples[] = {
+    "audit 'discrete_laplace(scale=2)'",
+    "audit 'gaussian(sigma=1)' --delta 0.01 --json",
+    "audit 'sparse_vector(epsilon=1, hits=2)' --samples 20000",
+    "audit 'randomized_response(epsilon=1)' --confidence 0.999999",
+    "audit 'above_threshold(epsilon=1)' --exact",
+    "audit --query 'SELECT ward, COUNT(*) FROM visits GROUP BY ward' --epsilon 1 --samples 200",
+    NULL,
+};
+
+const brume_command brume_command_audit = {
+    .name = "audit",
+    .summary = "attack a mechanism or a query: its epsilon from below",
+    .usage =
+        "EXPR|--query SQL|--program COMMAND [--exact] [--bounds LO..HI] [--epsilon E|--rho R] [--delta D] [--samples N] "
+        "[--confidence C] [--adjacency A] [--ledger FILE] [--save DIR]",
+    .description =
+        "Draws on two neighbours that are as bad for the mechanism as is known, the best of those that "
+        "its card suggests, through the "
+        "functions that releases use, on all processors. On some of the draws it looks for the event "
+        "that tells them apart best, on the others it bounds the event's probabilities exactly. The result is "
+        "a lower bound of epsilon that holds with the stated confidence whatever the program "
+        "does: where it exceeds what the accountant claims, the promise is broken, and the event "
+        "is the witness. The reverse is no proof: a fault that few draws meet is not found.\n\n"
+        "It can audit every mechanism for which 'brume mechanisms NAME' says \"audited on\", also those "
+        "that are broken on purpose, of which it finds a violation. A mechanism that is repeated is audited by "
+        "the sum of its outcomes.\n\n"
+        "With --exact the probability of every outcome is computed on both neighbours, for every pair "
+        "that the card suggests, in both directions and under both adjacencies, and delta at every "
+        "epsilon is compared with the accountant's: \"violation\", \"tight\", or \"loose\" and by how "
+        "much. Nothing is left to chance.\n\n"
+        "With --query the whole path of a SQL query is audited, from the printed SQL to the table that "
+        "an analyst sees, at the claimed price. The neighbours are small tables, made from the policies "
+        "of the datasets and the literals of the query: the data is not read and nothing is spent; a "
+        "PostgreSQL server gets them as constants in the SQL. Of "
+        "some such pairs the one that the answers tell apart best is drawn from. Under the rule "
+        "concentrated the claim is the epsilon that rho has at a delta of 0.01. With --save DIR the tables "
+        "are kept as 1-TABLE.csv and 2-TABLE.csv, the query as query.sql, and event.json says how an "
+        "answer is scored, which scores are the event and how often they came: for datasets of files.\n\n"
+        "With --program anybody's mechanism is attacked: the command is run by the shell with the "
+        "name of a CSV file, whose column \"value\" has numbers within --bounds, and a number of "
+        "answers to print, each independent of the others, a line each. The tables differ by one "
+        "row, or in one row with --adjacency replace; --epsilon and --delta are what it claims.",
+    .operands = BRUME_LIST(operands),
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .run = run,
+};

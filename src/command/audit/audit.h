@@ -1,0 +1,49 @@
+/* What the two ways of `brume audit` share: the draws, the certificate and how it is written. */
+#ifndef BRUME_COMMAND_AUDIT_H
+#define BRUME_COMMAND_AUDIT_H
+
+#include <brume/mechanism/event.h>
+
+#include "audit/epsilon.h"
+#include "command/command.h"
+
+typedef struct brume_audited {
+    double claimed, delta, confidence;
+    size_t samples, threads;
+    bool whole; /* each call of the subject is slow by itself */
+    brume_audit_result result;
+    double step; /* outcomes are printed times this */
+    const char *neighbours, *outcome;
+} brume_audited;
+
+/* What the accountant says of one event, at delta: an upper bound of epsilon. */
+BRUME_MUST_USE brume_status brume_audit_claim(const brume_event *event, double delta,
+                                              double *claimed, brume_error *error);
+
+brume_audit_options brume_audited_options(const brume_audited *a);
+
+/* Draw from the subject, with a progress bar, and bound: samples, confidence and delta are set. */
+BRUME_MUST_USE brume_status brume_audited_draw(const brume_call *call, brume_audited *a,
+                                               brume_audit_draw *of, const void *subject,
+                                               brume_bits *bits, brume_error *error);
+
+/* The event that the verdict rests on, as JSON. */
+json_t *brume_audited_witness(const brume_audited *a);
+
+BRUME_MUST_USE brume_status brume_audited_write(brume_call *call, const brume_audited *a,
+                                                brume_error *error);
+
+/* --query: audit it and write the result. */
+BRUME_MUST_USE brume_status brume_audit_query(brume_call *call, brume_audited *a,
+                                              brume_error *error);
+
+/* --exact: the law itself against the claim, in both directions; under both adjacencies unless one
+ * is typed. */
+BRUME_MUST_USE brume_status brume_audit_exact(brume_call *call, const brume_event *event,
+                                              double delta, brume_error *error);
+
+/* --program: audit it and write the result. */
+BRUME_MUST_USE brume_status brume_audit_program(brume_call *call, brume_audited *a,
+                                                brume_error *error);
+
+#endif

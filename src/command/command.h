@@ -1,0 +1,196 @@
+/* A command of the library and the command line, described once.
+ *
+ * One file per command, src/command/<group>/<name>.c, exports one const brume_command; commands.def
+ * has one line for it. Parsing, help, the man page and the completions of all shells read this
+ * description, so that a command is added in three steps:
+ *
+ *   1. src/command/<group>/<name>.c with `const brume_command brume_command_<name> = {...};`
+ *   2. the line `BRUME_COMMAND(<name>)` in commands.def (`ledger verify` is ledger_verify there)
+ *   3. the file in src/command/meson.build, and its tests in tests/cli/
+ *
+ * What `run` may count on: options are known, of their type and in their range; required ones and
+ * required operands are there. It writes text to call->out, or with call->json exactly one object
+ * by brume_call_write_json; nothing of it reaches anybody unless `run` returns BRUME_OK. */
+#ifndef BRUME_COMMAND_COMMAND_H
+#define BRUME_COMMAND_COMMAND_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include <brume/status.h>
+
+#include "base/error.h"
+
+typedef enum brume_option_type {
+    BRUME_OPTION_FLAG,   /* given or not */
+    BRUME_OPTION_TEXT,   /* any text */
+    BRUME_OPTION_REAL,   /* a finite decimal in the option's range */
+    BRUME_OPTION_COUNT,  /* a whole number in the option's range, at most 2^53 */
+    BRUME_OPTION_CHOICE, /* one of `choices` */
+    BRUME_OPTION_FILE,   /* a path; shells complete it */
+} brume_option_type;
+
+typedef struct brume_option {
+    const char *name; /* without the dashes */
+    brume_option_type type;
+    const char *argument;    /* "N", "FILE"; NULL for a flag */
+    const char *help;        /* one line, lower case, no full stop */
+    bool required, repeated; /* repeated: may be given several times */
+    double least, most;      /* range of a real or a count: both 0 means no range (count: >= 0) */
+    bool least_open, most_open; /* whether the ends are excluded */
+    const char *const *choices; /* of a choice; NULL ends */
+    char letter;                /* its short form: 'f' for -f; 0: it has none */
+} brume_option;
+
+/* What an operand is; shells complete by it. */
+typedef enum brume_operand_type {
+    BRUME_OPERAND_TEXT,
+    BRUME_OPERAND_EXPRESSION, /* laplace(scale=10)*5 + ... */
+    BRUME_OPERAND_MECHANISM,  /* the name of a card */
+    BRUME_OPERAND_COMMAND,    /* the name of a command */
+    BRUME_OPERAND_FILE,
+    BRUME_OPERAND_CHOICE, /* one of `choices` */
+} brume_operand_type;
+
+typedef struct brume_operand {
+    const char *name; /* "EXPR" */
+    brume_operand_type type;
+    const char *help;
+    bool optional, repeated; /* only the last may be either */
+    const char *const *choices;
+} brume_operand;
+
+typedef struct brume_command brume_command;
+typedef struct brume_typed brume_typed; /* a value as it was typed */
+typedef struct brume_host brume_host;   /* who runs the command (host.h) */
+
+/* One invocation. */
+typedef struct brume_call {
+    const brume_command *command;
+    FILE *out;              /* a buffer: it becomes the answer when the command succeeds */
+    bool json;              /* --json was given */
+    bool colour;            /* the text is for a terminal that wants colour */
+    const brume_host *host; /* NULL: nobody */
+    const char **operands;
+    size_t operand_count;
+    brume_typed *values; /* read them with the functions below */
+    size_t value_count, value_room;
+    char **owned; /* texts that the call frees */
+    size_t owned_count;
+    char *buffer; /* what `out` writes to */
+    size_t buffer_length;
+} brume_call;
+
+struct brume_command {
+    const char *name;        /* "noise", "ledger verify" */
+    const char *summary;     /* one line, no full stop */
+    const char *description; /* paragraphs for help and the man page, parted by an empty line */
+    const char *usage;       /* what follows the name; NULL: made from operands and options */
+    const brume_operand *operands;
+    size_t operand_count;
+    const brume_option *options; /* --json and --help belong to every command */
+    size_t option_count;
+    const char *const *examples; /* without the leading "brume"; every one is run by the tests */
+    bool asks;                   /* a stream: it answers questions one by one (host.h) */
+    brume_status (*run)(brume_call *call, brume_error *error);
+};
+
+/* Array and its length, for the two pairs of fields above. */
+#define BRUME_LIST(array) array, sizeof(array) / sizeof *(array)
+
+/* Options of a kind: a probability in (0, 1), a delta in [0, 1), a number above 0. */
+#define BRUME_PROBABILITY_OPTION(name_, argument_, help_)                                          \
+    {                                                                                              \
+        .name = name_, .type = BRUME_OPTION_REAL, .argument = argument_, .least = 0,               \
+        .least_open = true, .most = 1, .most_open = true, .help = help_                            \
+    }
+#define BRUME_DELTA_OPTION(help_)                                                                  \
+    {                                                                                              \
+        .name = "delta", .type = BRUME_OPTION_REAL, .argument = "D", .least = 0, .most = 1,        \
+        .most_open = true, .help = help_                                                           \
+    }
+#define BRUME_POSITIVE_OPTION(name_, argument_, help_)                                             \
+    {                                                                                              \
+        .name = name_, .type = BRUME_OPTION_REAL, .argument = argument_, .least = 0,               \
+        .least_open = true, .most = INFINITY, .most_open = true, .help = help_                     \
+    }
+
+/* --ledger FILE, the same for all commands that open one. */
+#define BRUME_LEDGER_OPTION                                                                        \
+    {                                                                                              \
+        .name = "ledger", .type = BRUME_OPTION_FILE, .argument = "FILE",                           \
+        .help = "the ledger; else $BRUME_LEDGER, else ./brume.db"                                  \
+    }
+
+/* Every command, in the order of commands.def. */
+const brume_command *const *brume_commands(size_t *count);
+const brume_command *brume_command_by_name(const char *name);
+
+/* Is `family` the first word of the command's two, as "ledger" of "ledger verify"? */
+bool brume_command_is_of(const brume_command *command, const char *family);
+
+/* --- reading the call ------------------------------------------------------------------------- */
+
+/* How often the option was given; whether it was. */
+size_t brume_call_times(const brume_call *call, const char *option);
+bool brume_call_has(const brume_call *call, const char *option);
+
+/* The text as typed (decimals that must be exact are read from it), or NULL if it was not given;
+ * the index-th of a repeated option. */
+const char *brume_call_text(const brume_call *call, const char *option);
+const char *brume_call_text_at(const brume_call *call, const char *option, size_t index);
+
+/* The number, or `otherwise` if the option was not given. */
+double brume_call_real(const brume_call *call, const char *option, double otherwise);
+uint64_t brume_call_count(const brume_call *call, const char *option, uint64_t otherwise);
+
+/* The operand, or NULL. */
+const char *brume_call_operand(const brume_call *call, size_t index);
+
+/* Exactly one of the two options must be given; BRUME_EARGUMENT otherwise. */
+BRUME_MUST_USE brume_status brume_call_one_of(const brume_call *call, const char *first,
+                                              const char *second, brume_error *error);
+
+/* The same strict reading of numbers for text that is not an option: a decimal such as 12, 0.5 or
+ * 1e-6, finite, nothing before or after. `what` is quoted in the error. */
+BRUME_MUST_USE brume_status brume_read_real(const char *text, const char *what, double *out,
+                                            brume_error *error);
+BRUME_MUST_USE brume_status brume_read_count(const char *text, const char *what, uint64_t *out,
+                                             brume_error *error);
+
+/* --- writing the answer (output.c) ------------------------------------------------------------ */
+
+/* The one object of --json; takes over `object`. NULL is taken as a failed allocation, so that
+ * json_pack may be written in place. Reals are as in command/frame/json_text.h. */
+BRUME_MUST_USE brume_status brume_call_write_json(brume_call *call, json_t *object,
+                                                  brume_error *error);
+
+/* A real for JSON: null where it is not finite. */
+json_t *brume_json_real(double value);
+
+/* Give what is in call->out away now, if the host takes parts of an answer; only for streams of
+ * lines too long to hold, and for answers that must be out before the next is charged. */
+BRUME_MUST_USE brume_status brume_call_flush(brume_call *call, brume_error *error);
+
+/* The shortest decimal that reads back as `value`, for text; at most 25 characters. */
+typedef struct brume_number_text {
+    char text[32];
+} brume_number_text;
+brume_number_text brume_shortest(double value);
+
+/* A number above 0 with so many significant digits, rounded up (what something costs, how far off
+ * it may be) or down (what is left). */
+brume_number_text brume_digits_up(double value, int digits);
+brume_number_text brume_digits_down(double value, int digits);
+
+/* Escape sequences on a terminal, "" elsewhere. */
+const char *brume_bold(const brume_call *call);
+const char *brume_dim(const brume_call *call);
+const char *brume_plain(const brume_call *call);
+
+#endif

@@ -1,0 +1,430 @@
+/* From the words of a command line to a checked call.
+ *
+ * Options are `--name value`, `--name=value` or `--flag`, anywhere among the operands; `--` ends
+ * them. A value may begin with one dash (a negative number), not with two. Whatever is unknown,
+ * missing, given twice, of the wrong type or out of range is an error that names it. */
+#include "command/frame/call.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+struct brume_typed {
+    const brume_option *option;
+    const char *text;
+    double real;
+};
+
+const brume_option brume_common_options[] = {
+    {.name = "json", .help = "one JSON object on standard output instead of text"},
+    {.name = "help", .help = "what the command does, its options and examples"},
+};
+const size_t brume_common_option_count = sizeof brume_common_options / sizeof *brume_common_options;
+
+bool brume_words_ask_json(int count, char **words)
+{
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+        if (strcmp(words[i], "--json") == 0)
+            return true;
+    return false;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static brume_status unknown_name(const char *kind, const char *dashes, const char *name,
+                                 const char *const *names, size_t count, const char *see,
+                                 brume_error *error)
+{
+    char hint[200];
+    const char *nearest = brume_text_nearest(name, names, count);
+    if (nearest)
+        snprintf(hint, sizeof hint, "did you mean '%s%s'?", dashes, nearest);
+    else
+        snprintf(hint, sizeof hint, "see '%s'", see);
+    return brume_fail(error, BRUME_EUNKNOWN, hint, "unknown %s '%s%.100s'", kind, dashes, name);
+}
+
+brume_status brume_find_command(int count, char **words, const brume_command **command, int *used,
+                                brume_error *error)
+{
+    size_t total;
+    const brume_command *const *all = brume_commands(&total);
+    char two[100] = "";
+    if (count > 1)
+        snprintf(two, sizeof two, "%.40s %.40s", words[0], words[1]);
+    const brume_command *found = brume_command_by_name(two);
+    int length = found ? 2 : 1;
+    if (!found)
+        found = brume_command_by_name(words[0]);
+    if (found) {
+        *command = found;
+        *used = length;
+        return BRUME_OK;
+    }
+    if (words[0][0] == '-')
+        return brume_fail(error, BRUME_EUNKNOWN, "see 'brume help'",
+                          "unknown option '%.100s' before a command", words[0]);
+    const char *names[100];
+    size_t named = 0;
+    bool family = false; /* "ledger" alone: the first word of a command of two */
+    for (size_t i = 0; i < total && named < sizeof names / sizeof *names; i++) {
+        names[named++] = all[i]->name;
+        family |= brume_command_is_of(all[i], words[0]);
+    }
+    return unknown_name("command", "", family && count > 1 ? two : words[0], names, named,
+                        "brume help", error);
+}
+
+const brume_option *brume_find_option(const brume_command *command, const char *name, size_t length)
+{
+    for (size_t i = 0; i < command->option_count; i++)
+        if (strlen(command->options[i].name) == length &&
+            strncmp(command->options[i].name, name, length) == 0)
+            return &command->options[i];
+    for (size_t i = 0; i < brume_common_option_count; i++)
+        if (strlen(brume_common_options[i].name) == length &&
+            strncmp(brume_common_options[i].name, name, length) == 0)
+            return &brume_common_options[i];
+    return NULL;
+}
+
+brume_status brume_unknown_option(const brume_command *command, const char *name, size_t length,
+                                  brume_error *error)
+{
+    char typed[64];
+    snprintf(typed, sizeof typed, "%.*s", length < 60 ? (int)length : 60, name);
+    const char *names[64];
+    size_t count = 0;
+    for (size_t i = 0; i < command->option_count && count < 60; i++)
+        names[count++] = command->options[i].name;
+    for (size_t i = 0; i < brume_common_option_count; i++)
+        names[count++] = brume_common_options[i].name;
+    char see[100];
+    snprintf(see, sizeof see, "brume help %s", command->name);
+    return unknown_name("option", "--", typed, names, count, see, error);
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+/* [+-] digits [. digits] [e [+-] digits], at least one digit before the exponent. */
+static bool is_decimal(const char *text)
+{
+    const char *p = text;
+    if (*p == '+' || *p == '-')
+        p++;
+    size_t digits = 0;
+    for (; isdigit((unsigned char)*p); p++)
+        digits++;
+    if (*p == '.')
+        for (p++; isdigit((unsigned char)*p); p++)
+            digits++;
+    if (digits == 0)
+        return false;
+    if (*p == 'e' || *p == 'E') {
+        p++;
+        if (*p == '+' || *p == '-')
+            p++;
+        if (!isdigit((unsigned char)*p))
+            return false;
+        while (isdigit((unsigned char)*p))
+            p++;
+    }
+    return *p == 0;
+}
+
+brume_status brume_read_real(const char *text, const char *what, double *out, brume_error *error)
+{
+    if (!is_decimal(text))
+        return brume_fail(error, BRUME_EARGUMENT, "write it as 12, 0.5 or 1e-6",
+                          "'%s' is '%.100s', must be a finite decimal number", what, text);
+    errno = 0;
+    double value = strtod(text, NULL);
+    if (errno == ERANGE && (value == 0 || !isfinite(value)))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is '%.100s', too %s for a double",
+                          what, text, value == 0 ? "small" : "large");
+    *out = value;
+    return BRUME_OK;
+}
+
+static const double largest_count = 9007199254740992.0; /* 2^53: exact as a double */
+
+brume_status brume_read_count(const char *text, const char *what, uint64_t *out, brume_error *error)
+{
+    double value = 0;
+    BRUME_TRY(brume_read_real(text, what, &value, error));
+    if (value < 0 || value > largest_count || value != floor(value))
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'%s' is '%.100s', must be a whole number from 0 to 2^53", what, text);
+    *out = (uint64_t)value;
+    return BRUME_OK;
+}
+
+static bool has_range(const brume_option *option)
+{
+    return option->least != 0 || option->most != 0;
+}
+
+static brume_status check_range(const brume_option *option, const char *text, double value,
+                                brume_error *error)
+{
+    if (!has_range(option))
+        return BRUME_OK;
+    bool low = value < option->least || (option->least_open && value == option->least);
+    bool high = value > option->most || (option->most_open && value == option->most);
+    if (!low && !high)
+        return BRUME_OK;
+    const char *kind = option->type == BRUME_OPTION_COUNT ? "a whole number" : "a number";
+    if (isinf(option->most))
+        return brume_fail(error, BRUME_EARGUMENT, option->help,
+                          "'--%s' is '%.100s', must be %s %s %s", option->name, text, kind,
+                          option->least_open ? "above" : "of at least",
+                          brume_shortest(option->least).text);
+    return brume_fail(error, BRUME_EARGUMENT, option->help,
+                      "'--%s' is '%.100s', must be %s in %c%s, %s%c", option->name, text, kind,
+                      option->least_open ? '(' : '[', brume_shortest(option->least).text,
+                      brume_shortest(option->most).text, option->most_open ? ')' : ']');
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static brume_status check_choice(const char *kind, const char *name, const char *text,
+                                 const char *const *choices, brume_error *error)
+{
+    size_t count = 0;
+    char list[200] = "";
+    for (; choices[count]; count++) {
+        if (strcmp(choices[count], text) == 0)
+            return BRUME_OK;
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", count ? ", " : "", choices[count]);
+    }
+    char hint[256];
+    const char *nearest = brume_text_nearest(text, choices, count);
+    snprintf(hint, sizeof hint, nearest ? "did you mean '%s'?" : "one of: %s",
+             nearest ? nearest : list);
+    return brume_fail(error, BRUME_EARGUMENT, hint, "%s '%s' has no choice '%.100s'", kind, name,
+                      text);
+}
+
+static brume_status check_value(brume_typed *value, brume_error *error)
+{
+    const brume_option *option = value->option;
+    if (option->type == BRUME_OPTION_FLAG || !value->text)
+        return BRUME_OK;
+    char what[100];
+    snprintf(what, sizeof what, "--%s", option->name);
+    if (option->type == BRUME_OPTION_REAL) {
+        BRUME_TRY(brume_read_real(value->text, what, &value->real, error));
+        return check_range(option, value->text, value->real, error);
+    }
+    if (option->type == BRUME_OPTION_COUNT) {
+        uint64_t count = 0;
+        BRUME_TRY(brume_read_count(value->text, what, &count, error));
+        value->real = (double)count;
+        return check_range(option, value->text, value->real, error);
+    }
+    if (option->type == BRUME_OPTION_CHOICE)
+        return check_choice("option", what, value->text, option->choices, error);
+    if (option->type == BRUME_OPTION_FILE && value->text[0] == 0)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'--%s' is empty, must be a path",
+                          option->name);
+    return BRUME_OK;
+}
+
+brume_status brume_call_add(brume_call *call, const brume_option *option, const char *text,
+                            brume_error *error)
+{
+    if (call->value_count == call->value_room) {
+        size_t room = 2 * call->value_room + 8;
+        brume_typed *grown = realloc(call->values, room * sizeof *grown);
+        if (!grown)
+            return brume_no_memory(error, NULL);
+        call->values = grown;
+        call->value_room = room;
+    }
+    brume_typed *value = &call->values[call->value_count++];
+    *value = (brume_typed){.option = option, .text = text};
+    return check_value(value, error);
+}
+
+/* -f: the option with that letter. */
+static brume_status find_letter(const brume_command *command, const char *typed,
+                                const brume_option **option, brume_error *error)
+{
+    for (size_t i = 0; i < command->option_count; i++)
+        if (typed[1] == command->options[i].letter && !typed[2]) {
+            *option = &command->options[i];
+            return BRUME_OK;
+        }
+    return brume_fail(error, BRUME_EUNKNOWN, "options have two dashes and a whole name",
+                      "unknown option '%.100s'", typed);
+}
+
+/* One option at words[*at]; moves *at past its value. */
+static brume_status take_option(brume_call *call, int count, char **words, int *at,
+                                brume_error *error)
+{
+    bool letter = words[*at][1] != '-';
+    const char *name = words[*at] + 2;
+    const char *equals = letter ? NULL : strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const brume_option *option = letter ? NULL : brume_find_option(call->command, name, length);
+    if (letter)
+        BRUME_TRY(find_letter(call->command, words[*at], &option, error));
+    if (!option)
+        return brume_unknown_option(call->command, name, length, error);
+    const char *text = equals ? equals + 1 : NULL;
+    if (!option->repeated && brume_call_has(call, option->name))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "option '--%s' is given twice",
+                          option->name);
+    if (option->type == BRUME_OPTION_FLAG && equals)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "option '--%s' takes no value",
+                          option->name);
+    if (option->type != BRUME_OPTION_FLAG && !equals) {
+        if (*at + 1 >= count || strncmp(words[*at + 1], "--", 2) == 0)
+            return brume_fail(error, BRUME_EARGUMENT, option->help,
+                              "option '--%s' needs a value: --%s %s", option->name, option->name,
+                              option->argument);
+        text = words[++*at];
+    }
+    return brume_call_add(call, option, text, error);
+}
+
+static brume_status check_operands(const brume_call *call, brume_error *error)
+{
+    const brume_command *command = call->command;
+    char see[100];
+    snprintf(see, sizeof see, "see 'brume help %s'", command->name);
+    for (size_t i = call->operand_count; i < command->operand_count; i++)
+        if (!command->operands[i].optional)
+            return brume_fail(error, BRUME_EARGUMENT, see, "%s is missing: %s",
+                              command->operands[i].name, command->operands[i].help);
+    bool endless = command->operand_count > 0 &&
+                   command->operands[command->operand_count - 1].repeated;
+    if (call->operand_count > command->operand_count && !endless)
+        return brume_fail(error, BRUME_EARGUMENT, see, "unexpected argument '%.100s'",
+                          call->operands[command->operand_count]);
+    for (size_t i = 0; i < call->operand_count && i < command->operand_count; i++)
+        if (command->operands[i].type == BRUME_OPERAND_CHOICE && call->operands[i])
+            BRUME_TRY(check_choice("argument", command->operands[i].name, call->operands[i],
+                                   command->operands[i].choices, error));
+    return BRUME_OK;
+}
+
+brume_status brume_call_parse(const brume_command *command, int count, char **words,
+                              brume_call *call, bool *help, brume_error *error)
+{
+    call->command = command;
+    *help = false;
+    call->operands = calloc((size_t)count + 1, sizeof *call->operands);
+    if (!call->operands)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+        *help |= strcmp(words[i], "--help") == 0;
+    if (*help)
+        return BRUME_OK;
+    bool options = true;
+    for (int i = 0; i < count; i++) {
+        if (options && strcmp(words[i], "--") == 0)
+            options = false;
+        else if (options && (strncmp(words[i], "--", 2) == 0 ||
+                             (words[i][0] == '-' && isalpha((unsigned char)words[i][1]))))
+            BRUME_TRY(take_option(call, count, words, &i, error));
+        else
+            call->operands[call->operand_count++] = words[i];
+    }
+    return brume_call_check(call, error);
+}
+
+brume_status brume_call_check(const brume_call *call, brume_error *error)
+{
+    const brume_command *command = call->command;
+    BRUME_TRY(check_operands(call, error));
+    for (size_t i = 0; i < command->option_count; i++)
+        if (command->options[i].required && !brume_call_has(call, command->options[i].name))
+            return brume_fail(error, BRUME_EARGUMENT, command->options[i].help,
+                              "option '--%s %s' is missing", command->options[i].name,
+                              command->options[i].argument);
+    return BRUME_OK;
+}
+
+void brume_call_close(brume_call *call)
+{
+    for (size_t i = 0; i < call->owned_count; i++)
+        free(call->owned[i]);
+    free((void *)call->owned);
+    free((void *)call->operands);
+    free(call->values);
+    call->owned = NULL;
+    call->operands = NULL;
+    call->values = NULL;
+    call->owned_count = call->operand_count = call->value_count = call->value_room = 0;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static const brume_typed *value_at(const brume_call *call, const char *option, size_t index)
+{
+    for (size_t i = 0; i < call->value_count; i++)
+        if (strcmp(call->values[i].option->name, option) == 0 && index-- == 0)
+            return &call->values[i];
+    return NULL;
+}
+
+size_t brume_call_times(const brume_call *call, const char *option)
+{
+    size_t times = 0;
+    while (value_at(call, option, times))
+        times++;
+    return times;
+}
+
+bool brume_call_has(const brume_call *call, const char *option)
+{
+    return value_at(call, option, 0) != NULL;
+}
+
+const char *brume_call_text_at(const brume_call *call, const char *option, size_t index)
+{
+    const brume_typed *value = value_at(call, option, index);
+    return value ? value->text : NULL;
+}
+
+const char *brume_call_text(const brume_call *call, const char *option)
+{
+    return brume_call_text_at(call, option, 0);
+}
+
+double brume_call_real(const brume_call *call, const char *option, double otherwise)
+{
+    const brume_typed *value = value_at(call, option, 0);
+    return value ? value->real : otherwise;
+}
+
+uint64_t brume_call_count(const brume_call *call, const char *option, uint64_t otherwise)
+{
+    const brume_typed *value = value_at(call, option, 0);
+    return value ? (uint64_t)value->real : otherwise;
+}
+
+const char *brume_call_operand(const brume_call *call, size_t index)
+{
+    return index < call->operand_count ? call->operands[index] : NULL;
+}
+
+brume_status brume_call_one_of(const brume_call *call, const char *first, const char *second,
+                               brume_error *error)
+{
+    bool one = brume_call_has(call, first), two = brume_call_has(call, second);
+    if (one && two)
+        return brume_fail(error, BRUME_EARGUMENT, "leave one of them out",
+                          "'--%s' and '--%s' exclude each other", first, second);
+    if (!one && !two)
+        return brume_fail(error, BRUME_EARGUMENT, "see the examples of '--help'",
+                          "give '--%s' or '--%s'", first, second);
+    return BRUME_OK;
+}

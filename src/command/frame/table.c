@@ -1,0 +1,190 @@
+/* Tables of text, aligned: a column is as wide as its widest cell, counted in characters of UTF-8;
+ * columns are two spaces apart; no line ends in spaces. In a last column that may be broken, what
+ * does not fit in BRUME_LINE goes on in further lines: in its column if there is room, else below.
+ */
+#include "command/frame/table.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/frame/wrap.h"
+
+enum { GAP = 2, LONG = 24, BELOW = 4 };
+
+struct brume_table {
+    const char *const *columns;
+    size_t column_count;
+    char **cells;
+    size_t cell_count, room;
+    bool failed;
+};
+
+brume_status brume_table_open(const char *const *columns, brume_table **out, brume_error *error)
+{
+    brume_table *table = calloc(1, sizeof *table);
+    if (!table)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a table");
+    table->columns = columns;
+    while (columns[table->column_count])
+        table->column_count++;
+    *out = table;
+    return BRUME_OK;
+}
+
+void brume_table_close(brume_table *table)
+{
+    if (!table)
+        return;
+    for (size_t i = 0; i < table->cell_count; i++)
+        free(table->cells[i]);
+    free(table->cells);
+    free(table);
+}
+
+void brume_table_cell(brume_table *table, const char *format, ...)
+{
+    if (table->cell_count == table->room) {
+        size_t room = table->room ? 2 * table->room : 64;
+        char **cells = realloc(table->cells, room * sizeof *cells);
+        if (!cells) {
+            table->failed = true;
+            return;
+        }
+        table->cells = cells;
+        table->room = room;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        table->failed = true;
+    else
+        table->cells[table->cell_count++] = text;
+    va_end(arguments);
+}
+
+static const char *heading(const char *column)
+{
+    return column[0] == '>' || column[0] == '~' ? column + 1 : column;
+}
+
+/* One line: spaces wait until something follows them. */
+typedef struct table_line {
+    FILE *out;
+    size_t spaces;
+} table_line;
+
+static void write_cell(table_line *line, const char *text, size_t width, bool right)
+{
+    size_t own = brume_text_width(text), padding = width > own ? width - own : 0;
+    line->spaces += right ? padding : 0;
+    if (*text) {
+        fprintf(line->out, "%*s%s", (int)line->spaces, "", text);
+        line->spaces = 0;
+    }
+    line->spaces += (right ? 0 : padding) + GAP;
+}
+
+static void end_line(table_line *line)
+{
+    fputc('\n', line->out);
+    line->spaces = 0;
+}
+
+/* The last cell of a row, a long text. */
+static void write_long(table_line *line, const char *text, size_t before)
+{
+    bool below = before + LONG > BRUME_LINE;
+    size_t indent = below ? BELOW : before;
+    if (below)
+        end_line(line);
+    fprintf(line->out, "%*s", (int)(below ? BELOW : line->spaces), "");
+    brume_write_wrapped(line->out, text, indent, indent);
+    line->spaces = 0;
+}
+
+/* How wide each column is; is there a heading? */
+static bool measure(const brume_table *table, size_t *widths)
+{
+    bool headed = false;
+    for (size_t i = 0; i < table->column_count; i++) {
+        widths[i] = brume_text_width(heading(table->columns[i]));
+        headed |= widths[i] > 0;
+    }
+    for (size_t i = 0; i < table->cell_count; i++) {
+        size_t width = brume_text_width(table->cells[i]), column = i % table->column_count;
+        if (width > widths[column])
+            widths[column] = width;
+    }
+    return headed;
+}
+
+brume_status brume_table_write(brume_table *table, const brume_call *call, brume_error *error)
+{
+    size_t columns = table->column_count, before = 0;
+    size_t *widths = calloc(columns + 1, sizeof *widths);
+    if (!widths || table->failed || columns == 0) {
+        free(widths);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a table");
+    }
+    table_line line = {call->out, 0};
+    bool headed = measure(table, widths);
+    for (size_t i = 0; i + 1 < columns; i++)
+        before += widths[i] + GAP;
+    bool broken = table->columns[columns - 1][0] == '~' && widths[columns - 1] > LONG &&
+                  before + widths[columns - 1] > BRUME_LINE;
+    for (size_t i = 0; headed && i < columns; i++) {
+        fputs(brume_bold(call), call->out);
+        write_cell(&line, heading(table->columns[i]), widths[i], table->columns[i][0] == '>');
+        fputs(brume_plain(call), call->out);
+    }
+    if (headed)
+        end_line(&line);
+    for (size_t i = 0; i < table->cell_count; i++) {
+        size_t column = i % columns;
+        bool last = column + 1 == columns;
+        if (last && broken && *table->cells[i]) {
+            write_long(&line, table->cells[i], before);
+            continue;
+        }
+        write_cell(&line, table->cells[i], widths[column], table->columns[column][0] == '>');
+        if (last)
+            end_line(&line);
+    }
+    free(widths);
+    return BRUME_OK;
+}
+
+static void write_markdown_cell(FILE *out, const char *text)
+{
+    fputs("| ", out);
+    for (; *text; text++) {
+        if (*text == '|' || *text == '\\')
+            fputc('\\', out);
+        if (*text == '\n')
+            fputs("<br>", out);
+        else
+            fputc(*text, out);
+    }
+    fputc(' ', out);
+}
+
+brume_status brume_table_write_markdown(brume_table *table, const brume_call *call,
+                                        brume_error *error)
+{
+    if (table->failed || table->column_count == 0)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory for a table");
+    for (size_t i = 0; i < table->column_count; i++)
+        write_markdown_cell(call->out, heading(table->columns[i]));
+    fputs("|\n", call->out);
+    for (size_t i = 0; i < table->column_count; i++)
+        fputs(table->columns[i][0] == '>' ? "|---:" : "|---", call->out);
+    fputs("|\n", call->out);
+    for (size_t i = 0; i < table->cell_count; i++) {
+        write_markdown_cell(call->out, table->cells[i]);
+        if ((i + 1) % table->column_count == 0)
+            fputs("|\n", call->out);
+    }
+    return BRUME_OK;
+}

@@ -1,0 +1,148 @@
+/* brume history: what was asked, what it cost, and whether it was answered; what was amended. */
+#include "command/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/ledger/open_ledger.h"
+#include "command/frame/table.h"
+
+/* A text as one line of characters that a terminal only shows: SQL is anybody's, and may hold line
+ * ends and escape sequences. The caller frees it. */
+static char *one_line(const char *text)
+{
+    char *line = strdup(text), *to = line;
+    for (const char *c = text; line && *c; c++) {
+        bool blank = (unsigned char)*c <= ' ' || *c == 0x7f;
+        if (!blank)
+            *to++ = *c;
+        else if (to > line && to[-1] != ' ')
+            *to++ = ' ';
+    }
+    if (line)
+        *to = 0;
+    return line;
+}
+
+/* "amended: budget, bounds" */
+static char *list_changes(const json_t *event)
+{
+    const json_t *changes = json_object_get(event, "changes");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i < json_array_size(changes); i++)
+        fprintf(out, "%s%s", i ? ", " : "", json_string_value(json_array_get(changes, i)));
+    return fclose(out) == 0 ? text : NULL;
+}
+
+/* What was asked, in the last column; in full with `verbose`, cut to a line without. */
+static void write_asked(brume_table *table, const json_t *event, bool verbose)
+{
+    const char *sql = json_string_value(json_object_get(event, "sql"));
+    const char *normal = json_string_value(json_object_get(event, "normal"));
+    const char *state = json_string_value(json_object_get(event, "state"));
+    char *line = sql                             ? one_line(sql)
+                 : strcmp(state, "amended") == 0 ? list_changes(event)
+                                                 : strdup("to register it");
+    char far[64] = "";
+    const json_t *progress = json_object_get(event, "progress");
+    long long asked = json_integer_value(json_object_get(progress, "asked"));
+    long long hits = json_integer_value(json_object_get(progress, "hits"));
+    if (progress)
+        snprintf(far, sizeof far, " (%lld asked, %lld hit%s)", asked, hits, hits == 1 ? "" : "s");
+    if (verbose && normal)
+        brume_table_cell(table, "%s => %s", line ? line : "", normal);
+    else if (verbose)
+        brume_table_cell(table, "%s%s", line ? line : "", far);
+    else
+        brume_table_cell(table, "%.73s%s%s", line ? line : "",
+                         line && strlen(line) > 73 ? "..." : "", far);
+    free(line);
+}
+
+static brume_status write_table(brume_call *call, const json_t *events, brume_error *error)
+{
+    static const char *const columns[] = {">id", "time", "dataset", "state", "cost", "~sql", NULL};
+    if (json_array_size(events) == 0) {
+        fprintf(call->out, "nothing was asked yet\n");
+        return BRUME_OK;
+    }
+    brume_table *table = NULL;
+    BRUME_TRY(brume_table_open(columns, &table, error));
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i);
+        const char *time = json_string_value(json_object_get(event, "time"));
+        const char *cost =
+            json_string_value(json_object_get(json_object_get(event, "cost"), "exact"));
+        brume_table_cell(table, "%lld",
+                         (long long)json_integer_value(json_object_get(event, "id")));
+        brume_table_cell(table, "%.19s", time ? time : "");
+        brume_table_cell(table, "%s", json_string_value(json_object_get(event, "dataset")));
+        brume_table_cell(table, "%s", json_string_value(json_object_get(event, "state")));
+        brume_table_cell(table, "%s", cost ? cost : "");
+        write_asked(table, event, brume_call_has(call, "verbose"));
+    }
+    brume_status status = brume_table_write(table, call, error);
+    brume_table_close(table);
+    return status;
+}
+
+/* Without --verbose the events say nothing of what brume made of the SQL. */
+static void hide_normal(const json_t *events)
+{
+    for (size_t i = 0; i < json_array_size(events); i++)
+        json_object_del(json_array_get(events, i), "normal");
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    brume_dataset *dataset = NULL;
+    json_t *history = NULL;
+    const char *name = brume_call_operand(call, 0);
+    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
+    if (status == BRUME_OK && name)
+        status = brume_ledger_dataset(ledger, name, &dataset, error); /* is there one? */
+    brume_dataset_close(dataset);
+    if (status == BRUME_OK)
+        status = brume_ledger_history(ledger, name, &history, error);
+    if (status == BRUME_OK && !brume_call_has(call, "verbose"))
+        hide_normal(json_object_get(history, "events"));
+    if (status == BRUME_OK)
+        status = call->json ? brume_call_write_json(call, json_incref(history), error)
+                            : write_table(call, json_object_get(history, "events"), error);
+    json_decref(history);
+    brume_ledger_close(ledger);
+    return status;
+}
+
+static const brume_operand operands[] = {
+    {.name = "NAME", .help = "a registered dataset; all of them without it", .optional = true}};
+static const brume_option options[] = {
+    {.name = "verbose",
+     .type = BRUME_OPTION_FLAG,
+     .help = "also what brume understood, which free re-reads are found by"},
+    BRUME_LEDGER_OPTION,
+};
+
+static const char *const examples[] = {
+    "history visits",
+    NULL,
+};
+
+const brume_command brume_command_history = {
+    .name = "history",
+    .summary = "list what was asked and what it cost",
+    .description =
+        "Every charge, oldest first, with the SQL as it was typed. A query that failed or was "
+        "interrupted stays charged: whether its answer was seen cannot be known. Free re-reads are "
+        "not charges. Of a stream of questions also how far it came. Also what the owner amended, and attempts to register a name or a source that "
+        "is registered already.",
+    .operands = BRUME_LIST(operands),
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .run = run,
+};

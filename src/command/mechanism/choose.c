@@ -1,0 +1,192 @@
+/* brume choose: one of several candidates by its score, privately.
+ *
+ * Promises: given that one unit changes no score by more than the sensitivity typed, the choice is
+ * pure epsilon-DP for the epsilon typed. The scores are taken as the exact decimals they are, on a
+ * grid on which that sensitivity is a whole number (brume_selection_steps). Only the candidate's
+ * name depends on the scores. */
+#include "command/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <brume/mechanism/mechanism.h>
+#include <brume/mechanism/selection.h>
+
+#include "command/host.h"
+#include "command/mechanism/score_file.h"
+
+static const char *const methods[] = {"exponential", "noisy-max", "permute-and-flip", NULL};
+static const struct {
+    const char *name, *title;
+    brume_select_noise noise;
+} kinds[] = {
+    {"exponential", "exponential mechanism", BRUME_SELECT_GUMBEL},
+    {"noisy-max", "report noisy max", BRUME_SELECT_LAPLACE},
+    {"permute-and-flip", "permute-and-flip", BRUME_SELECT_EXPONENTIAL},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+typedef struct choice {
+    size_t kind, index, candidates;
+    brume_selection options; /* in steps */
+    brume_decimal epsilon, sensitivity;
+    double gap;
+    brume_cost cost;
+} choice;
+
+/* The words typed. The epsilon used is not above the decimal typed. */
+static brume_status read_options(const brume_call *call, choice *out, brume_error *error)
+{
+    const char *method = brume_call_text(call, "method");
+    const char *sensitivity = brume_call_text(call, "sensitivity");
+    for (size_t i = 0; method && i < KINDS; i++)
+        if (strcmp(method, kinds[i].name) == 0)
+            out->kind = i;
+    brume_signed_decimal price, most; /* above 0: the options' ranges say so */
+    BRUME_TRY(brume_signed_decimal_parse(brume_call_text(call, "epsilon"), &price, error));
+    BRUME_TRY(brume_signed_decimal_parse(sensitivity ? sensitivity : "1", &most, error));
+    out->epsilon = price.size;
+    out->sensitivity = most.size;
+    out->options = (brume_selection){.adjacency = BRUME_ADD_REMOVE, /* pure epsilon under any */
+                                     .epsilon = brume_decimal_lower(&out->epsilon),
+                                     .sensitivity = BRUME_SELECTION_STEPS,
+                                     .monotone = brume_call_has(call, "monotone")};
+    brume_event event = brume_selection_event(kinds[out->kind].noise, &out->options);
+    event.parameter[0] = brume_decimal_upper(&out->epsilon); /* rho of the whole price */
+    return brume_event_cost(&event, &out->cost, error);
+}
+
+static brume_status draw(const brume_score_file *file, choice *out, brume_error *error)
+{
+    brume_select_noise noise = kinds[out->kind].noise;
+    BRUME_TRY(brume_selection_gap_upper(noise, &out->options, &out->sensitivity, file->count, .05,
+                                        &out->gap, error));
+    brume_bits *bits = NULL;
+    BRUME_TRY(brume_bits_open(&bits, error));
+    double *steps = malloc(file->count * sizeof *steps);
+    brume_status status = steps ? BRUME_OK : brume_no_memory(error, "the scores");
+    if (status == BRUME_OK)
+        status = brume_selection_steps(file->scores, file->count, &out->sensitivity, steps, error);
+    if (status == BRUME_OK)
+        status = brume_noisy_max_choose(bits, noise, &out->options, steps, file->count, &out->index,
+                                        error);
+    free(steps);
+    brume_bits_close(bits);
+    return status;
+}
+
+static brume_status write_json(brume_call *call, const brume_score_file *file, const choice *chosen,
+                               brume_error *error)
+{
+    json_t *answer = json_pack("{s:O, s:s, s:{s:f, s:f, s:o}, s:o, s:I, s:f, s:b}", "choice",
+                               file->candidates[chosen->index], "method", kinds[chosen->kind].name,
+                               "cost", "epsilon", brume_decimal_nearest(&chosen->epsilon), "delta",
+                               0., "rho", brume_json_real(chosen->cost.rho), "gap_95",
+                               brume_json_real(chosen->gap), "candidates", (json_int_t)file->count,
+                               "sensitivity", brume_decimal_nearest(&chosen->sensitivity),
+                               "monotone", (int)chosen->options.monotone);
+    if (answer && isinf(chosen->gap))
+        json_object_set_new(answer, "infinite", json_true());
+    return brume_call_write_json(call, answer, error);
+}
+
+static void write_text(brume_call *call, const brume_score_file *file, const choice *chosen)
+{
+    const json_t *name = file->candidates[chosen->index];
+    fprintf(call->out, "%s", brume_bold(call));
+    fwrite(json_string_value(name), 1, json_string_length(name), call->out);
+    fprintf(call->out, "%s\n", brume_plain(call));
+    if (file->count == 1)
+        fprintf(call->out, "the only candidate\n");
+    else if (isinf(chosen->gap))
+        fprintf(call->out, "the epsilon is too small to promise anything about its score\n");
+    else
+        fprintf(call->out,
+                "its score is less than %s below the best, with probability at least 95 %%\n",
+                brume_digits_up(chosen->gap, 6).text);
+    char epsilon[BRUME_DECIMAL_TEXT], sensitivity[BRUME_DECIMAL_TEXT];
+    brume_decimal_print(&chosen->epsilon, epsilon, sizeof epsilon);
+    brume_decimal_print(&chosen->sensitivity, sensitivity, sizeof sensitivity);
+    fprintf(call->out, "%s%s over %zu candidate%s, %ssensitivity %s, epsilon %s, rho %s%s\n",
+            brume_dim(call), kinds[chosen->kind].title, file->count, file->count == 1 ? "" : "s",
+            chosen->options.monotone ? "monotone, " : "", sensitivity, epsilon,
+            brume_digits_up(chosen->cost.rho, 6).text, brume_plain(call));
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    choice chosen = {0};
+    brume_score_file file = {0};
+    BRUME_TRY(read_options(call, &chosen, error));
+    const char *path = brume_call_operand(call, 0);
+    if (strcmp(path, "-") == 0 && !(call->host && call->host->reads_input))
+        return brume_fail(error, BRUME_EARGUMENT, "give the name of a file",
+                          "standard input is read by the command line only");
+    brume_status status = brume_score_file_read(path, &file, error);
+    if (status == BRUME_OK)
+        status = draw(&file, &chosen, error);
+    if (status == BRUME_OK && call->json)
+        status = write_json(call, &file, &chosen, error);
+    else if (status == BRUME_OK)
+        write_text(call, &file, &chosen);
+    brume_score_file_free(&file);
+    return status;
+}
+
+static const brume_operand operands[] = {
+    {.name = "FILE",
+     .type = BRUME_OPERAND_FILE,
+     .help = "a CSV with the columns candidate and score; - is standard input"},
+};
+static const brume_option options[] = {
+    {.name = "epsilon",
+     .type = BRUME_OPTION_REAL,
+     .argument = "E",
+     .required = true,
+     .least = 0,
+     .least_open = true,
+     .most = INFINITY,
+     .most_open = true,
+     .help = "the price of the choice"},
+    {.name = "method",
+     .type = BRUME_OPTION_CHOICE,
+     .argument = "M",
+     .choices = methods,
+     .help = "exponential unless given"},
+    BRUME_POSITIVE_OPTION("sensitivity", "S",
+                          "the most that one unit changes any score; 1 unless given"),
+    {.name = "monotone",
+     .type = BRUME_OPTION_FLAG,
+     .help = "one unit moves all scores in one direction, as counts under add-remove: half the "
+             "noise"},
+};
+static const char *const examples[] = {
+    "choose candidates.csv --epsilon 1",
+    "choose candidates.csv --epsilon 0.5 --method permute-and-flip --monotone --json",
+    "choose - --epsilon 1 --method noisy-max --sensitivity 0.5 < candidates.csv",
+    NULL,
+};
+
+const brume_command brume_command_choose = {
+    .name = "choose",
+    .summary = "choose the best of several candidates privately",
+    .usage = "FILE|- --epsilon E [--method M] [--sensitivity S] [--monotone]",
+    .description =
+        "FILE holds the true scores, which are secret; the names of the candidates must be public: "
+        "a list that depends on the data gives it away. One candidate is chosen at random, better "
+        "ones with a higher chance, and only its name is printed. Nobody keeps account of the "
+        "price.\n\n"
+        "exponential: the chance grows as exp(epsilon score/(2 sensitivity)). permute-and-flip "
+        "costs the same epsilon and is never less accurate; noisy-max adds Laplace noise to every "
+        "score and takes the largest. All are pure epsilon; the exponential mechanism has the "
+        "smallest rho. --monotone doubles the coefficient of the scores and is wrong where one "
+        "unit may raise one score and lower another.\n\n"
+        "gap_95: with probability at least 95 % the score chosen is less than this below the best "
+        "one, whatever the scores are. Scores are read as exact decimals and rounded down to "
+        "steps of a 2^20th of the sensitivity, which leaves the sensitivity what it is; the gap "
+        "includes one step.",
+    .operands = BRUME_LIST(operands),
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,145 @@
+/* What an owner declares of a dataset: how its lines are read, its columns and their types, its
+ * unit, limits, bounds and domains. `register` and `amend` share it.
+ *
+ * 1. Nothing of it is found out from rows. Of a CSV the header line is read, and no other.
+ * 2. A column without a declared type is text or, where --bounds names it, a number with as many
+ *    decimals as its bounds are typed with.
+ * 3. An option that does not apply to the source is an error: BRUME_EARGUMENT.
+ * 4. In an amendment what is not typed stays as it was. Of the options that say how lines are read
+ *    the ones that are typed replace all. --bounds and --domain replace those of their column. A
+ *    number keeps its type unless --columns says another, or new bounds have more decimals. */
+#ifndef BRUME_COMMAND_DECLARE_H
+#define BRUME_COMMAND_DECLARE_H
+
+#include "command/command.h"
+#include "engine/engine.h"
+#include "query/plan/policy.h"
+#include "query/release/spend.h"
+#include "reader/format.h"
+
+/* Where the options stand in the tables of both commands. */
+#define BRUME_SCHEMA_OPTIONS                                                                       \
+    {.name = "columns",                                                                            \
+     .type = BRUME_OPTION_TEXT,                                                                    \
+     .argument = "'NAME TYPE, ...'",                                                               \
+     .help = "CSV, JSON: types of columns; boolean, integer, bigint, decimal(p,s), double, text, " \
+             "date, timestamp. Text unless said, or a number with the decimals of its bounds"},    \
+        {.name = "delimiter",                                                                      \
+         .type = BRUME_OPTION_TEXT,                                                                \
+         .argument = "CHAR|tab",                                                                   \
+         .help = "CSV: what parts fields; a comma unless said, a tab in a .tsv file"},             \
+        {.name = "quote",                                                                          \
+         .type = BRUME_OPTION_TEXT,                                                                \
+         .argument = "CHAR|none",                                                                  \
+         .help = "CSV: what may stand around a field; \" unless said"},                            \
+        {.name = "no-header",                                                                      \
+         .type = BRUME_OPTION_FLAG,                                                                \
+         .help = "CSV: the first line is a row, and --columns names the columns"},                 \
+    {                                                                                              \
+        .name = "multiline", .type = BRUME_OPTION_FLAG,                                            \
+        .help = "CSV: a quoted field may hold line ends; then one row may hide others"             \
+    }
+/* "chosen" or "fixed": how limits come about. */
+extern const char *const brume_limits_words[];
+#define BRUME_POLICY_OPTIONS                                                                       \
+    {.name = "max-groups",                                                                         \
+     .type = BRUME_OPTION_COUNT,                                                                   \
+     .argument = "G",                                                                              \
+     .least = 1,                                                                                   \
+     .most = 1 << 26,                                                                              \
+     .help = "ceiling: groups of a query that one unit may be in; none unless said"},              \
+        {.name = "max-rows",                                                                       \
+         .type = BRUME_OPTION_COUNT,                                                               \
+         .argument = "R",                                                                          \
+         .least = 1,                                                                               \
+         .most = 4294967295.0,                                                                     \
+         .help = "ceiling: rows of one unit that may count in a group; none unless said"},         \
+        {.name = "limits",                                                                         \
+         .type = BRUME_OPTION_CHOICE,                                                              \
+         .argument = "HOW",                                                                        \
+         .choices = brume_limits_words,                                                            \
+         .help = "chosen: each query chooses its limits privately, up to the ceilings (unless "    \
+                 "said); fixed: the ceilings are the limits"},                                     \
+        {.name = "bounds",                                                                         \
+         .type = BRUME_OPTION_TEXT,                                                                \
+         .argument = "COLUMN=LO..HI",                                                              \
+         .repeated = true,                                                                         \
+         .help = "public bounds of a column; values are clamped to them"},                         \
+        {.name = "domain",                                                                         \
+         .type = BRUME_OPTION_TEXT,                                                                \
+         .argument = "COLUMN=V1,V2,...",                                                           \
+         .repeated = true,                                                                         \
+         .help = "public values of a column; others are dropped when grouping by it. Several for " \
+                 "one column add up"},                                                             \
+        {.name = "timeout",                                                                        \
+         .type = BRUME_OPTION_REAL,                                                                \
+         .argument = "SECONDS",                                                                    \
+         .least = 0,                                                                               \
+         .least_open = true,                                                                       \
+         .most = BRUME_TIMEOUT_MOST,                                                               \
+         .help = "the longest that one query may take; no cap unless said"},                       \
+    {                                                                                              \
+        .name = "estimate-bias", .type = BRUME_OPTION_TEXT, .argument = "SHARE",                   \
+        .help =                                                                                    \
+            "share of each query's price, up to 0.5, that buys counts of the units changed by "    \
+            "the limits and bounds; none unless said"                                              \
+    }
+
+/* Does an option say something about the columns, the format, bounds, domains or the unit, so that
+ * the source must be looked at? */
+bool brume_declares_schema(const brume_call *call);
+
+/* What was found at a place. */
+typedef struct brume_found_source {
+    char *location, *password; /* a URL without its password; password may be NULL */
+    brume_description description;
+    brume_marks marks;
+} brume_found_source;
+
+/* Open the source at found->location as the options declare it, on top of `before` (NULL: nothing),
+ * and describe it. With `marks` also find those, which reads files. Clear also after a failure. */
+BRUME_MUST_USE brume_status brume_find_source(const brume_call *call, const char *table,
+                                              const brume_policy *before, bool marks,
+                                              brume_found_source *found, brume_error *error);
+void brume_found_source_clear(brume_found_source *found);
+
+/* Do the options that are typed apply to the source? *text: it is a CSV or JSON file. */
+BRUME_MUST_USE brume_status brume_check_schema_options(const brume_call *call, const char *location,
+                                                       bool *text, brume_error *error);
+
+/* How the lines of a text file are read, as typed on top of `before` (NULL: nothing). */
+BRUME_MUST_USE brume_status brume_declare_format(const brume_call *call, const char *location,
+                                                 const brume_policy *before,
+                                                 brume_text_format *format, brume_error *error);
+
+/* The typed limits, bounds and domains, into `policy`. */
+BRUME_MUST_USE brume_status brume_declare_policy(const brume_call *call, brume_policy *policy,
+                                                 brume_error *error);
+
+/* "COLUMN=LO..HI" in its parts; *column is freed by the caller and holds all three. */
+BRUME_MUST_USE brume_status brume_split_bounds(const char *typed, char **column, char **low,
+                                               char **high, brume_error *error);
+
+/* Does an option of this name, COLUMN=..., name the column? */
+bool brume_declares_column(const brume_call *call, const char *option, const char *column);
+
+/* ---- saying it ---- */
+
+/* Columns with their types, bounds and domains, of a policy as JSON. */
+BRUME_MUST_USE brume_status brume_write_columns(brume_call *call, const json_t *policy,
+                                                brume_error *error);
+
+/* "  lines       delimiter ',', quote '\"', a header": how lines are read, where there are any. */
+void brume_write_format(const brume_call *call, const char *options);
+
+/* The same as JSON: the object of reader/format.h; null for none. */
+json_t *brume_format_to_json(const char *options);
+
+/* What the owner should know of the source: sentences, as a JSON array; NULL if memory is out. */
+json_t *brume_source_warnings(const brume_description *description, bool is_public);
+void brume_write_warnings(const brume_call *call, const json_t *warnings);
+
+/* The ceilings on what one unit may have, a line each; 0 is none. */
+void brume_write_ceilings(FILE *out, uint64_t max_groups, uint64_t max_rows, bool fixed);
+
+#endif

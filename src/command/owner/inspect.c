@@ -1,0 +1,195 @@
+/* brume inspect: the owner's look at a file, before it is registered. Not private, and says so. */
+#include "command/owner/inspect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/owner/declare.h"
+#include "command/frame/table.h"
+#include "command/frame/wrap.h"
+
+/* ---- what to declare ---- */
+
+static void write_name(FILE *out, const char *name)
+{
+    if (*name && !strpbrk(name, ", \t\"")) {
+        fputs(name, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *name; name++)
+        fprintf(out, "%s%c", *name == '"' ? "\"" : "", *name);
+    fputc('"', out);
+}
+
+/* The text of --columns; the caller frees it. */
+static char *columns_text(const brume_declared *columns)
+{
+    char *text = NULL, type[BRUME_TYPE_NAME_SIZE];
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i < columns->count; i++) {
+        fputs(i ? ", " : "", out);
+        write_name(out, columns->columns[i].name);
+        fprintf(out, " %s", brume_type_name(columns->columns[i].type, type));
+    }
+    return fclose(out) == 0 ? text : NULL;
+}
+
+static const char *delimiter_word(char delimiter)
+{
+    static char one[2];
+    one[0] = delimiter;
+    return delimiter == '\t' ? "tab" : one;
+}
+
+/* ---- text ---- */
+
+static brume_status write_columns(brume_call *call, const brume_inspected *found,
+                                  brume_error *error)
+{
+    static const char *const heads[] = {"column", "type", ">missing", ">unreadable", NULL};
+    char type[BRUME_TYPE_NAME_SIZE];
+    brume_table *table = NULL;
+    BRUME_TRY(brume_table_open(heads, &table, error));
+    for (size_t i = 0; i < found->columns.count; i++) {
+        brume_table_cell(table, "%s", found->columns.columns[i].name);
+        brume_table_cell(table, "%s", brume_type_name(found->columns.columns[i].type, type));
+        brume_table_cell(table, "%llu", (unsigned long long)found->missing[i]);
+        brume_table_cell(table, "%llu", (unsigned long long)found->unreadable[i]);
+    }
+    brume_status status = brume_table_write(table, call, error);
+    brume_table_close(table);
+    return status;
+}
+
+static void write_list(FILE *out, const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        fprintf(out, "%s%s", i ? ", " : "", json_string_value(json_array_get(list, i)));
+}
+
+static void write_domain(FILE *out, const json_t *domain)
+{
+    const json_t *missing = json_object_get(domain, "missing"),
+                 *values = json_object_get(domain, "values");
+    long long beyond = json_integer_value(json_object_get(domain, "beyond"));
+    fprintf(out, "domain of %s: ", json_string_value(json_object_get(domain, "column")));
+    if (json_array_size(missing) == 0)
+        fprintf(out, "every value occurs");
+    else
+        fprintf(out, "these do not occur: ");
+    write_list(out, missing);
+    fputc('\n', out);
+    if (beyond == 0)
+        return;
+    fprintf(out, "  %lld %s beyond it, in %lld rows: ", beyond, beyond == 1 ? "value" : "values",
+            (long long)json_integer_value(json_object_get(domain, "beyond_rows")));
+    write_list(out, values);
+    fprintf(out, "%s\n", (long long)json_array_size(values) < beyond ? ", ..." : "");
+}
+
+static brume_status write_text(brume_call *call, const brume_inspected *found, const char *columns,
+                               brume_error *error)
+{
+    FILE *out = call->out;
+    fprintf(out, "this read the data and is not private: it is for the owner's eyes\n\n");
+    fprintf(out, "  rows       %llu\n", (unsigned long long)found->rows);
+    if (found->empty_rows)
+        fprintf(out, "             %llu of them empty, or not to be read\n",
+                (unsigned long long)found->empty_rows);
+    if (found->text && !found->json) {
+        char usual = brume_text_format_of(brume_call_operand(call, 0)).delimiter;
+        const char *word = delimiter_word(found->format.delimiter);
+        fprintf(out, "  delimiter  %s", word);
+        if (found->format.delimiter != usual)
+            fprintf(out, ": say --delimiter '%s'", word);
+        fputc('\n', out);
+        fprintf(out, "  header     %s\n", found->format.header ? "yes" : "no: say --no-header");
+    }
+    if (found->text)
+        fprintf(out, "  --columns '%s'\n", columns);
+    fputc('\n', out);
+    BRUME_TRY(write_columns(call, found, error));
+    for (size_t i = 0; i < json_array_size(found->domains); i++)
+        write_domain(out, json_array_get(found->domains, i));
+    return BRUME_OK;
+}
+
+/* ---- JSON ---- */
+
+static json_t *columns_to_json(const brume_inspected *found)
+{
+    char type[BRUME_TYPE_NAME_SIZE];
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < found->columns.count; i++)
+        if (json_array_append_new(
+                list, json_pack("{s:s,s:s,s:I,s:I}", "name", found->columns.columns[i].name, "type",
+                                brume_type_name(found->columns.columns[i].type, type), "missing",
+                                (json_int_t)found->missing[i], "unreadable",
+                                (json_int_t)found->unreadable[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *to_json(const brume_inspected *found, const char *columns)
+{
+    bool csv = found->text && !found->json;
+    char delimiter[] = {found->format.delimiter, 0};
+    return json_pack(
+        "{s:o,s:s?,s:o,s:I,s:b,s:I,s:s?,s:O}", "columns", columns_to_json(found), "delimiter",
+        csv ? delimiter : NULL, "header", csv ? json_boolean(found->format.header) : json_null(),
+        "rows", (json_int_t)found->rows, "private", 0, "empty_rows", (json_int_t)found->empty_rows,
+        "declare", found->text ? columns : NULL, "domains", found->domains);
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    brume_inspected found = {0};
+    brume_status status = brume_inspect(call, brume_call_operand(call, 0), &found, error);
+    char *columns = status == BRUME_OK ? columns_text(&found.columns) : NULL;
+    if (status == BRUME_OK && !columns)
+        status = brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    if (status == BRUME_OK)
+        status = call->json ? brume_call_write_json(call, to_json(&found, columns), error)
+                            : write_text(call, &found, columns, error);
+    free(columns);
+    brume_inspected_clear(&found);
+    return status;
+}
+
+static const brume_operand operands[] = {
+    {.name = "FILE", .type = BRUME_OPERAND_FILE, .help = "a .csv, .parquet or .json path or glob"},
+};
+static const brume_option options[] = {
+    BRUME_SCHEMA_OPTIONS,
+    {.name = "domain",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "COLUMN=V1,V2,...",
+     .repeated = true,
+     .help = "which of these values do not occur, and what occurs beyond them"},
+};
+
+static const char *const examples[] = {
+    "inspect visits.csv --domain ward=surgery,medicine,maternity",
+    NULL,
+};
+
+const brume_command brume_command_inspect = {
+    .name = "inspect",
+    .summary = "look at a file and propose how to register it",
+    .description =
+        "The owner's look at a file. It reads all rows, and what it prints is not private: types "
+        "that fit all values, the delimiter, whether there is a header, how many values are "
+        "missing, and how many are not of the type and would be read as NULL. 'register' reads no "
+        "row for that: it takes what is declared, such as the --columns proposed here.\n\nWith "
+        "--columns the types are those, and the others text, as 'register' would have them.",
+    .operands = BRUME_LIST(operands),
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,149 @@
+/* brume show: the policy of one dataset, as its owner declared it. */
+#include "command/command.h"
+
+#include <string.h>
+
+#include "command/owner/declare.h"
+#include "command/owner/policy_file.h"
+#include "command/owner/register_policy.h"
+#include "command/ledger/open_ledger.h"
+#include "ledger/dataset.h"
+
+static json_t *budget_to_json(const brume_filter *filter)
+{
+    return json_pack("{s:f,s:f}", "epsilon", brume_decimal_nearest(&filter->epsilon), "delta",
+                     brume_decimal_nearest(&filter->delta));
+}
+
+static json_t *to_json(const brume_dataset *dataset)
+{
+    json_t *json = json_pack("{s:s,s:s,s:s,s:s,s:s?,s:o}", "dataset", dataset->name, "rule",
+                             brume_rule_word(dataset->filter.rule), "adjacency",
+                             brume_adjacency_word(dataset->adjacency), "data_version",
+                             dataset->data_version, "cap", dataset->cap, "budget",
+                             budget_to_json(&dataset->filter));
+    const char *options = json_string_value(json_object_get(dataset->policy, "options"));
+    if (json && json_object_set_new(json, "format", brume_format_to_json(options)) == 0)
+        json_object_update_missing(json, dataset->policy);
+    return json;
+}
+
+/* What holds for the dataset as a whole; `policy` is that of one of its tables. */
+static void write_terms(brume_call *call, const brume_dataset *dataset, const json_t *policy)
+{
+    FILE *out = call->out;
+    fprintf(out, "  adjacency   %s\n", brume_adjacency_word(dataset->adjacency));
+    brume_write_ceilings(out, (uint64_t)json_integer_value(json_object_get(policy, "max_groups")),
+                         (uint64_t)json_integer_value(json_object_get(policy, "max_rows")),
+                         json_object_get(policy, "limits") != NULL);
+    fprintf(out, "  budget      epsilon %s, delta %s, rule %s\n",
+            brume_shortest(brume_decimal_nearest(&dataset->filter.epsilon)).text,
+            brume_shortest(brume_decimal_nearest(&dataset->filter.delta)).text,
+            brume_rule_word(dataset->filter.rule));
+    const char *share = json_string_value(json_object_get(policy, "bias_share"));
+    if (share)
+        fprintf(out, "  bias        %s of each price buys estimates of it\n", share);
+    if (dataset->cap)
+        fprintf(out, "  cap         epsilon %s a query\n", dataset->cap);
+    double timeout = json_number_value(json_object_get(policy, "timeout"));
+    if (timeout > 0)
+        fprintf(out, "  timeout     %s s a query\n", brume_shortest(timeout).text);
+    if (*dataset->data_version)
+        fprintf(out, "  version     %s\n", dataset->data_version);
+}
+
+static brume_status write_text(brume_call *call, const brume_dataset *dataset, brume_error *error)
+{
+    FILE *out = call->out;
+    const json_t *policy = dataset->policy;
+    const char *unit = json_string_value(json_object_get(policy, "unit"));
+    fprintf(out, "%s%s%s\n", brume_bold(call), dataset->name, brume_plain(call));
+    fprintf(out, "  source      %s\n", json_string_value(json_object_get(policy, "location")));
+    brume_write_format(call, json_string_value(json_object_get(policy, "options")));
+    if (json_is_true(json_object_get(policy, "public"))) {
+        fprintf(out, "  public\n");
+        if (*dataset->data_version)
+            fprintf(out, "  version     %s\n", dataset->data_version);
+    } else {
+        fprintf(out, "  unit        %s\n", unit ? unit : "row");
+        write_terms(call, dataset, policy);
+    }
+    fputc('\n', out);
+    return brume_write_columns(call, policy, error);
+}
+
+/* A dataset of several tables: its terms, then each table. */
+static brume_status write_tables(brume_call *call, const brume_dataset *dataset, brume_error *error)
+{
+    brume_tables *tables = NULL;
+    BRUME_TRY(brume_tables_from_json(dataset->policy, dataset->name, &tables, error));
+    fprintf(call->out, "%s%s%s\n", brume_bold(call), dataset->name, brume_plain(call));
+    json_t *first = json_array_get(json_object_get(dataset->policy, "tables"), 0);
+    write_terms(call, dataset, first);
+    fputc('\n', call->out);
+    brume_write_table_policies(call, tables);
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < tables->count; i++) {
+        fprintf(call->out, "\n%s%s%s\n", brume_bold(call), tables->list[i].name, brume_plain(call));
+        json_t *policy = brume_policy_to_json(tables->list[i].policy);
+        status = policy ? brume_write_columns(call, policy, error)
+                        : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+        json_decref(policy);
+    }
+    brume_tables_close(tables);
+    return status;
+}
+
+static brume_status write_dataset(brume_call *call, const brume_dataset *dataset,
+                                  brume_error *error)
+{
+    if (brume_call_has(call, "policy") && call->json)
+        return brume_fail(error, BRUME_EARGUMENT, "'show --json' has the policy as JSON",
+                          "'--json' and '--policy' exclude each other");
+    if (brume_call_has(call, "policy"))
+        return brume_policy_file_write(call->out, dataset, error);
+    if (call->json)
+        return brume_call_write_json(call, to_json(dataset), error);
+    return json_object_get(dataset->policy, "tables") ? write_tables(call, dataset, error)
+                                                      : write_text(call, dataset, error);
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    brume_dataset *dataset = NULL;
+    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
+    if (status == BRUME_OK)
+        status = brume_ledger_dataset(ledger, brume_call_operand(call, 0), &dataset, error);
+    if (status == BRUME_OK)
+        status = write_dataset(call, dataset, error);
+    brume_dataset_close(dataset);
+    brume_ledger_close(ledger);
+    return status;
+}
+
+static const brume_operand operands[] = {{.name = "NAME", .help = "a registered dataset"}};
+static const brume_option options[] = {
+    {.name = "policy",
+     .type = BRUME_OPTION_FLAG,
+     .help = "as a policy file, which 'register --policy' and 'amend --policy' take"},
+    BRUME_LEDGER_OPTION,
+};
+
+static const char *const examples[] = {
+    "show visits",
+    NULL,
+};
+
+const brume_command brume_command_show = {
+    .name = "show",
+    .summary = "show the policy of a dataset",
+    .description =
+        "Unit, links, limits, how lines are read, types, bounds, domains and budget as the owner "
+        "declared them; with --policy as a file in YAML, with the paths of sources made absolute. "
+        "Passwords are not in it.",
+    .operands = BRUME_LIST(operands),
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .run = run,
+};

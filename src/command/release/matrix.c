@@ -1,0 +1,329 @@
+/* gram, covariance and regression: what needs a Gram matrix. */
+#include "command/release/matrix.h"
+#include "command/release/statistic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <brume/noise/gaussian.h>
+#include <brume/noise/laplace.h>
+#include <brume/noise/noise.h>
+#include <brume/statistic/tested.h>
+
+#include "number/rounding.h"
+
+enum { MOST = BRUME_MATRIX_MOST, NORM = 1 << 16 };
+
+/* A copy of --columns to cut into words; free it after the table. */
+static brume_status copy_columns(const brume_release *release, char **out, brume_error *error)
+{
+    const char *text = brume_call_text(release->call, "columns");
+    if (!text)
+        return brume_fail(error, BRUME_EARGUMENT, "for example --columns height,weight",
+                          "%s needs '--columns'", release->statistic);
+    *out = strdup(text);
+    return *out ? BRUME_OK : brume_fail(error, BRUME_EMEMORY, NULL, "no memory");
+}
+
+static brume_status read_columns(const brume_release *release, char *words, brume_matrix *out,
+                                 brume_error *error)
+{
+    for (char *word; (word = strsep(&words, ","));) {
+        if (out->count == MOST - 1)
+            return brume_fail(error, BRUME_EARGUMENT, NULL, "more than %d columns", MOST - 1);
+        double lower, upper;
+        int *decimals = &out->decimals[out->count];
+        BRUME_TRY(brume_release_find(release, word, &out->column[out->count], error));
+        BRUME_TRY(brume_release_bounds(release, word, &lower, &upper, decimals, error));
+        out->name[out->count] = word;
+        out->lower[out->count] = lower;
+        out->centre[out->count] = lower + (upper - lower) / 2;
+        out->reach[out->count] = (upper - lower) / 2 > 0 ? (upper - lower) / 2 : 1;
+        out->count++;
+    }
+    return BRUME_OK;
+}
+
+double brume_matrix_reach(const brume_matrix *columns, size_t i)
+{
+    double reach = fmax(fabs(columns->centre[i] - columns->reach[i]),
+                        fabs(columns->centre[i] + columns->reach[i]));
+    return reach > 0 ? reach : 1;
+}
+
+double brume_matrix_unit(size_t coordinates)
+{
+    return floor(NORM / sqrt((double)coordinates));
+}
+
+/* Rows scaled by their bounds to [-1, 1], so that all coordinates together lie in the ball.
+ * Centred: about the centres of the bounds, with one more coordinate that is always 1, so that the
+ * matrix holds the number of rows and the sums too; else about 0. A row with a missing value is
+ * dropped under add-remove; under replace the value counts as its lower bound. */
+static brume_status fill(const brume_release *release, const brume_matrix *columns, bool centred,
+                         brume_gram *gram, brume_error *error)
+{
+    double shrink = brume_matrix_unit(columns->count + centred);
+    for (;;) {
+        bool more, whole = true;
+        BRUME_TRY(brume_csv_next(release->csv, &more, error));
+        if (!more)
+            return BRUME_OK;
+        int64_t row[MOST] = {0};
+        for (size_t i = 0; i < columns->count; i++) {
+            double number = columns->lower[i], centre = centred ? columns->centre[i] : 0;
+            double reach = centred ? columns->reach[i] : brume_matrix_reach(columns, i);
+            whole &= brume_csv_number(release->csv, columns->column[i], &number);
+            number = brume_release_round(number, columns->decimals[i]);
+            double scaled = (number - centre) / reach;
+            scaled = scaled > 1 ? 1 : scaled < -1 ? -1 : scaled;
+            row[i] = (int64_t)llrint(scaled * shrink);
+        }
+        if (!whole && release->adjacency == BRUME_ADD_REMOVE)
+            continue;
+        if (centred)
+            row[columns->count] = (int64_t)shrink;
+        brume_gram_add(gram, row);
+    }
+}
+
+brume_status brume_matrix_with(brume_release *release, bool centred, const char *last,
+                               brume_matrix_use *then, brume_error *error)
+{
+    brume_matrix columns = {0};
+    brume_gram *gram = NULL;
+    char *words = NULL, *target = last ? strdup(last) : NULL;
+    brume_status status = last && !target ? brume_no_memory(error, "the columns") : BRUME_OK;
+    if (status == BRUME_OK)
+        status = copy_columns(release, &words, error);
+    if (status == BRUME_OK)
+        status = read_columns(release, words, &columns, error);
+    if (status == BRUME_OK && target)
+        status = read_columns(release, target, &columns, error);
+    if (status == BRUME_OK)
+        status = brume_gram_open(columns.count + centred, NORM, &gram, error);
+    if (status == BRUME_OK)
+        status = fill(release, &columns, centred, gram, error);
+    if (status == BRUME_OK)
+        status = then(release, &columns, gram, error);
+    brume_gram_close(gram);
+    free(words);
+    free(target);
+    return status;
+}
+
+/* Covariances of all pairs of columns, from the noisy matrix: post-processing. */
+static void write_covariances(brume_release *release, const brume_matrix *columns,
+                              const int64_t *entries)
+{
+    size_t d = columns->count, entry = 0;
+    double square = brume_matrix_unit(d + 1) * brume_matrix_unit(d + 1), mean[MOST], rows;
+    rows = (double)entries[(d + 1) * (d + 2) / 2 - 1] / square; /* the last entry: 1 times 1 */
+    release->rows = json_array();
+    for (size_t i = 0; i < d; i++) { /* entry (i, d) closes row i of the triangle */
+        entry += d - i;
+        mean[i] = (double)entries[entry++] / square / rows;
+    }
+    entry = 0;
+    for (size_t i = 0; i < d; i++, entry++)
+        for (size_t j = i; j < d; j++, entry++) {
+            double moment = (double)entries[entry] / square / rows;
+            double covariance = columns->reach[i] * columns->reach[j] *
+                                (moment - mean[i] * mean[j]);
+            if (i == j)
+                covariance = fmax(covariance, 0);
+            json_array_append_new(release->rows,
+                                  json_pack("[s, s, o]", columns->name[i], columns->name[j],
+                                            rows >= 1 ? brume_json_real(covariance) : json_null()));
+        }
+}
+
+brume_status brume_matrix_noisy(brume_release *release, const brume_gram *gram, bool gaussian,
+                                int64_t *entries, double *spread, brume_error *error)
+{
+    size_t size = brume_gram_size(gram);
+    double sensitivity, scale;
+    brume_noise *noise = NULL;
+    if (gaussian) {
+        BRUME_TRY(brume_gram_sensitivity_l2_upper(gram, release->adjacency, &sensitivity, error));
+        BRUME_TRY(
+            brume_gaussian_sigma(release->epsilon, release->delta, sensitivity, &scale, error));
+        BRUME_TRY(brume_noise_open_rounded_gaussian(scale, &noise, error));
+        release->cost_delta = release->delta;
+        *spread = scale;
+    } else {
+        BRUME_TRY(brume_gram_sensitivity_l1_upper(gram, release->adjacency, &sensitivity, error));
+        BRUME_TRY(brume_laplace_scale(sensitivity, release->epsilon, &scale, error));
+        scale = brume_up(scale);
+        BRUME_TRY(brume_noise_open_discrete_laplace(scale, &noise, error));
+        *spread = scale * M_SQRT2;
+    }
+    for (size_t i = 0; i < size; i++)
+        entries[i] = brume_gram_entry(gram, i);
+    brume_status status = brume_noise_add(noise, release->bits, entries, entries, size, error);
+    brume_noise_close(noise);
+    return status;
+}
+
+static brume_status release_moments(brume_release *release, const brume_matrix *columns,
+                                    const brume_gram *gram, brume_error *error)
+{
+    int64_t entries[MOST * (MOST + 1) / 2] = {0};
+    double spread;
+    BRUME_TRY(brume_matrix_noisy(release, gram, brume_release_is(release, "gaussian"), entries,
+                                 &spread, error));
+    write_covariances(release, columns, entries);
+    return BRUME_OK;
+}
+
+/* Sums of products of all pairs of columns, in the columns' own units. */
+static brume_status release_products(brume_release *release, const brume_matrix *columns,
+                                     const brume_gram *gram, brume_error *error)
+{
+    int64_t entries[MOST * (MOST + 1) / 2] = {0};
+    double spread, unit = brume_matrix_unit(columns->count), most = 0;
+    size_t entry = 0;
+    bool gaussian = brume_release_is(release, "gaussian");
+    BRUME_TRY(brume_matrix_noisy(release, gram, gaussian, entries, &spread, error));
+    release->rows = json_array();
+    for (size_t i = 0; i < columns->count; i++)
+        for (size_t j = i; j < columns->count; j++, entry++) {
+            double factor = brume_matrix_reach(columns, i) * brume_matrix_reach(columns, j) /
+                            (unit * unit);
+            double product = (double)entries[entry] * factor;
+            most = fmax(most, factor);
+            json_array_append_new(release->rows,
+                                  json_pack("[s, s, o]", columns->name[i], columns->name[j],
+                                            brume_json_real(i == j ? fmax(product, 0) : product)));
+        }
+    /* of the entry with the widest noise, in its units; the grid's rounding is far below it */
+    brume_release_tell(release, gaussian ? "sigma" : "scale",
+                       brume_json_real(spread * most / (gaussian ? 1 : M_SQRT2)));
+    return BRUME_OK;
+}
+
+static brume_status gaussian_with_delta(brume_release *release, brume_error *error)
+{
+    BRUME_TRY(brume_release_method(release, release->delta > 0 ? "gaussian" : "laplace", error));
+    return brume_release_is(release, "gaussian") ? brume_release_need_delta(release, error)
+                                                 : BRUME_OK;
+}
+
+brume_status brume_release_gram(brume_release *release, brume_error *error)
+{
+    BRUME_TRY(gaussian_with_delta(release, error));
+    return brume_matrix_with(release, false, NULL, release_products, error);
+}
+
+brume_status brume_release_covariance(brume_release *release, brume_error *error)
+{
+    BRUME_TRY(gaussian_with_delta(release, error));
+    return brume_matrix_with(release, true, NULL, release_moments, error);
+}
+
+/* --at, one coordinate a column, in the columns' own units. */
+static brume_status read_point(const brume_release *release, const brume_matrix *columns,
+                               double *point, brume_error *error)
+{
+    const char *text = brume_call_text(release->call, "at");
+    if (!text)
+        return brume_fail(error, BRUME_EARGUMENT, "the public point to predict at: --at 1,20",
+                          "regression needs '--at'");
+    char *storage = strdup(text), *rest = storage;
+    if (!storage)
+        return brume_fail(error, BRUME_EMEMORY, NULL, "no memory");
+    size_t count = 0;
+    brume_status status = BRUME_OK;
+    for (char *word; status == BRUME_OK && (word = strsep(&rest, ","));) {
+        if (count < columns->count) {
+            double reach = brume_matrix_reach(columns, count);
+            status = brume_read_real(word, "a coordinate of '--at'", &point[count], error);
+            /* In units of the rows, as fill scales them. */
+            point[count] *= brume_matrix_unit(columns->count) / NORM / reach;
+        }
+        count++;
+    }
+    free(storage);
+    if (status == BRUME_OK && count != columns->count)
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'--at' has %zu coordinates for %zu columns", count, columns->count);
+    return status;
+}
+
+static brume_status release_prediction(brume_release *release, const brume_matrix *columns,
+                                       const brume_gram *gram, brume_error *error)
+{
+    double point[MOST] = {0};
+    BRUME_TRY(read_point(release, columns, point, error));
+    double bound = brume_call_real(release->call, "beta", .1);
+    if (!(bound >= .01 && bound <= 1))
+        return brume_fail(error, BRUME_EARGUMENT, "it bounds the change of the logarithm",
+                          "regression needs '--beta' in [0.01, 1]");
+    double step = ldexp(1, ilogb(bound) - 12);
+    double test = brume_call_real(release->call, "epsilon-test", release->epsilon / 2);
+    if (!(test > 0 && test < release->epsilon))
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'--epsilon-test' is %.17g, must be above 0 and below epsilon", test);
+    brume_tested_prediction prediction = {gram, point, step};
+    brume_tested tested = brume_tested_regression(&prediction);
+    brume_proposal proposal = {.epsilon_test = test,
+                               .epsilon_release = brume_subtract_down(release->epsilon, test),
+                               .delta = release->delta,
+                               .bound = (uint64_t)floor(bound / step) + 2};
+    int64_t out = 0;
+    uint64_t threshold = 0;
+    double unused;
+    BRUME_TRY(brume_stability_threshold(test, release->delta, &threshold, &unused, error));
+    brume_release_tell(release, "threshold", json_integer((json_int_t)threshold));
+    BRUME_TRY(brume_propose_test_release(&proposal, &tested, release->bits, &release->released,
+                                         &out, error));
+    release->cost_delta = release->delta;
+    if (release->released)
+        release->value = brume_json_real(exp((double)out * step));
+    return BRUME_OK;
+}
+
+brume_status brume_release_regression(brume_release *release, brume_error *error)
+{
+    BRUME_TRY(brume_release_method(release, NULL, error));
+    if (brume_release_is(release, "ridge"))
+        return brume_release_ridge(release, error);
+    BRUME_TRY(brume_release_need_delta(release, error));
+    return brume_matrix_with(release, false, NULL, release_prediction, error);
+}
+
+/* ---- without privacy, for `brume statistic` ---- */
+
+static brume_status look_at_gram(const brume_release *input, const brume_matrix *columns,
+                                 const brume_gram *gram, brume_look *look, brume_error *error)
+{
+    double point[MOST] = {0}, value;
+    BRUME_TRY(read_point(input, columns, point, error));
+    BRUME_TRY(brume_regression_value(gram, point, &value, error));
+    if (look->beta > 2)
+        return brume_fail(error, BRUME_EARGUMENT, "it bounds the change of the logarithm",
+                          "regression takes a '--beta' of at most 2");
+    look->value = brume_json_real(value);
+    look->of = "its logarithm";
+    return brume_regression_instability(gram, look->beta, &look->found, error);
+}
+
+brume_status brume_look_regression(const brume_release *input, brume_look *look, brume_error *error)
+{
+    brume_matrix columns = {0};
+    brume_gram *gram = NULL;
+    char *words = NULL;
+    brume_status status = copy_columns(input, &words, error);
+    char *rest = words;
+    if (status == BRUME_OK)
+        status = read_columns(input, rest, &columns, error);
+    if (status == BRUME_OK)
+        status = brume_gram_open(columns.count, NORM, &gram, error);
+    if (status == BRUME_OK)
+        status = fill(input, &columns, false, gram, error);
+    if (status == BRUME_OK)
+        status = look_at_gram(input, &columns, gram, look, error);
+    brume_gram_close(gram);
+    free(words);
+    return status;
+}

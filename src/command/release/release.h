@@ -1,0 +1,137 @@
+/* What the statistics of `brume release` share: the input, the price and the answer. */
+#ifndef BRUME_COMMAND_RELEASE_H
+#define BRUME_COMMAND_RELEASE_H
+
+#include <brume/adjacency.h>
+#include <brume/bits.h>
+#include <brume/mechanism/stability.h>
+
+#include "reader/csv_rows.h"
+#include "command/command.h"
+
+typedef struct brume_release {
+    const brume_call *call;
+    const char *statistic; /* as typed */
+    brume_csv *csv;
+    brume_bits *bits;
+    brume_adjacency adjacency;
+    double epsilon, delta; /* not above what was typed; delta is 0 where it was not */
+    const json_t *policy;  /* of a registered dataset, for bounds that are not typed; else NULL */
+
+    /* The answer. `method` and the cost are set by the statistic; error_95 is NaN where the noise
+     * depends on the data or there is no such number. */
+    const char *method;
+    bool released;
+    json_t *value, *rows;                      /* one of them; NULL is null */
+    double cost_epsilon, cost_delta, cost_rho; /* NaN: cannot be said in that currency; all of a
+                                                  price typed is shown as it was typed */
+    double error_95;
+    json_t
+        *more; /* further public fields: threshold, sensitivity_bound, sigma, s, t ...; or NULL */
+} brume_release;
+
+/* Add one of them; takes over `value`. All of them are functions of the words typed and of what is
+ * released. */
+void brume_release_tell(brume_release *release, const char *name, json_t *value);
+
+/* --method, or `standard` where it was not given (NULL: the first in release.def). EUNSUPPORTED for
+ * another word, naming those there are; EARGUMENT for an option that the method does not take,
+ * naming where it applies. */
+BRUME_MUST_USE brume_status brume_release_method(brume_release *release, const char *standard,
+                                                 brume_error *error);
+bool brume_release_is(const brume_release *release, const char *method);
+
+/* The noise of the method smooth: --noise, else laplace where a delta was typed and cauchy where
+ * not. EARGUMENT for an option that goes with another noise; EUNSUPPORTED for gaussian. */
+BRUME_MUST_USE brume_status brume_release_noise(const brume_release *release, const char **noise,
+                                                brume_error *error);
+
+/* The decimal typed for a price, as the largest double that is not above it; 0 if it was not typed.
+ * So what is drawn never costs more than what is charged, which is the decimal. */
+BRUME_MUST_USE brume_status brume_release_price(const brume_call *call, const char *option,
+                                                double *out, brume_error *error);
+
+/* delta must be given (and the cost is it), or must not be. */
+BRUME_MUST_USE brume_status brume_release_need_delta(const brume_release *release,
+                                                     brume_error *error);
+
+/* epsilon divided among n equal parts, rounded down. */
+double brume_release_part(const brume_release *release, double n);
+
+/* A column of numbers on a public grid: integers in [low, high], number = anchor + step * integer.
+ * Missing values are dropped under add-remove, where the number of rows is private, and counted at
+ * the lower bound under replace, where it is public. Numbers outside the bounds are clamped. */
+typedef struct brume_grid_column {
+    double lower, upper, anchor, step;
+    int decimals; /* of its values before they go on the grid; -1: as they are */
+    int64_t low, high;
+    int64_t *values;
+    size_t count;
+} brume_grid_column;
+
+/* The bounds of a column from --bounds, its grid from --step or the bounds (2^resolution steps),
+ * its values from the file. `from_zero`: the anchor is 0, for sums; else it is the lower bound. */
+BRUME_MUST_USE brume_status brume_release_column(const brume_release *release, const char *name,
+                                                 int resolution, bool from_zero,
+                                                 brume_grid_column *out, brume_error *error);
+void brume_release_column_free(brume_grid_column *column);
+double brume_release_number(const brume_grid_column *column, double steps);
+
+/* Bounds of a column: from `--bounds NAME=LO..HI`, else from `--bounds LO..HI`; and how many
+ * decimals its values have: as many as the bounds are typed with. Those of a registered dataset
+ * are rounded as it was registered, and no more: -1. */
+BRUME_MUST_USE brume_status brume_release_bounds(const brume_release *release, const char *name,
+                                                 double *lower, double *upper, int *decimals,
+                                                 brume_error *error);
+
+/* `number` with so many decimals, halves away from zero; itself where decimals is -1. */
+double brume_release_round(double number, int decimals);
+
+/* A column by --column (or `name`); BRUME_EUNKNOWN with the nearest name. */
+BRUME_MUST_USE brume_status brume_release_find(const brume_release *release, const char *name,
+                                               size_t *column, brume_error *error);
+
+/* value + discrete Laplace noise for that sensitivity at epsilon; *width is the error that is
+ * exceeded with probability at most 5 %. Both in steps. Sensitivity 0: the value itself. */
+BRUME_MUST_USE brume_status brume_release_noisy(brume_release *release, int64_t value,
+                                                double sensitivity, double epsilon, int64_t *out,
+                                                double *width, brume_error *error);
+
+/* Smooth sensitivity by --noise, --smoothness and the price; *out in steps. `global` is the public
+ * bound on the sensitivity. */
+BRUME_MUST_USE brume_status brume_release_smooth(
+    brume_release *release, int64_t value, double global,
+    brume_status (*smooth)(const void *statistic, double t, double *out, brume_error *error),
+    const void *statistic, int64_t *out, brume_error *error);
+
+/* Propose-test-release by --beta and --epsilon-test; *out in steps, where released. With
+ * '--fallback global', where the test fails, by the sensitivity `global` (in steps) for the same
+ * price. */
+BRUME_MUST_USE brume_status brume_release_tested(brume_release *release, const brume_tested *tested,
+                                                 double global, double step, int64_t *out,
+                                                 brume_error *error);
+
+/* The answer: as JSON (NULL: no memory), as text, and back from a recorded one, so that it is
+ * written like a fresh one. */
+json_t *brume_release_to_json(const brume_release *release);
+BRUME_MUST_USE brume_status brume_release_write(brume_call *call, const brume_release *release,
+                                                brume_error *error);
+void brume_release_recall(brume_release *release, const json_t *answer);
+
+/* The statistics, one group a file. */
+brume_status brume_release_count(brume_release *release, brume_error *error);
+brume_status brume_release_sum(brume_release *release, brume_error *error);
+brume_status brume_release_mean(brume_release *release, brume_error *error);
+brume_status brume_release_variance(brume_release *release, brume_error *error);
+brume_status brume_release_reciprocal(brume_release *release, brume_error *error);
+brume_status brume_release_quantile(brume_release *release, brume_error *error);
+brume_status brume_release_interquartile(brume_release *release, brume_error *error);
+brume_status brume_release_keys(brume_release *release, brume_error *error);
+brume_status brume_release_triangles(brume_release *release, brume_error *error);
+brume_status brume_release_local(brume_release *release, brume_error *error);
+brume_status brume_release_gram(brume_release *release, brume_error *error);
+brume_status brume_release_covariance(brume_release *release, brume_error *error);
+brume_status brume_release_regression(brume_release *release, brume_error *error);
+brume_status brume_release_ridge(brume_release *release, brume_error *error);
+
+#endif

@@ -1,0 +1,304 @@
+/* brume statistic: a statistic of a file with its local sensitivity, smooth sensitivity and
+ * distance to instability. For teaching: it is not private, and says so first. */
+#include "command/release/statistic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/frame/input.h"
+#include "command/frame/table.h"
+#include "ledger/dataset.h"
+
+/* `options` are those that only some statistics take. */
+static const struct {
+    const char *name;
+    brume_status (*look)(const brume_release *input, brume_look *look, brume_error *error);
+    bool edges;
+    const char *options[4];
+} statistics[] = {
+    {"median", brume_look_quantile, false, {"column", "bounds"}},
+    {"quantile", brume_look_quantile, false, {"column", "bounds", "q"}},
+    {"iqr", brume_look_interquartile, false, {"column", "bounds"}},
+    {"mode", brume_look_mode, false, {"column", "domain"}},
+    {"reciprocal", brume_look_reciprocal, false, {"column"}},
+    {"triangles", brume_look_triangles, true, {"vertices"}},
+    {"regression", brume_look_regression, false, {"columns", "bounds", "at"}},
+};
+enum { STATISTICS = sizeof statistics / sizeof *statistics };
+
+uint64_t brume_look_bound(const brume_look *look)
+{
+    double steps = floor(look->beta / look->step) + (look->step < 1);
+    return steps < 0x1p62 ? (uint64_t)steps : UINT64_C(1) << 62;
+}
+
+json_t *brume_look_number(double value, double slack)
+{
+    char text[32];
+    if (!isfinite(value))
+        return json_null();
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (fabs(strtod(text, NULL) - value) <= slack)
+            break;
+    }
+    return json_real(strtod(text, NULL));
+}
+
+/* The adjacency typed, or the statistic's own. */
+static brume_status read_adjacency(const brume_call *call, bool edges, brume_release *input,
+                                   brume_error *error)
+{
+    const char *typed = brume_call_text(call, "adjacency");
+    input->adjacency = !typed                          ? (edges ? BRUME_EDGE : BRUME_ADD_REMOVE)
+                       : strcmp(typed, "replace") == 0 ? BRUME_REPLACE
+                       : strcmp(typed, "edge") == 0    ? BRUME_EDGE
+                                                       : BRUME_ADD_REMOVE;
+    if ((input->adjacency == BRUME_EDGE) != edges)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "%s is not defined under '--adjacency %s'",
+                          input->statistic, typed);
+    return BRUME_OK;
+}
+
+static bool takes(size_t which, const char *option)
+{
+    static const char *const all[] = {"adjacency", "smoothness", "beta", "json", NULL};
+    bool found = false;
+    for (int i = 0; all[i]; i++)
+        found |= strcmp(all[i], option) == 0;
+    for (int i = 0; i < 4 && statistics[which].options[i]; i++)
+        found |= strcmp(statistics[which].options[i], option) == 0;
+    return found;
+}
+
+static brume_status check_options(const brume_call *call, size_t which, brume_error *error)
+{
+    for (size_t i = 0; i < call->command->option_count; i++) {
+        const char *option = call->command->options[i].name;
+        if (brume_call_has(call, option) && !takes(which, option))
+            return brume_fail(error, BRUME_EARGUMENT, NULL, "%s does not take '--%s'",
+                              statistics[which].name, option);
+    }
+    return BRUME_OK;
+}
+
+/* A local sensitivity in the statistic's units: both its ends may be off by half a step. */
+static json_t *local_json(const brume_look *look)
+{
+    double steps = look->found.local;
+    return brume_look_number(steps * look->step, look->step < 1 && steps > 0 ? look->step : 0);
+}
+
+static json_t *to_json(const brume_release *input, const brume_look *look)
+{
+    const brume_instability *found = &look->found;
+    json_t *answer = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:b, s:s, s:f, s:f, s:b}", "statistic", input->statistic,
+        "value", look->value ? json_incref(look->value) : json_null(), "local_sensitivity",
+        local_json(look), "smooth_sensitivity", brume_json_real(found->smooth * look->step),
+        "distance",
+        found->distance == UINT64_MAX ? json_null() : json_integer((json_int_t)found->distance),
+        "private", 0, "adjacency", brume_adjacency_word(input->adjacency), "smoothness",
+        look->smoothness, "beta", look->beta, "exact",
+        (int)(found->local_exact && found->smooth_exact));
+    if (answer && look->of)
+        json_object_set_new(answer, "sensitivity_of", json_string(look->of));
+    if (answer && isinf(found->smooth))
+        json_object_set_new(answer, "infinite", json_true());
+    return answer;
+}
+
+/* A JSON scalar as text, in a buffer of the caller. */
+static const char *scalar_text(const json_t *value, char *buffer, size_t size)
+{
+    if (json_is_string(value))
+        return json_string_value(value);
+    if (json_is_integer(value))
+        snprintf(buffer, size, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(buffer, size, "%s", brume_shortest(json_real_value(value)).text);
+    else
+        snprintf(buffer, size, "none");
+    return buffer;
+}
+
+static void line(brume_table *table, const char *name, const json_t *value, const char *none,
+                 const char *meaning)
+{
+    char buffer[64];
+    brume_table_cell(table, "%s", name);
+    brume_table_cell(table, "%s",
+                     !value || json_is_null(value) ? none
+                                                   : scalar_text(value, buffer, sizeof buffer));
+    brume_table_cell(table, "%s", meaning);
+}
+
+static brume_status write_text(brume_call *call, const brume_release *input, const brume_look *look,
+                               const json_t *answer, brume_error *error)
+{
+    static const char *const heads[] = {"", "", "~", NULL};
+    const char *change = input->adjacency == BRUME_EDGE      ? "one edge more or less"
+                         : input->adjacency == BRUME_REPLACE ? "replacing one row"
+                                                             : "one row more or less";
+    const char *of = look->of ? look->of : "it";
+    char local[160], smooth[160], distance[200];
+    snprintf(local, sizeof local, "%sthe most that %s moves %s",
+             look->found.local_exact ? "" : "a bound: ", change, of);
+    snprintf(smooth, sizeof smooth,
+             "%sthe largest e^(-%s k) times the local sensitivity k changes "
+             "away",
+             look->found.smooth_exact ? "" : "a bound: ", brume_shortest(look->smoothness).text);
+    snprintf(distance, sizeof distance,
+             "%schanges after which one more can move %s by more than %s",
+             look->found.smooth_exact ? "" : "at least: ", of, brume_shortest(look->beta).text);
+    fprintf(call->out,
+            "NOT PRIVATE: true numbers of the file, without noise; do not publish them\n");
+    brume_table *table = NULL;
+    BRUME_TRY(brume_table_open(heads, &table, error));
+    line(table, input->statistic, json_object_get(answer, "value"), "none", "");
+    line(table, "local sensitivity", json_object_get(answer, "local_sensitivity"), "infinite",
+         local);
+    line(table, "smooth sensitivity", json_object_get(answer, "smooth_sensitivity"), "infinite",
+         smooth);
+    line(table, "distance", json_object_get(answer, "distance"), "infinite", distance);
+    brume_status status = brume_table_write(table, call, error);
+    brume_table_close(table);
+    return status;
+}
+
+static brume_status look_at_file(brume_release *input, size_t which, brume_look *look,
+                                 brume_error *error)
+{
+    const brume_call *call = input->call;
+    const char *one = brume_call_text(call, "column"), *several = brume_call_text(call, "columns");
+    brume_input file = {0};
+    char *names = NULL; /* of the columns to read, for a JSON file */
+    if (asprintf(&names, "%s,%s,%s", one ? one : "", several ? several : "",
+                 statistics[which].edges ? "source,target" : "") < 0)
+        return brume_no_memory(error, "the names");
+    brume_status status = brume_input_open(brume_call_operand(call, 1), names, &file, error);
+    if (status == BRUME_OK)
+        status = brume_csv_open(file.path, file.format, &input->csv, error);
+    if (status == BRUME_OK)
+        status = statistics[which].look(input, look, error);
+    brume_csv_close(input->csv);
+    brume_input_close(&file);
+    free(names);
+    return status;
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    brume_release input = {.call = call, .statistic = brume_call_operand(call, 0)};
+    brume_look look = {.smoothness = brume_call_real(call, "smoothness", .1),
+                       .beta = brume_call_real(call, "beta", 0),
+                       .step = 1};
+    size_t which = 0;
+    while (which + 1 < STATISTICS && strcmp(input.statistic, statistics[which].name) != 0)
+        which++;
+    BRUME_TRY(check_options(call, which, error));
+    BRUME_TRY(read_adjacency(call, statistics[which].edges, &input, error));
+    brume_status status = look_at_file(&input, which, &look, error);
+    json_t *answer = status == BRUME_OK ? to_json(&input, &look) : NULL;
+    if (status == BRUME_OK && !answer)
+        status = brume_no_memory(error, "the answer");
+    if (status == BRUME_OK && call->json)
+        status = brume_call_write_json(call, json_incref(answer), error);
+    else if (status == BRUME_OK)
+        status = write_text(call, &input, &look, answer, error);
+    json_decref(answer);
+    json_decref(look.value);
+    return status;
+}
+
+static const char *const names[] = {"median",     "quantile",  "iqr",        "mode",
+                                    "reciprocal", "triangles", "regression", NULL};
+static const char *const adjacencies[] = {"add-remove", "replace", "edge", NULL};
+static const brume_operand operands[] = {
+    {.name = "NAME",
+     .type = BRUME_OPERAND_CHOICE,
+     .choices = names,
+     .help =
+         "median, quantile, iqr, mode, reciprocal (of the number of rows), triangles or regression"},
+    {.name = "FILE", .type = BRUME_OPERAND_FILE, .help = "a CSV, Parquet or JSON file"},
+};
+static const brume_option options[] = {
+    {.name = "column", .type = BRUME_OPTION_TEXT, .argument = "C", .help = "the column"},
+    {.name = "bounds",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "[C=]LO..HI",
+     .repeated = true,
+     .help = "bounds of its values; values outside are clamped"},
+    {.name = "adjacency",
+     .type = BRUME_OPTION_CHOICE,
+     .argument = "A",
+     .choices = adjacencies,
+     .help = "add-remove unless typed; edge for triangles"},
+    {.name = "smoothness",
+     .type = BRUME_OPTION_REAL,
+     .argument = "T",
+     .least = 1e-6,
+     .most = 64,
+     .help = "t of the smooth sensitivity: 0.1 unless typed"},
+    {.name = "beta",
+     .type = BRUME_OPTION_REAL,
+     .argument = "B",
+     .least = 0,
+     .most = 1e300,
+     .help = "distance to data that one change can move by more than B: 0 unless typed"},
+    {.name = "q",
+     .type = BRUME_OPTION_REAL,
+     .argument = "Q",
+     .least = 0,
+     .most = 1,
+     .help = "which quantile"},
+    {.name = "domain",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "V1,V2,...",
+     .help = "the values that a mode can have; any text unless typed"},
+    {.name = "vertices",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "N",
+     .least = 1,
+     .most = 4294967294,
+     .help = "number of vertices of the graph, labelled 0..N-1 or 1..N"},
+    {.name = "columns",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "C1,C2,...",
+     .help = "the columns of a regression"},
+    {.name = "at",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "X,Y,...",
+     .help = "the point of a regression's prediction"},
+};
+static const char *const examples[] = {
+    "statistic median people.csv --column age --bounds 0..120",
+    "statistic quantile people.csv --column age --bounds 0..120 --q 0.9 --adjacency replace "
+    "--smoothness 0.5 --json",
+    "statistic mode people.csv --column city",
+    NULL,
+};
+
+const brume_command brume_command_statistic = {
+    .name = "statistic",
+    .summary = "show a statistic's local and smooth sensitivity, without privacy",
+    .usage = "NAME FILE [OPTION...]",
+    .description =
+        "For teaching and for choosing a method on made-up data: the true value of a statistic, "
+        "how far one change of the data can move it (local sensitivity), the smooth sensitivity "
+        "for a smoothness t, and the distance to instability. None of this is private, not even "
+        "the sensitivities: do not publish them and do not choose noise by them.\n\n"
+        "The distance is the number of changes after which one more can move the statistic by "
+        "more than --beta; with 0, the number of changes that surely leave it as it is. It is "
+        "what propose-test-release tests. The values of a mode are at distance 1 from each other. "
+        "A regression is the prediction's standard deviation per unit of noise at the point --at; "
+        "its sensitivities are those of its logarithm.\n\n"
+        "The numbers are exact for one row per unit, but where the output says 'a bound': iqr "
+        "under add-remove (smooth sensitivity, distance) and regression show the bounds that "
+        "private releases use. Missing values are dropped under add-remove and counted at the "
+        "lower bound under replace, as 'release' does.",
+    .operands = BRUME_LIST(operands),
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,149 @@
+/* A stream that a registered dataset pays for.
+ *
+ * Promises: its price is on the ledger before the first question is read; how far it came is there
+ * within a second, and at its end, however it ends. */
+#include "command/stream/stream.h"
+
+#include <string.h>
+#include <time.h>
+
+#include <brume/mechanism/expression.h>
+#include <brume/mechanism/mechanism.h>
+
+#include "number/rounding.h"
+
+enum { WHAT = 4096 };
+
+typedef struct charged_run {
+    const brume_stream_charge *charge;
+    const brume_charged_stream *on;
+    uint64_t asked, hits, recorded; /* recorded: how many were asked by the newest row */
+    double recorded_at;             /* seconds of the monotonic clock */
+    bool halted;
+} charged_run;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static brume_status record(charged_run *run, brume_error *error)
+{
+    run->recorded = run->asked;
+    run->recorded_at = now();
+    return brume_ledger_progress(run->on->ledger, run->on->reservation, run->asked, run->hits,
+                                 error);
+}
+
+static brume_status ask(void *context, const char *line, brume_stream_answer *answer,
+                        brume_error *error)
+{
+    charged_run *run = context;
+    BRUME_TRY(run->charge->source.ask(run->charge->source.context, line, answer, error));
+    run->halted = answer->halted;
+    return BRUME_OK;
+}
+
+static brume_status pause_run(void *context, uint64_t asked, uint64_t hits, brume_error *error)
+{
+    charged_run *run = context;
+    const brume_watch *watch = run->on->watch;
+    run->asked = asked;
+    run->hits = hits;
+    if (watch && watch->stopped(watch->context))
+        return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted");
+    return run->asked != run->recorded && now() - run->recorded_at >= 1 ? record(run, error)
+                                                                        : BRUME_OK;
+}
+
+static brume_status answer_all(void *context, const brume_charged_stream *on, json_t **answer,
+                               brume_error *error)
+{
+    const brume_stream_charge *charge = context;
+    charged_run run = {.charge = charge, .on = on};
+    brume_stream_source source = {
+        .ask = ask, .write = charge->source.write, .pause = pause_run, .context = &run};
+    BRUME_TRY(record(&run, error));
+    brume_status status = charge->open(charge->source.context, on, error);
+    if (status == BRUME_OK)
+        status = brume_stream_run(charge->call, &source, error);
+    charge->close(charge->source.context);
+    brume_status recorded = record(&run, status == BRUME_OK ? error : NULL);
+    if (status != BRUME_OK || recorded != BRUME_OK)
+        return status != BRUME_OK ? status : recorded;
+    *answer = json_pack("{s:I,s:I,s:b}", "asked", (json_int_t)run.asked, "hits",
+                        (json_int_t)run.hits, "halted", run.halted);
+    return *answer ? BRUME_OK : brume_no_memory(error, "a stream");
+}
+
+/* The command as it was typed, without what only this machine knows. */
+static brume_status describe(const brume_call *call, char what[WHAT], brume_error *error)
+{
+    size_t used = (size_t)snprintf(what, WHAT, "%s", call->command->name);
+    for (size_t i = 0; i < call->command->option_count; i++) {
+        const brume_option *option = &call->command->options[i];
+        bool local = strcmp(option->name, "ledger") == 0 || strcmp(option->name, "timeout") == 0;
+        for (size_t n = 0; !local && used < WHAT && n < brume_call_times(call, option->name); n++) {
+            const char *text = brume_call_text_at(call, option->name, n);
+            used += (size_t)snprintf(what + used, WHAT - used, " --%s%s%s", option->name,
+                                     text && *text ? " " : "", text ? text : "");
+        }
+    }
+    return used < WHAT ? BRUME_OK
+                       : brume_fail(error, BRUME_EARGUMENT, NULL,
+                                    "the options are longer than %d bytes", (int)WHAT);
+}
+
+/* The events as texts, and what they cost in rho together; 0 where one has no rho. */
+static brume_status price_events(const brume_stream_charge *charge, json_t *events, double *rho,
+                                 brume_error *error)
+{
+    bool known = true;
+    *rho = 0;
+    for (size_t i = 0; i < charge->event_count; i++) {
+        char text[256];
+        brume_cost cost;
+        BRUME_TRY(brume_event_cost(&charge->events[i], &cost, error));
+        BRUME_TRY(brume_event_write(&charge->events[i], text, sizeof text, error));
+        known = known && cost.concentrated != BRUME_ABSENT;
+        /* up: a cost */
+        *rho = brume_add_up(*rho, brume_multiply_up(cost.rho, (double)charge->events[i].count));
+        if (json_array_append_new(events, json_string(text)) != 0)
+            return brume_no_memory(error, "a stream");
+    }
+    if (!known)
+        *rho = 0;
+    return BRUME_OK;
+}
+
+brume_status brume_stream_run_charged(brume_ledger *ledger, const brume_stream_charge *charge,
+                                      const brume_watch *watch, brume_bits *bits,
+                                      brume_error *error)
+{
+    char what[WHAT];
+    double rho_upper = 0;
+    BRUME_TRY(describe(charge->call, what, error));
+    json_t *answer = NULL, *events = json_array();
+    if (!events)
+        return brume_no_memory(error, "a stream");
+    brume_status status = price_events(charge, events, &rho_upper, error);
+    brume_charged charged = {.dataset = brume_call_text(charge->call, "dataset"),
+                             .adjacency = charge->adjacency,
+                             .epsilon = charge->epsilon,
+                             .delta = charge->delta,
+                             .rho = charge->rho,
+                             .rho_upper = rho_upper,
+                             .events = events,
+                             .fresh = true,
+                             .needs_rows = charge->needs_rows,
+                             .what = what,
+                             .stream = answer_all,
+                             .context = (void *)charge};
+    if (status == BRUME_OK)
+        status = brume_charged_release(ledger, &charged, bits, watch, &answer, error);
+    json_decref(answer);
+    json_decref(events);
+    return status;
+}

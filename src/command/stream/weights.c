@@ -1,0 +1,315 @@
+/* brume stream pmw: counts of conditions, most of them for free.
+ *
+ * Promises: what private multiplicative weights promise (brume/synthetic/multiplicative_weights.h),
+ * for a histogram in which each unit is one record: all answers together cost the price typed,
+ * however many questions come. Memory is two numbers for each cell of the universe, however many.
+ */
+#include "command/stream/stream.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <brume/synthetic/multiplicative_weights.h>
+
+#include "command/frame/watch.h"
+#include "command/ledger/open_ledger.h"
+#include "command/synth/synth.h"
+#include "query/collect/unit_rows.h"
+#include "synthetic/workload.h"
+
+#define CELLS_MOST (UINT64_C(1) << 28)
+
+typedef struct weights_stream {
+    brume_synth synth; /* columns, universe, price */
+    brume_workload *workload;
+    brume_multiplicative_weights_options options;
+    brume_multiplicative_weights *weights;
+    brume_bits *bits;
+} weights_stream;
+
+/* ---- questions ---- */
+
+/* "line 1, column 7: no column 'foo'" without the place: a question is one line. */
+static brume_status tell_condition(brume_status status, brume_error *error)
+{
+    const char *rest =
+        error && strncmp(error->message, "line 1", 6) == 0 ? strstr(error->message, ": ") : NULL;
+    if (rest)
+        memmove(error->message, rest + 2, strlen(rest + 2) + 1);
+    return status;
+}
+
+static brume_status ask_weights(void *context, const char *line, brume_stream_answer *answer,
+                                brume_error *error)
+{
+    weights_stream *all = context;
+    brume_workload *one = NULL;
+    char *text = NULL;
+    bool was_free;
+    if (asprintf(&text, "count %s", line) < 0)
+        return brume_no_memory(error, "a question");
+    brume_status status = brume_workload_parse(all->synth.schema, text, &one, error);
+    free(text);
+    if (status != BRUME_OK)
+        return tell_condition(status, error);
+    brume_workload_replace(all->workload, one);
+    brume_workload_close(one);
+    BRUME_TRY(brume_multiplicative_weights_ask(all->weights, all->bits, 0, &answer->value,
+                                               &was_free, error));
+    answer->above = !was_free;
+    answer->has_value = true;
+    answer->hits_left = brume_multiplicative_weights_left(all->weights);
+    answer->halted = answer->hits_left == 0;
+    return BRUME_OK;
+}
+
+static void write_count(const brume_call *call, uint64_t index, const brume_stream_answer *answer)
+{
+    if (call->json)
+        fprintf(call->out,
+                "{\"index\": %" PRIu64 ", \"answer\": %s, \"free\": %s, \"updates_left\": %" PRIu64
+                ", \"halted\": %s}\n",
+                index, brume_shortest(answer->value).text, answer->above ? "false" : "true",
+                answer->hits_left, answer->halted ? "true" : "false");
+    else
+        fprintf(call->out, "%.10g %s\n", answer->value, answer->above ? "paid" : "free");
+}
+
+/* ---- open ---- */
+
+static brume_status fill(weights_stream *all, const brume_charged_stream *on, double *counts,
+                         brume_error *error)
+{
+    brume_rows_file rows;
+    BRUME_TRY(brume_rows_read(on->question, on->engine, on->bits, &rows, error));
+    brume_status status = brume_synth_counts(&all->synth, rows.path, counts, error);
+    brume_rows_file_close(&rows);
+    return status;
+}
+
+static brume_status open_weights(void *context, const brume_charged_stream *on, brume_error *error)
+{
+    weights_stream *all = context;
+    uint64_t cells = all->synth.universe.cells;
+    double *counts = calloc(cells, sizeof *counts), records = 0;
+    if (!counts)
+        return brume_no_memory(error, "the cells");
+    brume_status status = fill(all, on, counts, error);
+    for (uint64_t i = 0; i < cells; i++)
+        records += counts[i];
+    if (all->options.adjacency == BRUME_REPLACE)
+        all->options.records = records; /* public */
+    if (status == BRUME_OK)
+        status = brume_multiplicative_weights_open(all->workload, &all->options, counts, all->bits,
+                                                   &all->weights, error);
+    explicit_bzero(counts, cells * sizeof *counts);
+    free(counts);
+    return status;
+}
+
+static void close_weights(void *context)
+{
+    weights_stream *all = context;
+    brume_multiplicative_weights_close(all->weights);
+    all->weights = NULL;
+}
+
+/* ---- the words typed ---- */
+
+/* What it draws with, which depends on the words typed alone: a stream over one record is opened
+ * and forgotten. */
+static brume_status find_events(const weights_stream *all, brume_stream_charge *charge,
+                                brume_error *error)
+{
+    brume_multiplicative_weights_options options = all->options;
+    brume_multiplicative_weights *trial = NULL;
+    double *counts = calloc(all->synth.universe.cells, sizeof *counts);
+    if (!counts)
+        return brume_no_memory(error, "the cells");
+    counts[0] = 1;
+    if (options.adjacency == BRUME_REPLACE)
+        options.records = 1;
+    brume_status status = brume_multiplicative_weights_open(all->workload, &options, counts,
+                                                            all->bits, &trial, error);
+    free(counts);
+    if (status != BRUME_OK)
+        return status;
+    brume_multiplicative_weights_events(trial, charge->events);
+    charge->event_count = BRUME_MULTIPLICATIVE_WEIGHTS_EVENTS;
+    brume_multiplicative_weights_close(trial);
+    return BRUME_OK;
+}
+
+static brume_status read_words(weights_stream *all, brume_adjacency adjacency, brume_error *error)
+{
+    const brume_call *call = all->synth.call;
+    bool told = brume_call_has(call, "records");
+    if (adjacency == BRUME_REPLACE && told)
+        return brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                          "under replace the number of records is public and counted: '--records' "
+                          "has no place");
+    if (adjacency == BRUME_ADD_REMOVE && !told)
+        return brume_fail(
+            error, BRUME_EARGUMENT, "a public estimate; the error bound holds if it is right",
+            "'--records' is missing: under add-remove the number of units is private");
+    all->synth.method = "pmw";
+    all->synth.options.method = BRUME_SYNTHETIC_WEIGHTS;
+    all->synth.options.adjacency = adjacency;
+    BRUME_TRY(brume_synth_price(&all->synth, true, error));
+    BRUME_TRY(brume_synth_schema(&all->synth, error));
+    if (all->synth.universe.cells > CELLS_MOST)
+        return brume_fail(error, BRUME_EOVERFLOW, "take fewer columns, or coarser domains",
+                          "a universe of %llu cells, at most 2^28 are possible",
+                          (unsigned long long)all->synth.universe.cells);
+    all->options = (brume_multiplicative_weights_options){
+        .adjacency = adjacency,
+        .epsilon = all->synth.options.epsilon,
+        .rho = all->synth.options.rho,
+        .alpha = brume_call_real(call, "alpha", 0),
+        .records = (double)brume_call_count(call, "records", 1)};
+    return brume_workload_open(&all->synth.universe, &all->workload, error);
+}
+
+static brume_status run_in(brume_call *call, brume_ledger *ledger, const brume_dataset *dataset,
+                           const brume_policy *policy, const brume_watch *watch, brume_bits *bits,
+                           brume_error *error)
+{
+    weights_stream all = {
+        .synth = {.call = call, .policy = policy, .format = &brume_rows_format, .watch = watch},
+        .bits = bits};
+    brume_stream_charge charge = {
+        .call = call,
+        .adjacency = dataset->adjacency,
+        .needs_rows = true,
+        .open = open_weights,
+        .close = close_weights,
+        .source = {.ask = ask_weights, .write = write_count, .context = &all}};
+    brume_status status = read_words(&all, dataset->adjacency, error);
+    if (status == BRUME_OK)
+        status = find_events(&all, &charge, error);
+    charge.epsilon = all.synth.epsilon;
+    charge.delta = all.synth.delta;
+    charge.rho = all.synth.rho;
+    if (status == BRUME_OK)
+        status = brume_stream_run_charged(ledger, &charge, watch, bits, error);
+    brume_workload_close(all.workload);
+    brume_synth_clear(&all.synth);
+    return status;
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    brume_bits *bits = NULL;
+    brume_ledger *ledger = NULL;
+    brume_dataset *dataset = NULL;
+    brume_policy *policy = NULL;
+    const brume_watch *watch = NULL;
+    BRUME_TRY(brume_call_watch(call, &watch, error));
+    BRUME_TRY(brume_bits_open(&bits, error));
+    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
+    if (status == BRUME_OK)
+        status = brume_ledger_dataset(ledger, brume_call_text(call, "dataset"), &dataset, error);
+    if (status == BRUME_OK)
+        status = brume_policy_from_json(dataset->policy, &policy, error);
+    if (status == BRUME_OK)
+        status = run_in(call, ledger, dataset, policy, watch, bits, error);
+    brume_policy_close(policy);
+    brume_dataset_close(dataset);
+    brume_ledger_close(ledger);
+    brume_bits_close(bits);
+    return status;
+}
+
+static const brume_option options[] = {
+    {.name = "dataset",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "NAME",
+     .required = true,
+     .help = "the registered dataset; of each unit one row counts"},
+    {.name = "columns",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "A,B,...",
+     .required = true,
+     .help = "the columns that questions may name"},
+    {.name = "domain",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "NAME=V1,V2,...",
+     .repeated = true,
+     .help = "public values of a column, or LO..HI of whole numbers; the registered ones unless "
+             "typed"},
+    {.name = "bounds",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "NAME=LO..HI",
+     .repeated = true,
+     .help = "public bounds of a number, which are cut into bins"},
+    {.name = "bins",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "[NAME=]B",
+     .repeated = true,
+     .help = "how many bins: 10 unless typed"},
+    {.name = "other",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "A,B,...",
+     .help = "columns with one more value, for what is missing or outside the domain"},
+    {.name = "epsilon",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "E",
+     .help = "the price of the whole stream"},
+    {.name = "delta",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "D",
+     .help = "then more answers are affordable: noise grows with the square root of the updates"},
+    {.name = "rho",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "R",
+     .help = "the price under the rule concentrated"},
+    {.name = "alpha",
+     .type = BRUME_OPTION_REAL,
+     .argument = "A",
+     .required = true,
+     .least = 0,
+     .least_open = true,
+     .most = 1,
+     .help = "how badly the histogram may answer: a share of the records"},
+    {.name = "records",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "N",
+     .least = 1,
+     .most = 8589934592.0,
+     .help = "a public estimate of the number of units; needed under add-remove"},
+    BRUME_TIMEOUT_OPTION,
+    BRUME_LEDGER_OPTION,
+};
+
+static const char *const examples[] = {
+    "stream pmw --dataset visits --columns ward,age --epsilon 0.2 --alpha 0.2 --records 400 < "
+    "questions.txt",
+    NULL,
+};
+
+const brume_command brume_command_stream_pmw = {
+    .name = "stream pmw",
+    .summary = "answer a stream of counts from a public histogram that learns",
+    .usage = "--dataset NAME --columns A,B,... --epsilon E --alpha A [OPTION...]",
+    .description =
+        "Private multiplicative weights. A public histogram over the cells of the columns, uniform "
+        "at first, answers every question that it answers well enough: 'free'. Where it does not, "
+        "the answer is the true count with fresh noise, 'paid', and the histogram learns from it. "
+        "After floor(ln N/(2 alpha^2)) + 1 paid answers, N the number of cells, the stream halts; "
+        "by then the histogram answers every question within about 3 alpha of the records, if "
+        "there are enough of them for the price.\n\n"
+        "Reads one condition a line from standard input, as after WHERE: comparisons of a column "
+        "with a value (=, <>, <, <=, >, >=, IN, BETWEEN, IS OTHER) joined by AND, OR, NOT and "
+        "brackets. The histogram knows cells only: a number cut into bins is compared with < or >= "
+        "and an edge of its bins. Answers are counts of units, and of each unit one row counts. With --json one object a line with "
+        "index, answer, free, updates_left and halted. The next line may be chosen after the last "
+        "answer. The price is for the whole stream and is on the ledger before the first answer; "
+        "'brume history' tells how far it came.\n\n"
+        "A line that is wrong is reported on standard error with its number, costs nothing, and "
+        "the stream goes on.",
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .asks = true,
+    .run = run,
+};

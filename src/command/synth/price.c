@@ -1,0 +1,117 @@
+/* The price of `brume synth`, from the words typed to what is drawn with.
+ *
+ * Promises: what is drawn has the guarantee that was typed. A rho for (epsilon, delta) is taken
+ * from the conversion of any concentrated mechanism, and raised where the accountant certifies
+ * more. */
+#include "command/synth/synth.h"
+
+#include <stdlib.h>
+
+#include <brume/account/account.h>
+#include <brume/decimal.h>
+
+#include "accountant/renyi/renyi.h"
+
+static brume_status read_decimal(const char *text, const char *option, double most, double *lower,
+                                 brume_error *error)
+{
+    brume_decimal decimal;
+    brume_error inner = {0};
+    if (brume_decimal_parse(text, &decimal, &inner) != BRUME_OK)
+        return brume_fail(error, inner.status, inner.hint[0] ? inner.hint : NULL,
+                          "'--%s' is '%s': %s", option, text, inner.message);
+    *lower = brume_decimal_lower(&decimal); /* down: what is drawn costs no more than was typed */
+    if (!(*lower > 0 && *lower < most))
+        return brume_fail(error, BRUME_EARGUMENT, NULL,
+                          "'--%s' is %s, must be above 0 and below %g", option, text, most);
+    return BRUME_OK;
+}
+
+/* The largest rho, rounded down, whose conversion is (epsilon, delta). */
+static double rho_lower_for(double epsilon, double delta)
+{
+    double low = 0, high = epsilon; /* rho = epsilon never is: delta would be above a half */
+    for (int i = 0; i < 100; i++) {
+        double middle = (low + high) / 2;
+        if (middle <= low || middle >= high)
+            break;
+        if (brume_concentrated_delta_upper(middle, epsilon) <= delta)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+brume_status brume_synth_price(brume_synth *synth, bool takes_rho, brume_error *error)
+{
+    double epsilon = 0, delta = 0;
+    synth->epsilon = brume_call_text(synth->call, "epsilon");
+    synth->delta = brume_call_text(synth->call, "delta");
+    synth->rho = brume_call_text(synth->call, "rho");
+    if (synth->rho ? synth->epsilon || synth->delta : !synth->epsilon)
+        return brume_fail(error, BRUME_EARGUMENT, "there is no default: --epsilon 1",
+                          synth->rho ? "'--rho' is a price of its own, without the others"
+                                     : "'--epsilon' is missing");
+    if (!takes_rho && (synth->rho || synth->delta))
+        return brume_fail(error, BRUME_EARGUMENT,
+                          "or take the method mwem, pmw, gaussian or histogram",
+                          "the method '%s' is pure: leave '--%s' out", synth->method,
+                          synth->rho ? "rho" : "delta");
+    if (synth->rho)
+        return read_decimal(synth->rho, "rho", 10000, &synth->options.rho, error);
+    BRUME_TRY(read_decimal(synth->epsilon, "epsilon", 700, &epsilon, error));
+    if (!synth->delta && synth->options.method == BRUME_SYNTHETIC_GAUSSIAN)
+        return brume_fail(error, BRUME_EARGUMENT, "for example --delta 1e-6, or --rho",
+                          "the method 'gaussian' needs '--delta'");
+    if (!synth->delta) {
+        synth->options.epsilon = epsilon;
+        return BRUME_OK;
+    }
+    BRUME_TRY(read_decimal(synth->delta, "delta", 0.5, &delta, error));
+    synth->epsilon_lower = epsilon;
+    synth->delta_lower = delta;
+    synth->options.rho = rho_lower_for(epsilon, delta);
+    if (!(synth->options.rho > 0))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'--delta' is too small");
+    return BRUME_OK;
+}
+
+/* Does the accountant certify the events of this rho? */
+static bool certified(const brume_synth *synth, double rho, brume_event *events, size_t *count)
+{
+    brume_synthetic_options options = synth->options;
+    brume_term *terms = NULL;
+    brume_bound bound;
+    options.rho = rho;
+    if (brume_synthetic_events(synth->workload, &options, events, count, NULL) != BRUME_OK ||
+        brume_account_terms(events, *count, 1, BRUME_METHOD_AUTO, &terms, NULL) != BRUME_OK)
+        return false;
+    brume_status status =
+        brume_account_delta(BRUME_METHOD_AUTO, terms, *count, synth->epsilon_lower, &bound, NULL);
+    free(terms);
+    return status == BRUME_OK && bound.upper <= synth->delta_lower;
+}
+
+brume_status brume_synth_raise(brume_synth *synth, brume_error *error)
+{
+    /* where rho is what is spent, more of it is no gift; the other methods do not draw by rho */
+    bool by_rho = synth->options.method == BRUME_SYNTHETIC_GAUSSIAN ||
+                  synth->options.method == BRUME_SYNTHETIC_HISTOGRAM ||
+                  synth->options.method == BRUME_SYNTHETIC_MWEM;
+    if (!by_rho || !synth->delta || synth->spends_rho)
+        return BRUME_OK;
+    double low = synth->options.rho, high = 2 * low;
+    for (int i = 0; i < 16; i++) {
+        brume_event events[BRUME_SYNTHETIC_EVENTS];
+        size_t count;
+        double middle = (low + high) / 2;
+        if (certified(synth, middle, events, &count))
+            low = middle;
+        else
+            high = middle;
+    }
+    synth->options.rho = low;
+    return brume_synthetic_events(synth->workload, &synth->options, synth->events,
+                                  &synth->event_count, error);
+}

@@ -1,0 +1,85 @@
+/* DuckDB, loaded when a file is first asked about. */
+#define BRUME_LIBDUCKDB_OWN_NAMES /* here the names are the library's */
+#include "engine/libduckdb.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "engine/libduckdb_version.h" /* made by the build */
+
+brume_libduckdb_functions brume_libduckdb;
+
+/* What became of loading it, which is done once. */
+static struct {
+    brume_status status;
+    brume_error error;
+} loaded;
+
+static char *given; /* the file that the program named, before it was loaded */
+
+static bool find(void *library, const char *name, void *function)
+{
+    void *found = dlsym(library, name);
+    memcpy(function, &found, sizeof found); /* an object pointer is no function pointer in C */
+    return found != NULL;
+}
+
+static const char hint[] = "BRUME_DUCKDB names the file of DuckDB " BRUME_DUCKDB_VERSION;
+
+static void load(void)
+{
+    const char *named = given ? given : getenv("BRUME_DUCKDB"), *missing = NULL;
+    void *library = dlopen(named && *named ? named : "libduckdb.so", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        const char *why = dlerror();
+        loaded.status = brume_fail(&loaded.error, BRUME_EENGINE, hint,
+                                   "DuckDB cannot be loaded: %.300s", why ? why : "");
+        return;
+    }
+#define BRUME_DUCKDB(function)                                                                     \
+    if (!find(library, #function, &brume_libduckdb.function))                                      \
+        missing = #function;
+#include "engine/libduckdb.def"
+#undef BRUME_DUCKDB
+    if (missing) {
+        loaded.status = brume_fail(&loaded.error, BRUME_EENGINE, hint,
+                                   "this library is not DuckDB's: it has no %s", missing);
+        return;
+    }
+    const char *version = brume_libduckdb.duckdb_library_version();
+    if (strcmp(version, BRUME_DUCKDB_VERSION) != 0)
+        loaded.status = brume_fail(&loaded.error, BRUME_EENGINE, hint,
+                                   "DuckDB is of version %.40s, must be " BRUME_DUCKDB_VERSION,
+                                   version);
+}
+
+brume_status brume_libduckdb_load(brume_error *error)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (pthread_once(&once, load) != 0)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "DuckDB cannot be loaded");
+    if (loaded.status != BRUME_OK && error)
+        *error = loaded.error;
+    return loaded.status;
+}
+
+brume_status brume_libduckdb_load_from(const char *path, brume_error *error)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    char *copy = strdup(path);
+    if (!copy)
+        return brume_no_memory(error, "a name");
+    pthread_mutex_lock(&lock);
+    if (!given) {
+        given = copy; /* kept as long as the process runs */
+        copy = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    free(copy);
+    return brume_libduckdb_load(error);
+}

@@ -1,0 +1,26 @@
+/* Between which constants an expression lies, by the conditions that every row of a query
+ * satisfies.
+ */
+#ifndef BRUME_QUERY_KEY_RANGE_H
+#define BRUME_QUERY_KEY_RANGE_H
+
+#include "query/plan/plan.h"
+
+/* Whole numbers, also as decimals without decimals, such as EXTRACT gives. */
+bool brume_key_is_whole(brume_type type);
+
+/* Whole numbers and dates as they were before they were compared with wider ones. */
+const brume_expression *brume_key_without_widening(const brume_expression *node);
+
+/* The same, apart from widening. */
+bool brume_key_is_same(const brume_expression *key, const brume_expression *node);
+
+/* A literal that is not NULL. */
+bool brume_key_is_constant(const brume_expression *node);
+
+/* The least and the largest whole number or day (also of a timestamp) that `of` can be where WHERE
+ * and inner joins hold; false: one of them is not said, or they leave nothing. */
+bool brume_key_limits(const brume_query *query, const brume_expression *of, int64_t *low,
+                      int64_t *high);
+
+#endif

@@ -1,0 +1,43 @@
+/* COUNT(DISTINCT x) of any x: how many different values the rows of a group have.
+ *
+ * A value counts once, whoever has it, and one unit may bring many. So a unit counts with at most L
+ * pairs of a group and a value, chosen by keyed hash among its own; what is counted in each group
+ * is the values that some unit's pairs have. One unit more or less moves these counts by L
+ * together, one replaced by 2 L, or by L where there is one group (proofs/distinct.md). L is known
+ * where a unit has one row, or by the owner's ceilings; else it is chosen from a noisy histogram of
+ * the numbers of pairs, as other limits are. */
+#ifndef BRUME_QUERY_PLAN_DISTINCT_H
+#define BRUME_QUERY_PLAN_DISTINCT_H
+
+#include <jansson.h>
+
+#include "query/plan/plan.h"
+
+/* The measurement of the values of `argument`, the same for all aggregates that ask for it. */
+int brume_distinct_add(brume_plan *plan, const brume_expression *argument);
+
+/* What is collected for each, and what is known of its limit. EPOLICY: the limits are fixed, and
+ * there is none. */
+BRUME_MUST_USE brume_status brume_distinct_plan(brume_plan *plan, const brume_plan_table *tables,
+                                                brume_error *error);
+
+/* Buy them: of what is left of *price (epsilon for p = 1, rho for p = 2) each has as much as a
+ * measure of the groups. EUNSUPPORTED: only the limits are to be bought. */
+BRUME_MUST_USE brume_status brume_distinct_pay(brume_plan *plan, const brume_payment *payment,
+                                               int p, double *price, brume_error *error);
+
+/* What one unit may move: the noise of a count, for a limit. Rounded up. */
+double brume_distinct_scale(const brume_measurement *distinct, uint64_t limit);
+
+/* "discrete_laplace" or the like. */
+const char *brume_distinct_mechanism(const brume_measurement *distinct);
+
+/* Half-width at 1 - beta. */
+double brume_distinct_width(const brume_measurement *distinct, uint64_t limit, double beta);
+
+/* Of the plan, as brume_plan_to_json and brume_plan_limits_to_json have it; false: memory is out.
+ */
+bool brume_distinct_add_json(const brume_measurement *distinct, json_t *list);
+bool brume_distinct_add_limit(const brume_measurement *distinct, json_t *list);
+
+#endif

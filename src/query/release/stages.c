@@ -1,0 +1,405 @@
+/* Queries in stages: the scalar subqueries of a query are asked first, and then the query with what
+ * was released of them as constants.
+ *
+ * 1. Every stage is a query by itself: planned, reserved, recorded, and free when it is asked
+ * again. A later one is chosen by what an earlier one released: adaptive composition, which the
+ * budgets' filters allow (proofs/filters.md).
+ * 2. The price typed is split equally over the stages that cost anything; the parts add up to it.
+ *    Stages of public tables are exact and free.
+ * 3. All stages are rehearsed before the first is charged, later ones with any number in the place
+ *    of what is not yet known: what is accepted does not depend on it, because a constant in a
+ *    condition has no part in bounds or keys. What is left of the budgets must carry all of them.
+ */
+#include "query/release/ask.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "query/release/explain.h"
+#include "query/sql/scalar.h"
+
+enum { VALUE_TEXT = 128, PRICE_TEXT = BRUME_DECIMAL_TEXT };
+
+typedef struct stage {
+    bool is_public;
+    const char *type; /* what it is as a constant: "double precision", "date", "timestamp" */
+    char value[VALUE_TEXT];
+} stage;
+
+typedef struct stages {
+    brume_ledger *ledger;
+    const char *sql;
+    brume_scalar *scalars;
+    stage *list;
+    size_t count, paid_count;  /* those that cost something */
+    brume_payment first, last; /* of each of these, and of the query itself */
+    char texts[6][PRICE_TEXT];
+} stages;
+
+/* Has the query scalar subqueries that are to be asked first? Not where all its tables are public:
+ * then the engine computes them. */
+static brume_status stages_needed(brume_ledger *ledger, const char *sql, bool *needed,
+                                  brume_error *error)
+{
+    brume_scalar *scalars = NULL;
+    size_t count = 0;
+    brume_question *question = NULL;
+    brume_error ignored;
+    *needed = false;
+    brume_status status = brume_scalars_find(sql, &scalars, &count, error);
+    if (status != BRUME_OK || count > 0) {
+        bool open = brume_question_open_any(ledger, sql, &question, &ignored) == BRUME_OK;
+        *needed = !(open && question->open_query);
+        brume_question_close(question);
+        if (!*needed)
+            status = BRUME_OK;
+    }
+    brume_scalars_free(scalars, count);
+    return status;
+}
+
+/* ---- the price ---- */
+
+/* `typed` in equal parts, as texts: one for each of the first, and what is left for the last. */
+static brume_status split(const char *typed, size_t parts, char first[PRICE_TEXT],
+                          char last[PRICE_TEXT], brume_error *error)
+{
+    brume_decimal whole, part, taken;
+    BRUME_TRY(brume_decimal_parse(typed, &whole, error));
+    double share = brume_decimal_lower(&whole) / (double)parts;
+    for (double at = share;; at *= 1 - 1e-11) { /* not more than an equal part */
+        snprintf(first, PRICE_TEXT, "%.12g", at);
+        BRUME_TRY(brume_decimal_parse(first, &part, error));
+        BRUME_TRY(brume_decimal_multiply(&part, parts, &taken, error));
+        if (brume_decimal_compare(&taken, &whole) <= 0)
+            break;
+    }
+    BRUME_TRY(brume_decimal_multiply(&part, parts - 1, &taken, error));
+    BRUME_TRY(brume_decimal_subtract(&whole, &taken, &whole, error));
+    brume_decimal_print(&whole, last, PRICE_TEXT);
+    return BRUME_OK;
+}
+
+static brume_status split_payment(stages *all, const brume_payment *payment, brume_error *error)
+{
+    const char *const typed[] = {payment->epsilon, payment->delta, payment->rho};
+    const char **const first[] = {&all->first.epsilon, &all->first.delta, &all->first.rho};
+    const char **const last[] = {&all->last.epsilon, &all->last.delta, &all->last.rho};
+    all->first = all->last = *payment;
+    all->first.limit_count = 0; /* limits that are typed are those of the query itself */
+    if (payment->limits_only)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask with 'brume query'",
+                          "limits alone cannot be bought for a query with scalar subqueries");
+    for (int i = 0; i < 3 && all->paid_count > 0; i++)
+        if (typed[i]) {
+            BRUME_TRY(split(typed[i], all->paid_count + 1, all->texts[2 * i], all->texts[2 * i + 1],
+                            error));
+            *first[i] = all->texts[2 * i];
+            *last[i] = all->texts[2 * i + 1];
+        }
+    return BRUME_OK;
+}
+
+/* ---- what there is ---- */
+
+static void close_stages(stages *all)
+{
+    brume_scalars_free(all->scalars, all->count);
+    free(all->list);
+}
+
+/* What a stage is as a constant, known from its question. */
+static brume_status find_type(stages *all, size_t i, brume_error *error)
+{
+    stage *one = &all->list[i];
+    brume_question *question = NULL;
+    bool nested = false;
+    one->type = "double precision";
+    BRUME_TRY(stages_needed(all->ledger, all->scalars[i].sql, &nested, error));
+    if (nested) /* an aggregate of numbers: what is left to say is said when it is explained */
+        return BRUME_OK;
+    brume_status status =
+        brume_question_open_any(all->ledger, all->scalars[i].sql, &question, error);
+    if (status == BRUME_EUNKNOWN) {
+        char why[200];
+        snprintf(why, sizeof why, "%.190s", error ? error->message : "");
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "it is asked first, and cannot name the columns of the query around it",
+                          "a subquery in an expression must be a query by itself: %s", why);
+    }
+    if (status != BRUME_OK)
+        return status;
+    one->is_public = question->open_query != NULL;
+    if (!one->is_public) {
+        const brume_formula *shown = question->query->outputs[0].value;
+        bool mode = shown->kind == BRUME_FORMULA_AGGREGATE &&
+                    question->query->aggregates[shown->index].kind == BRUME_AGGREGATE_MODE;
+        if (mode)
+            status = brume_fail(error, BRUME_EUNSUPPORTED, "ask for the mode first",
+                                "a mode cannot be a scalar subquery");
+        one->type = shown->kind == BRUME_FORMULA_DATE        ? "date"
+                    : shown->kind == BRUME_FORMULA_TIMESTAMP ? "timestamp"
+                                                             : one->type;
+    }
+    brume_question_close(question);
+    return status;
+}
+
+/* A constant of a stage's type. Times as the result of an operation, which no domain of keys is
+ * made of: which groups there are may not depend on it. */
+static void set_constant(stage *one, const char *text)
+{
+    bool quoted = text != NULL, number = strcmp(one->type, "double precision") == 0;
+    snprintf(one->value, VALUE_TEXT, "CAST(%s%.60s%s AS %s)%s", quoted ? "'" : "",
+             quoted ? text : "NULL", quoted ? "'" : "", one->type,
+             number                           ? ""
+             : strcmp(one->type, "date") == 0 ? " + 0"
+                                              : " + INTERVAL '0 days'");
+}
+
+static void set_value(stage *one, const brume_value *value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value->number);
+    bool plain = value->kind == BRUME_VALUE_TEXT && value->length < 60 &&
+                 !memchr(value->text, '\'', value->length);
+    if (value->kind == BRUME_VALUE_NUMBER)
+        set_constant(one, text);
+    else if (plain && one->is_public) /* of any type: it takes that of what it is compared with */
+        snprintf(one->value, VALUE_TEXT, "'%s'", value->text);
+    else
+        set_constant(one, plain ? value->text : NULL);
+}
+
+/* Stages of public tables are asked at once: they are free, and no row that needs protection is
+ * read. */
+static brume_status ask_public(stages *all, stage *one, const char *sql, brume_error *error)
+{
+    brume_query_answer *answer = NULL;
+    brume_payment nothing = {0};
+    BRUME_TRY(brume_ask(all->ledger, sql, &nothing, NULL, NULL, NULL, &answer, error));
+    if (answer->row_count == 1 && answer->column_count == 1)
+        set_value(one, &answer->values[0]);
+    else
+        set_constant(one, NULL);
+    brume_query_answer_close(answer);
+    return BRUME_OK;
+}
+
+static brume_status open_stages(stages *all, const brume_payment *payment, bool asking,
+                                brume_error *error)
+{
+    BRUME_TRY(brume_scalars_find(all->sql, &all->scalars, &all->count, error));
+    all->list = calloc(all->count + 1, sizeof *all->list);
+    if (!all->list)
+        return brume_no_memory(error, "a query");
+    for (size_t i = 0; i < all->count; i++) {
+        BRUME_TRY(find_type(all, i, error));
+        all->paid_count += !all->list[i].is_public;
+        set_constant(&all->list[i],
+                     strcmp(all->list[i].type, "double precision") == 0 ? "0" : "2000-01-01");
+        if (all->list[i].is_public && !asking)
+            snprintf(all->list[i].value, VALUE_TEXT, "NULL"); /* of any type */
+        else if (all->list[i].is_public)
+            BRUME_TRY(ask_public(all, &all->list[i], all->scalars[i].sql, error));
+    }
+    return split_payment(all, payment, error);
+}
+
+/* The query with the values that are known so far. */
+static brume_status fill_in(const stages *all, char **sql, brume_error *error)
+{
+    const char **values = calloc(all->count + 1, sizeof *values);
+    for (size_t i = 0; values && i < all->count; i++)
+        values[i] = all->list[i].value;
+    *sql = values ? brume_scalars_replace(all->sql, all->scalars, all->count, values) : NULL;
+    free(values);
+    return *sql ? BRUME_OK : brume_no_memory(error, "a query");
+}
+
+/* ---- explaining ---- */
+
+static void add_number(json_t *cost, const json_t *more, const char *name)
+{
+    const json_t *a = json_object_get(cost, name), *b = json_object_get(more, name);
+    if (json_is_number(a) && json_is_number(b))
+        json_object_set_new(cost, name, json_real(json_number_value(a) + json_number_value(b)));
+}
+
+static brume_status explain_all(stages *all, json_t **explanation, brume_error *error)
+{
+    json_t *list = json_array(), *made = NULL;
+    char *sql = NULL;
+    brume_status status = list ? fill_in(all, &sql, error) : brume_no_memory(error, "a query");
+    for (size_t i = 0; status == BRUME_OK && i < all->count; i++) {
+        json_t *one = NULL;
+        status = brume_explain(all->ledger, all->scalars[i].sql, &all->first, NULL, &one, error);
+        if (status == BRUME_OK && json_array_append_new(list, one) != 0)
+            status = brume_no_memory(error, "a query");
+    }
+    if (status == BRUME_OK)
+        status = brume_explain(all->ledger, sql, &all->last, NULL, &made, error);
+    free(sql);
+    if (status != BRUME_OK) {
+        json_decref(list);
+        return status;
+    }
+    for (size_t i = 0; i < all->count; i++)
+        for (int j = 0; j < 3; j++) {
+            static const char *const names[] = {"epsilon", "delta", "rho"};
+            add_number(json_object_get(made, "cost"),
+                       json_object_get(json_array_get(list, i), "cost"), names[j]);
+        }
+    json_object_set_new(made, "sql", json_string(all->sql));
+    json_object_set_new(made, "stages", list);
+    *explanation = made;
+    return BRUME_OK;
+}
+
+static brume_status explain_stages(brume_ledger *ledger, const char *sql,
+                                   const brume_payment *payment, json_t **explanation,
+                                   brume_error *error)
+{
+    stages all = {.ledger = ledger, .sql = sql};
+    brume_status status = open_stages(&all, payment, false, error);
+    if (status == BRUME_OK)
+        status = explain_all(&all, explanation, error);
+    close_stages(&all);
+    return status;
+}
+
+/* ---- asking ---- */
+
+/* What is left must carry all stages, or the first would be paid for nothing. Whoever spends
+ * meanwhile may still prevent that. */
+static brume_status check_budget(const stages *all, const brume_payment *payment,
+                                 brume_error *error)
+{
+    char *sql = NULL;
+    brume_question *question = NULL;
+    const char *typed = payment->epsilon ? payment->epsilon : payment->rho;
+    brume_decimal amount;
+    BRUME_TRY(brume_decimal_parse(typed ? typed : "0", &amount, error));
+    BRUME_TRY(fill_in(all, &sql, error));
+    brume_status status = brume_question_open_any(all->ledger, sql, &question, error);
+    free(sql);
+    for (size_t i = 0; status == BRUME_OK && question->query && i < question->query->table_count;
+         i++) {
+        const brume_dataset *dataset = question->datasets[question->query->tables[i].table];
+        brume_charge left;
+        bool squared = dataset->filter.rule == BRUME_RULE_CONCENTRATED && payment->epsilon;
+        status = brume_filter_left(&dataset->filter, &left, error);
+        if (status == BRUME_OK && !squared && brume_decimal_compare(&left.amount, &amount) < 0)
+            status = brume_fail(error, BRUME_EBUDGET, "pay less; nothing was spent",
+                                "the budget of '%s' does not carry all stages of the query",
+                                dataset->name);
+    }
+    brume_question_close(question);
+    return status;
+}
+
+static json_t *stage_to_json(const char *sql, const brume_query_answer *answer)
+{
+    json_t *whole = NULL;
+    if (brume_query_answer_to_json(answer, &whole, NULL) != BRUME_OK)
+        return NULL;
+    json_t *value = json_array_get(json_array_get(json_object_get(whole, "rows"), 0), 0);
+    double bar = answer->errors[0];
+    json_t *made = json_pack("{s:s,s:O,s:o,s:O,s:b}", "sql", sql, "value", value, "error_95",
+                             isfinite(bar) ? json_real(bar) : json_null(), "cost",
+                             json_object_get(whole, "cost"), "cached", answer->cached);
+    json_decref(whole);
+    return made;
+}
+
+/* Ask stage i; its value, its cost and its line of the list. */
+static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const brume_watch *watch,
+                              json_t *list, brume_answer_price *cost, bool *cached,
+                              brume_error *error)
+{
+    brume_query_answer *answer = NULL;
+    BRUME_TRY(brume_ask(all->ledger, all->scalars[i].sql, &all->first, NULL, bits, watch, &answer,
+                        error));
+    brume_status status = BRUME_OK;
+    if (answer->row_count != 1 || answer->column_count != 1)
+        status = brume_fail(error, BRUME_EUNSUPPORTED, NULL, "a scalar subquery has one value");
+    else if (json_array_append_new(list, stage_to_json(all->scalars[i].sql, answer)) != 0)
+        status = brume_no_memory(error, "the answer");
+    else
+        set_value(&all->list[i], &answer->values[0]);
+    if (!answer->is_public) {
+        cost->amount += answer->cost.amount;
+        cost->delta += answer->cost.delta;
+        *cached = *cached && answer->cached;
+    }
+    brume_query_answer_close(answer);
+    return status;
+}
+
+static brume_status ask_all(stages *all, brume_bits *bits, const brume_watch *watch, json_t *list,
+                            brume_query_answer **answer, brume_error *error)
+{
+    brume_answer_price cost = {0};
+    bool cached = true;
+    char *sql = NULL;
+    for (size_t i = 0; i < all->count; i++)
+        BRUME_TRY(ask_stage(all, i, bits, watch, list, &cost, &cached, error));
+    BRUME_TRY(fill_in(all, &sql, error));
+    brume_query_answer *made = NULL;
+    brume_status status = brume_ask(all->ledger, sql, &all->last, NULL, bits, watch, &made, error);
+    free(sql);
+    if (status != BRUME_OK)
+        return status;
+    made->cost.amount += cost.amount;
+    made->cost.delta += cost.delta;
+    made->cached = made->cached && cached;
+    made->stages = json_incref(list);
+    *answer = made;
+    return BRUME_OK;
+}
+
+static brume_status ask_stages(brume_ledger *ledger, const char *sql, const brume_payment *payment,
+                               brume_bits *bits, const brume_watch *watch,
+                               brume_query_answer **answer, brume_error *error)
+{
+    stages all = {.ledger = ledger, .sql = sql};
+    json_t *explanation = NULL, *list = json_array();
+    brume_status status = list ? open_stages(&all, payment, true, error)
+                               : brume_no_memory(error, "the answer");
+    if (status == BRUME_OK)
+        status = explain_all(&all, &explanation, error);
+    json_decref(explanation);
+    if (status == BRUME_OK)
+        status = check_budget(&all, payment, error);
+    if (status == BRUME_OK)
+        status = ask_all(&all, bits, watch, list, answer, error);
+    json_decref(list);
+    close_stages(&all);
+    return status;
+}
+
+/* ---- either way ---- */
+
+brume_status brume_explain(brume_ledger *ledger, const char *sql, const brume_payment *payment,
+                           const brume_target *target, json_t **explanation, brume_error *error)
+{
+    bool in_stages = false;
+    BRUME_TRY(stages_needed(ledger, sql, &in_stages, error));
+    return in_stages && !target
+               ? explain_stages(ledger, sql, payment, explanation, error)
+               : brume_explain_whole(ledger, sql, payment, target, explanation, error);
+}
+
+brume_status brume_ask(brume_ledger *ledger, const char *sql, const brume_payment *payment,
+                       const brume_target *target, brume_bits *bits, const brume_watch *watch,
+                       brume_query_answer **answer, brume_error *error)
+{
+    bool in_stages = false;
+    BRUME_TRY(stages_needed(ledger, sql, &in_stages, error));
+    return in_stages && !target
+               ? ask_stages(ledger, sql, payment, bits, watch, answer, error)
+               : brume_ask_whole(ledger, sql, payment, target, bits, watch, answer, error);
+}

@@ -1,0 +1,187 @@
+/* Scalar subqueries, found in the text. */
+#include "query/sql/scalar.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pg_query.h>
+
+#include "base/error.h"
+#include "query/sql/parse.h"
+#include "query/sql/tree.h"
+#include "query/sql/walk.h"
+
+enum { MOST_SCALARS = 8 };
+
+typedef struct found_scalars {
+    size_t starts[MOST_SCALARS];
+    size_t count;
+    bool too_many, wrong;
+} found_scalars;
+
+/* One aggregate of one row. */
+static bool is_single(const PgQuery__Node *node)
+{
+    const PgQuery__SelectStmt *select =
+        node && node->node_case == PG_QUERY__NODE__NODE_SELECT_STMT ? node->select_stmt : NULL;
+    return select && select->n_target_list == 1 && select->n_group_clause == 0 &&
+           !select->having_clause && !select->limit_count && !select->limit_offset &&
+           select->op == PG_QUERY__SET_OPERATION__SETOP_NONE && select->n_distinct_clause == 0 &&
+           select->target_list[0]->node_case == PG_QUERY__NODE__NODE_RES_TARGET &&
+           brume_walk_has_aggregate(select->target_list[0]->res_target->val);
+}
+
+static bool is_scalar(const ProtobufCMessage *message)
+{
+    return message->descriptor == &pg_query__sub_link__descriptor &&
+           ((const PgQuery__SubLink *)message)->sub_link_type ==
+               PG_QUERY__SUB_LINK_TYPE__EXPR_SUBLINK;
+}
+
+/* In a condition. */
+static bool take_scalar(void *context, const ProtobufCMessage *message)
+{
+    found_scalars *all = context;
+    if (!is_scalar(message))
+        return true;
+    const PgQuery__SubLink *link = (const PgQuery__SubLink *)message;
+    size_t start = link->location < 0 ? 0 : (size_t)link->location;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->starts[i] == start)
+            return false;
+    all->wrong = all->wrong || !is_single(link->subselect);
+    if (all->count < MOST_SCALARS)
+        all->starts[all->count++] = start;
+    else
+        all->too_many = true;
+    return false;
+}
+
+/* The conditions of every SELECT that is in none of them. */
+static bool visit_conditions(void *context, const ProtobufCMessage *message)
+{
+    if (message->descriptor == &pg_query__select_stmt__descriptor) {
+        const PgQuery__SelectStmt *select = (const PgQuery__SelectStmt *)message;
+        if (select->where_clause)
+            brume_tree_visit(&select->where_clause->base, take_scalar, context);
+        if (select->having_clause)
+            brume_tree_visit(&select->having_clause->base, take_scalar, context);
+    }
+    return !is_scalar(message);
+}
+
+/* The bracket that closes the one at `start`; 0: there is none. */
+static size_t closing(const PgQuery__ScanResult *tokens, size_t start)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < tokens->n_tokens; i++) {
+        const PgQuery__ScanToken *token = tokens->tokens[i];
+        if ((size_t)token->start < start)
+            continue;
+        depth += token->token == PG_QUERY__TOKEN__ASCII_40;
+        if (token->token == PG_QUERY__TOKEN__ASCII_41 && depth > 0 && --depth == 0)
+            return (size_t)token->end;
+        if (depth == 0)
+            return 0;
+    }
+    return 0;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static brume_status cut_out(const char *text, found_scalars *found, brume_scalar *scalars,
+                            brume_error *error)
+{
+    PgQueryScanResult scanned = pg_query_scan(text);
+    PgQuery__ScanResult *tokens =
+        scanned.error ? NULL
+                      : pg_query__scan_result__unpack(NULL, scanned.pbuf.len,
+                                                      (const uint8_t *)scanned.pbuf.data);
+    brume_status status = tokens ? BRUME_OK : brume_no_memory(error, "a query");
+    qsort(found->starts, found->count, sizeof *found->starts, compare_starts);
+    for (size_t i = 0; status == BRUME_OK && i < found->count; i++) {
+        size_t start = found->starts[i], end = closing(tokens, start);
+        if (end < start + 2) {
+            status = brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                                "a subquery in an expression is not supported here");
+            break;
+        }
+        scalars[i] = (brume_scalar){start, end, strndup(text + start + 1, end - start - 2)};
+        if (!scalars[i].sql)
+            status = brume_no_memory(error, "a query");
+    }
+    if (tokens)
+        pg_query__scan_result__free_unpacked(tokens, NULL);
+    pg_query_free_scan_result(scanned);
+    return status;
+}
+
+static brume_status check_found(const found_scalars *found, brume_error *error)
+{
+    if (found->too_many)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask for some of them first",
+                          "the query has more than %d scalar subqueries", MOST_SCALARS);
+    if (found->wrong)
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "write (SELECT AVG(x) FROM ...): it is asked first, for a part of the "
+                          "price",
+                          "a subquery in an expression must be one aggregate without GROUP BY");
+    return BRUME_OK;
+}
+
+brume_status brume_scalars_find(const char *text, brume_scalar **scalars, size_t *count,
+                                brume_error *error)
+{
+    brume_sql *sql = NULL;
+    brume_error ignored;
+    *scalars = NULL;
+    *count = 0;
+    if (brume_sql_parse(text, &sql, &ignored) != BRUME_OK)
+        return BRUME_OK;
+    found_scalars found = {.count = 0};
+    brume_tree_visit(&brume_sql_tree(sql)->base, visit_conditions, &found);
+    brume_sql_close(sql);
+    if (found.count == 0)
+        return BRUME_OK;
+    BRUME_TRY(check_found(&found, error));
+    brume_scalar *made = calloc(found.count, sizeof *made);
+    if (!made)
+        return brume_no_memory(error, "a query");
+    brume_status status = cut_out(text, &found, made, error);
+    if (status != BRUME_OK) {
+        brume_scalars_free(made, found.count);
+        return status;
+    }
+    *scalars = made;
+    *count = found.count;
+    return BRUME_OK;
+}
+
+void brume_scalars_free(brume_scalar *scalars, size_t count)
+{
+    for (size_t i = 0; scalars && i < count; i++)
+        free(scalars[i].sql);
+    free(scalars);
+}
+
+char *brume_scalars_replace(const char *text, const brume_scalar *scalars, size_t count,
+                            const char *const *values)
+{
+    char *made = NULL;
+    size_t size = 0, at = 0;
+    FILE *file = open_memstream(&made, &size);
+    if (!file)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        fwrite(text + at, 1, scalars[i].start - at, file);
+        fprintf(file, "(%s)", values[i]);
+        at = scalars[i].end;
+    }
+    fputs(text + at, file);
+    return fclose(file) == 0 ? made : (free(made), NULL);
+}

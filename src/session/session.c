@@ -1,0 +1,312 @@
+/* Sessions: open, call by name, cancel, close. Promises: <brume/session.h>. */
+#include "session/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <brume/version.h>
+
+#include "base/error.h"
+#include "engine/libduckdb.h"
+#include "command/frame/call.h"
+#include "command/frame/call_json.h"
+#include "command/frame/output.h"
+#include "ledger/ledger.h"
+
+brume_status brume_session_load_duckdb(const char *path, brume_error *error)
+{
+    return brume_libduckdb_load_from(path, error);
+}
+
+const char *brume_session_version(void)
+{
+    return BRUME_VERSION;
+}
+
+void brume_free(void *memory)
+{
+    free(memory);
+}
+
+/* ---- what commands ask of their host ---- */
+
+static brume_status take_text(void *context, const char *text, size_t length, brume_error *error)
+{
+    const brume_session *session = context;
+    return session->take(session->take_context, text, length, error);
+}
+
+static void tell_progress(void *context, const char *label, uint64_t done, uint64_t total)
+{
+    const brume_session *session = context;
+    session->tell(session->tell_context, label, done, total);
+}
+
+static brume_status watch_call(void *context, const brume_call *call, bool only_noted,
+                               const brume_watch **watch, brume_error *error)
+{
+    brume_session *session = context;
+    return brume_session_watch_call(&session->watch, brume_call_real(call, "timeout", 0),
+                                    only_noted, watch, error);
+}
+
+void brume_session_on_progress(brume_session *session,
+                               void (*tell)(void *context, const char *label, uint64_t done,
+                                            uint64_t total),
+                               void *context)
+{
+    session->tell = tell;
+    session->tell_context = context;
+    session->host.progress = tell ? tell_progress : NULL;
+}
+
+void brume_session_on_text(brume_session *session,
+                           brume_status (*take)(void *context, const char *text, size_t length,
+                                                brume_error *error),
+                           void *context)
+{
+    session->take = take;
+    session->take_context = context;
+    session->host.write = take ? take_text : NULL;
+}
+
+/* ---- opening ---- */
+
+typedef struct open_options {
+    bool colour, must_exist, input;
+} open_options;
+
+static brume_status read_options(const char *text, open_options *out, brume_error *error)
+{
+    json_t *options = NULL, *value;
+    const char *key;
+    brume_status status = BRUME_OK;
+    BRUME_TRY(brume_options_parse(text, &options, error));
+    json_object_foreach (options, key, value) {
+        bool *place = strcmp(key, "colour") == 0       ? &out->colour
+                      : strcmp(key, "must_exist") == 0 ? &out->must_exist
+                      : strcmp(key, "input") == 0      ? &out->input
+                                                       : NULL;
+        if (place && json_is_boolean(value))
+            *place = json_is_true(value);
+        else if (place)
+            status = brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' must be true or false", key);
+        else
+            status = brume_fail(error, BRUME_EUNKNOWN, "one of: colour, input, must_exist",
+                                "unknown option '%.100s' of a session", key);
+    }
+    json_decref(options);
+    return status;
+}
+
+static brume_status check_ledger(brume_session *session, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    const char *path = session->ledger ? session->ledger : getenv("BRUME_LEDGER");
+    BRUME_TRY(brume_session_begin(session, false, error));
+    brume_status status =
+        brume_ledger_open(path && *path ? path : "brume.db", BRUME_LEDGER_READ, &ledger, error);
+    brume_ledger_close(ledger);
+    brume_session_end(session);
+    return status;
+}
+
+brume_status brume_session_open(const char *ledger, const char *options, brume_session **out,
+                                brume_error *error)
+{
+    open_options typed = {0};
+    if (!out)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "there is no place for the session");
+    BRUME_TRY(read_options(options, &typed, error));
+    brume_session *session = calloc(1, sizeof *session);
+    char *path = ledger && *ledger ? strdup(ledger) : NULL;
+    brume_status status = session && (path || !ledger || !*ledger)
+                              ? brume_session_watch_open(&session->watch, error)
+                              : brume_no_memory(error, "the session");
+    if (status != BRUME_OK) {
+        free(path);
+        free(session);
+        return status;
+    }
+    session->process = getpid();
+    session->ledger = path;
+    session->colour = typed.colour;
+    session->host = (brume_host){
+        .reads_input = typed.input, .ledger = path, .watch = watch_call, .context = session};
+    status = typed.must_exist ? check_ledger(session, error) : BRUME_OK;
+    if (status != BRUME_OK)
+        brume_session_close(session);
+    else
+        *out = session;
+    return status;
+}
+
+void brume_session_close(brume_session *session)
+{
+    if (!session)
+        return;
+    brume_session_stream_drop(session);
+    brume_session_watch_close(&session->watch);
+    free(session->ledger);
+    free(session);
+}
+
+/* ---- around a call ---- */
+
+brume_status brume_session_begin(brume_session *session, bool in_stream, brume_error *error)
+{
+    if (!session)
+        return brume_fail(error, BRUME_EARGUMENT, "open one with brume_session_open",
+                          "there is no session");
+    if (session->process != getpid())
+        return brume_fail(error, BRUME_EARGUMENT, "open a session of its own after the fork",
+                          "the session belongs to another process");
+    if (session->stream && !in_stream)
+        return brume_fail(error, BRUME_EARGUMENT, "close it first, or open one more session",
+                          "a stream is open in this session");
+    if (atomic_exchange(&session->busy, true))
+        return brume_fail(error, BRUME_EARGUMENT, "open a session for each thread",
+                          "the session is in use by another thread");
+    brume_status status = brume_environment_enter(&session->environment, error);
+    if (status != BRUME_OK)
+        atomic_store(&session->busy, false);
+    else if (!in_stream)
+        brume_session_watch_begin(&session->watch);
+    return status;
+}
+
+void brume_session_end(brume_session *session)
+{
+    if (!session->stream)
+        brume_session_watch_end(&session->watch);
+    brume_environment_leave(&session->environment);
+    atomic_store(&session->busy, false);
+}
+
+void brume_session_cancel(brume_session *session)
+{
+    if (session && session->process == getpid())
+        brume_session_watch_cancel(&session->watch);
+}
+
+brume_session_phase_word brume_session_phase(const brume_session *session)
+{
+    if (!session || session->process != getpid())
+        return BRUME_SESSION_IDLE;
+    return brume_session_watch_phase((brume_session_watch *)(uintptr_t)&session->watch);
+}
+
+const char *brume_session_stopping(const brume_session *session)
+{
+    if (!session || session->process != getpid())
+        return NULL;
+    return brume_session_watch_stopping((brume_session_watch *)(uintptr_t)&session->watch);
+}
+
+/* ---- a call ---- */
+
+brume_status brume_session_command(const char *name, const brume_command **out, brume_error *error)
+{
+    char text[100], *second = NULL;
+    int used = 0;
+    if (!name || !*name)
+        return brume_fail(error, BRUME_EARGUMENT, "for example 'budget'", "a command is missing");
+    *out = brume_command_by_name(name);
+    if (*out)
+        return BRUME_OK;
+    snprintf(text, sizeof text, "%.99s", name);
+    second = strchr(text, ' ');
+    if (second)
+        *second++ = 0;
+    const brume_command *found = NULL;
+    BRUME_TRY(brume_find_command(second ? 2 : 1, (char *[]){text, second}, &found, &used, error));
+    return brume_fail(error, BRUME_EUNKNOWN, "see 'help'", "unknown command '%.100s'", name);
+}
+
+brume_status brume_session_call_open(brume_session *session, const brume_command *command,
+                                     const char *options, const char *name, const char *value,
+                                     brume_call *call, brume_error *error)
+{
+    json_t *object = NULL;
+    *call = (brume_call){.host = &session->host, .colour = session->colour};
+    BRUME_TRY(brume_options_parse(options, &object, error));
+    brume_status status = BRUME_OK;
+    if (name && json_object_get(object, name))
+        status =
+            brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is not an option of this call", name);
+    else if (name && !value)
+        status = brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is missing", name);
+    else if (name && json_object_set_new(object, name, json_string(value)) != 0)
+        status = brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is not UTF-8", name);
+    if (status == BRUME_OK)
+        status = brume_call_from_json(command, object, call, error);
+    json_decref(object);
+    if (status == BRUME_OK)
+        status = brume_call_open_output(call, error);
+    return status;
+}
+
+void brume_session_call_close(brume_call *call)
+{
+    brume_call_close(call);
+    brume_call_close_output(call);
+}
+
+brume_status brume_session_call_answer(brume_call *call, char **answer, brume_error *error)
+{
+    BRUME_TRY(brume_call_output(call, error));
+    char *text = malloc(call->buffer_length + 1);
+    if (!text)
+        return brume_no_memory(error, "the answer");
+    memcpy(text, call->buffer, call->buffer_length);
+    text[call->buffer_length] = 0;
+    *answer = text;
+    return BRUME_OK;
+}
+
+static brume_status refuse_stream(const brume_command *command, brume_error *error)
+{
+    return brume_fail(error, BRUME_EUNSUPPORTED, "open it as a stream, then ask",
+                      "'%s' answers questions one by one, not in one call", command->name);
+}
+
+brume_status brume_session_call_run(brume_call *call, char **answer, brume_error *error)
+{
+    if (call->command->asks)
+        return refuse_stream(call->command, error);
+    BRUME_TRY(call->command->run(call, error));
+    return brume_session_call_answer(call, answer, error);
+}
+
+static brume_status run(brume_session *session, const char *name, const char *options,
+                        char **answer, brume_error *error)
+{
+    const brume_command *command = NULL;
+    brume_call call;
+    BRUME_TRY(brume_session_command(name, &command, error));
+    if (command->asks)
+        return refuse_stream(command, error);
+    brume_status status =
+        brume_session_call_open(session, command, options, NULL, NULL, &call, error);
+    if (status == BRUME_OK)
+        status = brume_session_call_run(&call, answer, error);
+    brume_session_call_close(&call);
+    return status;
+}
+
+brume_status brume_session_call(brume_session *session, const char *command, const char *options,
+                                char **answer, brume_error *error)
+{
+    char *text = NULL;
+    BRUME_TRY(brume_session_begin(session, false, error));
+    brume_status status = run(session, command, options, &text, error);
+    brume_session_end(session);
+    if (status != BRUME_OK)
+        return status;
+    if (answer)
+        *answer = text;
+    else
+        free(text);
+    return BRUME_OK;
+}

@@ -1,0 +1,212 @@
+/* Queries that are broken on purpose, which the auditor must catch at a confidence of .999, each in
+ * less than a minute; and each of them sound, which it must acquit.
+ *
+ * The faults are planted in the plan, after it was priced: a plan is what a release obeys. Where
+ * limits are chosen a plan is priced again in every draw, so that a threshold written there would
+ * be mended by the first one; what is written there is the delta that it is made from. The draws
+ * are those of a seeded tape: the same in every run. */
+#include "check.h"
+
+#include <string.h>
+
+#include "audit/query_subject.h"
+#include "query/plan/make_plan.h"
+#include "query/release/ask.h"
+#include "query/release/rehearse.h"
+#include "registered.h"
+
+typedef struct control {
+    const char *name, *sql, *epsilon, *delta;
+    bool by_rows; /* no unit is declared: every row is one */
+    brume_adjacency adjacency;
+    void (*plant)(brume_plan *plan); /* the fault */
+    size_t samples, few;             /* few: in the fast suite, 0: not there */
+    bool rehearsed;                  /* a release would be refused, too */
+} control;
+
+/* ---- faults ---- */
+
+static void no_threshold(brume_plan *plan)
+{
+    plan->price.threshold = 0;
+}
+
+static void threshold_off_by_one(brume_plan *plan)
+{
+    plan->price.threshold--;
+}
+
+/* The threshold of a plan that is priced again: made for half of the keys of one unit to show. */
+static void threshold_of_another_delta(brume_plan *plan)
+{
+    plan->allowed_delta = .5;
+}
+
+/* Take a clamp out of an expression: what it clamps stands in its place; the grid clamps again. */
+static void let_through(const brume_expression *of)
+{
+    brume_expression *node = (brume_expression *)of; /* the query owns it, and is thrown away */
+    if (node->operation == BRUME_OPERATION_CLAMP)
+        *node = *node->arguments[0];
+    if (node->operation == BRUME_OPERATION_GRID)
+        node->text = "-1000000..1000000";
+    for (size_t i = 0; i < node->argument_count; i++)
+        let_through(node->arguments[i]);
+}
+
+static void no_clamp(brume_plan *plan)
+{
+    let_through(plan->values[0].grid);
+    plan->values[0].low = -1000000;
+    plan->values[0].high = 1000100; /* with the same centre */
+}
+
+/* Two rows of a unit are let through, and the noise is for one. */
+static void one_row_too_many(brume_plan *plan)
+{
+    plan->amount *= 2;
+}
+
+/* Noise for a unit that comes or goes, where one is replaced. */
+static void another_adjacency(brume_plan *plan)
+{
+    plan->adjacency = BRUME_REPLACE;
+}
+
+static const control controls[] = {
+    {"a group-by without threshold", "SELECT age, COUNT(*) FROM visits GROUP BY age", "1",
+     "0.00001", true, BRUME_ADD_REMOVE, no_threshold, 2000, 100, true},
+    {"a threshold for another delta", "SELECT age, COUNT(DISTINCT person) FROM visits GROUP BY age",
+     "1", "0.00001", false, BRUME_ADD_REMOVE, threshold_of_another_delta, 2000, 0, true},
+    {"a threshold off by one", "SELECT age, COUNT(*) FROM visits GROUP BY age", "1", "0.1", true,
+     BRUME_ADD_REMOVE, threshold_off_by_one, 2000, 0, true},
+    {"a column that is not clamped", "SELECT SUM(age) FROM visits", "1", "0.00001", true,
+     BRUME_ADD_REMOVE, no_clamp, 2000, 100, false},
+    {"a row too many", "SELECT COUNT(*) FROM visits", "1", "0.00001", false, BRUME_ADD_REMOVE,
+     one_row_too_many, 4000, 0, false},
+    {"noise for add-remove under replace", "SELECT SUM(age - 50) FROM visits", "1", "0.00001", true,
+     BRUME_ADD_REMOVE, another_adjacency, 4000, 0, false},
+};
+
+enum { CONTROLS = sizeof controls / sizeof *controls };
+
+/* ---- audits ---- */
+
+/* A ledger with the policy of the control; there are no data. */
+static void open_place(registered *all, const control *of)
+{
+    registered_terms terms = {"visits", BRUME_RULE_APPROXIMATE, of->epsilon, of->delta,
+                              of->adjacency};
+    brume_error error = {0};
+    FILE *file = registered_begin(all);
+    fputs("person,age\np1,30\np2,40\n", file);
+    registered_open(all, file, 22);
+    brume_policy *policy = registered_file(all->csv, "age bigint");
+    assert_ok(brume_policy_set_bounds(policy, "age", "0", "100", &error));
+    if (!of->by_rows) {
+        assert_ok(brume_policy_set_unit(policy, "person", &error));
+        policy->max_groups = 1;
+        policy->max_rows = 2;
+        policy->limits_fixed = true;
+    }
+    registered_enter(all->ledger, policy, &terms);
+}
+
+static brume_plan *plan_of(const control *of, const brume_question *question)
+{
+    brume_error error = {0};
+    brume_payment payment = {.epsilon = of->epsilon, .delta = of->delta};
+    brume_plan *plan = NULL;
+    assert_ok(brume_query_plan_make(question->query, question->tables, &payment, &plan, &error));
+    return plan;
+}
+
+/* Is it accused of what its charge promises? */
+static bool is_accused(const control *of, bool broken, size_t samples)
+{
+    registered all;
+    brume_error error = {0};
+    brume_question *question = NULL;
+    brume_query_subject *subject = NULL;
+    brume_audit_result result;
+    open_place(&all, of);
+    assert_ok(brume_question_open(all.ledger, of->sql, &question, &error));
+    brume_plan *plan = plan_of(of, question);
+    if (broken)
+        of->plant(plan);
+    brume_audit_options options = {.samples = samples,
+                                   .confidence = .999,
+                                   .delta = brume_decimal_upper(&plan->charge.delta),
+                                   .epsilon = brume_decimal_upper(&plan->charge.amount)};
+    assert_ok(brume_query_subject_open(question, plan, of->sql, &options, all.bits, NULL, &subject,
+                                       &error));
+    assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all.bits, &result,
+                                  &error));
+    brume_query_subject_close(subject);
+    brume_query_plan_close(plan);
+    brume_question_close(question);
+    registered_close(&all);
+    return result.epsilon_lower > options.epsilon || result.delta_lower > options.delta;
+}
+
+static void audit_all(bool at_length)
+{
+    for (size_t i = 0; i < CONTROLS; i++) {
+        const control *of = &controls[i];
+        size_t samples = at_length ? of->samples : of->few;
+        if (samples == 0)
+            continue;
+        if (!is_accused(of, true, samples))
+            fail_msg("%s is not caught", of->name);
+        if (at_length && is_accused(of, false, samples))
+            fail_msg("%s is accused where it is sound", of->name);
+    }
+}
+
+static void broken_plans_are_caught(void **state)
+{
+    (void)state;
+    audit_all(false);
+}
+
+static void broken_plans_are_caught_and_sound_ones_are_not(void **state)
+{
+    (void)state;
+    audit_all(true);
+}
+
+/* Nothing is drawn with a threshold that its delta does not allow. */
+static void wrong_thresholds_are_refused_before_anything_is_charged(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CONTROLS; i++) {
+        registered all;
+        brume_error error = {0};
+        brume_question *question = NULL;
+        if (!controls[i].rehearsed)
+            continue;
+        open_place(&all, &controls[i]);
+        assert_ok(brume_question_open(all.ledger, controls[i].sql, &question, &error));
+        brume_plan *plan = plan_of(&controls[i], question);
+        assert_ok(brume_rehearse(question, plan, &error));
+        controls[i].plant(plan);
+        assert_int_equal(brume_rehearse(question, plan, &error), BRUME_EINTERNAL);
+        brume_query_plan_close(plan);
+        brume_question_close(question);
+        registered_close(&all);
+    }
+}
+
+int main(int count, char **words)
+{
+    if (count > 1 && strcmp(words[1], "--long") == 0) {
+        const struct CMUnitTest long_tests[] = {
+            cmocka_unit_test(broken_plans_are_caught_and_sound_ones_are_not)};
+        return cmocka_run_group_tests_name("broken queries at length", long_tests, NULL, NULL);
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_thresholds_are_refused_before_anything_is_charged),
+        cmocka_unit_test(broken_plans_are_caught),
+    };
+    return cmocka_run_group_tests_name("broken queries", tests, NULL, NULL);
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""The tests of the Python package on the libraries of this build, as TAP.
+
+    run_python.py SOURCE BUILD
+
+numpy, pytest, pandas and pyarrow come from PyPI into a virtual environment in the build folder. The
+wheel itself is made and tested by ./run python.
+"""
+import os
+import re
+import subprocess
+import sys
+
+source, build = map(os.path.abspath, sys.argv[1:])
+place = os.path.join(build, "python")
+python = os.path.join(place, "bin", "python")
+NEEDED = ["numpy", "pytest", "pandas", "pyarrow"]
+
+
+def make_environment():
+    """A virtual environment that has what is needed; made once."""
+    probe = [python, "-c", "import " + ", ".join(NEEDED)]
+    if os.path.exists(python) and subprocess.run(probe, stderr=subprocess.DEVNULL).returncode == 0:
+        return
+    subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
+    subprocess.run([python, "-m", "pip", "-q", "--disable-pip-version-check", "install"] + NEEDED,
+                   check=True)
+
+
+def link_libraries():
+    """Both libraries in one folder, as a wheel has them."""
+    folder = os.path.join(place, "libraries")
+    os.makedirs(folder, exist_ok=True)
+    for path in ("libbrume.so.0", "src/session/libbrume-sql.so.0"):
+        link = os.path.join(folder, os.path.basename(path))
+        if os.path.lexists(link):
+            os.remove(link)
+        os.symlink(os.path.join(build, path), link)
+    return folder
+
+
+def main():
+    make_environment()
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    environment.update(PYTHONPATH=os.path.join(source, "python"), PYTHONDONTWRITEBYTECODE="1",
+                       BRUME_LIBRARY_DIR=link_libraries())
+    done = subprocess.run([python, "-m", "pytest", "-v", "--no-header", "-p", "no:cacheprovider",
+                           os.path.join(source, "python", "tests")],
+                          env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    seen = 0
+    for line in done.stdout.splitlines():
+        match = re.match(r"\S*?(\w+\.py::.*?) (PASSED|FAILED|ERROR|SKIPPED)\b", line)
+        if match:
+            seen += 1
+            bad = "not " if match[2] in ("FAILED", "ERROR") else ""
+            print(f"{bad}ok {seen} - {match[1]}" + (" # SKIP" if match[2] == "SKIPPED" else ""))
+    print(f"1..{seen}")
+    if done.returncode != 0 or seen == 0:
+        print(done.stdout, file=sys.stderr)
+        return 1
+    return 0
+
+
+sys.exit(main())

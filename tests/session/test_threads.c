@@ -1,0 +1,252 @@
+/* Sessions of many threads on one ledger, cancelling from another thread, deadlines, leaks. */
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <jansson.h>
+
+#include "check.h"
+#include "command/frame/call.h"
+#include "fixture.h"
+#include "session/state.h"
+
+#ifdef __SANITIZE_ADDRESS__
+/* MPFR keeps constants for each thread until the thread frees them: the host's threads do not. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:__gmp_default_allocate\nleak:__gmp_default_reallocate\n";
+}
+#endif
+
+/* ---- one budget for all ---- */
+
+enum { THREADS = 6, EACH = 4, CARRIED = 10 };
+
+typedef struct asker {
+    const fixture *all;
+    int number, answered, refused, other;
+    char message[480];
+} asker;
+
+static void *ask(void *context)
+{
+    asker *one = context;
+    brume_session *session = NULL;
+    brume_error error = {0};
+    if (brume_session_open(one->all->ledger, NULL, &session, &error) != BRUME_OK)
+        return NULL;
+    for (int i = 0; i < EACH; i++) {
+        char sql[100];
+        snprintf(sql, sizeof sql, "SELECT COUNT(*) FROM people WHERE income > %d",
+                 one->number * EACH + i);
+        brume_status status =
+            brume_session_query(session, sql, "{\"epsilon\": 0.1}", NULL, NULL, &error);
+        one->answered += status == BRUME_OK;
+        one->refused += status == BRUME_EBUDGET;
+        one->other += status != BRUME_OK && status != BRUME_EBUDGET;
+        if (status != BRUME_OK && status != BRUME_EBUDGET)
+            memcpy(one->message, error.message, sizeof one->message);
+    }
+    brume_session_close(session);
+    return NULL;
+}
+
+static void threads_that_share_a_ledger_get_exactly_what_it_carries(void **state)
+{
+    (void)state;
+    fixture all;
+    pthread_t threads[THREADS];
+    asker askers[THREADS] = {0};
+    int answered = 0, refused = 0;
+    fixture_open(&all, 60, "1");
+    for (int i = 0; i < THREADS; i++) {
+        askers[i] = (asker){.all = &all, .number = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, ask, &askers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        if (askers[i].other)
+            fail_msg("%s", askers[i].message);
+        answered += askers[i].answered;
+        refused += askers[i].refused;
+    }
+    assert_int_equal(answered, CARRIED);
+    assert_int_equal(refused, THREADS * EACH - CARRIED);
+    assert_int_equal(fixture_queries(all.session), CARRIED);
+    brume_free(fixture_call(all.session, "ledger verify", NULL));
+    fixture_close(&all);
+}
+
+/* ---- cancelling ---- */
+
+typedef struct canceller {
+    brume_session *session;
+    atomic_bool over;
+    brume_session_phase_word at; /* the phase to cancel in */
+} canceller;
+
+/* Cancel as soon as the phase is seen. */
+static void *cancel(void *context)
+{
+    canceller *one = context;
+    while (!atomic_load(&one->over) && brume_session_phase(one->session) != one->at)
+        nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
+    if (!atomic_load(&one->over))
+        brume_session_cancel(one->session);
+    return NULL;
+}
+
+static void a_cancelled_query_says_whether_it_was_paid_for(void **state)
+{
+    (void)state;
+    static const brume_session_phase_word phases[] = {BRUME_SESSION_FREE, BRUME_SESSION_RUNNING};
+    static const char *const ends[] = {"; nothing was spent", "; the price stays spent"};
+    fixture all;
+    int cancelled = 0, spent = 0;
+    fixture_open(&all, 200000, "1");
+    for (int i = 0; i < 6; i++) {
+        canceller other = {.session = all.session, .at = phases[i % 2]};
+        pthread_t thread;
+        brume_error error = {0};
+        char sql[120], *json = (char *)(uintptr_t) "untouched";
+        snprintf(sql, sizeof sql,
+                 "SELECT town, SUM(income) FROM people WHERE income > %d GROUP BY town", i);
+        assert_int_equal(pthread_create(&thread, NULL, cancel, &other), 0);
+        brume_status status =
+            brume_session_query(all.session, sql, "{\"epsilon\": 0.01}", NULL, &json, &error);
+        atomic_store(&other.over, true);
+        pthread_join(thread, NULL);
+        if (status == BRUME_OK) { /* too late to be cancelled */
+            spent++;
+            brume_free(json);
+            continue;
+        }
+        assert_int_equal(status, BRUME_ECANCELLED);
+        assert_string_equal(json, "untouched");
+        assert_memory_equal(error.message, "interrupted; ", 13);
+        bool free_of_charge = strstr(error.message, ends[0]) != NULL;
+        assert_true(free_of_charge != (strstr(error.message, ends[1]) != NULL));
+        spent += !free_of_charge;
+        cancelled++;
+    }
+    assert_true(cancelled >= 1);
+    assert_int_equal(fixture_queries(all.session), spent);
+    brume_free(fixture_call(all.session, "ledger verify", NULL));
+    fixture_close(&all);
+}
+
+static void cancelled_before_it_pays_a_query_costs_nothing(void **state)
+{
+    (void)state;
+    fixture all;
+    brume_call call = {0};
+    brume_error error = {0};
+    const brume_command *query = NULL;
+    fixture_open(&all, 30, "1");
+    assert_ok(brume_session_begin(all.session, false, &error));
+    brume_session_cancel(all.session);
+    assert_ok(brume_session_command("query", &query, &error));
+    assert_ok(brume_session_call_open(all.session, query, "{\"epsilon\": 0.5}", "sql",
+                                      "SELECT COUNT(*) FROM people", &call, &error));
+    assert_fails(query->run(&call, &error), BRUME_ECANCELLED);
+    assert_string_equal(error.message, "interrupted; nothing was spent");
+    brume_session_call_close(&call);
+    brume_session_end(all.session);
+    assert_int_equal(fixture_queries(all.session), 0); /* and the session is as good as new */
+    fixture_close(&all);
+}
+
+static void an_idle_session_is_not_cancelled(void **state)
+{
+    (void)state;
+    fixture all;
+    brume_error error = {0};
+    fixture_open(&all, 30, "1");
+    brume_session_cancel(all.session);
+    assert_int_equal(brume_session_phase(all.session), BRUME_SESSION_IDLE);
+    assert_ok(brume_session_query(all.session, "SELECT COUNT(*) FROM people", "{\"epsilon\": 0.1}",
+                                  NULL, NULL, &error));
+    fixture_close(&all);
+}
+
+static void a_deadline_ends_a_query_and_leaves_no_thread(void **state)
+{
+    (void)state;
+    fixture all;
+    brume_error error = {0};
+    char *json = NULL;
+    fixture_open(&all, 200000, "1");
+    brume_status status =
+        brume_session_query(all.session, "SELECT town, SUM(income) FROM people GROUP BY town",
+                            "{\"epsilon\": 0.1, \"timeout\": 1e-3}", NULL, &json, &error);
+    assert_int_equal(status, BRUME_ECANCELLED);
+    assert_memory_equal(error.message, "the deadline of 0.001 s has passed; ", 36);
+    assert_ok(brume_session_query(all.session, "SELECT COUNT(*) FROM people",
+                                  "{\"epsilon\": 0.1, \"timeout\": 60}", NULL, &json, &error));
+    brume_free(json);
+    fixture_close(&all);
+}
+
+/* ---- leaks ---- */
+
+/* Bytes in use; 0 where another allocator (a sanitizer, which finds leaks itself) is in place. */
+static size_t in_use(void)
+{
+    return mallinfo2().uordblks;
+}
+
+/* What caches may still take: of 1,000 sessions 40 bytes each. A sanitizer finds less. */
+enum { SLACK = 40000 };
+
+static void open_and_close(const fixture *all, int times)
+{
+    brume_error error = {0};
+    for (int i = 0; i < times; i++) {
+        brume_session *session = NULL;
+        char *text = NULL;
+        assert_ok(brume_session_open(all->ledger, "{\"must_exist\": true}", &session, &error));
+        assert_ok(brume_session_call(session, "budget", NULL, &text, &error));
+        assert_fails(brume_session_call(session, "budget", "{\"x\": 1}", &text, &error),
+                     BRUME_EUNKNOWN);
+        brume_free(text);
+        brume_session_close(session);
+    }
+}
+
+static void sessions_leak_nothing(void **state)
+{
+    fixture all;
+    int times = *(const int *)*state;
+    fixture_open(&all, 30, "1");
+    open_and_close(&all, 100); /* caches are filled once */
+    size_t before = in_use();
+    open_and_close(&all, times);
+    size_t after = in_use();
+    if (after > before + SLACK)
+        fail_msg("%zu bytes more after %d sessions", after - before, times);
+    fixture_close(&all);
+}
+
+/* test_threads [TIMES]: with a number only the leaks, of so many sessions. */
+int main(int argc, char **argv)
+{
+    static int times = 1000;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(sessions_leak_nothing, &times),
+        cmocka_unit_test(threads_that_share_a_ledger_get_exactly_what_it_carries),
+        cmocka_unit_test(a_cancelled_query_says_whether_it_was_paid_for),
+        cmocka_unit_test(cancelled_before_it_pays_a_query_costs_nothing),
+        cmocka_unit_test(an_idle_session_is_not_cancelled),
+        cmocka_unit_test(a_deadline_ends_a_query_and_leaves_no_thread),
+    };
+    if (argc > 1) {
+        times = atoi(argv[1]);
+        const struct CMUnitTest leaks[] = {
+            cmocka_unit_test_prestate(sessions_leak_nothing, &times)};
+        return cmocka_run_group_tests(leaks, NULL, NULL);
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
