@@ -52,6 +52,7 @@ static pool_job *copy_request(const brume_pool_request *request)
     job->command = strdup(request->command);
     job->sql = request->sql ? strdup(request->sql) : NULL;
     job->options = request->options ? strdup(request->options) : NULL;
+    job->issued = request->issued;
     job->wants_rows = request->wants_rows;
     job->kind = brume_pool_is_free(request->command) ? POOL_FREE : POOL_ASKING;
     if (!job->user || !job->command || (request->sql && !job->sql) ||

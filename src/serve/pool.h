@@ -47,6 +47,7 @@ typedef struct brume_pool_options {
 /* What to run. The pool copies it. */
 typedef struct brume_pool_request {
     const char *user;    /* who asks; never NULL: the owner at the shell has no pool */
+    uint64_t issued;     /* the journal row of the token that was shown; 0: any token of the user */
     const char *command; /* "query", "explain", "budget", "ledger export", ... */
     const char *sql;     /* of query and explain; NULL: the command is called with options only */
     const char *options; /* a JSON object; NULL: {} */

@@ -12,6 +12,7 @@ typedef struct pool_job {
     uint64_t id;
     int kind;
     char *user, *command, *sql, *options;
+    uint64_t issued;
     bool wants_rows;
     uint64_t datasets; /* one bit for each that the text names, by a hash; ~0: none is known */
     brume_pool_done *done;

@@ -70,9 +70,9 @@ static void wait_to_leave(brume_pool *pool, pool_job *job)
 
 /* ---- one job ---- */
 
-static char *user_option(const char *user)
+static char *user_option(const pool_job *job)
 {
-    json_t *object = json_pack("{s:s}", "user", user);
+    json_t *object = json_pack("{s:s,s:I}", "user", job->user, "issued", (json_int_t)job->issued);
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     return text;
@@ -81,7 +81,7 @@ static char *user_option(const char *user)
 static brume_status open_session(const brume_pool *pool, const pool_job *job,
                                  brume_session **session, brume_error *error)
 {
-    char *options = user_option(job->user);
+    char *options = user_option(job);
     if (!options)
         return brume_no_memory(error, "the session");
     brume_status status = brume_session_open(pool->options.ledger, options, session, error);
