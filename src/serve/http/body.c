@@ -92,7 +92,7 @@ static brume_status write_policy(const char *text, size_t length, char **out, br
 }
 
 /* "policy" is a text here, and the name of a file for the command. */
-static brume_status place_policy(const brume_route *route, json_t *object, char **file,
+static brume_status place_policy(const brume_http_route *route, json_t *object, char **file,
                                  brume_error *error)
 {
     const json_t *text = json_object_get(object, "policy");
@@ -108,7 +108,7 @@ static brume_status place_policy(const brume_route *route, json_t *object, char 
 
 /* ---- the call ---- */
 
-static char *command_of(const brume_route *route, const char *rest)
+static char *command_of(const brume_http_route *route, const char *rest)
 {
     char *command = strdup(route->command ? route->command : rest);
     for (char *c = route->command ? NULL : command; c && *c; c++)
@@ -117,7 +117,7 @@ static char *command_of(const brume_route *route, const char *rest)
     return command;
 }
 
-brume_status brume_http_read_call(const brume_route *route, const char *rest, const char *body,
+brume_status brume_http_read_call(const brume_http_route *route, const char *rest, const char *body,
                                   size_t length, brume_http_call *out, brume_error *error)
 {
     json_t *object = NULL;

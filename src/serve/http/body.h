@@ -24,7 +24,7 @@ typedef struct brume_http_call {
  *     working folder of the server.
  *  5. In /v1/call/{command} words of the command are parted by a space or '/'.
  * Errors: ESYNTAX, EARGUMENT, EMEMORY, EDISK. On an error `out` is untouched. */
-BRUME_MUST_USE brume_status brume_http_read_call(const brume_route *route, const char *rest,
+BRUME_MUST_USE brume_status brume_http_read_call(const brume_http_route *route, const char *rest,
                                                  const char *body, size_t length,
                                                  brume_http_call *out, brume_error *error);
 void brume_http_call_clear(brume_http_call *call);

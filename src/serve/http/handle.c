@@ -39,7 +39,7 @@ static const char *header_of(const http_request *request, const char *name)
 static enum MHD_Result check_token(http_request *request)
 {
     brume_error error = {0};
-    if (request->route->needs == BRUME_ROUTE_NOBODY)
+    if (request->route->needs == BRUME_HTTP_ROUTE_NOBODY)
         return MHD_YES;
     brume_status status = brume_http_identify(request->http->identities,
                                               header_of(request, MHD_HTTP_HEADER_AUTHORIZATION),
@@ -48,12 +48,13 @@ static enum MHD_Result check_token(http_request *request)
         return brume_http_refuse(request, MHD_HTTP_UNAUTHORIZED, "policy", error.message,
                                  error.hint);
     if (status != BRUME_OK)
-        return brume_http_send_error(request, brume_route_status(status), &error);
+        return brume_http_send_error(request, brume_http_route_status(status), &error);
     if (!brume_http_guard_pass(request->http->options.guard, request->user, now()))
         return brume_http_refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, "cancelled",
                                  "too many requests with this token; nothing was spent",
                                  "ask again in a second");
-    if (request->route->needs == BRUME_ROUTE_OWNER && strcmp(request->about.role, "owner") != 0)
+    if (request->route->needs == BRUME_HTTP_ROUTE_OWNER &&
+        strcmp(request->about.role, "owner") != 0)
         return brume_http_refuse(request, MHD_HTTP_FORBIDDEN, "policy", "only an owner may do this",
                                  NULL);
     return MHD_YES;
@@ -80,7 +81,7 @@ static enum MHD_Result check_headers(http_request *request, const char *url, con
 {
     const char *rest = "";
     bool other_method = false, reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    request->route = brume_route_find(method, url, &rest, &other_method);
+    request->route = brume_http_route_find(method, url, &rest, &other_method);
     if (!request->route && other_method)
         return brume_http_refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, "argument",
                                  "this path takes another method", "see /openapi.json");
@@ -170,7 +171,8 @@ static enum MHD_Result send_own(http_request *request)
 {
     const char *path = request->route->path;
     if (strcmp(path, "/openapi.json") == 0)
-        return brume_http_send(request, MHD_HTTP_OK, "application/json", brume_route_openapi());
+        return brume_http_send(request, MHD_HTTP_OK, "application/json",
+                               brume_http_route_openapi());
     if (strcmp(path, "/metrics") == 0)
         return send_metrics(request);
     if (strcmp(path, "/v1/me") == 0)
@@ -209,7 +211,7 @@ static enum MHD_Result start_call(http_request *request)
     brume_status status = brume_http_read_call(request->route, request->rest, request->body,
                                                request->length, &request->call, &error);
     if (status != BRUME_OK)
-        return brume_http_send_error(request, brume_route_status(status), &error);
+        return brume_http_send_error(request, brume_http_route_status(status), &error);
     submit(request);
     return MHD_YES;
 }
@@ -218,7 +220,8 @@ static enum MHD_Result send_result(http_request *request)
 {
     brume_pool_result *result = &request->result;
     if (result->status != BRUME_OK)
-        return brume_http_send_error(request, brume_route_status(result->status), &result->error);
+        return brume_http_send_error(request, brume_http_route_status(result->status),
+                                     &result->error);
     char *text = result->json;
     result->json = NULL;
     bool is_text = text[0] != '{';

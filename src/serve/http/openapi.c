@@ -7,7 +7,7 @@
 
 #include "serve/http/route.h"
 
-static json_t *responses(const brume_route *route)
+static json_t *responses(const brume_http_route *route)
 {
     json_t *all = json_object();
     bool text = strcmp(route->path, "/metrics") == 0;
@@ -22,13 +22,13 @@ static json_t *responses(const brume_route *route)
     return all;
 }
 
-static json_t *operation(const brume_route *route)
+static json_t *operation(const brume_http_route *route)
 {
     json_t *one = json_pack("{s:s,s:o}", "summary", route->summary, "responses", responses(route));
     const char *brace = strchr(route->path, '{');
     if (!one)
         return NULL;
-    if (route->needs == BRUME_ROUTE_NOBODY)
+    if (route->needs == BRUME_HTTP_ROUTE_NOBODY)
         json_object_set_new(one, "security", json_array());
     if (brace)
         json_object_set_new(one, "parameters",
@@ -48,11 +48,11 @@ static json_t *paths(void)
 {
     json_t *all = json_object();
     size_t count = 0;
-    const brume_route *routes = brume_routes(&count);
+    const brume_http_route *routes = brume_http_routes(&count);
     for (size_t i = 0; all && i < count; i++) {
         json_t *path = json_object_get(all, routes[i].path);
         char method[8] = {0};
-        for (size_t c = 0; routes[i].method[c] && c < sizeof method - 1; c++)
+        for (size_t c = 0; c < sizeof method - 1 && routes[i].method[c]; c++)
             method[c] = (char)(routes[i].method[c] | 0x20); /* lower case of a letter */
         if (!path) {
             path = json_object();
@@ -72,7 +72,7 @@ static json_t *components(void)
                      "type", "string");
 }
 
-char *brume_route_openapi(void)
+char *brume_http_route_openapi(void)
 {
     json_t *document = json_pack("{s:s,s:{s:s,s:s},s:[{s:[]}],s:o,s:o}", "openapi", "3.1.0", "info",
                                  "title", "brume", "version", BRUME_VERSION, "security", "token",

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-static const brume_route routes[] = {
+static const brume_http_route routes[] = {
 #define ROUTE(method, path, needs, command, operand, summary)                                      \
-    {method, path, BRUME_ROUTE_##needs, command, operand, summary},
+    {method, path, BRUME_HTTP_ROUTE_##needs, command, operand, summary},
 #include "serve/http/routes.def"
 #undef ROUTE
 };
 
-const brume_route *brume_routes(size_t *count)
+const brume_http_route *brume_http_routes(size_t *count)
 {
     *count = sizeof routes / sizeof *routes;
     return routes;
@@ -33,8 +33,8 @@ static bool fits(const char *pattern, const char *path, const char **rest)
     return true;
 }
 
-const brume_route *brume_route_find(const char *method, const char *path, const char **rest,
-                                    bool *other_method)
+const brume_http_route *brume_http_route_find(const char *method, const char *path,
+                                              const char **rest, bool *other_method)
 {
     const char *asked = strcmp(method, "HEAD") == 0 ? "GET" : method;
     *other_method = false;
@@ -48,7 +48,7 @@ const brume_route *brume_route_find(const char *method, const char *path, const 
     return NULL;
 }
 
-unsigned brume_route_status(brume_status status)
+unsigned brume_http_route_status(brume_status status)
 {
     switch (status) {
     case BRUME_OK:

@@ -26,7 +26,7 @@ struct brume_http {
 typedef struct http_request {
     brume_http *http;
     struct MHD_Connection *connection;
-    const brume_route *route; /* NULL: a file of the page, or nothing */
+    const brume_http_route *route; /* NULL: a file of the page, or nothing */
     char *rest, *user;
     brume_user_about about; /* of the token's owner */
     char *body;
