@@ -62,6 +62,14 @@ void brume_session_on_progress(brume_session *session,
     session->host.progress = tell ? tell_progress : NULL;
 }
 
+void brume_session_on_phase(brume_session *session,
+                            void (*tell)(void *context, brume_session_phase_word phase),
+                            void *context)
+{
+    session->watch.tell = tell;
+    session->watch.tell_context = context;
+}
+
 void brume_session_on_text(brume_session *session,
                            brume_status (*take)(void *context, const char *text, size_t length,
                                                 brume_error *error),

@@ -95,6 +95,8 @@ static void enter(void *context, brume_phase phase, brume_engine *engine)
     if (phase == BRUME_PHASE_RECORDED)
         watch->deadline = INFINITY;
     pthread_mutex_unlock(&watch->lock);
+    if (watch->tell)
+        watch->tell(watch->tell_context, words[phase]);
 }
 
 static const char *stopped(void *context)
