@@ -11,6 +11,7 @@
 #include "command/frame/call.h"
 #include "fixture.h"
 #include "session/state.h"
+#include "session/watch.h"
 
 #ifdef __SANITIZE_ADDRESS__
 /* MPFR keeps constants for each thread until the thread frees them: the host's threads do not. */
@@ -190,6 +191,66 @@ static void a_deadline_ends_a_query_and_leaves_no_thread(void **state)
     fixture_close(&all);
 }
 
+static const char *wait_for_stop(const brume_watch *watch, int hundredths)
+{
+    const char *why = watch->stopped(watch->context);
+    for (int i = 0; !why && i < hundredths; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        why = watch->stopped(watch->context);
+    }
+    return why;
+}
+
+/* A script has several answers, and so has a query in stages: what follows the first has the
+ * deadline of the call. */
+static void a_deadline_holds_for_what_follows_an_answer(void **state)
+{
+    (void)state;
+    brume_session_watch all;
+    const brume_watch *watch = NULL;
+    brume_error error = {0};
+    assert_ok(brume_session_watch_open(&all, &error));
+    brume_session_watch_begin(&all);
+    assert_ok(brume_session_watch_call(&all, 0.2, false, &watch, &error));
+    watch->enter(watch->context, BRUME_PHASE_RECORDED, NULL);
+    assert_null(wait_for_stop(watch, 40)); /* an answer that is there is not taken back */
+    watch->enter(watch->context, BRUME_PHASE_FREE, NULL);
+    const char *why = wait_for_stop(watch, 1000);
+    assert_string_equal(why ? why : "", "the deadline of 0.2 s has passed");
+    brume_session_watch_end(&all);
+    brume_session_watch_close(&all);
+}
+
+static void *wait_a_little(void *result)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    return result;
+}
+
+/* Closing no stream ends a call that had none: the thread of an earlier deadline is gone, and its
+ * name may be that of a thread of the host. */
+static void closing_nothing_joins_no_thread_of_the_host(void **state)
+{
+    (void)state;
+    enum { HOSTS = 8 };
+    fixture all;
+    brume_error error = {0};
+    pthread_t hosts[HOSTS];
+    int marks[HOSTS];
+    fixture_open(&all, 30, "1");
+    assert_ok(brume_session_query(all.session, "SELECT COUNT(*) FROM people",
+                                  "{\"epsilon\": 0.1, \"timeout\": 60}", NULL, NULL, &error));
+    for (int i = 0; i < HOSTS; i++)
+        assert_int_equal(pthread_create(&hosts[i], NULL, wait_a_little, &marks[i]), 0);
+    assert_ok(brume_session_stream_close(all.session, &error));
+    for (int i = 0; i < HOSTS; i++) {
+        void *result = NULL;
+        assert_int_equal(pthread_join(hosts[i], &result), 0);
+        assert_ptr_equal(result, &marks[i]);
+    }
+    fixture_close(&all);
+}
+
 /* ---- leaks ---- */
 
 /* Bytes in use; 0 where another allocator (a sanitizer, which finds leaks itself) is in place. */
@@ -241,6 +302,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(cancelled_before_it_pays_a_query_costs_nothing),
         cmocka_unit_test(an_idle_session_is_not_cancelled),
         cmocka_unit_test(a_deadline_ends_a_query_and_leaves_no_thread),
+        cmocka_unit_test(a_deadline_holds_for_what_follows_an_answer),
+        cmocka_unit_test(closing_nothing_joins_no_thread_of_the_host),
     };
     if (argc > 1) {
         times = atoi(argv[1]);
