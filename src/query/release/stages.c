@@ -70,7 +70,8 @@ static brume_status split(const char *typed, size_t parts, char first[PRICE_TEXT
     brume_decimal whole, part, taken;
     BRUME_TRY(brume_decimal_parse(typed, &whole, error));
     double share = brume_decimal_lower(&whole) / (double)parts;
-    for (double at = share;; at *= 1 - 1e-11) { /* not more than an equal part */
+    /* not more than an equal part; nextafter: the least doubles are not less than themselves */
+    for (double at = share;; at = nextafter(at * (1 - 1e-11), 0)) {
         snprintf(first, PRICE_TEXT, "%.12g", at);
         BRUME_TRY(brume_decimal_parse(first, &part, error));
         BRUME_TRY(brume_decimal_multiply(&part, parts, &taken, error));

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "query/sql/parse.h"
+#include "query/sql/scope.h"
 #include "query/sql/tree.h"
 #include "query/sql/walk.h"
 
@@ -121,6 +122,45 @@ static brume_status cut_out(const char *text, found_scalars *found, brume_scalar
     return status;
 }
 
+/* ---- names of WITH ---- */
+
+typedef struct scalar_names {
+    const brume_scalar *scalars;
+    size_t count;
+    const char *around; /* a name that an item of WITH outside the subquery has */
+} scalar_names;
+
+static bool is_inside(const brume_scalar *scalar, int32_t location)
+{
+    return location >= 0 && (size_t)location >= scalar->start && (size_t)location < scalar->end;
+}
+
+static void check_name(void *context, PgQuery__RangeVar *table,
+                       const PgQuery__CommonTableExpr *item)
+{
+    scalar_names *all = context;
+    for (size_t i = 0; item && i < all->count; i++)
+        if (is_inside(&all->scalars[i], table->location) &&
+            !is_inside(&all->scalars[i], item->location))
+            all->around = item->ctename;
+}
+
+/* A subquery is asked without the WITH around it: a name of that WITH would mean nothing there, or
+ * a registered table of the same name, which is not what was asked. */
+static brume_status check_names(const brume_sql *sql, const brume_scalar *scalars, size_t count,
+                                brume_error *error)
+{
+    scalar_names all = {scalars, count, NULL};
+    brume_sql_visit_tables(brume_sql_tree(sql)->stmts[0]->stmt->select_stmt, check_name, &all);
+    if (all.around)
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "it is asked first, by itself: write what the name stands for into it",
+                          "a subquery in an expression names '%.60s', which is an item of the WITH "
+                          "around it",
+                          all.around);
+    return BRUME_OK;
+}
+
 static brume_status check_found(const found_scalars *found, brume_error *error)
 {
     if (found->too_many)
@@ -134,6 +174,29 @@ static brume_status check_found(const found_scalars *found, brume_error *error)
     return BRUME_OK;
 }
 
+static brume_status find_in(const brume_sql *sql, const char *text, brume_scalar **scalars,
+                            size_t *count, brume_error *error)
+{
+    found_scalars found = {.count = 0};
+    brume_tree_visit(&brume_sql_tree(sql)->base, visit_conditions, &found);
+    if (found.count == 0)
+        return BRUME_OK;
+    BRUME_TRY(check_found(&found, error));
+    brume_scalar *made = calloc(found.count, sizeof *made);
+    if (!made)
+        return brume_no_memory(error, "a query");
+    brume_status status = cut_out(text, &found, made, error);
+    if (status == BRUME_OK)
+        status = check_names(sql, made, found.count, error);
+    if (status != BRUME_OK) {
+        brume_scalars_free(made, found.count);
+        return status;
+    }
+    *scalars = made;
+    *count = found.count;
+    return BRUME_OK;
+}
+
 brume_status brume_scalars_find(const char *text, brume_scalar **scalars, size_t *count,
                                 brume_error *error)
 {
@@ -143,23 +206,9 @@ brume_status brume_scalars_find(const char *text, brume_scalar **scalars, size_t
     *count = 0;
     if (brume_sql_parse(text, &sql, &ignored) != BRUME_OK)
         return BRUME_OK;
-    found_scalars found = {.count = 0};
-    brume_tree_visit(&brume_sql_tree(sql)->base, visit_conditions, &found);
+    brume_status status = find_in(sql, text, scalars, count, error);
     brume_sql_close(sql);
-    if (found.count == 0)
-        return BRUME_OK;
-    BRUME_TRY(check_found(&found, error));
-    brume_scalar *made = calloc(found.count, sizeof *made);
-    if (!made)
-        return brume_no_memory(error, "a query");
-    brume_status status = cut_out(text, &found, made, error);
-    if (status != BRUME_OK) {
-        brume_scalars_free(made, found.count);
-        return status;
-    }
-    *scalars = made;
-    *count = found.count;
-    return BRUME_OK;
+    return status;
 }
 
 void brume_scalars_free(brume_scalar *scalars, size_t count)

@@ -16,7 +16,7 @@ typedef struct brume_scalar {
 
 /* Those of a text, in order; none inside another. *count is 0 and *scalars NULL where there are
  * none. A text that cannot be parsed has none: whoever asks it says why. EMEMORY; EUNSUPPORTED: one
- * is no single aggregate. */
+ * is no single aggregate, or names an item of a WITH around it. */
 BRUME_MUST_USE brume_status brume_scalars_find(const char *text, brume_scalar **scalars,
                                                size_t *count, brume_error *error);
 void brume_scalars_free(brume_scalar *scalars, size_t count);
