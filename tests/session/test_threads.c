@@ -3,7 +3,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -251,6 +253,31 @@ static void closing_nothing_joins_no_thread_of_the_host(void **state)
     fixture_close(&all);
 }
 
+/* A child has the watch of its parent as it was, with a thread waiting that the child has not. */
+static void a_child_closes_the_session_of_its_parent_at_once(void **state)
+{
+    (void)state;
+    fixture all;
+    brume_error error = {0};
+    int how = -1;
+    fixture_open(&all, 30, "1");
+    assert_ok(brume_session_stream_open(all.session, "stream above-threshold",
+                                        "{\"dataset\": \"people\", \"threshold\": 150, "
+                                        "\"epsilon\": 0.5, \"timeout\": 600}",
+                                        &error));
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* the thread waits by now */
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(20);
+        brume_session_close(all.session);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    fixture_close(&all);
+}
+
 /* ---- leaks ---- */
 
 /* Bytes in use; 0 where another allocator (a sanitizer, which finds leaks itself) is in place. */
@@ -304,6 +331,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_deadline_ends_a_query_and_leaves_no_thread),
         cmocka_unit_test(a_deadline_holds_for_what_follows_an_answer),
         cmocka_unit_test(closing_nothing_joins_no_thread_of_the_host),
+        cmocka_unit_test(a_child_closes_the_session_of_its_parent_at_once),
     };
     if (argc > 1) {
         times = atoi(argv[1]);
