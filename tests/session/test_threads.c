@@ -141,6 +141,40 @@ static void a_cancelled_query_says_whether_it_was_paid_for(void **state)
     fixture_close(&all);
 }
 
+/* Between two stages the first is paid for: nobody may say that nothing was spent. */
+static void cancelled_between_stages_it_says_that_the_first_is_paid_for(void **state)
+{
+    (void)state;
+    fixture all;
+    int cancelled = 0;
+    fixture_open(&all, 300, "1");
+    for (int i = 0; i < 6; i++) {
+        canceller other = {.session = all.session, .at = BRUME_SESSION_RECORDED};
+        pthread_t thread;
+        brume_error error = {0};
+        char sql[160], *json = NULL;
+        int before = fixture_queries(all.session);
+        snprintf(sql, sizeof sql,
+                 "SELECT COUNT(*) FROM people WHERE income > (SELECT AVG(income) FROM people WHERE "
+                 "income > %d)",
+                 i);
+        assert_int_equal(pthread_create(&thread, NULL, cancel, &other), 0);
+        brume_status status =
+            brume_session_query(all.session, sql, "{\"epsilon\": 0.01}", NULL, &json, &error);
+        atomic_store(&other.over, true);
+        pthread_join(thread, NULL);
+        brume_free(json);
+        if (status == BRUME_OK) /* too late to be cancelled */
+            continue;
+        assert_int_equal(status, BRUME_ECANCELLED);
+        assert_int_equal(strstr(error.message, "nothing was spent") != NULL,
+                         fixture_queries(all.session) == before);
+        cancelled += fixture_queries(all.session) == before + 1;
+    }
+    assert_true(cancelled >= 1);
+    fixture_close(&all);
+}
+
 static void cancelled_before_it_pays_a_query_costs_nothing(void **state)
 {
     (void)state;
@@ -326,6 +360,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(sessions_leak_nothing, &times),
         cmocka_unit_test(threads_that_share_a_ledger_get_exactly_what_it_carries),
         cmocka_unit_test(a_cancelled_query_says_whether_it_was_paid_for),
+        cmocka_unit_test(cancelled_between_stages_it_says_that_the_first_is_paid_for),
         cmocka_unit_test(cancelled_before_it_pays_a_query_costs_nothing),
         cmocka_unit_test(an_idle_session_is_not_cancelled),
         cmocka_unit_test(a_deadline_ends_a_query_and_leaves_no_thread),

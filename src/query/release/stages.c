@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "query/release/explain.h"
+#include "query/release/stage_value.h"
 #include "query/sql/scalar.h"
 
 enum { PRICE_TEXT = BRUME_DECIMAL_TEXT };
@@ -114,40 +115,6 @@ static void close_stages(stages *all)
     free(all->list);
 }
 
-/* Is it a number, or NULL, whatever is released? */
-static bool is_number(const brume_formula *formula)
-{
-    size_t first = 0;
-    switch (formula->kind) {
-    case BRUME_FORMULA_LITERAL:
-        return formula->value.kind == BRUME_VALUE_NUMBER || formula->value.kind == BRUME_VALUE_NULL;
-    case BRUME_FORMULA_AGGREGATE:
-        return true;
-    case BRUME_FORMULA_CASE: /* condition, value, ..., else */
-        for (; first + 1 < formula->argument_count; first += 2)
-            if (!is_number(formula->arguments[first + 1]))
-                return false;
-        break;
-    case BRUME_FORMULA_COALESCE:
-    case BRUME_FORMULA_NULLIF:
-    case BRUME_FORMULA_GREATEST:
-    case BRUME_FORMULA_LEAST:
-        break;
-    default: /* arithmetic gives numbers or NULL */
-        return formula->kind >= BRUME_FORMULA_ADD && formula->kind <= BRUME_FORMULA_EXP;
-    }
-    for (size_t i = first; i < formula->argument_count; i++)
-        if (!is_number(formula->arguments[i]))
-            return false;
-    return true;
-}
-
-static brume_status no_number(brume_error *error)
-{
-    return brume_fail(error, BRUME_EUNSUPPORTED, "compare it outside of the subquery",
-                      "a scalar subquery must be a number, or one aggregate of dates");
-}
-
 /* What a stage is as a constant, known from its question. */
 static brume_status find_type(stages *all, size_t i, brume_error *error)
 {
@@ -178,88 +145,14 @@ static brume_status find_type(stages *all, size_t i, brume_error *error)
             status = brume_fail(error, BRUME_EUNSUPPORTED, "ask for the mode first",
                                 "a mode cannot be a scalar subquery");
         bool moment = shown->kind == BRUME_FORMULA_DATE || shown->kind == BRUME_FORMULA_TIMESTAMP;
-        if (!mode && !moment && !is_number(shown))
-            status = no_number(error);
+        if (!mode && !moment && !brume_stage_is_number(shown))
+            status = brume_stage_no_number(error);
         one->type = shown->kind == BRUME_FORMULA_DATE        ? "date"
                     : shown->kind == BRUME_FORMULA_TIMESTAMP ? "timestamp"
                                                              : one->type;
     }
     brume_question_close(question);
     return status;
-}
-
-static brume_status put_value(stage *one, char *made, brume_error *error)
-{
-    free(one->value);
-    one->value = made;
-    return made ? BRUME_OK : brume_no_memory(error, "a query");
-}
-
-/* A constant of a stage's type; `text`, which has no quote, or NULL. Times as the result of an
- * operation, which no domain of keys is made of: which groups there are may not depend on it. */
-static brume_status set_constant(stage *one, const char *text, brume_error *error)
-{
-    const char *quote = text ? "'" : "";
-    bool number = strcmp(one->type, "double precision") == 0;
-    char *made = NULL;
-    if (asprintf(&made, "CAST(%s%s%s AS %s)%s", quote, text ? text : "NULL", quote, one->type,
-                 number                           ? ""
-                 : strcmp(one->type, "date") == 0 ? " + 0"
-                                                  : " + INTERVAL '0 days'") < 0)
-        made = NULL;
-    return put_value(one, made, error);
-}
-
-static brume_status set_number(stage *one, double number, brume_error *error)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.17g", number);
-    return set_constant(one, text, error);
-}
-
-/* What was released. Only of a stage inside another the kind is not known before. */
-static brume_status set_value(stage *one, const brume_value *value, brume_error *error)
-{
-    bool number = strcmp(one->type, "double precision") == 0;
-    if (value->kind == BRUME_VALUE_NULL)
-        return set_constant(one, NULL, error);
-    if (value->kind == BRUME_VALUE_NUMBER && number)
-        return set_number(one, value->number, error);
-    if (value->kind == BRUME_VALUE_TEXT && !number && !memchr(value->text, '\'', value->length))
-        return set_constant(one, value->text, error);
-    return no_number(error);
-}
-
-/* A text as a constant of any type: it takes that of what it is compared with. */
-static brume_status set_text(stage *one, const brume_value *value, brume_error *error)
-{
-    char *made = malloc(2 * value->length + 3), *end = made;
-    if (!made)
-        return brume_no_memory(error, "a query");
-    *end++ = '\'';
-    for (size_t i = 0; i < value->length; i++) {
-        if (value->text[i] == '\'')
-            *end++ = '\'';
-        *end++ = value->text[i];
-    }
-    memcpy(end, "'", 2);
-    return put_value(one, made, error);
-}
-
-/* What a public table has, exactly: an answer holds numbers as doubles, which do not have all whole
- * numbers above 2^53. */
-static brume_status set_public(stage *one, const brume_value *value, brume_error *error)
-{
-    if (value->kind == BRUME_VALUE_TEXT)
-        return set_text(one, value, error);
-    if (value->kind == BRUME_VALUE_BOOLEAN)
-        return put_value(one, strdup(value->boolean ? "true" : "false"), error);
-    if (value->kind == BRUME_VALUE_NUMBER && fabs(value->number) >= 0x1p53)
-        return brume_fail(error, BRUME_EUNSUPPORTED, "write the number into the query",
-                          "a scalar subquery of a public table has a number of 2^53 or more, which "
-                          "would be rounded");
-    return value->kind == BRUME_VALUE_NUMBER ? set_number(one, value->number, error)
-                                             : set_constant(one, NULL, error);
 }
 
 /* Stages of public tables are asked at once: they are free, and no row that needs protection is
@@ -270,8 +163,8 @@ static brume_status ask_public(stages *all, stage *one, const char *sql, brume_e
     brume_payment nothing = {0};
     BRUME_TRY(brume_ask(all->ledger, sql, &nothing, NULL, NULL, NULL, &answer, error));
     brume_status status = answer->row_count == 1 && answer->column_count == 1
-                              ? set_public(one, &answer->values[0], error)
-                              : set_constant(one, NULL, error);
+                              ? brume_stage_public(&answer->values[0], &one->value, error)
+                              : brume_stage_constant(one->type, NULL, &one->value, error);
     brume_query_answer_close(answer);
     return status;
 }
@@ -288,12 +181,13 @@ static brume_status open_stages(stages *all, const brume_payment *payment, bool 
         all->paid_count += !all->list[i].is_public;
         stage *one = &all->list[i];
         if (!one->is_public)
-            BRUME_TRY(set_constant(
-                one, strcmp(one->type, "double precision") == 0 ? "0" : "2000-01-01", error));
+            BRUME_TRY(brume_stage_constant(
+                one->type, strcmp(one->type, "double precision") == 0 ? "0" : "2000-01-01",
+                &one->value, error));
         else if (asking)
             BRUME_TRY(ask_public(all, one, all->scalars[i].sql, error));
         else
-            BRUME_TRY(put_value(one, strdup("NULL"), error)); /* of any type */
+            BRUME_TRY(brume_stage_constant(NULL, NULL, &one->value, error)); /* of any type */
     }
     return split_payment(all, payment, error);
 }
@@ -418,7 +312,8 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
     else if (json_array_append_new(list, stage_to_json(all->scalars[i].sql, answer)) != 0)
         status = brume_no_memory(error, "the answer");
     else if (!answer->is_public)
-        status = set_value(&all->list[i], &answer->values[0], error);
+        status =
+            brume_stage_released(all->list[i].type, &answer->values[0], &all->list[i].value, error);
     if (!answer->is_public) {
         cost->amount += answer->cost.amount;
         cost->delta += answer->cost.delta;
@@ -428,20 +323,36 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
     return status;
 }
 
+/* A later stage failed, and says of itself whether it was paid for; so were those before it. */
+static void say_spent(const brume_answer_price *before, brume_error *error)
+{
+    static const char rest[] = "the price of the stages before it stays spent";
+    char *nothing = error ? strstr(error->message, "nothing was spent") : NULL;
+    if (!error || !(before->amount > 0))
+        return;
+    size_t at = nothing ? (size_t)(nothing - error->message) : strlen(error->message);
+    snprintf(error->message + at, sizeof error->message - at, "%s%s", nothing ? "" : "; ", rest);
+}
+
 static brume_status ask_all(stages *all, brume_bits *bits, const brume_watch *watch, json_t *list,
                             brume_query_answer **answer, brume_error *error)
 {
     brume_answer_price cost = {0};
     bool cached = true;
     char *sql = NULL;
-    for (size_t i = 0; i < all->count; i++)
-        BRUME_TRY(ask_stage(all, i, bits, watch, list, &cost, &cached, error));
-    BRUME_TRY(fill_in(all, &sql, error));
     brume_query_answer *made = NULL;
-    brume_status status = brume_ask(all->ledger, sql, &all->last, NULL, bits, watch, &made, error);
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < all->count; i++)
+        status = ask_stage(all, i, bits, watch, list, &cost, &cached, error);
+    if (status == BRUME_OK)
+        status = fill_in(all, &sql, error);
+    if (status == BRUME_OK)
+        status = brume_ask(all->ledger, sql, &all->last, NULL, bits, watch, &made, error);
     free(sql);
-    if (status != BRUME_OK)
+    if (status != BRUME_OK) {
+        say_spent(&cost, error);
         return status;
+    }
     made->cost.amount += cost.amount;
     made->cost.delta += cost.delta;
     made->cached = made->cached && cached;
