@@ -19,7 +19,6 @@
 
 #include "base/error.h"
 #include "query/release/explain.h"
-#include "query/release/stage_value.h"
 #include "query/sql/scalar.h"
 
 enum { PRICE_TEXT = BRUME_DECIMAL_TEXT };
@@ -145,8 +144,8 @@ static brume_status find_type(stages *all, size_t i, brume_error *error)
             status = brume_fail(error, BRUME_EUNSUPPORTED, "ask for the mode first",
                                 "a mode cannot be a scalar subquery");
         bool moment = shown->kind == BRUME_FORMULA_DATE || shown->kind == BRUME_FORMULA_TIMESTAMP;
-        if (!mode && !moment && !brume_stage_is_number(shown))
-            status = brume_stage_no_number(error);
+        if (!mode && !moment && !brume_scalar_is_number(shown))
+            status = brume_scalar_no_number(error);
         one->type = shown->kind == BRUME_FORMULA_DATE        ? "date"
                     : shown->kind == BRUME_FORMULA_TIMESTAMP ? "timestamp"
                                                              : one->type;
@@ -163,8 +162,8 @@ static brume_status ask_public(stages *all, stage *one, const char *sql, brume_e
     brume_payment nothing = {0};
     BRUME_TRY(brume_ask(all->ledger, sql, &nothing, NULL, NULL, NULL, &answer, error));
     brume_status status = answer->row_count == 1 && answer->column_count == 1
-                              ? brume_stage_public(&answer->values[0], &one->value, error)
-                              : brume_stage_constant(one->type, NULL, &one->value, error);
+                              ? brume_scalar_public(&answer->values[0], &one->value, error)
+                              : brume_scalar_constant(one->type, NULL, &one->value, error);
     brume_query_answer_close(answer);
     return status;
 }
@@ -181,13 +180,13 @@ static brume_status open_stages(stages *all, const brume_payment *payment, bool 
         all->paid_count += !all->list[i].is_public;
         stage *one = &all->list[i];
         if (!one->is_public)
-            BRUME_TRY(brume_stage_constant(
+            BRUME_TRY(brume_scalar_constant(
                 one->type, strcmp(one->type, "double precision") == 0 ? "0" : "2000-01-01",
                 &one->value, error));
         else if (asking)
             BRUME_TRY(ask_public(all, one, all->scalars[i].sql, error));
         else
-            BRUME_TRY(brume_stage_constant(NULL, NULL, &one->value, error)); /* of any type */
+            BRUME_TRY(brume_scalar_constant(NULL, NULL, &one->value, error)); /* of any type */
     }
     return split_payment(all, payment, error);
 }
@@ -312,8 +311,8 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
     else if (json_array_append_new(list, stage_to_json(all->scalars[i].sql, answer)) != 0)
         status = brume_no_memory(error, "the answer");
     else if (!answer->is_public)
-        status =
-            brume_stage_released(all->list[i].type, &answer->values[0], &all->list[i].value, error);
+        status = brume_scalar_released(all->list[i].type, &answer->values[0], &all->list[i].value,
+                                       error);
     if (!answer->is_public) {
         cost->amount += answer->cost.amount;
         cost->delta += answer->cost.delta;
