@@ -194,16 +194,14 @@ static double last_node(const brume_line *line)
     return line->band.width > 0 ? floor(line->band.end * (1 - 1e-15) / line->h) : INFINITY;
 }
 
-/* Skip nodes after `index` whose bounds together are small enough to be added to the error instead;
- * returns how many were skipped. */
-static long skip_band(brume_line *line, long index, double limit)
+/* Skip nodes after `index`, at most `most` and not below `least` of them, whose bounds together are
+ * small enough to be added to the error instead; returns how many were skipped. */
+static long skip_band(brume_line *line, long index, double limit, double most, double least)
 {
     double y = (double)index * line->h, c = line->c;
     double last = last_node(line);
     double kernel = line->unit > 0 ? 2 / -expm1(-c * line->unit) : 0;
-    /* first three times as many as last time, then fewer: most lines are skipped in equal steps */
-    double most = fmax(fmin(4.0 * (double)index, 3 * line->jump), 64);
-    for (double jump = floor(most); jump >= 2; jump = floor(jump / 3)) {
+    for (double jump = floor(most); jump >= least; jump = floor(jump / 3)) {
         if ((double)index + jump > last)
             jump = last - (double)index;
         if (jump < 1)
@@ -352,12 +350,14 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
             line->skipped += rest * exp(bound) * 1.0001;
             return true;
         }
-        /* some jumps one after another: a node between two of them would be small */
-        long jump = 1;
-        for (int times = 0; times < 8 && jump > 0; times++) {
-            jump = skip_band(line, index, limit - 3);
-            index += jump;
-            since = jump > 0 ? 0 : since;
+        /* Several skips one after another, since a node between two of them would be small: the
+         * first of up to three times as many nodes as last time, the others of no more than the one
+         * before, because more than that were just found to be too many. */
+        double some = fmax(fmin(4.0 * (double)index, 3 * line->jump), 64);
+        for (int times = 0; times < 8 && some > 0; times++) {
+            some = (double)skip_band(line, index, limit - 3, some, block ? 8 : 2);
+            index += (long)some;
+            since = some > 0 ? 0 : since;
         }
     }
     return true;

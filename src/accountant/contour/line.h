@@ -124,8 +124,9 @@ brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon);
 brume_line_sum brume_line_evaluate_both(const brume_line *line, double epsilon,
                                         brume_line_sum *lower);
 
-/* Certified ends of delta(eps), finite losses only. Either may be NULL. */
-void brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper);
+/* Certified bounds of delta(eps), finite losses only. Either may be NULL. Returns what the band
+ * leaves open between them, without rounding, where both are asked for: an estimate. */
+double brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper);
 
 /* Some c2 > c at which the aliases above epsilon are bounded by moments; i < BRUME_CHERNOFF_POINTS.
  */

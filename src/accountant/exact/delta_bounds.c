@@ -73,8 +73,8 @@ static double interpolate(const visit *v, int count, double *residual)
 static found search(const brume_delta_bounds *bounds, double target, double low, double high,
                     double guess)
 {
-    visit v[3] = {{bounds->known_epsilon, log(bounds->known_delta / target)}};
-    int count = bounds->known_delta > 0 && bounds->known_epsilon != guess;
+    visit v[3] = {{0, 0}};
+    int count = 0;
     bool asked = low > 0;
     found at = {.epsilon = guess, .slope = bounds->slope};
     for (int i = 0; i < 60; i++) {
@@ -110,7 +110,8 @@ static found search(const brume_delta_bounds *bounds, double target, double low,
         /* on a plateau, or next to a kink, interpolation creeps: halve instead */
         bool creeps = count > 2 && fabs(value) > 0.25 * fabs(v[2].excess) && high < INFINITY;
         bool inside = !creeps && next > low && next < high;
-        if (inside && residual <= 4e-14 * at.slope * next) { /* the ends will tell */
+        /* nearer than the two sides are to each other the root need not be known */
+        if (inside && residual <= fmax(4e-14 * at.slope * next, 0.01 * bounds->gap)) {
             at.epsilon = next;
             at.residual = residual;
             break;
@@ -157,9 +158,13 @@ static void certify_lower(const brume_delta_bounds *bounds, const found *root, d
                           double target, brume_certified *certified)
 {
     double least = 2 * BRUME_UNIT * root->epsilon;
-    /* how far below the upper side it is, at the newest visit */
-    double gap = root->last.excess -
-                 log(bounds->delta(bounds->context, root->last.epsilon, BRUME_LOWER_SIDE) / target);
+    /* how far below the upper side it is, if that is not known: at the newest visit */
+    double gap = bounds->gap;
+    if (gap == 0) {
+        double lower =
+            bounds->delta(bounds->context, root->last.epsilon, BRUME_LOWER_SIDE);
+        gap = root->last.excess - log(lower / target);
+    }
     double step = (fmax(isfinite(gap) ? 1.1 * gap : 0, 0) + 1.5 * root->residual) / slope +
                   4 * least;
     for (int i = 0; i < 60; i++) {
@@ -195,8 +200,10 @@ void brume_delta_bounds_invert(const brume_delta_bounds *bounds, double delta, d
     double slope = root.slope > 0 ? root.slope : 1;
     certify_upper(bounds, &root, slope, high_target, certified);
     certify_lower(bounds, &root, slope, low_target, certified);
-    /* next to a kink the slope misleads: halve while the middle is certain */
-    for (int i = 0; i < 60 && value->upper - value->lower > 1e-12 * value->upper; i++) {
+    /* next to a kink the slope misleads, and the interval is wider than the gap of the two sides
+     * makes it: halve while the middle is certain */
+    double least = fmax(1e-12 * value->upper, 1.3 * bounds->gap / slope);
+    for (int i = 0; i < 60 && value->upper - value->lower > least; i++) {
         double middle = 0.5 * (value->lower + value->upper);
         if (!(middle < INFINITY))
             break;

@@ -135,6 +135,8 @@ static bool search(brume_law *laws, size_t count, const brume_asked *asked, doub
         ask_routes(&p, guess); /* routes are sharpest where they are opened */
         if (p.task.kept_count > 0)
             bounds.slope = p.task.kept[0].route.slope;
+        if (p.task.kept_count == 1)
+            bounds.gap = p.task.kept[0].route.gap;
         brume_delta_bounds_invert(&bounds, asked->at, asked->delta_error, guess, certified);
     }
     if (certified->route == bounds.route && p.route)
