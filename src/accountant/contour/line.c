@@ -201,21 +201,21 @@ static long skip_band(brume_line *line, long index, double limit, double most, d
     double y = (double)index * line->h, c = line->c;
     double last = last_node(line);
     double kernel = line->unit > 0 ? 2 / -expm1(-c * line->unit) : 0;
-    for (double jump = floor(most); jump >= least; jump = floor(jump / 3)) {
-        if ((double)index + jump > last)
-            jump = last - (double)index;
-        if (jump < 1)
+    for (double skip = floor(most); skip >= least; skip = floor(skip / 3)) {
+        if ((double)index + skip > last)
+            skip = last - (double)index;
+        if (skip < 1)
             return 0;
-        double high = y + jump * line->h, weight;
+        double high = y + skip * line->h, weight;
         if (line->unit > 0)
-            weight = kernel * 2 * jump / line->fold;
+            weight = kernel * 2 * skip / line->fold;
         else
             weight = brume_band_weight(&line->band, y, high);
         double bound = envelope(line, y + line->h, high, limit - log(weight));
         if (bound + log(weight) < limit) {
             line->skipped += exp(bound) * weight * 1.0001;
-            line->jump = jump;
-            return (long)jump;
+            line->last_skip = skip;
+            return (long)skip;
         }
     }
     return 0;
@@ -269,7 +269,7 @@ bool brume_line_ready(brume_line *line)
     find_centre(line);
     line->count = 0;
     line->skipped = 0;
-    line->jump = INFINITY;
+    line->last_skip = INFINITY;
     line->cut = false;
     line->band = (brume_band){0};
     if (line->width > 0 && line->unit == 0) {
@@ -353,7 +353,7 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
         /* Several skips one after another, since a node between two of them would be small: the
          * first of up to three times as many nodes as last time, the others of no more than the one
          * before, because more than that were just found to be too many. */
-        double some = fmax(fmin(4.0 * (double)index, 3 * line->jump), 64);
+        double some = fmax(fmin(4.0 * (double)index, 3 * line->last_skip), 64);
         for (int times = 0; times < 8 && some > 0; times++) {
             some = (double)skip_band(line, index, limit - 3, some, block ? 8 : 2);
             index += (long)some;

@@ -161,8 +161,7 @@ static void certify_lower(const brume_delta_bounds *bounds, const found *root, d
     /* how far below the upper side it is, if that is not known: at the newest visit */
     double gap = bounds->gap;
     if (gap == 0) {
-        double lower =
-            bounds->delta(bounds->context, root->last.epsilon, BRUME_LOWER_SIDE);
+        double lower = bounds->delta(bounds->context, root->last.epsilon, BRUME_LOWER_SIDE);
         gap = root->last.excess - log(lower / target);
     }
     double step = (fmax(isfinite(gap) ? 1.1 * gap : 0, 0) + 1.5 * root->residual) / slope +
@@ -221,7 +220,7 @@ void brume_delta_bounds_invert(const brume_delta_bounds *bounds, double delta, d
 
 /* --- what several certified statements say together ---
  *
- * Every one of them holds of the same number, so the ends of an interval never cross: not by
+ * Every one of them holds of the same number, so the two ends of an interval never cross: not by
  * rounding either, since each end was rounded to its own side of the truth. Where they do cross
  * nevertheless there is a fault of brume or of libm. It must not look like a perfect certificate:
  * the interval then spans both statements, and says so. */
