@@ -75,7 +75,7 @@ static found search(const brume_delta_bounds *bounds, double target, double low,
 {
     visit v[3] = {{0, 0}};
     int count = 0;
-    bool asked = low > 0;
+    bool asked = low > 0, bracketed = false;
     found at = {.epsilon = guess, .slope = bounds->slope};
     for (int i = 0; i < 60; i++) {
         double delta = bounds->delta(bounds->context, at.epsilon, BRUME_UPPER_SIDE);
@@ -90,7 +90,7 @@ static found search(const brume_delta_bounds *bounds, double target, double low,
         if (fabs(value) < 1e-14)
             break;
         if (value > 0)
-            low = at.epsilon;
+            low = at.epsilon, bracketed = true;
         else
             high = at.epsilon;
         double next = NAN, residual = INFINITY;
@@ -100,7 +100,7 @@ static found search(const brume_delta_bounds *bounds, double target, double low,
             next = at.epsilon + value / at.slope;
         else if (count > 0 && fabs(value) < 0.5) /* a guess at the slope */
             next = at.epsilon + 0.1 * value;
-        if (value <= 0 && !asked && !(next > 0)) {
+        if (value <= 0 && !asked && !bracketed && !(next > 0)) {
             asked = true;
             if (met_at_zero(bounds, target)) {
                 at.zero = true;
@@ -120,6 +120,8 @@ static found search(const brume_delta_bounds *bounds, double target, double low,
             break; /* less than can be certified */
         if (!inside)
             next = high < INFINITY ? 0.5 * (low + high) : 2 * at.epsilon + 1;
+        if (creeps && !bracketed) /* the root is not far: a few steps further down */
+            next = fmax(next, at.epsilon - 10 * fabs(at.epsilon - v[1].epsilon));
         if (high < INFINITY && high - low <= 1e-15 * high)
             break;
         at.epsilon = next;
