@@ -26,14 +26,15 @@ struct brume_neighbours {
     uint64_t first;                    /* chooses the values of the unit that differs */
     char folder[BRUME_MADE_PATH - 60]; /* of the files; empty where there are none */
     brume_made_table *databases[2];    /* [table] */
-    brume_engine *engines[2];
+    brume_engine *engines[BRUME_NEIGHBOUR_LANES][2];
     char words[200];
 };
 
 static void clear_database(brume_neighbours *all, bool second)
 {
     brume_made_table *tables = all->databases[second];
-    brume_engine_close(all->engines[second]);
+    for (size_t lane = 0; lane < BRUME_NEIGHBOUR_LANES; lane++)
+        brume_engine_close(all->engines[lane][second]);
     for (size_t t = 0; tables && t < all->question->table_count; t++)
         brume_made_table_clear(&tables[t]);
     free(tables);
@@ -54,11 +55,6 @@ void brume_neighbours_close(brume_neighbours *all)
     if (all->folder[0])
         rmdir(all->folder);
     free(all);
-}
-
-brume_engine *brume_neighbours_engine(const brume_neighbours *all, bool second)
-{
-    return all->engines[second];
 }
 
 const char *brume_neighbours_words(const brume_neighbours *all)
@@ -242,7 +238,8 @@ static brume_status write_table(const brume_neighbours *all, size_t table, bool 
 
 /* ---- the two databases ---- */
 
-static brume_status open_engine(brume_neighbours *all, bool second, brume_error *error)
+static brume_status open_engine(const brume_neighbours *all, bool second, brume_engine **out,
+                                brume_error *error)
 {
     size_t count = all->question->table_count;
     brume_source *sources = calloc(count + 1, sizeof *sources);
@@ -254,12 +251,24 @@ static brume_status open_engine(brume_neighbours *all, bool second, brume_error 
         sources[t].password = all->question->datasets[t]->password;
     }
     if (status == BRUME_OK)
-        status = brume_engine_open(sources, count, &all->engines[second], error);
+        status = brume_engine_open(sources, count, out, error);
     for (size_t t = 0; columns && t < count; t++)
         free(columns[t]);
     free(columns);
     free(sources);
     return status;
+}
+
+brume_status brume_neighbours_engine(brume_neighbours *all, size_t lane, bool second,
+                                     brume_engine **out, brume_error *error)
+{
+    if (lane >= BRUME_NEIGHBOUR_LANES)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "lane %zu, must be below %d", lane,
+                          BRUME_NEIGHBOUR_LANES);
+    if (!all->engines[lane][second])
+        BRUME_TRY(open_engine(all, second, &all->engines[lane][second], error));
+    *out = all->engines[lane][second];
+    return BRUME_OK;
 }
 
 static brume_status make_database(brume_neighbours *all, bool second, uint64_t number,
@@ -271,7 +280,7 @@ static brume_status make_database(brume_neighbours *all, bool second, uint64_t n
         return brume_no_memory(error, "an audit");
     for (size_t t = 0; t < count; t++)
         BRUME_TRY(write_table(all, t, second, number, error));
-    return open_engine(all, second, error);
+    return BRUME_OK;
 }
 
 static size_t private_tables(const brume_question *question)

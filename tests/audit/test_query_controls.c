@@ -134,12 +134,13 @@ static bool is_accused(const control *of, bool broken, size_t samples)
     brume_plan *plan = plan_of(of, question);
     if (broken)
         of->plant(plan);
+    brume_query_lane lane = {question, plan};
     brume_audit_options options = {.samples = samples,
                                    .confidence = .999,
                                    .delta = brume_decimal_upper(&plan->charge.delta),
                                    .epsilon = brume_decimal_upper(&plan->charge.amount)};
-    assert_ok(brume_query_subject_open(question, plan, of->sql, &options, all.bits, NULL, &subject,
-                                       &error));
+    assert_ok(
+        brume_query_subject_open(&lane, 1, of->sql, &options, all.bits, NULL, &subject, &error));
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all.bits, &result,
                                   &error));
     brume_query_subject_close(subject);
