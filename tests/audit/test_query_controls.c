@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include <brume/mechanism/stable_histogram.h>
+
 #include "audit/query_subject.h"
 #include "query/plan/make_plan.h"
 #include "query/release/ask.h"
@@ -73,6 +75,17 @@ static void another_adjacency(brume_plan *plan)
     plan->adjacency = BRUME_REPLACE;
 }
 
+/* Keys alone, shown as often as one unit that comes or goes may show them. */
+static void keys_for_another_adjacency(brume_plan *plan)
+{
+    brume_error error = {0};
+    assert_non_null(plan->selection);
+    brume_key_selection_close(plan->selection);
+    assert_ok(brume_key_selection_open(brume_decimal_lower(&plan->charge.amount),
+                                       brume_decimal_lower(&plan->charge.delta), 1,
+                                       BRUME_ADD_REMOVE, &plan->selection, &error));
+}
+
 static const control controls[] = {
     {"a group-by without threshold", "SELECT age, COUNT(*) FROM visits GROUP BY age", "1",
      "0.00001", true, BRUME_ADD_REMOVE, no_threshold, 2000, 100, true},
@@ -86,6 +99,9 @@ static const control controls[] = {
      one_row_too_many, 4000, 0, false},
     {"noise for add-remove under replace", "SELECT SUM(age - 50) FROM visits", "1", "0.00001", true,
      BRUME_ADD_REMOVE, another_adjacency, 4000, 0, false},
+    /* both keys of a unit would have to be near their thresholds: not in the tables of audits */
+    {"keys alone, for another adjacency", "SELECT age FROM visits GROUP BY age", "1", "0.001", true,
+     BRUME_REPLACE, keys_for_another_adjacency, 0, 0, true},
 };
 
 enum { CONTROLS = sizeof controls / sizeof *controls };
