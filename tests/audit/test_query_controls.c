@@ -88,13 +88,13 @@ static void keys_for_another_adjacency(brume_plan *plan)
 
 static const control controls[] = {
     {"a group-by without threshold", "SELECT age, COUNT(*) FROM visits GROUP BY age", "1",
-     "0.00001", true, BRUME_ADD_REMOVE, no_threshold, 2000, 100, true},
+     "0.00001", true, BRUME_ADD_REMOVE, no_threshold, 2000, 200, true},
     {"a threshold for another delta", "SELECT age, COUNT(DISTINCT person) FROM visits GROUP BY age",
      "1", "0.00001", false, BRUME_ADD_REMOVE, threshold_of_another_delta, 2000, 0, true},
     {"a threshold off by one", "SELECT age, COUNT(*) FROM visits GROUP BY age", "1", "0.1", true,
      BRUME_ADD_REMOVE, threshold_off_by_one, 2000, 0, true},
     {"a column that is not clamped", "SELECT SUM(age) FROM visits", "1", "0.00001", true,
-     BRUME_ADD_REMOVE, no_clamp, 2000, 100, false},
+     BRUME_ADD_REMOVE, no_clamp, 2000, 200, false},
     {"a row too many", "SELECT COUNT(*) FROM visits", "1", "0.00001", false, BRUME_ADD_REMOVE,
      one_row_too_many, 4000, 0, false},
     {"noise for add-remove under replace", "SELECT SUM(age - 50) FROM visits", "1", "0.00001", true,
