@@ -24,7 +24,7 @@ static size_t learned(size_t samples)
 
 /* What the choice is for. */
 typedef struct aim {
-    double draws; /* that will count; fewer where few choose, for else luck does */
+    double draws; /* that will count; where fewer choose, between the two, for else luck does */
     double delta, epsilon;
     double caution; /* deviations that the bounds will be off by, about */
 } aim;
@@ -54,7 +54,7 @@ static double promise_delta(const void *context, double p, double q)
 
 static aim aim_of(const brume_audit_options *options, size_t first, size_t draws)
 {
-    return (aim){.draws = (double)(first < draws ? first : draws),
+    return (aim){.draws = first < draws ? sqrt((double)first * (double)draws) : (double)draws,
                  .delta = options->delta,
                  .epsilon = options->epsilon,
                  .caution = fmax(sqrt(-2 * log1p(-options->confidence)), 1)};

@@ -191,13 +191,18 @@ static brume_status write_others(const brume_neighbours *all, size_t table, uint
     }
     if (is_public)
         return BRUME_OK;
-    row_choice low = {all->first, 0, recipe->inside ? BRUME_ROW_LOWER_THIRD : BRUME_ROW_LOW};
-    row_choice high = {all->first, 0, recipe->inside ? BRUME_ROW_UPPER_THIRD : BRUME_ROW_HIGH};
+    row_choice low = {all->first, 0, recipe->low_inside ? BRUME_ROW_LOWER_THIRD : BRUME_ROW_LOW};
+    row_choice high = {all->first, 0, recipe->high_inside ? BRUME_ROW_UPPER_THIRD : BRUME_ROW_HIGH};
     row_choice same = {all->first, 0, recipe->choice};
     BRUME_TRY(write_units(all, table, FIRST_LOW, recipe->low, &low, out, error));
     BRUME_TRY(write_units(all, table, FIRST_HIGH, recipe->high, &high, out, error));
-    return write_units(all, table, FIRST_LOW + (unsigned)recipe->low, recipe->crowd, &same, out,
-                       error);
+    unsigned next = FIRST_LOW + (unsigned)recipe->low;
+    BRUME_TRY(write_units(all, table, next, recipe->crowd, &same, out, error));
+    row_choice bottom = {all->first, 0, BRUME_ROW_LOW}, top = {all->first, 0, BRUME_ROW_HIGH};
+    next += (unsigned)recipe->crowd;
+    BRUME_TRY(write_units(all, table, next, recipe->ends, &bottom, out, error));
+    next = FIRST_HIGH + (unsigned)recipe->high;
+    return write_units(all, table, next, recipe->ends, &top, out, error);
 }
 
 /* The unit that differs, in the table whose rows do. */
@@ -320,7 +325,8 @@ static void choose_words(brume_neighbours *all)
     const brume_recipe *recipe = &all->recipe;
     bool replace = all->adjacency == BRUME_REPLACE;
     bool row = !has_units(all->question->policies[all->table]);
-    unsigned long long others = recipe->others + recipe->low + recipe->high + recipe->crowd;
+    unsigned long long others = recipe->others + recipe->low + recipe->high + recipe->crowd +
+                                2 * recipe->ends;
     unsigned long long rows = recipe->groups * recipe->rows;
     if (row)
         snprintf(all->words, sizeof all->words, "%llu rows made from the policy of '%.60s', and %s",

@@ -13,7 +13,7 @@
 #include "query/release/ask.h"
 
 /* Examples of each database of a pair, at first and of the best; how many are the best. */
-enum { LEAST_EXAMPLES = 8, MOST_EXAMPLES = 200, LEAST_LEARNED = 40, MOST_LEARNED = 600, BEST = 3 };
+enum { LEAST_EXAMPLES = 8, MOST_EXAMPLES = 200, LEAST_LEARNED = 40, MOST_LEARNED = 1000, BEST = 4 };
 
 /* Which lanes are free. */
 typedef struct lane_pool {
