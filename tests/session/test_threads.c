@@ -175,6 +175,46 @@ static void cancelled_between_stages_it_says_that_the_first_is_paid_for(void **s
     fixture_close(&all);
 }
 
+/* Cancel again and again: before a call begins there is nothing to cancel. */
+static void *keep_cancelling(void *context)
+{
+    canceller *one = context;
+    while (!atomic_load(&one->over)) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        brume_session_cancel(one->session);
+    }
+    return NULL;
+}
+
+/* Audits that would take hours. */
+static void an_audit_ends_when_it_is_cancelled(void **state)
+{
+    (void)state;
+    static const char *const audits[] = {
+        "{\"expr\": \"discrete_laplace(scale=1)\", \"samples\": 200000000}",
+        "{\"expr\": \"discrete_laplace(scale=1)\", \"samples\": 200000000, \"time\": true}",
+        "{\"query\": \"SELECT COUNT(*) FROM people\", \"epsilon\": 1, \"samples\": 20000000}",
+        "{\"program\": \"sleep 0.01; seq 1 8192; true\", \"epsilon\": 1, \"samples\": 200000000}"};
+    fixture all;
+    fixture_open(&all, 60, "1");
+    for (size_t i = 0; i < sizeof audits / sizeof *audits; i++) {
+        canceller other = {.session = all.session};
+        pthread_t thread;
+        brume_error error = {0};
+        char *json = NULL;
+        assert_int_equal(pthread_create(&thread, NULL, keep_cancelling, &other), 0);
+        brume_status status = brume_session_call(all.session, "audit", audits[i], &json, &error);
+        atomic_store(&other.over, true);
+        pthread_join(thread, NULL);
+        if (status != BRUME_ECANCELLED)
+            fail_msg("%s: %d %s", audits[i], (int)status, error.message);
+        assert_string_equal(error.message, "interrupted; nothing was spent");
+        assert_null(json);
+    }
+    assert_int_equal(fixture_queries(all.session), 0);
+    fixture_close(&all);
+}
+
 static void cancelled_before_it_pays_a_query_costs_nothing(void **state)
 {
     (void)state;
@@ -361,6 +401,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(threads_that_share_a_ledger_get_exactly_what_it_carries),
         cmocka_unit_test(a_cancelled_query_says_whether_it_was_paid_for),
         cmocka_unit_test(cancelled_between_stages_it_says_that_the_first_is_paid_for),
+        cmocka_unit_test(an_audit_ends_when_it_is_cancelled),
         cmocka_unit_test(cancelled_before_it_pays_a_query_costs_nothing),
         cmocka_unit_test(an_idle_session_is_not_cancelled),
         cmocka_unit_test(a_deadline_ends_a_query_and_leaves_no_thread),
