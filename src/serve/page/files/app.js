@@ -61,6 +61,7 @@ function themeButton() {
     draw();
   });
   draw();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   return button;
 }
 

@@ -4,7 +4,7 @@ import { announce, clear, debounce, field, fresh, h, icon } from "./dom.js";
 import { api } from "./api.js";
 import { answerCard } from "./answer.js";
 import { errorBar } from "./chart.js";
-import { columnErrors, groupsText } from "./preview.js";
+import { columnErrors, groupsText, limitText } from "./preview.js";
 import { costText, errorText, niceAbove, priceText } from "./format.js";
 import { datasetsIn, tablesOf } from "./sql.js";
 import { Editor } from "./editor.js";
@@ -59,7 +59,7 @@ class AskView {
     this.editor = new Editor({ text: this.asked.sql, label: "Question in SQL", submit: () => this.ask(),
       changed: (text) => { this.asked.sql = text; this.tune(); this.explainSoon(); } });
     this.problem = h("div");
-    this.answer = h("div", { class: "wide", id: "answer" });
+    this.answer = h("div", { id: "answer" });
     this.tree = h("div", { class: "tree" }, h("p", { class: "soft small" }, "Loading…"));
     clear(this.main, h("div", { class: "view" },
       h("div", { class: "head" }, h("div", {}, h("h1", {}, "Ask"),
@@ -67,13 +67,13 @@ class AskView {
       h("div", { class: "asking" },
         h("div", { class: "view" },
           h("section", { class: "card", "aria-label": "Question" },
-            h("div", { class: "bar" }, h("h2", {}, "Question"), h("span", { class: "soft small" }, "SQL of PostgreSQL"),
+            h("div", { class: "bar" }, h("h2", {}, "Question"), h("span", { class: "soft small roomy" }, "SQL of PostgreSQL"),
               h("div", { class: "end" }, h("button", { class: "slight", type: "button", onclick: () => { this.editor.text = example(this.state.shown); } }, "Example"),
                 h("button", { class: "slight plain", type: "button", onclick: () => { this.editor.text = ""; this.editor.area.focus(); } }, "Clear"))),
-            this.editor.element),
-          this.problem,
-          h("details", { class: "card", id: "columns" }, h("summary", { class: "bar" }, "Tables and columns"), this.tree)),
-        this.pricePanel(), this.answer)));
+            this.editor.element,
+            h("details", { class: "names" }, h("summary", {}, "Tables and columns"), this.tree)),
+          this.problem, this.answer),
+        this.pricePanel())));
     if (this.asked.shown) this.showAnswer(this.asked.shown.answer, this.asked.shown.options, false);
   }
 
@@ -104,8 +104,10 @@ class AskView {
         h("details", {}, h("summary", {}, "More settings"), h("div", { class: "fields" }, this.sizeField,
           field("One person adds at most", this.limit, "A number, or column=number. Without it a tenth of the price chooses it."),
           field("δ of this question", this.delta, "Only where groups are private or noise is Gaussian."))),
-        h("div", { class: "spend" }, this.left, h("div", { class: "do" }, this.button, this.try),
-          h("p", { class: "hint" }, "Explaining, rehearsing and reading an answer again are free. Asking spends the price once, and nobody can give it back."))));
+        h("div", { class: "spend" }, this.left, h("div", { class: "do" }, this.button, this.try))),
+      h("div", { class: "terms" },
+        h("p", {}, h("span", { class: "chip free" }, "free"), "Looking at errors, trying on made-up data, reading an answer again, public tables."),
+        h("p", {}, h("span", { class: "chip cost" }, "costs"), "A new question: its price, once. Nobody can give it back.")));
     this.setMode(this.asked.mode);
     return panel;
   }
@@ -139,7 +141,7 @@ class AskView {
       this.most = key;
       this.prices = ladder(Math.min(most, 10));
       this.range.max = this.prices.length - 1;
-      clear(this.ends, h("span", {}, `ε ${priceText(this.prices[0])}: private`), h("span", {}, `ε ${priceText(this.prices[this.prices.length - 1])}: exact`));
+      clear(this.ends, h("span", {}, `ε ${priceText(this.prices[0])}: more private`), h("span", {}, `ε ${priceText(this.prices[this.prices.length - 1])}: more exact`));
     }
     this.place();
     this.drawLeft();
@@ -255,7 +257,7 @@ class AskView {
     }
     const shown = one.most === null ? one.least : one.most;
     const words = one.most !== null && one.least < one.most ? `${errorText(one.least)} … ${errorText(one.most)}` : `${errorText(shown)}${one.most === null ? " × limit" : ""}`;
-    const notes = [one.note, one.unit, one.least !== one.most ? "by what one person may add, which is chosen privately" : null].filter(Boolean);
+    const notes = [one.note, one.unit].filter(Boolean);
     return h("li", {}, h("div", { class: "line" }, h("code", {}, one.name), h("span", { class: "pm" }, `± ${words}`)),
       errorBar(shown, this.axis(one.name, shown), one.least), notes.length ? h("p", { class: "hint" }, notes.join("; ")) : null);
   }
@@ -265,7 +267,7 @@ class AskView {
     this.sizeField.hidden = false;
     if (list.length) clear(this.bars, list.map((one) => this.errorItem(one)));
     else clear(this.bars, h("li", { class: "hint" }, this.plan ? "Public tables only: the answer is exact and free." : "The error bar of every column appears here as soon as the question can be read."));
-    this.groups.textContent = this.plan ? groupsText(this.plan) : "";
+    this.groups.textContent = this.plan ? [list.some((one) => !one.parts && one.least !== one.most) ? limitText(this.plan) : "", groupsText(this.plan)].filter(Boolean).join(" ") : "";
     this.groups.hidden = !this.groups.textContent;
   }
 

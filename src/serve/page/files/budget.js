@@ -28,8 +28,8 @@ export function meter(label, one, asked = 0) {
 
 /** The meters of one dataset: everybody's, and mine where I have an allotment. */
 export function meters(one, asked = 0) {
-  return [meter(`${one.dataset}, everybody`, one, asked),
-    one.mine && one.mine.budget ? meter(`${one.dataset}, my allotment`, one.mine, asked) : null];
+  return [meter(`${one.dataset}: everybody's budget`, one, asked),
+    one.mine && one.mine.budget ? meter(`${one.dataset}: my allotment`, one.mine, asked) : null];
 }
 
 /** The most that one question can spend on it now. */

@@ -5,10 +5,16 @@ import { errorText, niceAbove, valueText } from "./format.js";
 const MOST = 40;
 
 function ticks(low, high) {
-  const step = niceAbove((high - low) / 5);
+  const step = roundAbove((high - low) / 5);
   const list = [];
   for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-6; at += step) list.push(Math.abs(at) < step * 1e-9 ? 0 : at);
   return list;
+}
+
+/** The least of 1, 2, 5, 10, ... times a power of ten that is not below. */
+function roundAbove(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].find((step) => value <= step * power * (1 + 1e-9)) * power;
 }
 
 function short(text, most) {
@@ -17,10 +23,9 @@ function short(text, most) {
 
 function shortNumber(value) {
   const size = Math.abs(value);
-  if (size >= 1e9) return `${valueText(value / 1e9)} G`;
-  if (size >= 1e6) return `${valueText(value / 1e6)} M`;
-  if (size >= 1e4) return `${valueText(value / 1e3)} k`;
-  return valueText(value);
+  for (const [unit, letter] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]])
+    if (size >= 10 * unit) return `${Number((value / unit).toPrecision(4))} ${letter}`.replace("-", "\u2212");
+  return String(Number(value.toPrecision(4))).replace("-", "\u2212");
 }
 
 /** A figure of one value column: rows are {label, value, error (null: none)}; `dim`: made-up data. */
@@ -28,7 +33,7 @@ export function barChart({ title, rows, dim, width }) {
   const drawn = rows.filter((row) => typeof row.value === "number").slice(0, MOST);
   const wide = Math.max(280, width || 560);
   const left = Math.min(150, 24 + 7.2 * Math.max(...drawn.map((row) => Math.min(18, row.label.length)), 3));
-  const right = wide - 62;
+  const right = wide - 24 - 7.4 * Math.max(...drawn.map((row) => valueText(row.value, row.error).length), 3);
   const ends = drawn.flatMap((row) => [row.value - (row.error || 0), row.value + (row.error || 0)]);
   const low = Math.min(0, ...ends);
   const high = Math.max(0, ...ends);
@@ -61,8 +66,7 @@ export function barChart({ title, rows, dim, width }) {
       for (const style of ["halo", "error"])
         parts.push(s("path", { class: style, fill: "none", d: `M${a} ${middle}H${b}M${a} ${middle - 5}v10M${b} ${middle - 5}v10` }));
     }
-    parts.push(s("text", { x: Math.max(end, x(row.value), x(0)) + 8, y: middle + 4.5 }, shortNumber(Number(valueText(row.value, row.error)
-      .replaceAll("\u202f", "").replace("\u2212", "-")))));
+    parts.push(s("text", { x: Math.max(end, x(row.value), x(0)) + 8, y: middle + 4.5 }, valueText(row.value, row.error)));
   });
   const told = drawn.map((row) => `${row.label} ${valueText(row.value, row.error)}${row.error === null ? "" : ` plus or minus ${errorText(row.error)}`}`);
   return h("figure", { class: "chart" },

@@ -85,3 +85,11 @@ export function groupsText(plan) {
   if (shape.groups > 1) return `${shape.groups} groups, known without anybody's data: all are answered, also empty ones.`;
   return "";
 }
+
+/** Why an error is a range, in one sentence. */
+export function limitText(plan) {
+  const share = plan.limits && plan.limits.share ? Math.round(100 * plan.limits.share) : 0;
+  const tops = (plan.limit_plan || []).map((one) => one.ceiling).filter((one) => typeof one === "number");
+  const range = tops.length ? `, from 1 to ${Math.max(...tops)},` : "";
+  return `What one person may add${range} is chosen privately, for ${share} % of the price; the error grows with it, hence the range.`;
+}

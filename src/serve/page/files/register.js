@@ -15,7 +15,7 @@ class RegisterView {
     this.preview = h("div");
     this.wanted = h("div");
     this.result = h("div");
-    this.send = h("button", { class: "main", type: "button", onclick: () => this.register() }, "Register");
+    this.send = h("button", { class: "main send", type: "button", onclick: () => this.register() }, "Register");
     this.hand = h("button", { class: "slight", type: "button", "aria-pressed": "false", onclick: () => this.switchHand() }, icon("edit"), "Edit by hand");
     clear(main, h("div", { class: "view" },
       h("div", { class: "head" }, h("div", {}, h("p", {}, h("a", { href: "#/datasets" }, "Datasets"), " /"), h("h1", {}, "Register a dataset"),

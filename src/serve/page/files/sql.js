@@ -44,12 +44,6 @@ export function tokens(text) {
   return found;
 }
 
-/** The words of a query that may be names, in small letters. */
-export function namesIn(text) {
-  return new Set(tokens(text).filter((token) => token.kind === "word" || token.kind === "quoted")
-    .map((token) => token.text.replaceAll('"', "").toLowerCase()));
-}
-
 /** The tables of all datasets: {dataset, table, columns}. */
 export function tablesOf(shown) {
   return shown.flatMap((one) => (one.tables
@@ -57,11 +51,24 @@ export function tablesOf(shown) {
     : [{ dataset: one.dataset, table: one.dataset, columns: one.columns || [], public: one.public }]));
 }
 
-/** The datasets that a query names, by its words. */
+/** The datasets that a query names, by its words: dataset.table, or a table after FROM, JOIN or a comma. */
 export function datasetsIn(text, shown) {
-  const names = namesIn(text);
-  return [...new Set(tablesOf(shown).filter((one) => names.has(one.dataset.toLowerCase()) || names.has(one.table.toLowerCase()))
-    .map((one) => one.dataset))];
+  const tables = tablesOf(shown);
+  const words = tokens(text).filter((token) => token.kind !== "space" && token.kind !== "comment")
+    .map((token) => ({ kind: token.kind, text: token.text.replaceAll('"', "").toLowerCase() }));
+  const found = new Set();
+  words.forEach(({ kind, text: word }, at) => {
+    if (kind !== "word" && kind !== "quoted") return;
+    const [before, after] = [words[at - 1]?.text, words[at + 1]?.text];
+    if (after === ".") {
+      for (const one of tables) if (one.dataset.toLowerCase() === word) found.add(one.dataset);
+    } else if (before === "from" || before === "join" || before === ",") {
+      const named = tables.filter((one) => one.table.toLowerCase() === word);
+      const whole = named.filter((one) => one.dataset === one.table);
+      for (const one of whole.length ? whole : named) found.add(one.dataset);
+    }
+  });
+  return [...found];
 }
 
 function spelled(name) {
