@@ -78,6 +78,8 @@ export const api = {
   register: (name, policy) => post("/v1/datasets", { name, policy }),
   budgets: async () => (await get("/v1/budget")).budgets,
   history: async () => (await get("/v1/history")).events,
+  /** The recorded answer of one charge: there is no price in this request, so it cannot spend. */
+  recorded: (id) => get(`/v1/history?answer=${part(id)}`),
   explain: (question, signal) => post("/v1/explain", question, signal),
   query: (question) => post("/v1/query", question),
   dummy: (question) => post("/v1/dummy", question),

@@ -7,25 +7,12 @@ import { failure } from "./failure.js";
 
 const STATES = { committed: ["free", "answered"], reserved: ["cost", "no answer, spent"], failed: ["bad", "failed, spent"] };
 
-/** An answer that is recorded, or an error: "recorded" makes the server refuse rather than spend. */
-async function readAgain(event) {
-  const question = { sql: event.sql, recorded: true };
-  if (event.cost.rho) question.rho = event.cost.rho;
-  else question.epsilon = event.cost.epsilon;
-  try {
-    return await api.query(question);
-  } catch (error) {
-    if (!event.cost.delta) throw error;
-    return api.query({ ...question, delta: event.cost.delta });
-  }
-}
-
 function line(event, state, place) {
   const [style, text] = STATES[event.state] || ["", event.state];
   const again = h("button", { class: "slight", type: "button", onclick: async () => {
     again.disabled = true;
     try {
-      const { card, heading, text: told } = answerCard(await readAgain(event), { width: place.clientWidth, title: "Answer, read again" });
+      const { card, heading, text: told } = answerCard(await api.recorded(event.id), { width: place.clientWidth, title: "Answer, read again" });
       clear(place, card);
       heading.focus({ preventScroll: true });
       place.scrollIntoView({ block: "start" });
