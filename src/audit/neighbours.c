@@ -397,6 +397,34 @@ brume_status brume_neighbours_open(const brume_question *question, brume_adjacen
     return BRUME_OK;
 }
 
+static brume_status make_one(brume_neighbours *all, const char *sql, brume_error *error)
+{
+    const brume_question *question = all->question;
+    while (all->table + 1 < question->table_count && question->policies[all->table]->is_public)
+        all->table++;
+    BRUME_TRY(find_values(all, sql, error));
+    if (!question->policies[0]->table)
+        BRUME_TRY(make_folder(all, error));
+    return make_database(all, false, 0, error);
+}
+
+brume_status brume_neighbours_open_one(const brume_question *question, const char *sql,
+                                       uint64_t units, brume_neighbours **out, brume_error *error)
+{
+    brume_neighbours *all = calloc(1, sizeof *all);
+    if (!all)
+        return brume_no_memory(error, "a made table");
+    all->question = question;
+    all->adjacency = BRUME_ADD_REMOVE; /* the first database is without the unit that differs */
+    all->recipe = (brume_recipe){.others = units};
+    brume_status status = make_one(all, sql, error);
+    if (status != BRUME_OK)
+        brume_neighbours_close(all);
+    else
+        *out = all;
+    return status;
+}
+
 /* ---- keeping them ---- */
 
 static brume_status copy_file(const char *from, const char *to, brume_error *error)
