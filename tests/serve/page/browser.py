@@ -102,7 +102,7 @@ class Browser:
             raise RuntimeError(result["exceptionDetails"].get("exception", {}).get("description", script))
         return result["result"].get("value")
 
-    def wait(self, script, seconds=40, why=None):
+    def wait(self, script, seconds=30, why=None):
         """Until the expression is true."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -113,12 +113,13 @@ class Browser:
             if value:
                 return value
             time.sleep(0.05)
-        raise AssertionError(f"did not happen: {why or script}; the page says: {self.text()[:1500]}")
+        said = self.run("(document.querySelector('[role=alert]') || document.getElementById('status')).innerText")
+        raise AssertionError(f"did not happen: {why or script}; the page says: {said}")
 
     def text(self):
         return self.run("document.body.innerText") or ""
 
-    def wait_text(self, text, seconds=40):
+    def wait_text(self, text, seconds=30):
         self.wait(f"document.body.innerText.includes({json.dumps(text)})", seconds, why=f"'{text}' is shown")
 
     def size(self, width, height, phone=False):
