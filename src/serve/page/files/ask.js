@@ -80,7 +80,7 @@ class AskView {
   pricePanel() {
     this.amount = h("input", { type: "text", inputmode: "decimal", value: this.asked.epsilon, "aria-label": "Price, epsilon", autocomplete: "off",
       oninput: () => this.typedAmount() });
-    this.range = h("input", { type: "range", min: 0, max: 1, step: 1, "aria-label": "Price, epsilon", oninput: () => this.slid() });
+    this.range = h("input", { type: "range", min: 0, max: 1, step: 1, "aria-label": "Price, epsilon, as a slider", oninput: () => this.slid() });
     this.ends = h("div", { class: "ends", "aria-hidden": "true" });
     this.within = h("input", { type: "text", inputmode: "decimal", value: this.asked.within, autocomplete: "off",
       oninput: () => { this.asked.within = this.within.value.trim(); this.explainSoon(); } });
@@ -100,7 +100,7 @@ class AskView {
     this.sizeField = field("Values in a group, for means", this.size, "A mean is the more exact, the more values it is of.");
     const panel = h("section", { class: "card price", "aria-label": "Price and error" },
       h("div", { class: "bar" }, h("h2", {}, "Price and error"), h("span", { class: "chip free" }, "nothing is spent by looking")),
-      h("div", { class: "inside" }, this.modes(), this.slide, this.exact, this.bars, this.groups,
+      h("div", { class: "inside" }, this.modes(), this.slide, this.exact, h("p", { class: "hint" }, "How far off each column may be: 95 times of 100 the noise stays inside its bar."), this.bars, this.groups,
         h("details", {}, h("summary", {}, "More settings"), h("div", { class: "fields" }, this.sizeField,
           field("One person adds at most", this.limit, "A number, or column=number. Without it a tenth of the price chooses it."),
           field("δ of this question", this.delta, "Only where groups are private or noise is Gaussian."))),

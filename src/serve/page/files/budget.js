@@ -1,7 +1,7 @@
 // Budgets: how much is left, how much this question would take.
 import { announce, clear, h, s } from "./dom.js";
 import { api } from "./api.js";
-import { count, priceText } from "./format.js";
+import { count, leftText, priceText } from "./format.js";
 import { failure } from "./failure.js";
 
 function amounts(one) {
@@ -16,8 +16,8 @@ export function meter(label, one, asked = 0) {
   const share = (value) => Math.max(0, Math.min(100, (100 * value) / (whole || 1)));
   const after = Math.max(0, left - asked);
   const text = asked > 0
-    ? (over ? `${sign} ${priceText(left)} left: not enough` : `${sign} ${priceText(left)} → ${priceText(after)} of ${priceText(whole)}`)
-    : `${sign} ${priceText(left)} left of ${priceText(whole)}`;
+    ? (over ? `${sign} ${leftText(left)} left: not enough` : `${sign} ${leftText(left)} → ${leftText(after)} of ${priceText(whole)}`)
+    : `${sign} ${leftText(left)} left of ${priceText(whole)}`;
   return h("div", { class: `meter${over ? " over" : ""}` },
     h("div", { class: "line" }, h("span", {}, label), h("span", {}, text)),
     s("svg", { viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" },

@@ -30,11 +30,11 @@ function shortNumber(value) {
 
 /** A figure of one value column: rows are {label, value, error (null: none)}; `dim`: made-up data. */
 export function barChart({ title, rows, dim, width }) {
-  const drawn = rows.filter((row) => typeof row.value === "number").slice(0, MOST);
+  const drawn = rows.slice(0, MOST);
   const wide = Math.max(280, width || 560);
   const left = Math.min(150, 24 + 7.2 * Math.max(...drawn.map((row) => Math.min(18, row.label.length)), 3));
   const right = wide - 24 - 7.4 * Math.max(...drawn.map((row) => valueText(row.value, row.error).length), 3);
-  const ends = drawn.flatMap((row) => [row.value - (row.error || 0), row.value + (row.error || 0)]);
+  const ends = drawn.filter((row) => typeof row.value === "number").flatMap((row) => [row.value - (row.error || 0), row.value + (row.error || 0)]);
   const low = Math.min(0, ...ends);
   const high = Math.max(0, ...ends);
   const marks = ticks(low, high === low ? low + 1 : high);
@@ -56,8 +56,12 @@ export function barChart({ title, rows, dim, width }) {
   }
   drawn.forEach((row, number) => {
     const middle = number * pitch + 20;
-    const from = Math.min(x(0), x(row.value));
     parts.push(s("text", { x: left - 10, y: middle + 4.5, "text-anchor": "end" }, short(row.label, 18)));
+    if (typeof row.value !== "number") {
+      parts.push(s("text", { class: "soft", x: x(0) + 8, y: middle + 4.5 }, valueText(row.value)));
+      return;
+    }
+    const from = Math.min(x(0), x(row.value));
     parts.push(s("rect", { class: `bar-of${dim ? " dim" : ""}`, x: from, y: middle - 10, width: Math.max(1, Math.abs(x(row.value) - x(0))),
       height: 20, rx: 3 }));
     const end = row.error === null ? x(row.value) : x(row.value + row.error);

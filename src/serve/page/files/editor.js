@@ -16,7 +16,7 @@ export class Editor {
     this.wrong = null;
     this.listName = fresh("choices");
     this.area = h("textarea", { "aria-label": label, spellcheck: "false", autocapitalize: "off", autocomplete: "off", autocorrect: "off",
-      "aria-autocomplete": "list", "aria-controls": this.listName, rows: 6, placeholder: "SELECT … FROM … GROUP BY …" });
+      "aria-autocomplete": "list", "aria-controls": this.listName, rows: 4, placeholder: "SELECT … FROM … GROUP BY …" });
     this.area.value = text;
     this.under = h("pre", { "aria-hidden": "true" });
     this.popup = h("div", { class: "choices", role: "listbox", id: this.listName, "aria-label": "Completions", hidden: true });

@@ -44,6 +44,14 @@ export function priceText(value) {
   return String(Number(number.toPrecision(6)));
 }
 
+/** What is left, with four digits, never more than it is. */
+export function leftText(value) {
+  const number = Number(value);
+  if (!(number > 0)) return "0";
+  const unit = 10 ** (Math.floor(Math.log10(number)) - 3);
+  return priceText(Math.floor(number / unit + 1e-6) * unit);
+}
+
 /** What something costs, in words for all rules. */
 export function costText(cost) {
   if (!cost) return "nothing";

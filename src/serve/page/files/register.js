@@ -109,7 +109,7 @@ class RegisterView {
       if (!this.preview.querySelector("textarea"))
         clear(this.preview, h("textarea", { "aria-label": "Policy file", spellcheck: "false", value: this.byHand, oninput: (event) => { this.byHand = event.target.value; } }));
     } else {
-      const lines = policyText(this.form).split("\n");
+      const lines = policyText(this.form).trimEnd().split("\n");
       clear(this.preview, h("pre", { tabindex: "0", role: "region", "aria-label": "Policy file as YAML" }, lines.map((line) => {
         const parts = /^(\s*[^:]+:)(.*)$/.exec(line);
         return parts ? [h("span", { class: "keyword" }, parts[1]), parts[2], "\n"] : [line, "\n"];

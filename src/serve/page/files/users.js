@@ -30,7 +30,7 @@ class UsersView {
       h("section", { class: "card", "aria-labelledby": "add-user" }, h("div", { class: "bar" }, h("h2", { id: "add-user" }, "Add a user")),
         h("form", { class: "inside", onsubmit: (event) => { event.preventDefault(); this.add(); } },
           h("div", { class: "fields" }, field("Name", this.name), field("Role", this.role, "Owners register and add users, analysts ask, auditors read the history and verify."),
-            field("Token ends", this.expires, "Empty: as long as the server says.")), this.lines, this.problem,
+            field("Token ends", this.expires, "Empty: never. It can be removed at any time.")), this.lines, this.problem,
           h("div", {}, h("button", { class: "main", type: "submit" }, icon("plus"), "Add user"))))));
     this.drawLines();
     this.load();
