@@ -347,7 +347,7 @@ def an_owner_adds_a_user(person):
     b.wait("location.hash === '#/ask'")
     person.sign_in("olivia")
     person.go("users")
-    b.click("[...document.querySelectorAll('tbody tr')].find((one) => one.innerText.startsWith('bob')).querySelector('button')")
+    b.click("[...document.querySelectorAll('tbody tr')].find((one) => one.innerText.startsWith('bob')).querySelector('button.danger')")
     b.click_named("button", "Remove bob?")
     b.wait("![...document.querySelectorAll('tbody tr')].some((one) => one.innerText.startsWith('bob') && one.querySelector('button'))", why="bob is gone")
     check(person.server.ask("GET", "/v1/me", "bob").code == 401, "a removed user's token still opens")

@@ -91,5 +91,6 @@ export function limitText(plan) {
   const share = plan.limits && plan.limits.share ? Math.round(100 * plan.limits.share) : 0;
   const tops = (plan.limit_plan || []).map((one) => one.ceiling).filter((one) => typeof one === "number");
   const range = tops.length ? `, from 1 to ${Math.max(...tops)},` : "";
-  return `What one person may add${range} is chosen privately, for ${share} % of the price; the error grows with it, hence the range.`;
+  const how = tops.length ? "the error grows with it, hence the range" : "errors are shown for a limit of 1, and are ten times that for 10";
+  return `What one person may add${range} is chosen privately, for ${share} % of the price; ${how}.`;
 }

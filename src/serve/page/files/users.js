@@ -13,6 +13,12 @@ function allotments(user) {
     one.spent ? `, spent ${costText(one.spent)}` : "")));
 }
 
+function ended(user) {
+  if (user.state === "removed") return h("span", { class: "chip" }, "removed");
+  if (user.state === "expired") return h("span", { class: "chip bad" }, "expired");
+  return user.expires ? timeText(user.expires) : h("span", { class: "soft" }, "never");
+}
+
 class UsersView {
   constructor(main, state) {
     this.state = state;
@@ -55,13 +61,25 @@ class UsersView {
         h("thead", {}, h("tr", {}, ["Name", "Role", "Allotments", "Token ends"].map((text) => h("th", { scope: "col" }, text)), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Actions")))),
         h("tbody", {}, users.map((user) => h("tr", {}, h("th", { scope: "row" }, user.name, user.name === this.state.me.name ? [" ", h("span", { class: "chip key" }, "you")] : null),
           h("td", {}, user.role, h("div", { class: "soft small" }, ROLES[user.role] || "")), h("td", {}, allotments(user)),
-          h("td", {}, user.expires ? timeText(user.expires) : h("span", { class: "soft" }, "never")),
-          h("td", {}, user.name === this.state.me.name ? null : this.removeButton(user.name))))))));
+          h("td", {}, ended(user)),
+          h("td", {}, user.name === this.state.me.name || user.state === "removed" ? null : this.buttons(user.name))))))));
       this.list.removeAttribute("aria-busy");
       announce(count(users.length, "user"));
     } catch (error) {
       clear(this.list, failure(error));
     }
+  }
+
+  buttons(name) {
+    const renew = h("button", { class: "slight", type: "button", onclick: async () => {
+      try {
+        this.showToken(await api.newToken(name));
+        announce(`A new token for ${name}; the old one is refused from now on`);
+      } catch (error) {
+        clear(this.problem, failure(error));
+      }
+    } }, icon("again"), "New token");
+    return h("div", { class: "actions" }, renew, this.removeButton(name));
   }
 
   /** It asks once more before it removes. */
