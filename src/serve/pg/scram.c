@@ -19,10 +19,10 @@ static brume_status wrong(brume_error *error)
     return brume_fail(error, BRUME_ESYNTAX, NULL, "malformed SCRAM message");
 }
 
-static void keyed_hash(const uint8_t key[BRUME_PG_KEY], const char *text, uint8_t out[BRUME_PG_KEY])
+static void keyed_hash(const uint8_t key[BRUME_SCRAM_KEY], const char *text, uint8_t out[BRUME_SCRAM_KEY])
 {
-    unsigned int length = BRUME_PG_KEY;
-    (void)HMAC(EVP_sha256(), key, BRUME_PG_KEY, (const uint8_t *)text, strlen(text), out, &length);
+    unsigned int length = BRUME_SCRAM_KEY;
+    (void)HMAC(EVP_sha256(), key, BRUME_SCRAM_KEY, (const uint8_t *)text, strlen(text), out, &length);
 }
 
 /* Printable bytes and no comma: what a nonce may have. */
@@ -37,7 +37,7 @@ static bool is_nonce(const char *text)
 brume_status brume_pg_scram_begin(brume_pg_scram *scram, const uint8_t *message, size_t length,
                                   brume_error *error)
 {
-    char text[BRUME_PG_SCRAM_TEXT], salt[2 * BRUME_PG_SALT];
+    char text[BRUME_PG_SCRAM_TEXT], salt[2 * BRUME_SCRAM_SALT];
     uint8_t fresh[NONCE_BYTES];
     if (length == 0 || length > 200 || memchr(message, 0, length))
         return wrong(error);
@@ -64,32 +64,32 @@ brume_status brume_pg_scram_begin(brume_pg_scram *scram, const uint8_t *message,
     size_t own = strlen(nonce + 3);
     memcpy(scram->nonce, nonce + 3, own);
     EVP_EncodeBlock((uint8_t *)scram->nonce + own, fresh, NONCE_BYTES);
-    EVP_EncodeBlock((uint8_t *)salt, scram->verifier.salt, BRUME_PG_SALT);
-    snprintf(scram->server_first, sizeof scram->server_first, "r=%.300s,s=%s,i=%d", scram->nonce,
+    EVP_EncodeBlock((uint8_t *)salt, scram->verifier.salt, BRUME_SCRAM_SALT);
+    snprintf(scram->server_first, sizeof scram->server_first, "r=%.300s,s=%s,i=%u", scram->nonce,
              salt, scram->verifier.iterations);
     return BRUME_OK;
 }
 
 /* 32 bytes from their 44 characters of base64. */
-static bool decode_key(const char *text, uint8_t key[BRUME_PG_KEY])
+static bool decode_key(const char *text, uint8_t key[BRUME_SCRAM_KEY])
 {
-    uint8_t room[BRUME_PG_KEY + 4];
+    uint8_t room[BRUME_SCRAM_KEY + 4];
     if (strlen(text) != 44 || text[43] != '=' || text[42] == '=' ||
         EVP_DecodeBlock(room, (const uint8_t *)text, 44) != 33)
         return false;
-    memcpy(key, room, BRUME_PG_KEY);
+    memcpy(key, room, BRUME_SCRAM_KEY);
     return true;
 }
 
 static bool proof_holds(const brume_pg_scram *scram, const char *signed_text,
-                        const uint8_t proof[BRUME_PG_KEY])
+                        const uint8_t proof[BRUME_SCRAM_KEY])
 {
-    uint8_t signature[BRUME_PG_KEY], key[BRUME_PG_KEY], hash[BRUME_PG_KEY];
+    uint8_t signature[BRUME_SCRAM_KEY], key[BRUME_SCRAM_KEY], hash[BRUME_SCRAM_KEY];
     keyed_hash(scram->verifier.stored_key, signed_text, signature);
-    for (int i = 0; i < BRUME_PG_KEY; i++)
+    for (int i = 0; i < BRUME_SCRAM_KEY; i++)
         key[i] = proof[i] ^ signature[i];
-    SHA256(key, BRUME_PG_KEY, hash);
-    bool same = CRYPTO_memcmp(hash, scram->verifier.stored_key, BRUME_PG_KEY) == 0;
+    SHA256(key, BRUME_SCRAM_KEY, hash);
+    bool same = CRYPTO_memcmp(hash, scram->verifier.stored_key, BRUME_SCRAM_KEY) == 0;
     OPENSSL_cleanse(key, sizeof key);
     return same & !scram->is_mock;
 }
@@ -99,7 +99,7 @@ brume_status brume_pg_scram_end(brume_pg_scram *scram, const uint8_t *message, s
 {
     char text[BRUME_PG_SCRAM_TEXT], expected[BRUME_PG_SCRAM_TEXT], header[16];
     char signed_text[3 * BRUME_PG_SCRAM_TEXT + 8], encoded[64];
-    uint8_t proof[BRUME_PG_KEY], signature[BRUME_PG_KEY];
+    uint8_t proof[BRUME_SCRAM_KEY], signature[BRUME_SCRAM_KEY];
     if (length == 0 || length >= sizeof text || memchr(message, 0, length))
         return wrong(error);
     memcpy(text, message, length);
@@ -118,18 +118,7 @@ brume_status brume_pg_scram_end(brume_pg_scram *scram, const uint8_t *message, s
              scram->server_first, text);
     *accepted = proof_holds(scram, signed_text, proof);
     keyed_hash(scram->verifier.server_key, signed_text, signature);
-    EVP_EncodeBlock((uint8_t *)encoded, signature, BRUME_PG_KEY);
+    EVP_EncodeBlock((uint8_t *)encoded, signature, BRUME_SCRAM_KEY);
     snprintf(final, BRUME_PG_SCRAM_TEXT, "v=%s", encoded);
     return BRUME_OK;
-}
-
-void brume_pg_scram_mock(const uint8_t secret[BRUME_PG_KEY], const char *name, int iterations,
-                         brume_pg_verifier *out)
-{
-    uint8_t hash[BRUME_PG_KEY];
-    keyed_hash(secret, name, hash);
-    memcpy(out->salt, hash, BRUME_PG_SALT);
-    keyed_hash(hash, "stored", out->stored_key);
-    keyed_hash(hash, "server", out->server_key);
-    out->iterations = iterations;
 }

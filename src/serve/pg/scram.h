@@ -9,17 +9,12 @@
 
 #include <brume/status.h>
 
-enum { BRUME_PG_KEY = 32, BRUME_PG_SALT = 16, BRUME_PG_SCRAM_TEXT = 512 };
+#include "ledger/user.h"
 
-/* What the server knows of a password. */
-typedef struct brume_pg_verifier {
-    uint8_t salt[BRUME_PG_SALT];
-    int iterations;
-    uint8_t stored_key[BRUME_PG_KEY], server_key[BRUME_PG_KEY];
-} brume_pg_verifier;
+enum { BRUME_PG_SCRAM_TEXT = 512 };
 
 typedef struct brume_pg_scram {
-    brume_pg_verifier verifier;
+    brume_scram_verifier verifier;
     bool is_mock; /* nobody has this verifier: every proof is refused */
     char client_first_bare[BRUME_PG_SCRAM_TEXT], gs2_header[8];
     char nonce[BRUME_PG_SCRAM_TEXT], server_first[BRUME_PG_SCRAM_TEXT];
@@ -35,10 +30,5 @@ BRUME_MUST_USE brume_status brume_pg_scram_begin(brume_pg_scram *scram, const ui
 BRUME_MUST_USE brume_status brume_pg_scram_end(brume_pg_scram *scram, const uint8_t *message,
                                                size_t length, bool *accepted,
                                                char final[BRUME_PG_SCRAM_TEXT], brume_error *error);
-
-/* A verifier of no password for a name that is unknown: the same for the same name and secret, so
- * that asking twice tells nothing. */
-void brume_pg_scram_mock(const uint8_t secret[BRUME_PG_KEY], const char *name, int iterations,
-                         brume_pg_verifier *out);
 
 #endif
