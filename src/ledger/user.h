@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "ledger/ledger.h"
+#include "ledger/token.h"
 
 typedef enum brume_role {
     BRUME_ROLE_NONE = 0, /* of nobody: see brume_ledger_find_user */
@@ -35,18 +36,8 @@ const char *brume_role_word(brume_role role);
 /* EUNKNOWN with the nearest word. */
 BRUME_MUST_USE brume_status brume_role_parse(const char *word, brume_role *out, brume_error *error);
 
-enum {
-    BRUME_MOST_USER_NAME = 63, /* bytes: letters, digits, '.', '_', '-', '@' of ASCII */
-    BRUME_TOKEN_TEXT = 52,     /* "brume_", 43 characters of base64url, the end, and room */
-    BRUME_SCRAM_SALT = 16,
-    BRUME_SCRAM_KEY = 32,
-};
-
-typedef struct brume_scram_verifier {
-    uint32_t iterations;
-    uint8_t salt[BRUME_SCRAM_SALT];
-    uint8_t stored_key[BRUME_SCRAM_KEY], server_key[BRUME_SCRAM_KEY];
-} brume_scram_verifier;
+/* Bytes of a name: letters, digits, '.', '_', '-', '@' of ASCII. */
+enum { BRUME_MOST_USER_NAME = 63 };
 
 typedef struct brume_user {
     char *name;

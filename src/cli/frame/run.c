@@ -19,7 +19,7 @@ typedef struct words {
     char **word;
     bool json; /* --json is among them, before -- */
     char *command, *options;
-    brume_status (*shell)(const char *options, brume_error *error);
+    const brume_own_command *own;
 } words;
 
 static bool ask_json(int count, char **word)
@@ -71,6 +71,14 @@ static brume_status run_command(const words *all, brume_error *error)
     return status;
 }
 
+static const brume_own_command *find_own(const words *all)
+{
+    const brume_own_command *own = all->own;
+    while (own && own->name && strcmp(own->name, all->command) != 0)
+        own++;
+    return own && own->name ? own : NULL;
+}
+
 /* Run what the words say. */
 static brume_status run_words(words *all, brume_error *error)
 {
@@ -85,17 +93,16 @@ static brume_status run_words(words *all, brume_error *error)
                                               &all->command, &all->options, error);
     if (!all->command)
         return status;
-    bool is_shell = strcmp(all->command, "shell") == 0 && all->shell;
-    if (is_shell && status != BRUME_OK)
+    const brume_own_command *own = find_own(all);
+    if (own && status != BRUME_OK)
         return status;
     /* JSON cannot say all that words can: what is wrong with others the command itself tells */
-    return is_shell ? all->shell(all->options, error) : run_command(all, error);
+    return own ? own->run(all->options, error) : run_command(all, error);
 }
 
-int brume_run_words(int count, char **word,
-                    brume_status (*shell)(const char *options, brume_error *error))
+int brume_run_words(int count, char **word, const brume_own_command *own)
 {
-    words all = {.count = count, .word = word, .json = ask_json(count, word), .shell = shell};
+    words all = {.count = count, .word = word, .json = ask_json(count, word), .own = own};
     brume_error error = {0};
     brume_status status = brume_output_ready(&error);
     if (status == BRUME_OK)
