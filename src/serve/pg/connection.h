@@ -55,6 +55,7 @@ typedef struct brume_pg_connection {
     brume_pg_settings *settings;
     struct brume_pg_catalog *catalog; /* made when it is first needed */
     char *user, *database;
+    uint64_t issued; /* the journal row of the token that was shown */
     int32_t number;
     char transaction; /* 'I' none, 'T' in one, 'E' in one that failed */
     bool charged;     /* something was, in this transaction */

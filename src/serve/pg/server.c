@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -30,12 +29,13 @@ typedef struct client {
     struct client *next;
     uint32_t number, key;
     _Atomic uint64_t job; /* that runs in the pool for it; 0: none */
-    char *user;
+    const char *user;
+    uint64_t issued; /* the token that was shown */
     brume_pg_wire wire;
 } client;
 
 struct brume_pg_server {
-    int socket, port;
+    int socket;
     brume_pool *pool;
     char *ledger;
     brume_pg_host host;
@@ -52,17 +52,12 @@ struct brume_pg_server {
 
 /* ---- what connections need of the server ---- */
 
-static const char *ledger_path(const brume_pg_server *server)
-{
-    const char *path = server->ledger ? server->ledger : getenv("BRUME_LEDGER");
-    return path && *path ? path : "brume.db";
-}
-
 static brume_status find_user(void *context, const char *name, brume_user **user,
                               brume_error *error)
 {
+    const brume_pg_server *server = context;
     brume_ledger *ledger = NULL;
-    BRUME_TRY(brume_ledger_open(ledger_path(context), BRUME_LEDGER_READ, &ledger, error));
+    BRUME_TRY(brume_ledger_open(server->ledger, BRUME_LEDGER_READ, &ledger, error));
     brume_status status = brume_ledger_find_user(ledger, name, (int64_t)time(NULL), user, error);
     brume_ledger_close(ledger);
     return status;
@@ -87,7 +82,7 @@ static brume_status run(void *context, const char *command, const char *sql, con
 {
     client *self = context;
     brume_pool_request request = {
-        .user = self->user, .command = command, .sql = sql, .options = options};
+        .user = self->user, .issued = self->issued, .command = command, .sql = sql, .options = options};
     brume_pool_result result = {0};
     brume_status status = brume_pool_run(self->server->pool, &request, &self->job, &result, busy);
     atomic_store(&self->job, 0);
@@ -119,6 +114,7 @@ static void serve_client(client *self)
     self->wire.read_until = brume_pg_now() + start_patience;
     if (connection.settings && brume_pg_startup(&connection, &self->server->host)) {
         self->user = connection.user;
+        self->issued = connection.issued;
         put_key(self);
         brume_pg_serve(&connection);
     }
@@ -237,69 +233,19 @@ static bool is_loopback(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-/* "host:port" or "[host]:port" in its two parts. */
-static brume_status split_address(const char *text, char host[256], char port[16],
-                                  brume_error *error)
-{
-    const char *colon = text ? strrchr(text, ':') : NULL;
-    if (!colon || colon == text || colon - text > 250 || strlen(colon + 1) > 5 || !colon[1] ||
-        strspn(colon + 1, "0123456789") != strlen(colon + 1))
-        return brume_fail(error, BRUME_EARGUMENT, "for example 127.0.0.1:5433",
-                          "'%.100s' is no ADDRESS:PORT", text ? text : "");
-    bool brackets = text[0] == '[' && colon[-1] == ']';
-    snprintf(host, 256, "%.*s", (int)(colon - text) - 2 * brackets, text + brackets);
-    snprintf(port, 16, "%s", colon + 1);
-    return BRUME_OK;
-}
-
-static brume_status listen_at(brume_pg_server *server, const struct addrinfo *at,
-                              const char *text, brume_error *error)
-{
-    const int yes = 1;
-    struct sockaddr_storage bound;
-    socklen_t length = sizeof bound;
-    server->host.requires_tls = !is_loopback(at->ai_addr);
-    if (server->host.requires_tls && !server->host.tls)
-        return brume_fail(error, BRUME_EARGUMENT, "give --tls-cert and --tls-key, or 127.0.0.1",
-                          "'%.100s' can be reached by others, and needs TLS", text);
-    server->socket = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (server->socket < 0 ||
-        setsockopt(server->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-        bind(server->socket, at->ai_addr, at->ai_addrlen) != 0 ||
-        listen(server->socket, 128) != 0 ||
-        getsockname(server->socket, (struct sockaddr *)&bound, &length) != 0)
-        return brume_fail(error, BRUME_EDISK, NULL, "cannot listen at '%.100s': %s", text,
-                          strerror(errno));
-    server->port = ntohs(bound.ss_family == AF_INET6
-                             ? ((struct sockaddr_in6 *)(void *)&bound)->sin6_port
-                             : ((struct sockaddr_in *)(void *)&bound)->sin_port);
-    return BRUME_OK;
-}
-
-static brume_status open_socket(brume_pg_server *server, const char *text, brume_error *error)
-{
-    char host[256], port[16];
-    struct addrinfo *found = NULL;
-    const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    BRUME_TRY(split_address(text, host, port, error));
-    if (getaddrinfo(host, port, &wanted, &found) != 0 || !found)
-        return brume_fail(error, BRUME_EARGUMENT, "for example 127.0.0.1:5433",
-                          "the address '%.100s' is not known", host);
-    brume_status status = listen_at(server, found, text, error);
-    freeaddrinfo(found);
-    return status;
-}
-
 static brume_status open_parts(brume_pg_server *server, const brume_pg_options *options,
                                brume_error *error)
 {
-    if (!options->certificate != !options->key)
-        return brume_fail(error, BRUME_EARGUMENT, NULL, "a certificate and its key go together");
-    if (options->ledger && !(server->ledger = strdup(options->ledger)))
+    struct sockaddr_storage bound = {0};
+    socklen_t length = sizeof bound;
+    if (!(server->ledger = strdup(options->ledger)))
         return brume_no_memory(error, "the server");
+    if (getsockname(server->socket, (struct sockaddr *)&bound, &length) != 0)
+        return brume_fail(error, BRUME_EDISK, NULL, "the socket cannot be used");
+    server->host.requires_tls =
+        !options->insecure && !is_loopback((const struct sockaddr *)&bound);
     if (options->certificate)
         BRUME_TRY(brume_pg_tls_open(options->certificate, options->key, &server->host.tls, error));
-    BRUME_TRY(open_socket(server, options->address, error));
     server->has_thread = pthread_create(&server->thread, NULL, accept_thread, server) == 0;
     return server->has_thread ? BRUME_OK : brume_no_memory(error, "the server");
 }
@@ -308,13 +254,14 @@ brume_status brume_pg_server_open(const brume_pg_options *options, brume_pool *p
                                   brume_pg_server **out, brume_error *error)
 {
     brume_pg_server *server = calloc(1, sizeof *server);
-    if (!server)
+    if (!server) {
+        close(options->socket);
         return brume_no_memory(error, "the server");
-    server->socket = -1;
+    }
+    server->socket = options->socket;
     server->pool = pool;
     server->most = options->most ? options->most : MOST_CONNECTIONS;
-    server->host =
-        (brume_pg_host){.find_user = find_user, .cancel = cancel, .context = server};
+    server->host = (brume_pg_host){.find_user = find_user, .cancel = cancel, .context = server};
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->ended, NULL);
     brume_status status = open_parts(server, options, error);
@@ -323,11 +270,6 @@ brume_status brume_pg_server_open(const brume_pg_options *options, brume_pool *p
     else
         *out = server;
     return status;
-}
-
-int brume_pg_server_port(const brume_pg_server *server)
-{
-    return server->port;
 }
 
 void brume_pg_server_close(brume_pg_server *server)

@@ -1,6 +1,7 @@
 /* How a connection starts. Promises: startup.h. */
 #include "serve/pg/startup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,6 +222,7 @@ static bool authenticate(brume_pg_connection *connection, const brume_pg_host *h
         return end(connection, brume_status_sqlstate(error.status), "users cannot be read now",
                    NULL);
     brume_pg_scram scram = {.verifier = user->scram, .is_mock = user->role == BRUME_ROLE_NONE};
+    connection->issued = user->issued;
     brume_user_close(user);
     put_authentication(&connection->wire->out, 10, "SCRAM-SHA-256");
     return first_message(connection, &scram) && final_message(connection, &scram);

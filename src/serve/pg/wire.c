@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 
 #include "base/error.h"
@@ -183,6 +184,37 @@ void brume_pg_wire_close(brume_pg_wire *wire)
     wire->broken = true;
 }
 
+/* The certificate first, then those that signed it. */
+static bool use_certificates(SSL_CTX *context, const char *text)
+{
+    BIO *in = BIO_new_mem_buf(text, -1);
+    X509 *own = in ? PEM_read_bio_X509_AUX(in, NULL, NULL, NULL) : NULL;
+    bool good = own && SSL_CTX_use_certificate(context, own) == 1;
+    X509_free(own);
+    while (good) {
+        X509 *signer = PEM_read_bio_X509(in, NULL, NULL, NULL);
+        if (!signer)
+            break;
+        if (SSL_CTX_add0_chain_cert(context, signer) != 1) {
+            X509_free(signer);
+            good = false;
+        }
+    }
+    BIO_free(in);
+    return good;
+}
+
+static bool use_key(SSL_CTX *context, const char *text)
+{
+    BIO *in = BIO_new_mem_buf(text, -1);
+    EVP_PKEY *key = in ? PEM_read_bio_PrivateKey(in, NULL, NULL, NULL) : NULL;
+    bool good = key && SSL_CTX_use_PrivateKey(context, key) == 1 &&
+                SSL_CTX_check_private_key(context) == 1;
+    EVP_PKEY_free(key);
+    BIO_free(in);
+    return good;
+}
+
 brume_status brume_pg_tls_open(const char *certificate, const char *key, SSL_CTX **out,
                                brume_error *error)
 {
@@ -198,14 +230,11 @@ brume_status brume_pg_tls_open(const char *certificate, const char *key, SSL_CTX
     if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
         SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1)
         status = brume_fail(error, BRUME_EINTERNAL, NULL, "TLS cannot be set up");
-    else if (SSL_CTX_use_certificate_chain_file(context, certificate) != 1)
-        status = brume_fail(error, BRUME_EARGUMENT, hint, "the certificate '%.200s' cannot be read",
-                            certificate);
-    else if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1 ||
-             SSL_CTX_check_private_key(context) != 1)
+    else if (!use_certificates(context, certificate))
+        status = brume_fail(error, BRUME_EARGUMENT, hint, "the certificate cannot be read");
+    else if (!use_key(context, key))
         status = brume_fail(error, BRUME_EARGUMENT, hint,
-                            "the key '%.200s' cannot be read, or is not that of the certificate",
-                            key);
+                            "the key cannot be read, or is not that of the certificate");
     ERR_clear_error();
     if (status != BRUME_OK)
         SSL_CTX_free(context);

@@ -46,8 +46,8 @@ bool brume_pg_wire_is_gone(const brume_pg_wire *wire);
 /* Say goodbye and free what it has; the socket is closed. */
 void brume_pg_wire_close(brume_pg_wire *wire);
 
-/* A context with this certificate (chain) and key: TLS 1.2 and newer. EARGUMENT: they cannot be
- * read or do not belong together. Free with SSL_CTX_free. */
+/* A context with this certificate (and its chain) and key, as texts in PEM: TLS 1.2 and newer.
+ * EARGUMENT: they cannot be read or do not belong together. Free with SSL_CTX_free. */
 BRUME_MUST_USE brume_status brume_pg_tls_open(const char *certificate, const char *key,
                                               SSL_CTX **out, brume_error *error);
 
