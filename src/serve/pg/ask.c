@@ -184,25 +184,29 @@ static brume_status add_rows(const brume_pg_connection *connection, const json_t
     return BRUME_OK;
 }
 
-/* Of a query of public tables no types are known before: booleans and numbers are what all values
- * of the column are, everything else is text. */
+/* Of a query of public tables no types are known before: booleans, whole and other numbers are what
+ * all values of the column are, everything else is text. */
 static uint32_t type_of_values(const json_t *rows, size_t column)
 {
-    size_t booleans = 0, numbers = 0, others = 0, i;
+    size_t booleans = 0, numbers = 0, whole = 0, others = 0, i;
     const json_t *row;
     json_array_foreach (rows, i, row) {
         const json_t *value = json_array_get(row, column);
         booleans += json_is_boolean(value);
         numbers += json_is_number(value);
+        whole += json_is_integer(value);
         others += json_is_string(value);
     }
     if (others || (booleans && numbers) || booleans + numbers == 0)
         return BRUME_PG_TEXT;
-    return booleans ? BRUME_PG_BOOL : BRUME_PG_FLOAT8;
+    return booleans ? BRUME_PG_BOOL : numbers == whole ? BRUME_PG_INT8 : BRUME_PG_FLOAT8;
 }
 
+/* `known`: columns that the client was told; where the values are of other types, they are refused
+ * (which costs nothing), unless they were told to be texts. */
 static brume_status ask_public(brume_pg_connection *connection, const char *sql,
-                               brume_pg_table *table, brume_error *error)
+                               const brume_pg_table *known, brume_pg_table *table,
+                               brume_error *error)
 {
     json_t *options = json_object(), *answer = NULL;
     const json_t *column;
@@ -219,6 +223,14 @@ static brume_status ask_public(brume_pg_connection *connection, const char *sql,
             is_value(column))
             status = add_error_column(table, name ? name : "?column?", error);
     }
+    for (i = 0; status == BRUME_OK && known && i < known->column_count; i++) {
+        bool is_text = known->columns[i].type == BRUME_PG_TEXT;
+        if (i >= table->column_count || (!is_text && known->columns[i].type != table->columns[i].type))
+            status = brume_pg_refuse(connection, "0A000", "prepare it again", error,
+                                     "cached plan must not change result type");
+        else
+            table->columns[i].type = known->columns[i].type;
+    }
     if (status == BRUME_OK)
         status = add_rows(connection, answer, table, error);
     json_decref(options);
@@ -234,7 +246,7 @@ brume_status brume_pg_ask_describe(brume_pg_connection *connection, const char *
     BRUME_TRY(explain(connection, sql, &priced, NULL, &explanation, error));
     *is_run = is_public(explanation);
     brume_status status =
-        *is_run ? ask_public(connection, sql, table, error)
+        *is_run ? ask_public(connection, sql, NULL, table, error)
                 : add_columns(connection, json_object_get(explanation, "columns"), table, error);
     json_decref(explanation);
     return status;
@@ -352,7 +364,7 @@ static void note_price(brume_pg_connection *connection, const json_t *answer)
         return;
     connection->spent += llround(epsilon_of(json_object_get(answer, "cost")) / unit);
     connection->charged = true;
-    brume_pg_number_text((double)connection->spent * unit, text);
+    snprintf(text, sizeof text, "%.12g", (double)connection->spent * unit);
     brume_error ignored;
     if (brume_pg_note(connection->settings, "brume.session_spent", text, &ignored) != BRUME_OK)
         return; /* SHOW says an older number */
@@ -366,7 +378,7 @@ brume_status brume_pg_ask(brume_pg_connection *connection, const char *sql,
     BRUME_TRY(explain(connection, sql, &priced, &options, &explanation, error));
     brume_status status = BRUME_OK;
     if (is_public(explanation)) {
-        status = ask_public(connection, sql, table, error);
+        status = ask_public(connection, sql, known, table, error);
     } else {
         status = check_price(connection, priced, explanation, error);
         if (status == BRUME_OK)

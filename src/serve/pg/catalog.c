@@ -1,6 +1,7 @@
 /* Queries of the catalog. Promises: catalog.h. */
 #include "serve/pg/catalog.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,10 @@ static brume_status fill(brume_pg_connection *connection, brume_pg_catalog *cata
     json_decref(shown);
     if (status != BRUME_OK)
         return status;
+    /* A table-valued function is made when it is first used, which reading alone does not allow. */
+    if (sqlite3_exec(catalog->database, "SELECT * FROM json_each('[]')", NULL, NULL, NULL) !=
+        SQLITE_OK)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "the catalog cannot be made");
     (void)sqlite3_limit(catalog->database, SQLITE_LIMIT_LENGTH, 16 << 20);
     (void)sqlite3_limit(catalog->database, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_set_authorizer(catalog->database, only_reading, NULL);
@@ -160,6 +165,17 @@ static brume_status read_rows(sqlite3_stmt *statement, brume_pg_table *table, in
     return BRUME_OK;
 }
 
+/* Say why a query has no rows to whoever asks for messages of that kind. */
+static void explain_silence(brume_pg_connection *connection, const char *reason)
+{
+    const char *level = brume_pg_show(connection->settings, "client_min_messages");
+    char message[300];
+    if (!level || strncmp(level, "debug", 5) != 0)
+        return;
+    snprintf(message, sizeof message, "this query of the catalog is not answered: %.200s", reason);
+    brume_pg_notice(connection, "DEBUG", "00000", message, NULL, NULL);
+}
+
 static brume_status run(brume_pg_connection *connection, const brume_pg_translation *translation,
                         brume_pg_table *table, brume_error *error)
 {
@@ -177,6 +193,8 @@ static brume_status run(brume_pg_connection *connection, const brume_pg_translat
     else if (status == BRUME_OK && result != SQLITE_DONE && !translation->reads_catalog)
         status = brume_fail(error, BRUME_EUNSUPPORTED, NULL, "this is not answered: %.200s",
                             sqlite3_errmsg(catalog->database));
+    else if (status == BRUME_OK && result != SQLITE_DONE)
+        explain_silence(connection, sqlite3_errmsg(catalog->database));
     sqlite3_finalize(statement);
     return status; /* what SQLite does not take has no rows */
 }
@@ -203,6 +221,8 @@ brume_status brume_pg_catalog_query(brume_pg_connection *connection, const char 
     else if (!translation.reads_catalog)
         status = brume_pg_refuse(connection, "42883", NULL, error, "this is not answered: %s",
                                  translation.reason);
+    else
+        explain_silence(connection, translation.reason);
     brume_pg_translation_clear(&translation);
     return status;
 }

@@ -378,6 +378,27 @@ static void run_like(sqlite3_context *context, int count, sqlite3_value **values
         sqlite3_result_int(context, is_like(text, pattern, sqlite3_value_int(values[2]) != 0));
 }
 
+/* LIKE pattern ESCAPE e: the pattern with a backslash in the place of e. */
+static void run_like_escape(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const char *pattern = text_of(values[0]), *escape = text_of(values[1]);
+    char *made = pattern && escape ? malloc(2 * strlen(pattern) + 1) : NULL, *to = made;
+    (void)count;
+    for (; made && *pattern; pattern++) {
+        if (*escape && *pattern == *escape && pattern[1]) {
+            *to++ = '\\';
+            *to++ = *++pattern;
+        } else {
+            if (*pattern == '\\')
+                *to++ = '\\';
+            *to++ = *pattern;
+        }
+    }
+    if (made)
+        *to = 0;
+    give_text(context, made);
+}
+
 static void run_array_like(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const char *array = text_of(values[0]), *text = text_of(values[1]);
@@ -497,6 +518,7 @@ brume_status brume_pg_add_array_functions(sqlite3 *database, brume_error *error)
         {"brume_generate_series_json", 2, run_series_json},
         {"brume_generate_subscripts_json", 2, run_subscripts_json},
         {"brume_like", 3, run_like},
+        {"like_escape", 2, run_like_escape},
         {"brume_matches", 3, run_matches},
     };
     BRUME_TRY(brume_pg_add_list(database, list, sizeof list / sizeof *list, NULL, error));

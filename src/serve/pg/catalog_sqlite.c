@@ -250,6 +250,28 @@ static void run_concat(sqlite3_context *context, int count, sqlite3_value **valu
         give(context, "");
 }
 
+/* format('%I.%I', a, b): %s, %I and %L in order. */
+static void run_format(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const char *form = count > 0 ? text_of(values[0]) : NULL;
+    sqlite3_str *text = sqlite3_str_new(sqlite3_context_db_handle(context));
+    int next = 1;
+    for (; form && *form; form++) {
+        if (*form != '%' || !form[1]) {
+            sqlite3_str_appendchar(text, 1, *form);
+            continue;
+        }
+        form++;
+        const char *value = *form != '%' && next < count ? text_of(values[next++]) : NULL;
+        if (*form == '%')
+            sqlite3_str_appendchar(text, 1, '%');
+        else
+            sqlite3_str_appendf(text, *form == 'L' ? "%Q" : "%s", value ? value : "");
+    }
+    char *made = sqlite3_str_finish(text);
+    sqlite3_result_text(context, made ? made : "", -1, made ? sqlite3_free : SQLITE_STATIC);
+}
+
 static void run_first(sqlite3_context *context, int count, sqlite3_value **values)
 {
     if (count > 0)
@@ -377,11 +399,15 @@ static void run_may_read(sqlite3_context *context, int count, sqlite3_value **va
                                          strncasecmp(what, "select,", 7) == 0));
 }
 
+/* A table can be named without its schema if no other has its name, as in brume's SQL. */
 static void run_is_visible(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
-    if (sqlite3_value_type(values[0]) != SQLITE_NULL)
-        sqlite3_result_int(context, 1);
+    look_up(context,
+            "SELECT n.nspname = 'public' OR 1 = (SELECT count(*) FROM \"pg_catalog.pg_class\" o "
+            "WHERE o.relname = c.relname) FROM \"pg_catalog.pg_class\" c JOIN "
+            "\"pg_catalog.pg_namespace\" n ON n.oid = c.relnamespace WHERE c.oid = ?1",
+            values[0], NULL);
 }
 
 brume_status brume_pg_add_functions(sqlite3 *database, brume_pg_connection *connection,
@@ -403,6 +429,7 @@ brume_status brume_pg_add_functions(sqlite3 *database, brume_pg_connection *conn
         {"quote_ident", 1, run_quote_ident},
         {"split_part", 3, run_split_part},
         {"brume_concat", -1, run_concat},
+        {"brume_format", -1, run_format},
         {"brume_first", -1, run_first},
         {"brume_second", -1, run_second},
         {"brume_left", 2, run_left},
