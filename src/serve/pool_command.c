@@ -29,6 +29,7 @@ static uint64_t bit_of(const char *name)
     uint64_t hash = 1469598103934665603u;
     for (; *name; name++)
         hash = (hash ^ (unsigned char)*name) * 1099511628211u;
+    hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdu; /* short names differ in low bits only */
     return (uint64_t)1 << (hash >> 58);
 }
 

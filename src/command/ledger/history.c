@@ -63,15 +63,29 @@ static void write_asked(brume_table *table, const json_t *event, bool verbose)
     free(line);
 }
 
+/* Was any of it through a server? */
+static bool has_users(const json_t *events)
+{
+    size_t i = 0;
+    json_t *event = NULL;
+    json_array_foreach (events, i, event)
+        if (json_object_get(event, "user"))
+            return true;
+    return false;
+}
+
 static brume_status write_table(brume_call *call, const json_t *events, brume_error *error)
 {
     static const char *const columns[] = {">id", "time", "dataset", "state", "cost", "~sql", NULL};
+    static const char *const with_user[] = {">id",   "time", "dataset", "user",
+                                            "state", "cost", "~sql",    NULL};
+    bool users = has_users(events);
     if (json_array_size(events) == 0) {
         fprintf(call->out, "nothing was asked yet\n");
         return BRUME_OK;
     }
     brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(columns, &table, error));
+    BRUME_TRY(brume_table_open(users ? with_user : columns, &table, error));
     for (size_t i = 0; i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i);
         const char *time = json_string_value(json_object_get(event, "time"));
@@ -81,6 +95,9 @@ static brume_status write_table(brume_call *call, const json_t *events, brume_er
                          (long long)json_integer_value(json_object_get(event, "id")));
         brume_table_cell(table, "%.19s", time ? time : "");
         brume_table_cell(table, "%s", json_string_value(json_object_get(event, "dataset")));
+        const char *user = json_string_value(json_object_get(event, "user"));
+        if (users)
+            brume_table_cell(table, "%s", user ? user : "");
         brume_table_cell(table, "%s", json_string_value(json_object_get(event, "state")));
         brume_table_cell(table, "%s", cost ? cost : "");
         write_asked(table, event, brume_call_has(call, "verbose"));

@@ -52,7 +52,7 @@ static json_t *paths(void)
     for (size_t i = 0; all && i < count; i++) {
         json_t *path = json_object_get(all, routes[i].path);
         char method[8] = {0};
-        for (size_t c = 0; routes[i].method[c] && c < sizeof method - 1; c++)
+        for (size_t c = 0; c < sizeof method - 1 && routes[i].method[c]; c++)
             method[c] = (char)(routes[i].method[c] | 0x20); /* lower case of a letter */
         if (!path) {
             path = json_object();
