@@ -158,8 +158,9 @@ static void add_role(filling *fill, int64_t number, const char *name)
 static void add_setting(void *context, const char *name, const char *value, const char *description)
 {
     insert(context, "pg_catalog.pg_settings",
-           "name:s,setting:s,short_desc:s,context:s,vartype:s,source:s,category:s", name, value,
-           description, "user", "string", "default", "brume");
+           "name:s,setting:s,boot_val:s,reset_val:s,short_desc:s,context:s,vartype:s,source:s,"
+           "category:s",
+           name, value, value, value, description, "user", "string", "default", "brume");
 }
 
 static void add_fixed_rows(filling *fill)
