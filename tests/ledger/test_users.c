@@ -135,6 +135,21 @@ static void the_verifier_is_that_of_the_token_and_unknown_names_have_one_too(voi
     assert_int_equal(user->scram.iterations, 4096);
     assert_memory_equal(&user->scram, &again->scram, sizeof user->scram);
     assert_memory_not_equal(user->scram.salt, other->scram.salt, sizeof user->scram.salt);
+    brume_user_close(other);
+    /* one who has expired, or was removed, is nobody */
+    brume_new_user late = {.name = "late", .role = BRUME_ROLE_OWNER, .expires = 1000};
+    assert_ok(brume_ledger_add_user(ledger, &late, token, &error));
+    brume_user *before = NULL;
+    assert_ok(brume_ledger_find_user(ledger, "late", 999, &before, &error));
+    assert_ok(brume_ledger_find_user(ledger, "late", 1000, &other, &error));
+    assert_int_equal(before->role, BRUME_ROLE_OWNER);
+    assert_int_equal(other->role, BRUME_ROLE_NONE);
+    assert_memory_not_equal(before->scram.stored_key, other->scram.stored_key, 32);
+    brume_user_close(before);
+    brume_user_close(other);
+    assert_ok(brume_ledger_remove_user(ledger, "late", &error));
+    assert_ok(brume_ledger_find_user(ledger, "late", 999, &other, &error));
+    assert_int_equal(other->role, BRUME_ROLE_NONE);
     brume_user_close(user);
     brume_user_close(again);
     brume_user_close(other);
