@@ -6,7 +6,7 @@ import { answerCard } from "./answer.js";
 import { errorBar } from "./chart.js";
 import { columnErrors, groupsText, limitText } from "./preview.js";
 import { costText, errorText, niceAbove, priceText } from "./format.js";
-import { datasetsIn, tablesOf } from "./sql.js";
+import { datasetsIn, tablesOf, tokens } from "./sql.js";
 import { Editor } from "./editor.js";
 import { failure } from "./failure.js";
 import { leftOf, meters } from "./budget.js";
@@ -40,6 +40,15 @@ function example(shown) {
   const value = one.columns.find((column) => column.low !== null && column.low !== undefined);
   const parts = [key ? key.name : null, "COUNT(*) AS n", value ? `AVG(${value.name}) AS mean_${value.name}` : null].filter(Boolean);
   return `SELECT ${parts.join(", ")}\nFROM ${one.table}${key ? `\nGROUP BY ${key.name}` : ""}`;
+}
+
+/** Where in the question a message points to: "at position 17", or the first quoted word that stands there. */
+function placeOf(message, sql) {
+  const at = /at position (\d+)/.exec(message);
+  if (at) return Number(at[1]) - 1;
+  const word = /'([^']+)'/.exec(message);
+  const found = word ? tokens(sql).find((token) => token.text.replaceAll('"', "").toLowerCase() === word[1].toLowerCase()) : null;
+  return found ? found.at : null;
 }
 
 class AskView {
@@ -200,6 +209,7 @@ class AskView {
       return;
     }
     this.bars.classList.add("stale");
+    this.wrong = false;
     try {
       this.plan = await api.explain(question, this.running.signal);
       if (turn !== this.turn) return;
@@ -208,8 +218,8 @@ class AskView {
     } catch (error) {
       if (error.name === "AbortError" || turn !== this.turn) return;
       this.plan = null;
-      const at = /at position (\d+)/.exec(error.message);
-      this.editor.mark(at ? Number(at[1]) - 1 : null);
+      this.editor.mark(placeOf(error.message, this.asked.sql));
+      this.wrong = error.code !== "network" && error.status !== 429 && error.status !== 503;
       clear(this.problem, failure(error));
     }
     this.bars.classList.remove("stale");
@@ -272,12 +282,14 @@ class AskView {
   }
 
   drawLeft() {
-    const price = this.price();
+    const again = this.paid() !== undefined;
+    const price = again ? 0 : this.price();
     clear(this.left, this.budgets().flatMap((one) => meters(one, price)));
     if (this.busy) return;
-    clear(this.button, price > 0 ? `Ask, spends ${this.plan && this.plan.cost ? costText(this.plan.cost) : `ε ${priceText(price)}`}` : "Ask");
-    this.button.disabled = !this.question();
-    this.try.disabled = !this.question();
+    if (again) clear(this.button, icon("again"), "Read again, free");
+    else clear(this.button, price > 0 ? `Ask, spends ${this.plan && this.plan.cost ? costText(this.plan.cost) : `ε ${priceText(price)}`}` : "Ask");
+    this.button.disabled = !this.question() || this.wrong;
+    this.try.disabled = this.button.disabled;
   }
 
   // --- asking ---
@@ -303,13 +315,33 @@ class AskView {
     this.tune();
   }
 
-  ask() { return this.run(this.button, "Asking…", api.query, { madeUp: false }); }
+  /** The charge that has paid for this question, in this visit; undefined: none has. */
+  paid() { return this.asked.paid.get(JSON.stringify(this.question())); }
+
+  ask() {
+    const charge = this.paid();
+    if (charge !== undefined) return this.run(this.button, "Reading…", () => api.recorded(charge), { madeUp: false });
+    return this.run(this.button, "Asking…", (question) => this.askAndRemember(question), { madeUp: false });
+  }
+
+  /** What was paid for is read again by its charge: a request that has no price in it. */
+  async askAndRemember(question) {
+    const answer = await api.query(question);
+    try {
+      const charge = (await api.history()).reverse().find((one) => one.sql === question.sql && one.state === "committed" &&
+        one.cost.epsilon === answer.cost.epsilon && one.cost.delta === answer.cost.delta);
+      if (charge) this.asked.paid.set(JSON.stringify(question), charge.id);
+    } catch {
+      // Then asking again finds the recorded answer by itself.
+    }
+    return answer;
+  }
 
   rehearse() { return this.run(this.try, "Rehearsing…", api.dummy, { madeUp: true }); }
 
   showAnswer(answer, options, focus) {
     this.asked.shown = { answer, options };
-    const { card, heading, text } = answerCard(answer, { ...options, width: this.answer.clientWidth || this.main.clientWidth || 900 });
+    const { card, heading, text } = answerCard(answer, options);
     clear(this.answer, card);
     if (!focus) return;
     announce(text);

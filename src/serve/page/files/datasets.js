@@ -26,9 +26,9 @@ function tableCard(table, dataset) {
     : h("span", { class: "chip" }, table.link ? `by ${table.link.column} = ${table.link.table}.${table.link.parent_column}` : table.unit === "row" || !table.unit ? "a row is a person" : `unit ${table.unit}`);
   return h("section", { class: "card", "aria-label": `Table ${table.name || dataset}` },
     h("div", { class: "bar" }, h("h2", {}, h("code", {}, table.name || dataset)), whose),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Columns of ${table.name || dataset}` }, h("table", {}, h("thead", {}, h("tr", {}, ["Column", "Type", "Declared", "Good for"].map((text) => h("th", { scope: "col" }, text)))),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Columns of ${table.name || dataset}` }, h("table", { class: "stack" }, h("thead", {}, h("tr", {}, ["Column", "Type", "Declared", "Good for"].map((text) => h("th", { scope: "col" }, text)))),
       h("tbody", {}, table.columns.map((column) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, column.name), column.name === table.unit ? [" ", h("span", { class: "chip key" }, "unit")] : null),
-        h("td", {}, column.type), h("td", {}, constraint(column)), h("td", { class: "soft" }, useOf(column, table.unit))))))));
+        h("td", { "data-label": "Type" }, column.type), h("td", { "data-label": "Declared" }, constraint(column)), h("td", { "data-label": "Good for", class: "soft" }, useOf(column, table.unit))))))));
 }
 
 export async function datasetsView(main, state) {
