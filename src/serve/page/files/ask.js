@@ -33,13 +33,15 @@ function nearest(list, value) {
   return best;
 }
 
-function example(shown) {
-  const [one] = tablesOf(shown).filter((table) => !table.public);
+/** A question that can be asked, of the dataset `about` if there is one. */
+function example(shown, about) {
+  const tables = tablesOf(shown).filter((table) => !table.public);
+  const one = tables.find((table) => table.dataset === about) || tables[0];
   if (!one) return "";
   const key = one.columns.find((column) => column.domain);
   const value = one.columns.find((column) => column.low !== null && column.low !== undefined);
   const parts = [key ? key.name : null, "COUNT(*) AS n", value ? `AVG(${value.name}) AS mean_${value.name}` : null].filter(Boolean);
-  return `SELECT ${parts.join(", ")}\nFROM ${one.table}${key ? `\nGROUP BY ${key.name}` : ""}`;
+  return `SELECT ${parts.join(", ")}\nFROM ${one.table === one.dataset ? one.table : `${one.dataset}.${one.table}`}${key ? `\nGROUP BY ${key.name}` : ""}`;
 }
 
 /** Where in the question a message points to: "at position 17", or the first quoted word that stands there. */
@@ -77,7 +79,7 @@ class AskView {
         h("div", { class: "view" },
           h("section", { class: "card", "aria-label": "Question" },
             h("div", { class: "bar" }, h("h2", {}, "Question"), h("span", { class: "soft small roomy" }, "SQL of PostgreSQL"),
-              h("div", { class: "end" }, h("button", { class: "slight", type: "button", onclick: () => { this.editor.text = example(this.state.shown); } }, "Example"),
+              h("div", { class: "end" }, h("button", { class: "slight", type: "button", onclick: () => { this.editor.text = example(this.state.shown, this.asked.about); } }, "Example"),
                 h("button", { class: "slight plain", type: "button", onclick: () => { this.editor.text = ""; this.editor.area.focus(); } }, "Clear"))),
             this.editor.element,
             h("details", { class: "names" }, h("summary", {}, "Tables and columns"), this.tree)),
@@ -366,7 +368,7 @@ class AskView {
       clear(this.problem, failure(error));
     }
     this.editor.learn(this.state.shown);
-    if (!this.asked.sql) this.editor.text = example(this.state.shown);
+    if (!this.asked.sql) this.editor.text = example(this.state.shown, this.asked.about);
     clear(this.tree, tablesOf(this.state.shown).map((one) => h("details", {},
       h("summary", {}, h("code", {}, one.table), one.table === one.dataset ? null : h("span", { class: "soft small" }, ` of ${one.dataset}`), one.public ? h("span", { class: "chip free" }, "public") : null),
       h("ul", {}, one.columns.map((column) => h("li", {}, h("button", { class: "plain", type: "button", onclick: () => this.editor.insert(column.name) },

@@ -67,7 +67,7 @@ export async function datasetView(main, state, name) {
     const unit = one.unit || (tables.find((table) => table.unit) || {}).unit;
     clear(body,
       h("section", { class: "card", "aria-label": "Policy" }, h("div", { class: "bar" }, h("h2", {}, "Policy"), h("div", { class: "end" },
-        h("button", { class: "slight", type: "button", onclick: () => { state.asked.sql = ""; state.asked.about = name; location.hash = "#/ask"; } }, "Ask about it"))),
+        h("button", { class: "slight", type: "button", onclick: () => { state.asked.sql = ""; state.asked.shown = null; state.asked.about = name; location.hash = "#/ask"; } }, "Ask about it"))),
       h("div", { class: "inside" }, budget ? meters(budget) : null, h("dl", { class: "facts" },
         one.public ? [h("dt", {}, "protection"), h("dd", {}, "none: it is public, and answered exactly for nothing")] : [
           h("dt", {}, "protects"), h("dd", {}, unit === "row" || !unit ? "each row" : ["each ", h("code", {}, unit), ", with all its rows"]),
