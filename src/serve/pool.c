@@ -324,9 +324,13 @@ brume_status brume_pool_run(brume_pool *pool, const brume_pool_request *request,
     waiter one = {
         .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .result = result};
     *result = (brume_pool_result){0};
-    result->status = submit(pool, request, take_result, &one, id, busy, &result->error);
-    if (result->status != BRUME_OK)
-        return result->status;
+    brume_error refusal; /* the job may end, and fill in the result, before submit returns */
+    brume_status status = submit(pool, request, take_result, &one, id, busy, &refusal);
+    if (status != BRUME_OK) {
+        result->status = status;
+        result->error = refusal;
+        return status;
+    }
     pthread_mutex_lock(&one.lock);
     while (!one.is_there)
         pthread_cond_wait(&one.changed, &one.lock);

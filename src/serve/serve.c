@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "serve/address.h"
 #include "serve/http/http.h"
+#include "serve/pg/server.h"
 #include "serve/pool.h"
 
 /* Calls may end within so many seconds after a signal; answers be sent within so many more. */
@@ -20,6 +21,7 @@ typedef struct server {
     brume_pool *pool;
     brume_http_guard *guard;
     brume_http *http;
+    brume_pg_server *pg;
 } server;
 
 static brume_status read_tls(server *all, brume_error *error)
@@ -62,6 +64,31 @@ static brume_status start_http(server *all, brume_error *error)
     return BRUME_OK;
 }
 
+static brume_status start_pg(server *all, brume_error *error)
+{
+    const brume_serve_options *options = all->options;
+    int socket = -1;
+    unsigned port = 0;
+    if (!options->pg)
+        return BRUME_OK;
+    BRUME_TRY(brume_listen(options->pg, all->certificate != NULL, options->insecure, &socket, &port,
+                           error));
+    const brume_pg_options pg = {.socket = socket,
+                                 .certificate = all->certificate,
+                                 .key = all->key,
+                                 .insecure = options->insecure,
+                                 .ledger = all->ledger};
+    BRUME_TRY(brume_pg_server_open(&pg, all->pool, &all->pg, error));
+    if (options->greeting) {
+        const char *colon = strrchr(options->pg, ':');
+        fprintf(options->greeting, "%s postgresql://%.*s:%u\n",
+                options->check ? "ready to listen on" : "listening on",
+                (int)(colon - options->pg), options->pg, port);
+        fflush(options->greeting);
+    }
+    return BRUME_OK;
+}
+
 static brume_status start(server *all, brume_error *error)
 {
     const brume_serve_options *options = all->options;
@@ -78,7 +105,8 @@ static brume_status start(server *all, brume_error *error)
     if (!all->guard)
         return brume_no_memory(error, "the server");
     BRUME_TRY(brume_pool_open(&pool, &all->pool, error));
-    return start_http(all, error);
+    BRUME_TRY(start_http(all, error));
+    return start_pg(all, error);
 }
 
 static void end(server *all)
@@ -86,6 +114,7 @@ static void end(server *all)
     brume_http_quiesce(all->http);
     brume_pool_close(all->pool, SECONDS_TO_END);
     brume_http_stop(all->http, SECONDS_TO_SEND);
+    brume_pg_server_close(all->pg);
     if (all->guard)
         brume_http_guard_event(all->guard, "stopped", NULL);
     brume_http_guard_close(all->guard);

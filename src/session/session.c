@@ -191,7 +191,8 @@ void brume_session_close(brume_session *session)
     if (!session)
         return;
     brume_session_stream_drop(session);
-    brume_session_watch_close(&session->watch);
+    if (session->process == getpid()) /* in a child it would wait for a thread that is not there */
+        brume_session_watch_close(&session->watch);
     free(session->ledger);
     free(session->user);
     free(session);

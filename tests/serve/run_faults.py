@@ -215,11 +215,11 @@ def a_full_disk_charges_nothing_and_passes(programs):
     with Server(programs) as server:
         check(server.query(epsilon=0.5).code == 200, "it answers")
         pid = str(server.process.pid)
-        subprocess.run(["prlimit", "--pid", pid, "--fsize=4096"], check=True)
+        subprocess.run(["prlimit", "--pid", pid, "--fsize=4096:"], check=True)
         full = server.query(epsilon=0.25)
         check(full.code in (500, 502, 503) and b"rows" not in full.bytes, full)
         check(server.ask("GET", "/healthz").code == 200, "it goes on")
-        subprocess.run(["prlimit", "--pid", pid, "--fsize=unlimited"], check=True)
+        subprocess.run(["prlimit", "--pid", pid, "--fsize=unlimited:"], check=True)
         again = server.query(epsilon=0.125)
         check(again.code == 200, again)
         check(server.spent() in (0.625, 0.875) and server.holds(), server.spent())
