@@ -244,6 +244,7 @@ static brume_status submit(brume_pool *pool, const brume_pool_request *request,
         return brume_no_memory(error, "the job");
     job->done = done;
     job->context = context;
+    job->pool = pool;
     if (enqueue(pool, job, id))
         return BRUME_OK;
     brume_pool_free_job(job);

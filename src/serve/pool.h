@@ -14,8 +14,10 @@
  *     name is written with escapes. Order is all that rests on this: budgets are safe without it.
  *  4. Time: the answer of an asking job, good or bad, leaves at a quantised time after its start:
  * at the next multiple of the owner's quantum, or without one at the next of 1/4, 1/2, 1, 2, 4, ...
- *     seconds; never later than the deadline, if the job ended before. Its worker and its datasets
- *     stay taken until then, so that when the next job starts tells nothing finer. Free jobs, and
+ *     seconds; never later than the deadline, if the job ended before. So does what it writes to
+ *     the ledger once it has read rows (a choice of limits, the answer, that it failed), so that
+ *     polling the history or an explanation tells nothing finer. Its worker and its datasets stay
+ *     taken until then, for when the next job starts tells too. Free jobs, and
  *     free re-reads (the answer says "cached": true: it and that it is recorded are public), leave
  *     at once: their time depends on what was asked, the policies and the journal alone.
  *  5. Deadline: so many seconds after submission a waiting job is refused with nothing spent, and a

@@ -21,6 +21,8 @@ typedef struct pool_job {
     brume_session *session; /* while it runs: the worker closes it when nobody stops it */
     int stoppers;           /* threads that are about to cancel the session */
     bool stopped, is_late;  /* somebody wants it to end; the deadline does */
+    brume_pool *pool;       /* for the hold below */
+    bool held;              /* its record waited for a quantised time */
     bool leaving;           /* the call has ended; the answer waits for its time */
     bool given_up;          /* `done` was called; the worker that hangs frees the job */
     brume_pool_result result;

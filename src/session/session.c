@@ -62,6 +62,14 @@ void brume_session_on_progress(brume_session *session,
     session->host.progress = tell ? tell_progress : NULL;
 }
 
+void brume_session_on_phase(brume_session *session,
+                            void (*tell)(void *context, brume_session_phase_word phase),
+                            void *context)
+{
+    session->watch.tell = tell;
+    session->watch.tell_context = context;
+}
+
 void brume_session_on_text(brume_session *session,
                            brume_status (*take)(void *context, const char *text, size_t length,
                                                 brume_error *error),
@@ -95,6 +103,7 @@ static brume_status read_user(const char *key, const json_t *value, open_options
     }
     if (!json_is_string(value) || !*json_string_value(value))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'user' must be a name");
+    free(out->user);
     out->user = strdup(json_string_value(value));
     return out->user ? BRUME_OK : brume_no_memory(error, "the session");
 }

@@ -22,7 +22,7 @@ static brume_status out_of_memory(brume_error *error)
 static const char *value_of(int count, char **words, int i, const char *name, int *used)
 {
     size_t length = strlen(name);
-    if (strncmp(words[i], name, length) != 0)
+    if (!words[i] || strncmp(words[i], name, length) != 0)
         return NULL;
     if (words[i][length] == '=') {
         *used = 1;
