@@ -66,12 +66,13 @@ class Person:
         b = self.browser
         b.run(f"location.hash = '#/{view}'")
         b.wait("document.querySelector('#main h1') && !document.querySelector('#main [aria-busy]')", why=f"{view} is shown")
+        if view == "ask":
+            b.wait("document.querySelectorAll('.tree summary').length > 0", why="the tables are listed")
 
     def begin(self, name="alice"):
         """Sign in, to an empty question."""
         self.sign_in(name)
         self.go("ask")
-        self.browser.wait("document.querySelectorAll('.tree summary').length > 0", why="the tables are listed")
 
     def write(self, sql):
         """Type a question, and wait for its error bars."""
@@ -173,6 +174,11 @@ def the_slider_shows_errors_and_spends_nothing(person):
     calls = {(method, url.split("/v1/")[1].split("?")[0]) for method, url in b.requests[start:] if "/v1/" in url}
     check(calls == {("POST", "explain")}, f"moving the slider called {calls}")
     check(person.server.spent() == before, "moving the slider spent something")
+    for key in ("ArrowLeft", "Home", "End"):  # at once, before explain has answered
+        b.key(key)
+        disabled, label, price = b.run("((one) => [one.disabled, one.innerText, document.querySelector('.amount input').value])"
+                                       "(document.querySelector('.spend .main'))")
+        check(disabled or label.endswith(price), f"the button says {label!r} at {price}")
     widths = []
     for key in ("Home", "End"):
         b.key(key)
@@ -594,6 +600,9 @@ def main():
         print("1..0 # SKIP there is no Chromium")
         return 0
     os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(folder):
+        if name.startswith("failed-"):
+            os.remove(os.path.join(folder, name))
     steps = [a_wrong_token_opens_nothing, the_token_is_kept_in_this_tab_only, completion_offers_tables_columns_and_functions,
              the_slider_shows_errors_and_spends_nothing, an_accuracy_has_a_price, a_rehearsal_is_free, an_answer_is_a_table_and_bars_with_whiskers,
              error_bars_of_answers_are_within_those_before, asking_again_is_free, downloads_have_the_answer, history_reads_again_for_nothing, errors_come_with_their_hint,

@@ -1,7 +1,7 @@
 // An answer: as a table with its error bars, as bars with whiskers, and as a file.
 import { download, h, icon } from "./dom.js";
 import { barChart } from "./chart.js";
-import { costText, count, errorText, priceText, valueText } from "./format.js";
+import { costText, count, errorText, leftText, valueText } from "./format.js";
 
 /** The bar of a cell: the noise, and what limits may have cut where that is estimated; null: none is known. */
 function errorOf(answer, row, column) {
@@ -99,11 +99,12 @@ function priceChips(answer, madeUp) {
   return [h("span", { class: "chip cost" }, `cost ${costText(answer.cost)}`)];
 }
 
-/** A card with the answer. `madeUp`: it is of a dummy run. */
-export function answerCard(answer, { madeUp = false, title = "Answer" } = {}) {
-  const left = answer.remaining && !madeUp ? h("span", { class: "soft small" }, `left: ε ${priceText(answer.remaining.epsilon)}`,
-    answer.remaining.delta ? `, δ ${priceText(answer.remaining.delta)}` : "") : null;
+/** A card with the answer. `madeUp`: it is of a dummy run; `sql`: what was asked, which is not what the editor has later. */
+export function answerCard(answer, { madeUp = false, title = "Answer", sql = "" } = {}) {
+  const left = answer.remaining && !madeUp ? h("span", { class: "soft small" }, `left: ${typeof answer.remaining.rho === "number" ? `ρ ${leftText(answer.remaining.rho)}` : `ε ${leftText(answer.remaining.epsilon)}`}`,
+    answer.remaining.delta ? `, δ ${leftText(answer.remaining.delta)}` : "") : null;
   const notes = remarks(answer);
+  if (sql) notes.unshift(h("p", { class: "sql" }, sql.replace(/\s+/g, " ")));
   const heading = h("h2", { tabindex: "-1" }, madeUp ? "Rehearsal on made-up data" : title);
   const card = h("section", { class: `card answer${madeUp ? " made-up" : ""}`, "aria-label": madeUp ? "Rehearsal" : "Answer" },
     h("div", { class: "bar" }, heading, priceChips(answer, madeUp), left, h("div", { class: "end" }, downloads(answer))),

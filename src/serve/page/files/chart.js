@@ -90,8 +90,9 @@ export function barChart({ title, rows, dim }) {
   return figure;
 }
 
-/** An error bar around zero, of half-width `error`, on an axis to `most`; `least`: the part that is certain. */
-export function errorBar(error, most, least) {
+/** An error bar around zero, of half-width `error`, on an axis to `most`; `least`: the part that is certain; `open`:
+ * nobody knows how far it goes. */
+export function errorBar(error, most, least, open = false) {
   const wide = 360;
   const middle = wide / 2;
   const reach = (value) => Math.max(1.5, Math.min(1, value / most) * (middle - 26));
@@ -100,6 +101,11 @@ export function errorBar(error, most, least) {
   parts.push(s("rect", { class: "whisker-area grow", x: middle - half, y: 4, width: 2 * half, height: 14, rx: 3 }));
   if (least !== undefined && least < error)
     parts.push(s("rect", { class: "whisker-least grow", x: middle - reach(least), y: 4, width: 2 * reach(least), height: 14, rx: 3 }));
+  if (open) {
+    parts.push(s("path", { class: "whisker open", fill: "none", d: `M30 11H${wide - 30}M36 6l-6 5 6 5M${wide - 36} 6l6 5-6 5` }));
+    parts.push(s("circle", { cx: middle, cy: 11, r: 3.2, class: "dot" }));
+    return s("svg", { viewBox: `0 0 ${wide} 22`, "aria-hidden": "true" }, parts);
+  }
   parts.push(s("path", { class: "whisker", fill: "none", d: `M${middle - half} 11H${middle + half}M${middle - half} 4v14M${middle + half} 4v14` }));
   parts.push(s("circle", { cx: middle, cy: 11, r: 3.2, class: "dot" }));
   parts.push(s("text", { class: "tick", x: 26, y: 29, "text-anchor": "middle" }, `\u2212${errorText(most)}`));

@@ -70,7 +70,7 @@ function ofColumn(name, measures, plan, size) {
     return { name, ...errors[0] };
   }
   if (measures.length === 1 && errors[0]) return { name, ...errors[0] };
-  return { name, parts: measures.map((one, number) => ({ measure: one.measure, error: errors[number] && errors[number].most })) };
+  return { name, parts: measures.map((one, number) => ({ measure: one.measure, error: errors[number] })) };
 }
 
 /** Every value column of a plan, in the order of the plan. `size`: the values of a group, for means. */
@@ -93,6 +93,6 @@ export function limitText(plan) {
   const share = plan.limits && plan.limits.share ? Math.round(100 * plan.limits.share) : 0;
   const tops = (plan.limit_plan || []).map((one) => one.ceiling).filter((one) => typeof one === "number");
   const range = tops.length ? `, from 1 to ${Math.max(...tops)},` : "";
-  const how = tops.length ? "the error grows with it, hence the range" : "errors are shown for a limit of 1, and are ten times that for 10";
+  const how = tops.length ? "the error grows with it, hence the range" : "the error is so many times the one shown, hence the open bars";
   return `What one person may add${range} is chosen privately, for ${share} % of the price; ${how}.`;
 }
