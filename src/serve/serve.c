@@ -82,8 +82,8 @@ static brume_status start_pg(server *all, brume_error *error)
     if (options->greeting) {
         const char *colon = strrchr(options->pg, ':');
         fprintf(options->greeting, "%s postgresql://%.*s:%u\n",
-                options->check ? "ready to listen on" : "listening on",
-                (int)(colon - options->pg), options->pg, port);
+                options->check ? "ready to listen on" : "listening on", (int)(colon - options->pg),
+                options->pg, port);
         fflush(options->greeting);
     }
     return BRUME_OK;

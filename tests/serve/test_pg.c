@@ -11,7 +11,7 @@
 #include "check.h"
 
 #include "fake_backend.h"
-#include "serve/pg/catalog_print.h"
+#include "serve/pg/catalog/print.h"
 
 /* ---- messages of a client ---- */
 
@@ -231,16 +231,15 @@ static void numbers_are_checked(void **state)
         uint32_t type;
         const char *text;
         bool good;
-    } cases[] = {{23, "12", true},      {23, "-12", true},     {23, "1 OR 1=1", false},
-                 {23, "", false},       {701, "1e5", true},    {701, "NaN", false},
-                 {701, "Infinity", false}, {1700, ".5", true}, {16, "t", true},
-                 {16, "maybe", false},  {1007, "{1}", false},  {0, "anything", true}};
+    } cases[] = {{23, "12", true},         {23, "-12", true},    {23, "1 OR 1=1", false},
+                 {23, "", false},          {701, "1e5", true},   {701, "NaN", false},
+                 {701, "Infinity", false}, {1700, ".5", true},   {16, "t", true},
+                 {16, "maybe", false},     {1007, "{1}", false}, {0, "anything", true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         brume_pg_value value = {0};
         brume_error error;
-        brume_status status =
-            brume_pg_value_read(cases[i].type, 0, (const uint8_t *)cases[i].text,
-                                strlen(cases[i].text), &value, &error);
+        brume_status status = brume_pg_value_read(cases[i].type, 0, (const uint8_t *)cases[i].text,
+                                                  strlen(cases[i].text), &value, &error);
         assert_int_equal(status == BRUME_OK, cases[i].good);
         free(value.text);
     }
@@ -386,7 +385,8 @@ static void scram_accepts_the_password_and_no_other(void **state)
                           32, salted);
         HMAC(EVP_sha256(), salted, 32, (const uint8_t *)"Client Key", 10, client, &length);
         SHA256(client, 32, stored);
-        HMAC(EVP_sha256(), stored, 32, (const uint8_t *)message, strlen(message), signature, &length);
+        HMAC(EVP_sha256(), stored, 32, (const uint8_t *)message, strlen(message), signature,
+             &length);
         for (int j = 0; j < 32; j++)
             client[j] ^= signature[j];
         EVP_EncodeBlock((uint8_t *)proof, client, 32);

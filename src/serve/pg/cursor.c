@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog.h"
+#include "serve/pg/catalog/catalog.h"
 #include "serve/pg/connection.h"
 
 enum { OPTION_BINARY = 0x01, OPTION_HOLD = 0x20 };
@@ -109,7 +109,8 @@ brume_status brume_pg_close_cursor(brume_pg_connection *connection,
 static brume_status copy_columns(const brume_pg_table *from, brume_pg_table *to, brume_error *error)
 {
     for (size_t i = 0; i < from->column_count; i++)
-        BRUME_TRY(brume_pg_table_add_column(to, from->columns[i].name, from->columns[i].type, error));
+        BRUME_TRY(
+            brume_pg_table_add_column(to, from->columns[i].name, from->columns[i].type, error));
     return BRUME_OK;
 }
 
@@ -166,8 +167,9 @@ static movement move(const PgQuery__FetchStmt *fetch, size_t at, size_t rows)
     int64_t many = fetch->how_many;
     switch (fetch->direction) {
     case PG_QUERY__FETCH_DIRECTION__FETCH_ABSOLUTE:
-        return single(many < 0 ? (int64_t)rows + 1 + (many < -(int64_t)rows ? -(int64_t)rows - 1 : many)
-                               : many,
+        return single(many < 0
+                          ? (int64_t)rows + 1 + (many < -(int64_t)rows ? -(int64_t)rows - 1 : many)
+                          : many,
                       rows);
     case PG_QUERY__FETCH_DIRECTION__FETCH_RELATIVE:
         if (many > (int64_t)rows + 1)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog.h"
+#include "serve/pg/catalog/catalog.h"
 #include "serve/pg/connection.h"
 
 /* ---- errors ---- */

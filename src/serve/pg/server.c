@@ -81,8 +81,11 @@ static brume_status run(void *context, const char *command, const char *sql, con
                         char **json, bool *busy, brume_error *error)
 {
     client *self = context;
-    brume_pool_request request = {
-        .user = self->user, .issued = self->issued, .command = command, .sql = sql, .options = options};
+    brume_pool_request request = {.user = self->user,
+                                  .issued = self->issued,
+                                  .command = command,
+                                  .sql = sql,
+                                  .options = options};
     brume_pool_result result = {0};
     brume_status status = brume_pool_run(self->server->pool, &request, &self->job, &result, busy);
     atomic_store(&self->job, 0);
@@ -166,10 +169,9 @@ static bool start_thread(client *self)
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0)
         return false;
-    bool started =
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
-        pthread_attr_setstacksize(&attributes, STACK) == 0 &&
-        pthread_create(&thread, &attributes, client_thread, self) == 0;
+    bool started = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
+                   pthread_attr_setstacksize(&attributes, STACK) == 0 &&
+                   pthread_create(&thread, &attributes, client_thread, self) == 0;
     pthread_attr_destroy(&attributes);
     return started;
 }
@@ -242,8 +244,7 @@ static brume_status open_parts(brume_pg_server *server, const brume_pg_options *
         return brume_no_memory(error, "the server");
     if (getsockname(server->socket, (struct sockaddr *)&bound, &length) != 0)
         return brume_fail(error, BRUME_EDISK, NULL, "the socket cannot be used");
-    server->host.requires_tls =
-        !options->insecure && !is_loopback((const struct sockaddr *)&bound);
+    server->host.requires_tls = !options->insecure && !is_loopback((const struct sockaddr *)&bound);
     if (options->certificate)
         BRUME_TRY(brume_pg_tls_open(options->certificate, options->key, &server->host.tls, error));
     server->has_thread = pthread_create(&server->thread, NULL, accept_thread, server) == 0;

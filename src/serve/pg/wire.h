@@ -14,8 +14,8 @@
 #include "serve/pg/message.h"
 
 typedef struct brume_pg_wire {
-    int socket; /* -1: `feed` and `drain` stand in its place */
-    SSL *tls;   /* NULL: plain */
+    int socket;                  /* -1: `feed` and `drain` stand in its place */
+    SSL *tls;                    /* NULL: plain */
     const atomic_bool *stopping; /* of the server; NULL: none */
     double read_until;           /* on the monotonic clock; 0: no deadline */
     bool broken;

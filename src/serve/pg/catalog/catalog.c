@@ -1,5 +1,5 @@
 /* Queries of the catalog. Promises: catalog.h. */
-#include "serve/pg/catalog.h"
+#include "serve/pg/catalog/catalog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include <brume/session.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog_fill.h"
-#include "serve/pg/catalog_print.h"
-#include "serve/pg/catalog_sqlite.h"
+#include "serve/pg/catalog/fill.h"
+#include "serve/pg/catalog/print.h"
+#include "serve/pg/catalog/sqlite.h"
 
 /* Seconds that a catalog is taken to be of now, steps of a query, rows and bytes of its answer. */
 static const double fresh = 2;
@@ -93,13 +93,12 @@ static brume_status fill(brume_pg_connection *connection, brume_pg_catalog *cata
                          brume_error *error)
 {
     json_t *shown = json_array();
-    brume_status status =
-        shown ? read_datasets(connection, shown, error) : brume_no_memory(error, "the catalog");
-    if (status == BRUME_OK &&
-        sqlite3_open_v2(":memory:", &catalog->database,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY |
-                            SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK)
+    brume_status status = shown ? read_datasets(connection, shown, error)
+                                : brume_no_memory(error, "the catalog");
+    if (status == BRUME_OK && sqlite3_open_v2(":memory:", &catalog->database,
+                                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                                                  SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX,
+                                              NULL) != SQLITE_OK)
         status = brume_no_memory(error, "the catalog");
     if (status == BRUME_OK)
         status = brume_pg_add_functions(catalog->database, connection, error);
@@ -125,8 +124,8 @@ static brume_status refresh(brume_pg_connection *connection, brume_error *error)
     if (connection->catalog && brume_pg_now() < connection->catalog->made + fresh)
         return BRUME_OK;
     brume_pg_catalog *catalog = calloc(1, sizeof *catalog);
-    brume_status status =
-        catalog ? fill(connection, catalog, error) : brume_no_memory(error, "the catalog");
+    brume_status status = catalog ? fill(connection, catalog, error)
+                                  : brume_no_memory(error, "the catalog");
     if (status != BRUME_OK) {
         brume_pg_catalog_close(catalog);
         return status;
