@@ -34,6 +34,37 @@ def psql_lists_and_describes_tables(programs):
         check(server.spent() == 0, "the catalog is free")
 
 
+def statements():
+    """What tools ask: pairs of a statement and the number of its rows."""
+    rows = None
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "pg_tools.sql"), encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("--"):
+                rows = line.rsplit(maxsplit=1)[-1]
+            elif line.strip():
+                yield line.strip(), int(rows)
+
+
+def what_tools_ask_of_the_catalog_is_answered(programs):
+    with PgServer(programs) as server:
+        raw = server.raw()
+        raw.login("ann", server.tokens["ann"])
+        raw.query("SET client_min_messages = debug1")
+
+        def number(sql):
+            return next(m[1] for m in raw.query(sql) if m[0] == b"D")[6:].decode()
+        table, schema = number("SELECT 'visits'::regclass::oid"), number("SELECT 'public'::regnamespace::oid")
+        seen = 0
+        for sql, rows in statements():
+            got = raw.query(sql.replace("$TABLE", table).replace("$NAMESPACE", schema))
+            said = [m[1] for m in got if m is None or m[0] in b"EN"]
+            check(not said, f"{sql}: {said}")
+            check(sum(m[0] == b"D" for m in got) == rows, f"{sql}: not {rows} rows: {got}")
+            seen += 1
+        check(seen > 30 and server.spent() == 0, (seen, server.spent()))
+        raw.close()
+
+
 def prices_are_asked_for_told_and_charged_once(programs):
     with PgServer(programs) as server:
         out, err = server.psql(COUNT)
@@ -215,7 +246,7 @@ def many_ask_at_once_and_the_budget_holds(programs):
 
 
 TESTS = [
-    psql_lists_and_describes_tables, prices_are_asked_for_told_and_charged_once, describing_spends_nothing,
+    psql_lists_and_describes_tables, what_tools_ask_of_the_catalog_is_answered, prices_are_asked_for_told_and_charged_once, describing_spends_nothing,
     refusals_have_a_state_and_spend_nothing, who_is_unknown_learns_nothing,
     roles_and_removals_hold_in_open_connections, garbage_ends_one_connection_only,
     a_client_that_goes_away_finds_its_answer, a_cancel_with_a_wrong_key_does_nothing,
