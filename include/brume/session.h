@@ -164,6 +164,14 @@ BRUME_API void brume_session_on_progress(brume_session *session,
                                                       uint64_t done, uint64_t total),
                                          void *context);
 
+/* Tell of each phase of a call as it begins, from the thread that calls; `tell` may wait, and must
+ * not call the session. Between SPENT and what follows it everything is written to the ledger that
+ * shows how far a paid call came: who keeps calls waiting there decides when others can see that
+ * one has ended. NULL: no more. */
+BRUME_API void brume_session_on_phase(brume_session *session,
+                                      void (*tell)(void *context, brume_session_phase_word phase),
+                                      void *context);
+
 /* Give long answers away in parts (lines of 'noise', answers of a script), from the thread that
  * calls; what is left is the answer of the call. An error of `take` ends the call. NULL: answers
  * are whole. */

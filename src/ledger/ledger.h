@@ -241,6 +241,14 @@ BRUME_MUST_USE brume_status brume_ledger_begin_stream(brume_ledger *ledger, brum
 BRUME_MUST_USE brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key,
                                                 json_t **answer, brume_error *error);
 
+/* The recorded answer of the reservation with this number (the "id" of brume_ledger_history), and
+ * the names of the datasets that were charged. It is the answer under the reservation's key: where
+ * the same question was paid for twice at once, the one that was kept. BRUME_EUNKNOWN: there is no
+ * such reservation, or it has no recorded answer. The caller frees both. */
+BRUME_MUST_USE brume_status brume_ledger_recall_reservation(brume_ledger *ledger, uint64_t id,
+                                                            json_t **answer, json_t **datasets,
+                                                            brume_error *error);
+
 /* What happened to one dataset (NULL: all), oldest first: {"events":[{"id","time","dataset","sql",
  * "cost","state"}]}. Reservations, with the SQL as it was typed and, where that is another text,
  * "normal", where a user asked also "user", of a stream also "progress":{"asked","hits"};

@@ -363,3 +363,65 @@ brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, j
         *answer = result;
     return status;
 }
+
+static brume_status read_charged(brume_ledger *ledger, uint64_t id, json_t *names,
+                                 brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT dataset FROM charge WHERE reservation = ?1 ORDER BY 1",
+                                  "i", (int64_t)id));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    while (status == BRUME_OK && found) {
+        if (json_array_append_new(names, json_string(brume_store_text(statement, 0))) != 0)
+            status = brume_no_memory(error, "an answer");
+        else
+            status = brume_store_step(ledger, statement, &found, error);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* The key of a reservation's answer; EUNKNOWN. */
+static brume_status find_key(brume_ledger *ledger, uint64_t id, char **key, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT answer_key FROM reservation WHERE id = ?1", "i",
+                                  (int64_t)id));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    if (status == BRUME_OK && !found)
+        status = brume_fail(error, BRUME_EUNKNOWN, "'brume history' lists them",
+                            "there is no charge %llu", (unsigned long long)id);
+    if (status == BRUME_OK && !(*key = strdup(brume_store_text(statement, 0))))
+        status = brume_no_memory(error, "an answer");
+    sqlite3_finalize(statement);
+    return status;
+}
+
+brume_status brume_ledger_recall_reservation(brume_ledger *ledger, uint64_t id, json_t **answer,
+                                             json_t **datasets, brume_error *error)
+{
+    char *key = NULL;
+    json_t *found = NULL, *names = json_array();
+    brume_status status = names ? find_key(ledger, id, &key, error)
+                                : brume_no_memory(error, "an answer");
+    if (status == BRUME_OK)
+        status = brume_ledger_recall(ledger, key, &found, error);
+    if (status == BRUME_OK && !found)
+        status = brume_fail(error, BRUME_EUNKNOWN, "its price stays spent",
+                            "charge %llu has no recorded answer", (unsigned long long)id);
+    if (status == BRUME_OK)
+        status = read_charged(ledger, id, names, error);
+    free(key);
+    if (status != BRUME_OK) {
+        json_decref(found);
+        json_decref(names);
+        return status;
+    }
+    *answer = found;
+    *datasets = names;
+    return BRUME_OK;
+}

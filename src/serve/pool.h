@@ -14,8 +14,10 @@
  *     name is written with escapes. Order is all that rests on this: budgets are safe without it.
  *  4. Time: the answer of an asking job, good or bad, leaves at a quantised time after its start:
  * at the next multiple of the owner's quantum, or without one at the next of 1/4, 1/2, 1, 2, 4, ...
- *     seconds; never later than the deadline, if the job ended before. Its worker and its datasets
- *     stay taken until then, so that when the next job starts tells nothing finer. Free jobs, and
+ *     seconds; never later than the deadline, if the job ended before. So does what it writes to
+ *     the ledger once it has read rows (a choice of limits, the answer, that it failed), so that
+ *     polling the history or an explanation tells nothing finer. Its worker and its datasets stay
+ *     taken until then, for when the next job starts tells too. Free jobs, and
  *     free re-reads (the answer says "cached": true: it and that it is recorded are public), leave
  *     at once: their time depends on what was asked, the policies and the journal alone.
  *  5. Deadline: so many seconds after submission a waiting job is refused with nothing spent, and a
@@ -70,8 +72,13 @@ typedef void brume_pool_done(void *context, brume_pool_result *result);
 BRUME_MUST_USE brume_status brume_pool_open(const brume_pool_options *options, brume_pool **out,
                                             brume_error *error);
 
-/* End it: waiting jobs end with ECANCELLED, running ones may end within `seconds` and are cancelled
- * then; workers that hang are left behind. NULL is nothing to close. */
+/* End its work: waiting jobs end with ECANCELLED, running ones may end within `seconds` and are
+ * cancelled then; workers that hang are left behind. Every `done` has been called when it returns.
+ * The pool is still there, and refuses all jobs. */
+void brume_pool_stop(brume_pool *pool, double seconds);
+
+/* Free it, stopped before or here. No other thread may use it any more. NULL is nothing to close.
+ */
 void brume_pool_close(brume_pool *pool, double seconds);
 
 /* Submit a job; *id (never 0) names it for brume_pool_cancel. *busy (NULL: not wanted) becomes true

@@ -42,12 +42,15 @@ double brume_pool_leaving_time(double elapsed, double quantum)
     return time;
 }
 
-/* When the answer of a job that ends now may leave. The deadline and the end of its grace are as
- * public as multiples of the quantum. */
+/* When the answer of a job that ends now may leave. Moments before the deadline and in the middle
+ * of its grace are as public as multiples of the quantum: an answer that is there then is given. */
 static double leaving_time(const brume_pool *pool, const pool_job *job, double now)
 {
+    double before = fmin(0.1, pool->options.deadline / 10);
     double time = job->start + brume_pool_leaving_time(now - job->start, pool->options.quantum);
-    double last = job->deadline >= now ? job->deadline : job->deadline + pool->options.grace;
+    double last = job->deadline - before;
+    if (last < now)
+        last = job->deadline + pool->options.grace / 2;
     return last >= now ? fmin(time, last) : time;
 }
 
@@ -64,8 +67,23 @@ static bool is_cached(const pool_job *job)
 static void wait_to_leave(brume_pool *pool, pool_job *job)
 {
     double time = leaving_time(pool, job, brume_pool_now());
-    while (brume_pool_now() < time)
+    while (brume_pool_now() < time && !pool->hurry)
         brume_pool_wait(pool, time);
+}
+
+/* The call of an asking job has read rows, and is about to write to the ledger what came of it,
+ * which others can see there: that waits for the time at which an answer may leave. */
+static void hold(void *context, brume_session_phase_word phase)
+{
+    pool_job *job = context;
+    if (phase != BRUME_SESSION_SPENT)
+        return;
+    pthread_mutex_lock(&job->pool->lock);
+    job->holding = true;
+    wait_to_leave(job->pool, job);
+    job->holding = false;
+    job->held = true;
+    pthread_mutex_unlock(&job->pool->lock);
 }
 
 /* ---- one job ---- */
@@ -115,6 +133,8 @@ static void run_job(brume_pool *pool, pool_job *job)
     if (result.status == BRUME_OK) {
         job->session = session;
         pthread_mutex_unlock(&pool->lock);
+        if (job->kind == POOL_ASKING)
+            brume_session_on_phase(session, hold, job);
         result.status = call(session, job, &result);
         pthread_mutex_lock(&pool->lock);
         job->session = NULL;
@@ -189,7 +209,8 @@ static bool work(brume_pool *pool, pool_job *job)
         drop_result(pool, job);
         return false;
     }
-    if (job->kind == POOL_ASKING && !is_cached(job))
+    /* what a held call does after its last hold depends on its answer and on the ledger alone */
+    if (job->kind == POOL_ASKING && !job->held && !is_cached(job))
         wait_to_leave(pool, job);
     brume_pool_remove(&pool->running, job);
     brume_pool_finish(pool, job);

@@ -112,9 +112,10 @@ static brume_status start(server *all, brume_error *error)
 static void end(server *all)
 {
     brume_http_quiesce(all->http);
-    brume_pool_close(all->pool, SECONDS_TO_END);
+    brume_pool_stop(all->pool, SECONDS_TO_END);
     brume_http_stop(all->http, SECONDS_TO_SEND);
     brume_pg_server_close(all->pg);
+    brume_pool_close(all->pool, 0); /* nobody asks any more */
     if (all->guard)
         brume_http_guard_event(all->guard, "stopped", NULL);
     brume_http_guard_close(all->guard);

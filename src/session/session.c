@@ -62,6 +62,14 @@ void brume_session_on_progress(brume_session *session,
     session->host.progress = tell ? tell_progress : NULL;
 }
 
+void brume_session_on_phase(brume_session *session,
+                            void (*tell)(void *context, brume_session_phase_word phase),
+                            void *context)
+{
+    session->watch.tell = tell;
+    session->watch.tell_context = context;
+}
+
 void brume_session_on_text(brume_session *session,
                            brume_status (*take)(void *context, const char *text, size_t length,
                                                 brume_error *error),
@@ -191,7 +199,8 @@ void brume_session_close(brume_session *session)
     if (!session)
         return;
     brume_session_stream_drop(session);
-    brume_session_watch_close(&session->watch);
+    if (session->process == getpid()) /* in a child it would wait for a thread that is not there */
+        brume_session_watch_close(&session->watch);
     free(session->ledger);
     free(session->user);
     free(session);

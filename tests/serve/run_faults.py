@@ -215,11 +215,11 @@ def a_full_disk_charges_nothing_and_passes(programs):
     with Server(programs) as server:
         check(server.query(epsilon=0.5).code == 200, "it answers")
         pid = str(server.process.pid)
-        subprocess.run(["prlimit", "--pid", pid, "--fsize=4096"], check=True)
+        subprocess.run(["prlimit", "--pid", pid, "--fsize=4096:"], check=True)
         full = server.query(epsilon=0.25)
         check(full.code in (500, 502, 503) and b"rows" not in full.bytes, full)
         check(server.ask("GET", "/healthz").code == 200, "it goes on")
-        subprocess.run(["prlimit", "--pid", pid, "--fsize=unlimited"], check=True)
+        subprocess.run(["prlimit", "--pid", pid, "--fsize=unlimited:"], check=True)
         again = server.query(epsilon=0.125)
         check(again.code == 200, again)
         check(server.spent() in (0.625, 0.875) and server.holds(), server.spent())
@@ -260,6 +260,25 @@ def answers_leave_at_quantised_times(programs):
             got = server.query(sql=sql)
             check(0.7 <= got.seconds, f"{sql}: {got}")
         check(server.query().json["cached"] is True and server.query().seconds < 0.7, "a free re-read")
+
+
+def polling_tells_nothing_finer(programs):
+    """What others see of a query that runs, in history and explain, changes at quantised times only."""
+    quantum, sql = 1.5, "SELECT SUM(age) AS s FROM visits"
+    with Server(programs, "--quantum", str(quantum), "--rate", "0", ceilings=False) as server:
+        start, seen, over = time.monotonic(), {}, []
+        one = threading.Thread(target=lambda: over.append(server.query(sql=sql, epsilon=8)))
+        one.start()
+        while one.is_alive():
+            events = server.ask("GET", "/v1/history", "bob").json["events"]
+            plan = server.ask("POST", "/v1/explain", "bob", {"sql": sql, "epsilon": 1}).json["limits"]["chosen"]
+            for what in [event["state"] for event in events] + [plan]:
+                seen.setdefault(what, time.monotonic() - start)
+        one.join()
+        check(over[0].code == 200, over)
+        check("reserved" in seen and seen["reserved"] < quantum, seen)
+        check("ledger" in seen and seen["ledger"] >= quantum, f"the choice was seen early: {seen}")
+        check(seen.get("committed", 2 * quantum) >= 2 * quantum, f"the end was seen early: {seen}")
 
 
 def kills(programs, count=4):
@@ -304,7 +323,7 @@ def main():
          slow_clients_are_closed, tls_is_strong, others_may_not_read_the_key, a_client_that_goes_away_has_paid,
          a_full_queue_refuses_and_charges_nothing, analysts_at_once_spend_exactly_the_budget,
          a_full_disk_charges_nothing_and_passes, a_token_that_is_revoked_asks_no_more, sigterm_lets_calls_end,
-         answers_leave_at_quantised_times, kills], sys.argv[1])
+         answers_leave_at_quantised_times, polling_tells_nothing_finer, kills], sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -40,4 +40,6 @@ def interrupting_psql_cancels_and_the_price_stays_spent(programs):
 
 
 if __name__ == "__main__":
+    psql("DROP TABLE IF EXISTS visits; CREATE TABLE visits(who text, age int); "
+         "INSERT INTO visits SELECT 'p' || i, i % 90 FROM generate_series(1, 100) i")
     sys.exit(run_functions([interrupting_psql_cancels_and_the_price_stays_spent], sys.argv[1]))

@@ -8,6 +8,7 @@ table and a nasty one in the second. All that was not paid for must be the same 
 codes included, but for clocks, tokens and keys, which are masked; of paid answers all but the numbers
 drawn. The control: a server that shows a row count would be found (the rows of the paid answer differ).
 """
+import os
 import re
 import sys
 
@@ -24,7 +25,7 @@ ASK = [
     ("POST", "/v1/explain", {"sql": "SELECT age, COUNT(*) FROM visits GROUP BY age", "within": 5}),
     ("POST", "/v1/explain", {"sql": "SELECT AVG(age) FROM visits", "epsilon": 0.5, "verbose": True}),
     ("POST", "/v1/query", {"sql": "SELECT * FROM visits", "epsilon": 0.5}),
-    ("POST", "/v1/query", {"sql": "SELECT SUM(age / 0) FROM visits", "epsilon": 0.5}),
+    ("POST", "/v1/query", {"sql": "SELECT SUM(person) FROM visits", "epsilon": 0.5}),
     ("POST", "/v1/query", {"sql": "SELECT COUNT(nothing) FROM visits", "epsilon": 0.5}),
     ("POST", "/v1/query", {"sql": COUNT, "epsilon": 1000}), ("POST", "/v1/query", {"sql": COUNT}),
     ("POST", "/v1/call/budget", {"name": "visits"}), ("POST", "/v1/call/show", {"name": "visits", "policy": True}),
@@ -33,15 +34,15 @@ ASK = [
     ("POST", "/v1/release", {"statistic": "mean", "source": "visits", "column": "nothing", "epsilon": 1}),
 ]
 PAY = [("POST", "/v1/query", {"sql": COUNT, "epsilon": 0.5}),
-       ("POST", "/v1/query", {"sql": "SELECT AVG(age) AS a, SUM(age) AS s FROM visits", "epsilon": 0.5}),
-       ("POST", "/v1/limits", {"sql": "SELECT SUM(age) FROM visits", "epsilon": 0.25})]
+       ("POST", "/v1/query", {"sql": "SELECT COUNT(age) AS a, SUM(age) AS s FROM visits", "epsilon": 0.5}),
+       ("POST", "/v1/release", {"statistic": "count", "source": "visits", "epsilon": 0.25})]
 MASKS = [(rb'"time": ?"[^"]*"', b'"time"'), (rb"[0-9a-f]{32,}", b"hash"), (rb"\d{4}-\d\d-\d\dT[0-9:.]+Z?", b"time"),
          (rb'"(hash|key|salt|previous|state|answer)": ?"[^"]*"', rb'"\1"')]
-DRAWN = ("rows", "row_error_95", "cut_units", "cut_allowance", "limit")
+DRAWN = ("rows", "value")
 
 
-def masked(answer):
-    text = answer.bytes
+def masked(server, answer):
+    text = answer.bytes.replace(os.path.realpath(server.folder).encode(), b"folder")
     for pattern, word in MASKS:
         text = re.sub(pattern, word, text)
     headers = sorted((name, value) for name, value in answer.headers.items()
@@ -57,7 +58,7 @@ def without_drawn(value):
 
 def serve_with(programs, row):
     """A server on a table whose eighth line is this one."""
-    server = Server(programs, "--rate", "0", register=False)
+    server = Server(programs, "--rate", "0", "--quantum", "0.05", register=False)
     server.write_visits(200)
     with open(server.path("visits.csv"), "rb") as file:
         lines = file.read().split(b"\n")
@@ -72,8 +73,10 @@ def serve_with(programs, row):
 
 def compare(servers, who, request):
     got = [server.ask(request[0], request[1], who, request[2]) for server in servers]
-    seen = [masked(one) for one in got]
-    check(seen[0] == seen[1], f"{who} {request}: {seen[0]} and {seen[1]}")
+    seen = [masked(server, one) for server, one in zip(servers, got)]
+    check(seen[0][:2] == seen[1][:2], f"{who} {request}: {got[0]} and {got[1]}")
+    at = len(os.path.commonprefix([seen[0][2], seen[1][2]]))
+    check(seen[0][2] == seen[1][2], f"{who} {request}: {seen[0][2][at - 60:at + 60]} and {seen[1][2][at - 60:at + 60]}")
     return got
 
 
@@ -106,7 +109,7 @@ def tests_of(programs, row):
 
 def main():
     tests = []
-    for row in NASTY[1:4] if len(sys.argv) < 3 else NASTY[1:]:
+    for row in NASTY[1:3] if len(sys.argv) < 3 else NASTY[1:]:
         tests += tests_of(sys.argv[1], row)
     return run_tests(tests)
 

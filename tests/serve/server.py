@@ -36,7 +36,7 @@ class Server(Folder):
     """A ledger with `visits`, users owner, ann, bob and carl (an auditor), and `brume serve` on it."""
 
     def __init__(self, programs, *options, rows=200, budget="epsilon=10", before=(), register=True,
-                 environment=None, tls=False):
+                 environment=None, tls=False, ceilings=True):
         super().__init__(programs)
         self.environment.update(environment or {})
         self.options, self.before, self.tls, self.process = options, before, tls, None
@@ -44,7 +44,8 @@ class Server(Folder):
         if register:
             self.write_visits(rows)
             self.run("register", "visits", "visits.csv", "--unit", "person", "--budget", budget,
-                     "--bounds", "age=0..100", "--max-groups", "1", "--max-rows", "1")
+                     "--bounds", "age=0..100",
+                     *(("--max-groups", "1", "--max-rows", "1") if ceilings else ()))
             self.add_users()
         if tls:
             self.make_certificate()

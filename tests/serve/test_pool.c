@@ -20,10 +20,13 @@ struct brume_session {
     char user[64];
     atomic_bool cancelled;
     atomic_int phase;
+    void (*tell)(void *context, brume_session_phase_word phase);
+    void *tell_context;
 };
 
 static atomic_int running[2], most_running, most_of_a, hangs, opened, closed;
 static atomic_bool release_all;
+static double recorded; /* when the last call wrote to the ledger */
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static char order[4096];
 
@@ -76,6 +79,14 @@ void brume_free(void *memory)
     free(memory);
 }
 
+void brume_session_on_phase(brume_session *session,
+                            void (*tell)(void *context, brume_session_phase_word phase),
+                            void *context)
+{
+    session->tell = tell;
+    session->tell_context = context;
+}
+
 static void raise_to(atomic_int *most, int value)
 {
     int now = atomic_load(most);
@@ -106,6 +117,10 @@ static brume_status obey(brume_session *session, const json_t *told, char **answ
     while (hang ? !atomic_load(&release_all) : rest > 0 && !atomic_load(&session->cancelled)) {
         nap(0.005);
         rest -= 0.005;
+    }
+    if (json_is_true(json_object_get(told, "record")) && session->tell) {
+        session->tell(session->tell_context, BRUME_SESSION_SPENT);
+        recorded = brume_pool_now();
     }
     atomic_fetch_sub(&running[of], 1);
     if (json_is_true(json_object_get(told, "fail")) ||
@@ -292,6 +307,26 @@ static void answers_leave_at_quantised_times(void **state)
     brume_pool_close(pool, 1);
 }
 
+/* 4: what is written to the ledger waits too, and is not held twice. */
+static void records_wait_for_a_quantised_time(void **state)
+{
+    (void)state;
+    brume_pool *pool = open_pool(2, 10, 0, 0.3);
+    double start = brume_pool_now();
+    time_of(pool, "query", "{\"dataset\":\"a\",\"record\":true}");
+    assert_true(recorded - start >= 0.3);
+    start = brume_pool_now();
+    time_of(pool, "query", "{\"dataset\":\"a\",\"record\":true,\"fail\":true}");
+    assert_true(recorded - start >= 0.3);
+    brume_pool_close(pool, 1);
+    pool = open_pool(2, 10, 1, 1000); /* moments before the deadline, and not lost to it */
+    noted one;
+    put(pool, "query", "{\"dataset\":\"a\",\"record\":true}", &one, NULL);
+    wait_for(&one);
+    assert_int_equal(one.status, BRUME_OK);
+    brume_pool_close(pool, 1);
+}
+
 /* 4: what touches no row does not wait. */
 static void free_answers_leave_at_once(void **state)
 {
@@ -411,6 +446,21 @@ static void closing_answers_every_job(void **state)
     assert_int_equal(hung.times, 1);
 }
 
+/* An answer that waits for its time is recorded and given when the server must end. */
+static void closing_does_not_lose_answers(void **state)
+{
+    (void)state;
+    brume_pool *pool = open_pool(1, 10, 0, 1000);
+    noted one;
+    put(pool, "query", "{\"dataset\":\"a\",\"record\":true}", &one, NULL);
+    while (!atomic_load(&running[0]))
+        nap(0.005);
+    nap(0.05);
+    brume_pool_close(pool, 0.1);
+    assert_int_equal(one.times, 1);
+    assert_int_equal(one.status, BRUME_OK);
+}
+
 /* 6, with submitting, cancelling and closing at once. */
 enum { THREADS = 4, JOBS = 300 };
 static noted crowd[THREADS][JOBS];
@@ -461,12 +511,14 @@ int main(void)
         cmocka_unit_test(free_jobs_do_not_wait_for_queries),
         cmocka_unit_test(too_many_jobs_are_refused),
         cmocka_unit_test(answers_leave_at_quantised_times),
+        cmocka_unit_test(records_wait_for_a_quantised_time),
         cmocka_unit_test(free_answers_leave_at_once),
         cmocka_unit_test(deadlines_end_jobs_that_run_or_wait),
         cmocka_unit_test(workers_that_hang_are_given_up),
         cmocka_unit_test(jobs_are_cancelled),
         cmocka_unit_test(a_session_that_is_refused_ends_the_job),
         cmocka_unit_test(closing_answers_every_job),
+        cmocka_unit_test(closing_does_not_lose_answers),
         cmocka_unit_test(every_job_ends_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "command/ledger/open_ledger.h"
 #include "command/frame/table.h"
+#include "command/query/write_answer.h"
+#include "query/release/recall.h"
 
 /* A text as one line of characters that a terminal only shows: SQL is anybody's, and may hold line
  * ends and escape sequences. The caller frees it. */
@@ -114,8 +117,32 @@ static void hide_normal(const json_t *events)
         json_object_del(json_array_get(events, i), "normal");
 }
 
+/* --answer: the recorded answer of one charge. */
+static brume_status write_recorded(brume_call *call, brume_ledger *ledger, brume_error *error)
+{
+    brume_query_answer *answer = NULL;
+    BRUME_TRY(brume_recall(ledger, brume_call_count(call, "answer", 0), &answer, error));
+    brume_status status = brume_write_answer(call, answer, error);
+    brume_query_answer_close(answer);
+    return status;
+}
+
+static brume_status write_answer_of(brume_call *call, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    if (brume_call_operand(call, 0) || brume_call_has(call, "verbose"))
+        return brume_fail(error, BRUME_EARGUMENT, "the number of a charge says which it is",
+                          "'--answer' takes neither a dataset nor '--verbose'");
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
+    brume_status status = write_recorded(call, ledger, error);
+    brume_ledger_close(ledger);
+    return status;
+}
+
 static brume_status run(brume_call *call, brume_error *error)
 {
+    if (brume_call_has(call, "answer"))
+        return write_answer_of(call, error);
     brume_ledger *ledger = NULL;
     brume_dataset *dataset = NULL;
     json_t *history = NULL;
@@ -142,6 +169,12 @@ static const brume_option options[] = {
     {.name = "verbose",
      .type = BRUME_OPTION_FLAG,
      .help = "also what brume understood, which free re-reads are found by"},
+    {.name = "answer",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "ID",
+     .least = 1,
+     .most = 1e15,
+     .help = "the recorded answer of the query with this id, again and for nothing"},
     BRUME_LEDGER_OPTION,
 };
 
@@ -157,7 +190,9 @@ const brume_command brume_command_history = {
         "Every charge, oldest first, with the SQL as it was typed. A query that failed or was "
         "interrupted stays charged: whether its answer was seen cannot be known. Free re-reads are "
         "not charges. Of a stream of questions also how far it came. Also what the owner amended, and attempts to register a name or a source that "
-        "is registered already.",
+        "is registered already.\n\n"
+        "With --answer the answer that was given for one of these charges, as it was recorded: "
+        "nothing is asked, and nothing can be spent.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

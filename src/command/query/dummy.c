@@ -17,13 +17,15 @@ static brume_status draw(const brume_question *question, brume_plan *plan, const
                          uint64_t units, brume_query_answer **answer, brume_error *error)
 {
     brume_neighbours *made = NULL;
+    brume_engine *engine = NULL;
     brume_bits *bits = NULL;
     brume_status status = brume_bits_open(&bits, error);
     if (status == BRUME_OK)
         status = brume_neighbours_open_one(question, sql, units, &made, error);
     if (status == BRUME_OK)
-        status = brume_draw_answer(question, plan, brume_neighbours_engine(made, false), bits, NULL,
-                                   answer, error);
+        status = brume_neighbours_engine(made, 0, false, &engine, error);
+    if (status == BRUME_OK)
+        status = brume_draw_answer(question, plan, engine, bits, NULL, answer, error);
     brume_neighbours_close(made);
     brume_bits_close(bits);
     return status;

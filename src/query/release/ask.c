@@ -170,6 +170,8 @@ typedef struct asked {
     const brume_question *question;
     brume_plan *plan;
     brume_bits *bits;
+    const brume_watch *watch;
+    brume_engine *engine;
     brume_query_answer *answer; /* what is made of them */
 } asked;
 
@@ -178,7 +180,16 @@ typedef struct asked {
 static brume_status keep_choice(void *context, const brume_plan *plan, brume_error *error)
 {
     const asked *what = context;
-    return brume_choice_record(what->ledger, what->reservation, what->question, plan, error);
+    const brume_watch *watch = what->watch;
+    if (watch) /* others can see from the ledger that rows were read: the watch says when */
+        watch->enter(watch->context, BRUME_PHASE_SPENT, NULL);
+    BRUME_TRY(brume_choice_record(what->ledger, what->reservation, what->question, plan, error));
+    if (!watch)
+        return BRUME_OK;
+    watch->enter(watch->context, BRUME_PHASE_RUNNING, what->engine);
+    return watch->stopped(watch->context)
+               ? brume_fail(error, BRUME_ECANCELLED, NULL, "%s", watch->stopped(watch->context))
+               : BRUME_OK;
 }
 
 static brume_status make_answer(void *context, brume_engine *engine, uint64_t reservation,
@@ -186,6 +197,7 @@ static brume_status make_answer(void *context, brume_engine *engine, uint64_t re
 {
     asked *what = context;
     what->reservation = reservation;
+    what->engine = engine;
     brume_choice_keeper keeper = {keep_choice, what};
     BRUME_TRY(brume_draw_answer(what->question, what->plan, engine, what->bits, &keeper,
                                 &what->answer, error));
@@ -215,7 +227,8 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
         .typed = question->typed,
         .events = events,
         .answer_key = key};
-    asked what = {ledger, 0, question, plan, bits, NULL};
+    asked what = {
+        .ledger = ledger, .question = question, .plan = plan, .bits = bits, .watch = watch};
     json_t *record = NULL;
     if (status == BRUME_OK)
         status =

@@ -27,6 +27,13 @@ static void raise_file_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit); /* fewer connections otherwise */
 }
 
+/* A path with a 0 in it stays as it was sent, which is no path of ours: texts end at a 0. */
+static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context, (void)connection;
+    return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
+}
+
 static struct MHD_Daemon *start_daemon(brume_http *http)
 {
     const brume_http_options *options = &http->options;
@@ -46,7 +53,7 @@ static struct MHD_Daemon *start_daemon(brume_http *http)
         MHD_OPTION_CONNECTION_TIMEOUT, idle, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536,
         MHD_OPTION_NOTIFY_COMPLETED, brume_http_forget, http, MHD_OPTION_NOTIFY_CONNECTION,
         brume_http_patience_notice, http->patience, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_ARRAY, more, MHD_OPTION_END);
+        MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
 }
 
 static void free_http(brume_http *http)
@@ -58,6 +65,7 @@ static void free_http(brume_http *http)
 
 static brume_status start(brume_http *http, brume_error *error)
 {
+    BRUME_TRY(brume_libmicrohttpd_load(error));
     BRUME_TRY(brume_http_identities_open(http->options.ledger, &http->identities, error));
     http->patience = brume_http_patience_open(http->options.patience);
     if (!http->patience)

@@ -4,10 +4,7 @@
 #ifndef BRUME_SERVE_HTTP_PATIENCE_H
 #define BRUME_SERVE_HTTP_PATIENCE_H
 
-#include <sys/types.h>
-#include <sys/socket.h>
-
-#include <microhttpd.h>
+#include "serve/http/libmicrohttpd.h"
 
 typedef struct brume_http_patience brume_http_patience;
 

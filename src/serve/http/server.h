@@ -4,14 +4,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/types.h>
-#include <sys/socket.h>
-
-#include <microhttpd.h>
 
 #include "serve/http/body.h"
 #include "serve/http/http.h"
 #include "serve/http/identity.h"
+#include "serve/http/libmicrohttpd.h"
 #include "serve/http/patience.h"
 
 struct brume_http {

@@ -1,7 +1,8 @@
 /* The page: files that are compiled into the program (tools/embed_files). GET / gives /index.html,
- * and every other file is served under its path below src/serve/page, to anybody: nothing in a file
- * is secret. A file is added by its line in meson.build here. The strict policy that is sent with
- * them allows scripts, styles, images and connections of the same origin only, nothing inline. */
+ * and every other file is served under its path below src/serve/page/files, to anybody: nothing in
+ * a file is secret. A file is added by its line in meson.build here. The strict policy that is sent
+ * with them allows scripts, styles, images and connections of the same origin only, nothing inline.
+ */
 #ifndef BRUME_SERVE_PAGE_PAGE_H
 #define BRUME_SERVE_PAGE_PAGE_H
 
