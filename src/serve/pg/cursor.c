@@ -88,12 +88,12 @@ static brume_status find_cursor(brume_pg_connection *connection, const char *nam
 }
 
 brume_status brume_pg_close_cursor(brume_pg_connection *connection,
-                                   const PgQuery__ClosePortalStmt *close, char tag[64],
+                                   const PgQuery__ClosePortalStmt *close, char tag[BRUME_PG_TAG],
                                    brume_error *error)
 {
     brume_pg_portal *portal = NULL;
     bool all = !*close->portalname;
-    strcpy(tag, all ? "CLOSE CURSOR ALL" : "CLOSE CURSOR");
+    brume_pg_set_tag(tag, all ? "CLOSE CURSOR ALL" : "CLOSE CURSOR");
     if (!all) {
         BRUME_TRY(find_cursor(connection, close->portalname, &portal, error));
         if (portal->is_cursor)
@@ -227,7 +227,7 @@ static brume_status run_cursor(brume_pg_connection *connection, brume_pg_portal 
 }
 
 brume_status brume_pg_fetch(brume_pg_connection *connection, const PgQuery__FetchStmt *fetch,
-                            brume_pg_table *table, char tag[64], brume_error *error)
+                            brume_pg_table *table, char tag[BRUME_PG_TAG], brume_error *error)
 {
     brume_pg_portal *cursor = NULL;
     BRUME_TRY(find_cursor(connection, fetch->portalname, &cursor, error));
@@ -238,6 +238,6 @@ brume_status brume_pg_fetch(brume_pg_connection *connection, const PgQuery__Fetc
         BRUME_TRY(copy_rows(&cursor->table, moved, table, error));
     }
     cursor->at = moved.at;
-    snprintf(tag, 64, "%s %zu", fetch->ismove ? "MOVE" : "FETCH", moved.count);
+    snprintf(tag, BRUME_PG_TAG, "%s %zu", fetch->ismove ? "MOVE" : "FETCH", moved.count);
     return BRUME_OK;
 }

@@ -189,7 +189,7 @@ static void send_rows(brume_pg_connection *connection, brume_pg_portal *portal, 
     brume_pg_writer *out = &connection->wire->out;
     size_t left = portal->at < portal->table.row_count ? portal->table.row_count - portal->at : 0;
     size_t count = most > 0 && most < left ? most : left;
-    char tag[64];
+    char tag[BRUME_PG_TAG];
     if (describe && has_rows(portal))
         brume_pg_put_columns(out, &portal->table, &portal->formats);
     for (size_t i = 0; i < count; i++) {

@@ -10,6 +10,7 @@
 
 /* ---- errors ---- */
 
+#undef brume_pg_refuse
 brume_status brume_pg_refuse(brume_pg_connection *connection, const char *sqlstate,
                              const char *hint, brume_error *error, const char *format, ...)
 {

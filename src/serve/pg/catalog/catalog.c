@@ -59,7 +59,7 @@ static brume_status call(brume_pg_connection *connection, const char *command, c
     brume_status status = connection->backend->run(connection->backend->context, command, NULL,
                                                    options, &text, &busy, error);
     if (status != BRUME_OK && busy)
-        strcpy(connection->sqlstate, "53300");
+        snprintf(connection->sqlstate, sizeof connection->sqlstate, "53300");
     if (status != BRUME_OK)
         return status;
     *answer = json_loads(text, JSON_ALLOW_NUL, NULL);
@@ -211,7 +211,7 @@ brume_status brume_pg_catalog_query(brume_pg_connection *connection, const char 
             : brume_fail(error, BRUME_EUNSUPPORTED, NULL, "this is no SELECT");
     pg_query__parse_result__free_unpacked(tree, NULL);
     if (status == BRUME_EUNKNOWN)
-        strcpy(connection->sqlstate, "42P01");
+        snprintf(connection->sqlstate, sizeof connection->sqlstate, "42P01");
     BRUME_TRY(status);
     *table = translation.columns;
     translation.columns = (brume_pg_table){0};
