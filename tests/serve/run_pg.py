@@ -245,12 +245,59 @@ def many_ask_at_once_and_the_budget_holds(programs):
         check(server.spent() == 1.5 and server.holds(), server.spent())
 
 
+FREE = [
+    "SELECT * FROM visits", "SELECT nothing FROM visits", "EXPLAIN " + COUNT, "EXPLAIN SELECT AVG(age) FROM visits",
+    "SELECT c.*, d.description FROM pg_class c LEFT JOIN pg_description d ON d.objoid = c.oid",
+    "SELECT * FROM pg_attribute", "SELECT * FROM pg_stats", "SELECT * FROM pg_stat_user_tables", "SHOW ALL",
+    "SELECT pg_total_relation_size('visits'), pg_relation_size('visits'::regclass)", "SELECT * FROM pg_settings",
+    "SELECT * FROM information_schema.columns", "SET brume.epsilon = 99; " + COUNT, "BEGIN; DECLARE c CURSOR FOR " + COUNT,
+    "ROLLBACK", "SET brume.epsilon = 0.25", "SELECT age FROM visits GROUP BY age HAVING 1/0 > 1",
+]
+
+
+def what_is_free_does_not_depend_on_a_person(programs):
+    """Two servers whose tables differ in one row say the same, byte by byte, until something is paid for."""
+    with PgServer(programs, rows=200) as one, PgServer(programs, rows=201) as other:
+        said = []
+        for server in (one, other):
+            raw = server.raw()
+            raw.login("ann", server.tokens["ann"])
+            got = [raw.query(sql) for sql in FREE]
+            for sql in ("SELECT COUNT(*) AS n, AVG(age) FROM visits WHERE age > $1", "SELECT * FROM visits"):
+                raw.send(message(b"P", b"s\0" + text(sql) + struct.pack("!h", 0)) + message(b"D", b"Ss\0")
+                         + message(b"C", b"Ss\0") + message(b"S"))
+                got.append(raw.until(b"Z"))
+            said.append(got)
+            check(server.spent() == 0, "it was free")
+            raw.query(COUNT)
+            check(server.spent() == 0.25, "and this was not")
+            raw.close()
+        for sql, a, b in zip(FREE + ["described"] * 2, *said):
+            check(a == b, f"{sql}: {a} and {b}")
+        check(len(said[0]) == len(FREE) + 2, "all were asked")
+
+
+def a_rate_is_kept_and_the_log_tells_no_question(programs):
+    with PgServer(programs, "--rate", "2") as server:
+        raw = server.raw()
+        raw.login("ann", server.tokens["ann"])
+        raw.query("SET brume.epsilon = 0.25")
+        states = [error_of(raw.query("SELECT nothing FROM visits"))[0] for _ in range(12)]
+        check("53300" in states and "42704" in states, states)
+        raw.close()
+        server.end()
+        log = server.log_text()
+        check('"connect"' in log and "429" in log and "ann" in log, log)
+        check("nothing" not in log and server.tokens["ann"] not in log, log)
+
+
 TESTS = [
     psql_lists_and_describes_tables, what_tools_ask_of_the_catalog_is_answered, prices_are_asked_for_told_and_charged_once, describing_spends_nothing,
     refusals_have_a_state_and_spend_nothing, who_is_unknown_learns_nothing,
     roles_and_removals_hold_in_open_connections, garbage_ends_one_connection_only,
     a_client_that_goes_away_finds_its_answer, a_cancel_with_a_wrong_key_does_nothing,
-    tls_is_spoken_and_required_where_others_connect, many_ask_at_once_and_the_budget_holds,
+    tls_is_spoken_and_required_where_others_connect, what_is_free_does_not_depend_on_a_person,
+    a_rate_is_kept_and_the_log_tells_no_question, many_ask_at_once_and_the_budget_holds,
 ]
 
 if __name__ == "__main__":
