@@ -316,6 +316,27 @@ static void nonsense_is_refused(void **state)
     fake_clear(&peer);
 }
 
+static void what_is_open_is_bounded(void **state)
+{
+    (void)state;
+    script all = {0};
+    char *text = malloc(1000001), name[20];
+    assert_non_null(text);
+    memset(text, ' ', 1000000);
+    memcpy(text, "SELECT 1", 8);
+    text[1000000] = 0;
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "s%d", i);
+        parse_message(&all, name, text);
+        sync_message(&all);
+    }
+    free(text);
+    fake_peer peer = served(&all);
+    assert_string_equal(types_of(&peer), "1Z1Z1Z1ZEZ");
+    assert_true(says(&peer, "53400"));
+    fake_clear(&peer);
+}
+
 static void what_cannot_be_translated_has_names_and_no_rows(void **state)
 {
     (void)state;
@@ -429,6 +450,7 @@ int main(void)
         cmocka_unit_test(error_columns_stand_behind_values),
         cmocka_unit_test(after_an_error_messages_are_skipped_until_sync),
         cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(what_is_open_is_bounded),
         cmocka_unit_test(what_cannot_be_translated_has_names_and_no_rows),
         cmocka_unit_test(scram_accepts_the_password_and_no_other),
         cmocka_unit_test(a_start_without_a_proof_is_refused),

@@ -74,7 +74,8 @@ typedef struct brume_pg_connection {
     const brume_pg_portal *running; /* stays until it has run */
 } brume_pg_connection;
 
-enum { BRUME_PG_MOST_OPEN = 1000 }; /* statements, and portals */
+/* Statements, and portals; and bytes of the texts of both together. */
+enum { BRUME_PG_MOST_OPEN = 1000, BRUME_PG_MOST_OPEN_BYTES = 4 << 20 };
 
 /* ---- errors ---- */
 
@@ -162,7 +163,7 @@ brume_pg_prepared *brume_pg_find_prepared(const brume_pg_connection *connection,
 brume_pg_portal *brume_pg_find_portal(const brume_pg_connection *connection, const char *name);
 
 /* Take it into the list, in the place of an unnamed one; it is freed on an error too. SQLSTATE
- * 42P05, 42P03: there is one of the name. */
+ * 42P05, 42P03: there is one of the name; 53400: too much is open. */
 BRUME_MUST_USE brume_status brume_pg_add_prepared(brume_pg_connection *connection,
                                                   brume_pg_prepared *prepared, brume_error *error);
 BRUME_MUST_USE brume_status brume_pg_add_portal(brume_pg_connection *connection,

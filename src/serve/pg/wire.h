@@ -40,9 +40,6 @@ bool brume_pg_wire_flush(brume_pg_wire *wire);
  * fault of the peer or of somebody between, and are refused. */
 bool brume_pg_wire_start_tls(brume_pg_wire *wire, SSL_CTX *context);
 
-/* Has the peer gone away? Does not wait, and reads nothing. */
-bool brume_pg_wire_is_gone(const brume_pg_wire *wire);
-
 /* Say goodbye and free what it has; the socket is closed. */
 void brume_pg_wire_close(brume_pg_wire *wire);
 

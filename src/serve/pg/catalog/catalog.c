@@ -17,7 +17,7 @@
 
 /* Seconds that a catalog is taken to be of now, steps of a query, rows and bytes of its answer. */
 static const double fresh = 2;
-enum { STEPS = 1000, MOST_THOUSANDS = 200000, MOST_ROWS = 100000, MOST_BYTES = 64 << 20 };
+enum { STEPS = 1000, MOST_THOUSANDS = 50000, MOST_ROWS = 100000, MOST_BYTES = 64 << 20 };
 
 struct brume_pg_catalog {
     sqlite3 *database;

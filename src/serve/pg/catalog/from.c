@@ -19,7 +19,7 @@ static brume_pg_source *add_source(brume_pg_printer *printer, brume_pg_scope *sc
 static void rename_columns(brume_pg_printer *printer, brume_pg_source *source,
                            const PgQuery__Alias *alias)
 {
-    for (size_t i = 0; alias && i < alias->n_colnames && i < source->count; i++)
+    for (size_t i = 0; alias && source->columns && i < alias->n_colnames && i < source->count; i++)
         source->columns[i].name =
             brume_pg_format_text(printer, "%s", brume_pg_string_of(alias->colnames[i]));
 }
