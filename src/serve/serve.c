@@ -77,7 +77,8 @@ static brume_status start_pg(server *all, brume_error *error)
                                  .certificate = all->certificate,
                                  .key = all->key,
                                  .insecure = options->insecure,
-                                 .ledger = all->ledger};
+                                 .ledger = all->ledger,
+                                 .guard = all->guard};
     BRUME_TRY(brume_pg_server_open(&pg, all->pool, &all->pg, error));
     if (options->greeting) {
         const char *colon = strrchr(options->pg, ':');

@@ -1,7 +1,7 @@
-/* FROM of catalog queries, for SQLite. Promises: catalog_print.h. */
+/* FROM of catalog queries, for SQLite. Promises: print.h. */
 #include <string.h>
 
-#include "serve/pg/catalog_print.h"
+#include "serve/pg/catalog/print.h"
 
 static brume_pg_source *add_source(brume_pg_printer *printer, brume_pg_scope *scope,
                                    const char *alias)
@@ -19,7 +19,7 @@ static brume_pg_source *add_source(brume_pg_printer *printer, brume_pg_scope *sc
 static void rename_columns(brume_pg_printer *printer, brume_pg_source *source,
                            const PgQuery__Alias *alias)
 {
-    for (size_t i = 0; alias && i < alias->n_colnames && i < source->count; i++)
+    for (size_t i = 0; alias && source->columns && i < alias->n_colnames && i < source->count; i++)
         source->columns[i].name =
             brume_pg_format_text(printer, "%s", brume_pg_string_of(alias->colnames[i]));
 }
@@ -41,10 +41,9 @@ static void add_columns(brume_pg_printer *printer, brume_pg_source *source, cons
     source->columns = brume_pg_print_allocate(printer, (count + 1) * sizeof *source->columns);
     for (at = text; source->columns && brume_pg_next_column(&at, name, type);) {
         const brume_pg_type *known = brume_pg_type_named(type);
-        source->columns[source->count++] =
-            (brume_pg_named){brume_pg_format_text(printer, "%s", name),
-                             written(printer, source->alias, name),
-                             known ? known->oid : BRUME_PG_TEXT};
+        source->columns[source->count++] = (brume_pg_named){
+            brume_pg_format_text(printer, "%s", name), written(printer, source->alias, name),
+            known ? known->oid : BRUME_PG_TEXT};
     }
 }
 
@@ -114,9 +113,10 @@ static const char *subselect(brume_pg_printer *printer, brume_pg_scope *scope,
                                ? brume_pg_string_of(range->alias->colnames[i])
                                : source->columns[i].name;
         name = brume_pg_format_text(printer, "%s", name);
-        list = brume_pg_format_text(printer, "%s%s%s AS %s", list, i ? ", " : "",
-                                    source->columns[i].written ? source->columns[i].written : "NULL",
-                                    brume_pg_quote(printer, name, '"'));
+        list =
+            brume_pg_format_text(printer, "%s%s%s AS %s", list, i ? ", " : "",
+                                 source->columns[i].written ? source->columns[i].written : "NULL",
+                                 brume_pg_quote(printer, name, '"'));
         source->columns[i] =
             (brume_pg_named){name, written(printer, alias, name), source->columns[i].type};
     }
@@ -170,7 +170,8 @@ static const char *series(brume_pg_printer *printer, brume_pg_scope *scope,
     }
     const char *arguments = brume_pg_print_list(printer, scope, call->args, call->n_args);
     brume_pg_source *source = add_source(printer, scope, alias);
-    if (!source || !(source->columns = brume_pg_print_allocate(printer, 2 * sizeof *source->columns)))
+    if (!source ||
+        !(source->columns = brume_pg_print_allocate(printer, 2 * sizeof *source->columns)))
         return "";
     const char *quoted = brume_pg_quote(printer, alias, '"');
     source->columns[source->count++] =
@@ -186,14 +187,16 @@ static const char *series(brume_pg_printer *printer, brume_pg_scope *scope,
 static const char *function(brume_pg_printer *printer, brume_pg_scope *scope,
                             const PgQuery__RangeFunction *range)
 {
-    const PgQuery__Node *first =
-        range->n_functions == 1 && range->functions[0]->list->n_items ? range->functions[0]->list->items[0] : NULL;
+    const PgQuery__Node *first = range->n_functions == 1 && range->functions[0]->list->n_items
+                                     ? range->functions[0]->list->items[0]
+                                     : NULL;
     if (!first || first->node_case != PG_QUERY__NODE__NODE_FUNC_CALL) {
         if (first && first->node_case == PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION) {
             brume_pg_sql value = brume_pg_print_expression(printer, scope, first);
             const char *name = range->alias ? range->alias->aliasname : brume_pg_column_name(first);
             brume_pg_source *source = add_source(printer, scope, name);
-            if (!source || !(source->columns = brume_pg_print_allocate(printer, sizeof *source->columns)))
+            if (!source ||
+                !(source->columns = brume_pg_print_allocate(printer, sizeof *source->columns)))
                 return "";
             source->columns[source->count++] =
                 (brume_pg_named){source->alias, written(printer, name, name), value.type};
@@ -223,8 +226,8 @@ static const char *function(brume_pg_printer *printer, brume_pg_scope *scope,
         add_source(printer, scope, range->alias ? range->alias->aliasname : name);
     if (!source || !(source->columns = brume_pg_print_allocate(printer, sizeof *source->columns)))
         return "";
-    source->columns[source->count++] = (brume_pg_named){
-        source->alias, written(printer, source->alias, source->alias), value.type};
+    source->columns[source->count++] =
+        (brume_pg_named){source->alias, written(printer, source->alias, source->alias), value.type};
     const char *quoted = brume_pg_quote(printer, source->alias, '"');
     rename_columns(printer, source, range->alias);
     return brume_pg_format_text(printer, "(SELECT %s AS %s) AS %s", value.text, quoted, quoted);
@@ -242,9 +245,8 @@ static const char *join(brume_pg_printer *printer, brume_pg_scope *scope,
     const char *left = brume_pg_print_from(printer, scope, node->larg);
     const char *right = brume_pg_print_from(printer, scope, node->rarg);
     bool nested = node->rarg->node_case == PG_QUERY__NODE__NODE_JOIN_EXPR;
-    const char *text =
-        brume_pg_format_text(printer, nested ? "%s %s%s (%s)" : "%s %s%s %s", left,
-                             node->is_natural ? "NATURAL " : "", word, right);
+    const char *text = brume_pg_format_text(printer, nested ? "%s %s%s (%s)" : "%s %s%s %s", left,
+                                            node->is_natural ? "NATURAL " : "", word, right);
     if (node->n_using_clause) {
         const char *list = "";
         for (size_t i = 0; i < node->n_using_clause; i++)

@@ -1,6 +1,6 @@
 /* Functions about names and the connection, for the database of the catalog. Promises:
- * catalog_sqlite.h. */
-#include "serve/pg/catalog_sqlite.h"
+ * sqlite.h. */
+#include "serve/pg/catalog/sqlite.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <brume/session.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog_relation.h"
+#include "serve/pg/catalog/relation.h"
 
 static const char *text_of(sqlite3_value *value)
 {
@@ -139,7 +139,8 @@ static void run_format_type(sqlite3_context *context, int count, sqlite3_value *
     int modifier = sqlite3_value_type(values[1]) == SQLITE_NULL ? -1 : sqlite3_value_int(values[1]);
     if (type && type->oid == BRUME_PG_NUMERIC && modifier >= 4) {
         char text[40];
-        snprintf(text, sizeof text, "numeric(%d,%d)", (modifier - 4) >> 16, (modifier - 4) & 0xffff);
+        snprintf(text, sizeof text, "numeric(%d,%d)", (modifier - 4) >> 16,
+                 (modifier - 4) & 0xffff);
         give(context, text);
         return;
     }
@@ -214,105 +215,6 @@ static void run_quote_ident(sqlite3_context *context, int count, sqlite3_value *
     sqlite3_result_text(context, made, -1, sqlite3_free);
 }
 
-/* ---- texts ---- */
-
-static void run_split_part(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    const char *text = text_of(values[0]), *between = text_of(values[1]);
-    int wanted = sqlite3_value_int(values[2]);
-    (void)count;
-    if (!text || !between || !*between)
-        return;
-    for (int at = 1;; at++) {
-        const char *end = strstr(text, between);
-        if (at == wanted) {
-            sqlite3_result_text(context, text, end ? (int)(end - text) : -1, SQLITE_TRANSIENT);
-            return;
-        }
-        if (!end) {
-            give(context, "");
-            return;
-        }
-        text = end + strlen(between);
-    }
-}
-
-static void run_concat(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    sqlite3_str *text = sqlite3_str_new(sqlite3_context_db_handle(context));
-    for (int i = 0; i < count; i++)
-        if (text_of(values[i]))
-            sqlite3_str_appendall(text, text_of(values[i]));
-    char *made = sqlite3_str_finish(text);
-    if (made)
-        sqlite3_result_text(context, made, -1, sqlite3_free);
-    else
-        give(context, "");
-}
-
-/* format('%I.%I', a, b): %s, %I and %L in order. */
-static void run_format(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    const char *form = count > 0 ? text_of(values[0]) : NULL;
-    sqlite3_str *text = sqlite3_str_new(sqlite3_context_db_handle(context));
-    int next = 1;
-    for (; form && *form; form++) {
-        if (*form != '%' || !form[1]) {
-            sqlite3_str_appendchar(text, 1, *form);
-            continue;
-        }
-        form++;
-        const char *value = *form != '%' && next < count ? text_of(values[next++]) : NULL;
-        if (*form == '%')
-            sqlite3_str_appendchar(text, 1, '%');
-        else
-            sqlite3_str_appendf(text, *form == 'L' ? "%Q" : "%s", value ? value : "");
-    }
-    char *made = sqlite3_str_finish(text);
-    sqlite3_result_text(context, made ? made : "", -1, made ? sqlite3_free : SQLITE_STATIC);
-}
-
-static void run_first(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    if (count > 0)
-        sqlite3_result_value(context, values[0]);
-}
-
-static void run_second(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    if (count > 1)
-        sqlite3_result_value(context, values[1]);
-}
-
-static void run_left(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    const char *text = text_of(values[0]);
-    int length = sqlite3_value_int(values[1]);
-    (void)count;
-    if (text)
-        sqlite3_result_text(context, text,
-                            length < 0 ? 0 : (size_t)length < strlen(text) ? length : -1,
-                            SQLITE_TRANSIENT);
-}
-
-static void run_position(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    const char *text = text_of(values[0]), *sought = text_of(values[1]);
-    (void)count;
-    if (!text || !sought)
-        return;
-    const char *found = strstr(text, sought);
-    sqlite3_result_int64(context, found ? found - text + 1 : 0);
-}
-
-static void run_starts_with(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    const char *text = text_of(values[0]), *start = text_of(values[1]);
-    (void)count;
-    if (text && start)
-        sqlite3_result_int(context, strncmp(text, start, strlen(start)) == 0);
-}
-
 /* ---- the connection ---- */
 
 static brume_pg_connection *connection_of(sqlite3_context *context)
@@ -346,7 +248,8 @@ static void run_version(sqlite3_context *context, int count, sqlite3_value **val
     char text[160];
     (void)count;
     (void)values;
-    snprintf(text, sizeof text, "PostgreSQL 15.0 (brume %s), differential privacy: answers have noise",
+    snprintf(text, sizeof text,
+             "PostgreSQL 15.0 (brume %s), differential privacy: answers have noise",
              brume_session_version());
     give(context, text);
 }
@@ -393,10 +296,10 @@ static void run_schemas(sqlite3_context *context, int count, sqlite3_value **val
 static void run_may_read(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const char *what = count > 0 ? text_of(values[count - 1]) : NULL;
-    sqlite3_result_int(context, what && (strcasecmp(what, "select") == 0 ||
-                                         strcasecmp(what, "usage") == 0 ||
-                                         strcasecmp(what, "connect") == 0 ||
-                                         strncasecmp(what, "select,", 7) == 0));
+    sqlite3_result_int(context,
+                       what && (strcasecmp(what, "select") == 0 || strcasecmp(what, "usage") == 0 ||
+                                strcasecmp(what, "connect") == 0 ||
+                                strncasecmp(what, "select,", 7) == 0));
 }
 
 /* A table can be named without its schema if no other has its name, as in brume's SQL. */
@@ -427,14 +330,6 @@ brume_status brume_pg_add_functions(sqlite3 *database, brume_pg_connection *conn
         {"obj_description", 1, run_obj_description},
         {"obj_description", 2, run_obj_description},
         {"quote_ident", 1, run_quote_ident},
-        {"split_part", 3, run_split_part},
-        {"brume_concat", -1, run_concat},
-        {"brume_format", -1, run_format},
-        {"brume_first", -1, run_first},
-        {"brume_second", -1, run_second},
-        {"brume_left", 2, run_left},
-        {"brume_position", 2, run_position},
-        {"brume_starts_with", 2, run_starts_with},
         {"brume_user", 0, run_user},
         {"current_database", 0, run_database},
         {"pg_backend_pid", 0, run_backend},
@@ -448,5 +343,6 @@ brume_status brume_pg_add_functions(sqlite3 *database, brume_pg_connection *conn
         {"brume_is_visible", 1, run_is_visible},
     };
     BRUME_TRY(brume_pg_add_list(database, list, sizeof list / sizeof *list, connection, error));
+    BRUME_TRY(brume_pg_add_text_functions(database, error));
     return brume_pg_add_array_functions(database, error);
 }

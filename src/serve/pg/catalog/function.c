@@ -1,7 +1,7 @@
-/* Calls of functions in catalog queries. Promises: catalog_print.h. */
+/* Calls of functions in catalog queries. Promises: print.h. */
 #include <string.h>
 
-#include "serve/pg/catalog_print.h"
+#include "serve/pg/catalog/print.h"
 
 /* Types that depend on the arguments. */
 enum { ARGUMENT = 1, ARRAY, ELEMENT };
@@ -14,7 +14,7 @@ typedef struct function_card {
 
 static const function_card cards[] = {
 #define BRUME_PG_FUNCTION(name, type, form) {name, type, form},
-#include "serve/pg/catalog_functions.def"
+#include "serve/pg/catalog/functions.def"
 #undef BRUME_PG_FUNCTION
 };
 
@@ -28,7 +28,8 @@ static const function_card *find(const char *name)
 
 static uint32_t type_of(const function_card *card, uint32_t first)
 {
-    const brume_pg_type *known = brume_pg_type_find(first == BRUME_PG_UNKNOWN ? BRUME_PG_TEXT : first);
+    const brume_pg_type *known =
+        brume_pg_type_find(first == BRUME_PG_UNKNOWN ? BRUME_PG_TEXT : first);
     switch (card->type) {
     case ARGUMENT:
         return first;
@@ -44,8 +45,8 @@ static uint32_t type_of(const function_card *card, uint32_t first)
 static const char *window(brume_pg_printer *printer, const brume_pg_scope *scope,
                           const PgQuery__WindowDef *over)
 {
-    const char *parts = brume_pg_print_list(printer, scope, over->partition_clause,
-                                            over->n_partition_clause);
+    const char *parts =
+        brume_pg_print_list(printer, scope, over->partition_clause, over->n_partition_clause);
     const char *order =
         brume_pg_print_order(printer, scope, over->order_clause, over->n_order_clause);
     if (*over->refname || *over->name)
@@ -90,9 +91,9 @@ brume_pg_sql brume_pg_print_function(brume_pg_printer *printer, const brume_pg_s
     const char *text = *card->form ? brume_pg_format_text(printer, card->form, arguments)
                                    : brume_pg_format_text(printer, "%s(%s)", name, arguments);
     if (call->agg_filter)
-        text = brume_pg_format_text(
-            printer, "%s FILTER (WHERE %s)", text,
-            brume_pg_print_expression(printer, scope, call->agg_filter).text);
+        text =
+            brume_pg_format_text(printer, "%s FILTER (WHERE %s)", text,
+                                 brume_pg_print_expression(printer, scope, call->agg_filter).text);
     if (call->over)
         text = brume_pg_format_text(printer, "%s%s", text, window(printer, scope, call->over));
     return (brume_pg_sql){text, type_of(card, first)};

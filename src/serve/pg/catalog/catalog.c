@@ -1,5 +1,5 @@
 /* Queries of the catalog. Promises: catalog.h. */
-#include "serve/pg/catalog.h"
+#include "serve/pg/catalog/catalog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 #include <brume/session.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog_fill.h"
-#include "serve/pg/catalog_print.h"
-#include "serve/pg/catalog_sqlite.h"
+#include "serve/pg/catalog/fill.h"
+#include "serve/pg/catalog/print.h"
+#include "serve/pg/catalog/sqlite.h"
 
 /* Seconds that a catalog is taken to be of now, steps of a query, rows and bytes of its answer. */
 static const double fresh = 2;
-enum { STEPS = 1000, MOST_THOUSANDS = 200000, MOST_ROWS = 100000, MOST_BYTES = 64 << 20 };
+enum { STEPS = 1000, MOST_THOUSANDS = 50000, MOST_ROWS = 100000, MOST_BYTES = 64 << 20 };
 
 struct brume_pg_catalog {
     sqlite3 *database;
@@ -59,7 +59,7 @@ static brume_status call(brume_pg_connection *connection, const char *command, c
     brume_status status = connection->backend->run(connection->backend->context, command, NULL,
                                                    options, &text, &busy, error);
     if (status != BRUME_OK && busy)
-        strcpy(connection->sqlstate, "53300");
+        snprintf(connection->sqlstate, sizeof connection->sqlstate, "53300");
     if (status != BRUME_OK)
         return status;
     *answer = json_loads(text, JSON_ALLOW_NUL, NULL);
@@ -93,13 +93,12 @@ static brume_status fill(brume_pg_connection *connection, brume_pg_catalog *cata
                          brume_error *error)
 {
     json_t *shown = json_array();
-    brume_status status =
-        shown ? read_datasets(connection, shown, error) : brume_no_memory(error, "the catalog");
-    if (status == BRUME_OK &&
-        sqlite3_open_v2(":memory:", &catalog->database,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY |
-                            SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK)
+    brume_status status = shown ? read_datasets(connection, shown, error)
+                                : brume_no_memory(error, "the catalog");
+    if (status == BRUME_OK && sqlite3_open_v2(":memory:", &catalog->database,
+                                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                                                  SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX,
+                                              NULL) != SQLITE_OK)
         status = brume_no_memory(error, "the catalog");
     if (status == BRUME_OK)
         status = brume_pg_add_functions(catalog->database, connection, error);
@@ -125,8 +124,8 @@ static brume_status refresh(brume_pg_connection *connection, brume_error *error)
     if (connection->catalog && brume_pg_now() < connection->catalog->made + fresh)
         return BRUME_OK;
     brume_pg_catalog *catalog = calloc(1, sizeof *catalog);
-    brume_status status =
-        catalog ? fill(connection, catalog, error) : brume_no_memory(error, "the catalog");
+    brume_status status = catalog ? fill(connection, catalog, error)
+                                  : brume_no_memory(error, "the catalog");
     if (status != BRUME_OK) {
         brume_pg_catalog_close(catalog);
         return status;
@@ -212,7 +211,7 @@ brume_status brume_pg_catalog_query(brume_pg_connection *connection, const char 
             : brume_fail(error, BRUME_EUNSUPPORTED, NULL, "this is no SELECT");
     pg_query__parse_result__free_unpacked(tree, NULL);
     if (status == BRUME_EUNKNOWN)
-        strcpy(connection->sqlstate, "42P01");
+        snprintf(connection->sqlstate, sizeof connection->sqlstate, "42P01");
     BRUME_TRY(status);
     *table = translation.columns;
     translation.columns = (brume_pg_table){0};

@@ -2,7 +2,7 @@
  *
  * A database in memory, made for the connection from what `datasets` and `show` tell its user, has
  * PostgreSQL's catalogs: the tables and columns of the datasets as public facts, and nothing else.
- * A query is translated for it (catalog_print.h) and runs there. It cannot reach any data, because
+ * A query is translated for it (print.h) and runs there. It cannot reach any data, because
  * there is none: no file is open, no other database can be attached, and nothing but reading is
  * allowed. What cannot be translated has no rows, under the right names. */
 #ifndef BRUME_SERVE_PG_CATALOG_H

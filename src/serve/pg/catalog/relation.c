@@ -1,11 +1,11 @@
-/* The names of the catalog. Promises: catalog_relation.h. */
-#include "serve/pg/catalog_relation.h"
+/* The names of the catalog. Promises: relation.h. */
+#include "serve/pg/catalog/relation.h"
 
 #include <string.h>
 
 const brume_pg_relation brume_pg_relations[] = {
 #define BRUME_PG_RELATION(schema, name, oid, kind, columns) {schema, name, oid, kind, columns},
-#include "serve/pg/catalog_relations.def"
+#include "serve/pg/catalog/relations.def"
 #undef BRUME_PG_RELATION
 };
 const size_t brume_pg_relation_count = sizeof brume_pg_relations / sizeof *brume_pg_relations;
@@ -14,7 +14,7 @@ const brume_pg_type brume_pg_types[] = {
 #define BRUME_PG_TYPE(oid, name, sql_name, length, kind, category, preferred, element, array,      \
                       input)                                                                       \
     {oid, name, sql_name, length, kind, category, preferred, element, array, input},
-#include "serve/pg/catalog_types.def"
+#include "serve/pg/catalog/types.def"
 #undef BRUME_PG_TYPE
 };
 const size_t brume_pg_type_count = sizeof brume_pg_types / sizeof *brume_pg_types;
@@ -59,11 +59,16 @@ const brume_pg_type *brume_pg_type_find(uint32_t oid)
 
 const brume_pg_type *brume_pg_type_named(const char *name)
 {
-    static const char *const others[][2] = {
-        {"int", "int4"},          {"decimal", "numeric"},        {"float", "float8"},
-        {"string", "text"},       {"sql_identifier", "name"},    {"cardinal_number", "int4"},
-        {"yes_or_no", "varchar"}, {"character_data", "varchar"}, {"time_stamp", "timestamptz"},
-        {"regprocedure", "regproc"}};
+    static const char *const others[][2] = {{"int", "int4"},
+                                            {"decimal", "numeric"},
+                                            {"float", "float8"},
+                                            {"string", "text"},
+                                            {"sql_identifier", "name"},
+                                            {"cardinal_number", "int4"},
+                                            {"yes_or_no", "varchar"},
+                                            {"character_data", "varchar"},
+                                            {"time_stamp", "timestamptz"},
+                                            {"regprocedure", "regproc"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(others[i][0], name) == 0)
             name = others[i][1];

@@ -1,16 +1,14 @@
-/* Texts, patterns and arrays for the database of the catalog. Promises: catalog_sqlite.h.
+/* Arrays for the database of the catalog. Promises: sqlite.h.
  *
  * An array is a text as PostgreSQL writes it, {a,"b c",NULL}, or a vector, "1 2 3". */
-#include <ctype.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog_sqlite.h"
+#include "serve/pg/catalog/sqlite.h"
 
-enum { MOST_PATTERN = 256, MOST_SERIES = 10000 };
+enum { MOST_SERIES = 10000 };
 
 static const char *text_of(sqlite3_value *value)
 {
@@ -341,64 +339,6 @@ static void run_subscripts_json(sqlite3_context *context, int count, sqlite3_val
     give_series(context, 1, length);
 }
 
-/* ---- patterns ---- */
-
-/* LIKE with % and _ and \, in time text times pattern at most. */
-static bool is_like(const char *text, const char *pattern, bool fold)
-{
-    const char *star = NULL, *retry = NULL;
-    while (*text) {
-        bool escaped = *pattern == '\\' && pattern[1];
-        char wanted = escaped ? pattern[1] : *pattern;
-        bool same = fold ? tolower((unsigned char)wanted) == tolower((unsigned char)*text)
-                         : wanted == *text;
-        if (*pattern == '%' && !escaped) {
-            star = pattern++;
-            retry = text;
-        } else if (*pattern && (same || (*pattern == '_' && !escaped))) {
-            pattern += 1 + escaped;
-            text++;
-        } else if (star) {
-            pattern = star + 1;
-            text = ++retry;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '%')
-        pattern++;
-    return !*pattern;
-}
-
-static void run_like(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    const char *text = text_of(values[0]), *pattern = text_of(values[1]);
-    (void)count;
-    if (text && pattern)
-        sqlite3_result_int(context, is_like(text, pattern, sqlite3_value_int(values[2]) != 0));
-}
-
-/* LIKE pattern ESCAPE e: the pattern with a backslash in the place of e. */
-static void run_like_escape(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    const char *pattern = text_of(values[0]), *escape = text_of(values[1]);
-    char *made = pattern && escape ? malloc(2 * strlen(pattern) + 1) : NULL, *to = made;
-    (void)count;
-    for (; made && *pattern; pattern++) {
-        if (*escape && *pattern == *escape && pattern[1]) {
-            *to++ = '\\';
-            *to++ = *++pattern;
-        } else {
-            if (*pattern == '\\')
-                *to++ = '\\';
-            *to++ = *pattern;
-        }
-    }
-    if (made)
-        *to = 0;
-    give_text(context, made);
-}
-
 static void run_array_like(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const char *array = text_of(values[0]), *text = text_of(values[1]);
@@ -408,33 +348,10 @@ static void run_array_like(sqlite3_context *context, int count, sqlite3_value **
     if (!array || !text)
         return;
     while (next_item(&array, &item, &is_null)) {
-        any = any || is_like(text, item, false);
+        any = any || brume_pg_is_like(text, item, false);
         free(item);
     }
     sqlite3_result_int(context, any);
-}
-
-/* A regular expression. Counted repetitions and references back, by which a short pattern can take
- * any amount of memory or time, are refused. */
-static void run_matches(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    const char *text = text_of(values[0]), *pattern = text_of(values[1]);
-    regex_t compiled;
-    (void)count;
-    if (!text || !pattern)
-        return;
-    bool safe = strlen(pattern) <= MOST_PATTERN;
-    for (const char *at = pattern; safe && *at; at++) {
-        safe = *at != '{' && !(*at == '\\' && isdigit((unsigned char)at[1]));
-        at += *at == '\\' && at[1];
-    }
-    if (!safe || regcomp(&compiled, pattern,
-                         REG_EXTENDED | REG_NOSUB | (sqlite3_value_int(values[2]) ? REG_ICASE : 0))) {
-        sqlite3_result_error(context, "this regular expression is not supported", -1);
-        return;
-    }
-    sqlite3_result_int(context, regexec(&compiled, text, 0, NULL, 0) == 0);
-    regfree(&compiled);
 }
 
 /* ---- aggregates ---- */
@@ -517,9 +434,6 @@ brume_status brume_pg_add_array_functions(sqlite3 *database, brume_error *error)
         {"brume_unnest_json", 1, run_unnest_json},
         {"brume_generate_series_json", 2, run_series_json},
         {"brume_generate_subscripts_json", 2, run_subscripts_json},
-        {"brume_like", 3, run_like},
-        {"like_escape", 2, run_like_escape},
-        {"brume_matches", 3, run_matches},
     };
     BRUME_TRY(brume_pg_add_list(database, list, sizeof list / sizeof *list, NULL, error));
     if (sqlite3_create_function(database, "array_agg", 1, SQLITE_UTF8, NULL, NULL, step_array,

@@ -1,9 +1,9 @@
-/* A SELECT of the catalog, translated from PostgreSQL's SQL to SQLite's, with the names and types of
- * its columns. Only relations of the catalog can be named. */
+/* A SELECT of the catalog, translated from PostgreSQL's SQL to SQLite's, with the names and types
+ * of its columns. Only relations of the catalog can be named. */
 #ifndef BRUME_SERVE_PG_CATALOG_PRINT_H
 #define BRUME_SERVE_PG_CATALOG_PRINT_H
 
-#include "serve/pg/catalog_relation.h"
+#include "serve/pg/catalog/relation.h"
 #include "serve/pg/table.h"
 #include "serve/pg/tree.h"
 
@@ -19,7 +19,7 @@ BRUME_MUST_USE brume_status brume_pg_translate(const PgQuery__SelectStmt *select
                                                brume_pg_translation *out, brume_error *error);
 void brume_pg_translation_clear(brume_pg_translation *translation);
 
-/* ---- parts of the translation (catalog_expression.c, catalog_select.c) ---- */
+/* ---- parts of the translation ---- */
 
 /* SQL of an expression, and its type. */
 typedef struct brume_pg_sql {
@@ -71,6 +71,10 @@ brume_pg_sql brume_pg_print_function(brume_pg_printer *printer, const brume_pg_s
 brume_pg_sql brume_pg_print_cast(brume_pg_printer *printer, brume_pg_sql value,
                                  const PgQuery__TypeName *type);
 brume_pg_sql brume_pg_cast_to(brume_pg_printer *printer, brume_pg_sql value, uint32_t type);
+/* A literal without a type takes that of what it is compared with. */
+brume_pg_sql brume_pg_adapt(brume_pg_printer *printer, brume_pg_sql value, uint32_t type);
+brume_pg_sql brume_pg_print_operator(brume_pg_printer *printer, const brume_pg_scope *scope,
+                                     const PgQuery__AExpr *node);
 /* "(a, b) ..." of PARTITION BY and the like: a list with commas. */
 const char *brume_pg_print_order(brume_pg_printer *printer, const brume_pg_scope *scope,
                                  PgQuery__Node *const *list, size_t count);

@@ -11,8 +11,12 @@ BRUME_MUST_USE brume_status brume_pg_add_functions(sqlite3 *database,
                                                    brume_pg_connection *connection,
                                                    brume_error *error);
 
-/* Functions of texts and arrays alone (catalog_array.c). */
+/* Functions of texts and arrays alone. */
+BRUME_MUST_USE brume_status brume_pg_add_text_functions(sqlite3 *database, brume_error *error);
 BRUME_MUST_USE brume_status brume_pg_add_array_functions(sqlite3 *database, brume_error *error);
+
+/* LIKE with % and _ and \, in time text times pattern at most. */
+bool brume_pg_is_like(const char *text, const char *pattern, bool fold);
 
 typedef struct brume_pg_sqlite_function {
     const char *name;

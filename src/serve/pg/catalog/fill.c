@@ -1,9 +1,9 @@
-/* The rows of the catalog. Promises: catalog_fill.h.
+/* The rows of the catalog. Promises: fill.h.
  *
  * A dataset of one table is a table of the schema public; of a dataset of several tables the schema
  * has its name. What policies say of columns (bounds, domains, whose the rows are) is in comments.
  * No number here is a fact of the data: row counts and sizes are those of empty tables. */
-#include "serve/pg/catalog_fill.h"
+#include "serve/pg/catalog/fill.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog_relation.h"
+#include "serve/pg/catalog/relation.h"
 
 enum { OWNER = 10, USER = 16000, PUBLIC = 2200, SYSTEM = 11, INFORMATION = 13000, FIRST = 16384 };
 
@@ -33,7 +33,7 @@ static void run(filling *fill, const char *sql)
 
 static const char *affinity(const char *type)
 {
-    static const char *const whole[] = {"oid", "int2", "int4", "int8",    "bool",
+    static const char *const whole[] = {"oid", "int2", "int4",    "int8",    "bool",
                                         "xid", "cid",  "regtype", "regclass"};
     static const char *const real[] = {"float4", "float8"};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
@@ -118,9 +118,8 @@ static void add_schema(filling *fill, int64_t number, const char *name)
 {
     insert(fill, "pg_catalog.pg_namespace", "oid:i,nspname:s,nspowner:i", number, name,
            (int64_t)OWNER);
-    insert(fill, "information_schema.schemata",
-           "catalog_name:s,schema_name:s,schema_owner:s", fill->connection->database, name,
-           "brume");
+    insert(fill, "information_schema.schemata", "catalog_name:s,schema_name:s,schema_owner:s",
+           fill->connection->database, name, "brume");
 }
 
 static void add_types(filling *fill)
@@ -149,8 +148,8 @@ static void add_role(filling *fill, int64_t number, const char *name)
         insert(fill, relations[i],
                "oid:i,rolname:s,rolsuper:i,rolinherit:i,rolcreaterole:i,rolcreatedb:i,"
                "rolcanlogin:i,rolreplication:i,rolbypassrls:i,rolconnlimit:i",
-               number, name, (int64_t)0, (int64_t)1, (int64_t)0, (int64_t)0, (int64_t)1,
-               (int64_t)0, (int64_t)0, (int64_t)-1);
+               number, name, (int64_t)0, (int64_t)1, (int64_t)0, (int64_t)0, (int64_t)1, (int64_t)0,
+               (int64_t)0, (int64_t)-1);
     insert(fill, "pg_catalog.pg_user", "usename:s,usesysid:i,usecreatedb:i,usesuper:i", name,
            number, (int64_t)0, (int64_t)0);
 }
@@ -269,9 +268,9 @@ static void add_column(filling *fill, const char *schema, const char *table, int
            "table_catalog:s,table_schema:s,table_name:s,column_name:s,ordinal_position:i,"
            "is_nullable:s,data_type:s,udt_catalog:s,udt_schema:s,udt_name:s,dtd_identifier:s,"
            "is_self_referencing:s,is_identity:s,is_generated:s,is_updatable:s",
-           fill->connection->database, schema, table, name, (int64_t)place,
-           not_null ? "NO" : "YES", type->sql_name, fill->connection->database, "pg_catalog",
-           type->name, "", "NO", "NO", "NEVER", "NO");
+           fill->connection->database, schema, table, name, (int64_t)place, not_null ? "NO" : "YES",
+           type->sql_name, fill->connection->database, "pg_catalog", type->name, "", "NO", "NO",
+           "NEVER", "NO");
     describe_column(column, comment);
     add_comment(fill, number, (int64_t)place, comment);
 }
