@@ -24,7 +24,7 @@ static size_t learned(size_t samples)
 
 /* What the choice is for. */
 typedef struct aim {
-    double draws; /* that will count; where fewer choose, between the two, for else luck does */
+    double draws; /* that will count, or what can be foreseen of them */
     double delta, epsilon;
     double caution; /* deviations that the bounds will be off by, about */
 } aim;
@@ -52,9 +52,11 @@ static double promise_delta(const void *context, double p, double q)
     return p - exp(of->epsilon) * q;
 }
 
-static aim aim_of(const brume_audit_options *options, size_t first, size_t draws)
+/* `first` draws choose. They may foresee as well as `trust` times as many: more, and an event that
+ * never came on the other neighbour by luck looks better than any other. */
+static aim aim_of(const brume_audit_options *options, size_t first, size_t draws, double trust)
 {
-    return (aim){.draws = first < draws ? sqrt((double)first * (double)draws) : (double)draws,
+    return (aim){.draws = fmin(trust * (double)first, (double)draws),
                  .delta = options->delta,
                  .epsilon = options->epsilon,
                  .caution = fmax(sqrt(-2 * log1p(-options->confidence)), 1)};
@@ -181,7 +183,7 @@ brume_status brume_audit_epsilon(brume_audit_draw *draw, const void *context,
     if (status == BRUME_OK)
         status = learn(draw, context, options, first, bits, &result->bins, counts, error);
     if (status == BRUME_OK) {
-        aim of = aim_of(options, first, options->samples - first);
+        aim of = aim_of(options, first, options->samples - first, 1.75);
         choose(&of, counts, result);
         result->draws = options->samples - first;
         memset(counts, 0, sizeof *counts);
@@ -208,7 +210,7 @@ brume_status brume_audit_guess(brume_audit_draw *draw, const void *context,
     if (status == BRUME_OK)
         status = learn(draw, context, options, few, bits, bins, counts, error);
     if (status == BRUME_OK) {
-        aim of = aim_of(options, few, options->samples);
+        aim of = aim_of(options, few, options->samples, 3);
         *epsilon = brume_partition_choose(bins, counts, promise_epsilon, &of, &event);
         *delta = brume_partition_choose(bins, counts, promise_delta, &of, &event);
     }
