@@ -63,6 +63,8 @@ static void ten_charges_of_a_tenth_fill_a_budget_of_one_exactly(void **state)
         assert_fails(brume_filter_charge(&filter, &crumb, &error), BRUME_EBUDGET);
         assert_memory_equal(&filter, &before, sizeof filter);
         assert_non_null(strstr(error.message, "0 is left"));
+        assert_non_null(strstr(error.message, "epsilon"));
+        assert_null(strstr(error.message, "rho"));
         assert_true(filter.charges == 10);
     }
 }
