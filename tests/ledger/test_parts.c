@@ -2,7 +2,8 @@
  * of streams. Both belong to a reservation that is open, and to a ledger that nobody edited. */
 #include "fixture.h"
 
-#include <stdlib.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 static brume_error error;
 
@@ -98,6 +99,26 @@ static void nothing_is_noted_on_a_ledger_that_was_edited(void **state)
     }
 }
 
+/* Streams run one at a time; a ledger that has none leaves other files alone when it is closed. */
+static void one_stream_at_a_time(void **state)
+{
+    (void)state;
+    place where;
+    make_place(&where);
+    brume_ledger *ledger = open_ledger(&where), *other = open_ledger(&where);
+    assert_ok(brume_ledger_begin_stream(ledger, &error));
+    assert_ok(brume_ledger_begin_stream(ledger, &error)); /* its own */
+    assert_fails(brume_ledger_begin_stream(other, &error), BRUME_EPOLICY);
+    brume_ledger_close(ledger);
+    assert_ok(brume_ledger_begin_stream(other, &error));
+    brume_ledger_close(other);
+    if (fcntl(0, F_GETFD) == -1) /* then the next file is that one */
+        assert_int_equal(open("/dev/null", O_RDONLY), 0);
+    brume_ledger_close(open_ledger(&where));
+    assert_int_not_equal(fcntl(0, F_GETFD), -1);
+    remove_place(&where);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +126,7 @@ int main(void)
         cmocka_unit_test(a_note_and_the_progress_of_a_stream_outlive_the_process),
         with_fresh_ledger(progress_is_of_an_open_reservation),
         cmocka_unit_test(nothing_is_noted_on_a_ledger_that_was_edited),
+        cmocka_unit_test(one_stream_at_a_time),
     };
     return cmocka_run_group_tests_name("parts of answers", tests, NULL, NULL);
 }
