@@ -52,11 +52,12 @@ static double promise_delta(const void *context, double p, double q)
     return p - exp(of->epsilon) * q;
 }
 
-/* `first` draws choose. They may foresee as well as `trust` times as many: more, and an event that
- * never came on the other neighbour by luck looks better than any other. */
-static aim aim_of(const brume_audit_options *options, size_t first, size_t draws, double trust)
+/* `first` draws choose. They are taken to foresee what 1.75 times as many will see; were it many
+ * more, an event that never came on the other neighbour by luck would look better than any other.
+ */
+static aim aim_of(const brume_audit_options *options, size_t first, size_t draws)
 {
-    return (aim){.draws = fmin(trust * (double)first, (double)draws),
+    return (aim){.draws = fmin(1.75 * (double)first, (double)draws),
                  .delta = options->delta,
                  .epsilon = options->epsilon,
                  .caution = fmax(sqrt(-2 * log1p(-options->confidence)), 1)};
@@ -183,7 +184,7 @@ brume_status brume_audit_epsilon(brume_audit_draw *draw, const void *context,
     if (status == BRUME_OK)
         status = learn(draw, context, options, first, bits, &result->bins, counts, error);
     if (status == BRUME_OK) {
-        aim of = aim_of(options, first, options->samples - first, 1.75);
+        aim of = aim_of(options, first, options->samples - first);
         choose(&of, counts, result);
         result->draws = options->samples - first;
         memset(counts, 0, sizeof *counts);
@@ -210,7 +211,7 @@ brume_status brume_audit_guess(brume_audit_draw *draw, const void *context,
     if (status == BRUME_OK)
         status = learn(draw, context, options, few, bits, bins, counts, error);
     if (status == BRUME_OK) {
-        aim of = aim_of(options, few, options->samples, 3);
+        aim of = aim_of(options, few, options->samples);
         *epsilon = brume_partition_choose(bins, counts, promise_epsilon, &of, &event);
         *delta = brume_partition_choose(bins, counts, promise_delta, &of, &event);
     }
