@@ -29,17 +29,13 @@ static const struct {
 /* True answers that a textbook's noise may have been added to, on both tables: sum, rows, mean. */
 enum { TRUTHS = 6 };
 
-typedef struct truth {
-    double answer, scale;
-} truth;
-
 struct brume_program_subject {
     char *command;
     size_t pair;
     double low, high;
     brume_adjacency adjacency;
     brume_program_view view;
-    truth truths[TRUTHS];
+    brume_truth truths[TRUTHS];
     char folder[200], paths[2][240];
 };
 
@@ -164,27 +160,16 @@ void brume_program_subject_look(brume_program_subject *subject, brume_program_vi
         }
         double range = subject->high - subject->low;
         double most = fmax(fabs(subject->low), fabs(subject->high));
-        truth *of = &subject->truths[second * TRUTHS / 2];
-        of[0] = (truth){sum, (replaced ? range : most) / epsilon};
-        of[1] = (truth){rows, 1 / epsilon};
-        of[2] = (truth){sum / rows, range / rows / epsilon};
+        brume_truth *of = &subject->truths[second * TRUTHS / 2];
+        of[0] = (brume_truth){sum, (replaced ? range : most) / epsilon};
+        of[1] = (brume_truth){rows, 1 / epsilon};
+        of[2] = (brume_truth){sum / rows, range / rows / epsilon};
     }
 }
 
 static int64_t value_of(double number)
 {
     return (int64_t)llrint(fmax(fmin(number / STEP, FARTHEST), -FARTHEST));
-}
-
-/* A bit for each true answer that it is reachable from. */
-static int64_t reached(const brume_program_subject *subject, double number)
-{
-    int64_t outcome = 0;
-    for (int i = 0; i < TRUTHS; i++)
-        if (isfinite(subject->truths[i].scale) && subject->truths[i].scale > 0 &&
-            brume_textbook_reaches(number, subject->truths[i].answer, subject->truths[i].scale))
-            outcome |= 1 << i;
-    return outcome;
 }
 
 int64_t brume_program_subject_outcome(const brume_program_subject *subject,
@@ -194,8 +179,9 @@ int64_t brume_program_subject_outcome(const brume_program_subject *subject,
         return answer->text;
     if (subject->view == BRUME_VIEW_VALUE || !isfinite(answer->number))
         return value_of(answer->number);
-    return subject->view == BRUME_VIEW_PRECISION ? brume_precision_of(answer->number)
-                                                 : reached(subject, answer->number);
+    return subject->view == BRUME_VIEW_PRECISION
+               ? brume_precision_of(answer->number)
+               : (int64_t)brume_textbook_reached(answer->number, subject->truths, TRUTHS);
 }
 
 double brume_program_subject_step(const brume_program_subject *subject)
