@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+/* Powers of two and a shift: every step is exact. */
 int brume_precision_of(double x)
 {
     int exponent;
