@@ -109,10 +109,11 @@ brume_status brume_audit_mechanism(brume_call *call, const brume_event *event, b
     a->samples = brume_call_count(call, "samples", brume_subject_samples(subject));
     a->threads = brume_audit_processors();
     brume_subject_close(subject);
-    BRUME_TRY(brume_audit_claim(event, a->delta, &a->claimed, error));
+    bool timed = brume_call_has(call, "time");
+    if (!timed)
+        BRUME_TRY(brume_audit_claim(event, a->delta, &a->claimed, error));
     BRUME_TRY(brume_audit_make_folder(brume_call_text(call, "save"), error));
     BRUME_TRY(brume_bits_open(&bits, error));
-    bool timed = brume_call_has(call, "time");
     brume_status status = timed ? time_it(call, event, a, bits, error)
                                 : audit_pairs(call, event, a, bits, error);
     brume_bits_close(bits);
