@@ -14,16 +14,19 @@
 static const double STEP = 0x1p-20, FARTHEST = 0x1p60;
 static const int64_t TEXTS = INT64_MIN / 2;
 
-/* Rows at the lower bound and at the upper one, and the row that differs. */
+/* Rows at the lower bound, a third of the way up and at the upper bound, and the row that differs.
+ */
 static const struct {
-    size_t low, high;
+    size_t low, third, high;
     bool differs_high;
     const char *words;
 } pairs[] = {
-    {10, 0, true, "ten rows at the lower bound, and one at the upper one"},
-    {0, 10, false, "ten rows at the upper bound, and one at the lower one"},
-    {10, 10, true, "ten rows at each bound, and one more at the upper one"},
-    {1, 0, true, "a row at the lower bound, and one at the upper one"},
+    {10, 0, 0, true, "ten rows at the lower bound, and one at the upper one"},
+    {0, 0, 10, false, "ten rows at the upper bound, and one at the lower one"},
+    {10, 0, 10, true, "ten rows at each bound, and one more at the upper one"},
+    {1, 0, 0, true, "a row at the lower bound, and one at the upper one"},
+    {0, 2, 2, false, /* a median below them all is seldom, and one row makes it likelier */
+     "two rows a third of the way up, two at the upper bound, and one at the lower one"},
 };
 
 /* True answers that a textbook's noise may have been added to, on both tables: sum, rows, mean. */
@@ -57,6 +60,11 @@ void brume_program_subject_close(brume_program_subject *subject)
     free(subject);
 }
 
+static double third_of(const brume_program_subject *subject)
+{
+    return subject->low + (subject->high - subject->low) / 3;
+}
+
 static brume_status write_table(const brume_program_subject *subject, const char *path, bool second,
                                 brume_error *error)
 {
@@ -69,6 +77,8 @@ static brume_status write_table(const brume_program_subject *subject, const char
     fputs("value\n", out);
     for (size_t i = 0; i < pairs[subject->pair].low; i++)
         fprintf(out, "%.17g\n", low);
+    for (size_t i = 0; i < pairs[subject->pair].third; i++)
+        fprintf(out, "%.17g\n", third_of(subject));
     for (size_t i = 0; i < pairs[subject->pair].high; i++)
         fprintf(out, "%.17g\n", high);
     if (second)
@@ -151,9 +161,9 @@ void brume_program_subject_look(brume_program_subject *subject, brume_program_vi
     for (int second = 0; second < 2; second++) {
         bool replaced = subject->adjacency == BRUME_REPLACE;
         bool is_high = pairs[subject->pair].differs_high == (second != 0);
-        double rows = (double)(pairs[subject->pair].low + pairs[subject->pair].high);
-        double sum = (double)pairs[subject->pair].low * subject->low +
-                     (double)pairs[subject->pair].high * subject->high;
+        double low = (double)pairs[subject->pair].low, high = (double)pairs[subject->pair].high;
+        double third = (double)pairs[subject->pair].third, rows = low + third + high;
+        double sum = low * subject->low + third * third_of(subject) + high * subject->high;
         if (second || replaced) {
             rows += 1;
             sum += is_high ? subject->high : subject->low;
