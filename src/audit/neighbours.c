@@ -382,34 +382,51 @@ static brume_status make_folder(brume_neighbours *all, brume_error *error)
                       "cannot make a folder for an audit");
 }
 
+/* Both databases of a pair or, for so many units (0: none), one. */
 static brume_status make(brume_neighbours *all, const char *sql, const brume_recipe_hints *hints,
-                         size_t number, brume_error *error)
+                         size_t number, uint64_t units, brume_error *error)
 {
     BRUME_TRY(choose(all, hints, number, error));
+    if (units > 0)
+        all->recipe = (brume_recipe){.others = units};
     choose_words(all);
     BRUME_TRY(find_values(all, sql, error));
     if (!all->question->policies[0]->table) /* files and tables are never in one question */
         BRUME_TRY(make_folder(all, error));
     BRUME_TRY(make_database(all, false, number, error));
-    return make_database(all, true, number, error);
+    return units > 0 ? BRUME_OK : make_database(all, true, number, error);
 }
 
-brume_status brume_neighbours_open(const brume_question *question, brume_adjacency adjacency,
-                                   const char *sql, const brume_recipe_hints *hints, size_t number,
-                                   brume_neighbours **out, brume_error *error)
+static brume_status open_made(const brume_question *question, brume_adjacency adjacency,
+                              const char *sql, const brume_recipe_hints *hints, size_t number,
+                              uint64_t units, brume_neighbours **out, brume_error *error)
 {
     brume_neighbours *all = calloc(1, sizeof *all);
     if (!all)
         return brume_no_memory(error, "an audit");
     all->question = question;
     all->adjacency = adjacency;
-    brume_status status = make(all, sql, hints, number, error);
-    if (status != BRUME_OK) {
+    brume_status status = make(all, sql, hints, number, units, error);
+    if (status != BRUME_OK)
         brume_neighbours_close(all);
-        return status;
-    }
-    *out = all;
-    return BRUME_OK;
+    else
+        *out = all;
+    return status;
+}
+
+brume_status brume_neighbours_open(const brume_question *question, brume_adjacency adjacency,
+                                   const char *sql, const brume_recipe_hints *hints, size_t number,
+                                   brume_neighbours **out, brume_error *error)
+{
+    return open_made(question, adjacency, sql, hints, number, 0, out, error);
+}
+
+brume_status brume_neighbours_open_one(const brume_question *question, const char *sql,
+                                       uint64_t units, brume_neighbours **out, brume_error *error)
+{
+    /* under add-remove the first database is without the unit that differs */
+    return open_made(question, BRUME_ADD_REMOVE, sql, &(brume_recipe_hints){.epsilon = 1}, 0, units,
+                     out, error);
 }
 
 /* ---- keeping them ---- */

@@ -149,4 +149,8 @@ void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn
     column->is_limited = true;
     column->limit_not_found = brume_distinct_not_found(plan, index, drawn);
     column->biased = !(found[BRUME_DISTINCT_BEYOND] <= 0);
+    /* A pair beyond the limit is a value less at most, of all groups together. */
+    column->cut_allowance = found[BRUME_DISTINCT_BEYOND];
+    column->cut_not_known = isnan(found[BRUME_DISTINCT_BEYOND]) &&
+                            !isnan(found[BRUME_DISTINCT_CUT_UNITS]);
 }
