@@ -82,8 +82,9 @@ typedef struct brume_plan_limit {
     size_t bins; /* 0: nothing */
     bool gaussian;
     double scale;
-    bool crowd; /* one more count confirmed a crowd far above */
-    size_t bin; /* of the limit, BRUME_LIMIT_NO_BIN: not found */
+    brume_limit_count counts[BRUME_LIMIT_COUNTS]; /* of the units above it */
+    bool crowd;                                   /* the sharper one confirmed a crowd far above */
+    size_t bin;                                   /* of the limit, BRUME_LIMIT_NO_BIN: not found */
 } brume_plan_limit;
 
 /* Where the numbers of an aggregate are: indices of measures, or BRUME_NOT_MEASURED. `count` is the
@@ -168,7 +169,7 @@ typedef struct brume_plan {
     int norm;           /* 1 or 2: whose ball; 1 for a single group, where they are the same */
     brume_limited_price limited;
     double amount, allowed_delta; /* what is paid and allowed, for pricing again when asked */
-    bool asked;                   /* one more count was asked for, and is paid for */
+    size_t asked;                 /* so many sharper counts of a limit were bought and are paid */
     bool limits_only;             /* nothing is measured but the histograms */
 } brume_plan;
 

@@ -214,11 +214,13 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
 brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit)
 {
     uint64_t reach = limit->reach < 0x1p62 ? (uint64_t)fmax(1, limit->reach) : UINT64_C(1) << 62;
-    return (brume_limit_histogram){.noisy = limit->noisy,
-                                   .bins = limit->bins,
-                                   .gaussian = limit->gaussian,
-                                   .scale = limit->scale,
-                                   .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS)};
+    brume_limit_histogram made = {.noisy = limit->noisy,
+                                  .bins = limit->bins,
+                                  .gaussian = limit->gaussian,
+                                  .scale = limit->scale,
+                                  .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS)};
+    memcpy(made.counts, limit->counts, sizeof made.counts);
+    return made;
 }
 
 void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, double cells)
@@ -324,12 +326,13 @@ brume_status brume_plan_forget_limits(brume_plan *plan, brume_error *error)
 {
     if (!plan->by_totals)
         return BRUME_OK;
-    plan->asked = false;
+    plan->asked = 0;
     for (size_t i = 0; i < plan->limit_count; i++) {
         brume_plan_limit *limit = &plan->limits[i];
         if (limit->source != BRUME_LIMIT_AUTO)
             continue;
         limit->known = limit->crowd = false;
+        memset(limit->counts, 0, sizeof limit->counts);
         limit->limit = 1;
         limit->bins = 0;
         limit->bin = BRUME_LIMIT_NO_BIN;
@@ -361,9 +364,9 @@ double brume_plan_choice_share(const brume_plan *plan)
         return 0;
     if (plan->limits_only)
         return brume_plan_joint_share(plan);
-    bool laplace = plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE;
+    int p = plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
     return brume_plan_joint_share(plan) *
-           ((laplace ? 0.1 : 0.2) + (plan->asked ? brume_limited_ask_share(laplace ? 1 : 2) : 0));
+           (brume_limited_choice_share(p) + (double)plan->asked * brume_limited_ask_share(p));
 }
 
 const char *brume_plan_limits_word(const brume_plan *plan)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/limit/choose.h"
+#include "query/limit/above.h"
 #include "query/limit/spread.h"
 #include "query/plan/plan_distinct.h"
 
