@@ -129,10 +129,11 @@ typedef struct brume_measurement {
         } bias;                             /* number 0 is all units */
         struct {
             const brume_expression *argument;
-            uint64_t limit;   /* what a unit may bring; 0: it is to be chosen */
-            uint64_t ceiling; /* the owner's; 0: none */
-            double histogram_scale;
-        } distinct; /* `scale` is for a limit of 1 */
+            uint64_t limit;                      /* what a unit may bring; 0: it is to be chosen */
+            uint64_t ceiling;                    /* the owner's; 0: none */
+            bool typed;                          /* the analyst typed the limit */
+            double histogram_scale, count_scale; /* of the choice: of units above it too */
+        } distinct;                              /* `scale` is for a limit of 1 */
     };
 } brume_measurement;
 
