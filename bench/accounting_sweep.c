@@ -166,7 +166,7 @@ static void write_ten(int number, char text[LONG_TEXT])
     }
 }
 
-/* No Gaussian, no common lattice: laws on lattices of their own beside few Laplaces. */
+/* No Gaussian, no common lattice: laws on lattices of their own with few Laplaces. */
 static void write_lattices(int number, char text[LONG_TEXT])
 {
     text[0] = '\0';
@@ -229,7 +229,7 @@ static const class classes[] = {
     {"subsampled, random", 100e-3, 1e-6, once, NULL, 24, write_sample},
     {"100 different, a gaussian among them", 5e-3, 1e-9, once, NULL, 10, write_hundred},
     {"few different laplace and pure", 100e-3, 1e-6, once, NULL, 24, write_few},
-    {"lattice laws beside few laplaces", 100e-3, 1e-6, once, NULL, 24, write_lattices},
+    {"lattice laws with few laplaces", 100e-3, 1e-6, once, NULL, 24, write_lattices},
     {"some hundred laplaces of few kinds", 100e-3, 1e-6, once, NULL, 24, write_kinds},
     {"100 different laplaces", 100e-3, 1e-6, once, NULL, 10, write_laplaces},
 };
@@ -386,7 +386,7 @@ static size_t sweep_class(const class *c, bool verbose, point *points)
     return t.failed;
 }
 
-/* A million events of ten kinds beside one of each: what the first costs over the second. */
+/* A million events of ten kinds, and one of each: how much longer the first takes. */
 static size_t sweep_million(void)
 {
     static char text[LONG_TEXT];

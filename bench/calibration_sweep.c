@@ -2,7 +2,7 @@
  *
  *   calibration_sweep [CASES [SEED [MILLISECONDS]]]
  *
- * Every mechanism, every number of it as `?` (also its sensitivity and its count), alone or beside
+ * Every mechanism, every number of it as `?` (also its sensitivity and its count), alone or with
  * one to three others, counts from 1 to a million, delta from 1e-3 to 1e-12, and to 1e-30 in every
  * eighth case. The numbers are drawn first, with one for the unknown too; what they cost together
  * is the target, rounded to two digits, so that it can be met. An accuracy is asked for in the same
@@ -24,7 +24,7 @@
 
 #include "random_expression.h"
 
-enum { DEAR_ACCOUNT = 100 };
+enum { EXPENSIVE_ACCOUNT = 100 };
 
 /* The processor time of this process, in milliseconds. */
 static double processor(void)
@@ -36,7 +36,15 @@ static double processor(void)
 
 /* --- one case --- */
 
-typedef enum verdict { RIGHT, SKIPPED, REFUSED, TOO_LITTLE, TOO_MUCH, DEAR, INDEPENDENT } verdict;
+typedef enum verdict {
+    RIGHT,
+    SKIPPED,
+    REFUSED,
+    TOO_LITTLE,
+    TOO_MUCH,
+    EXPENSIVE,
+    INDEPENDENT
+} verdict;
 
 typedef struct question {
     char text[4 * TERM_TEXT], solved[4 * TERM_TEXT];
@@ -261,12 +269,12 @@ int main(int argc, char **argv)
         verdict v = set_target(&q) ? RIGHT : SKIPPED;
         once = processor() - start;
         if (v == RIGHT)
-            v = once > DEAR_ACCOUNT ? DEAR : run(&q, slow, &least, &once, &value, &error);
+            v = once > EXPENSIVE_ACCOUNT ? EXPENSIVE : run(&q, slow, &least, &once, &value, &error);
         of[v]++;
-        if (v == DEAR)
+        if (v == EXPENSIVE)
             printf("%5zu (one account %.2f)  not tried  '%s' --epsilon %g --delta %g\n", i, once,
                    q.text, q.epsilon, q.delta);
-        if (v == SKIPPED || v == DEAR || v == INDEPENDENT)
+        if (v == SKIPPED || v == EXPENSIVE || v == INDEPENDENT)
             continue;
         times[timed++] = least;
         too_slow += least > slow;
@@ -284,8 +292,8 @@ int main(int argc, char **argv)
         "%zu calibrations: refused %zu, too little noise %zu, too much %zu; not tried, because one "
         "account takes %d ms: %zu; the cost does not depend on it: %zu; drawn in vain: "
         "%zu\n",
-        timed, of[REFUSED], of[TOO_LITTLE], of[TOO_MUCH], DEAR_ACCOUNT, of[DEAR], of[INDEPENDENT],
-        of[SKIPPED]);
+        timed, of[REFUSED], of[TOO_LITTLE], of[TOO_MUCH], EXPENSIVE_ACCOUNT, of[EXPENSIVE],
+        of[INDEPENDENT], of[SKIPPED]);
     printf("processor time, ms: median %.2f, 95 %% %.2f, 99 %% %.2f, 99.9 %% %.2f, worst %.2f; "
            "above %g: %zu\n",
            quantile(times, timed, 0.5), quantile(times, timed, 0.95), quantile(times, timed, 0.99),

@@ -34,7 +34,7 @@ void reference_discrete_gaussian(reference *law, long m, long shift, uint64_t dr
 /* delta(epsilon) = sum over losses above epsilon of mass (1 - e^{epsilon - loss}). */
 void reference_delta(mpfr_t out, const reference *law, double epsilon);
 
-/* The same of the law and Laplace draws beside it: `draws[i]` of each epsilon[i], i < kinds. */
+/* The same of the law and Laplace draws together: `draws[i]` of each epsilon[i], i < kinds. */
 void reference_laplace_delta(mpfr_t out, const reference *law, const double *epsilons,
                              const unsigned *draws, unsigned kinds, double epsilon);
 

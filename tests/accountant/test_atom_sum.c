@@ -1,4 +1,4 @@
-/* Lattice laws beside few Laplaces, summed over their atoms: against independent sums in MPFR and
+/* Lattice laws with few Laplaces, summed over their atoms: against independent sums in MPFR and
  * against sums over sign patterns in balls, both ends. */
 #include "check.h"
 
@@ -12,7 +12,7 @@
 
 enum { MOST = 6 };
 
-/* A random mixture on one lattice, and Laplaces beside it. */
+/* A random mixture on one lattice, and Laplaces with it. */
 typedef struct mixture {
     reference law;
     brume_term terms[MOST];

@@ -197,7 +197,7 @@ static void failure_is_an_atom_at_infinity(void **state)
     assert_close(out.value.upper, 2, 1e-14);
 }
 
-static void a_certain_failure_leaves_nothing_beside_whatever_else(void **state)
+static void a_certain_failure_leaves_nothing_whatever_else_there_is(void **state)
 {
     (void)state;
     brume_term cases[][2] = {
@@ -537,7 +537,7 @@ int main(void)
         cmocka_unit_test(widths_hold_from_one_to_a_million_draws),
         cmocka_unit_test(a_million_events_of_ten_kinds_cost_ten_kinds),
         cmocka_unit_test(failure_is_an_atom_at_infinity),
-        cmocka_unit_test(a_certain_failure_leaves_nothing_beside_whatever_else),
+        cmocka_unit_test(a_certain_failure_leaves_nothing_whatever_else_there_is),
         cmocka_unit_test(an_upper_cost_has_no_lower_end),
         cmocka_unit_test(moments_never_undercut_any_mechanism_of_theirs),
         cmocka_unit_test(more_noise_never_costs_more_and_smaller_delta_never_less),

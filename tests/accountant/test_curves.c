@@ -1,4 +1,4 @@
-/* Terms known by a curve only, beside terms with laws: the upper end against sums over the others'
+/* Terms known by a curve only, with terms with laws: the upper end against sums over the others'
  * atoms of what the curve says of the profile, against mechanisms that have such a curve, also
  * chosen after the others' outcomes, and as a smooth function of its parameters. */
 #include "check.h"
@@ -85,7 +85,7 @@ static double epsilon_upper(const brume_term *terms, size_t count, double delta)
 }
 
 /* n releases of randomized response: what the curve says, averaged over the others' losses. */
-static long double beside_pure(long double rho, long double e, int n, long double epsilon)
+static long double with_pure(long double rho, long double e, int n, long double epsilon)
 {
     static hull h;
     hull_of(rho, &h);
@@ -114,7 +114,7 @@ static void upper_ends_are_the_average_of_what_the_curve_says(void **state)
         double rho = pure_cases[i].rho, e = pure_cases[i].e, epsilon = pure_cases[i].epsilon;
         int n = pure_cases[i].n;
         brume_term terms[] = {concentrated(rho, 1), pure(e, (uint64_t)n)};
-        long double truth = beside_pure(rho, e, n, epsilon);
+        long double truth = with_pure(rho, e, n, epsilon);
         double upper = delta_upper(terms, 2, epsilon);
         print_message("# rho %g, %d of %g, epsilon %g: %.4Lg, excess %.2Lg\n", rho, n, e, epsilon,
                       truth, upper / truth - 1);
@@ -151,7 +151,7 @@ static void a_curve_by_a_function_is_worth_nearly_its_rho(void **state)
         terms[0].cost =
             (brume_cost){.renyi = BRUME_UPPER, .renyi_upper = line_upper, .law = {.a = rho}};
         double by_function = delta_upper(terms, 2, epsilon);
-        long double truth = beside_pure(rho, e, pure_cases[i].n, epsilon);
+        long double truth = with_pure(rho, e, pure_cases[i].n, epsilon);
         assert_true(by_function >= truth * (1 - 1e-5L));
         assert_true(by_function <= by_rho * 1.05);
     }
@@ -164,16 +164,16 @@ static void gaussian_noise_of_that_rho_costs_less(void **state)
     static const double rhos[] = {1e-9, 1e-5, 1e-3, 0.03, 0.5};
     for (size_t i = 0; i < sizeof rhos / sizeof *rhos; i++) {
         double rho = rhos[i];
-        brume_term beside[] = {laplace(0.2, 3), poisson_gaussian(0.01, 0.7, 4), kary(0.02, 5, 300),
+        brume_term others[] = {laplace(0.2, 3), poisson_gaussian(0.01, 0.7, 4), kary(0.02, 5, 300),
                                discrete_gaussian(20, 1, 9),
                                term_of(BRUME_LOSS_POISSON_LAPLACE, 0.7, 0.05, 0, 20)};
-        for (size_t j = 0; j + 1 < sizeof beside / sizeof *beside; j++) {
-            brume_term terms[] = {concentrated(rho / 50, 50), beside[j], beside[j + 1]};
-            brume_term known[] = {gaussian(1 / sqrt(2 * rho), 1), beside[j], beside[j + 1]};
+        for (size_t j = 0; j + 1 < sizeof others / sizeof *others; j++) {
+            brume_term terms[] = {concentrated(rho / 50, 50), others[j], others[j + 1]};
+            brume_term known[] = {gaussian(1 / sqrt(2 * rho), 1), others[j], others[j + 1]};
             brume_composition exact;
             assert_int_equal(brume_compose_epsilon(known, 3, 1e-7, NULL, &exact, NULL), BRUME_OK);
             double upper = epsilon_upper(terms, 3, 1e-7);
-            print_message("# rho %g beside %zu: %.6g, Gaussian %.6g\n", rho, j, upper,
+            print_message("# rho %g with %zu: %.6g, Gaussian %.6g\n", rho, j, upper,
                           exact.value.lower);
             assert_true(upper >= exact.value.lower);
             assert_true(upper <= 1.2 * exact.value.upper); /* nor far above it */
@@ -231,9 +231,9 @@ static void mechanisms_chosen_by_the_others_answers_are_covered(void **state)
     }
 }
 
-/* One release of integer Gaussian noise on a Poisson sample, known by its curve, beside randomized
+/* One release of integer Gaussian noise on a Poisson sample, known by its curve, with randomized
  * response: what they cost, summed over all outputs in both directions, is covered. */
-static void sampled_integer_noise_beside_others_is_covered(void **state)
+static void sampled_integer_noise_with_others_is_covered(void **state)
 {
     (void)state;
     static const double sigmas[] = {0.5, 1, 3}, rates[] = {0.003, 0.05, 0.4};
@@ -274,7 +274,7 @@ static void bounds_move_smoothly_and_one_way(void **state)
             double delta = delta_upper(terms, 2 + (size_t)mix, 3 + mix), step = log(delta) - before;
             if (k > 0)
                 assert_true(step > 0);
-            if (k > 1) /* the second difference of a smooth function is nothing beside it */
+            if (k > 1) /* the second difference of a smooth function is negligible against it */
                 assert_true(fabs(step / last_step - 1) < 1e-3);
             before = log(delta);
             last_step = step;
@@ -345,7 +345,7 @@ int main(void)
         cmocka_unit_test(a_curve_by_a_function_is_worth_nearly_its_rho),
         cmocka_unit_test(gaussian_noise_of_that_rho_costs_less),
         cmocka_unit_test(mechanisms_chosen_by_the_others_answers_are_covered),
-        cmocka_unit_test(sampled_integer_noise_beside_others_is_covered),
+        cmocka_unit_test(sampled_integer_noise_with_others_is_covered),
         cmocka_unit_test(bounds_move_smoothly_and_one_way),
         cmocka_unit_test(a_better_rho_of_a_pure_term_is_used),
         cmocka_unit_test(failures_are_added),

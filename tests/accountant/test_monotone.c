@@ -67,14 +67,14 @@ static size_t of_rate(double noise, uint64_t count, brume_term *terms)
     return 1;
 }
 
-static size_t of_laplace_beside_gaussian(double noise, uint64_t count, brume_term *terms)
+static size_t of_laplace_with_gaussian(double noise, uint64_t count, brume_term *terms)
 {
     terms[0] = laplace(1 / noise, count);
     terms[1] = gaussian(7, 3);
     return 2;
 }
 
-static size_t of_laplace_beside_pure(double noise, uint64_t count, brume_term *terms)
+static size_t of_laplace_with_pure(double noise, uint64_t count, brume_term *terms)
 {
     terms[0] = laplace(1 / noise, count < 5 ? count : 5);
     terms[1] = pure(0.3, 2);
@@ -102,8 +102,8 @@ static const kind kinds[] = {
     {"approximate", of_approximate, 10, 1e-9},
     {"sampled gaussian", of_sampled, 1.1, 1e-6},
     {"sampling rate", of_rate, 60, 1e-6},
-    {"laplace beside gaussian", of_laplace_beside_gaussian, 6, 1e-9},
-    {"laplace beside pure", of_laplace_beside_pure, 3, 1e-6},
+    {"laplace with gaussian", of_laplace_with_gaussian, 6, 1e-9},
+    {"laplace with pure", of_laplace_with_pure, 3, 1e-6},
     {"pure multiples", of_multiples, 10.0 / 3, 1e-9},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -209,7 +209,7 @@ static void a_smaller_delta_or_epsilon_never_costs_less_than_its_width(void **st
     visit_places(move_target);
 }
 
-/* One release more costs more, and the same beside nothing else. */
+/* One release more costs more, and the same if there is nothing else. */
 static void one_release_more_never_costs_less(void **state)
 {
     (void)state;

@@ -27,7 +27,7 @@ typedef struct sum {
     const pair *pairs;
     size_t count;
     mpfr_t growth, total, term;
-    mpfr_t mu, epsilon, place, tail; /* of a Gaussian beside them, if mu > 0 */
+    mpfr_t mu, epsilon, place, tail; /* of a Gaussian with them, if mu > 0 */
 } sum;
 
 /* The inner pair is the discrete Laplace on 0 and on `shift`, all outcomes at or beyond an end in

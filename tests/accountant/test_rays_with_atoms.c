@@ -1,4 +1,4 @@
-/* Subsampled Gaussians beside pure and Laplace losses, by rays: one draw against quadratures of the
+/* Subsampled Gaussians with pure and Laplace losses, by rays: one draw against quadratures of the
  * definition, several against lines between band-limited functions; and values a hair away, which
  * the same comparison must reject. */
 #include "check.h"
@@ -35,7 +35,8 @@ static long double one(const draw *d, long double epsilon)
     return q * tail((x - 1) / s) + (1 - q - u) * tail(x / s);
 }
 
-/* beside Laplace draws, one after the other: two atoms and a density between, by Gauss's rules */
+/* composed with Laplace draws, one after the other: two atoms and a density between, by Gauss's
+ * rules */
 static long double with_laplace(const draw *d, const double *a, int count, long double epsilon)
 {
     if (count == 0)
@@ -53,7 +54,7 @@ static long double with_laplace(const draw *d, const double *a, int count, long 
     return sum + part * half_panel;
 }
 
-/* and beside pure draws */
+/* and with pure draws */
 static long double with_pure(const draw *d, const double *a, int laplaces, double pure_epsilon,
                              int pures, long double epsilon)
 {
@@ -193,5 +194,5 @@ int main(void)
         cmocka_unit_test(epsilon_and_delta_are_inverse),
         cmocka_unit_test(other_laws_are_left_to_other_routes),
     };
-    return cmocka_run_group_tests_name("accountant beside", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("accountant rays with atoms", tests, NULL, NULL);
 }

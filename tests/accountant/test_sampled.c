@@ -446,7 +446,7 @@ static void tiny_rates_have_ends_of_the_right_size(void **state)
     assert_true(out.value.upper > before && out.value.lower > 1e-4 && out.value.upper < 2e-3);
 }
 
-/* Little noise has a long table, which every node of a line beside another law sums: fewer nodes,
+/* Little noise has a long table, which every node of a line with another law sums: fewer nodes,
  * wider ends. The truth is an integral in quadruple precision, 5.954413952270263e-9. */
 static void long_tables_have_fewer_nodes(void **state)
 {

@@ -1,5 +1,5 @@
 /* Laplace releases on a Poisson sample, against three references that share nothing with the law:
- * the closed profile of one release, an integral over the output beside a Gaussian, and repeated
+ * the closed profile of one release, an integral over the output with a Gaussian, and repeated
  * sums of a discrete law that dominates one release and is near it. */
 #include "check.h"
 
@@ -83,8 +83,8 @@ static long double gaussian_profile(long double epsilon, long double mu)
 
 /* delta of one sampled Laplace and a Gaussian: the integral over the Laplace's output x of the
  * Gaussian's profile at the loss that is left, by Simpson's rule on [0, 1], and both ends. */
-static long double beside_gaussian(long double e, long double q, long double mu,
-                                   long double epsilon, bool added)
+static long double with_gaussian(long double e, long double q, long double mu, long double epsilon,
+                                 bool added)
 {
     enum { STEPS = 4000 };
     long double sum = 0;
@@ -104,7 +104,7 @@ static long double beside_gaussian(long double e, long double q, long double mu,
     return sum;
 }
 
-static void beside_a_gaussian_it_is_the_integral_over_the_output(void **state)
+static void with_a_gaussian_it_is_the_integral_over_the_output(void **state)
 {
     (void)state;
     uint64_t seed = 8;
@@ -116,7 +116,7 @@ static void beside_a_gaussian_it_is_the_integral_over_the_output(void **state)
         double epsilon = (2 * mu + 0.5 * log1p(rate * expm1(e))) * next_share(&seed);
         brume_term terms[2] = {sampled_laplace(rate, e, 1), gaussian(1 / mu, 1)};
         brume_interval value = solved(terms, 2, epsilon, added);
-        double right = (double)beside_gaussian(e, rate, mu, epsilon, added);
+        double right = (double)with_gaussian(e, rate, mu, epsilon, added);
         if (!(value.lower <= right * (1 + 2e-11) && value.upper >= right * (1 - 2e-11)))
             fail_msg("e %.17g rate %.17g mu %.17g order %d epsilon %.17g: [%.17g, %.17g], not "
                      "%.17g",
@@ -311,7 +311,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_of_one_release_contains_its_closed_form),
-        cmocka_unit_test(beside_a_gaussian_it_is_the_integral_over_the_output),
+        cmocka_unit_test(with_a_gaussian_it_is_the_integral_over_the_output),
         cmocka_unit_test(several_releases_lie_just_below_their_chords),
         cmocka_unit_test(ball_arithmetic_agrees),
         cmocka_unit_test(a_tradeoff_has_both_ends),

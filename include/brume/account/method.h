@@ -1,6 +1,6 @@
 /* What releases cost together, by the method of your choice.
  *
- * compose.h has the tightest answer; the classical methods are here beside it, for teaching and for
+ * compose.h has the tightest answer; the classical methods are here too, for teaching and for
  * comparison, every one an upper bound rounded up. They are for releases whose costs are fixed in
  * advance; whether one more query fits is a filter's question (filter.h). */
 #ifndef BRUME_METHOD_H

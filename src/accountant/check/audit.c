@@ -1,5 +1,5 @@
-/* Ball arithmetic beside the doubles. See the header. Slow and plain on purpose: the forms here are
- * the textbook ones, not those of law/. */
+/* The sums of doubles computed again in ball arithmetic. See the header. Slow and plain on purpose:
+ * the forms here are the textbook ones, not those of law/. */
 #include "accountant/check/audit.h"
 
 #include <math.h>

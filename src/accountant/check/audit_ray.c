@@ -359,7 +359,8 @@ void brume_audit_panels(const brume_ray *ray, const brume_parts *parts, double x
 bool brume_rays_audit(const brume_law *laws, size_t count, double epsilon, brume_audit *out)
 {
     brume_ray_split *p = calloc(1, sizeof *p);
-    double delta = fmin(fmax(count > 0 ? brume_one_jump(&laws[0], epsilon) : 0, 1e-300), 1e-3);
+    double delta =
+        fmin(fmax(count > 0 ? brume_one_large_draw_delta(&laws[0], epsilon) : 0, 1e-300), 1e-3);
     brume_audit audit = {.agrees = true};
     if (p && brume_parts_gather(laws, count, &p->whole))
         for (int way = 0; way < 3; way++)

@@ -95,7 +95,7 @@ BRUME_BODY void band_body(const brume_band *band, const double *restrict y,
             w * (ramp_re * q_im + ramp_im * q_re - share * more_re + band->slope * (0.5 * M_1_PI));
 
         /* In units. theta: one of itself; waves: 4 and theta's; 1 - e^{-z}: 12 of itself and 2
-         * theta; near + far e^{-z}: 16 + theta of near + far <= step; ramp: 4 beside its factors'
+         * theta; near + far e^{-z}: 16 + theta of near + far <= step; ramp: 4 and its factors'
          * own; a by `doubt`: |z| <= 8 of the brackets and w of Q(z1). Rounded up. */
         double one_size = sqrt(two * both), two_size = sqrt(alone);
         double ramp = fabs(ramp_re) + ramp_im;

@@ -194,30 +194,28 @@ static double last_node(const brume_line *line)
     return line->band.width > 0 ? floor(line->band.end * (1 - 1e-15) / line->h) : INFINITY;
 }
 
-/* Skip nodes after `index` whose bounds together are small enough to be added to the error instead;
- * returns how many were skipped. */
-static long skip_band(brume_line *line, long index, double limit)
+/* Skip nodes after `index`, at most `most` and not below `least` of them, whose bounds together are
+ * small enough to be added to the error instead; returns how many were skipped. */
+static long skip_band(brume_line *line, long index, double limit, double most, double least)
 {
     double y = (double)index * line->h, c = line->c;
     double last = last_node(line);
     double kernel = line->unit > 0 ? 2 / -expm1(-c * line->unit) : 0;
-    /* first three times as many as last time, then fewer: most lines are skipped in equal steps */
-    double most = fmax(fmin(4.0 * (double)index, 3 * line->jump), 64);
-    for (double jump = floor(most); jump >= 2; jump = floor(jump / 3)) {
-        if ((double)index + jump > last)
-            jump = last - (double)index;
-        if (jump < 1)
+    for (double skip = floor(most); skip >= least; skip = floor(skip / 3)) {
+        if ((double)index + skip > last)
+            skip = last - (double)index;
+        if (skip < 1)
             return 0;
-        double high = y + jump * line->h, weight;
+        double high = y + skip * line->h, weight;
         if (line->unit > 0)
-            weight = kernel * 2 * jump / line->fold;
+            weight = kernel * 2 * skip / line->fold;
         else
             weight = brume_band_weight(&line->band, y, high);
         double bound = envelope(line, y + line->h, high, limit - log(weight));
         if (bound + log(weight) < limit) {
             line->skipped += exp(bound) * weight * 1.0001;
-            line->jump = jump;
-            return (long)jump;
+            line->last_skip = skip;
+            return (long)skip;
         }
     }
     return 0;
@@ -271,7 +269,7 @@ bool brume_line_ready(brume_line *line)
     find_centre(line);
     line->count = 0;
     line->skipped = 0;
-    line->jump = INFINITY;
+    line->last_skip = INFINITY;
     line->cut = false;
     line->band = (brume_band){0};
     if (line->width > 0 && line->unit == 0) {
@@ -352,12 +350,14 @@ bool brume_line_lay(brume_line *line, double epsilon, double goal)
             line->skipped += rest * exp(bound) * 1.0001;
             return true;
         }
-        /* some jumps one after another: a node between two of them would be small */
-        long jump = 1;
-        for (int times = 0; times < 8 && jump > 0; times++) {
-            jump = skip_band(line, index, limit - 3);
-            index += jump;
-            since = jump > 0 ? 0 : since;
+        /* Several skips one after another, since a node between two of them would be small: the
+         * first of up to three times as many nodes as last time, the others of no more than the one
+         * before, because more than that were just found to be too many. */
+        double some = fmax(fmin(4.0 * (double)index, 3 * line->last_skip), 64);
+        for (int times = 0; times < 8 && some > 0; times++) {
+            some = (double)skip_band(line, index, limit - 3, some, block ? 8 : 2);
+            index += (long)some;
+            since = some > 0 ? 0 : since;
         }
     }
     return true;

@@ -47,9 +47,9 @@ typedef struct brume_line {
     double cumulant_error;
     brume_node *nodes;
     size_t count, capacity;
-    double skipped; /* bound of all that was not summed, over exp(cumulant - c x) */
-    double jump;    /* how many nodes were last passed over at once */
-    bool cut;       /* the node cap ended the line */
+    double skipped;   /* bound of all that was not summed, over exp(cumulant - c x) */
+    double last_skip; /* how many nodes were skipped last time */
+    bool cut;         /* the node cap ended the line */
 } brume_line;
 
 static inline double brume_line_tolerance(const brume_line *line)
@@ -90,7 +90,7 @@ BRUME_MUST_USE bool brume_line_lay(brume_line *line, double epsilon, double goal
  * below `least` by its cheap laws alone is bounded, not summed. */
 brume_node brume_line_node(const brume_line *line, long index, double least, double *size);
 
-/* The nodes from index `from` on, at once; those beyond the band's end are of no use. For lines on
+/* A block of nodes from index `from` on; those beyond the band's end are of no use. For lines on
  * which brume_line_has_blocks. */
 typedef struct brume_node_block {
     long from;
@@ -124,8 +124,9 @@ brume_line_sum brume_line_evaluate(const brume_line *line, double epsilon);
 brume_line_sum brume_line_evaluate_both(const brume_line *line, double epsilon,
                                         brume_line_sum *lower);
 
-/* Certified ends of delta(eps), finite losses only. Either may be NULL. */
-void brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper);
+/* Certified bounds of delta(eps), finite losses only. Either may be NULL. Returns what the band
+ * leaves open between them, without rounding, where both are asked for: an estimate. */
+double brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper);
 
 /* Some c2 > c at which the aliases above epsilon are bounded by moments; i < BRUME_CHERNOFF_POINTS.
  */

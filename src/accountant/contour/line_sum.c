@@ -333,9 +333,9 @@ static double aliases_upper(brume_line *line, double epsilon)
     return (below + best) * 1.0001;
 }
 
-void brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper)
+double brume_line_certify(brume_line *line, double epsilon, double *lower, double *upper)
 {
-    brume_line_sum below, at;
+    brume_line_sum below = {0}, at;
     if (lower)
         at = brume_line_evaluate_both(line, epsilon, &below);
     else
@@ -344,4 +344,5 @@ void brume_line_certify(brume_line *line, double epsilon, double *lower, double 
         *upper = at.value + at.error; /* T >= delta */
     if (lower)
         *lower = below.value - below.error - aliases_upper(line, epsilon);
+    return lower ? fmax(at.value - below.value, 0) : 0;
 }

@@ -151,8 +151,8 @@ struct brume_atom_sum {
     brume_sampled_draw draws[2];
 };
 
-/* Every atom so far beside every atom of `c`, of lattice `step`. `above`: the largest loss of all
- * that is still to come. */
+/* The sum of every atom so far and every atom of `c`, of lattice `step`. `above`: the largest loss
+ * of all that is still to come. */
 static bool join(brume_atom_sum *sum, const brume_masses *c, double step, double above,
                  double least)
 {
@@ -227,7 +227,7 @@ brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double 
         least = -INFINITY; /* its losses are not bounded: every atom counts */
     double depth = 46 - log(delta), above = 0, work = 0;
     sum->floor_ = exp(-depth);
-    brume_masses combs[MOST_LAWS] = {{0}};
+    brume_masses masses[MOST_LAWS] = {{0}};
     bool alive = brume_few_laplace_open(laws, count, BRUME_LOWER_SIDE, &sum->few[0]) &&
                  brume_few_laplace_open(laws, count, BRUME_UPPER_SIDE, &sum->few[1]) &&
                  (!sampled || take_sampled(sum, laws, count, sampled));
@@ -242,22 +242,23 @@ brume_atom_sum *brume_atom_sum_open(const brume_law *laws, size_t count, double 
     for (size_t i = 0; i < count && alive; i++) {
         if (brume_law_is_laplace(&laws[i]) || brume_law_is_sampled_gaussian(&laws[i]))
             continue;
-        alive = brume_masses_open(&laws[i], depth, most_products, &work, &combs[i]);
+        alive = brume_masses_open(&laws[i], depth, most_products, &work, &masses[i]);
         if (alive) {
-            above += combs[i].centre + laws[i].unit * combs[i].half;
+            above += masses[i].centre + laws[i].unit * masses[i].half;
         }
     }
     for (size_t i = 0; i < count && alive; i++)
-        if (combs[i].mass) {
-            above -= combs[i].centre + laws[i].unit * combs[i].half;
+        if (masses[i].mass) {
+            above -= masses[i].centre + laws[i].unit * masses[i].half;
             /* rounding of all these places is far below the slack */
-            double slack = 1e-12 * (1 + fabs(above) + fabs(fmax(least, 0)) + sum->reach +
-                                    fabs(combs[i].centre) +
-                                    laws[i].unit * ((double)combs[i].count + fabs(combs[i].half)));
-            alive = join(sum, &combs[i], laws[i].unit, above + slack, least);
+            double slack = 1e-12 *
+                           (1 + fabs(above) + fabs(fmax(least, 0)) + sum->reach +
+                            fabs(masses[i].centre) +
+                            laws[i].unit * ((double)masses[i].count + fabs(masses[i].half)));
+            alive = join(sum, &masses[i], laws[i].unit, above + slack, least);
         }
     for (size_t i = 0; i < count && i < MOST_LAWS; i++)
-        brume_masses_close(&combs[i]);
+        brume_masses_close(&masses[i]);
     if (!alive) {
         brume_atom_sum_close(sum);
         return NULL;
@@ -318,7 +319,8 @@ BRUME_BODY void far_sum_body(const double *restrict mass, const double *restrict
 BRUME_PATHS(static, far_sum, (const double *mass, const double *less, size_t count, double *out),
             (mass, less, count, out))
 
-/* The atoms beside Laplaces: those of one block that are not all far above or far below epsilon. */
+/* The atoms composed with Laplace draws: those of one block that are not all far above or far below
+ * epsilon. */
 static void add_near(const brume_atom_sum *sum, const brume_few_laplace *few, size_t from,
                      size_t count, double at, const double *less, long double *value,
                      long double *error)

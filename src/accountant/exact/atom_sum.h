@@ -1,5 +1,5 @@
-/* Few draws of laws on lattices of their own, beside few Laplace draws or one draw of a subsampled
- * Gaussian: the sum over the lattices' atoms of the other draws' profile.
+/* Few draws of laws on lattices of their own, composed with few Laplace draws or one draw of a
+ * subsampled Gaussian: the sum over the lattices' atoms of the other draws' profile.
  *
  * delta(eps) = sum over atoms a of p(a) delta_other(eps - a). Every term is positive, so errors
  * add up simply: places move epsilon, masses and rounding are relative, what is left out is

@@ -73,9 +73,9 @@ static double interpolate(const visit *v, int count, double *residual)
 static found search(const brume_delta_bounds *bounds, double target, double low, double high,
                     double guess)
 {
-    visit v[3] = {{bounds->known_epsilon, log(bounds->known_delta / target)}};
-    int count = bounds->known_delta > 0 && bounds->known_epsilon != guess;
-    bool asked = low > 0;
+    visit v[3] = {{0, 0}};
+    int count = 0;
+    bool asked = low > 0, bracketed = false;
     found at = {.epsilon = guess, .slope = bounds->slope};
     for (int i = 0; i < 60; i++) {
         double delta = bounds->delta(bounds->context, at.epsilon, BRUME_UPPER_SIDE);
@@ -90,7 +90,7 @@ static found search(const brume_delta_bounds *bounds, double target, double low,
         if (fabs(value) < 1e-14)
             break;
         if (value > 0)
-            low = at.epsilon;
+            low = at.epsilon, bracketed = true;
         else
             high = at.epsilon;
         double next = NAN, residual = INFINITY;
@@ -100,7 +100,7 @@ static found search(const brume_delta_bounds *bounds, double target, double low,
             next = at.epsilon + value / at.slope;
         else if (count > 0 && fabs(value) < 0.5) /* a guess at the slope */
             next = at.epsilon + 0.1 * value;
-        if (value <= 0 && !asked && !(next > 0)) {
+        if (value <= 0 && !asked && !bracketed && !(next > 0)) {
             asked = true;
             if (met_at_zero(bounds, target)) {
                 at.zero = true;
@@ -110,7 +110,8 @@ static found search(const brume_delta_bounds *bounds, double target, double low,
         /* on a plateau, or next to a kink, interpolation creeps: halve instead */
         bool creeps = count > 2 && fabs(value) > 0.25 * fabs(v[2].excess) && high < INFINITY;
         bool inside = !creeps && next > low && next < high;
-        if (inside && residual <= 4e-14 * at.slope * next) { /* the ends will tell */
+        /* nearer than the two sides are to each other the root need not be known */
+        if (inside && residual <= fmax(4e-14 * at.slope * next, 0.01 * bounds->gap)) {
             at.epsilon = next;
             at.residual = residual;
             break;
@@ -119,6 +120,8 @@ static found search(const brume_delta_bounds *bounds, double target, double low,
             break; /* less than can be certified */
         if (!inside)
             next = high < INFINITY ? 0.5 * (low + high) : 2 * at.epsilon + 1;
+        if (creeps && !bracketed) /* the root is not far: a few steps further down */
+            next = fmax(next, at.epsilon - 10 * fabs(at.epsilon - v[1].epsilon));
         if (high < INFINITY && high - low <= 1e-15 * high)
             break;
         at.epsilon = next;
@@ -157,9 +160,12 @@ static void certify_lower(const brume_delta_bounds *bounds, const found *root, d
                           double target, brume_certified *certified)
 {
     double least = 2 * BRUME_UNIT * root->epsilon;
-    /* how far below the upper side it is, at the newest visit */
-    double gap = root->last.excess -
-                 log(bounds->delta(bounds->context, root->last.epsilon, BRUME_LOWER_SIDE) / target);
+    /* how far below the upper side it is, if that is not known: at the newest visit */
+    double gap = bounds->gap;
+    if (gap == 0) {
+        double lower = bounds->delta(bounds->context, root->last.epsilon, BRUME_LOWER_SIDE);
+        gap = root->last.excess - log(lower / target);
+    }
     double step = (fmax(isfinite(gap) ? 1.1 * gap : 0, 0) + 1.5 * root->residual) / slope +
                   4 * least;
     for (int i = 0; i < 60; i++) {
@@ -195,8 +201,10 @@ void brume_delta_bounds_invert(const brume_delta_bounds *bounds, double delta, d
     double slope = root.slope > 0 ? root.slope : 1;
     certify_upper(bounds, &root, slope, high_target, certified);
     certify_lower(bounds, &root, slope, low_target, certified);
-    /* next to a kink the slope misleads: halve while the middle is certain */
-    for (int i = 0; i < 60 && value->upper - value->lower > 1e-12 * value->upper; i++) {
+    /* next to a kink the slope misleads, and the interval is wider than the gap of the two sides
+     * makes it: halve while the middle is certain */
+    double least = fmax(1e-12 * value->upper, 1.3 * bounds->gap / slope);
+    for (int i = 0; i < 60 && value->upper - value->lower > least; i++) {
         double middle = 0.5 * (value->lower + value->upper);
         if (!(middle < INFINITY))
             break;
@@ -214,7 +222,7 @@ void brume_delta_bounds_invert(const brume_delta_bounds *bounds, double delta, d
 
 /* --- what several certified statements say together ---
  *
- * Every one of them holds of the same number, so the ends of an interval never cross: not by
+ * Every one of them holds of the same number, so the two ends of an interval never cross: not by
  * rounding either, since each end was rounded to its own side of the truth. Where they do cross
  * nevertheless there is a fault of brume or of libm. It must not look like a perfect certificate:
  * the interval then spans both statements, and says so. */

@@ -48,7 +48,7 @@ typedef struct brume_delta_bounds {
     void *context;
     const char *route;
     double slope; /* how fast log delta falls near the guess, if known: else 0 */
-    double known_epsilon, known_delta; /* about what delta is at another epsilon; 0: not known */
+    double gap; /* about how far apart the two sides are, relative to delta, if known: else 0 */
     double least;                      /* it holds for epsilons from here on; 0: for all */
     void (*close)(void *context);      /* NULL: there is nothing to free */
     bool doubles;   /* computed in doubles with error bounds, else in ball arithmetic */

@@ -11,7 +11,7 @@
 static const double unit = BRUME_UNIT;
 
 /* Rows of F_{A,K-A} for 1 <= A <= K-1: 2 q_{K-1-j}/j! at x^j, q = (tau+1)^{A-1}(tau-1)^{B-1}; for A
- * = K: -2 S_{K-1-j}/j!, beside 2^K (e^x - 1). All are exact but for the division. */
+ * = K: -2 S_{K-1-j}/j!, and 2^K (e^x - 1). All are exact but for the division. */
 static void fill_rows(brume_few_laplace *few)
 {
     size_t k = few->draws;

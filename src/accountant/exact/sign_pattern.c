@@ -10,7 +10,7 @@
  * with A + B = K, the number of Laplace draws. Dividing by s(s+1) = sigma^2 - 1/4 and inverting,
  *   delta(eps) = e^{eps/2} N sum_{a > eps} w F_{A,B}((a - eps)/2),
  *   F_{A,B}(x) = 2 [tau^{K-1}] e^{tau x} (tau+1)^{A-1} (tau-1)^{B-1}        for A, B >= 1,
- * a polynomial; for B = 0 or A = 0 there is a pole at +-1 beside, and for K = 0 it is 2 sinh x.
+ * a polynomial; for B = 0 or A = 0 there is another pole, at +-1, and for K = 0 it is 2 sinh x.
  * Promise: the ball contains delta for the exact parameters of the chosen side; precision is raised
  * until it is sharp. Monotone in every parameter: proofs/accountant/exact.md, section exact.1. */
 #include "accountant/exact/delta_bounds.h"

@@ -31,6 +31,6 @@ static inline double brume_modulus(double re, double im)
 long double brume_sampled_log_ratio(long double loss, long double rate);
 
 /* e^{cx} - 1 + c (e^{-x} - 1) >= 0, by its series for |x| and |cx| up to 1/4. */
-long double brume_bend(long double c, long double x, bool series);
+long double brume_moment_term(long double c, long double x, bool series);
 
 #endif

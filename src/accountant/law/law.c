@@ -195,7 +195,7 @@ long double brume_sampled_log_ratio(long double loss, long double rate)
 }
 
 /* e^{cx} - 1 + c (e^{-x} - 1) >= 0, of which nothing is left at x = 0 to first order. */
-long double brume_bend(long double c, long double x, bool series)
+long double brume_moment_term(long double c, long double x, bool series)
 {
     if (!series)
         return expm1l(c * x) + c * expm1l(-x);

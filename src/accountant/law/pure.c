@@ -9,7 +9,8 @@
  * e^{sm} cosh(t + sw) / cosh t, which is the law alone for m = 0, w = e and t = e/2. So in both
  * cases L - m has on the line psi(y) = cos yw + i T sin yw,  T = tanh(t + cw),  without the factor
  * e^{iym}. proofs/accountant/law.md, section law.5. Promise: alone as law.h; on a sample for the
- * parameters as given: what is known of them to 8 units only is the business of reopen.c. */
+ * parameters as given: shift_parameters.c takes care of parameters that are known to 8 units only.
+ */
 #include "accountant/law/family.h"
 
 #include <stdlib.h>
@@ -80,14 +81,15 @@ static long double sampled_cumulant(brume_law *law, double at, double *slope, do
         bool series = most <= 0.25L && c * most <= 0.25L;
         long double high = expl(-soft_plus(-2 * two->half_log_odds)),
                     low = expl(-soft_plus(2 * two->half_log_odds));
-        value = log1pl(high * brume_bend(c, upper, series) + low * brume_bend(c, lower, series));
+        value = log1pl(high * brume_moment_term(c, upper, series) +
+                       low * brume_moment_term(c, lower, series));
         /* the masses by 2 errors of t and 8 long units; an atom by 8 long units of the
-         * spread, of which the bend makes 2 + |atom| times, relative; where it is not a series it
+         * spread, of which the term makes 2 + |atom| times, relative; where it is not a series it
          * is rounded by 4 of itself and of 2.6 c |atom| */
         if (error) {
             double size = (double)(high * fabsl(upper) + low * fabsl(lower));
             *error = (double)value * (2.2 * two->error + long_unit * (96 + 40 * (double)most));
-            if (series) /* x moves by 16 long units of w, and the bend by c (c+1) |x| times that */
+            if (series) /* x moves by 16 long units of w, and the term by c (c+1) |x| times that */
                 *error += long_unit * 20 * at * (at + 1) * size * (double)w;
             else
                 *error += long_unit * 40 * at * (size + (double)w);

@@ -8,7 +8,7 @@
  * no singularity in the ellipse of rho = 6; on each the rule of 40 points serves the real line and
  * small y, and Legendre's expansion of the tilted density, whose transforms are spherical Bessel
  * functions, serves all larger ones. proofs/accountant/law.md, section law.6.
- * Promise: as law.h, for the parameters as given; see reopen.c. */
+ * Promise: as law.h, for the parameters as given; shift_parameters.c takes care of their errors. */
 #include "accountant/law/sampled_laplace.h"
 
 #include "accountant/law/family.h"
@@ -171,10 +171,10 @@ static long double cumulant(brume_law *law, double at, double *slope, double *er
     bool small = c * most < 0.5L, series = most <= 0.25L && c * most <= 0.25L;
     long double base = small ? 0 : c * (long double)law->top;
     if (small) { /* as the two atoms' of pure.c */
-        sum = panels->top_mass * brume_bend(c, upper, series) +
-              panels->bottom_mass * brume_bend(c, lower, series);
+        sum = panels->top_mass * brume_moment_term(c, upper, series) +
+              panels->bottom_mass * brume_moment_term(c, lower, series);
         for (size_t j = 0; j < count; j++)
-            sum += panels->mass[j] * brume_bend(c, panels->loss[j], series);
+            sum += panels->mass[j] * brume_moment_term(c, panels->loss[j], series);
     }
     long double one = panels->top_mass * expl(c * upper - base);
     long double two = panels->bottom_mass * expl(c * lower - base), all = one + two;

@@ -105,17 +105,22 @@ bool brume_ray_probe(const brume_ray *ray, size_t index, brume_ray_node *out);
 const brume_contour *brume_ray_contour(const brume_ray *ray, size_t part);
 
 /* How delta of subsampled Gaussians near one epsilon is put together from rays, in one of three
- * ways: WHOLE     one ray for all draws; CONFINED  one ray for the event that every T is below its
- * cut; the probability of the complement is an upper bound of what is missing; BY_JUMPS  a draw
- * whose T is above a place is a jump: one ray for each number of jumps. Each way gives valid bounds
- * of delta; a badly chosen one gives wide bounds. proofs/accountant/ray.md, section ray.1, Jumps.
- */
+ * ways:
+ *
+ * - WHOLE: one ray for all draws.
+ * - CONFINED: one ray for the event that every T is below its cut; the probability of the
+ *   complement is an upper bound of what is missing.
+ * - BY_LARGE_DRAWS: a draw is called large if its T is above a split point; one ray for each number
+ *   of large draws.
+ *
+ * Each way gives valid bounds of delta; a badly chosen one gives wide bounds.
+ * proofs/accountant/ray.md, section ray.1, Large draws. */
 enum { BRUME_RAY_SPLIT_TERMS = 14 };
 
 /* Of delta: what may be left out. */
 #define BRUME_RAY_SPLIT_NEGLIGIBLE 1e-13
 
-enum { BRUME_RAY_WHOLE = 0, BRUME_RAY_CONFINED = 1, BRUME_RAY_BY_JUMPS = 2 };
+enum { BRUME_RAY_WHOLE = 0, BRUME_RAY_CONFINED = 1, BRUME_RAY_BY_LARGE_DRAWS = 2 };
 
 /* delta is at least the sum over terms of weight * ray, and at most that plus `beyond` plus the
  * ceilings of the terms that have no ray. */
@@ -147,7 +152,7 @@ brume_ray_aim brume_ray_split_aim(const brume_parts *whole, double epsilon, doub
 /* That upper bound alone; it holds at epsilon and at every larger one. False if none is known. */
 bool brume_ray_split_above(const brume_ray_split *p, double epsilon, double *above);
 
-/* Certified ends of delta(epsilon); 0 and 1 if nothing is known. */
+/* Certified bounds of delta(epsilon); 0 and 1 if nothing is known. */
 void brume_ray_split_certify(const brume_ray_split *p, double epsilon, double *lower,
                              double *upper);
 
@@ -155,8 +160,8 @@ void brume_ray_split_certify(const brume_ray_split *p, double epsilon, double *l
 
 /* Estimates for a removed record where one draw far out makes the loss: the delta of one draw times
  * the number of draws, and the epsilon at which that is `delta`. */
-double brume_one_jump(const brume_law *law, double epsilon);
-double brume_one_jump_epsilon(const brume_law *law, double delta);
+double brume_one_large_draw_delta(const brume_law *law, double epsilon);
+double brume_one_large_draw_epsilon(const brume_law *law, double delta);
 
 /* log of an upper bound of the integral, by the moment of order z, real, z > 1 (added: z < 0). */
 double brume_ray_ceiling(const brume_parts *parts, double z, double epsilon);

@@ -14,7 +14,7 @@ static const char route_moment[] = "moments of the loss";
 static const double many_draws = 100, many_divergence = 0.5;
 /* The sigma below which a single draw may outweigh all others: for small rates, and for others. */
 static const double little_noise = 1.5, much_noise = 4, rare_rate = 0.03;
-static const double few_divergence = 0.02; /* below, one jump makes delta */
+static const double few_divergence = 0.02; /* below, one large draw makes most of delta */
 
 /* The chi-square divergence of all draws: sum n q^2 (e^{1/sigma^2} - 1). */
 static double divergence(const brume_law *laws, size_t count)
@@ -50,9 +50,9 @@ bool brume_is_from_rays(const brume_certified *certified)
  * no single draw matters. NOISY: one may, but its loss is not far above that of the others. */
 enum { SINGLE, SMOOTH, NOISY };
 static const int ways[3][3] = {
-    [SINGLE] = {BRUME_RAY_WHOLE, BRUME_RAY_BY_JUMPS, BRUME_RAY_CONFINED},
-    [SMOOTH] = {BRUME_RAY_CONFINED, BRUME_RAY_WHOLE, BRUME_RAY_BY_JUMPS},
-    [NOISY] = {BRUME_RAY_CONFINED, BRUME_RAY_BY_JUMPS, BRUME_RAY_WHOLE},
+    [SINGLE] = {BRUME_RAY_WHOLE, BRUME_RAY_BY_LARGE_DRAWS, BRUME_RAY_CONFINED},
+    [SMOOTH] = {BRUME_RAY_CONFINED, BRUME_RAY_WHOLE, BRUME_RAY_BY_LARGE_DRAWS},
+    [NOISY] = {BRUME_RAY_CONFINED, BRUME_RAY_BY_LARGE_DRAWS, BRUME_RAY_WHOLE},
 };
 
 static bool narrow(const brume_interval *value, double width)
@@ -64,13 +64,13 @@ static bool narrow(const brume_interval *value, double width)
  * losses whose probability is a tenth of delta left out. */
 static int kind_at(const brume_law *laws, const brume_parts *whole, double delta)
 {
-    brume_parts calm = *whole;
+    brume_parts truncated = *whole;
     double largest = 0, least_sigma = INFINITY, rate = 0;
     if (whole->reversed)
         return SINGLE;
-    brume_ray_split_confine(&calm, delta, 0.1);
+    brume_ray_split_confine(&truncated, delta, 0.1);
     for (size_t i = 0; i < whole->count; i++) {
-        largest = fmax(largest, log1p(exp(calm.part[i].cut)) + log1p(-laws[i].rate));
+        largest = fmax(largest, log1p(exp(truncated.part[i].cut)) + log1p(-laws[i].rate));
         least_sigma = fmin(least_sigma, laws[i].a);
         rate = fmax(rate, laws[i].rate);
     }
@@ -106,14 +106,14 @@ double brume_rays_guess(const brume_law *laws, size_t count, double delta)
     if (!brume_parts_gather(laws, count, &whole))
         return NAN;
     bool smooth = kind_at(laws, &whole, delta) != SINGLE;
-    brume_parts calm = whole;
+    brume_parts truncated = whole;
     double guess = 0;
-    brume_ray_split_confine(&calm, delta, smooth ? 0.1 : BRUME_RAY_SPLIT_NEGLIGIBLE);
-    /* what all draws make, and what one jump of one law makes */
+    brume_ray_split_confine(&truncated, delta, smooth ? 0.1 : BRUME_RAY_SPLIT_NEGLIGIBLE);
+    /* what all draws make, and what one large draw of one law makes */
     if (smooth || whole.reversed || count > 1 || divergence(laws, count) > few_divergence)
-        guess = fmax(brume_ray_aim_for(&calm, NAN, log(delta)).epsilon, 0);
+        guess = fmax(brume_ray_aim_for(&truncated, NAN, log(delta)).epsilon, 0);
     for (size_t i = 0; i < count && !whole.reversed; i++)
-        guess = fmax(guess, brume_one_jump_epsilon(&laws[i], delta));
+        guess = fmax(guess, brume_one_large_draw_epsilon(&laws[i], delta));
     return guess;
 }
 

@@ -23,19 +23,19 @@ static double log_mass_above(const brume_law *law, double at)
     return log(mass) + 1e-9;
 }
 
-double brume_one_jump(const brume_law *law, double epsilon)
+double brume_one_large_draw_delta(const brume_law *law, double epsilon)
 {
     double mu = 1 / law->a, q = law->rate, e = log1p(expm1(epsilon) / q) / mu;
     double left = 0.5 * erfc((e - mu / 2) / sqrt(2)), right = 0.5 * erfc((e + mu / 2) / sqrt(2));
     return law->count * (q * left - (expm1(epsilon) + q) * right);
 }
 
-double brume_one_jump_epsilon(const brume_law *law, double delta)
+double brume_one_large_draw_epsilon(const brume_law *law, double delta)
 {
     double low = -60, high = 8;
     for (int i = 0; i < 40; i++) {
         double middle = 0.5 * (low + high);
-        *(brume_one_jump(law, exp(middle)) > delta ? &low : &high) = middle;
+        *(brume_one_large_draw_delta(law, exp(middle)) > delta ? &low : &high) = middle;
     }
     return exp(0.5 * (low + high));
 }
@@ -142,17 +142,17 @@ void brume_ray_split_confine(brume_parts *parts, double delta, double share)
 /* The saddle point at epsilon of the draws confined to all but a tenth of exp(log_delta). */
 static brume_ray_aim calm_aim(const brume_parts *whole, double epsilon, double log_delta)
 {
-    brume_parts calm = *whole;
+    brume_parts truncated = *whole;
     if (!whole->reversed)
-        brume_ray_split_confine(&calm, exp(log_delta), 0.1);
-    return brume_ray_aim_for(&calm, epsilon, 0);
+        brume_ray_split_confine(&truncated, exp(log_delta), 0.1);
+    return brume_ray_aim_for(&truncated, epsilon, 0);
 }
 
 brume_ray_aim brume_ray_split_aim(const brume_parts *whole, double epsilon, double *delta)
 {
     double least = 1e-280;
     for (size_t i = 0; i < whole->count && !whole->reversed; i++)
-        least = fmax(least, brume_one_jump(whole->part[i].law, epsilon));
+        least = fmax(least, brume_one_large_draw_delta(whole->part[i].law, epsilon));
     /* what the saddle says falls as more is left out: its own delta is between */
     double low = log(least), high = 0;
     brume_ray_aim aim = calm_aim(whole, epsilon, low);
@@ -183,9 +183,9 @@ static bool plan_one(brume_ray_split *p, double epsilon, double delta, bool cut)
     return add_term(p, epsilon, delta, cut || p->whole.reversed ? INFINITY : most_lost);
 }
 
-/* The number of jumps above `at` that must be counted: more of them have a probability of less than
- * a negligible share of delta. */
-static double jumps_needed(const brume_part *part, double at, double delta)
+/* The number of large draws, those above `at`, that must be counted: more of them have a
+ * probability of less than a negligible share of delta. */
+static double large_draws_needed(const brume_part *part, double at, double delta)
 {
     double log_mass = log_mass_above(part->law, at), goal = log(delta * BRUME_RAY_SPLIT_NEGLIGIBLE);
     for (double j = 0; j < BRUME_RAY_SPLIT_TERMS; j++)
@@ -194,11 +194,11 @@ static double jumps_needed(const brume_part *part, double at, double delta)
     return BRUME_RAY_SPLIT_TERMS;
 }
 
-/* The terms of one law by the number of its jumps above `at`. */
+/* The terms of one law by the number of its draws above `at`. */
 static bool plan_split(brume_ray_split *p, double epsilon, double delta, double at)
 {
     const brume_part *part = &p->whole.part[0];
-    double most = jumps_needed(part, at, delta), total = 0;
+    double most = large_draws_needed(part, at, delta), total = 0;
     if (most >= BRUME_RAY_SPLIT_TERMS)
         return false;
     if (most + 1 <= part->count)
@@ -243,9 +243,9 @@ static bool plan_split(brume_ray_split *p, double epsilon, double delta, double 
     return true;
 }
 
-/* The place above which a draw of the one law is a jump, for this epsilon; NaN if there is no good
- * one. A good one needs few jumps, and the tilted density of the draws without jumps is small at
- * the place, so that cutting it there leaves a smooth transform. */
+/* The split point above which a draw of the one law is called large, for this epsilon; NaN if there
+ * is no good one. At a good one few large draws need to be counted, and the tilted density of the
+ * other draws is small, so that truncating it there leaves a smooth transform. */
 static double split_point(const brume_parts *whole, double epsilon, double delta)
 {
     const brume_part *part = &whole->part[0];
@@ -255,8 +255,8 @@ static double split_point(const brume_parts *whole, double epsilon, double delta
     brume_transform_normal(part->law, &mean, &sigma);
     for (double y = 1; y < 13; y += 0.6) {
         double at = mean + y / sigma, loss = log1p(exp(at));
-        double jumps = jumps_needed(part, at, delta);
-        if (jumps >= BRUME_RAY_SPLIT_TERMS)
+        double large = large_draws_needed(part, at, delta);
+        if (large >= BRUME_RAY_SPLIT_TERMS)
             continue;
         brume_parts parts = *whole;
         parts.part[0].cut = at;
@@ -265,8 +265,8 @@ static double split_point(const brume_parts *whole, double epsilon, double delta
         double end = -0.5 * y * y + log(sigma / 2.5) + aim.start * loss;
         double falls = none ? 30 : brume_ray_log_sum(&parts.part[0], aim.start) - end;
         double need = none ? 0 : 4 + 25 * loss / aim.x;
-        /* the nearer to what one jump must be, the less cancels */
-        double score = jumps + fmax(need - falls, 0) - (none ? 1 + split_gain * y : 0);
+        /* the nearer to what one large draw must be, the less cancels */
+        double score = large + fmax(need - falls, 0) - (none ? 1 + split_gain * y : 0);
         if (score < best_score)
             best_score = score, best = at;
     }
@@ -282,7 +282,7 @@ bool brume_ray_split_make(brume_ray_split *p, double epsilon, double delta, int 
         good = plan_one(p, epsilon, delta, false);
     } else if (way == BRUME_RAY_CONFINED) {
         good = plan_one(p, epsilon, delta, true);
-    } else if (way == BRUME_RAY_BY_JUMPS) {
+    } else if (way == BRUME_RAY_BY_LARGE_DRAWS) {
         double at = split_point(&p->whole, epsilon, delta);
         good = !isnan(at) && plan_split(p, epsilon, delta, at);
     }

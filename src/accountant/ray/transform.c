@@ -267,7 +267,8 @@ static bool start_from_one(brume_contour *c, const brume_transform_aim *aim, dou
     return true;
 }
 
-/* An upper bound of what the rules and the ends of the polygon miss of the density's own integral.
+/* An upper bound of what the rules, and the parts beyond both ends of the polygon, miss of the
+ * density's own integral.
  */
 static double density_missed(const brume_contour *c)
 {

@@ -1,10 +1,10 @@
 /* Sums over a contour at the 24 nodes of a panel of the path at once. See transform.h.
  *
  * exp(z log(1 + e^T)) is turned from the panel's middle: one product more than in
- * brume_transform_sum, which is in the 90 units of each node, and |middle| + |half| for |z|. A calm
- * node's term is that of the middle, less 1, and that of the middle times e^u - 1 = (cosh u - 1) +
- * sinh u, of modulus at most 1.3 |u|, whose own errors are below 100 units of that beside the
- * node's. */
+ * brume_transform_sum, which is in the 90 units of each node, and |middle| + |half| for |z|. Where
+ * the turn u is small a node's term is that of the middle, less 1, and that of the middle times e^u
+ * - 1 = (cosh u - 1) + sinh u, of modulus at most 1.3 |u|, whose own errors are below 100 units of
+ * that, in addition to the node's. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 #include "number/paths.h"
 
 static const double unit = BRUME_UNIT;
-static const double calm = 0.5; /* most |u| of a calm node, see contour_shape.h */
+static const double small_turn = 0.5; /* most |u| of a node with a small turn: transform.h */
 
 enum { HALF = BRUME_GAUSS_HALF, NODES = BRUME_GAUSS_NODES };
 
@@ -54,8 +54,8 @@ BRUME_BODY void sum_series(const double *series, int length, const double *squar
     }
 }
 
-/* Calm: cosh u - 1 and sinh u by their series, |u| <= 1/2: each is rounded by less than 16 units of
- * |u|. */
+/* Small turns: cosh u - 1 and sinh u by their series, |u| <= 1/2: each is rounded by less than 16
+ * units of |u|. */
 BRUME_BODY void make_calm(double re, double im, brume_turns *t)
 {
     double u_re[HALF], u_im[HALF], square_re[HALF], square_im[HALF];
@@ -72,12 +72,12 @@ BRUME_BODY void make_calm(double re, double im, brume_turns *t)
     sum_series(sinh_series, length, square_re, square_im, u_re, u_im, t->second_re, t->second_im);
 }
 
-BRUME_BODY void make_turns(const brume_place_node *n, double half_re, double half_im, bool is_calm,
+BRUME_BODY void make_turns(const brume_place_node *n, double half_re, double half_im, bool is_small,
                            brume_turns *t)
 {
     double re = half_re * n->at.lambda - half_im * n->at.theta;
     double im = half_re * n->at.theta + half_im * n->at.lambda;
-    if (is_calm) {
+    if (is_small) {
         make_calm(re, im, t);
         return;
     }
@@ -133,7 +133,8 @@ BRUME_BODY void find_middles(const brume_contour *c, const brume_place_node *nod
 }
 
 /* density ((1 + e^T)^z - 1) and density (1 + e^T)^z of one node at the middle, and a number at
- * least the modulus of the first: 16 units of it are its rounding beside those of the node. */
+ * least the modulus of the first: 16 units of it are its rounding, in addition to those of the
+ * node. */
 typedef struct terms {
     double less_re, less_im, whole_re, whole_im, size;
 } terms;
@@ -223,8 +224,8 @@ BRUME_BODY void sum_panel_body(brume_contour *c, const span *p, brume_transform_
                 lost += BRUME_TRANSFORM_LEFT_OUT;
                 continue;
             }
-            bool is_calm = c->from_one && half * n->length <= calm;
-            if (c->from_one && !is_calm) {
+            bool is_small = c->from_one && half * n->length <= small_turn;
+            if (c->from_one && !is_small) {
                 part.re -= creal(n->density), part.im -= cimag(n->density);
                 part.error += n->density_size * (n->fixed + adding);
                 if (exponent + swing < BRUME_TRANSFORM_NEGLIGIBLE) {
@@ -238,11 +239,11 @@ BRUME_BODY void sum_panel_body(brume_contour *c, const span *p, brume_transform_
             }
             brume_turns *t = &c->turns[from + (size_t)i];
             if (n->generation != c->generation) {
-                make_turns(n, p->half_re, p->half_im, is_calm, t);
+                make_turns(n, p->half_re, p->half_im, is_small, t);
                 n->generation = c->generation;
             }
             terms at = terms_at(n, &m, i);
-            if (is_calm) {
+            if (is_small) {
                 double size = sqrt(at.whole_re * at.whole_re + at.whole_im * at.whole_im);
                 add_calm(&at, t, &block);
                 part.re += at.less_re, part.im += at.less_im;

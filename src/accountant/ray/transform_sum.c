@@ -99,7 +99,7 @@ double brume_transform_summing(const brume_contour *contour)
 }
 
 /* density ((1 + e^T)^z - 1) and density (1 + e^T)^z of one node, and a number at least the modulus
- * of the first: 16 units of it are its rounding beside those of the node. */
+ * of the first: 16 units of it are its rounding, in addition to those of the node. */
 typedef struct terms {
     brume_point less_one, whole;
     double size;

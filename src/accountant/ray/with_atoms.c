@@ -368,7 +368,7 @@ static double usual_loss(brume_ray_atoms *b, double epsilon)
 /* The first of the ways of ray.h that was not tried near this epsilon; -1 if all were. */
 static int next_way(brume_ray_atoms *b, double at)
 {
-    static const int ways[] = {BRUME_RAY_WHOLE, BRUME_RAY_BY_JUMPS, BRUME_RAY_CONFINED};
+    static const int ways[] = {BRUME_RAY_WHOLE, BRUME_RAY_BY_LARGE_DRAWS, BRUME_RAY_CONFINED};
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         bool tried = false;
         for (size_t i = 0; i < b->attempt_count && !tried; i++)

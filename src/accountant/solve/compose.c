@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "accountant/exact/one_sampled.h"
 #include "accountant/check/audit.h"
 #include "accountant/contour/line.h"
+#include "accountant/exact/one_sampled.h"
 #include "accountant/law/shift_parameters.h"
 #include "accountant/ray/solve.h"
 #include "accountant/solve/curves.h"
@@ -269,6 +269,17 @@ brume_status brume_compose_delta(const brume_term *terms, size_t count, double e
     return with_options(terms, count, false, epsilon, options, out, error);
 }
 
+/* About delta of the finite losses: by a closed form where there is one that takes no time. */
+static double guess_delta(brume_law *laws, size_t count, double epsilon)
+{
+    if (!brume_rays_apply(laws, count))
+        return brume_saddle_delta(laws, count, epsilon);
+    if (count > 1 || laws[0].count > 1)
+        return brume_rays_guess_delta(laws, count, epsilon);
+    brume_delta_bounds one = brume_sampled_doubles_bounds(laws);
+    return one.delta(one.context, epsilon, BRUME_UPPER_SIDE);
+}
+
 bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, double *delta)
 {
     /* the order of a record removed, which is nearly always the larger */
@@ -278,9 +289,7 @@ bool brume_compose_guess(const brume_term *terms, size_t count, double epsilon, 
     bool known = merged.curve_count == 0;
     double finite = 0, failure = merged.failure;
     if (known && merged.law_count > 0)
-        finite = brume_rays_apply(merged.laws, merged.law_count)
-                     ? brume_rays_guess_delta(merged.laws, merged.law_count, epsilon)
-                     : brume_saddle_delta(merged.laws, merged.law_count, epsilon);
+        finite = guess_delta(merged.laws, merged.law_count, epsilon);
     known = known && isfinite(finite);
     brume_merged_close(&merged);
     if (known)

@@ -1,4 +1,4 @@
-/* The trade-off function of a composition, from certified ends of its profile.
+/* The trade-off function of a composition, from certified bounds of its profile.
  *
  * f(a) = sup over u > 0 of g(u) = 1 - D(u) - u a, D convex and decreasing, so g is concave. Any u
  * gives a lower end. The upper end rests on convexity: in a cell of a short grid around the optimum
@@ -100,7 +100,8 @@ static void order_ends(profile *p, double type_one, double width, brume_interval
         step = zoom(p, type_one, 1e-6, &low, &high, &lower);
     double centre = 0.5 * (low + high);
     step = fmax(finest, step);
-    if (p->expensive) { /* chords over a grid that is fine beside the ends' distance say nothing */
+    if (p->expensive) { /* chords over a grid finer than the distance of the two bounds say nothing
+                         */
         profile_point middle = evaluate(p, centre, width, false);
         double gap = fmax(middle.upper - middle.lower, 0);
         step = fmin(fmax(step, 3 * sqrt(gap)), 0.5);

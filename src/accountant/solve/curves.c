@@ -25,7 +25,7 @@ bool brume_curves_needed(const brume_term *terms, size_t count)
     return false;
 }
 
-/* Is there a loss law beside the curves? If not, a pair gives the same bound as moments. */
+/* Is there a term with a loss law, too? If not, a pair gives the same bound as moments. */
 static bool has_laws(const brume_term *terms, size_t count)
 {
     for (size_t i = 0; i < count; i++)

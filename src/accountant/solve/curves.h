@@ -51,8 +51,8 @@ typedef struct brume_curve_bound {
     brume_diagnostics work;
 } brume_curve_bound;
 
-/* Both ways for one order of the neighbours, beside the laws of the terms, which it may take over
- * from `merged`. bound->upper becomes the larger of both orders. */
+/* Both ways for one order of the neighbours, composed with the laws of the other terms, which it
+ * may take over from `merged`. bound->upper becomes the larger of both orders. */
 BRUME_MUST_USE brume_status brume_curve_bound_order(brume_curve_bound *bound, brume_merged *merged,
                                                     brume_error *error);
 

@@ -115,8 +115,8 @@ static bool rays_suits(brume_task *task)
            !one_sampled_gaussian_suits(task);
 }
 
-/* Many draws of several kinds, with a line that ends soon? Rays cannot split them, and seldom know
- * more. */
+/* Many draws of several kinds, with a line that ends soon? Rays cannot split them, and rarely give
+ * narrower bounds. */
 static bool has_short_line(brume_task *task)
 {
     double draws = 0;

@@ -10,11 +10,11 @@
 
 static const double band_width = 1e-9; /* a banded line this narrow is not laid again */
 /* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
-static const double patience = 8.5e7, enough_width = 6e-7;
-static const double sampled_patience = 1.2e7; /* ... of mixtures with a sample: two orders */
-static const double most_work = 9e7;          /* nanoseconds or so of one line */
-static const double lopsided_work = 1e7;      /* the same for a law on a Poisson sample */
-static const double quick_work = 2.5e6;       /* ... if only the upper end is of use */
+static const double refining_work = 8.5e7, enough_width = 5.5e-7;
+static const double sampled_refining_work = 1.2e7; /* ... of mixtures with a sample: two orders */
+static const double most_work = 9e7;               /* nanoseconds or so of one line */
+static const double sampled_work = 1e7;            /* the same for a law on a Poisson sample */
+static const double quick_work = 2.5e6;            /* ... if only the upper end is of use */
 
 const char brume_route_plain[] = "contour integral of the loss transform";
 static const char route_fold[] = "contour integral folded onto the lattice of losses";
@@ -26,7 +26,8 @@ static const char route_band[] = "contour integral between two band-limited func
 typedef struct open_line {
     brume_line line;
     double epsilon, lower, upper;
-    bool both; /* else the upper side alone */
+    double band; /* what the band leaves open there: an estimate */
+    bool both;   /* else the upper side alone */
 } open_line;
 
 static double line_delta(void *context, double epsilon, brume_side side)
@@ -35,7 +36,8 @@ static double line_delta(void *context, double epsilon, brume_side side)
     bool both = side == BRUME_LOWER_SIDE;
     if (open->epsilon != epsilon || both > open->both) {
         open->upper = 1;
-        brume_line_certify(&open->line, epsilon, both ? &open->lower : NULL, &open->upper);
+        open->band =
+            brume_line_certify(&open->line, epsilon, both ? &open->lower : NULL, &open->upper);
         open->epsilon = epsilon;
         open->both = both;
     }
@@ -99,7 +101,7 @@ static double work_limit(const brume_task *task)
 {
     for (size_t i = 0; i < task->count; i++)
         if (task->laws[i].orders_differ && !brume_law_is_sampled_gaussian(&task->laws[i]))
-            return task->upper_end ? quick_work : lopsided_work;
+            return task->upper_end ? quick_work : sampled_work;
     return most_work;
 }
 
@@ -117,19 +119,12 @@ static double next_width(const brume_task *task, const brume_line *line, double 
 {
     double cost = cost_of(line);
     double factor = sqrt(1.1 * gap / goal);
-    factor = fmin(fmax(factor > 16 ? 1.25 * factor : factor, 1.5), near ? 200 : 16);
+    factor = fmin(fmax(factor > 16 ? 1.15 * factor : factor, 1.5), near ? 500 : 16);
     factor = fmin(factor, work_limit(task) / cost);
     *work = cost * fmax(factor, 1.5);
     if (factor < 1.5 || line->band.width < 1e-14)
         return 0;
     return line->band.width / factor;
-}
-
-/* What the band leaves open at epsilon, without rounding: an estimate. */
-static double band_part(const brume_line *line, double epsilon)
-{
-    brume_line_sum lower, upper = brume_line_evaluate_both(line, epsilon, &lower);
-    return fmax(upper.value - lower.value, 0);
 }
 
 /* How narrow, relative, a line has to be; a banded one: what that amounts to in epsilon. */
@@ -138,19 +133,18 @@ static double width_to_reach(const brume_task *task, const brume_line *line, dou
     if (task->upper_end || !(line->width > 0))
         return task->width;
     /* where epsilon is small, it moves by more than delta does */
-    double in_delta =
-        fmin(fmax(0.7 * line->saddle * task->epsilon, task->searching ? 0.25 : 1), 60);
+    double in_delta = fmin(fmax(line->saddle * task->epsilon, task->searching ? 0.25 : 1), 200);
     return fmax(task->width, of_epsilon * in_delta);
 }
 
 /* How much work a line may be that narrows more than the goal of mixtures asks for. (A Gaussian
  * among the laws would end the line without a band.) */
-static double patience_with(const brume_task *task)
+static double refining_limit(const brume_task *task)
 {
     for (size_t i = 0; i < task->count; i++)
         if (task->laws[i].orders_differ)
-            return sampled_patience;
-    return task->count > 1 ? patience : INFINITY;
+            return sampled_refining_work;
+    return task->count > 1 ? refining_work : INFINITY;
 }
 
 /* After a line: is the interval narrow, or is there a line that is worth laying? `before`: how wide
@@ -198,7 +192,7 @@ brume_outcome brume_contour_open(brume_task *task, brume_delta_bounds *out)
 {
     brume_line line = task->line; /* as aimed */
     line.width = task->line_width;
-    if (task->lines > 0 && !task->upper_end && task->line_work > patience_with(task)) {
+    if (task->lines > 0 && !task->upper_end && task->line_work > refining_limit(task)) {
         line.width = task->enough_width;
         if (!(line.width > 0))
             return BRUME_ROUTE_FINAL; /* it is narrow enough for so much work */
@@ -214,9 +208,11 @@ brume_outcome brume_contour_open(brume_task *task, brume_delta_bounds *out)
     if (!keep_line(&line, out))
         return BRUME_ROUTE_FAILED;
     brume_task_take(task, out);
-    const brume_line *laid = &((const open_line *)out->context)->line;
+    const open_line *open = out->context; /* evaluated at task->epsilon, both sides */
+    const brume_line *laid = &open->line;
     task->spent += cost_of(laid);
-    double band = laid->width > 0 ? band_part(laid, task->epsilon) : 0;
+    double band = laid->width > 0 ? open->band : 0;
+    out->gap = band / open->upper; /* 0 where there is no band */
     if (task->certified.value.upper < upper)
         task->certified.excess = has_many_draws(laid) ? BRUME_BAND_SHARE * band : 0;
     brume_outcome outcome = plan_next_line(task, laid, band, before);

@@ -19,7 +19,7 @@ static const char route_moments[] = "moments of the loss";
 typedef struct profile {
     brume_task task;
     brume_interval at;
-    double epsilon; /* both ends of `at` are of this one; NAN: of none */
+    double epsilon; /* both bounds in `at` are of this one; NAN: of none */
     double checked; /* the open routes were sharp here; NAN: nowhere */
     double sharp;   /* the relative width where the open routes were opened */
     const char *route;
@@ -135,6 +135,8 @@ static bool search(brume_law *laws, size_t count, const brume_asked *asked, doub
         ask_routes(&p, guess); /* routes are sharpest where they are opened */
         if (p.task.kept_count > 0)
             bounds.slope = p.task.kept[0].route.slope;
+        if (p.task.kept_count == 1)
+            bounds.gap = p.task.kept[0].route.gap;
         brume_delta_bounds_invert(&bounds, asked->at, asked->delta_error, guess, certified);
     }
     if (certified->route == bounds.route && p.route)
@@ -152,7 +154,7 @@ static bool invert_delta(brume_law *laws, size_t count, const brume_asked *asked
     brume_certified certified = {.value = {0, INFINITY}, .route = brume_route_top};
     take_top_atom(laws, count, asked, &certified);
     if (!brume_certified_is_narrow(&certified, asked->width)) {
-        /* moments of subsampled Gaussians take long tables, and say little where draws are rare */
+        /* moments of subsampled Gaussians take long tables, and say little at small rates */
         bool rays = brume_rays_apply(laws, count);
         double guess = rays ? brume_rays_guess(laws, count, asked->at)
                             : take_moments(laws, count, asked, &certified);

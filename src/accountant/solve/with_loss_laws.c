@@ -1,4 +1,5 @@
-/* Curves beside laws: one order of the neighbours. See the header and proofs/accountant/solve.md,
+/* Terms known by Renyi curves composed with terms that have a loss law, in one order of the
+ * neighbours. See curves.h and proofs/accountant/solve.md,
  * section solve.2. The order of the moments, the places of the pair's losses, the line and its band
  * are smooth functions of all parameters, so that a search sees a smooth bound; none of them
  * decides what is true. */
@@ -376,9 +377,9 @@ static brume_status bound_by_pair(const brume_curve_sum *curves, mixture *mix, c
                  : brume_fail(error, BRUME_EMEMORY, NULL, "out of memory while composing");
 }
 
-/* Moments may be far from the truth, where rare losses are large: is it worth laying another line,
- * where the first one says? There a band's functions, which fall off like 1/x^2, would count what
- * is likely and small. */
+/* Moments may be far from the truth, where losses of small probability are large: is it worth
+ * laying another line, where the first one says? There a band's functions, which fall off like
+ * 1/x^2, would count what is likely and small. */
 static bool is_elsewhere(const first_bound *first, first_bound *next)
 {
     bool lower = next->log_delta < first->log_delta - 4 ||

@@ -134,7 +134,7 @@ BRUME_MUST_USE brume_status brume_calibrate_whole(brume_search_for *c, double *v
 
 /* If the unknown moves only a probability of failure, and all other terms have loss laws: the
  * value, by a certificate of all that it does not move. *applies is false, and no value found, if
- * it moves more or stands beside others; but c->hint may be. */
+ * it moves more, or if a term has no loss law; but then c->hint may be set. */
 BRUME_MUST_USE brume_status brume_calibrate_failure(brume_search_for *c, bool *applies,
                                                     double *value, brume_error *error);
 

@@ -218,9 +218,9 @@ static bool is_answer(brume_search_for *c, const brume_place *place, const trail
         return false;
     /* a slope may be that of a cliff nearby: it is trusted for little, but for more if what does
      * not meet the target is as near */
-    bool beside = t->bad < at && at - t->bad <= most_loss;
+    bool adjacent = t->bad < at && at - t->bad <= most_loss;
     double loss = most_loss * fmin(t->slope, 1e4);
-    c->tight = (f->known || decides) && (beside || f->upper - f->gap >= -loss);
+    c->tight = (f->known || decides) && (adjacent || f->upper - f->gap >= -loss);
     c->everywhere = !c->tight && at <= place->least;
     return c->tight || c->everywhere;
 }

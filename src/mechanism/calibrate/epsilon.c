@@ -69,16 +69,16 @@ static bool guess(const brume_search_for *c, double epsilon, double *delta)
  * falls there; false where nothing is guessed. */
 static bool guess_step(const brume_search_for *c, double larger, double *epsilon, double *slope)
 {
-    double at = c->epsilon, here, beside;
-    if (!guess(c, at, &here) || !guess(c, 0.999 * at, &beside))
+    double at = c->epsilon, here, nearby;
+    if (!guess(c, at, &here) || !guess(c, 0.999 * at, &nearby))
         return false;
-    *slope = log(beside / here) / (1e-3 * at);
+    *slope = log(nearby / here) / (1e-3 * at);
     double first = log(here) + larger, last = at, excess = -larger;
     for (int step = 0; step < 3 && *slope > 0; step++) {
         at = last + excess / *slope;
-        if (!(at > 0.2 * c->epsilon) || !guess(c, at, &beside))
+        if (!(at > 0.2 * c->epsilon) || !guess(c, at, &nearby))
             return false;
-        double there = log(beside) - first, secant = (there - excess) / (last - at);
+        double there = log(nearby) - first, secant = (there - excess) / (last - at);
         if (fabs(last - at) > 1e-4 * c->epsilon && secant > 0)
             *slope = secant;
         last = at, excess = there;

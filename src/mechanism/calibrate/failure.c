@@ -2,7 +2,8 @@
  * release: one certificate of all that it does not move is enough.
  *
  * With D the delta of everything if the unknown's term never failed, and f the probability that one
- * of its n releases fails, the delta of all is f + (1 - f) D: an atom at +infinity beside the rest.
+ * of its n releases fails, the delta of all is f + (1 - f) D: the failures are an atom at
+ * +infinity.
  *
  * Promise: at the value returned f + (1 - f) D, rounded up, was at most the target, with D
  * certified. */
@@ -48,7 +49,7 @@ static bool has_same_rest(const brume_search_for *c, brume_cost cost)
     return brume_calibrate_same_cost(&cost, &c->terms[c->expression->unknown.event].cost);
 }
 
-/* The largest value that meets the target beside D = `rest`; NAN where it is not found. */
+/* The largest value that meets the target, given D = `rest`; NAN where it is not found. */
 static double largest_value(const brume_search_for *c, double count, double rest, double start)
 {
     double left = (c->delta - rest) / (1 - rest), value = start;

@@ -150,19 +150,6 @@ bool brume_distinct_not_found(const brume_plan *plan, size_t index, const brume_
            isnan(drawn->results[index].numbers[drawn->count + BRUME_DISTINCT_CUT_UNITS]);
 }
 
-/* What the largest of the groups has of all values. */
-static double largest_share(const double *noisy, size_t count)
-{
-    double sum = 0, largest = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += fmax(0, noisy[i]);
-        largest = fmax(largest, noisy[i]);
-    }
-    return sum > 0 ? largest / sum : 1;
-}
-
-/* A value is lost only if all who have it are cut, so pairs that are cut are at least as many as
- * the values that are. */
 void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn *drawn,
                          size_t aggregate, brume_answer_column *column)
 {
@@ -176,8 +163,9 @@ void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn
     column->cut_units = found[BRUME_DISTINCT_CUT_UNITS];
     column->is_limited = true;
     column->limit_not_found = brume_distinct_not_found(plan, index, drawn);
-    double beyond = found[BRUME_DISTINCT_BEYOND];
-    column->biased = !(beyond <= 0);
-    column->cut_allowance = beyond * largest_share(drawn->results[index].numbers, drawn->count);
-    column->cut_not_known = isnan(beyond) && !isnan(column->cut_units);
+    column->biased = !(found[BRUME_DISTINCT_BEYOND] <= 0);
+    /* A pair beyond the limit is a value less at most, of all groups together. */
+    column->cut_allowance = found[BRUME_DISTINCT_BEYOND];
+    column->cut_not_known = isnan(found[BRUME_DISTINCT_BEYOND]) &&
+                            !isnan(found[BRUME_DISTINCT_CUT_UNITS]);
 }

@@ -140,5 +140,5 @@ int main(void)
         cmocka_unit_test(the_normal_limit_is_inside),
         cmocka_unit_test(draws_beyond_counting_are_refused),
     };
-    return cmocka_run_group_tests_name("accountant countless", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("accountant huge counts", tests, NULL, NULL);
 }
