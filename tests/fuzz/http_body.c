@@ -29,8 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool other = false;
     snprintf(path, sizeof path, "/v1/datasets/%s", rest);
     (void)brume_http_route_find("GET", path, &found, &other);
-    brume_status status = brume_http_read_call(route, rest, (const char *)data + 17, size - 17,
-                                               &call, &error);
+    brume_status status =
+        brume_http_read_call(route, rest, (const char *)data + 17, size - 17, &call, &error);
     if (status == BRUME_OK) {
         json_t *options = json_loads(call.options, 0, NULL);
         if (!json_is_object(options) || json_object_get(options, "ledger") || !call.command)

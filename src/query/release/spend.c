@@ -66,7 +66,8 @@ brume_status brume_spend(brume_ledger *ledger, const brume_reservation *reservat
     enter(watch, BRUME_PHASE_RUNNING, engine);
     status = why_stopped(watch) ? cancelled(watch, error) : make(context, engine, id, &made, error);
     enter(watch, BRUME_PHASE_SPENT, NULL);
-    /* an engine does not know of the ledger, and one that was told to stop may fail in its own way */
+    /* an engine does not know of the ledger, and one that was told to stop may fail in its own way
+     */
     if (why_stopped(watch) || status == BRUME_ECANCELLED)
         status = cancelled(watch, error);
     if (status == BRUME_OK) {
