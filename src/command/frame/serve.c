@@ -74,8 +74,8 @@ const brume_command brume_command_serve = {
         "Answers that touch data leave at quantised times, whether good or bad, so that how long "
         "one took says next to nothing about rows; --quantum S is coarser and says less. Queries "
         "of one dataset run in the order in which they came. Where others can connect, TLS is "
-        "required. One line of JSON for each request goes to standard error: who, which route, "
-        "which code; never a token, a question or an answer.\n\n"
+        "required. One line of JSON for each request goes to standard error, with user, route "
+        "and code; never a token, a question or an answer.\n\n"
         "SIGTERM or Ctrl-C ends it: running calls may end first. What was paid for stays in the "
         "ledger, and can be read again for free.",
     .options = BRUME_LIST(options),

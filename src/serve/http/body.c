@@ -49,13 +49,11 @@ static brume_status parse(const char *body, size_t length, json_t **out, brume_e
                       is_deep ? "the body is nested too deeply" : "the body is not a JSON object");
 }
 
-static brume_status refuse_options(const json_t *object, brume_error *error)
+static brume_status refuse_ledger(const json_t *object, brume_error *error)
 {
-    static const char *const refused[] = {"ledger", "input", "user"};
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (json_object_get(object, refused[i]))
-            return brume_fail(error, BRUME_EARGUMENT, "leave it out",
-                              "'%s' cannot be chosen here: the server has its own", refused[i]);
+    if (json_object_get(object, "ledger"))
+        return brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                          "'ledger' cannot be chosen here: the server has its own");
     return BRUME_OK;
 }
 
@@ -123,7 +121,7 @@ brume_status brume_http_read_call(const brume_http_route *route, const char *res
     json_t *object = NULL;
     brume_http_call call = {0};
     BRUME_TRY(parse(body, length, &object, error));
-    brume_status status = refuse_options(object, error);
+    brume_status status = refuse_ledger(object, error);
     if (status == BRUME_OK)
         status = set_operand(object, route->operand, rest, error);
     if (status == BRUME_OK)

@@ -18,7 +18,7 @@ typedef struct brume_http_call {
  * `length` bytes. Rules:
  *  1. An empty body is an empty object; any other must be one JSON object, of UTF-8, without a name
  *     twice, nested at most 32 deep.
- *  2. "ledger" is refused: the server has one. So is "input": there is none.
+ *  2. "ledger" is refused: the server has one.
  *  3. A name in the path that is also in the body is refused.
  *  4. "policy" of POST /v1/datasets is the text of a policy file; sources in it are taken from the
  *     working folder of the server.
