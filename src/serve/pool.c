@@ -142,7 +142,7 @@ static void stop_running(brume_pool *pool)
 {
     pool_job *job = pool->running.first;
     while (job) {
-        if (job->stopped || job->leaving) {
+        if (job->stopped || job->leaving || job->holding) {
             job = job->next;
             continue;
         }
@@ -176,7 +176,7 @@ static void free_pool(brume_pool *pool)
     free(pool);
 }
 
-void brume_pool_close(brume_pool *pool, double seconds)
+void brume_pool_stop(brume_pool *pool, double seconds)
 {
     if (!pool)
         return;
@@ -185,12 +185,23 @@ void brume_pool_close(brume_pool *pool, double seconds)
     pthread_cond_broadcast(&pool->changed);
     refuse_waiting(pool);
     bool ended = wait_for_end(pool, brume_pool_now() + seconds);
-    if (!ended) {
+    if (!ended) { /* answers that are there are recorded now, the other calls are cancelled */
+        pool->hurry = true;
+        pthread_cond_broadcast(&pool->changed);
         stop_running(pool);
         ended = wait_for_end(pool, brume_pool_now() + pool->options.grace);
     }
     if (!ended)
         give_up_running(pool);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void brume_pool_close(brume_pool *pool, double seconds)
+{
+    if (!pool)
+        return;
+    brume_pool_stop(pool, seconds);
+    pthread_mutex_lock(&pool->lock);
     bool nobody_left = pool->threads == 0;
     pthread_mutex_unlock(&pool->lock);
     if (nobody_left) /* else threads that hang still use it, until the process ends */

@@ -72,8 +72,13 @@ typedef void brume_pool_done(void *context, brume_pool_result *result);
 BRUME_MUST_USE brume_status brume_pool_open(const brume_pool_options *options, brume_pool **out,
                                             brume_error *error);
 
-/* End it: waiting jobs end with ECANCELLED, running ones may end within `seconds` and are cancelled
- * then; workers that hang are left behind. NULL is nothing to close. */
+/* End its work: waiting jobs end with ECANCELLED, running ones may end within `seconds` and are
+ * cancelled then; workers that hang are left behind. Every `done` has been called when it returns.
+ * The pool is still there, and refuses all jobs. */
+void brume_pool_stop(brume_pool *pool, double seconds);
+
+/* Free it, stopped before or here. No other thread may use it any more. NULL is nothing to close.
+ */
 void brume_pool_close(brume_pool *pool, double seconds);
 
 /* Submit a job; *id (never 0) names it for brume_pool_cancel. *busy (NULL: not wanted) becomes true

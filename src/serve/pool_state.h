@@ -22,6 +22,7 @@ typedef struct pool_job {
     int stoppers;           /* threads that are about to cancel the session */
     bool stopped, is_late;  /* somebody wants it to end; the deadline does */
     brume_pool *pool;       /* for the hold below */
+    bool holding;           /* its record waits */
     bool held;              /* its record waited for a quantised time */
     bool leaving;           /* the call has ended; the answer waits for its time */
     bool given_up;          /* `done` was called; the worker that hangs frees the job */
@@ -42,7 +43,8 @@ struct brume_pool {
     brume_pool_counts counts;
     uint64_t last_id;
     size_t threads, hanging; /* alive, and of these: given up */
-    bool closing, names_wanted;
+    bool closing, hurry;     /* no new jobs; nothing waits for its time any more */
+    bool names_wanted;
     char **names; /* of datasets and their tables, in lower case */
     size_t name_count;
 };

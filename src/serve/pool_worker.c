@@ -67,7 +67,7 @@ static bool is_cached(const pool_job *job)
 static void wait_to_leave(brume_pool *pool, pool_job *job)
 {
     double time = leaving_time(pool, job, brume_pool_now());
-    while (brume_pool_now() < time)
+    while (brume_pool_now() < time && !pool->hurry)
         brume_pool_wait(pool, time);
 }
 
@@ -79,7 +79,9 @@ static void hold(void *context, brume_session_phase_word phase)
     if (phase != BRUME_SESSION_SPENT)
         return;
     pthread_mutex_lock(&job->pool->lock);
+    job->holding = true;
     wait_to_leave(job->pool, job);
+    job->holding = false;
     job->held = true;
     pthread_mutex_unlock(&job->pool->lock);
 }

@@ -77,13 +77,14 @@ static brume_status start_pg(server *all, brume_error *error)
                                  .certificate = all->certificate,
                                  .key = all->key,
                                  .insecure = options->insecure,
-                                 .ledger = all->ledger};
+                                 .ledger = all->ledger,
+                                 .guard = all->guard};
     BRUME_TRY(brume_pg_server_open(&pg, all->pool, &all->pg, error));
     if (options->greeting) {
         const char *colon = strrchr(options->pg, ':');
         fprintf(options->greeting, "%s postgresql://%.*s:%u\n",
-                options->check ? "ready to listen on" : "listening on",
-                (int)(colon - options->pg), options->pg, port);
+                options->check ? "ready to listen on" : "listening on", (int)(colon - options->pg),
+                options->pg, port);
         fflush(options->greeting);
     }
     return BRUME_OK;
@@ -112,9 +113,10 @@ static brume_status start(server *all, brume_error *error)
 static void end(server *all)
 {
     brume_http_quiesce(all->http);
-    brume_pool_close(all->pool, SECONDS_TO_END);
+    brume_pool_stop(all->pool, SECONDS_TO_END);
     brume_http_stop(all->http, SECONDS_TO_SEND);
     brume_pg_server_close(all->pg);
+    brume_pool_close(all->pool, 0); /* nobody asks any more */
     if (all->guard)
         brume_http_guard_event(all->guard, "stopped", NULL);
     brume_http_guard_close(all->guard);

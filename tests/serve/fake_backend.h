@@ -14,8 +14,8 @@ typedef struct fake_peer {
     char last_sql[2048], last_options[512];
 } fake_peer;
 
-/* A backend whose dataset `t` has the columns k (text), n (count) and a (average); `explain` refuses
- * texts with "bad" in them, and `query` answers three rows. */
+/* A backend whose dataset `t` has the columns k (text), n (count) and a (average); `explain`
+ * refuses texts with "bad" in them, and `query` answers three rows. */
 brume_status fake_run(void *context, const char *command, const char *sql, const char *options,
                       char **json, bool *busy, brume_error *error);
 

@@ -11,7 +11,7 @@
 #include "check.h"
 
 #include "fake_backend.h"
-#include "serve/pg/catalog_print.h"
+#include "serve/pg/catalog/print.h"
 
 /* ---- messages of a client ---- */
 
@@ -231,16 +231,15 @@ static void numbers_are_checked(void **state)
         uint32_t type;
         const char *text;
         bool good;
-    } cases[] = {{23, "12", true},      {23, "-12", true},     {23, "1 OR 1=1", false},
-                 {23, "", false},       {701, "1e5", true},    {701, "NaN", false},
-                 {701, "Infinity", false}, {1700, ".5", true}, {16, "t", true},
-                 {16, "maybe", false},  {1007, "{1}", false},  {0, "anything", true}};
+    } cases[] = {{23, "12", true},         {23, "-12", true},    {23, "1 OR 1=1", false},
+                 {23, "", false},          {701, "1e5", true},   {701, "NaN", false},
+                 {701, "Infinity", false}, {1700, ".5", true},   {16, "t", true},
+                 {16, "maybe", false},     {1007, "{1}", false}, {0, "anything", true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         brume_pg_value value = {0};
         brume_error error;
-        brume_status status =
-            brume_pg_value_read(cases[i].type, 0, (const uint8_t *)cases[i].text,
-                                strlen(cases[i].text), &value, &error);
+        brume_status status = brume_pg_value_read(cases[i].type, 0, (const uint8_t *)cases[i].text,
+                                                  strlen(cases[i].text), &value, &error);
         assert_int_equal(status == BRUME_OK, cases[i].good);
         free(value.text);
     }
@@ -317,6 +316,27 @@ static void nonsense_is_refused(void **state)
     fake_clear(&peer);
 }
 
+static void what_is_open_is_bounded(void **state)
+{
+    (void)state;
+    script all = {0};
+    char *text = malloc(1000001), name[20];
+    assert_non_null(text);
+    memset(text, ' ', 1000000);
+    memcpy(text, "SELECT 1", 8);
+    text[1000000] = 0;
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "s%d", i);
+        parse_message(&all, name, text);
+        sync_message(&all);
+    }
+    free(text);
+    fake_peer peer = served(&all);
+    assert_string_equal(types_of(&peer), "1Z1Z1Z1ZEZ");
+    assert_true(says(&peer, "53400"));
+    fake_clear(&peer);
+}
+
 static void what_cannot_be_translated_has_names_and_no_rows(void **state)
 {
     (void)state;
@@ -386,7 +406,8 @@ static void scram_accepts_the_password_and_no_other(void **state)
                           32, salted);
         HMAC(EVP_sha256(), salted, 32, (const uint8_t *)"Client Key", 10, client, &length);
         SHA256(client, 32, stored);
-        HMAC(EVP_sha256(), stored, 32, (const uint8_t *)message, strlen(message), signature, &length);
+        HMAC(EVP_sha256(), stored, 32, (const uint8_t *)message, strlen(message), signature,
+             &length);
         for (int j = 0; j < 32; j++)
             client[j] ^= signature[j];
         EVP_EncodeBlock((uint8_t *)proof, client, 32);
@@ -429,6 +450,7 @@ int main(void)
         cmocka_unit_test(error_columns_stand_behind_values),
         cmocka_unit_test(after_an_error_messages_are_skipped_until_sync),
         cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(what_is_open_is_bounded),
         cmocka_unit_test(what_cannot_be_translated_has_names_and_no_rows),
         cmocka_unit_test(scram_accepts_the_password_and_no_other),
         cmocka_unit_test(a_start_without_a_proof_is_refused),

@@ -446,6 +446,21 @@ static void closing_answers_every_job(void **state)
     assert_int_equal(hung.times, 1);
 }
 
+/* An answer that waits for its time is recorded and given when the server must end. */
+static void closing_does_not_lose_answers(void **state)
+{
+    (void)state;
+    brume_pool *pool = open_pool(1, 10, 0, 1000);
+    noted one;
+    put(pool, "query", "{\"dataset\":\"a\",\"record\":true}", &one, NULL);
+    while (!atomic_load(&running[0]))
+        nap(0.005);
+    nap(0.05);
+    brume_pool_close(pool, 0.1);
+    assert_int_equal(one.times, 1);
+    assert_int_equal(one.status, BRUME_OK);
+}
+
 /* 6, with submitting, cancelling and closing at once. */
 enum { THREADS = 4, JOBS = 300 };
 static noted crowd[THREADS][JOBS];
@@ -503,6 +518,7 @@ int main(void)
         cmocka_unit_test(jobs_are_cancelled),
         cmocka_unit_test(a_session_that_is_refused_ends_the_job),
         cmocka_unit_test(closing_answers_every_job),
+        cmocka_unit_test(closing_does_not_lose_answers),
         cmocka_unit_test(every_job_ends_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

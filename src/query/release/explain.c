@@ -113,10 +113,9 @@ static json_t *outputs_to_json(const brume_query *query)
     for (size_t i = 0; columns && i < query->output_count; i++) {
         const brume_query_output *output = &query->outputs[i];
         brume_type type = {.kind = brume_output_type(query, output)};
-        json_t *column =
-            json_pack("{s:s,s:s,s:s}", "name", output->name, "role",
-                      brume_count_aggregates(output->value) == 0 ? "key" : "value", "type",
-                      brume_type_name(type, room));
+        json_t *column = json_pack("{s:s,s:s,s:s}", "name", output->name, "role",
+                                   brume_count_aggregates(output->value) == 0 ? "key" : "value",
+                                   "type", brume_type_name(type, room));
         if (json_array_append_new(columns, column) != 0) {
             json_decref(columns);
             return NULL;

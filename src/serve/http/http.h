@@ -37,7 +37,7 @@ BRUME_MUST_USE brume_status brume_http_start(const brume_http_options *options, 
 /* Take no more connections and requests; those that run go on. */
 void brume_http_quiesce(brume_http *http);
 
-/* Wait at most `seconds` until all answers are sent, and end. The pool is closed already: no call
+/* Wait at most `seconds` until all answers are sent, and end. The pool is stopped already: no call
  * runs. NULL is nothing to end. */
 void brume_http_stop(brume_http *http, double seconds);
 

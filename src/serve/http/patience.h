@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <sys/socket.h>
 
-#include <microhttpd.h>
+#include "serve/http/libmicrohttpd.h"
 
 typedef struct brume_http_patience brume_http_patience;
 

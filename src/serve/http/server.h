@@ -7,11 +7,10 @@
 #include <sys/types.h>
 #include <sys/socket.h>
 
-#include <microhttpd.h>
-
 #include "serve/http/body.h"
 #include "serve/http/http.h"
 #include "serve/http/identity.h"
+#include "serve/http/libmicrohttpd.h"
 #include "serve/http/patience.h"
 
 struct brume_http {

@@ -74,8 +74,10 @@ static uint32_t type_number(const char *word)
     static const struct {
         const char *word;
         uint32_t type;
-    } types[] = {{"boolean", BRUME_PG_BOOL},   {"bigint", BRUME_PG_INT8},
-                 {"double", BRUME_PG_FLOAT8},  {"date", BRUME_PG_DATE},
+    } types[] = {{"boolean", BRUME_PG_BOOL},
+                 {"bigint", BRUME_PG_INT8},
+                 {"double", BRUME_PG_FLOAT8},
+                 {"date", BRUME_PG_DATE},
                  {"timestamp", BRUME_PG_TIMESTAMP}};
     for (size_t i = 0; word && i < sizeof types / sizeof *types; i++)
         if (strcmp(types[i].word, word) == 0)
@@ -106,8 +108,8 @@ static brume_status add_columns(const brume_pg_connection *connection, const jso
     json_array_foreach (list, i, column) {
         const char *name = json_string_value(json_object_get(column, "name"));
         const char *type = json_string_value(json_object_get(column, "type"));
-        BRUME_TRY(brume_pg_table_add_column(table, name ? name : "?column?", type_number(type),
-                                            error));
+        BRUME_TRY(
+            brume_pg_table_add_column(table, name ? name : "?column?", type_number(type), error));
         if (errors && is_value(column))
             BRUME_TRY(add_error_column(table, name ? name : "?column?", error));
     }
@@ -137,8 +139,9 @@ static bool cell_text(const json_t *value, uint32_t type, char **out)
         return *out != NULL;
     }
     if (json_is_boolean(value)) {
-        *out = strdup(json_is_true(value) ? type == BRUME_PG_BOOL ? "t" : "true"
-                                          : type == BRUME_PG_BOOL ? "f" : "false");
+        *out = strdup(json_is_true(value)     ? type == BRUME_PG_BOOL ? "t" : "true"
+                      : type == BRUME_PG_BOOL ? "f"
+                                              : "false");
         return *out != NULL;
     }
     if (json_is_integer(value))
@@ -173,7 +176,8 @@ static brume_status add_rows(const brume_pg_connection *connection, const json_t
         for (size_t j = 0; made && j < json_array_size(columns) && at < table->column_count; j++) {
             made = cell_text(json_array_get(row, j), table->columns[at].type, &cells[at]);
             at++;
-            if (made && errors && is_value(json_array_get(columns, j)) && at < table->column_count) {
+            if (made && errors && is_value(json_array_get(columns, j)) &&
+                at < table->column_count) {
                 made = cell_text(cell_error(answer, i, j), BRUME_PG_FLOAT8, &cells[at]);
                 at++;
             }
@@ -216,16 +220,17 @@ static brume_status ask_public(brume_pg_connection *connection, const char *sql,
     json_array_foreach (json_object_get(answer, "columns"), i, column) {
         const char *name = json_string_value(json_object_get(column, "name"));
         if (status == BRUME_OK)
-            status = brume_pg_table_add_column(
-                table, name ? name : "?column?",
-                type_of_values(json_object_get(answer, "rows"), i), error);
+            status = brume_pg_table_add_column(table, name ? name : "?column?",
+                                               type_of_values(json_object_get(answer, "rows"), i),
+                                               error);
         if (status == BRUME_OK && brume_pg_is_on(connection->settings, "brume.error_columns") &&
             is_value(column))
             status = add_error_column(table, name ? name : "?column?", error);
     }
     for (i = 0; status == BRUME_OK && known && i < known->column_count; i++) {
         bool is_text = known->columns[i].type == BRUME_PG_TEXT;
-        if (i >= table->column_count || (!is_text && known->columns[i].type != table->columns[i].type))
+        if (i >= table->column_count ||
+            (!is_text && known->columns[i].type != table->columns[i].type))
             status = brume_pg_refuse(connection, "0A000", "prepare it again", error,
                                      "cached plan must not change result type");
         else
@@ -273,7 +278,8 @@ static brume_status check_price(brume_pg_connection *connection, bool priced,
                                "SET brume.epsilon = 0.1, or connect with options=-c "
                                "brume.epsilon=0.1; EXPLAIN tells what it buys",
                                error, "a price is missing: no epsilon is spent by default");
-    if (cap && *cap && connection->spent + llround(price / unit) > llround(strtod(cap, NULL) / unit))
+    if (cap && *cap &&
+        connection->spent + llround(price / unit) > llround(strtod(cap, NULL) / unit))
         return brume_pg_refuse(connection, "BR001",
                                "SET brume.session_cap to more, or ask for less", error,
                                "this connection may spend epsilon %s, has spent %.12g, and this "
@@ -397,51 +403,5 @@ brume_status brume_pg_ask(brume_pg_connection *connection, const char *sql,
     json_decref(options);
     json_decref(explanation);
     json_decref(answer);
-    return status;
-}
-
-/* ---- EXPLAIN ---- */
-
-static brume_status add_lines(char *text, brume_pg_table *table, brume_error *error)
-{
-    char *rest = text, *line;
-    while ((line = strsep(&rest, "\n"))) {
-        char **row = !rest && !*line ? NULL : brume_pg_table_add_row(table);
-        if (!rest && !*line)
-            break;
-        if (!row || !(row[0] = strdup(line)))
-            return brume_no_memory(error, "the answer");
-    }
-    return BRUME_OK;
-}
-
-brume_status brume_pg_ask_explain(brume_pg_connection *connection, const char *sql,
-                                  brume_pg_table *table, brume_error *error)
-{
-    bool priced = false, busy = false;
-    json_t *options = json_object();
-    char *text = NULL, *answer = NULL;
-    brume_status status = brume_pg_table_add_column(table, "QUERY PLAN", BRUME_PG_TEXT, error);
-    if (status == BRUME_OK)
-        status = brume_pg_settings_options(connection->settings, options, &priced, error);
-    (void)json_object_del(options, "timeout");
-    if (status == BRUME_OK && !priced)
-        status = brume_pg_refuse(connection, "22023", "SET brume.epsilon = 0.1", error,
-                                 "a price is missing: what it buys cannot be told without");
-    if (status == BRUME_OK &&
-        (json_object_set_new(options, "format", json_string("text")) != 0 ||
-         json_object_set_new(options, "sql", json_string(sql)) != 0 ||
-         !(text = json_dumps(options, 0))))
-        status = brume_no_memory(error, "the query");
-    if (status == BRUME_OK)
-        status = connection->backend->run(connection->backend->context, "explain", NULL, text,
-                                          &answer, &busy, error);
-    if (status != BRUME_OK && busy)
-        snprintf(connection->sqlstate, sizeof connection->sqlstate, "53300");
-    if (status == BRUME_OK)
-        status = add_lines(answer, table, error);
-    brume_free(answer);
-    free(text);
-    json_decref(options);
     return status;
 }

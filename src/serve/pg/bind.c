@@ -69,7 +69,8 @@ static bool is_number(const char *text, bool whole)
 
 static int boolean_of(const char *text)
 {
-    static const char *const words[] = {"f", "t", "false", "true", "0", "1", "off", "on", "no", "yes"};
+    static const char *const words[] = {"f", "t",   "false", "true", "0",
+                                        "1", "off", "on",    "no",   "yes"};
     for (int i = 0; i < 10; i++)
         if (strcasecmp(words[i], text) == 0)
             return i % 2;
@@ -87,12 +88,11 @@ static char *from_binary(uint32_t type, const uint8_t *bytes, size_t length)
     if (form_of(type) == FORM_TEXT && type != BRUME_PG_DATE && type != BRUME_PG_TIMESTAMP &&
         type != BRUME_PG_TIMESTAMPTZ)
         return strndup((const char *)bytes, length);
-    size_t size = type == BRUME_PG_BOOL                              ? 1
-                  : type == BRUME_PG_INT2                            ? 2
-                  : type == BRUME_PG_INT8 || type == BRUME_PG_FLOAT8 ? 8
-                  : type == BRUME_PG_INT4 || type == BRUME_PG_OID || type == BRUME_PG_FLOAT4
-                      ? 4
-                      : 0;
+    size_t size = type == BRUME_PG_BOOL                                                      ? 1
+                  : type == BRUME_PG_INT2                                                    ? 2
+                  : type == BRUME_PG_INT8 || type == BRUME_PG_FLOAT8                         ? 8
+                  : type == BRUME_PG_INT4 || type == BRUME_PG_OID || type == BRUME_PG_FLOAT4 ? 4
+                                                                                             : 0;
     if (size == 0 || length != size)
         return NULL;
     for (size_t i = 0; i < size; i++)
@@ -203,7 +203,8 @@ static bool note_prefix(void *context, const ProtobufCMessage *message)
             add_prefix(context, table->location, *table->catalogname ? 4 : 2);
     } else if (message->descriptor == &pg_query__column_ref__descriptor) {
         const PgQuery__ColumnRef *column = (const PgQuery__ColumnRef *)message;
-        if (column->n_fields >= 3 && strcmp(field_name(column, column->n_fields - 3), "public") == 0)
+        if (column->n_fields >= 3 &&
+            strcmp(field_name(column, column->n_fields - 3), "public") == 0)
             add_prefix(context, column->location, 2 * (column->n_fields - 2));
     }
     return true;
@@ -232,9 +233,8 @@ static void write_text(FILE *out, const char *text, const PgQuery__ScanResult *t
             token = tokens->tokens[i];
             at = token->start;
         }
-        size_t number = token->token == PG_QUERY__TOKEN__PARAM
-                            ? strtoul(text + token->start + 1, NULL, 10)
-                            : 0;
+        size_t number =
+            token->token == PG_QUERY__TOKEN__PARAM ? strtoul(text + token->start + 1, NULL, 10) : 0;
         if (number > 0 && number <= count) {
             write_literal(out, &values[number - 1]);
             at = token->end;

@@ -125,33 +125,33 @@ static void end(brume_pg_connection *connection, bool commit)
 }
 
 static brume_status transaction(brume_pg_connection *connection,
-                                const PgQuery__TransactionStmt *statement, char tag[64],
+                                const PgQuery__TransactionStmt *statement, char tag[BRUME_PG_TAG],
                                 brume_error *error)
 {
     bool failed = connection->transaction == 'E';
     switch (statement->kind) {
     case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_BEGIN:
     case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_START:
-        strcpy(tag, statement->kind == PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_BEGIN
-                        ? "BEGIN"
-                        : "START TRANSACTION");
+        brume_pg_set_tag(tag, statement->kind == PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_BEGIN
+                                  ? "BEGIN"
+                                  : "START TRANSACTION");
         return begin(connection, error);
     case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_COMMIT:
-        strcpy(tag, failed ? "ROLLBACK" : "COMMIT");
+        brume_pg_set_tag(tag, failed ? "ROLLBACK" : "COMMIT");
         end(connection, !failed);
         break;
     case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK:
-        strcpy(tag, "ROLLBACK");
+        brume_pg_set_tag(tag, "ROLLBACK");
         end(connection, false);
         break;
     case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_SAVEPOINT:
-        strcpy(tag, "SAVEPOINT");
+        brume_pg_set_tag(tag, "SAVEPOINT");
         return BRUME_OK;
     case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_RELEASE:
-        strcpy(tag, "RELEASE");
+        brume_pg_set_tag(tag, "RELEASE");
         return BRUME_OK;
     case PG_QUERY__TRANSACTION_STMT_KIND__TRANS_STMT_ROLLBACK_TO:
-        strcpy(tag, "ROLLBACK");
+        brume_pg_set_tag(tag, "ROLLBACK");
         if (connection->transaction == 'E')
             connection->transaction = 'T';
         return BRUME_OK;
@@ -165,11 +165,11 @@ static brume_status transaction(brume_pg_connection *connection,
 /* ---- the rest ---- */
 
 static brume_status deallocate(brume_pg_connection *connection,
-                               const PgQuery__DeallocateStmt *statement, char tag[64],
+                               const PgQuery__DeallocateStmt *statement, char tag[BRUME_PG_TAG],
                                brume_error *error)
 {
     bool all = !*statement->name;
-    strcpy(tag, all ? "DEALLOCATE ALL" : "DEALLOCATE");
+    brume_pg_set_tag(tag, all ? "DEALLOCATE ALL" : "DEALLOCATE");
     if (!all && !brume_pg_find_prepared(connection, statement->name))
         return brume_pg_refuse(connection, "26000", NULL, error,
                                "the prepared statement \"%.100s\" does not exist", statement->name);
@@ -178,10 +178,10 @@ static brume_status deallocate(brume_pg_connection *connection,
 }
 
 static brume_status discard(brume_pg_connection *connection, const PgQuery__DiscardStmt *statement,
-                            char tag[64], brume_error *error)
+                            char tag[BRUME_PG_TAG], brume_error *error)
 {
     bool all = statement->target == PG_QUERY__DISCARD_MODE__DISCARD_ALL;
-    strcpy(tag, all ? "DISCARD ALL" : "DISCARD");
+    brume_pg_set_tag(tag, all ? "DISCARD ALL" : "DISCARD");
     if (!all)
         return BRUME_OK;
     if (connection->transaction != 'I')
@@ -195,16 +195,16 @@ static brume_status discard(brume_pg_connection *connection, const PgQuery__Disc
 }
 
 brume_status brume_pg_command(brume_pg_connection *connection, const PgQuery__Node *node,
-                              char tag[64], brume_error *error)
+                              char tag[BRUME_PG_TAG], brume_error *error)
 {
     brume_status status = BRUME_OK;
     switch (node->node_case) {
     case PG_QUERY__NODE__NODE_VARIABLE_SET_STMT: {
         PgQuery__VariableSetKind kind = node->variable_set_stmt->kind;
-        strcpy(tag, kind == PG_QUERY__VARIABLE_SET_KIND__VAR_RESET ||
-                            kind == PG_QUERY__VARIABLE_SET_KIND__VAR_RESET_ALL
-                        ? "RESET"
-                        : "SET");
+        brume_pg_set_tag(tag, kind == PG_QUERY__VARIABLE_SET_KIND__VAR_RESET ||
+                                      kind == PG_QUERY__VARIABLE_SET_KIND__VAR_RESET_ALL
+                                  ? "RESET"
+                                  : "SET");
         status = set(connection, node->variable_set_stmt, error);
         break;
     }
@@ -218,10 +218,10 @@ brume_status brume_pg_command(brume_pg_connection *connection, const PgQuery__No
         status = discard(connection, node->discard_stmt, tag, error);
         break;
     case PG_QUERY__NODE__NODE_LISTEN_STMT:
-        strcpy(tag, "LISTEN");
+        brume_pg_set_tag(tag, "LISTEN");
         break;
     default:
-        strcpy(tag, "UNLISTEN");
+        brume_pg_set_tag(tag, "UNLISTEN");
         break;
     }
     brume_pg_settings_report(connection->settings, &connection->wire->out);

@@ -10,6 +10,8 @@
 #ifndef BRUME_SERVE_PG_CONNECTION_H
 #define BRUME_SERVE_PG_CONNECTION_H
 
+#include <stdio.h>
+
 #include "serve/pg/setting.h"
 #include "serve/pg/statement.h"
 #include "serve/pg/wire.h"
@@ -22,6 +24,8 @@ typedef struct brume_pg_backend {
                         char **json, bool *busy, brume_error *error);
     void *context;
 } brume_pg_backend;
+
+enum { BRUME_PG_TAG = 64 }; /* bytes of a CommandComplete */
 
 /* A statement that was prepared. */
 typedef struct brume_pg_prepared {
@@ -43,8 +47,8 @@ typedef struct brume_pg_portal {
     bool has_columns;      /* `table` has its columns */
     bool is_run;           /* and its rows */
     brume_pg_table table;
-    size_t at;    /* so many rows were sent; of a cursor: it stands on this row, from 1 */
-    char tag[64]; /* CommandComplete, where it is not SELECT */
+    size_t at;              /* so many rows were sent; of a cursor: it stands on this row, from 1 */
+    char tag[BRUME_PG_TAG]; /* CommandComplete, where it is not SELECT */
 } brume_pg_portal;
 
 struct brume_pg_catalog;
@@ -70,7 +74,8 @@ typedef struct brume_pg_connection {
     const brume_pg_portal *running; /* stays until it has run */
 } brume_pg_connection;
 
-enum { BRUME_PG_MOST_OPEN = 1000 }; /* statements, and portals */
+/* Statements, and portals; and bytes of the texts of both together. */
+enum { BRUME_PG_MOST_OPEN = 1000, BRUME_PG_MOST_OPEN_BYTES = 4 << 20 };
 
 /* ---- errors ---- */
 
@@ -78,6 +83,11 @@ enum { BRUME_PG_MOST_OPEN = 1000 }; /* statements, and portals */
 brume_status brume_pg_refuse(brume_pg_connection *connection, const char *sqlstate,
                              const char *hint, brume_error *error, const char *format, ...)
     BRUME_PRINTF(5, 6);
+/* The static analyser does not see that the result is never BRUME_OK. */
+#ifdef __clang_analyzer__
+#define brume_pg_refuse(connection, sqlstate, hint, error, ...)                                    \
+    ((void)brume_pg_refuse(connection, sqlstate, hint, error, __VA_ARGS__), BRUME_EARGUMENT)
+#endif
 
 /* Write the error, and note that the transaction failed. */
 void brume_pg_report_error(brume_pg_connection *connection, const brume_error *error);
@@ -115,11 +125,17 @@ BRUME_MUST_USE brume_status brume_pg_ask(brume_pg_connection *connection, const 
 BRUME_MUST_USE brume_status brume_pg_ask_explain(brume_pg_connection *connection, const char *sql,
                                                  brume_pg_table *table, brume_error *error);
 
+/* Fill in a tag. */
+static inline void brume_pg_set_tag(char tag[BRUME_PG_TAG], const char *text)
+{
+    snprintf(tag, BRUME_PG_TAG, "%s", text);
+}
+
 /* ---- statements that are no queries (command.c, cursor.c) ---- */
 
 /* SET, transactions, DEALLOCATE, DISCARD, ...: fills in the tag. */
 BRUME_MUST_USE brume_status brume_pg_command(brume_pg_connection *connection,
-                                             const PgQuery__Node *node, char tag[64],
+                                             const PgQuery__Node *node, char tag[BRUME_PG_TAG],
                                              brume_error *error);
 /* SHOW: columns and rows. */
 BRUME_MUST_USE brume_status brume_pg_command_show(brume_pg_connection *connection,
@@ -131,7 +147,7 @@ BRUME_MUST_USE brume_status brume_pg_declare(brume_pg_connection *connection,
                                              brume_error *error);
 BRUME_MUST_USE brume_status brume_pg_close_cursor(brume_pg_connection *connection,
                                                   const PgQuery__ClosePortalStmt *close,
-                                                  char tag[64], brume_error *error);
+                                                  char tag[BRUME_PG_TAG], brume_error *error);
 /* The columns of a FETCH (those of its cursor). */
 BRUME_MUST_USE brume_status brume_pg_fetch_describe(brume_pg_connection *connection,
                                                     const PgQuery__FetchStmt *fetch,
@@ -139,7 +155,7 @@ BRUME_MUST_USE brume_status brume_pg_fetch_describe(brume_pg_connection *connect
 /* Its rows; runs the cursor's query if it has not run. */
 BRUME_MUST_USE brume_status brume_pg_fetch(brume_pg_connection *connection,
                                            const PgQuery__FetchStmt *fetch, brume_pg_table *table,
-                                           char tag[64], brume_error *error);
+                                           char tag[BRUME_PG_TAG], brume_error *error);
 
 /* ---- what is open (open.c) ---- */
 
@@ -147,7 +163,7 @@ brume_pg_prepared *brume_pg_find_prepared(const brume_pg_connection *connection,
 brume_pg_portal *brume_pg_find_portal(const brume_pg_connection *connection, const char *name);
 
 /* Take it into the list, in the place of an unnamed one; it is freed on an error too. SQLSTATE
- * 42P05, 42P03: there is one of the name. */
+ * 42P05, 42P03: there is one of the name; 53400: too much is open. */
 BRUME_MUST_USE brume_status brume_pg_add_prepared(brume_pg_connection *connection,
                                                   brume_pg_prepared *prepared, brume_error *error);
 BRUME_MUST_USE brume_status brume_pg_add_portal(brume_pg_connection *connection,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog.h"
+#include "serve/pg/catalog/catalog.h"
 #include "serve/pg/connection.h"
 
 enum { OPTION_BINARY = 0x01, OPTION_HOLD = 0x20 };
@@ -88,12 +88,12 @@ static brume_status find_cursor(brume_pg_connection *connection, const char *nam
 }
 
 brume_status brume_pg_close_cursor(brume_pg_connection *connection,
-                                   const PgQuery__ClosePortalStmt *close, char tag[64],
+                                   const PgQuery__ClosePortalStmt *close, char tag[BRUME_PG_TAG],
                                    brume_error *error)
 {
     brume_pg_portal *portal = NULL;
     bool all = !*close->portalname;
-    strcpy(tag, all ? "CLOSE CURSOR ALL" : "CLOSE CURSOR");
+    brume_pg_set_tag(tag, all ? "CLOSE CURSOR ALL" : "CLOSE CURSOR");
     if (!all) {
         BRUME_TRY(find_cursor(connection, close->portalname, &portal, error));
         if (portal->is_cursor)
@@ -109,7 +109,8 @@ brume_status brume_pg_close_cursor(brume_pg_connection *connection,
 static brume_status copy_columns(const brume_pg_table *from, brume_pg_table *to, brume_error *error)
 {
     for (size_t i = 0; i < from->column_count; i++)
-        BRUME_TRY(brume_pg_table_add_column(to, from->columns[i].name, from->columns[i].type, error));
+        BRUME_TRY(
+            brume_pg_table_add_column(to, from->columns[i].name, from->columns[i].type, error));
     return BRUME_OK;
 }
 
@@ -166,8 +167,9 @@ static movement move(const PgQuery__FetchStmt *fetch, size_t at, size_t rows)
     int64_t many = fetch->how_many;
     switch (fetch->direction) {
     case PG_QUERY__FETCH_DIRECTION__FETCH_ABSOLUTE:
-        return single(many < 0 ? (int64_t)rows + 1 + (many < -(int64_t)rows ? -(int64_t)rows - 1 : many)
-                               : many,
+        return single(many < 0
+                          ? (int64_t)rows + 1 + (many < -(int64_t)rows ? -(int64_t)rows - 1 : many)
+                          : many,
                       rows);
     case PG_QUERY__FETCH_DIRECTION__FETCH_RELATIVE:
         if (many > (int64_t)rows + 1)
@@ -225,7 +227,7 @@ static brume_status run_cursor(brume_pg_connection *connection, brume_pg_portal 
 }
 
 brume_status brume_pg_fetch(brume_pg_connection *connection, const PgQuery__FetchStmt *fetch,
-                            brume_pg_table *table, char tag[64], brume_error *error)
+                            brume_pg_table *table, char tag[BRUME_PG_TAG], brume_error *error)
 {
     brume_pg_portal *cursor = NULL;
     BRUME_TRY(find_cursor(connection, fetch->portalname, &cursor, error));
@@ -236,6 +238,6 @@ brume_status brume_pg_fetch(brume_pg_connection *connection, const PgQuery__Fetc
         BRUME_TRY(copy_rows(&cursor->table, moved, table, error));
     }
     cursor->at = moved.at;
-    snprintf(tag, 64, "%s %zu", fetch->ismove ? "MOVE" : "FETCH", moved.count);
+    snprintf(tag, BRUME_PG_TAG, "%s %zu", fetch->ismove ? "MOVE" : "FETCH", moved.count);
     return BRUME_OK;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog.h"
+#include "serve/pg/catalog/catalog.h"
 #include "serve/pg/connection.h"
 
 /* In a transaction that failed nothing runs but its end. */
@@ -97,8 +97,8 @@ brume_status brume_pg_portal_describe(brume_pg_connection *connection, brume_pg_
         portal->is_run = status == BRUME_OK;
         break;
     case BRUME_PG_FETCH:
-        status = brume_pg_fetch_describe(connection, statement->node->fetch_stmt, &portal->table,
-                                         error);
+        status =
+            brume_pg_fetch_describe(connection, statement->node->fetch_stmt, &portal->table, error);
         break;
     case BRUME_PG_REFUSED:
         return refuse_kind(connection, statement, error);
@@ -129,7 +129,8 @@ static brume_status run(brume_pg_connection *connection, brume_pg_portal *portal
         status = brume_pg_ask_explain(connection, sql, &table, error);
         break;
     case BRUME_PG_FETCH:
-        status = brume_pg_fetch(connection, statement->node->fetch_stmt, &table, portal->tag, error);
+        status =
+            brume_pg_fetch(connection, statement->node->fetch_stmt, &table, portal->tag, error);
         break;
     case BRUME_PG_DECLARE:
         snprintf(portal->tag, sizeof portal->tag, "DECLARE CURSOR");
@@ -188,7 +189,7 @@ static void send_rows(brume_pg_connection *connection, brume_pg_portal *portal, 
     brume_pg_writer *out = &connection->wire->out;
     size_t left = portal->at < portal->table.row_count ? portal->table.row_count - portal->at : 0;
     size_t count = most > 0 && most < left ? most : left;
-    char tag[64];
+    char tag[BRUME_PG_TAG];
     if (describe && has_rows(portal))
         brume_pg_put_columns(out, &portal->table, &portal->formats);
     for (size_t i = 0; i < count; i++) {

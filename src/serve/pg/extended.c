@@ -103,8 +103,8 @@ static brume_status read_values(brume_pg_connection *connection, const brume_pg_
         if (length == UINT32_MAX)
             continue;
         const uint8_t *bytes = brume_pg_get_bytes(body, length);
-        status = bytes ? brume_pg_value_read(prepared->types[i], brume_pg_format(&formats, i), bytes,
-                                             length, &values[i], error)
+        status = bytes ? brume_pg_value_read(prepared->types[i], brume_pg_format(&formats, i),
+                                             bytes, length, &values[i], error)
                        : malformed(connection, error);
     }
     free(formats.list);
@@ -122,12 +122,11 @@ static brume_status make_portal(brume_pg_connection *connection, const brume_pg_
 {
     brume_pg_portal *portal = calloc(1, sizeof *portal);
     char *text = NULL;
-    brume_status status = portal && (portal->name = strdup(name))
-                              ? BRUME_OK
-                              : brume_no_memory(error, "the portal");
+    brume_status status =
+        portal && (portal->name = strdup(name)) ? BRUME_OK : brume_no_memory(error, "the portal");
     if (status == BRUME_OK)
-        status =
-            brume_pg_statement_text(prepared->statement, values, prepared->type_count, &text, error);
+        status = brume_pg_statement_text(prepared->statement, values, prepared->type_count, &text,
+                                         error);
     if (status == BRUME_OK)
         status = brume_pg_statement_open(text, &portal->statement, &connection->position, error);
     if (status == BRUME_OK && portal->statement->kind != prepared->statement->kind)
@@ -203,7 +202,8 @@ static brume_status describe_prepared(brume_pg_connection *connection, const cha
     brume_pg_prepared *prepared = NULL;
     BRUME_TRY(find_prepared(connection, name, &prepared, error));
     if (!prepared->is_described) {
-        brume_status status = try_describe(connection, prepared, untyped[0], &prepared->described, error);
+        brume_status status =
+            try_describe(connection, prepared, untyped[0], &prepared->described, error);
         for (size_t i = 1; status != BRUME_OK && prepared->type_count > 0 && i < 4; i++) {
             brume_error other;
             char sqlstate[6];

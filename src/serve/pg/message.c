@@ -46,8 +46,8 @@ const char *brume_pg_get_text(brume_pg_reader *reader)
         reader->failed = true;
         return "";
     }
-    return (const char *)brume_pg_get_bytes(
-        reader, (size_t)((const uint8_t *)end - reader->at) + 1);
+    return (const char *)brume_pg_get_bytes(reader,
+                                            (size_t)((const uint8_t *)end - reader->at) + 1);
 }
 
 bool brume_pg_is_read(const brume_pg_reader *reader)

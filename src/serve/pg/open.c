@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog.h"
+#include "serve/pg/catalog/catalog.h"
 #include "serve/pg/connection.h"
 
 /* ---- errors ---- */
 
+#undef brume_pg_refuse
 brume_status brume_pg_refuse(brume_pg_connection *connection, const char *sqlstate,
                              const char *hint, brume_error *error, const char *format, ...)
 {
@@ -88,6 +89,17 @@ static bool grow(void **list, size_t count)
     return grown != NULL;
 }
 
+/* Is there room for one more text? Trees take many times their text, so that texts are limited. */
+static bool has_room(const brume_pg_connection *connection, const char *text)
+{
+    size_t bytes = strlen(text);
+    for (size_t i = 0; i < connection->prepared_count; i++)
+        bytes += strlen(connection->prepared[i]->statement->text);
+    for (size_t i = 0; i < connection->portal_count; i++)
+        bytes += strlen(connection->portals[i]->statement->text);
+    return bytes <= BRUME_PG_MOST_OPEN_BYTES;
+}
+
 brume_status brume_pg_add_prepared(brume_pg_connection *connection, brume_pg_prepared *prepared,
                                    brume_error *error)
 {
@@ -98,9 +110,11 @@ brume_status brume_pg_add_prepared(brume_pg_connection *connection, brume_pg_pre
         status = brume_pg_refuse(connection, "42P05", NULL, error,
                                  "the prepared statement \"%.100s\" exists already",
                                  prepared->name);
-    else if (connection->prepared_count >= BRUME_PG_MOST_OPEN)
+    else if (connection->prepared_count >= BRUME_PG_MOST_OPEN ||
+             !has_room(connection, prepared->statement->text))
         status = brume_pg_refuse(connection, "53400", "close some", error,
-                                 "more than %d statements are prepared", BRUME_PG_MOST_OPEN);
+                                 "more than %d statements are prepared, or too long ones",
+                                 BRUME_PG_MOST_OPEN);
     else if (!grow((void **)&connection->prepared, connection->prepared_count))
         status = brume_no_memory(error, "the statement");
     if (status != BRUME_OK) {
@@ -165,9 +179,11 @@ brume_status brume_pg_add_portal(brume_pg_connection *connection, brume_pg_porta
     if (brume_pg_find_portal(connection, portal->name))
         status = brume_pg_refuse(connection, "42P03", NULL, error,
                                  "the cursor \"%.100s\" exists already", portal->name);
-    else if (connection->portal_count >= BRUME_PG_MOST_OPEN)
+    else if (connection->portal_count >= BRUME_PG_MOST_OPEN ||
+             !has_room(connection, portal->statement->text))
         status = brume_pg_refuse(connection, "53400", "close some", error,
-                                 "more than %d cursors are open", BRUME_PG_MOST_OPEN);
+                                 "more than %d cursors are open, or too long ones",
+                                 BRUME_PG_MOST_OPEN);
     else if (!grow((void **)&connection->portals, connection->portal_count))
         status = brume_no_memory(error, "the cursor");
     if (status != BRUME_OK) {

@@ -19,10 +19,12 @@ static brume_status wrong(brume_error *error)
     return brume_fail(error, BRUME_ESYNTAX, NULL, "malformed SCRAM message");
 }
 
-static void keyed_hash(const uint8_t key[BRUME_SCRAM_KEY], const char *text, uint8_t out[BRUME_SCRAM_KEY])
+static void keyed_hash(const uint8_t key[BRUME_SCRAM_KEY], const char *text,
+                       uint8_t out[BRUME_SCRAM_KEY])
 {
     unsigned int length = BRUME_SCRAM_KEY;
-    (void)HMAC(EVP_sha256(), key, BRUME_SCRAM_KEY, (const uint8_t *)text, strlen(text), out, &length);
+    (void)HMAC(EVP_sha256(), key, BRUME_SCRAM_KEY, (const uint8_t *)text, strlen(text), out,
+               &length);
 }
 
 /* Printable bytes and no comma: what a nonce may have. */

@@ -31,9 +31,8 @@ static brume_status run_one(brume_pg_connection *connection, const char *text, b
     brume_pg_statement *typed = NULL;
     brume_pg_portal *portal = calloc(1, sizeof *portal);
     char *plain = NULL;
-    brume_status status = portal && (portal->name = strdup(""))
-                              ? BRUME_OK
-                              : brume_no_memory(error, "the statement");
+    brume_status status =
+        portal && (portal->name = strdup("")) ? BRUME_OK : brume_no_memory(error, "the statement");
     if (status == BRUME_OK)
         status = brume_pg_statement_open(text, &typed, &connection->position, error);
     if (status == BRUME_OK && typed->parameter_count > 0)
@@ -68,10 +67,9 @@ static void simple_query(brume_pg_connection *connection, brume_pg_reader *body)
 {
     brume_error error;
     const char *text = brume_pg_get_text(body);
-    brume_status status =
-        brume_pg_is_read(body)
-            ? run_all(connection, text, &error)
-            : brume_pg_refuse(connection, "08P01", NULL, &error, "malformed message");
+    brume_status status = brume_pg_is_read(body) ? run_all(connection, text, &error)
+                                                 : brume_pg_refuse(connection, "08P01", NULL,
+                                                                   &error, "malformed message");
     if (status != BRUME_OK)
         brume_pg_report_error(connection, &error);
     if (connection->transaction == 'I')

@@ -39,6 +39,7 @@ struct brume_pg_server {
     brume_pool *pool;
     char *ledger;
     brume_pg_host host;
+    brume_http_guard *guard;
     size_t most;
     atomic_bool stopping;
     pthread_t thread;
@@ -77,15 +78,42 @@ static void cancel(void *context, uint32_t number, uint32_t key)
         brume_pool_cancel(server->pool, job);
 }
 
+/* A line of the log, in the words of HTTP. */
+static void note(const client *self, const char *user, const char *what, unsigned code,
+                 double start)
+{
+    if (self->server->guard)
+        brume_http_guard_note(self->server->guard, user, "PG", what, code, brume_pg_now() - start);
+}
+
+/* Reading names of datasets, as the catalog does, is not counted. */
+static bool may_pass(const client *self, const char *command, double now)
+{
+    bool counted = strcmp(command, "query") == 0 || strcmp(command, "explain") == 0;
+    return !counted || !self->server->guard ||
+           brume_http_guard_pass(self->server->guard, self->user, now);
+}
+
 static brume_status run(void *context, const char *command, const char *sql, const char *options,
                         char **json, bool *busy, brume_error *error)
 {
     client *self = context;
-    brume_pool_request request = {
-        .user = self->user, .issued = self->issued, .command = command, .sql = sql, .options = options};
+    double start = brume_pg_now();
+    brume_pool_request request = {.user = self->user,
+                                  .issued = self->issued,
+                                  .command = command,
+                                  .sql = sql,
+                                  .options = options};
     brume_pool_result result = {0};
+    if (!may_pass(self, command, start)) {
+        *busy = true;
+        note(self, self->user, command, 429, start);
+        return brume_fail(error, BRUME_ECANCELLED, "wait a second",
+                          "too many requests; nothing was spent");
+    }
     brume_status status = brume_pool_run(self->server->pool, &request, &self->job, &result, busy);
     atomic_store(&self->job, 0);
+    note(self, self->user, command, status == BRUME_OK ? 200 : *busy ? 503 : 400, start);
     if (status == BRUME_OK)
         *json = result.json;
     else if (error)
@@ -111,8 +139,12 @@ static void serve_client(client *self)
                                       .settings = brume_pg_settings_open(),
                                       .number = (int32_t)self->number,
                                       .transaction = 'I'};
-    self->wire.read_until = brume_pg_now() + start_patience;
-    if (connection.settings && brume_pg_startup(&connection, &self->server->host)) {
+    double start = brume_pg_now();
+    self->wire.read_until = start + start_patience;
+    bool started = connection.settings && brume_pg_startup(&connection, &self->server->host);
+    if (connection.user) /* who it said it was: known if it has started */
+        note(self, started ? connection.user : NULL, "connect", started ? 200 : 401, start);
+    if (started) {
         self->user = connection.user;
         self->issued = connection.issued;
         put_key(self);
@@ -166,10 +198,9 @@ static bool start_thread(client *self)
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0)
         return false;
-    bool started =
-        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
-        pthread_attr_setstacksize(&attributes, STACK) == 0 &&
-        pthread_create(&thread, &attributes, client_thread, self) == 0;
+    bool started = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
+                   pthread_attr_setstacksize(&attributes, STACK) == 0 &&
+                   pthread_create(&thread, &attributes, client_thread, self) == 0;
     pthread_attr_destroy(&attributes);
     return started;
 }
@@ -242,8 +273,7 @@ static brume_status open_parts(brume_pg_server *server, const brume_pg_options *
         return brume_no_memory(error, "the server");
     if (getsockname(server->socket, (struct sockaddr *)&bound, &length) != 0)
         return brume_fail(error, BRUME_EDISK, NULL, "the socket cannot be used");
-    server->host.requires_tls =
-        !options->insecure && !is_loopback((const struct sockaddr *)&bound);
+    server->host.requires_tls = !options->insecure && !is_loopback((const struct sockaddr *)&bound);
     if (options->certificate)
         BRUME_TRY(brume_pg_tls_open(options->certificate, options->key, &server->host.tls, error));
     server->has_thread = pthread_create(&server->thread, NULL, accept_thread, server) == 0;
@@ -260,6 +290,7 @@ brume_status brume_pg_server_open(const brume_pg_options *options, brume_pool *p
     }
     server->socket = options->socket;
     server->pool = pool;
+    server->guard = options->guard;
     server->most = options->most ? options->most : MOST_CONNECTIONS;
     server->host = (brume_pg_host){.find_user = find_user, .cancel = cancel, .context = server};
     pthread_mutex_init(&server->lock, NULL);

@@ -88,7 +88,9 @@ static brume_status set_options(brume_pg_connection *connection, const char *tex
             named = true;
             continue;
         }
-        char *name = named ? word : strncmp(word, "-c", 2) == 0 || strncmp(word, "--", 2) == 0 ? word + 2 : NULL;
+        char *name = named                                                        ? word
+                     : strncmp(word, "-c", 2) == 0 || strncmp(word, "--", 2) == 0 ? word + 2
+                                                                                  : NULL;
         char *value = name ? strchr(name, '=') : NULL;
         named = false;
         if (!value)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "serve/pg/catalog_relation.h"
+#include "serve/pg/catalog/relation.h"
 
 void brume_pg_split_free(char **list, size_t count)
 {

@@ -131,8 +131,8 @@ static int64_t seconds_of(const char *text, int64_t *micro)
     if (sscanf(text + used, "%*[ T]%d:%d:%d%n", &parts.tm_hour, &parts.tm_min, &parts.tm_sec,
                &more) == 3 &&
         text[used + more] == '.') {
-        for (int i = 0; i < 6 && text[used + more + 1 + i] >= '0' && text[used + more + 1 + i] <= '9';
-             i++)
+        for (int i = 0;
+             i < 6 && text[used + more + 1 + i] >= '0' && text[used + more + 1 + i] <= '9'; i++)
             fraction[i] = text[used + more + 1 + i];
         *micro = strtol(fraction, NULL, 10);
     }

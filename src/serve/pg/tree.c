@@ -19,8 +19,8 @@ static void visit_field(const ProtobufCMessage *message, const ProtobufCFieldDes
     if (field->type != PROTOBUF_C_TYPE_MESSAGE)
         return;
     if (field->label == PROTOBUF_C_LABEL_REPEATED) {
-        size_t count = *(const size_t *)(const void *)((const char *)message +
-                                                       field->quantifier_offset);
+        size_t count =
+            *(const size_t *)(const void *)((const char *)message + field->quantifier_offset);
         const ProtobufCMessage *const *list =
             *(const ProtobufCMessage *const *const *)(const void *)place;
         for (size_t i = 0; i < count; i++)
@@ -28,8 +28,8 @@ static void visit_field(const ProtobufCMessage *message, const ProtobufCFieldDes
         return;
     }
     if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
-        uint32_t chosen = *(const uint32_t *)(const void *)((const char *)message +
-                                                            field->quantifier_offset);
+        uint32_t chosen =
+            *(const uint32_t *)(const void *)((const char *)message + field->quantifier_offset);
         if (chosen != field->id)
             return;
     }
@@ -52,11 +52,10 @@ static size_t character(const unsigned char *at)
     static const struct {
         unsigned char low, high, next_low, next_high;
         size_t length;
-    } forms[] = {{0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2},
-                 {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-                 {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-                 {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4},
-                 {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    } forms[] = {
+        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (*at < forms[i].low || *at > forms[i].high)
             continue;

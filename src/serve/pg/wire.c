@@ -160,14 +160,6 @@ bool brume_pg_wire_start_tls(brume_pg_wire *wire, SSL_CTX *context)
     }
 }
 
-bool brume_pg_wire_is_gone(const brume_pg_wire *wire)
-{
-    if (wire->socket < 0)
-        return false;
-    struct pollfd one = {.fd = wire->socket, .events = POLLRDHUP};
-    return poll(&one, 1, 0) > 0 && (one.revents & (POLLRDHUP | POLLHUP | POLLERR));
-}
-
 void brume_pg_wire_close(brume_pg_wire *wire)
 {
     if (wire->tls) {

@@ -14,8 +14,8 @@
 #include "serve/pg/message.h"
 
 typedef struct brume_pg_wire {
-    int socket; /* -1: `feed` and `drain` stand in its place */
-    SSL *tls;   /* NULL: plain */
+    int socket;                  /* -1: `feed` and `drain` stand in its place */
+    SSL *tls;                    /* NULL: plain */
     const atomic_bool *stopping; /* of the server; NULL: none */
     double read_until;           /* on the monotonic clock; 0: no deadline */
     bool broken;
@@ -39,9 +39,6 @@ bool brume_pg_wire_flush(brume_pg_wire *wire);
 /* Speak TLS from now on, as the server. False: the peer does not. Bytes that came before it are a
  * fault of the peer or of somebody between, and are refused. */
 bool brume_pg_wire_start_tls(brume_pg_wire *wire, SSL_CTX *context);
-
-/* Has the peer gone away? Does not wait, and reads nothing. */
-bool brume_pg_wire_is_gone(const brume_pg_wire *wire);
 
 /* Say goodbye and free what it has; the socket is closed. */
 void brume_pg_wire_close(brume_pg_wire *wire);
