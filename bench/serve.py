@@ -57,6 +57,12 @@ class Clinic:
                     return int(line.split()[1]) / 1024
         return 0
 
+    def processor(self):
+        """Processor seconds that the server has used."""
+        with open(f"/proc/{self.server.pid}/stat", encoding="ascii") as file:
+            words = file.read().rsplit(")", 1)[1].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
     def close(self):
         self.server.terminate()
         self.server.wait(timeout=60)
@@ -95,7 +101,7 @@ async def load(clinic, connections, rate, seconds):
         code, body = await links[0].ask(clinic.tokens[0], "/v1/query", {"sql": sql, "epsilon": 0.1})
         assert code == 200, body
     times, bad, tasks, memory = [], [], [], []
-    start = time.monotonic() + 0.5
+    used, start = clinic.processor(), time.monotonic() + 0.5
 
     async def one(number, due):
         sql, token = QUESTIONS[number // 2 % len(QUESTIONS)], clinic.tokens[number % len(clinic.tokens)]
@@ -119,6 +125,8 @@ async def load(clinic, connections, rate, seconds):
           f"{len(bad)} not as they should be")
     print(f"time: median {1e3 * quantile(times, .5):.1f} ms, p99 {1e3 * quantile(times, .99):.1f} ms, "
           f"largest {1e3 * times[-1]:.1f} ms")
+    print(f"processor time of the server: {1e3 * (clinic.processor() - used) / len(times):.2f} ms a request; load of "
+          f"the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print("memory of the server, MiB: " + " ".join(f"{one:.0f}" for one in memory))
     for link in links:
         link.writer.close()
