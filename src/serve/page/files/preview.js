@@ -59,7 +59,7 @@ function ofColumn(name, measures, plan, size) {
   if (mode && typeof mode.count_error_95 === "number") return { name, unit: "rows behind the true mode", least: mode.count_error_95, most: mode.count_error_95 };
   const errors = measures.map((one) => errorOf(one, ceilingFor(plan, one)));
   const sum = find("centred sum");
-  const values = find("values");
+  const values = find("values") || find("rows"); // the number of rows where no value is NULL
   if (measures.length === 2 && sum && values && errors.every(Boolean)) {
     const width = half(sum);
     const [ofSum, ofValues] = [errors[measures.indexOf(sum)], errors[measures.indexOf(values)]];
