@@ -65,7 +65,7 @@ static void free_http(brume_http *http)
 
 static brume_status start(brume_http *http, brume_error *error)
 {
-    BRUME_TRY(brume_libmicrohttpd_load(error));
+    BRUME_TRY(brume_microhttpd_load(error));
     BRUME_TRY(brume_http_identities_open(http->options.ledger, &http->identities, error));
     http->patience = brume_http_patience_open(http->options.patience);
     if (!http->patience)

@@ -4,6 +4,9 @@
 #ifndef BRUME_SERVE_HTTP_PATIENCE_H
 #define BRUME_SERVE_HTTP_PATIENCE_H
 
+#include <sys/types.h>
+#include <sys/socket.h>
+
 #include "serve/http/libmicrohttpd.h"
 
 typedef struct brume_http_patience brume_http_patience;

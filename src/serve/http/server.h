@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
+#include <sys/socket.h>
 
 #include "serve/http/body.h"
 #include "serve/http/http.h"
