@@ -73,6 +73,8 @@ SELECT y.typlen FROM pg_catalog.pg_type y, pg_catalog.pg_namespace s WHERE y.typ
 -- 1
 SELECT setting FROM pg_catalog.pg_settings WHERE name = 'max_index_keys';
 -- 1
+SELECT 1 FROM pg_settings WHERE name = 'application_name' AND setting = 'DBeaver 23 - Main';
+-- 1
 SELECT tablename FROM pg_tables WHERE schemaname <> 'information_schema' AND schemaname <> 'pg_catalog';
 -- 3
 SELECT i, r.x FROM generate_series(1, 3) AS g(i) LEFT JOIN unnest(ARRAY['a', 'b']) WITH ORDINALITY AS r(x, at) ON r.at = g.i;

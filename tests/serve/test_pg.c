@@ -245,6 +245,35 @@ static void numbers_are_checked(void **state)
     }
 }
 
+static void binary_times_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t type;
+        size_t length;
+        uint8_t bytes[8];
+        const char *text; /* NULL: it is none */
+    } cases[] = {{1082, 4, {0, 0, 0, 0}, "2000-01-01"},
+                 {1082, 4, {0xff, 0xff, 0xff, 0xff}, "1999-12-31"},
+                 {1082, 4, {0, 0, 0x22, 0x4c}, "2024-01-15"},
+                 {1082, 3, {0, 0, 0}, NULL},
+                 {1082, 4, {0x7f, 0xff, 0xff, 0xff}, NULL},
+                 {1114, 8, {0}, "2000-01-01 00:00:00"},
+                 {1114, 8, {0, 0, 0, 0, 0, 0, 0, 1}, "2000-01-01 00:00:00.000001"},
+                 {1114, 8, {255, 255, 255, 255, 255, 255, 255, 255}, "1999-12-31 23:59:59.999999"},
+                 {1114, 8, {0x7f, 255, 255, 255, 255, 255, 255, 255}, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_pg_value value = {0};
+        brume_error error;
+        brume_status status =
+            brume_pg_value_read(cases[i].type, 1, cases[i].bytes, cases[i].length, &value, &error);
+        assert_int_equal(status == BRUME_OK, cases[i].text != NULL);
+        if (cases[i].text)
+            assert_string_equal(value.text, cases[i].text);
+        free(value.text);
+    }
+}
+
 static void binary_results_have_their_sizes(void **state)
 {
     (void)state;
@@ -446,6 +475,7 @@ int main(void)
         cmocka_unit_test(cursors_ask_at_their_first_fetch),
         cmocka_unit_test(parameters_are_literals),
         cmocka_unit_test(numbers_are_checked),
+        cmocka_unit_test(binary_times_are_read),
         cmocka_unit_test(binary_results_have_their_sizes),
         cmocka_unit_test(error_columns_stand_behind_values),
         cmocka_unit_test(after_an_error_messages_are_skipped_until_sync),

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "serve/pg/statement.h"
@@ -77,6 +78,32 @@ static int boolean_of(const char *text)
     return -1;
 }
 
+static bool is_time(uint32_t type)
+{
+    return type == BRUME_PG_DATE || type == BRUME_PG_TIMESTAMP || type == BRUME_PG_TIMESTAMPTZ;
+}
+
+/* Days (of 4 bytes) or microseconds (of 8) since 2000-01-01, as a date or a timestamp. */
+static char *time_from_binary(uint32_t type, const uint8_t *bytes, size_t length)
+{
+    static const int64_t epoch = 10957 * 86400; /* 2000-01-01 */
+    uint64_t bits = 0;
+    char text[80] = "", whole[40] = "";
+    struct tm parts;
+    if (length != (type == BRUME_PG_DATE ? 4 : 8))
+        return NULL;
+    for (size_t i = 0; i < length; i++)
+        bits = bits << 8 | bytes[i];
+    int64_t count = length == 4 ? (int32_t)(uint32_t)bits : (int64_t)bits;
+    int64_t micro = length == 4 ? 0 : (count % 1000000 + 1000000) % 1000000;
+    time_t seconds = (time_t)(epoch + (length == 4 ? count * 86400 : (count - micro) / 1000000));
+    if (!gmtime_r(&seconds, &parts) || parts.tm_year + 1900 < 1 || parts.tm_year + 1900 > 9999)
+        return NULL;
+    strftime(whole, sizeof whole, length == 4 ? "%Y-%m-%d" : "%Y-%m-%d %H:%M:%S", &parts);
+    snprintf(text, sizeof text, micro ? "%s.%06d" : "%s", whole, (int)micro);
+    return strdup(text);
+}
+
 /* The text of a value in the binary format; NULL: it is none. */
 static char *from_binary(uint32_t type, const uint8_t *bytes, size_t length)
 {
@@ -85,8 +112,9 @@ static char *from_binary(uint32_t type, const uint8_t *bytes, size_t length)
     double real;
     float narrow;
     uint32_t word;
-    if (form_of(type) == FORM_TEXT && type != BRUME_PG_DATE && type != BRUME_PG_TIMESTAMP &&
-        type != BRUME_PG_TIMESTAMPTZ)
+    if (is_time(type))
+        return time_from_binary(type, bytes, length);
+    if (form_of(type) == FORM_TEXT)
         return strndup((const char *)bytes, length);
     size_t size = type == BRUME_PG_BOOL                                                      ? 1
                   : type == BRUME_PG_INT2                                                    ? 2
@@ -133,7 +161,7 @@ brume_status brume_pg_value_read(uint32_t type, uint16_t format, const uint8_t *
         return brume_fail(error, BRUME_EUNSUPPORTED,
                           "pass booleans, numbers and texts, or write the value into the query",
                           "a parameter has a type that brume does not take (OID %u)", type);
-    if (memchr(bytes, 0, length) && (format == 0 || form == FORM_TEXT))
+    if (memchr(bytes, 0, length) && (format == 0 || (form == FORM_TEXT && !is_time(type))))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "a parameter has a 0 byte in it");
     char *text = format == 1 ? from_binary(type, bytes, length)
                              : strndup((const char *)bytes, length);

@@ -42,7 +42,9 @@ struct brume_pg_settings {
 
 static const char *name_of(const brume_pg_settings *settings, size_t i)
 {
-    return i < CARDS ? cards[i].name : settings->list[i].name;
+    const setting *one = &settings->list[i];
+    return one->name ? one->name
+                     : cards[i].name; /* those without a name of their own have a card */
 }
 
 static bool copy(char **to, const char *from)

@@ -21,6 +21,7 @@ enum { STEPS = 1000, MOST_THOUSANDS = 50000, MOST_ROWS = 100000, MOST_BYTES = 64
 
 struct brume_pg_catalog {
     sqlite3 *database;
+    json_t *shown; /* what it was made from */
     double made;
     int thousands; /* of steps of the query that runs */
 };
@@ -30,6 +31,7 @@ void brume_pg_catalog_close(brume_pg_catalog *catalog)
     if (!catalog)
         return;
     sqlite3_close(catalog->database);
+    json_decref(catalog->shown);
     free(catalog);
 }
 
@@ -89,43 +91,49 @@ static brume_status read_datasets(brume_pg_connection *connection, json_t *list,
     return status;
 }
 
+/* Reading is all that is allowed from now on. */
+static void lock(brume_pg_catalog *catalog, bool locked)
+{
+    sqlite3_set_authorizer(catalog->database, locked ? only_reading : NULL, NULL);
+}
+
 static brume_status fill(brume_pg_connection *connection, brume_pg_catalog *catalog,
                          brume_error *error)
 {
-    json_t *shown = json_array();
-    brume_status status = shown ? read_datasets(connection, shown, error)
-                                : brume_no_memory(error, "the catalog");
-    if (status == BRUME_OK && sqlite3_open_v2(":memory:", &catalog->database,
-                                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-                                                  SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX,
-                                              NULL) != SQLITE_OK)
-        status = brume_no_memory(error, "the catalog");
-    if (status == BRUME_OK)
-        status = brume_pg_add_functions(catalog->database, connection, error);
-    if (status == BRUME_OK)
-        status = brume_pg_catalog_fill(catalog->database, connection, shown, error);
-    json_decref(shown);
-    if (status != BRUME_OK)
-        return status;
+    if (sqlite3_open_v2(":memory:", &catalog->database,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY |
+                            SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        return brume_no_memory(error, "the catalog");
+    BRUME_TRY(brume_pg_add_functions(catalog->database, connection, error));
+    BRUME_TRY(brume_pg_catalog_fill(catalog->database, connection, catalog->shown, error));
     /* A table-valued function is made when it is first used, which reading alone does not allow. */
     if (sqlite3_exec(catalog->database, "SELECT * FROM json_each('[]')", NULL, NULL, NULL) !=
         SQLITE_OK)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "the catalog cannot be made");
     (void)sqlite3_limit(catalog->database, SQLITE_LIMIT_LENGTH, 16 << 20);
     (void)sqlite3_limit(catalog->database, SQLITE_LIMIT_ATTACHED, 0);
-    sqlite3_set_authorizer(catalog->database, only_reading, NULL);
+    lock(catalog, true);
     sqlite3_progress_handler(catalog->database, STEPS, count_steps, catalog);
     catalog->made = brume_pg_now();
     return BRUME_OK;
 }
 
-static brume_status refresh(brume_pg_connection *connection, brume_error *error)
+/* Take `shown` over: as it is where nothing has changed, else in a new database. */
+static brume_status renew(brume_pg_connection *connection, json_t *shown, brume_error *error)
 {
-    if (connection->catalog && brume_pg_now() < connection->catalog->made + fresh)
+    if (connection->catalog && json_equal(connection->catalog->shown, shown)) {
+        connection->catalog->made = brume_pg_now();
+        json_decref(shown);
         return BRUME_OK;
+    }
     brume_pg_catalog *catalog = calloc(1, sizeof *catalog);
-    brume_status status = catalog ? fill(connection, catalog, error)
-                                  : brume_no_memory(error, "the catalog");
+    if (!catalog) {
+        json_decref(shown);
+        return brume_no_memory(error, "the catalog");
+    }
+    catalog->shown = shown;
+    brume_status status = fill(connection, catalog, error);
     if (status != BRUME_OK) {
         brume_pg_catalog_close(catalog);
         return status;
@@ -133,6 +141,27 @@ static brume_status refresh(brume_pg_connection *connection, brume_error *error)
     brume_pg_catalog_close(connection->catalog);
     connection->catalog = catalog;
     return BRUME_OK;
+}
+
+static brume_status refresh(brume_pg_connection *connection, const char *sql, brume_error *error)
+{
+    if (!connection->catalog || brume_pg_now() >= connection->catalog->made + fresh) {
+        json_t *shown = json_array();
+        brume_status status = shown ? read_datasets(connection, shown, error)
+                                    : brume_no_memory(error, "the catalog");
+        if (status != BRUME_OK) {
+            json_decref(shown);
+            return status;
+        }
+        BRUME_TRY(renew(connection, shown, error));
+    }
+    if (!strcasestr(sql, "pg_settings"))
+        return BRUME_OK;
+    lock(connection->catalog, false);
+    brume_status status =
+        brume_pg_catalog_fill_settings(connection->catalog->database, connection, error);
+    lock(connection->catalog, true);
+    return status;
 }
 
 /* ---- running ---- */
@@ -203,7 +232,7 @@ brume_status brume_pg_catalog_query(brume_pg_connection *connection, const char 
 {
     PgQuery__ParseResult *tree = NULL;
     brume_pg_translation translation = {0};
-    BRUME_TRY(refresh(connection, error));
+    BRUME_TRY(refresh(connection, sql, error));
     BRUME_TRY(brume_pg_parse(sql, &tree, &connection->position, error));
     brume_status status =
         tree->n_stmts == 1 && tree->stmts[0]->stmt->node_case == PG_QUERY__NODE__NODE_SELECT_STMT

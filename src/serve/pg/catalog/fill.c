@@ -346,6 +346,23 @@ static void add_dataset(filling *fill, const json_t *dataset)
     }
 }
 
+brume_status brume_pg_catalog_fill_settings(sqlite3 *database,
+                                            const brume_pg_connection *connection,
+                                            brume_error *error)
+{
+    filling *fill = calloc(1, sizeof *fill);
+    if (!fill)
+        return brume_no_memory(error, "the catalog");
+    fill->database = database;
+    fill->connection = connection;
+    run(fill, "BEGIN; DELETE FROM \"pg_catalog.pg_settings\"");
+    brume_pg_settings_visit(connection->settings, add_setting, fill);
+    run(fill, "COMMIT");
+    bool failed = fill->failed;
+    free(fill);
+    return failed ? brume_no_memory(error, "the catalog") : BRUME_OK;
+}
+
 brume_status brume_pg_catalog_fill(sqlite3 *database, const brume_pg_connection *connection,
                                    const json_t *shown, brume_error *error)
 {
@@ -356,7 +373,7 @@ brume_status brume_pg_catalog_fill(sqlite3 *database, const brume_pg_connection 
         return brume_no_memory(error, "the catalog");
     fill->database = database;
     fill->connection = connection;
-    run(fill, "BEGIN");
+    run(fill, "PRAGMA page_size = 1024; BEGIN"); /* most of the relations are empty */
     for (i = 0; i < brume_pg_relation_count; i++)
         create(fill, &brume_pg_relations[i]);
     add_fixed_rows(fill);

@@ -13,4 +13,9 @@ BRUME_MUST_USE brume_status brume_pg_catalog_fill(sqlite3 *database,
                                                   const brume_pg_connection *connection,
                                                   const json_t *shown, brume_error *error);
 
+/* Fill in pg_settings again, with the values of now. EMEMORY. */
+BRUME_MUST_USE brume_status brume_pg_catalog_fill_settings(sqlite3 *database,
+                                                           const brume_pg_connection *connection,
+                                                           brume_error *error);
+
 #endif
