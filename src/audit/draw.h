@@ -16,15 +16,27 @@ typedef brume_status brume_audit_draw(const void *context, bool second, brume_bi
 /* Told how many of all draws are done; called by one thread. */
 typedef void brume_audit_progress(void *context, size_t done);
 
+/* Does somebody want to stop? Asked between draws, by any thread; BRUME_ECANCELLED is the answer.
+ */
+typedef bool brume_audit_stopped(void *context);
+
+enum { BRUME_AUDIT_WHOLE = 8192 };
+
 typedef struct brume_audit_options {
     size_t samples;    /* on each neighbour, 100 .. 2^31 */
     double confidence; /* in (0, 1) */
     double delta;      /* 0 <= delta < 1 */
     double epsilon;    /* delta is bounded here; claimed, >= 0 */
     size_t threads;    /* 0 is 1: only `bits` is used; others open their own */
-    bool whole;        /* as many draws at a time as can be: each call is slow by itself */
+    bool whole;        /* BRUME_AUDIT_WHOLE draws at a time: each call is slow by itself */
     brume_audit_progress *progress; /* NULL: nobody is told */
     void *progress_context;
+    brume_audit_stopped *stopped; /* NULL: nobody wants to stop */
+    void *stopped_context;
 } brume_audit_options;
+
+/* BRUME_ECANCELLED if so. */
+BRUME_MUST_USE brume_status brume_audit_check_stopped(const brume_audit_options *options,
+                                                      brume_error *error);
 
 #endif

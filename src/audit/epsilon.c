@@ -10,19 +10,21 @@
 #include "audit/proportion.h"
 #include "base/error.h"
 
-/* The part that events are chosen on: half, of many draws so many. */
-enum { MOST_LEARNED = 1 << 18 };
+/* The part that events are chosen on: half of few draws, a quarter of more, of very many so many.
+ */
+enum { ENOUGH = 1000, MOST_LEARNED = 1 << 18 };
 
 static size_t learned(size_t samples)
 {
-    return samples / 2 < MOST_LEARNED ? samples / 2 : MOST_LEARNED;
+    size_t part = samples / 4 > ENOUGH ? samples / 4 : samples / 2 < ENOUGH ? samples / 2 : ENOUGH;
+    return part < MOST_LEARNED ? part : MOST_LEARNED;
 }
 
 /* ---- choosing ---- */
 
 /* What the choice is for. */
 typedef struct aim {
-    double draws; /* that will count; fewer where few choose, for else luck does */
+    double draws; /* that will count, or what can be foreseen of them */
     double delta, epsilon;
     double caution; /* deviations that the bounds will be off by, about */
 } aim;
@@ -50,9 +52,12 @@ static double promise_delta(const void *context, double p, double q)
     return p - exp(of->epsilon) * q;
 }
 
+/* `first` draws choose. They are taken to foresee what 1.75 times as many will see; were it many
+ * more, an event that never came on the other neighbour by luck would look better than any other.
+ */
 static aim aim_of(const brume_audit_options *options, size_t first, size_t draws)
 {
-    return (aim){.draws = (double)(first < draws ? first : draws),
+    return (aim){.draws = fmin(1.75 * (double)first, (double)draws),
                  .delta = options->delta,
                  .epsilon = options->epsilon,
                  .caution = fmax(sqrt(-2 * log1p(-options->confidence)), 1)};
@@ -60,15 +65,16 @@ static aim aim_of(const brume_audit_options *options, size_t first, size_t draws
 
 /* Bins from n draws on each neighbour, and how many of these are in each: counts[0] of their first
  * half, counts[1] of the other. */
-static brume_status learn(brume_audit_draw *draw, const void *context, size_t n, brume_bits *bits,
+static brume_status learn(brume_audit_draw *draw, const void *context,
+                          const brume_audit_options *options, size_t n, brume_bits *bits,
                           brume_partition *bins, brume_bin_counts counts[2], brume_error *error)
 {
     int64_t *outcomes = malloc(2 * n * sizeof *outcomes);
     if (!outcomes)
         return brume_fail(error, BRUME_EMEMORY, NULL, "no memory for %zu samples", n);
-    brume_status status = draw(context, false, bits, outcomes, n, error);
-    if (status == BRUME_OK)
-        status = draw(context, true, bits, outcomes + n, n, error);
+    brume_audit_options silent = *options;
+    silent.progress = NULL;
+    brume_status status = brume_keep_draws(draw, context, &silent, n, bits, outcomes, error);
     if (status == BRUME_OK)
         status = brume_partition_learn(outcomes, outcomes + n, n, bins, error);
     memset(counts, 0, 2 * sizeof *counts);
@@ -176,7 +182,7 @@ brume_status brume_audit_epsilon(brume_audit_draw *draw, const void *context,
     brume_audit_result *result = calloc(1, sizeof *result);
     brume_status status = counts && result ? BRUME_OK : brume_no_memory(error, "an audit");
     if (status == BRUME_OK)
-        status = learn(draw, context, first, bits, &result->bins, counts, error);
+        status = learn(draw, context, options, first, bits, &result->bins, counts, error);
     if (status == BRUME_OK) {
         aim of = aim_of(options, first, options->samples - first);
         choose(&of, counts, result);
@@ -203,7 +209,7 @@ brume_status brume_audit_guess(brume_audit_draw *draw, const void *context,
     brume_partition *bins = calloc(1, sizeof *bins);
     brume_status status = counts && bins ? BRUME_OK : brume_no_memory(error, "an audit");
     if (status == BRUME_OK)
-        status = learn(draw, context, few, bits, bins, counts, error);
+        status = learn(draw, context, options, few, bits, bins, counts, error);
     if (status == BRUME_OK) {
         aim of = aim_of(options, few, options->samples);
         *epsilon = brume_partition_choose(bins, counts, promise_epsilon, &of, &event);

@@ -26,14 +26,15 @@ struct brume_neighbours {
     uint64_t first;                    /* chooses the values of the unit that differs */
     char folder[BRUME_MADE_PATH - 60]; /* of the files; empty where there are none */
     brume_made_table *databases[2];    /* [table] */
-    brume_engine *engines[2];
+    brume_engine *engines[BRUME_NEIGHBOUR_LANES][2];
     char words[200];
 };
 
 static void clear_database(brume_neighbours *all, bool second)
 {
     brume_made_table *tables = all->databases[second];
-    brume_engine_close(all->engines[second]);
+    for (size_t lane = 0; lane < BRUME_NEIGHBOUR_LANES; lane++)
+        brume_engine_close(all->engines[lane][second]);
     for (size_t t = 0; tables && t < all->question->table_count; t++)
         brume_made_table_clear(&tables[t]);
     free(tables);
@@ -54,11 +55,6 @@ void brume_neighbours_close(brume_neighbours *all)
     if (all->folder[0])
         rmdir(all->folder);
     free(all);
-}
-
-brume_engine *brume_neighbours_engine(const brume_neighbours *all, bool second)
-{
-    return all->engines[second];
 }
 
 const char *brume_neighbours_words(const brume_neighbours *all)
@@ -195,13 +191,18 @@ static brume_status write_others(const brume_neighbours *all, size_t table, uint
     }
     if (is_public)
         return BRUME_OK;
-    row_choice low = {all->first, 0, recipe->inside ? BRUME_ROW_LOWER_THIRD : BRUME_ROW_LOW};
-    row_choice high = {all->first, 0, recipe->inside ? BRUME_ROW_UPPER_THIRD : BRUME_ROW_HIGH};
+    row_choice low = {all->first, 0, recipe->low_inside ? BRUME_ROW_LOWER_THIRD : BRUME_ROW_LOW};
+    row_choice high = {all->first, 0, recipe->high_inside ? BRUME_ROW_UPPER_THIRD : BRUME_ROW_HIGH};
     row_choice same = {all->first, 0, recipe->choice};
     BRUME_TRY(write_units(all, table, FIRST_LOW, recipe->low, &low, out, error));
     BRUME_TRY(write_units(all, table, FIRST_HIGH, recipe->high, &high, out, error));
-    return write_units(all, table, FIRST_LOW + (unsigned)recipe->low, recipe->crowd, &same, out,
-                       error);
+    unsigned next = FIRST_LOW + (unsigned)recipe->low;
+    BRUME_TRY(write_units(all, table, next, recipe->crowd, &same, out, error));
+    row_choice bottom = {all->first, 0, BRUME_ROW_LOW}, top = {all->first, 0, BRUME_ROW_HIGH};
+    next += (unsigned)recipe->crowd;
+    BRUME_TRY(write_units(all, table, next, recipe->ends, &bottom, out, error));
+    next = FIRST_HIGH + (unsigned)recipe->high;
+    return write_units(all, table, next, recipe->ends, &top, out, error);
 }
 
 /* The unit that differs, in the table whose rows do. */
@@ -242,7 +243,8 @@ static brume_status write_table(const brume_neighbours *all, size_t table, bool 
 
 /* ---- the two databases ---- */
 
-static brume_status open_engine(brume_neighbours *all, bool second, brume_error *error)
+static brume_status open_engine(const brume_neighbours *all, bool second, brume_engine **out,
+                                brume_error *error)
 {
     size_t count = all->question->table_count;
     brume_source *sources = calloc(count + 1, sizeof *sources);
@@ -254,12 +256,24 @@ static brume_status open_engine(brume_neighbours *all, bool second, brume_error 
         sources[t].password = all->question->datasets[t]->password;
     }
     if (status == BRUME_OK)
-        status = brume_engine_open(sources, count, &all->engines[second], error);
+        status = brume_engine_open(sources, count, out, error);
     for (size_t t = 0; columns && t < count; t++)
         free(columns[t]);
     free(columns);
     free(sources);
     return status;
+}
+
+brume_status brume_neighbours_engine(brume_neighbours *all, size_t lane, bool second,
+                                     brume_engine **out, brume_error *error)
+{
+    if (lane >= BRUME_NEIGHBOUR_LANES)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "lane %zu, must be below %d", lane,
+                          BRUME_NEIGHBOUR_LANES);
+    if (!all->engines[lane][second])
+        BRUME_TRY(open_engine(all, second, &all->engines[lane][second], error));
+    *out = all->engines[lane][second];
+    return BRUME_OK;
 }
 
 static brume_status make_database(brume_neighbours *all, bool second, uint64_t number,
@@ -271,7 +285,7 @@ static brume_status make_database(brume_neighbours *all, bool second, uint64_t n
         return brume_no_memory(error, "an audit");
     for (size_t t = 0; t < count; t++)
         BRUME_TRY(write_table(all, t, second, number, error));
-    return open_engine(all, second, error);
+    return BRUME_OK;
 }
 
 static size_t private_tables(const brume_question *question)
@@ -311,7 +325,8 @@ static void choose_words(brume_neighbours *all)
     const brume_recipe *recipe = &all->recipe;
     bool replace = all->adjacency == BRUME_REPLACE;
     bool row = !has_units(all->question->policies[all->table]);
-    unsigned long long others = recipe->others + recipe->low + recipe->high + recipe->crowd;
+    unsigned long long others = recipe->others + recipe->low + recipe->high + recipe->crowd +
+                                2 * recipe->ends;
     unsigned long long rows = recipe->groups * recipe->rows;
     if (row)
         snprintf(all->words, sizeof all->words, "%llu rows made from the policy of '%.60s', and %s",
@@ -367,52 +382,54 @@ static brume_status make_folder(brume_neighbours *all, brume_error *error)
                       "cannot make a folder for an audit");
 }
 
+/* Both databases of a pair or, for so many units (0: none), one. */
 static brume_status make(brume_neighbours *all, const char *sql, const brume_recipe_hints *hints,
-                         size_t number, brume_error *error)
+                         size_t number, uint64_t units, brume_error *error)
 {
     BRUME_TRY(choose(all, hints, number, error));
+    if (units > 0)
+        all->recipe = (brume_recipe){.others = units};
     choose_words(all);
     BRUME_TRY(find_values(all, sql, error));
     if (!all->question->policies[0]->table) /* files and tables are never in one question */
         BRUME_TRY(make_folder(all, error));
     BRUME_TRY(make_database(all, false, number, error));
-    return make_database(all, true, number, error);
+    return units > 0 ? BRUME_OK : make_database(all, true, number, error);
 }
 
-brume_status brume_neighbours_open(const brume_question *question, brume_adjacency adjacency,
-                                   const char *sql, const brume_recipe_hints *hints, size_t number,
-                                   brume_neighbours **out, brume_error *error)
+static brume_status open_made(const brume_question *question, brume_adjacency adjacency,
+                              const char *sql, const brume_recipe_hints *hints, size_t number,
+                              uint64_t units, brume_neighbours **out, brume_error *error)
 {
     brume_neighbours *all = calloc(1, sizeof *all);
     if (!all)
         return brume_no_memory(error, "an audit");
     all->question = question;
     all->adjacency = adjacency;
-    brume_status status = make(all, sql, hints, number, error);
-    if (status != BRUME_OK) {
+    brume_status status = make(all, sql, hints, number, units, error);
+    if (status != BRUME_OK)
         brume_neighbours_close(all);
-        return status;
-    }
-    *out = all;
-    return BRUME_OK;
+    else
+        *out = all;
+    return status;
+}
+
+brume_status brume_neighbours_open(const brume_question *question, brume_adjacency adjacency,
+                                   const char *sql, const brume_recipe_hints *hints, size_t number,
+                                   brume_neighbours **out, brume_error *error)
+{
+    return open_made(question, adjacency, sql, hints, number, 0, out, error);
+}
+
+brume_status brume_neighbours_open_one(const brume_question *question, const char *sql,
+                                       uint64_t units, brume_neighbours **out, brume_error *error)
+{
+    /* under add-remove the first database is without the unit that differs */
+    return open_made(question, BRUME_ADD_REMOVE, sql, &(brume_recipe_hints){.epsilon = 1}, 0, units,
+                     out, error);
 }
 
 /* ---- keeping them ---- */
-
-static brume_status copy_file(const char *from, const char *to, brume_error *error)
-{
-    FILE *in = fopen(from, "r"), *out = in ? fopen(to, "wx") : NULL;
-    char part[4096];
-    size_t n;
-    while (out && (n = fread(part, 1, sizeof part, in)) > 0)
-        fwrite(part, 1, n, out);
-    bool good = out && !ferror(in) && !ferror(out);
-    good = (!out || fclose(out) == 0) && good;
-    if (in)
-        fclose(in);
-    return good ? BRUME_OK
-                : brume_fail(error, BRUME_EDISK, "is it there already?", "cannot write '%s'", to);
-}
 
 brume_status brume_neighbours_save(const brume_neighbours *all, const char *folder,
                                    brume_error *error)
@@ -420,12 +437,9 @@ brume_status brume_neighbours_save(const brume_neighbours *all, const char *fold
     for (int second = 0; second < 2; second++)
         for (size_t t = 0; t < all->question->table_count; t++) {
             char path[BRUME_MADE_PATH];
-            if (!all->databases[second][t].path[0])
-                return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
-                                  "tables of a server are made in its SQL, there are no files");
             snprintf(path, sizeof path, "%s/%d-%s.csv", folder, second + 1,
                      own_name(all->question, t));
-            BRUME_TRY(copy_file(all->databases[second][t].path, path, error));
+            BRUME_TRY(brume_made_table_save(&all->databases[second][t], path, error));
         }
     return BRUME_OK;
 }

@@ -26,8 +26,20 @@ BRUME_MUST_USE brume_status brume_neighbours_open(const brume_question *question
                                                   brume_neighbours **out, brume_error *error);
 void brume_neighbours_close(brume_neighbours *neighbours);
 
-/* The first database or the second, for brume_draw_answer. */
-brume_engine *brume_neighbours_engine(const brume_neighbours *neighbours, bool second);
+/* One database of so many units of one row each, for trying a query out: always the same for a
+ * question, and as independent of the data. brume_neighbours_engine gives it as the first. Errors
+ * as above. */
+BRUME_MUST_USE brume_status brume_neighbours_open_one(const brume_question *question,
+                                                      const char *sql, uint64_t units,
+                                                      brume_neighbours **out, brume_error *error);
+
+/* The first database or the second, for brume_draw_answer. Each lane has engines of its own, opened
+ * when they are asked for, so that threads of different lanes may draw at once. The errors of
+ * brume_engine_open; BRUME_EARGUMENT for a lane that is none of BRUME_NEIGHBOUR_LANES. */
+enum { BRUME_NEIGHBOUR_LANES = 16 };
+BRUME_MUST_USE brume_status brume_neighbours_engine(brume_neighbours *neighbours, size_t lane,
+                                                    bool second, brume_engine **out,
+                                                    brume_error *error);
 
 /* Write both databases as CSV files into the folder, which exists: 1-TABLE.csv and 2-TABLE.csv.
  * Files only; for a server BRUME_EUNSUPPORTED. */

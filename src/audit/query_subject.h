@@ -16,20 +16,28 @@
 
 typedef struct brume_query_subject brume_query_subject;
 
+/* What a thread draws with: the question, opened for it alone, and its plan, which a draw writes
+ * limits into. */
+typedef struct brume_query_lane {
+    const brume_question *question;
+    brume_plan *plan;
+} brume_query_lane;
+
 /* Of many pairs of neighbours, keep the one that the answers tell apart best: a few examples of
- * each, more of the best three, and the score of these decides. `options` are those of the audit
- * that will follow. All arguments are to outlive the subject. Errors: those of
- * brume_neighbours_open; what brume_draw_answer refuses, if it always does (a refusal that comes at
- * times is an outcome); BRUME_ECANCELLED, here and in draws, as soon as `watch` (NULL: nobody) says
- * that somebody wants to stop. */
-BRUME_MUST_USE brume_status brume_query_subject_open(const brume_question *question,
-                                                     brume_plan *plan, const char *sql,
+ * each, more of the best three, and the score of these decides. `lanes` are the same question at
+ * the same price, once for each thread: 1 .. BRUME_NEIGHBOUR_LANES. `options` are those of the
+ * audit that will follow, with as many threads at most. All arguments are to outlive the subject.
+ * Errors: those of brume_neighbours_open; what brume_draw_answer refuses, if it always does (a
+ * refusal that comes at times is an outcome); BRUME_ECANCELLED, here and in draws, as soon as
+ * `watch` (NULL: nobody) says that somebody wants to stop. */
+BRUME_MUST_USE brume_status brume_query_subject_open(const brume_query_lane *lanes,
+                                                     size_t lane_count, const char *sql,
                                                      const brume_audit_options *options,
                                                      brume_bits *bits, const brume_watch *watch,
                                                      brume_query_subject **out, brume_error *error);
 void brume_query_subject_close(brume_query_subject *subject);
 
-/* Draw: a brume_audit_draw whose context is the subject. */
+/* Draw: a brume_audit_draw whose context is the subject. Threads wait for a lane that is free. */
 brume_status brume_query_subject_draw(const void *context, bool second, brume_bits *bits,
                                       int64_t *out, size_t n, brume_error *error);
 

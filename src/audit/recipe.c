@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { FEW = 6, MANY = 40, MOST_GROUPS = 16, MOST_ROWS = 4096, MOST_CROWD = 4096 };
+enum { FEW = 6, MANY = 40, MOST_GROUPS = 16, MOST_ROWS = 4096, MOST_CROWD = 4096, MOST_ENDS = 400 };
 
 /* How many rows: one, as many as may count, or twice as many groups and rows. */
 typedef enum size { ONE, ALLOWED, TWICE } size;
@@ -12,29 +12,36 @@ typedef struct plain {
     brume_row_choice choice;
     size size;
     uint64_t others;
-    double low, high; /* times 1/epsilon */
-    bool inside;
+    double low, high;                             /* times 1/epsilon */
+    enum { AT_BOUNDS, INSIDE, LOW_INSIDE } where; /* of these */
+    double ends;                                  /* times 1/epsilon */
 } plain;
 
 static const plain plains[] = {
-    {BRUME_ROW_HIGH, ONE, 0, 0, 0, false},
-    {BRUME_ROW_HIGH, ALLOWED, 0, 0, 0, false},
-    {BRUME_ROW_LOW, ONE, 0, 0, 0, false},
-    {BRUME_ROW_HIGH, TWICE, 0, 0, 0, false},
-    {BRUME_ROW_ABOVE, ONE, 0, 0, 0, false},
-    {BRUME_ROW_BELOW, ONE, 0, 0, 0, false},
-    {BRUME_ROW_ANY, ALLOWED, FEW, 0, 0, false},
-    {BRUME_ROW_MISSING, ONE, 0, 0, 0, false},
-    {BRUME_ROW_NOT_A_NUMBER, ONE, FEW, 0, 0, false},
-    {BRUME_ROW_HIGH, ONE, 0, 3, 0, false}, /* averages: the others are low, one is high */
-    {BRUME_ROW_HIGH, ONE, 0, 12, 0, false},
-    {BRUME_ROW_HIGH, ONE, 0, 30, 0, false},
-    {BRUME_ROW_LOW, ONE, 0, 0, 12, false},
-    {BRUME_ROW_LOW, ONE, 0, 1, 1, true}, /* medians: a value outside of the middle is seldom, and */
-    {BRUME_ROW_LOW, ONE, 0, 2, 2, true}, /* one unit there makes it likelier, the middle less */
-    {BRUME_ROW_HIGH, ONE, 0, 3, 3, true},
-    {BRUME_ROW_HIGH, ALLOWED, MANY, 0, 0, false},
-    {BRUME_ROW_ANY, TWICE, FEW, 0, 0, false},
+    {BRUME_ROW_HIGH, ONE, 0, 0, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_HIGH, ALLOWED, 0, 0, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_LOW, ONE, 0, 0, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_HIGH, TWICE, 0, 0, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_ABOVE, ONE, 0, 0, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_BELOW, ONE, 0, 0, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_ANY, ALLOWED, FEW, 0, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_MISSING, ONE, 0, 0, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_NOT_A_NUMBER, ONE, FEW, 0, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_HIGH, ONE, 0, 3, 0, AT_BOUNDS, 0}, /* averages: the others are low, one is high */
+    {BRUME_ROW_HIGH, ONE, 0, 12, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_HIGH, ONE, 0, 30, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_LOW, ONE, 0, 0, 12, AT_BOUNDS, 0},
+    {BRUME_ROW_LOW, ONE, 0, 1, 1, INSIDE,
+     0}, /* medians: a value outside of the middle is seldom, and */
+    {BRUME_ROW_LOW, ONE, 0, 2, 2, INSIDE,
+     0}, /* one unit there makes it likelier, the middle less */
+    {BRUME_ROW_HIGH, ONE, 0, 3, 3, INSIDE, 0},
+    {BRUME_ROW_LOW, ONE, 0, 1, 1, LOW_INSIDE, 0}, /* nothing is above the middle */
+    {BRUME_ROW_LOW, ONE, 0, 2, 2, LOW_INSIDE, 0},
+    {BRUME_ROW_LOW, ONE, 0, 2, 2, LOW_INSIDE, 60}, /* the same where the limits are chosen */
+    {BRUME_ROW_HIGH, ONE, 0, 0, 0, AT_BOUNDS, 60},
+    {BRUME_ROW_HIGH, ALLOWED, MANY, 0, 0, AT_BOUNDS, 0},
+    {BRUME_ROW_ANY, TWICE, FEW, 0, 0, AT_BOUNDS, 0},
 };
 
 /* With a threshold: the unit's first key or value has so many others, times the threshold. */
@@ -84,7 +91,9 @@ brume_recipe brume_recipe_of(size_t number, const brume_recipe_hints *hints,
         recipe.others = of->others;
         recipe.low = at_most(ceil(of->low * seldom), MOST_CROWD);
         recipe.high = at_most(ceil(of->high * seldom), MOST_CROWD);
-        recipe.inside = of->inside;
+        recipe.low_inside = of->where != AT_BOUNDS;
+        recipe.high_inside = of->where == INSIDE;
+        recipe.ends = at_most(ceil(of->ends * seldom), MOST_ENDS);
         choose_size(&recipe, of->size, policy);
         return recipe;
     }

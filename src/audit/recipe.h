@@ -34,7 +34,8 @@ typedef struct brume_recipe_hints {
 typedef struct brume_recipe {
     uint64_t others;    /* units with any values */
     uint64_t low, high; /* units at the bounds, with the other values of the one that differs */
-    bool inside;        /* these are a third of the way inside */
+    bool low_inside, high_inside; /* these are a third of the way inside */
+    uint64_t ends;  /* units at each of the bounds, besides: enough for limits to be chosen well */
     uint64_t crowd; /* units that have the same values as the first row of the one that differs */
     brume_row_choice choice; /* of the unit that differs */
     uint64_t groups, rows;   /* of it: rows in each of so many groups */

@@ -9,7 +9,7 @@
 #include "audit/answer_features.h"
 #include "base/error.h"
 
-enum { STEPS = 64, FEATURES = 2048, BINS = 12, LEAST_IN_BIN = 8 };
+enum { STEPS = 64, FEATURES = 2048, BINS = 16, LEAST_IN_BIN = 40 };
 
 /* A feature: its value in each example [second][example], NaN where it is not there; then bins. */
 typedef struct feature {

@@ -26,7 +26,12 @@ typedef struct brume_driver {
     brume_status (*scan)(brume_engine *engine, const char *sql, const brume_wire *wires,
                          size_t wire_count, brume_row_taker take, void *context,
                          brume_error *error); /* NULL: select and next do */
-    void (*cancel)(brume_engine *engine);     /* async-signal-safe */
+    brume_status (*divide)(brume_engine *engine, size_t index, brume_parts *parts,
+                           brume_error *error); /* adds to `parts`; NULL: nothing is divided */
+    brume_status (*scan_parts)(brume_engine *engine, const char *const *statements, size_t count,
+                               const brume_wire *wires, size_t wire_count, brume_row_taker take,
+                               void *context, brume_error *error); /* NULL: as divide */
+    void (*cancel)(brume_engine *engine);                          /* async-signal-safe */
 } brume_driver;
 
 struct brume_engine {
@@ -56,6 +61,9 @@ char *brume_engine_quote(const char *name);
 
 /* Does `text` end in `end`, without regard to case? */
 bool brume_engine_ends_with(const char *text, const char *end);
+
+/* Add a part; takes `part` over also on failure (NULL: out of memory). */
+BRUME_MUST_USE brume_status brume_parts_add(brume_parts *parts, char *part, brume_error *error);
 
 /* Add a mark; takes `mark` over also on failure (NULL: out of memory). */
 BRUME_MUST_USE brume_status brume_marks_add(brume_marks *marks, char *mark, brume_error *error);

@@ -287,6 +287,58 @@ brume_status brume_engine_scan(brume_engine *engine, const char *sql, const brum
     return status;
 }
 
+brume_status brume_parts_add(brume_parts *parts, char *part, brume_error *error)
+{
+    char **grown = part ? realloc(parts->texts, (parts->count + 1) * sizeof *grown) : NULL;
+    if (!grown) {
+        free(part);
+        return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
+    }
+    parts->texts = grown;
+    parts->texts[parts->count++] = part;
+    return BRUME_OK;
+}
+
+void brume_parts_clear(brume_parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        free(parts->texts[i]);
+    free(parts->texts);
+    *parts = (brume_parts){0};
+}
+
+brume_status brume_engine_divide(brume_engine *engine, size_t index, brume_parts *parts,
+                                 brume_error *error)
+{
+    if (index >= engine->source_count || engine->rows)
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "no such source, or a query is running");
+    *parts = (brume_parts){0};
+    if (!engine->driver->divide)
+        return BRUME_OK;
+    brume_status status = engine->driver->divide(engine, index, parts, error);
+    if (status != BRUME_OK)
+        brume_parts_clear(parts);
+    return status;
+}
+
+brume_status brume_engine_scan_parts(brume_engine *engine, const char *const *statements,
+                                     size_t count, const brume_wire *wires, size_t wire_count,
+                                     brume_row_taker take, void *context, brume_error *error)
+{
+    if (!engine->driver->scan_parts)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "this source is not divided");
+    if (engine->rows || count == 0 || wire_count == 0)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "a query is running, or has no columns");
+    brume_status status = BRUME_OK;
+    bool cancelled = atomic_load(&engine->cancelled);
+    if (!cancelled)
+        status = engine->driver->scan_parts(engine, statements, count, wires, wire_count, take,
+                                            context, error);
+    if (atomic_exchange(&engine->cancelled, false) || cancelled)
+        return brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted");
+    return status;
+}
+
 void brume_engine_cancel(brume_engine *engine)
 {
     atomic_store(&engine->cancelled, true);

@@ -190,7 +190,31 @@ BRUME_MUST_USE brume_status brume_engine_scan(brume_engine *engine, const char *
                                               brume_row_taker take, void *context,
                                               brume_error *error);
 
-/* Make a running brume_rows_next or brume_engine_scan (or the next one) end with ECANCELLED. */
+/* ---- several statements at once ---- */
+
+/* What may follow FROM in the place of one table, so that each row of the table is in exactly one
+ * part, in any snapshot. */
+typedef struct brume_parts {
+    char **texts;
+    size_t count; /* 0: not divided */
+} brume_parts;
+
+/* Divide source `index`, where that makes reading faster; free with brume_parts_clear. What is
+ * divided and how depends on the size of the table, which nobody is told. */
+BRUME_MUST_USE brume_status brume_engine_divide(brume_engine *engine, size_t index,
+                                                brume_parts *parts, brume_error *error);
+void brume_parts_clear(brume_parts *parts);
+
+/* Like brume_engine_scan, of `count` statements with the same columns, on one snapshot of the data
+ * and on as many connections as there may be ($BRUME_CONNECTIONS, else one per processor). The
+ * first failure ends all. EUNSUPPORTED where brume_engine_divide divides nothing. */
+BRUME_MUST_USE brume_status brume_engine_scan_parts(brume_engine *engine,
+                                                    const char *const *statements, size_t count,
+                                                    const brume_wire *wires, size_t wire_count,
+                                                    brume_row_taker take, void *context,
+                                                    brume_error *error);
+
+/* Make a running brume_rows_next or scan (or the next one) end with ECANCELLED. */
 void brume_engine_cancel(brume_engine *engine);
 
 #endif

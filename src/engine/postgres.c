@@ -1,10 +1,11 @@
 /* PostgreSQL over libpq.
  *
- * One connection. Everything that changes the meaning of SQL is pinned (search_path, time zone,
- * encoding, string syntax ...); the server must be in UTF-8. A query runs in a transaction of its
- * own, REPEATABLE READ and READ ONLY, and its rows travel by COPY in binary: eight bytes big-endian
- * for INTEGER and REAL, raw bytes for TEXT. The end of the rows counts only when the server
- * confirmed it. Notices and errors of the server are never shown: they may quote rows. */
+ * One connection, and more where rows are read in parts (postgres_parts.c). Everything that changes
+ * the meaning of SQL is pinned (search_path, time zone, encoding, string syntax ...); the server
+ * must be in UTF-8. A query runs in a transaction of its own, REPEATABLE READ and READ ONLY, and
+ * its rows travel by COPY in binary: eight bytes big-endian for INTEGER and REAL, raw bytes for
+ * TEXT. The end of the rows counts only when the server confirmed it. Notices and errors of the
+ * server are never shown: they may quote rows. */
 #include "engine/postgres.h"
 
 #include <stdio.h>
@@ -42,7 +43,7 @@ static brume_status denied_table(brume_error *error)
                       "the PostgreSQL user may not read the table");
 }
 
-static bool run(brume_postgres *state, const char *sql)
+bool brume_postgres_run(brume_postgres *state, const char *sql)
 {
     PGresult *result = PQexec(state->connection, sql);
     bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
@@ -73,17 +74,17 @@ static bool settle(brume_postgres *state)
         "SET row_security = off",
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (!run(state, settings[i]))
+        if (!brume_postgres_run(state, settings[i]))
             return false;
     /* A server that can look whether its client is still there does so: a process that was ended at
      * its deadline leaves no query running. Older servers, and some systems, cannot. */
     if (PQserverVersion(state->connection) >= 140000)
-        (void)run(state, "SET client_connection_check_interval = '1s'");
+        (void)brume_postgres_run(state, "SET client_connection_check_interval = '1s'");
     return true;
 }
 
-static brume_status connect_server(brume_postgres *state, const char *url, const char *password,
-                                   brume_error *error)
+brume_status brume_postgres_connect(brume_postgres *state, const char *location,
+                                    const char *password, brume_error *error)
 {
     const char *const keywords[] = {"connect_timeout",
                                     "dbname",
@@ -91,7 +92,7 @@ static brume_status connect_server(brume_postgres *state, const char *url, const
                                     "application_name",
                                     password ? "password" : NULL,
                                     NULL};
-    const char *const values[] = {"10", url, "UTF8", "brume", password, NULL};
+    const char *const values[] = {"10", location, "UTF8", "brume", password, NULL};
     state->connection = PQconnectdbParams(keywords, values, 1);
     if (!state->connection)
         return brume_no_memory(error, NULL);
@@ -113,9 +114,8 @@ static brume_status connect_server(brume_postgres *state, const char *url, const
     return state->cancel ? BRUME_OK : brume_no_memory(error, NULL);
 }
 
-/* One cell of one row, or NULL; *rows is how many rows there were. */
-static char *query_cell(brume_postgres *state, const char *sql, const char *const *parameters,
-                        int count, int *rows)
+char *brume_postgres_cell(brume_postgres *state, const char *sql, const char *const *parameters,
+                          int count, int *rows)
 {
     PGresult *result = PQexecParams(state->connection, sql, count, NULL, parameters, NULL, NULL, 0);
     char *cell = NULL;
@@ -129,9 +129,9 @@ static char *query_cell(brume_postgres *state, const char *sql, const char *cons
 static brume_status name_server(brume_postgres *state, brume_error *error)
 {
     int rows = 0;
-    state->server = query_cell(state,
-                               "SELECT system_identifier::text FROM pg_catalog.pg_control_system()",
-                               NULL, 0, &rows);
+    state->server = brume_postgres_cell(
+        state, "SELECT system_identifier::text FROM pg_catalog.pg_control_system()", NULL, 0,
+        &rows);
     const char *host = PQhost(state->connection), *port = PQport(state->connection);
     if (!state->server)
         state->server = brume_engine_format("%s:%s", host ? host : "", port ? port : "");
@@ -151,7 +151,8 @@ static brume_status find_table(brume_postgres *state, const brume_source *source
         return brume_no_memory(error, NULL);
     const char *const names[] = {found->schema, found->name};
     int rows = 0;
-    found->oid = query_cell(state,
+    found->oid =
+        brume_postgres_cell(state,
                             "SELECT c.oid::text FROM pg_catalog.pg_class c JOIN "
                             "pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = "
                             "$1::name AND c.relname = $2::name AND c.relkind IN "
@@ -163,10 +164,10 @@ static brume_status find_table(brume_postgres *state, const brume_source *source
         return brume_fail(error, BRUME_ESOURCE, "name it as SCHEMA.NAME, in its exact case",
                           "no table '%s' in the database", source->table);
     const char *const oid[] = {found->oid};
-    char *denied = query_cell(state,
-                              "SELECT 'denied' WHERE NOT "
-                              "pg_catalog.has_any_column_privilege($1::oid, 'SELECT')",
-                              oid, 1, &rows);
+    char *denied = brume_postgres_cell(state,
+                                       "SELECT 'denied' WHERE NOT "
+                                       "pg_catalog.has_any_column_privilege($1::oid, 'SELECT')",
+                                       oid, 1, &rows);
     free(denied);
     if (rows < 0)
         return brume_postgres_failed(state, error);
@@ -224,11 +225,24 @@ static brume_status postgres_driver_open(brume_engine *engine, const brume_sourc
         if (strcmp(sources[i].location, sources[0].location) != 0)
             return brume_fail(error, BRUME_EUNSUPPORTED, "register both with the same URL",
                               "tables of different PostgreSQL URLs cannot be read in one query");
-    BRUME_TRY(connect_server(state, sources[0].location, sources[0].password, error));
+    state->location = strdup(sources[0].location);
+    state->password = sources[0].password ? strdup(sources[0].password) : NULL;
+    if (!state->location || (sources[0].password && !state->password))
+        return brume_no_memory(error, NULL);
+    BRUME_TRY(brume_postgres_connect(state, state->location, state->password, error));
     BRUME_TRY(name_server(state, error));
     for (size_t i = 0; i < count; i++)
         BRUME_TRY(open_source(engine, i, &sources[i], error));
     return BRUME_OK;
+}
+
+void brume_postgres_disconnect(brume_postgres *state)
+{
+    if (state->cancel)
+        PQfreeCancel(state->cancel);
+    PQfinish(state->connection);
+    state->cancel = NULL;
+    state->connection = NULL;
 }
 
 static void postgres_driver_close(brume_engine *engine)
@@ -236,9 +250,11 @@ static void postgres_driver_close(brume_engine *engine)
     brume_postgres *state = engine->state;
     if (!state)
         return;
-    if (state->cancel)
-        PQfreeCancel(state->cancel);
-    PQfinish(state->connection);
+    brume_postgres_disconnect(state);
+    for (size_t i = 0; i < atomic_load(&state->other_count); i++)
+        PQfreeCancel(state->others[i]);
+    free(state->location);
+    free(state->password);
     free(state->server);
     for (size_t i = 0; i < state->source_count; i++) {
         free(state->sources[i].schema);
@@ -293,9 +309,10 @@ static brume_status postgres_driver_select(brume_engine *engine, const char *sql
     BRUME_TRY(brume_copy_open(rows->wires, rows->wire_count, &own->copy, error));
     if (strncmp(sql, "SELECT ", 7) != 0)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "only a single SELECT may run");
-    if (!run(state, "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+    if (!state->held &&
+        !brume_postgres_run(state, "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
         return brume_postgres_failed(state, error);
-    own->in_transaction = true;
+    own->in_transaction = !state->held;
     BRUME_TRY(check_result_types(state, sql, rows, error));
     char *copy = brume_engine_format("COPY (%s) TO STDOUT (FORMAT binary)", sql);
     if (!copy)
@@ -309,7 +326,7 @@ static brume_status postgres_driver_select(brume_engine *engine, const char *sql
     return brume_postgres_failed(state, error);
 }
 
-/* The server must say that the copy is complete, and the transaction must end. */
+/* The server must say that the copy is complete, and a transaction of its own must end. */
 static bool confirm_end(brume_postgres *state, rows_state *own)
 {
     bool complete = brume_copy_is_complete(own->copy);
@@ -319,7 +336,7 @@ static bool confirm_end(brume_postgres *state, rows_state *own)
         PQclear(result);
     }
     own->copying = false;
-    complete = complete && run(state, "COMMIT");
+    complete = complete && (!own->in_transaction || brume_postgres_run(state, "COMMIT"));
     own->in_transaction = own->in_transaction && !complete;
     return complete;
 }
@@ -364,7 +381,7 @@ static void postgres_driver_finish(brume_rows *rows)
         PQclear(result);
     }
     if (own->in_transaction)
-        (void)run(state, "ROLLBACK");
+        (void)brume_postgres_run(state, "ROLLBACK");
     brume_copy_close(own->copy);
     free(own);
 }
@@ -374,6 +391,9 @@ static void postgres_driver_cancel(brume_engine *engine)
     brume_postgres *state = engine->state;
     char ignored[256];
     PQcancel(state->cancel, ignored, sizeof ignored);
+    size_t others = atomic_load(&state->other_count);
+    for (size_t i = 0; i < others; i++)
+        PQcancel(state->others[i], ignored, sizeof ignored);
 }
 
 const brume_driver brume_driver_postgresql = {
@@ -386,5 +406,7 @@ const brume_driver brume_driver_postgresql = {
     .select = postgres_driver_select,
     .next = postgres_driver_next,
     .finish = postgres_driver_finish,
+    .divide = brume_postgres_divide,
+    .scan_parts = brume_postgres_scan_parts,
     .cancel = postgres_driver_cancel,
 };

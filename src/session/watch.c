@@ -92,9 +92,15 @@ static void enter(void *context, brume_phase phase, brume_engine *engine)
     pthread_mutex_unlock(&watch->engine_lock);
     pthread_mutex_lock(&watch->lock);
     watch->phase = words[phase];
-    if (phase == BRUME_PHASE_RECORDED)
-        watch->deadline = INFINITY;
+    /* Nothing is gained by ending a call whose answer is there; the next one of a script, or the
+     * next stage of a query, has the same deadline as the first. */
+    double deadline = phase == BRUME_PHASE_RECORDED ? INFINITY : watch->limit;
+    if (deadline != watch->deadline)
+        pthread_cond_broadcast(&watch->changed);
+    watch->deadline = deadline;
     pthread_mutex_unlock(&watch->lock);
+    if (watch->tell)
+        watch->tell(watch->tell_context, words[phase]);
 }
 
 static const char *stopped(void *context)
@@ -110,8 +116,8 @@ static void limit(void *context, double seconds)
 {
     brume_session_watch *watch = context;
     pthread_mutex_lock(&watch->lock);
-    if (!watch->why && watch->start + seconds < watch->deadline) {
-        watch->deadline = watch->start + seconds;
+    if (!watch->why && watch->start + seconds < watch->limit) {
+        watch->limit = watch->deadline = watch->start + seconds;
         snprintf(watch->late, sizeof watch->late, "the deadline of %g s has passed", seconds);
         if (!start_timer(watch)) { /* fail closed: without a thread nothing would end it */
             watch->why = "no thread could be started to keep the deadline";
@@ -142,7 +148,7 @@ brume_status brume_session_watch_call(brume_session_watch *watch, double timeout
 brume_status brume_session_watch_open(brume_session_watch *watch, brume_error *error)
 {
     pthread_condattr_t monotonic;
-    *watch = (brume_session_watch){.deadline = INFINITY};
+    *watch = (brume_session_watch){.limit = INFINITY, .deadline = INFINITY};
     watch->watch =
         (brume_watch){.enter = enter, .stopped = stopped, .limit = limit, .context = watch};
     if (pthread_condattr_init(&monotonic) != 0)
@@ -170,7 +176,7 @@ void brume_session_watch_begin(brume_session_watch *watch)
     watch->phase = BRUME_SESSION_WORKING;
     watch->why = NULL;
     watch->start = now();
-    watch->deadline = INFINITY;
+    watch->limit = watch->deadline = INFINITY;
     watch->is_over = watch->has_timer = false;
     watch->watch.timeout = 0;
     pthread_mutex_unlock(&watch->lock);
@@ -182,7 +188,8 @@ void brume_session_watch_end(brume_session_watch *watch)
     watch->running = NULL;
     pthread_mutex_unlock(&watch->engine_lock);
     pthread_mutex_lock(&watch->lock);
-    bool has_timer = watch->has_timer;
+    bool has_timer = watch->has_timer; /* it is joined once, also if this is called again */
+    watch->has_timer = false;
     watch->is_over = true;
     watch->phase = BRUME_SESSION_IDLE;
     pthread_cond_broadcast(&watch->changed);

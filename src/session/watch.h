@@ -18,14 +18,19 @@ typedef struct brume_session_watch {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* on the monotonic clock */
     brume_session_phase_word phase;
-    const char *why;        /* why the call is to stop; NULL: it is not */
-    double start, deadline; /* seconds of the monotonic clock; infinite: none */
-    char late[64];          /* what is said once the deadline has passed */
+    const char *why; /* why the call is to stop; NULL: it is not */
+    double start;    /* seconds of the monotonic clock */
+    double limit;    /* the deadline of the whole call; infinite: none */
+    double deadline; /* the same, but none while an answer is recorded and not out yet */
+    char late[64];   /* what is said once the deadline has passed */
     bool has_timer, is_over;
     pthread_t timer;
     /* The engine that may be cancelled; `engine_lock` is held while it is. */
     pthread_mutex_t engine_lock;
     brume_engine *running;
+    /* Whom to tell of phases; NULL: nobody. */
+    void (*tell)(void *context, brume_session_phase_word phase);
+    void *tell_context;
 } brume_session_watch;
 
 BRUME_MUST_USE brume_status brume_session_watch_open(brume_session_watch *watch,

@@ -247,7 +247,7 @@ static void broken_mechanisms_are_caught_with_a_witness(void **state)
         brume_bits *bits = brume_tape_open_seeded(i);
         assert_ok(brume_audit_epsilon(broken[i], NULL, &options, bits, &result, &error));
         assert_holds(result.epsilon_lower > 1);
-        assert_int_equal(result.draws, 20000);
+        assert_int_equal(result.draws, 30000);
         bool second = result.event.of.second;
         assert_true(result.event.hits[second] > result.event.hits[!second]);
         brume_bits_close(bits);

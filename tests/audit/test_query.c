@@ -75,12 +75,12 @@ static double audit(const registered *all, const char *sql, fault broken, size_t
     brume_audit_result result;
     assert_ok(brume_question_open(all->ledger, sql, &question, &error));
     brume_plan *plan = plan_at(question, broken == UNDERSTATED ? "8" : "1");
+    brume_query_lane lane = {question, plan};
     brume_audit_options options = {.samples = samples,
                                    .confidence = confidence,
                                    .delta = brume_decimal_upper(&plan->charge.delta),
                                    .epsilon = 1};
-    assert_ok(
-        brume_query_subject_open(question, plan, sql, &options, all->bits, NULL, &subject, &error));
+    assert_ok(brume_query_subject_open(&lane, 1, sql, &options, all->bits, NULL, &subject, &error));
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all->bits, &result,
                                   &error));
     brume_query_subject_close(subject);
@@ -134,11 +134,13 @@ static void broken_queries_are_caught(void **state)
 
 /* The rows of a database, as text in the engine's order. */
 static brume_query_answer *answer_on(const registered *all, const brume_question *question,
-                                     brume_engine *engine)
+                                     brume_neighbours *pair, bool second)
 {
     brume_error error = {0};
     brume_plan *sharp = plan_at(question, "600");
     brume_query_answer *answer = NULL;
+    brume_engine *engine = NULL;
+    assert_ok(brume_neighbours_engine(pair, 0, second, &engine, &error));
     assert_ok(brume_draw_answer(question, sharp, engine, all->bits, NULL, &answer, &error));
     brume_query_plan_close(sharp);
     return answer;
@@ -165,8 +167,7 @@ static void neighbours_differ_by_one_unit(void **state)
             assert_ok(
                 brume_neighbours_open(question, adjacency, sql, &hints, number, &pair, &error));
             for (int second = 0; second < 2; second++) {
-                brume_query_answer *answer =
-                    answer_on(&all, question, brume_neighbours_engine(pair, second != 0));
+                brume_query_answer *answer = answer_on(&all, question, pair, second != 0);
                 units[second] = (int64_t)answer->values[0].number;
                 brume_query_answer_close(answer);
             }
@@ -221,8 +222,7 @@ static void rows_are_made_for_every_type_of_a_server(void **state)
         assert_ok(
             brume_neighbours_open(question, BRUME_ADD_REMOVE, sql, &hints, number, &pair, &error));
         for (int second = 0; second < 2; second++)
-            brume_query_answer_close(
-                answer_on(&all, question, brume_neighbours_engine(pair, second != 0)));
+            brume_query_answer_close(answer_on(&all, question, pair, second != 0));
         brume_neighbours_close(pair);
     }
     brume_question_close(question);

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include <brume/mechanism/stable_histogram.h>
+
 #include "audit/query_subject.h"
 #include "query/plan/make_plan.h"
 #include "query/release/ask.h"
@@ -73,19 +75,33 @@ static void another_adjacency(brume_plan *plan)
     plan->adjacency = BRUME_REPLACE;
 }
 
+/* Keys alone, shown as often as one unit that comes or goes may show them. */
+static void keys_for_another_adjacency(brume_plan *plan)
+{
+    brume_error error = {0};
+    assert_non_null(plan->selection);
+    brume_key_selection_close(plan->selection);
+    assert_ok(brume_key_selection_open(brume_decimal_lower(&plan->charge.amount),
+                                       brume_decimal_lower(&plan->charge.delta), 1,
+                                       BRUME_ADD_REMOVE, &plan->selection, &error));
+}
+
 static const control controls[] = {
     {"a group-by without threshold", "SELECT age, COUNT(*) FROM visits GROUP BY age", "1",
-     "0.00001", true, BRUME_ADD_REMOVE, no_threshold, 2000, 100, true},
+     "0.00001", true, BRUME_ADD_REMOVE, no_threshold, 2000, 200, true},
     {"a threshold for another delta", "SELECT age, COUNT(DISTINCT person) FROM visits GROUP BY age",
      "1", "0.00001", false, BRUME_ADD_REMOVE, threshold_of_another_delta, 2000, 0, true},
     {"a threshold off by one", "SELECT age, COUNT(*) FROM visits GROUP BY age", "1", "0.1", true,
      BRUME_ADD_REMOVE, threshold_off_by_one, 2000, 0, true},
     {"a column that is not clamped", "SELECT SUM(age) FROM visits", "1", "0.00001", true,
-     BRUME_ADD_REMOVE, no_clamp, 2000, 100, false},
+     BRUME_ADD_REMOVE, no_clamp, 2000, 200, false},
     {"a row too many", "SELECT COUNT(*) FROM visits", "1", "0.00001", false, BRUME_ADD_REMOVE,
      one_row_too_many, 4000, 0, false},
     {"noise for add-remove under replace", "SELECT SUM(age - 50) FROM visits", "1", "0.00001", true,
      BRUME_ADD_REMOVE, another_adjacency, 4000, 0, false},
+    /* both keys of a unit would have to be near their thresholds: not in the tables of audits */
+    {"keys alone, for another adjacency", "SELECT age FROM visits GROUP BY age", "1", "0.001", true,
+     BRUME_REPLACE, keys_for_another_adjacency, 0, 0, true},
 };
 
 enum { CONTROLS = sizeof controls / sizeof *controls };
@@ -134,12 +150,13 @@ static bool is_accused(const control *of, bool broken, size_t samples)
     brume_plan *plan = plan_of(of, question);
     if (broken)
         of->plant(plan);
+    brume_query_lane lane = {question, plan};
     brume_audit_options options = {.samples = samples,
                                    .confidence = .999,
                                    .delta = brume_decimal_upper(&plan->charge.delta),
                                    .epsilon = brume_decimal_upper(&plan->charge.amount)};
-    assert_ok(brume_query_subject_open(question, plan, of->sql, &options, all.bits, NULL, &subject,
-                                       &error));
+    assert_ok(
+        brume_query_subject_open(&lane, 1, of->sql, &options, all.bits, NULL, &subject, &error));
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all.bits, &result,
                                   &error));
     brume_query_subject_close(subject);

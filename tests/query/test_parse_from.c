@@ -141,6 +141,14 @@ static void subqueries_and_with_carry_bounds_units_and_grain(void **state)
     refused("SELECT AVG(n) FROM (SELECT patient + 0 AS patient, COUNT(*) AS n FROM visits GROUP BY "
             "patient + 0) q",
             BRUME_EUNSUPPORTED, "several units", NULL);
+    /* a wider type has the same units; in a narrower one many of them are NULL */
+    query = parse("SELECT COUNT(*) FROM (SELECT CAST(patient AS decimal(20,0)) AS p, COUNT(*) AS n "
+                  "FROM visits GROUP BY CAST(patient AS decimal(20,0))) q");
+    assert_true(query->one_row_per_unit);
+    brume_query_free(query);
+    refused("SELECT COUNT(*) FROM (SELECT CAST(patient AS decimal(2,0)) AS p, COUNT(*) AS n FROM "
+            "visits GROUP BY CAST(patient AS decimal(2,0))) q",
+            BRUME_EUNSUPPORTED, "several units", NULL);
     refused("SELECT COUNT(*) FROM (SELECT age FROM visits ORDER BY age LIMIT 5) q",
             BRUME_EUNSUPPORTED, "LIMIT", NULL);
     refused("SELECT COUNT(*) FROM (SELECT DISTINCT age FROM visits) q", BRUME_EUNSUPPORTED,

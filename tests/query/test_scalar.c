@@ -2,6 +2,7 @@
  * with constants in their places. */
 #include "check.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "query/sql/scalar.h"
@@ -82,11 +83,45 @@ static void what_is_no_single_value_is_refused(void **state)
     }
 }
 
+/* Asked by itself, a subquery has no WITH around it: the name could mean a registered table. */
+static void names_of_a_with_around_it_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool good;
+    } some[] = {
+        {"WITH t AS (SELECT * FROM t WHERE x > 9) SELECT COUNT(*) FROM t WHERE x > (SELECT AVG(x) "
+         "FROM t)",
+         false},
+        {"WITH a AS (SELECT * FROM t) SELECT COUNT(*) FROM (WITH b AS (SELECT 1) SELECT * FROM t "
+         "WHERE x > (SELECT AVG(x) FROM u JOIN a ON u.k = a.k)) s",
+         false},
+        {"WITH t AS (SELECT * FROM t WHERE x > (SELECT AVG(x) FROM t)) SELECT COUNT(*) FROM t",
+         true},
+        {"WITH a AS (SELECT * FROM t) SELECT COUNT(*) FROM a WHERE x > (WITH a AS (SELECT * FROM t) "
+         "SELECT AVG(x) FROM a)",
+         true},
+        {"WITH t AS (SELECT * FROM t) SELECT COUNT(*) FROM t WHERE x > (SELECT AVG(x) FROM d.t)",
+         true},
+    };
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        brume_scalar *scalars = NULL;
+        brume_error error = {0};
+        size_t count = 0;
+        brume_status status = brume_scalars_find(some[i].text, &scalars, &count, &error);
+        assert_int_equal(status, some[i].good ? BRUME_OK : BRUME_EUNSUPPORTED);
+        assert_int_equal(count, some[i].good);
+        brume_scalars_free(scalars, count);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scalars_are_cut_out_of_the_text),
         cmocka_unit_test(what_is_no_single_value_is_refused),
+        cmocka_unit_test(names_of_a_with_around_it_are_refused),
     };
     return cmocka_run_group_tests_name("scalar subqueries", tests, NULL, NULL);
 }

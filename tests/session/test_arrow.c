@@ -109,13 +109,10 @@ static void the_batch_has_the_values_and_then_the_stream_ends(void **state)
     moved.release(&moved);
 }
 
-/* Somebody else's reader. DuckDB 1.4.4 releases the rows and forgets to release their schema, which
- * a sanitizer reports: it is read without one only. */
-#if defined(__SANITIZE_ADDRESS__)
-static const int has_reader = 0;
-#else
-static const int has_reader = 1;
-#endif
+/* Somebody else's reader. duckdb_arrow_scan of DuckDB 1.4.4 releases the rows and never the schema
+ * it asked for (valgrind shows the calls of get_schema), which a sanitizer reports: these tests are
+ * run without one only. */
+#if !defined(__SANITIZE_ADDRESS__)
 
 static char *read_with_duckdb(struct ArrowArrayStream *stream, const char *sql)
 {
@@ -139,8 +136,6 @@ static char *read_with_duckdb(struct ArrowArrayStream *stream, const char *sql)
 static void duckdb_reads_the_same_rows(void **state)
 {
     (void)state;
-    if (!has_reader)
-        skip();
     struct ArrowArrayStream stream = open_stream(ROWS);
     char *text = read_with_duckdb(
         &stream, "SELECT concat_ws(' ', count(*), sum(whole), sum(real), count(*) FILTER (flag), "
@@ -154,8 +149,6 @@ static void duckdb_reads_the_same_rows(void **state)
 static void an_answer_without_rows_is_a_stream_too(void **state)
 {
     (void)state;
-    if (!has_reader)
-        skip();
     struct ArrowArrayStream stream = open_stream(0);
     char *text = read_with_duckdb(&stream, "SELECT CAST(count(*) AS VARCHAR) FROM answer");
     assert_string_equal(text, "0");
@@ -167,8 +160,6 @@ static void an_answer_without_rows_is_a_stream_too(void **state)
 static void a_query_gives_rows_and_json_of_one_answer(void **state)
 {
     (void)state;
-    if (!has_reader)
-        skip();
     fixture all;
     brume_error error = {0};
     struct ArrowArrayStream rows = {0};
@@ -187,15 +178,18 @@ static void a_query_gives_rows_and_json_of_one_answer(void **state)
     if (rows.release)
         rows.release(&rows);
 }
+#endif
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_and_metadata_are_those_of_the_columns),
         cmocka_unit_test(the_batch_has_the_values_and_then_the_stream_ends),
+#if !defined(__SANITIZE_ADDRESS__)
         cmocka_unit_test(duckdb_reads_the_same_rows),
         cmocka_unit_test(an_answer_without_rows_is_a_stream_too),
         cmocka_unit_test(a_query_gives_rows_and_json_of_one_answer),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

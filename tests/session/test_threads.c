@@ -3,7 +3,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -11,6 +13,7 @@
 #include "command/frame/call.h"
 #include "fixture.h"
 #include "session/state.h"
+#include "session/watch.h"
 
 #ifdef __SANITIZE_ADDRESS__
 /* MPFR keeps constants for each thread until the thread frees them: the host's threads do not. */
@@ -138,6 +141,80 @@ static void a_cancelled_query_says_whether_it_was_paid_for(void **state)
     fixture_close(&all);
 }
 
+/* Between two stages the first is paid for: nobody may say that nothing was spent. */
+static void cancelled_between_stages_it_says_that_the_first_is_paid_for(void **state)
+{
+    (void)state;
+    fixture all;
+    int cancelled = 0;
+    fixture_open(&all, 300, "1");
+    for (int i = 0; i < 6; i++) {
+        canceller other = {.session = all.session, .at = BRUME_SESSION_RECORDED};
+        pthread_t thread;
+        brume_error error = {0};
+        char sql[160], *json = NULL;
+        int before = fixture_queries(all.session);
+        snprintf(sql, sizeof sql,
+                 "SELECT COUNT(*) FROM people WHERE income > (SELECT AVG(income) FROM people WHERE "
+                 "income > %d)",
+                 i);
+        assert_int_equal(pthread_create(&thread, NULL, cancel, &other), 0);
+        brume_status status =
+            brume_session_query(all.session, sql, "{\"epsilon\": 0.01}", NULL, &json, &error);
+        atomic_store(&other.over, true);
+        pthread_join(thread, NULL);
+        brume_free(json);
+        if (status == BRUME_OK) /* too late to be cancelled */
+            continue;
+        assert_int_equal(status, BRUME_ECANCELLED);
+        assert_int_equal(strstr(error.message, "nothing was spent") != NULL,
+                         fixture_queries(all.session) == before);
+        cancelled += fixture_queries(all.session) == before + 1;
+    }
+    assert_true(cancelled >= 1);
+    fixture_close(&all);
+}
+
+/* Cancel again and again: before a call begins there is nothing to cancel. */
+static void *keep_cancelling(void *context)
+{
+    canceller *one = context;
+    while (!atomic_load(&one->over)) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        brume_session_cancel(one->session);
+    }
+    return NULL;
+}
+
+/* Audits that would take hours. */
+static void an_audit_ends_when_it_is_cancelled(void **state)
+{
+    (void)state;
+    static const char *const audits[] = {
+        "{\"expr\": \"discrete_laplace(scale=1)\", \"samples\": 200000000}",
+        "{\"expr\": \"discrete_laplace(scale=1)\", \"samples\": 200000000, \"time\": true}",
+        "{\"query\": \"SELECT COUNT(*) FROM people\", \"epsilon\": 1, \"samples\": 20000000}",
+        "{\"program\": \"sleep 0.01; seq 1 8192; true\", \"epsilon\": 1, \"samples\": 200000000}"};
+    fixture all;
+    fixture_open(&all, 60, "1");
+    for (size_t i = 0; i < sizeof audits / sizeof *audits; i++) {
+        canceller other = {.session = all.session};
+        pthread_t thread;
+        brume_error error = {0};
+        char *json = NULL;
+        assert_int_equal(pthread_create(&thread, NULL, keep_cancelling, &other), 0);
+        brume_status status = brume_session_call(all.session, "audit", audits[i], &json, &error);
+        atomic_store(&other.over, true);
+        pthread_join(thread, NULL);
+        if (status != BRUME_ECANCELLED)
+            fail_msg("%s: %d %s", audits[i], (int)status, error.message);
+        assert_string_equal(error.message, "interrupted; nothing was spent");
+        assert_null(json);
+    }
+    assert_int_equal(fixture_queries(all.session), 0);
+    fixture_close(&all);
+}
+
 static void cancelled_before_it_pays_a_query_costs_nothing(void **state)
 {
     (void)state;
@@ -190,6 +267,91 @@ static void a_deadline_ends_a_query_and_leaves_no_thread(void **state)
     fixture_close(&all);
 }
 
+static const char *wait_for_stop(const brume_watch *watch, int hundredths)
+{
+    const char *why = watch->stopped(watch->context);
+    for (int i = 0; !why && i < hundredths; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        why = watch->stopped(watch->context);
+    }
+    return why;
+}
+
+/* A script has several answers, and so has a query in stages: what follows the first has the
+ * deadline of the call. */
+static void a_deadline_holds_for_what_follows_an_answer(void **state)
+{
+    (void)state;
+    brume_session_watch all;
+    const brume_watch *watch = NULL;
+    brume_error error = {0};
+    assert_ok(brume_session_watch_open(&all, &error));
+    brume_session_watch_begin(&all);
+    assert_ok(brume_session_watch_call(&all, 0.2, false, &watch, &error));
+    watch->enter(watch->context, BRUME_PHASE_RECORDED, NULL);
+    assert_null(wait_for_stop(watch, 40)); /* an answer that is there is not taken back */
+    watch->enter(watch->context, BRUME_PHASE_FREE, NULL);
+    const char *why = wait_for_stop(watch, 1000);
+    assert_string_equal(why ? why : "", "the deadline of 0.2 s has passed");
+    brume_session_watch_end(&all);
+    brume_session_watch_close(&all);
+}
+
+static void *wait_a_little(void *result)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    return result;
+}
+
+/* Closing no stream ends a call that had none: the thread of an earlier deadline is gone, and its
+ * name may be that of a thread of the host. */
+static void closing_nothing_joins_no_thread_of_the_host(void **state)
+{
+    (void)state;
+    enum { HOSTS = 8 };
+    fixture all;
+    brume_error error = {0};
+    pthread_t hosts[HOSTS];
+    int marks[HOSTS];
+    fixture_open(&all, 30, "1");
+    assert_ok(brume_session_query(all.session, "SELECT COUNT(*) FROM people",
+                                  "{\"epsilon\": 0.1, \"timeout\": 60}", NULL, NULL, &error));
+    for (int i = 0; i < HOSTS; i++)
+        assert_int_equal(pthread_create(&hosts[i], NULL, wait_a_little, &marks[i]), 0);
+    assert_ok(brume_session_stream_close(all.session, &error));
+    for (int i = 0; i < HOSTS; i++) {
+        void *result = NULL;
+        assert_int_equal(pthread_join(hosts[i], &result), 0);
+        assert_ptr_equal(result, &marks[i]);
+    }
+    fixture_close(&all);
+}
+
+/* A child has the watch of its parent as it was, with a thread waiting that the child has not. */
+static void a_child_closes_the_session_of_its_parent_at_once(void **state)
+{
+    (void)state;
+    fixture all;
+    brume_error error = {0};
+    int how = -1;
+    fixture_open(&all, 30, "1");
+    assert_ok(brume_session_stream_open(all.session, "stream above-threshold",
+                                        "{\"dataset\": \"people\", \"threshold\": 150, "
+                                        "\"epsilon\": 0.5, \"timeout\": 600}",
+                                        &error));
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* the thread waits by now */
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(20);
+        brume_session_close(all.session);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    fixture_close(&all);
+}
+
 /* ---- leaks ---- */
 
 /* Bytes in use; 0 where another allocator (a sanitizer, which finds leaks itself) is in place. */
@@ -238,9 +400,14 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(sessions_leak_nothing, &times),
         cmocka_unit_test(threads_that_share_a_ledger_get_exactly_what_it_carries),
         cmocka_unit_test(a_cancelled_query_says_whether_it_was_paid_for),
+        cmocka_unit_test(cancelled_between_stages_it_says_that_the_first_is_paid_for),
+        cmocka_unit_test(an_audit_ends_when_it_is_cancelled),
         cmocka_unit_test(cancelled_before_it_pays_a_query_costs_nothing),
         cmocka_unit_test(an_idle_session_is_not_cancelled),
         cmocka_unit_test(a_deadline_ends_a_query_and_leaves_no_thread),
+        cmocka_unit_test(a_deadline_holds_for_what_follows_an_answer),
+        cmocka_unit_test(closing_nothing_joins_no_thread_of_the_host),
+        cmocka_unit_test(a_child_closes_the_session_of_its_parent_at_once),
     };
     if (argc > 1) {
         times = atoi(argv[1]);

@@ -14,9 +14,9 @@
 #include <brume/account/account.h>
 #include <brume/mechanism/mechanism.h>
 
-#include "audit/subject.h"
 #include "command/frame/progress.h"
 #include "command/account/releases.h"
+#include "command/frame/watch.h"
 #include "command/frame/wrap.h"
 
 static bool is_violation(const brume_audited *a)
@@ -158,6 +158,12 @@ brume_status brume_audited_draw(const brume_call *call, brume_audited *a, brume_
     return status;
 }
 
+static bool is_stopped(void *context)
+{
+    const brume_watch *watch = context;
+    return watch->stopped(watch->context) != NULL;
+}
+
 brume_audit_options brume_audited_options(const brume_audited *a)
 {
     return (brume_audit_options){.samples = a->samples,
@@ -165,7 +171,9 @@ brume_audit_options brume_audited_options(const brume_audited *a)
                                  .delta = a->delta,
                                  .epsilon = a->claimed,
                                  .threads = a->threads,
-                                 .whole = a->whole};
+                                 .whole = a->whole,
+                                 .stopped = a->watch ? is_stopped : NULL,
+                                 .stopped_context = (void *)a->watch};
 }
 
 brume_status brume_audited_write(brume_call *call, const brume_audited *a, brume_error *error)
@@ -176,107 +184,10 @@ brume_status brume_audited_write(brume_call *call, const brume_audited *a, brume
     return BRUME_OK;
 }
 
-static size_t processors(void)
+size_t brume_audit_processors(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count > 0 ? (size_t)count : 1;
-}
-
-/* Of the pairs that the card suggests, those of which a few draws promise most: for epsilon, and
- * for delta. */
-static brume_status choose_pairs(const brume_event *event, const brume_audited *a, brume_bits *bits,
-                                 size_t chosen[2], brume_error *error)
-{
-    enum { LEAST = 2000, MOST = 1 << 18, SHARE = 10 };
-    size_t few = a->samples / SHARE;
-    few = few < LEAST ? LEAST : few > MOST ? MOST : few;
-    double best[2] = {-1, 0};
-    size_t pairs = brume_subject_pairs(event);
-    for (size_t pair = 0; pairs > 1 && pair < pairs; pair++) {
-        brume_subject *next = NULL;
-        double found[2] = {0, 0};
-        BRUME_TRY(brume_subject_open(event, pair, &next, error));
-        brume_audit_options options = brume_audited_options(a);
-        brume_status status = brume_audit_guess(brume_subject_draw, next, &options, few, bits,
-                                                &found[0], &found[1], error);
-        brume_subject_close(next);
-        BRUME_TRY(status);
-        for (int of_delta = 0; of_delta < 2; of_delta++)
-            if (found[of_delta] > best[of_delta]) {
-                best[of_delta] = found[of_delta];
-                chosen[of_delta] = pair;
-            }
-    }
-    if (!(a->delta > 0 && best[1] > 0))
-        chosen[1] = chosen[0];
-    return BRUME_OK;
-}
-
-static brume_status audit_pair(const brume_call *call, const brume_event *event, size_t pair,
-                               brume_audited *a, brume_bits *bits, brume_error *error)
-{
-    brume_subject *subject = NULL;
-    BRUME_TRY(brume_subject_open(event, pair, &subject, error));
-    brume_status status = brume_audited_draw(call, a, brume_subject_draw, subject, bits, error);
-    a->step = brume_subject_step(subject);
-    a->neighbours = brume_subject_neighbours(subject);
-    a->outcome = brume_subject_outcome(subject);
-    brume_subject_close(subject);
-    return status;
-}
-
-/* Both of two audits, each of which had half of the alarm: the larger bounds, and the witness of
- * the one that finds a violation. */
-static void join(brume_audited *a, const brume_audited *other)
-{
-    const brume_audit_result found = a->result;
-    bool broken = found.epsilon_lower > a->claimed || found.delta_lower > a->delta;
-    if (!broken &&
-        (other->result.epsilon_lower > a->claimed || other->result.delta_lower > a->delta))
-        *a = *other;
-    a->result.epsilon_lower = fmax(found.epsilon_lower, other->result.epsilon_lower);
-    a->result.delta_lower = fmax(found.delta_lower, other->result.delta_lower);
-    a->result.rho_lower = fmax(found.rho_lower, other->result.rho_lower);
-}
-
-/* Where delta is better attacked on other neighbours, these are drawn from too. */
-static brume_status audit_pairs(const brume_call *call, const brume_event *event, brume_audited *a,
-                                brume_bits *bits, brume_error *error)
-{
-    size_t pairs[2] = {0, 0};
-    BRUME_TRY(choose_pairs(event, a, bits, pairs, error));
-    if (pairs[0] == pairs[1])
-        return audit_pair(call, event, pairs[0], a, bits, error);
-    double confidence = a->confidence;
-    brume_audited *other = malloc(sizeof *other);
-    if (!other)
-        return brume_no_memory(error, "an audit");
-    a->confidence = 1 - (1 - confidence) / 2;
-    *other = *a;
-    brume_status status = audit_pair(call, event, pairs[0], a, bits, error);
-    if (status == BRUME_OK)
-        status = audit_pair(call, event, pairs[1], other, bits, error);
-    if (status == BRUME_OK)
-        join(a, other);
-    a->confidence = confidence;
-    free(other);
-    return status;
-}
-
-static brume_status audit(brume_call *call, const brume_event *event, brume_audited *a,
-                          brume_error *error)
-{
-    brume_subject *subject = NULL;
-    brume_bits *bits = NULL;
-    BRUME_TRY(brume_subject_open(event, 0, &subject, error));
-    a->samples = brume_call_count(call, "samples", brume_subject_samples(subject));
-    a->threads = processors();
-    brume_subject_close(subject);
-    BRUME_TRY(brume_audit_claim(event, a->delta, &a->claimed, error));
-    BRUME_TRY(brume_bits_open(&bits, error));
-    brume_status status = audit_pairs(call, event, a, bits, error);
-    brume_bits_close(bits);
-    return status == BRUME_OK ? brume_audited_write(call, a, error) : status;
 }
 
 /* EXPR, --query or --program, and the options that belong to it. */
@@ -288,7 +199,7 @@ static brume_status check_words(const brume_call *call, brume_error *error)
     } words[] = {{"epsilon", false, true, true},   {"rho", false, true, false},
                  {"ledger", false, true, false},   {"bounds", false, false, true},
                  {"adjacency", true, false, true}, {"exact", true, false, false},
-                 {"save", false, true, false}};
+                 {"save", true, true, true},       {"time", true, true, true}};
     bool query = brume_call_has(call, "query"), program = brume_call_has(call, "program");
     bool expression = brume_call_operand(call, 0) != NULL;
     if (query + program + expression != 1)
@@ -297,6 +208,11 @@ static brume_status check_words(const brume_call *call, brume_error *error)
     if (query && brume_call_has(call, "adjacency"))
         return brume_fail(error, BRUME_EARGUMENT, "leave it out",
                           "'--adjacency' is that of the datasets of a query");
+    if (brume_call_has(call, "exact") + brume_call_has(call, "time") +
+            brume_call_has(call, "save") >
+        1)
+        return brume_fail(error, BRUME_EARGUMENT, "see 'brume help audit'",
+                          "give one of '--exact', '--time' and '--save'");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         bool goes = query ? words[i].query : program ? words[i].program : words[i].expression;
         if (brume_call_has(call, words[i].name) && !goes)
@@ -315,6 +231,8 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_audited a = {.delta = brume_call_real(call, "delta", 0),
                        .confidence = brume_call_real(call, "confidence", 0.999)};
     BRUME_TRY(check_words(call, error));
+    if (!brume_call_has(call, "exact"))
+        BRUME_TRY(brume_call_watch_noted(call, &a.watch, error));
     if (brume_call_has(call, "query"))
         return brume_audit_query(call, &a, error);
     if (brume_call_has(call, "program"))
@@ -324,7 +242,7 @@ static brume_status run(brume_call *call, brume_error *error)
     if (status == BRUME_OK && brume_call_has(call, "exact"))
         status = brume_audit_exact(call, &expression.events[0], a.delta, error);
     else if (status == BRUME_OK)
-        status = audit(call, &expression.events[0], &a, error);
+        status = brume_audit_mechanism(call, &expression.events[0], &a, error);
     brume_expression_free(&expression);
     return status;
 }
@@ -368,7 +286,10 @@ static const brume_option options[] = {
     {.name = "save",
      .type = BRUME_OPTION_TEXT,
      .argument = "DIR",
-     .help = "with --query: keep both neighbours, the SQL and the event in this folder"},
+     .help = "keep both neighbours, what was asked and the event in this folder"},
+    {.name = "time",
+     .type = BRUME_OPTION_FLAG,
+     .help = "instead of epsilon: does the time of an answer tell the neighbour, or the value?"},
     {.name = "exact",
      .type = BRUME_OPTION_FLAG,
      .help = "no draws: the whole output law against the claim, where the card states one"},
@@ -387,6 +308,7 @@ static const char *const examples[] = {
     "audit 'sparse_vector(epsilon=1, hits=2)' --samples 20000",
     "audit 'randomized_response(epsilon=1)' --confidence 0.999999",
     "audit 'above_threshold(epsilon=1)' --exact",
+    "audit 'laplace(scale=1)' --time --samples 10000",
     "audit --query 'SELECT ward, COUNT(*) FROM visits GROUP BY ward' --epsilon 1 --samples 200",
     NULL,
 };
@@ -395,7 +317,7 @@ const brume_command brume_command_audit = {
     .name = "audit",
     .summary = "attack a mechanism or a query: its epsilon from below",
     .usage =
-        "EXPR|--query SQL|--program COMMAND [--exact] [--bounds LO..HI] [--epsilon E|--rho R] [--delta D] [--samples N] "
+        "EXPR|--query SQL|--program COMMAND [--exact|--time] [--bounds LO..HI] [--epsilon E|--rho R] [--delta D] [--samples N] "
         "[--confidence C] [--adjacency A] [--ledger FILE] [--save DIR]",
     .description =
         "Draws on two neighbours that are as bad for the mechanism as is known, the best of those that "
@@ -423,7 +345,13 @@ const brume_command brume_command_audit = {
         "With --program anybody's mechanism is attacked: the command is run by the shell with the "
         "name of a CSV file, whose column \"value\" has numbers within --bounds, and a number of "
         "answers to print, each independent of the others, a line each. The tables differ by one "
-        "row, or in one row with --adjacency replace; --epsilon and --delta are what it claims.",
+        "row, or in one row with --adjacency replace; --epsilon and --delta are what it claims. Beside "
+        "the number that is printed its bits are looked at: noise made of floating-point numbers "
+        "reaches other numbers from one neighbour than from the other.\n\n"
+        "With --time answers are drawn one at a time, in pairs, and their times are compared: tau is "
+        "how much likelier it is that the answer on the second neighbour (or the larger of two "
+        "outcomes) took longer than that it took less time; 0 where the time tells nothing. "
+        "\"violation\" says that an interval leaves 0 out.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -1,4 +1,4 @@
-/* What the two ways of `brume audit` share: the draws, the certificate and how it is written. */
+/* What the ways of `brume audit` share: the draws, the certificate and how it is written. */
 #ifndef BRUME_COMMAND_AUDIT_H
 #define BRUME_COMMAND_AUDIT_H
 
@@ -6,6 +6,7 @@
 
 #include "audit/epsilon.h"
 #include "command/command.h"
+#include "query/release/spend.h"
 
 typedef struct brume_audited {
     double claimed, delta, confidence;
@@ -14,6 +15,7 @@ typedef struct brume_audited {
     brume_audit_result result;
     double step; /* outcomes are printed times this */
     const char *neighbours, *outcome;
+    const brume_watch *watch; /* NULL: nobody can stop it */
 } brume_audited;
 
 /* What the accountant says of one event, at delta: an upper bound of epsilon. */
@@ -29,6 +31,31 @@ BRUME_MUST_USE brume_status brume_audited_draw(const brume_call *call, brume_aud
 
 /* The event that the verdict rests on, as JSON. */
 json_t *brume_audited_witness(const brume_audited *a);
+
+/* --time: instead of bounds of epsilon, how the time of an answer depends on what it should not;
+ * measured and written. */
+BRUME_MUST_USE brume_status brume_audited_time(brume_call *call, const brume_audited *a,
+                                               brume_audit_draw *of, const void *subject,
+                                               brume_bits *bits, brume_error *error);
+
+/* --save: the folder (NULL: none was typed), before anything is drawn; a new file in it; event.json
+ * with the claim, the witness and `more`, which is the callee's, under `name`. */
+BRUME_MUST_USE brume_status brume_audit_make_folder(const char *folder, brume_error *error);
+BRUME_MUST_USE brume_status brume_audit_save_text(const char *folder, const char *name,
+                                                  const char *text, brume_error *error);
+BRUME_MUST_USE brume_status brume_audit_save_event(const char *folder, const brume_audited *a,
+                                                   const char *name, json_t *more,
+                                                   brume_error *error);
+
+BRUME_MUST_USE brume_status brume_audit_save_mechanism(brume_call *call, const brume_audited *a,
+                                                       brume_error *error);
+
+/* EXPR: audit it and write the result. */
+BRUME_MUST_USE brume_status brume_audit_mechanism(brume_call *call, const brume_event *event,
+                                                  brume_audited *a, brume_error *error);
+
+/* How many threads may draw. */
+size_t brume_audit_processors(void);
 
 BRUME_MUST_USE brume_status brume_audited_write(brume_call *call, const brume_audited *a,
                                                 brume_error *error);

@@ -4,17 +4,12 @@
  * The claim is the charge that the ledger would take. */
 #include "command/audit/audit.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include <brume/mechanism/mechanism.h>
 
+#include "audit/neighbours.h"
 #include "audit/query_subject.h"
 #include "base/error.h"
 #include "command/query/ask.h"
-#include "command/frame/watch.h"
 #include "command/ledger/open_ledger.h"
 #include "query/plan/make_plan.h"
 
@@ -63,36 +58,13 @@ static brume_status read_claim(brume_plan *plan, brume_audited *a, brume_error *
 
 /* ---- keeping the evidence ---- */
 
-/* The folder, before anything is drawn. */
 static brume_status make_folder(const brume_question *question, const char *folder,
                                 brume_error *error)
 {
-    if (!folder)
-        return BRUME_OK;
-    if (question->policies[0]->table)
+    if (folder && question->policies[0]->table)
         return brume_fail(error, BRUME_EUNSUPPORTED, "leave it out",
                           "'--save' is for datasets of files: a server gets its tables in the SQL");
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return brume_fail(error, BRUME_EDISK, strerror(errno), "cannot make the folder '%s'",
-                          folder);
-    return BRUME_OK;
-}
-
-/* A new file in the folder. */
-static brume_status save_text(const char *folder, const char *name, const char *text,
-                              brume_error *error)
-{
-    char *path = NULL;
-    if (!text || asprintf(&path, "%s/%s", folder, name) < 0)
-        return brume_no_memory(error, "an audit");
-    FILE *out = fopen(path, "wx");
-    bool good = out && fprintf(out, "%s\n", text) > 0;
-    good = (!out || fclose(out) == 0) && good;
-    brume_status status =
-        good ? BRUME_OK
-             : brume_fail(error, BRUME_EDISK, "is it there already?", "cannot write '%s'", path);
-    free(path);
-    return status;
+    return brume_audit_make_folder(folder, error);
 }
 
 static brume_status save(brume_call *call, const brume_query_subject *subject, const char *folder,
@@ -100,17 +72,12 @@ static brume_status save(brume_call *call, const brume_query_subject *subject, c
 {
     if (!folder)
         return BRUME_OK;
-    json_t *event = json_pack("{s:f, s:f, s:o, s:o}", "epsilon_claimed", a->claimed, "delta",
-                              a->delta, "witness", brume_audited_witness(a), "score",
-                              brume_query_subject_score(subject));
-    char *text = event ? json_dumps(event, JSON_INDENT(2)) : NULL;
     brume_status status = brume_query_subject_save(subject, folder, error);
     if (status == BRUME_OK)
-        status = save_text(folder, "query.sql", sql, error);
+        status = brume_audit_save_text(folder, "query.sql", sql, error);
     if (status == BRUME_OK)
-        status = save_text(folder, "event.json", text, error);
-    free(text);
-    json_decref(event);
+        status =
+            brume_audit_save_event(folder, a, "score", brume_query_subject_score(subject), error);
     if (status == BRUME_OK && !call->json)
         fprintf(
             call->out,
@@ -121,30 +88,62 @@ static brume_status save(brume_call *call, const brume_query_subject *subject, c
     return status;
 }
 
-static brume_status audit(brume_call *call, const brume_question *question, brume_plan *plan,
-                          const char *sql, brume_audited *a, brume_error *error)
+/* ---- lanes: the question and its plan, once for each thread ---- */
+
+typedef struct lane {
+    brume_question *question;
+    brume_plan *plan;
+    char whole[BRUME_DECIMAL_TEXT]; /* the price, where none is typed */
+} lane;
+
+static void close_lanes(lane *lanes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        brume_query_plan_close(lanes[i].plan);
+        brume_question_close(lanes[i].question);
+    }
+}
+
+static brume_status open_lane(brume_ledger *ledger, const char *sql, brume_payment payment,
+                              lane *out, brume_error *error)
+{
+    BRUME_TRY(brume_question_open(ledger, sql, &out->question, error));
+    if (!payment.epsilon && !payment.rho)
+        BRUME_TRY(pay_all(out->question, out->whole, &payment, error));
+    return brume_query_plan_make(out->question->query, out->question->tables, &payment, &out->plan,
+                                 error);
+}
+
+static brume_status audit_subject(brume_call *call, const brume_query_subject *subject,
+                                  const char *sql, brume_audited *a, brume_bits *bits,
+                                  brume_error *error)
+{
+    a->neighbours = brume_query_subject_neighbours(subject);
+    if (brume_call_has(call, "time"))
+        return brume_audited_time(call, a, brume_query_subject_draw, subject, bits, error);
+    BRUME_TRY(brume_audited_draw(call, a, brume_query_subject_draw, subject, bits, error));
+    BRUME_TRY(brume_audited_write(call, a, error));
+    return save(call, subject, brume_call_text(call, "save"), sql, a, error);
+}
+
+static brume_status audit(brume_call *call, const lane *lanes, size_t count, const char *sql,
+                          brume_audited *a, brume_error *error)
 {
     brume_bits *bits = NULL;
     brume_query_subject *subject = NULL;
-    const brume_watch *watch = NULL;
+    brume_query_lane same[BRUME_NEIGHBOUR_LANES];
+    for (size_t i = 0; i < count; i++)
+        same[i] = (brume_query_lane){lanes[i].question, lanes[i].plan};
     a->samples = brume_call_count(call, "samples", BRUME_QUERY_SUBJECT_SAMPLES);
+    a->threads = count;
     a->step = 1;
     a->outcome = brume_query_subject_outcome();
     brume_audit_options options = brume_audited_options(a);
-    brume_status status = brume_bits_open(&bits, error);
+    BRUME_TRY(brume_bits_open(&bits, error));
+    brume_status status =
+        brume_query_subject_open(same, count, sql, &options, bits, a->watch, &subject, error);
     if (status == BRUME_OK)
-        status = brume_call_watch_noted(call, &watch, error);
-    if (status == BRUME_OK)
-        status =
-            brume_query_subject_open(question, plan, sql, &options, bits, watch, &subject, error);
-    if (status == BRUME_OK)
-        status = brume_audited_draw(call, a, brume_query_subject_draw, subject, bits, error);
-    if (status == BRUME_OK) {
-        a->neighbours = brume_query_subject_neighbours(subject);
-        status = brume_audited_write(call, a, error);
-    }
-    if (status == BRUME_OK)
-        status = save(call, subject, brume_call_text(call, "save"), sql, a, error);
+        status = audit_subject(call, subject, sql, a, bits, error);
     brume_query_subject_close(subject);
     brume_bits_close(bits);
     return status;
@@ -153,26 +152,20 @@ static brume_status audit(brume_call *call, const brume_question *question, brum
 brume_status brume_audit_query(brume_call *call, brume_audited *a, brume_error *error)
 {
     const char *sql = brume_call_text(call, "query");
-    brume_payment payment = brume_call_payment(call);
     brume_ledger *ledger = NULL;
-    brume_question *question = NULL;
-    brume_plan *plan = NULL;
-    char whole[BRUME_DECIMAL_TEXT];
+    lane lanes[BRUME_NEIGHBOUR_LANES] = {{NULL, NULL, ""}};
+    size_t count = brume_audit_processors();
+    count = count < 1 ? 1 : count < BRUME_NEIGHBOUR_LANES ? count : BRUME_NEIGHBOUR_LANES;
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
-    if (status == BRUME_OK)
-        status = brume_question_open(ledger, sql, &question, error);
+    for (size_t i = 0; status == BRUME_OK && i < count; i++)
+        status = open_lane(ledger, sql, brume_call_payment(call), &lanes[i], error);
     brume_ledger_close(ledger);
-    if (status == BRUME_OK && !payment.epsilon && !payment.rho)
-        status = pay_all(question, whole, &payment, error);
     if (status == BRUME_OK)
-        status = brume_query_plan_make(question->query, question->tables, &payment, &plan, error);
+        status = read_claim(lanes[0].plan, a, error);
     if (status == BRUME_OK)
-        status = read_claim(plan, a, error);
+        status = make_folder(lanes[0].question, brume_call_text(call, "save"), error);
     if (status == BRUME_OK)
-        status = make_folder(question, brume_call_text(call, "save"), error);
-    if (status == BRUME_OK)
-        status = audit(call, question, plan, sql, a, error);
-    brume_query_plan_close(plan);
-    brume_question_close(question);
+        status = audit(call, lanes, count, sql, a, error);
+    close_lanes(lanes, BRUME_NEIGHBOUR_LANES);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "query/limit/above.h"
 #include "query/limit/spread.h"
 #include "query/plan/bias.h"
 #include "query/plan/plan_distinct.h"
@@ -173,6 +174,8 @@ static brume_status fill_column(const brume_answer_table *all, size_t output,
     if (whole->extreme)
         column->quantile = (double)aggregate->fraction[0] / (double)aggregate->fraction[1];
     add_details(all, column, whole->index);
+    if (all->plan->aggregates[whole->index].distinct >= 0)
+        column->cut_allowance *= largest_share(all, output);
     add_limit(all, column, output, whole->index);
     return BRUME_OK;
 }

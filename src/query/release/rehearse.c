@@ -1,9 +1,11 @@
 /* Rehearsal: everything that a plan will need, tried before anything is charged. */
 #include "query/release/rehearse.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include <brume/bits.h>
+#include <brume/mechanism/stable_histogram.h>
 
 #include "base/error.h"
 #include "query/plan/plan_limit.h"
@@ -70,15 +72,39 @@ static brume_noise_tail_upper tail_of(brume_noise_kind noise)
                                                    : brume_noise_tail_discrete_gaussian_upper;
 }
 
+/* Keys alone, shown by chance: with one unit more or less the chance of a key rises and falls no
+ * faster than what is charged allows each of the keys that may change, one by one. The chances are
+ * made elsewhere, from another copy of the price and of the adjacency. */
+static bool are_chances_paid_for(const brume_plan *plan, double delta)
+{
+    double changing = (double)plan->shape.max_groups * (plan->adjacency == BRUME_REPLACE ? 2 : 1);
+    double grows = exp(brume_decimal_upper(&plan->charge.amount) / changing);
+    double share = -expm1(log1p(-delta) / changing); /* (1 - share)^changing = 1 - delta */
+    double slack = 1 + 0x1p-40;                      /* for the rounding of these few lines */
+    double before = 0, chance;
+    for (uint64_t units = 1;; units++, before = chance) {
+        chance = brume_key_selection_probability(plan->selection, units);
+        if (chance > (grows * before + share) * slack ||
+            1 - before > (grows * (1 - chance) + share) * slack)
+            return false;
+        if (!(chance > before)) /* from here on it is the same for all */
+            return true;
+    }
+}
+
 /* A key or a value that one unit alone has is shown with at most the probability that is charged as
  * delta. Threshold and charge are made apart, and thresholds are made again when limits are chosen.
- * (brume_key_selection has its delta inside.) */
+ */
 static brume_status check_thresholds(const brume_plan *plan, brume_error *error)
 {
     double shown = 0, charged = brume_decimal_upper(&plan->charge.delta);
     uint64_t keys = plan->by_totals ? 1 : plan->shape.max_groups; /* that a unit is counted in */
     if (plan->limits_only)
         return BRUME_OK;
+    if (plan->selection && !are_chances_paid_for(plan, charged))
+        return brume_fail(error, BRUME_EINTERNAL, "please report this query",
+                          "keys are shown more often than the price of %.3g and %.3g allows",
+                          brume_decimal_upper(&plan->charge.amount), charged);
     if (plan->shape.private_keys && !plan->selection)
         shown = brume_key_shown_upper(tail_of(plan->price.noise), plan->measures[0].scale, keys,
                                       plan->price.threshold);

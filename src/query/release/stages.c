@@ -21,12 +21,12 @@
 #include "query/release/explain.h"
 #include "query/sql/scalar.h"
 
-enum { VALUE_TEXT = 128, PRICE_TEXT = BRUME_DECIMAL_TEXT };
+enum { PRICE_TEXT = BRUME_DECIMAL_TEXT };
 
 typedef struct stage {
     bool is_public;
     const char *type; /* what it is as a constant: "double precision", "date", "timestamp" */
-    char value[VALUE_TEXT];
+    char *value;      /* as it stands in the query */
 } stage;
 
 typedef struct stages {
@@ -70,7 +70,8 @@ static brume_status split(const char *typed, size_t parts, char first[PRICE_TEXT
     brume_decimal whole, part, taken;
     BRUME_TRY(brume_decimal_parse(typed, &whole, error));
     double share = brume_decimal_lower(&whole) / (double)parts;
-    for (double at = share;; at *= 1 - 1e-11) { /* not more than an equal part */
+    /* not more than an equal part; nextafter: the least doubles are not less than themselves */
+    for (double at = share;; at = nextafter(at * (1 - 1e-11), 0)) {
         snprintf(first, PRICE_TEXT, "%.12g", at);
         BRUME_TRY(brume_decimal_parse(first, &part, error));
         BRUME_TRY(brume_decimal_multiply(&part, parts, &taken, error));
@@ -107,6 +108,8 @@ static brume_status split_payment(stages *all, const brume_payment *payment, bru
 
 static void close_stages(stages *all)
 {
+    for (size_t i = 0; all->list && i < all->count; i++)
+        free(all->list[i].value);
     brume_scalars_free(all->scalars, all->count);
     free(all->list);
 }
@@ -140,38 +143,15 @@ static brume_status find_type(stages *all, size_t i, brume_error *error)
         if (mode)
             status = brume_fail(error, BRUME_EUNSUPPORTED, "ask for the mode first",
                                 "a mode cannot be a scalar subquery");
+        bool moment = shown->kind == BRUME_FORMULA_DATE || shown->kind == BRUME_FORMULA_TIMESTAMP;
+        if (!mode && !moment && !brume_scalar_is_number(shown))
+            status = brume_scalar_no_number(error);
         one->type = shown->kind == BRUME_FORMULA_DATE        ? "date"
                     : shown->kind == BRUME_FORMULA_TIMESTAMP ? "timestamp"
                                                              : one->type;
     }
     brume_question_close(question);
     return status;
-}
-
-/* A constant of a stage's type. Times as the result of an operation, which no domain of keys is
- * made of: which groups there are may not depend on it. */
-static void set_constant(stage *one, const char *text)
-{
-    bool quoted = text != NULL, number = strcmp(one->type, "double precision") == 0;
-    snprintf(one->value, VALUE_TEXT, "CAST(%s%.60s%s AS %s)%s", quoted ? "'" : "",
-             quoted ? text : "NULL", quoted ? "'" : "", one->type,
-             number                           ? ""
-             : strcmp(one->type, "date") == 0 ? " + 0"
-                                              : " + INTERVAL '0 days'");
-}
-
-static void set_value(stage *one, const brume_value *value)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.17g", value->number);
-    bool plain = value->kind == BRUME_VALUE_TEXT && value->length < 60 &&
-                 !memchr(value->text, '\'', value->length);
-    if (value->kind == BRUME_VALUE_NUMBER)
-        set_constant(one, text);
-    else if (plain && one->is_public) /* of any type: it takes that of what it is compared with */
-        snprintf(one->value, VALUE_TEXT, "'%s'", value->text);
-    else
-        set_constant(one, plain ? value->text : NULL);
 }
 
 /* Stages of public tables are asked at once: they are free, and no row that needs protection is
@@ -181,12 +161,11 @@ static brume_status ask_public(stages *all, stage *one, const char *sql, brume_e
     brume_query_answer *answer = NULL;
     brume_payment nothing = {0};
     BRUME_TRY(brume_ask(all->ledger, sql, &nothing, NULL, NULL, NULL, &answer, error));
-    if (answer->row_count == 1 && answer->column_count == 1)
-        set_value(one, &answer->values[0]);
-    else
-        set_constant(one, NULL);
+    brume_status status = answer->row_count == 1 && answer->column_count == 1
+                              ? brume_scalar_public(&answer->values[0], &one->value, error)
+                              : brume_scalar_constant(one->type, NULL, &one->value, error);
     brume_query_answer_close(answer);
-    return BRUME_OK;
+    return status;
 }
 
 static brume_status open_stages(stages *all, const brume_payment *payment, bool asking,
@@ -199,12 +178,15 @@ static brume_status open_stages(stages *all, const brume_payment *payment, bool 
     for (size_t i = 0; i < all->count; i++) {
         BRUME_TRY(find_type(all, i, error));
         all->paid_count += !all->list[i].is_public;
-        set_constant(&all->list[i],
-                     strcmp(all->list[i].type, "double precision") == 0 ? "0" : "2000-01-01");
-        if (all->list[i].is_public && !asking)
-            snprintf(all->list[i].value, VALUE_TEXT, "NULL"); /* of any type */
-        else if (all->list[i].is_public)
-            BRUME_TRY(ask_public(all, &all->list[i], all->scalars[i].sql, error));
+        stage *one = &all->list[i];
+        if (!one->is_public)
+            BRUME_TRY(brume_scalar_constant(
+                one->type, strcmp(one->type, "double precision") == 0 ? "0" : "2000-01-01",
+                &one->value, error));
+        else if (asking)
+            BRUME_TRY(ask_public(all, one, all->scalars[i].sql, error));
+        else
+            BRUME_TRY(brume_scalar_constant(NULL, NULL, &one->value, error)); /* of any type */
     }
     return split_payment(all, payment, error);
 }
@@ -328,8 +310,9 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
         status = brume_fail(error, BRUME_EUNSUPPORTED, NULL, "a scalar subquery has one value");
     else if (json_array_append_new(list, stage_to_json(all->scalars[i].sql, answer)) != 0)
         status = brume_no_memory(error, "the answer");
-    else
-        set_value(&all->list[i], &answer->values[0]);
+    else if (!answer->is_public)
+        status = brume_scalar_released(all->list[i].type, &answer->values[0], &all->list[i].value,
+                                       error);
     if (!answer->is_public) {
         cost->amount += answer->cost.amount;
         cost->delta += answer->cost.delta;
@@ -339,20 +322,36 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
     return status;
 }
 
+/* A later stage failed, and says of itself whether it was paid for; so were those before it. */
+static void say_spent(const brume_answer_price *before, brume_error *error)
+{
+    static const char rest[] = "the price of the stages before it stays spent";
+    char *nothing = error ? strstr(error->message, "nothing was spent") : NULL;
+    if (!error || !(before->amount > 0))
+        return;
+    size_t at = nothing ? (size_t)(nothing - error->message) : strlen(error->message);
+    snprintf(error->message + at, sizeof error->message - at, "%s%s", nothing ? "" : "; ", rest);
+}
+
 static brume_status ask_all(stages *all, brume_bits *bits, const brume_watch *watch, json_t *list,
                             brume_query_answer **answer, brume_error *error)
 {
     brume_answer_price cost = {0};
     bool cached = true;
     char *sql = NULL;
-    for (size_t i = 0; i < all->count; i++)
-        BRUME_TRY(ask_stage(all, i, bits, watch, list, &cost, &cached, error));
-    BRUME_TRY(fill_in(all, &sql, error));
     brume_query_answer *made = NULL;
-    brume_status status = brume_ask(all->ledger, sql, &all->last, NULL, bits, watch, &made, error);
+    brume_status status = BRUME_OK;
+    for (size_t i = 0; status == BRUME_OK && i < all->count; i++)
+        status = ask_stage(all, i, bits, watch, list, &cost, &cached, error);
+    if (status == BRUME_OK)
+        status = fill_in(all, &sql, error);
+    if (status == BRUME_OK)
+        status = brume_ask(all->ledger, sql, &all->last, NULL, bits, watch, &made, error);
     free(sql);
-    if (status != BRUME_OK)
+    if (status != BRUME_OK) {
+        say_spent(&cost, error);
         return status;
+    }
     made->cost.amount += cost.amount;
     made->cost.delta += cost.delta;
     made->cached = made->cached && cached;

@@ -1,6 +1,7 @@
 /* Scalar subqueries, found in the text. */
 #include "query/sql/scalar.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "base/error.h"
 #include "query/sql/parse.h"
+#include "query/sql/scope.h"
 #include "query/sql/tree.h"
 #include "query/sql/walk.h"
 
@@ -121,6 +123,45 @@ static brume_status cut_out(const char *text, found_scalars *found, brume_scalar
     return status;
 }
 
+/* ---- names of WITH ---- */
+
+typedef struct scalar_names {
+    const brume_scalar *scalars;
+    size_t count;
+    const char *around; /* a name that an item of WITH outside the subquery has */
+} scalar_names;
+
+static bool is_inside(const brume_scalar *scalar, int32_t location)
+{
+    return location >= 0 && (size_t)location >= scalar->start && (size_t)location < scalar->end;
+}
+
+static void check_name(void *context, PgQuery__RangeVar *table,
+                       const PgQuery__CommonTableExpr *item)
+{
+    scalar_names *all = context;
+    for (size_t i = 0; item && i < all->count; i++)
+        if (is_inside(&all->scalars[i], table->location) &&
+            !is_inside(&all->scalars[i], item->location))
+            all->around = item->ctename;
+}
+
+/* A subquery is asked without the WITH around it: a name of that WITH would mean nothing there, or
+ * a registered table of the same name, which is not what was asked. */
+static brume_status check_names(const brume_sql *sql, const brume_scalar *scalars, size_t count,
+                                brume_error *error)
+{
+    scalar_names all = {scalars, count, NULL};
+    brume_sql_visit_tables(brume_sql_tree(sql)->stmts[0]->stmt->select_stmt, check_name, &all);
+    if (all.around)
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "it is asked first, by itself: write what the name stands for into it",
+                          "a subquery in an expression names '%.60s', which is an item of the WITH "
+                          "around it",
+                          all.around);
+    return BRUME_OK;
+}
+
 static brume_status check_found(const found_scalars *found, brume_error *error)
 {
     if (found->too_many)
@@ -134,6 +175,29 @@ static brume_status check_found(const found_scalars *found, brume_error *error)
     return BRUME_OK;
 }
 
+static brume_status find_in(const brume_sql *sql, const char *text, brume_scalar **scalars,
+                            size_t *count, brume_error *error)
+{
+    found_scalars found = {.count = 0};
+    brume_tree_visit(&brume_sql_tree(sql)->base, visit_conditions, &found);
+    if (found.count == 0)
+        return BRUME_OK;
+    BRUME_TRY(check_found(&found, error));
+    brume_scalar *made = calloc(found.count, sizeof *made);
+    if (!made)
+        return brume_no_memory(error, "a query");
+    brume_status status = cut_out(text, &found, made, error);
+    if (status == BRUME_OK)
+        status = check_names(sql, made, found.count, error);
+    if (status != BRUME_OK) {
+        brume_scalars_free(made, found.count);
+        return status;
+    }
+    *scalars = made;
+    *count = found.count;
+    return BRUME_OK;
+}
+
 brume_status brume_scalars_find(const char *text, brume_scalar **scalars, size_t *count,
                                 brume_error *error)
 {
@@ -143,23 +207,9 @@ brume_status brume_scalars_find(const char *text, brume_scalar **scalars, size_t
     *count = 0;
     if (brume_sql_parse(text, &sql, &ignored) != BRUME_OK)
         return BRUME_OK;
-    found_scalars found = {.count = 0};
-    brume_tree_visit(&brume_sql_tree(sql)->base, visit_conditions, &found);
+    brume_status status = find_in(sql, text, scalars, count, error);
     brume_sql_close(sql);
-    if (found.count == 0)
-        return BRUME_OK;
-    BRUME_TRY(check_found(&found, error));
-    brume_scalar *made = calloc(found.count, sizeof *made);
-    if (!made)
-        return brume_no_memory(error, "a query");
-    brume_status status = cut_out(text, &found, made, error);
-    if (status != BRUME_OK) {
-        brume_scalars_free(made, found.count);
-        return status;
-    }
-    *scalars = made;
-    *count = found.count;
-    return BRUME_OK;
+    return status;
 }
 
 void brume_scalars_free(brume_scalar *scalars, size_t count)
@@ -184,4 +234,116 @@ char *brume_scalars_replace(const char *text, const brume_scalar *scalars, size_
     }
     fputs(text + at, file);
     return fclose(file) == 0 ? made : (free(made), NULL);
+}
+
+/* ---- values ---- */
+
+bool brume_scalar_is_number(const brume_formula *formula)
+{
+    size_t first = 0;
+    switch (formula->kind) {
+    case BRUME_FORMULA_LITERAL:
+        return formula->value.kind == BRUME_VALUE_NUMBER || formula->value.kind == BRUME_VALUE_NULL;
+    case BRUME_FORMULA_AGGREGATE:
+        return true;
+    case BRUME_FORMULA_CASE: /* condition, value, ..., else */
+        for (; first + 1 < formula->argument_count; first += 2)
+            if (!brume_scalar_is_number(formula->arguments[first + 1]))
+                return false;
+        break;
+    case BRUME_FORMULA_COALESCE:
+    case BRUME_FORMULA_NULLIF:
+    case BRUME_FORMULA_GREATEST:
+    case BRUME_FORMULA_LEAST:
+        break;
+    default: /* arithmetic gives numbers or NULL */
+        return formula->kind >= BRUME_FORMULA_ADD && formula->kind <= BRUME_FORMULA_EXP;
+    }
+    for (size_t i = first; i < formula->argument_count; i++)
+        if (!brume_scalar_is_number(formula->arguments[i]))
+            return false;
+    return true;
+}
+
+brume_status brume_scalar_no_number(brume_error *error)
+{
+    return brume_fail(error, BRUME_EUNSUPPORTED, "compare it outside of the subquery",
+                      "a scalar subquery must be a number, or one aggregate of dates");
+}
+
+static bool is_double(const char *type)
+{
+    return strcmp(type, "double precision") == 0;
+}
+
+static brume_status put(char *made, char **value, brume_error *error)
+{
+    free(*value);
+    *value = made;
+    return made ? BRUME_OK : brume_no_memory(error, "a query");
+}
+
+brume_status brume_scalar_constant(const char *type, const char *text, char **value,
+                                   brume_error *error)
+{
+    const char *quote = text ? "'" : "";
+    char *made = NULL;
+    if (!type)
+        return put(strdup("NULL"), value, error);
+    if (asprintf(&made, "CAST(%s%s%s AS %s)%s", quote, text ? text : "NULL", quote, type,
+                 is_double(type)             ? ""
+                 : strcmp(type, "date") == 0 ? " + 0"
+                                             : " + INTERVAL '0 days'") < 0)
+        made = NULL;
+    return put(made, value, error);
+}
+
+static brume_status put_number(double number, char **value, brume_error *error)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", number);
+    return brume_scalar_constant("double precision", text, value, error);
+}
+
+brume_status brume_scalar_released(const char *type, const brume_value *released, char **value,
+                                   brume_error *error)
+{
+    if (released->kind == BRUME_VALUE_NULL)
+        return brume_scalar_constant(type, NULL, value, error);
+    if (released->kind == BRUME_VALUE_NUMBER && is_double(type))
+        return put_number(released->number, value, error);
+    if (released->kind == BRUME_VALUE_TEXT && !is_double(type) &&
+        !memchr(released->text, '\'', released->length))
+        return brume_scalar_constant(type, released->text, value, error);
+    return brume_scalar_no_number(error);
+}
+
+static brume_status put_text(const brume_value *text, char **value, brume_error *error)
+{
+    char *made = malloc(2 * text->length + 3), *end = made;
+    if (!made)
+        return brume_no_memory(error, "a query");
+    *end++ = '\'';
+    for (size_t i = 0; i < text->length; i++) {
+        if (text->text[i] == '\'')
+            *end++ = '\'';
+        *end++ = text->text[i];
+    }
+    memcpy(end, "'", 2);
+    return put(made, value, error);
+}
+
+brume_status brume_scalar_public(const brume_value *exact, char **value, brume_error *error)
+{
+    if (exact->kind == BRUME_VALUE_TEXT)
+        return put_text(exact, value, error);
+    if (exact->kind == BRUME_VALUE_BOOLEAN)
+        return put(strdup(exact->boolean ? "true" : "false"), value, error);
+    if (exact->kind == BRUME_VALUE_NUMBER && fabs(exact->number) >= 0x1p53)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "write the number into the query",
+                          "a scalar subquery of a public table has a number of 2^53 or more, which "
+                          "would be rounded");
+    return exact->kind == BRUME_VALUE_NUMBER
+               ? put_number(exact->number, value, error)
+               : brume_scalar_constant("double precision", NULL, value, error);
 }

@@ -9,6 +9,10 @@
 
 #include <brume/status.h>
 
+#include "base/error.h"
+#include "query/expression/query.h"
+#include "query/sql/formula.h"
+
 typedef struct brume_scalar {
     size_t start, end; /* in the text, with its brackets */
     char *sql;         /* what is between them */
@@ -16,7 +20,7 @@ typedef struct brume_scalar {
 
 /* Those of a text, in order; none inside another. *count is 0 and *scalars NULL where there are
  * none. A text that cannot be parsed has none: whoever asks it says why. EMEMORY; EUNSUPPORTED: one
- * is no single aggregate. */
+ * is no single aggregate, or names an item of a WITH around it. */
 BRUME_MUST_USE brume_status brume_scalars_find(const char *text, brume_scalar **scalars,
                                                size_t *count, brume_error *error);
 void brume_scalars_free(brume_scalar *scalars, size_t count);
@@ -24,5 +28,31 @@ void brume_scalars_free(brume_scalar *scalars, size_t count);
 /* The text with `values` in their places; the caller frees it. NULL: memory is out. */
 char *brume_scalars_replace(const char *text, const brume_scalar *scalars, size_t count,
                             const char *const *values);
+
+/* ---- values: what stands in the place of one once it was asked ----
+ *
+ * Every function replaces *value, which is the caller's, or fails and leaves it. Types are "double
+ * precision", "date" and "timestamp". */
+
+/* Is it a number, or NULL, whatever is released? */
+bool brume_scalar_is_number(const brume_formula *formula);
+
+/* EUNSUPPORTED: it is none, and no date. */
+brume_status brume_scalar_no_number(brume_error *error);
+
+/* A constant of a type (NULL: of any): `text`, which has no quote, or NULL. Times as the result of
+ * an operation, which no domain of keys is made of: which groups there are may not depend on it. */
+BRUME_MUST_USE brume_status brume_scalar_constant(const char *type, const char *text, char **value,
+                                                  brume_error *error);
+
+/* What was released. EUNSUPPORTED: it is of another type, which is known before it is paid for, but
+ * of a stage that has stages itself. */
+BRUME_MUST_USE brume_status brume_scalar_released(const char *type, const brume_value *released,
+                                                  char **value, brume_error *error);
+
+/* What a public table has, exactly; a text takes the type of what it is compared with.
+ * EUNSUPPORTED: a number of 2^53 or more, since an answer has doubles. */
+BRUME_MUST_USE brume_status brume_scalar_public(const brume_value *exact, char **value,
+                                                brume_error *error);
 
 #endif

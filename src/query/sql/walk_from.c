@@ -118,12 +118,23 @@ bool brume_walk_table_scope(brume_walk *walk, size_t table, brume_walk_scope *sc
     return relation != NULL;
 }
 
+/* A whole number in a type that has all values of its own: in a narrower one some would be NULL. */
+static bool is_widened(brume_node node)
+{
+    if (node->operation != BRUME_OPERATION_CAST)
+        return false;
+    brume_type_kind from = node->arguments[0]->type.kind;
+    int digits = from == BRUME_TYPE_INTEGER ? 10 : 19;
+    if (from != BRUME_TYPE_INTEGER && from != BRUME_TYPE_BIGINT)
+        return false;
+    return node->type.kind == BRUME_TYPE_BIGINT ||
+           (node->type.kind == BRUME_TYPE_DECIMAL &&
+            node->type.precision - node->type.scale >= digits);
+}
+
 bool brume_walk_is_column(brume_node known, brume_node node)
 {
-    while (node->operation == BRUME_OPERATION_CAST &&
-           (node->type.kind == BRUME_TYPE_BIGINT || node->type.kind == BRUME_TYPE_DECIMAL) &&
-           (node->arguments[0]->type.kind == BRUME_TYPE_INTEGER ||
-            node->arguments[0]->type.kind == BRUME_TYPE_BIGINT))
+    while (is_widened(node))
         node = node->arguments[0];
     return brume_expression_equal(known, node);
 }

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Tables of a server are read on several connections, and the answers are those of one, in TAP.
+
+    with-cluster run_parts.py PROGRAMS
+
+Answers are bought for so large an epsilon that the noise is below the tolerance but with a probability below 10^-20
+(it is Laplace's, of a scale of at most 10^-6, and the tolerance is 10^-4). How many connections there were is
+what the server says of its sessions.
+"""
+import json
+import os
+import subprocess
+import sys
+
+from processes import Folder, check, run_tests
+
+URL = os.environ["BRUME_TEST_POSTGRESQL"]
+TABLES = """
+CREATE TABLE people AS SELECT i::int8 AS id, 'town ' || i % 5 AS town, i % 10 AS x, repeat('-', 20) AS pad
+    FROM generate_series(1, 120000) AS s(i);
+CREATE TABLE visits AS SELECT (1 + i * 7 % 90000)::int8 AS person, i % 4 AS cost, repeat('-', 20) AS pad
+    FROM generate_series(1, 130000) AS s(i);
+CREATE TABLE towns AS SELECT 'town ' || i AS town, chr(97 + i) AS name FROM generate_series(0, 4) AS s(i);
+CREATE INDEX ON people (id); CREATE INDEX ON visits (person); ANALYZE;
+"""
+POLICY = """budget: epsilon=1e12
+limits: fixed
+max-rows: 9
+max-groups: 1
+tables:
+  people: {source: "%s", table: people, unit: id, bounds: {x: 0..9}, domain: {town: ['town 0', 'town 1', 'town 2', 'town 3', 'town 4']}}
+  visits: {source: "%s", table: visits, link: person = people.id, bounds: {cost: 0..3}}
+  towns: {source: "%s", table: towns, public: true}
+"""
+# What is asked, and whether a table of it may be read in parts (src/query/print/divide.c).
+ASKED = [
+    ("SELECT town, COUNT(*) AS n, SUM(x) AS s FROM people GROUP BY town", True),
+    ("SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits", False),
+    ("SELECT COUNT(*) AS n FROM people WHERE x > 3 AND town LIKE '%2'", True),
+    ("SELECT name, COUNT(*) AS n FROM people JOIN towns ON towns.town = people.town GROUP BY name", True),
+    ("SELECT COUNT(*) AS n, COUNT(name) AS s FROM people LEFT JOIN towns ON towns.town = people.town AND name <> 'c'",
+     True),
+    ("SELECT COUNT(*) AS n, COUNT(name) AS s FROM towns RIGHT JOIN people ON towns.town = people.town AND name <> 'c'",
+     True),
+    ("SELECT SUM(x) AS s FROM people WHERE town IN (SELECT town FROM towns WHERE name < 'c')", True),
+    ("SELECT SUM(x) AS s FROM people WHERE NOT EXISTS (SELECT 1 FROM towns WHERE towns.town = people.town AND name < 'c')",
+     True),
+    ("SELECT COUNT(*) AS n, SUM(cost) AS s FROM people JOIN visits ON id = person", False),
+    ("SELECT COUNT(*) AS n, SUM(x) AS s FROM people FULL JOIN visits ON id = person", False),
+    ("SELECT SUM(CLAMP(c, 0, 9)) AS s FROM (SELECT id, COUNT(*) AS c FROM people GROUP BY id) AS v", False),
+    ("SELECT COUNT(*) AS n FROM people AS a JOIN people AS b ON a.id = b.id", False),
+    ("SELECT SUM(v) AS s FROM (SELECT id, x AS v FROM people UNION ALL SELECT id, x FROM people) AS u", False),
+]
+
+
+def psql(sql):
+    done = subprocess.run(["psql", "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-c", sql, URL], check=True,
+                          capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def sessions():
+    """So many were opened so far. A session is counted soon after it has ended."""
+    return int(psql("SELECT pg_stat_force_next_flush(); SELECT sessions FROM pg_stat_database WHERE datname = "
+                    "'postgres'").split()[-1])
+
+
+def ask(folder, sql, connections):
+    folder.environment["BRUME_CONNECTIONS"] = str(connections)
+    before = sessions()
+    code, out, err = folder.brume("query", sql, "--epsilon", str(1e9 + connections), "--json")
+    check(code == 0, f"exit {code}: {err}")
+    return json.loads(out)["rows"], sessions() - before
+
+
+def near(one, other):
+    if len(one) != len(other):
+        return False
+    pairs = [pair for left, right in zip(one, other) for pair in zip(left, right)]
+    return all(a == b or (isinstance(a, (int, float)) and abs(a - b) < 1e-4) for a, b in pairs)
+
+
+def same(folder, sql, divides):
+    one, single = ask(folder, sql, 1)
+    many, several = ask(folder, sql, 3)
+    check(near(one, many), f"one connection:\n{one}\nthree:\n{many}")
+    check((several >= single + 2) == divides, f"sessions: {single} with one connection, {several} with three")
+
+
+def main():
+    folder = Folder(sys.argv[1])
+    try:
+        psql(TABLES)
+        with open(folder.path("policy.yaml"), "w", encoding="utf-8") as file:
+            file.write(POLICY % (URL, URL, URL))
+        folder.run("register", "clinic", "--policy", "policy.yaml")
+        return run_tests([((("read in parts: " if divides else "read as a whole: ") + sql),
+                           lambda sql=sql, divides=divides: same(folder, sql, divides)) for sql, divides in ASKED])
+    finally:
+        folder.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
