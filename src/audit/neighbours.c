@@ -431,33 +431,15 @@ brume_status brume_neighbours_open_one(const brume_question *question, const cha
 
 /* ---- keeping them ---- */
 
-static brume_status copy_file(const char *from, const char *to, brume_error *error)
-{
-    FILE *in = fopen(from, "r"), *out = in ? fopen(to, "wx") : NULL;
-    char part[4096];
-    size_t n;
-    while (out && (n = fread(part, 1, sizeof part, in)) > 0)
-        fwrite(part, 1, n, out);
-    bool good = out && !ferror(in) && !ferror(out);
-    good = (!out || fclose(out) == 0) && good;
-    if (in)
-        fclose(in);
-    return good ? BRUME_OK
-                : brume_fail(error, BRUME_EDISK, "is it there already?", "cannot write '%s'", to);
-}
-
 brume_status brume_neighbours_save(const brume_neighbours *all, const char *folder,
                                    brume_error *error)
 {
     for (int second = 0; second < 2; second++)
         for (size_t t = 0; t < all->question->table_count; t++) {
             char path[BRUME_MADE_PATH];
-            if (!all->databases[second][t].path[0])
-                return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
-                                  "tables of a server are made in its SQL, there are no files");
             snprintf(path, sizeof path, "%s/%d-%s.csv", folder, second + 1,
                      own_name(all->question, t));
-            BRUME_TRY(copy_file(all->databases[second][t].path, path, error));
+            BRUME_TRY(brume_made_table_copy(&all->databases[second][t], path, error));
         }
     return BRUME_OK;
 }
