@@ -109,7 +109,7 @@ static brume_status choose(const attack *of, const brume_audited *a, choice *bes
                            brume_error *error)
 {
     enum { LEAST = 100, MOST = BRUME_AUDIT_WHOLE };
-    size_t few = a->samples / 10;
+    size_t few = a->samples / 4;
     few = few < LEAST ? LEAST : few > MOST ? MOST : few;
     *best = (choice){0, BRUME_VIEW_VALUE, -INFINITY};
     for (size_t pair = 0; pair < brume_program_pairs(); pair++)
