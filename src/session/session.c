@@ -103,6 +103,7 @@ static brume_status read_user(const char *key, const json_t *value, open_options
     }
     if (!json_is_string(value) || !*json_string_value(value))
         return brume_fail(error, BRUME_EARGUMENT, NULL, "'user' must be a name");
+    free(out->user);
     out->user = strdup(json_string_value(value));
     return out->user ? BRUME_OK : brume_no_memory(error, "the session");
 }

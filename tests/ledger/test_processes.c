@@ -241,6 +241,108 @@ static void after_500_sudden_deaths_every_answer_seen_is_charged(void **state)
     remove_place(&where);
 }
 
+/* ---- users and copies, while others write or die ---- */
+
+static void rotate_for_ever(const place *where, int output)
+{
+    brume_error error = {0};
+    brume_ledger *ledger = NULL;
+    char token[BRUME_TOKEN_TEXT] = "";
+    if (brume_ledger_open(where->path, BRUME_LEDGER_WRITE, &ledger, &error) != BRUME_OK)
+        _exit(1);
+    for (int i = 1;; i++) {
+        char epsilon[16];
+        snprintf(epsilon, sizeof epsilon, "%d", 1 + i % 7);
+        brume_allotment allotment = {"visits", epsilon, NULL};
+        if (brume_ledger_rotate_token(ledger, "alice", -1, token, &error) != BRUME_OK ||
+            write(output, token, sizeof token) != sizeof token ||
+            brume_ledger_allot(ledger, "alice", &allotment, 1, &error) != BRUME_OK)
+            _exit(2);
+    }
+}
+
+/* The last token that was shown is good, or a later one that nobody saw has replaced it. */
+static void after_sudden_deaths_of_owners_a_user_is_whole(void **state)
+{
+    (void)state;
+    enum { DEATHS = 60 };
+    place where;
+    brume_error error = {0};
+    int good = 0;
+    make_place(&where);
+    make_analysts(&where, "10", "1");
+    for (int i = 0; i < DEATHS; i++) {
+        int ends[2];
+        char token[BRUME_TOKEN_TEXT] = "", last[BRUME_TOKEN_TEXT] = "";
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        if (child == 0)
+            rotate_for_ever(&where, ends[1]);
+        close(ends[1]);
+        assert_int_equal(read(ends[0], last, sizeof last), sizeof last); /* it is at work */
+        struct timespec pause = {0, random() % 30000000};
+        nanosleep(&pause, NULL);
+        kill(child, SIGKILL);
+        int status = 0;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        while (read(ends[0], token, sizeof token) == sizeof token)
+            memcpy(last, token, sizeof last);
+        close(ends[0]);
+        brume_ledger *ledger = open_ledger(&where);
+        brume_ledger_report report;
+        brume_user *user = NULL;
+        assert_ok(brume_ledger_verify(ledger, &report, &error)); /* one token, one verifier each */
+        assert_int_equal(report.users, 2);
+        brume_status is = brume_ledger_authenticate(ledger, last, 0, &user, &error);
+        assert_true(is == BRUME_OK || is == BRUME_EPOLICY);
+        good += is == BRUME_OK;
+        brume_user_close(user);
+        brume_ledger_close(ledger);
+    }
+    assert_holds(good > 0); /* killed in the half of the time that the allotment takes */
+    print_message("# of %d last tokens %d are good\n", DEATHS, good);
+    remove_place(&where);
+}
+
+static void a_copy_that_is_made_while_others_are_charged_holds(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    make_place(&where);
+    make_analysts(&where, "1000000", "1000000");
+    brume_ledger *ledger = open_ledger(&where);
+    pid_t children[4];
+    int nowhere[2];
+    assert_int_equal(pipe(nowhere), 0);
+    for (int i = 0; i < 4; i++)
+        if ((children[i] = fork()) == 0)
+            answer_for_ever(&where, i % 2 ? "bob" : "alice", nowhere[1]);
+    uint64_t rows = 0, grown = 0;
+    for (int i = 0; i < 300 && grown < 6; i++) { /* until it has seen it grow six times */
+        place copy;
+        brume_ledger_report report;
+        struct timespec pause = {0, 50000000};
+        nanosleep(&pause, NULL);
+        make_place(&copy);
+        assert_ok(brume_ledger_backup(ledger, copy.path, &report, &error)); /* verified */
+        assert_holds(report.rows >= rows);
+        grown += report.rows > rows;
+        rows = report.rows;
+        remove_place(&copy);
+    }
+    assert_int_equal(grown, 6);
+    for (int i = 0; i < 4; i++) {
+        kill(children[i], SIGKILL);
+        waitpid(children[i], NULL, 0);
+    }
+    close(nowhere[0]);
+    close(nowhere[1]);
+    brume_ledger_close(ledger);
+    remove_place(&where);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +350,8 @@ int main(void)
         cmocka_unit_test(of_racing_analysts_exactly_what_fits_is_spent),
         cmocka_unit_test(two_processes_may_make_the_same_new_ledger),
         cmocka_unit_test(after_500_sudden_deaths_every_answer_seen_is_charged),
+        cmocka_unit_test(after_sudden_deaths_of_owners_a_user_is_whole),
+        cmocka_unit_test(a_copy_that_is_made_while_others_are_charged_holds),
     };
     return cmocka_run_group_tests_name("ledger processes", tests, NULL, NULL);
 }

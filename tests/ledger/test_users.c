@@ -9,6 +9,7 @@
 #include <openssl/hmac.h>
 
 #include "ledger/user.h"
+#include "ledger/verify_user.h"
 
 static int64_t now(void)
 {
@@ -134,6 +135,21 @@ static void the_verifier_is_that_of_the_token_and_unknown_names_have_one_too(voi
     assert_int_equal(user->scram.iterations, 4096);
     assert_memory_equal(&user->scram, &again->scram, sizeof user->scram);
     assert_memory_not_equal(user->scram.salt, other->scram.salt, sizeof user->scram.salt);
+    brume_user_close(other);
+    /* one who has expired, or was removed, is nobody */
+    brume_new_user late = {.name = "late", .role = BRUME_ROLE_OWNER, .expires = 1000};
+    assert_ok(brume_ledger_add_user(ledger, &late, token, &error));
+    brume_user *before = NULL;
+    assert_ok(brume_ledger_find_user(ledger, "late", 999, &before, &error));
+    assert_ok(brume_ledger_find_user(ledger, "late", 1000, &other, &error));
+    assert_int_equal(before->role, BRUME_ROLE_OWNER);
+    assert_int_equal(other->role, BRUME_ROLE_NONE);
+    assert_memory_not_equal(before->scram.stored_key, other->scram.stored_key, 32);
+    brume_user_close(before);
+    brume_user_close(other);
+    assert_ok(brume_ledger_remove_user(ledger, "late", &error));
+    assert_ok(brume_ledger_find_user(ledger, "late", 999, &other, &error));
+    assert_int_equal(other->role, BRUME_ROLE_NONE);
     brume_user_close(user);
     brume_user_close(again);
     brume_user_close(other);
@@ -395,6 +411,113 @@ static void a_change_of_a_table_is_found(void **state)
     }
 }
 
+/* Somebody who may write the file may also write a journal with right hashes. What such a history
+ * cannot say: each row here is what a careless ledger could have written, and must be refused. */
+typedef struct forged {
+    const char *kind, *body, *wrong; /* NULL: it is right */
+} forged;
+
+static const char *replay_forged(brume_user_replay *all, uint64_t id, const forged *row,
+                                 const json_t *datasets)
+{
+    const char *wrong = NULL;
+    json_t *body = json_loads(row->body, 0, NULL);
+    assert_non_null(body);
+    brume_user_replay_actor(all, row->kind, body, &wrong);
+    if (!wrong && strcmp(row->kind, "user") == 0)
+        brume_user_replay_row(all, id, body, datasets, &wrong);
+    if (!wrong && strcmp(row->kind, "reserve") == 0)
+        brume_user_replay_charge(all, id, body, json_array_get(json_object_get(body, "charges"), 0),
+                                 &wrong);
+    json_decref(body);
+    return wrong;
+}
+
+#define FILTER(spent, charges)                                                                     \
+    "brume-filter-1 pure epsilon=1 delta=0 limit=1 limit_delta=0 spent=" spent                     \
+    " spent_delta=0 charges=" charges
+#define CHARGE(user, price, state)                                                                 \
+    "{\"user\":\"" user "\",\"charges\":[{\"dataset\":\"d\",\"price\":\"pure epsilon=" price       \
+    " delta=0\",\"allotment\":\"" state "\"}]}"
+
+static void what_no_ledger_may_have_written_is_found(void **state)
+{
+    (void)state;
+    static const forged rows[] = {
+        {"user",
+         "{\"action\":\"add\",\"name\":\"alice\",\"role\":\"analyst\",\"expires\":0,\"allotments\":[{"
+         "\"dataset\":\"d\",\"filter\":\"" FILTER("0.5", "1") "\"}]}",
+         "changes what was spent"}, /* it begins unspent */
+        {"user",
+         "{\"action\":\"add\",\"name\":\"bob\",\"role\":\"analyst\",\"expires\":0,\"allotments\":[{"
+         "\"dataset\":\"d\",\"filter\":\"" FILTER("0", "0") "\"}]}",
+         NULL},
+        {"user",
+         "{\"action\":\"add\",\"name\":\"bob\",\"role\":\"owner\",\"expires\":0,\"allotments\":[]}",
+         "not a new user"},
+        {"user",
+         "{\"action\":\"add\",\"name\":\"x\",\"role\":\"king\",\"expires\":0,\"allotments\":[]}",
+         "not a new user"},
+        {"user",
+         "{\"action\":\"add\",\"name\":\"ann\",\"role\":\"auditor\",\"expires\":0,\"allotments\":[]}",
+         NULL},
+        {"reserve", CHARGE("bob", "0.25", FILTER("0.25", "1")), NULL},
+        {"reserve", CHARGE("bob", "0.25", FILTER("0.25", "1")), "not the sum"},
+        {"reserve", CHARGE("bob", "0.8", FILTER("1.05", "2")), "did not carry"},
+        {"reserve",
+         "{\"user\":\"bob\",\"charges\":[{\"dataset\":\"d\",\"price\":\"pure epsilon=0.1 "
+         "delta=0\"}]}",
+         "was not charged"},
+        {"reserve",
+         "{\"charges\":[{\"dataset\":\"d\",\"price\":\"pure epsilon=0.1 delta=0\",\"allotment\":"
+         "\"x\"}]}",
+         "of nobody"},
+        {"reserve",
+         "{\"user\":\"ann\",\"charges\":[{\"dataset\":\"d\",\"price\":\"pure epsilon=0.1 "
+         "delta=0\"}]}",
+         "may not ask"},
+        {"reserve", CHARGE("carol", "0.1", FILTER("0.1", "1")), "is not there"},
+        {"user", "{\"action\":\"remove\",\"name\":\"ann\",\"user\":\"bob\"}", "no owner"},
+        {"amend", "{\"user\":\"bob\"}", "no owner"},
+        {"register", "{\"user\":\"ann\"}", "no owner"},
+        {"commit", "{\"user\":\"bob\"}", NULL},
+        {"commit", "{\"user\":\"carol\"}", "is not there"},
+        {"user",
+         "{\"action\":\"allot\",\"name\":\"bob\",\"allotments\":[{\"dataset\":\"d\",\"filter\":"
+         "\"" FILTER("0", "0") "\"}]}",
+         "changes what was spent"}, /* what was spent stays spent */
+        {"user",
+         "{\"action\":\"allot\",\"name\":\"bob\",\"allotments\":[{\"dataset\":\"e\",\"filter\":"
+         "\"" FILTER("0", "0") "\"}]}",
+         "unknown dataset"},
+        {"user", "{\"action\":\"crown\",\"name\":\"bob\"}", "unknown way"},
+        {"user", "{\"action\":\"remove\",\"name\":\"bob\"}", NULL},
+        {"reserve", CHARGE("bob", "0.1", FILTER("0.35", "2")), "may not ask"},
+        {"user", "{\"action\":\"token\",\"name\":\"bob\",\"expires\":0}", "not there"},
+    };
+    brume_error error = {0};
+    brume_user_replay all;
+    assert_ok(brume_user_replay_open(&all, &error));
+    json_t *datasets = json_pack("{s:{s:s}}", "d", "filter", FILTER("0", "0"));
+    assert_non_null(datasets);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        brume_user_replay before = {json_deep_copy(all.users), json_deep_copy(all.allotments)};
+        const char *wrong = replay_forged(&all, i + 2, &rows[i], datasets);
+        if (!rows[i].wrong && wrong)
+            fail_msg("row %zu is refused: %s", i, wrong);
+        if (rows[i].wrong && (!wrong || !strstr(wrong, rows[i].wrong)))
+            fail_msg("row %zu: %s, not %s", i, wrong ? wrong : "accepted", rows[i].wrong);
+        if (rows[i].wrong) { /* go on as if it had not been there */
+            brume_user_replay_close(&all);
+            all = before;
+        } else {
+            brume_user_replay_close(&before);
+        }
+    }
+    json_decref(datasets);
+    brume_user_replay_close(&all);
+}
+
 /* ---- copies ---- */
 
 static void a_backup_is_the_ledger_of_one_moment_and_goes_on(void **state)
@@ -445,6 +568,7 @@ int main(void)
         with_fresh_ledger(an_allotment_keeps_its_sums_and_is_of_the_datasets_rule),
         with_fresh_ledger(nobody_is_charged_who_was_removed_has_expired_or_is_an_auditor),
         cmocka_unit_test(a_change_of_a_table_is_found),
+        cmocka_unit_test(what_no_ledger_may_have_written_is_found),
         with_fresh_ledger(a_backup_is_the_ledger_of_one_moment_and_goes_on),
     };
     return cmocka_run_group_tests_name("ledger users", tests, NULL, NULL);

@@ -84,7 +84,7 @@ def files_are_those_of_this_machine(server):
     check(code == 0 and "read again for free" in output, f"standard input: {code} {output} {error}")
     for words in (["query", COUNT, "--epsilon", "0.1", "--plot", "x.svg"], ["budget", "--ledger", "other.db"],
                   ["stream", "above-threshold", "--dataset", "visits", "--threshold", "1", "--epsilon", "1"],
-                  ["shell"]):
+                  ["serve", "--listen", "127.0.0.1:0"]):
         code, _, error = as_user(server, "ann", *words, folder=here)
         check(code == 4, f"{words}: {code} {error}")
     code, _, error = as_user(server, "ann", "query", "-f", "not-there.sql", "--epsilon", "0.1", folder=here)
@@ -95,6 +95,14 @@ def files_are_those_of_this_machine(server):
         file.write("person,x\n1,1\n2,2\n")
     code, output, error = as_user(server, "owner", "register", "more", "--policy", "policy.yaml", folder=here)
     check(code == 0, f"a policy of this machine: {code} {output} {error}")
+
+
+def the_shell_asks_the_server(server):
+    code, output, error = as_user(server, "ann", "shell", "--epsilon", "0.1", folder=server.path("analyst"),
+                                  stdin=f"{COUNT};\n\\budget visits\n\\history\n")
+    check(code == 0 and "read again for free" in output and "ann" in output, f"{code} {output} {error}")
+    code, _, error = as_user(server, "ann", "shell", url="http://127.0.0.1:1", ca=False, stdin=f"{COUNT};\n")
+    check(code == 6 and "cannot reach the server" in error, f"{code} {error}")
 
 
 def what_cannot_be_reached_or_trusted_is_said(server):
@@ -176,6 +184,7 @@ def two_clients_race_for_an_allotment(server):
 def main():
     programs = os.path.abspath(sys.argv[1])
     plain = [the_same_words_give_the_same_output, roles_and_allotments_hold, files_are_those_of_this_machine,
+             the_shell_asks_the_server,
              what_cannot_be_reached_or_trusted_is_said, an_answer_that_is_cut_off_or_strange_is_an_error,
              two_clients_race_for_an_allotment]
     tests = [(test, False) for test in plain] + [(certificates_are_verified, True)]

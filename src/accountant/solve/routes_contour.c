@@ -10,7 +10,7 @@
 
 static const double band_width = 1e-9; /* a banded line this narrow is not laid again */
 /* Of mixtures: a line of more work than this is laid only for a width, in epsilon, above that. */
-static const double refining_work = 8.5e7, enough_width = 5.5e-7;
+static const double refining_work = 7e7, enough_width = 5.5e-7;
 static const double sampled_refining_work = 1.2e7; /* ... of mixtures with a sample: two orders */
 static const double most_work = 9e7;               /* nanoseconds or so of one line */
 static const double sampled_work = 1e7;            /* the same for a law on a Poisson sample */

@@ -66,7 +66,7 @@ static brume_status cut_off(brume_error *error)
                           "the connection ended before the whole answer was there");
 }
 
-/* Read up to the end of the connection, or to the announced length if `want` says so. */
+/* Read what is there; *ended: nothing more will come. */
 static brume_status read_more(brume_connection *connection, char **text, size_t *length,
                               size_t *room, bool *ended, brume_error *error)
 {
@@ -131,15 +131,16 @@ static brume_status read_answer(brume_connection *connection, brume_http_answer 
     while (status == BRUME_OK && !ended &&
            !(start > 0 && want != SIZE_MAX && length >= start + want)) {
         status = read_more(connection, &text, &length, &room, &ended, error);
-        const char *end = status == BRUME_OK && start == 0 ? strstr(text, "\r\n\r\n") : NULL;
+        const char *end = status == BRUME_OK && text && start == 0 ? strstr(text, "\r\n\r\n")
+                                                                   : NULL;
         if (end) {
             start = (size_t)(end - text) + 4;
             status = read_head(text, end, &out->code, &want, error);
         }
     }
-    if (status == BRUME_OK && (start == 0 || (want != SIZE_MAX && length < start + want)))
+    if (status == BRUME_OK && (!text || start == 0 || (want != SIZE_MAX && length < start + want)))
         status = cut_off(error);
-    if (status != BRUME_OK) {
+    if (status != BRUME_OK || !text) {
         free(text);
         return status;
     }

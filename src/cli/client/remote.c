@@ -22,7 +22,7 @@ static brume_status out_of_memory(brume_error *error)
 static const char *value_of(int count, char **words, int i, const char *name, int *used)
 {
     size_t length = strlen(name);
-    if (strncmp(words[i], name, length) != 0)
+    if (!words[i] || strncmp(words[i], name, length) != 0)
         return NULL;
     if (words[i][length] == '=') {
         *used = 1;
@@ -99,9 +99,13 @@ brume_status brume_remote_takes(const char *command, bool *takes, brume_error *e
     if (strncmp(command, "stream ", 7) == 0)
         return brume_cli_fail(error, BRUME_EUNSUPPORTED, "run it where the ledger is",
                               "a stream of questions is not to be had from a server");
-    if (strcmp(command, "shell") == 0 || strcmp(command, "serve") == 0)
+    if (strcmp(command, "serve") == 0)
         return brume_cli_fail(error, BRUME_EUNSUPPORTED, "run it where the ledger is",
-                              "'%s' does not run on a server", command);
+                              "'serve' does not run on a server");
+    if (strcmp(command, "shell") == 0) { /* it runs here, and what it starts runs there */
+        *takes = false;
+        return BRUME_OK;
+    }
     return has_option(command, "ledger", takes, error);
 }
 

@@ -2,8 +2,9 @@
  *
  * The words mean what they mean without a server: they become the same command with the same
  * options, and the answer is the server's, letter by letter. What needs no ledger (accounts, noise,
- * help) runs here. Files that are named are files of this machine: SQL and policies are read here
- * and sent; an option that would write or read another file is refused. */
+ * help) runs here; so does the shell, whose commands run there. Files that are named are files of
+ * this machine: SQL and policies are read here and sent; an option that would write or read another
+ * file is refused. */
 #ifndef BRUME_CLI_REMOTE_H
 #define BRUME_CLI_REMOTE_H
 

@@ -37,7 +37,7 @@ static bool cut(char *rest, brume_url *out)
             path[--length] = 0;
         if (length >= sizeof out->path || !is_plain(path))
             return false;
-        strcpy(out->path, path);
+        memcpy(out->path, path, length + 1);
         *path = 0;
     }
     if (*host == '[') {
@@ -52,7 +52,7 @@ static bool cut(char *rest, brume_url *out)
     }
     if (!*host || strlen(host) >= sizeof out->host || !is_plain(host) || (port && !is_port(port)))
         return false;
-    strcpy(out->host, host);
+    snprintf(out->host, sizeof out->host, "%s", host);
     snprintf(out->port, sizeof out->port, "%s", port ? port : out->is_tls ? "443" : "80");
     return true;
 }

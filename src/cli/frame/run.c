@@ -93,6 +93,9 @@ static brume_status run_remote(const words *all, brume_error *error)
     return status;
 }
 
+/* The server of the shell, for the commands that it starts: its children have it too. */
+static brume_remote of_the_shell;
+
 /* Options of brume itself, which stand before the command. */
 static brume_status take_server(words *all, brume_error *error)
 {
@@ -100,6 +103,8 @@ static brume_status take_server(words *all, brume_error *error)
     brume_status status = brume_remote_read(all->count, all->word, &all->remote, &used, error);
     all->count -= used;
     all->word += used;
+    if (!all->remote.url)
+        all->remote = of_the_shell;
     return status;
 }
 
@@ -127,6 +132,7 @@ static brume_status run_words(words *all, brume_error *error)
         return status; /* nothing runs here that was meant for there */
     if (is_remote)
         return run_remote(all, error);
+    of_the_shell = all->remote;
     const brume_own_command *own = find_own(all);
     if (own && status != BRUME_OK)
         return status;

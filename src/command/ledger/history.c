@@ -8,7 +8,7 @@
 #include "command/ledger/open_ledger.h"
 #include "command/frame/table.h"
 #include "command/query/write_answer.h"
-#include "query/release/recall.h"
+#include "query/release/ask.h"
 
 /* A text as one line of characters that a terminal only shows: SQL is anybody's, and may hold line
  * ends and escape sequences. The caller frees it. */

@@ -20,8 +20,9 @@ static brume_status run(brume_call *call, brume_error *error)
                                                (json_int_t)report.datasets, "reservations",
                                                (json_int_t)report.reservations),
                                      error);
-    fprintf(call->out, "copied to %s, and verified: %llu journal rows, %llu datasets\n", path,
-            (unsigned long long)report.rows, (unsigned long long)report.datasets);
+    fprintf(call->out, "copied to %s, and verified: %llu journal row%s, %llu dataset%s\n", path,
+            (unsigned long long)report.rows, report.rows == 1 ? "" : "s",
+            (unsigned long long)report.datasets, report.datasets == 1 ? "" : "s");
     return BRUME_OK;
 }
 
@@ -43,8 +44,8 @@ const brume_command brume_command_ledger_backup = {
         "readable by its owner only.\n\n"
         "To restore, put it in the ledger's place while nobody uses that, and check it with "
         "'ledger verify --against' the newest export: a copy does not know what was spent after "
-        "it was made, so that going back to it forgets charges. Register sources anew, or amend "
-        "budgets, by what the export shows was spent since.",
+        "it was made, so that going back to it forgets charges. If there are any, amend the budgets "
+        "down by what the export shows was spent since.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -41,7 +41,7 @@ class Browser:
         os.close(to_browser)
         os.close(from_browser)
         self.buffer, self.number, self.session = b"", 0, None
-        self.faults, self.requests = [], []
+        self.faults, self.requests, self.answers, self.change = [], [], {}, None
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -74,6 +74,8 @@ class Browser:
             entry = params["entry"]
             if entry.get("source") != "network":
                 self.faults.append(entry["text"])
+        elif method == "Fetch.requestPaused":
+            self.serve_altered(params)
         elif method == "Network.requestWillBeSent":
             self.requests.append((params["request"]["method"], params["request"]["url"]))
 
@@ -82,16 +84,39 @@ class Browser:
         message = {"id": self.number, "method": method, "params": params}
         if self.session:
             message["sessionId"] = self.session
+        number = self.number
         os.write(self.write_end, json.dumps(message).encode() + b"\0")
-        while True:
+        while number not in self.answers:
             answer = self.read(60)
             if answer is None:
                 raise TimeoutError(method)
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']}")
-                return answer["result"]
-            self.note(answer)
+            if "id" in answer:
+                self.answers[answer["id"]] = answer
+            else:
+                self.note(answer)
+        answer = self.answers.pop(number)
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def alter(self, name, old, new):
+        """From now on the file of this name is another one: `new` stands for `old`, which must be in it. None: as it is."""
+        self.change = (old, new) if name else None
+        self.send("Network.setCacheDisabled", cacheDisabled=bool(name))
+        if name:
+            self.send("Fetch.enable", patterns=[{"urlPattern": "*/" + name, "requestStage": "Response"}])
+        else:
+            self.send("Fetch.disable")
+
+    def serve_altered(self, params):
+        body = self.send("Fetch.getResponseBody", requestId=params["requestId"])
+        text = base64.b64decode(body["body"]).decode() if body["base64Encoded"] else body["body"]
+        if self.change[0] not in text:
+            self.faults.append(f"nothing to alter: {self.change[0]}")
+        changed = text.replace(*self.change)
+        headers = [one for one in params["responseHeaders"] if one["name"].lower() != "content-length"]
+        self.send("Fetch.fulfillRequest", requestId=params["requestId"], responseCode=200, responseHeaders=headers,
+                  body=base64.b64encode(changed.encode()).decode())
 
     # --- looking ---
 
@@ -129,8 +154,8 @@ class Browser:
         self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme},
                                                           {"name": "prefers-reduced-motion", "value": motion}])
 
-    def screenshot(self, path, whole=False):
-        shot = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+    def screenshot(self, path, kind="png"):
+        shot = self.send("Page.captureScreenshot", format=kind, **({"quality": 82} if kind == "webp" else {}))
         with open(path, "wb") as file:
             file.write(base64.b64decode(shot["data"]))
 

@@ -1,7 +1,7 @@
 // An answer: as a table with its error bars, as bars with whiskers, and as a file.
 import { download, h, icon } from "./dom.js";
 import { barChart } from "./chart.js";
-import { costText, count, errorText, priceText, valueText } from "./format.js";
+import { costText, count, errorText, leftText, valueText } from "./format.js";
 
 /** The bar of a cell: the noise, and what limits may have cut where that is estimated; null: none is known. */
 function errorOf(answer, row, column) {
@@ -33,7 +33,7 @@ function labelOf(answer, row) {
   return answer.columns.map((column, at) => (column.role === "key" ? valueText(answer.rows[row][at]) : null)).filter((text) => text !== null).join(", ") || "all";
 }
 
-function charts(answer, dim, width) {
+function charts(answer, dim) {
   const values = answer.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => column.role !== "key" &&
     answer.rows.some((row) => typeof row[at] === "number"));
   if (answer.rows.length < 2) {
@@ -41,9 +41,8 @@ function charts(answer, dim, width) {
       h("b", {}, valueText(answer.rows[0] && answer.rows[0][at], answer.rows[0] && errorOf(answer, 0, at))),
       h("span", { class: "soft number" }, barText(answer, column, at)))));
   }
-  const each = values.length > 1 && width > 860 ? width / 2 - 40 : width - 40;
   return h("div", { class: "charts" }, values.map(({ column, at }) => barChart({
-    title: column.name, dim, width: Math.min(each, 760), rows: answer.rows.map((row, number) => ({ label: labelOf(answer, number), value: row[at], error: errorOf(answer, number, at) })) })));
+    title: column.name, dim, rows: answer.rows.map((row, number) => ({ label: labelOf(answer, number), value: row[at], error: errorOf(answer, number, at) })) })));
 }
 
 function barText(answer, column, at) {
@@ -100,15 +99,16 @@ function priceChips(answer, madeUp) {
   return [h("span", { class: "chip cost" }, `cost ${costText(answer.cost)}`)];
 }
 
-/** A card with the answer. `madeUp`: it is of a dummy run; `width`: of the place it goes to. */
-export function answerCard(answer, { madeUp = false, width = 900, title = "Answer" } = {}) {
-  const left = answer.remaining && !madeUp ? h("span", { class: "soft small" }, `left: ε ${priceText(answer.remaining.epsilon)}`,
-    answer.remaining.delta ? `, δ ${priceText(answer.remaining.delta)}` : "") : null;
+/** A card with the answer. `madeUp`: it is of a dummy run; `sql`: what was asked, which is not what the editor has later. */
+export function answerCard(answer, { madeUp = false, title = "Answer", sql = "" } = {}) {
+  const left = answer.remaining && !madeUp ? h("span", { class: "soft small" }, `left: ${typeof answer.remaining.rho === "number" ? `ρ ${leftText(answer.remaining.rho)}` : `ε ${leftText(answer.remaining.epsilon)}`}`,
+    answer.remaining.delta ? `, δ ${leftText(answer.remaining.delta)}` : "") : null;
   const notes = remarks(answer);
+  if (sql) notes.unshift(h("p", { class: "sql" }, sql.replace(/\s+/g, " ")));
   const heading = h("h2", { tabindex: "-1" }, madeUp ? "Rehearsal on made-up data" : title);
   const card = h("section", { class: `card answer${madeUp ? " made-up" : ""}`, "aria-label": madeUp ? "Rehearsal" : "Answer" },
     h("div", { class: "bar" }, heading, priceChips(answer, madeUp), left, h("div", { class: "end" }, downloads(answer))),
     madeUp ? h("p", { class: "note" }, "These rows were made from the policy alone: the shape of the answer is right, the numbers mean nothing.") : null,
-    charts(answer, madeUp, width), table(answer), notes.length ? h("div", { class: "foot" }, notes) : null);
+    charts(answer, madeUp), table(answer), notes.length ? h("div", { class: "foot" }, notes) : null);
   return { card, heading, text: `${madeUp ? "Rehearsal" : "Answer"}: ${count(answer.rows.length, "row")}, ${madeUp || answer.cached ? "free" : `cost ${costText(answer.cost)}`}` };
 }

@@ -85,6 +85,7 @@ export const api = {
   dummy: (question) => post("/v1/dummy", question),
   users: async () => (await get("/v1/users")).users,
   addUser: (user) => post("/v1/users", user),
+  allot: (name, allotment) => post("/v1/call/user/allot", { name, allotment: [allotment] }),
   newToken: (name) => post("/v1/call/user/token", { name }),
   removeUser: (name) => send("DELETE", `/v1/users/${part(name)}`),
 };

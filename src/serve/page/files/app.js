@@ -25,7 +25,7 @@ const main = document.getElementById("main");
 function newState(me) {
   const state = {
     me, shown: [], budgets: [],
-    asked: { sql: "", epsilon: "0.5", within: "", size: "1000", delta: "", limit: "", mode: "price", shown: null },
+    asked: { sql: "", epsilon: "0.5", within: "", size: "1000", delta: "", limit: "", mode: "price", shown: null, paid: new Map() },
     async loadPolicies(again = false) {
       if (this.shown.length && !again) return;
       const datasets = await api.datasets();

@@ -5,8 +5,8 @@ import { api } from "./api.js";
 import { answerCard } from "./answer.js";
 import { errorBar } from "./chart.js";
 import { columnErrors, groupsText, limitText } from "./preview.js";
-import { costText, errorText, niceAbove, priceText } from "./format.js";
-import { datasetsIn, tablesOf } from "./sql.js";
+import { costText, errorText, leftText, niceAbove, priceText } from "./format.js";
+import { datasetsIn, tablesOf, tokens } from "./sql.js";
 import { Editor } from "./editor.js";
 import { failure } from "./failure.js";
 import { leftOf, meters } from "./budget.js";
@@ -33,13 +33,24 @@ function nearest(list, value) {
   return best;
 }
 
-function example(shown) {
-  const [one] = tablesOf(shown).filter((table) => !table.public);
+/** A question that can be asked, of the dataset `about` if there is one. */
+function example(shown, about) {
+  const tables = tablesOf(shown).filter((table) => !table.public);
+  const one = tables.find((table) => table.dataset === about) || tables[0];
   if (!one) return "";
   const key = one.columns.find((column) => column.domain);
   const value = one.columns.find((column) => column.low !== null && column.low !== undefined);
   const parts = [key ? key.name : null, "COUNT(*) AS n", value ? `AVG(${value.name}) AS mean_${value.name}` : null].filter(Boolean);
-  return `SELECT ${parts.join(", ")}\nFROM ${one.table}${key ? `\nGROUP BY ${key.name}` : ""}`;
+  return `SELECT ${parts.join(", ")}\nFROM ${one.table === one.dataset ? one.table : `${one.dataset}.${one.table}`}${key ? `\nGROUP BY ${key.name}` : ""}`;
+}
+
+/** Where in the question a message points to: "at position 17", or the first quoted word that stands there. */
+function placeOf(message, sql) {
+  const at = /at position (\d+)/.exec(message);
+  if (at) return Number(at[1]) - 1;
+  const word = /'([^']+)'/.exec(message);
+  const found = word ? tokens(sql).find((token) => token.text.replaceAll('"', "").toLowerCase() === word[1].toLowerCase()) : null;
+  return found ? found.at : null;
 }
 
 class AskView {
@@ -68,7 +79,7 @@ class AskView {
         h("div", { class: "view" },
           h("section", { class: "card", "aria-label": "Question" },
             h("div", { class: "bar" }, h("h2", {}, "Question"), h("span", { class: "soft small roomy" }, "SQL of PostgreSQL"),
-              h("div", { class: "end" }, h("button", { class: "slight", type: "button", onclick: () => { this.editor.text = example(this.state.shown); } }, "Example"),
+              h("div", { class: "end" }, h("button", { class: "slight", type: "button", onclick: () => { this.editor.text = example(this.state.shown, this.asked.about); } }, "Example"),
                 h("button", { class: "slight plain", type: "button", onclick: () => { this.editor.text = ""; this.editor.area.focus(); } }, "Clear"))),
             this.editor.element,
             h("details", { class: "names" }, h("summary", {}, "Tables and columns"), this.tree)),
@@ -83,13 +94,13 @@ class AskView {
     this.range = h("input", { type: "range", min: 0, max: 1, step: 1, "aria-label": "Price, epsilon, as a slider", oninput: () => this.slid() });
     this.ends = h("div", { class: "ends", "aria-hidden": "true" });
     this.within = h("input", { type: "text", inputmode: "decimal", value: this.asked.within, autocomplete: "off",
-      oninput: () => { this.asked.within = this.within.value.trim(); this.explainSoon(); } });
+      oninput: () => { this.asked.within = this.within.value.trim(); this.touched(); } });
     this.size = h("input", { type: "text", inputmode: "numeric", value: this.asked.size, autocomplete: "off",
-      oninput: () => { this.asked.size = this.size.value.trim(); this.drawErrors(); if (this.asked.mode === "within") this.explainSoon(); } });
+      oninput: () => { this.asked.size = this.size.value.trim(); this.drawErrors(); if (this.asked.mode === "within") this.touched(); } });
     this.delta = h("input", { type: "text", inputmode: "decimal", value: this.asked.delta, placeholder: "in proportion", autocomplete: "off",
-      oninput: () => { this.asked.delta = this.delta.value.trim(); this.explainSoon(); } });
+      oninput: () => { this.asked.delta = this.delta.value.trim(); this.touched(); } });
     this.limit = h("input", { type: "text", inputmode: "decimal", value: this.asked.limit, placeholder: "chosen privately", autocomplete: "off",
-      oninput: () => { this.asked.limit = this.limit.value.trim(); this.explainSoon(); } });
+      oninput: () => { this.asked.limit = this.limit.value.trim(); this.touched(); } });
     this.slide = h("div", { class: "slide" }, h("div", { class: "amount" }, h("span", { "aria-hidden": "true" }, "ε"), this.amount), this.range, this.ends);
     this.exact = field("Each value within ±", this.within, "The least price is found for which each value is that exact, 95 times of 100.");
     this.bars = h("ul", { class: "bars", "aria-label": "Error bar of every column" });
@@ -115,7 +126,7 @@ class AskView {
   modes() {
     const name = fresh("mode");
     const one = (mode, text) => h("label", {}, h("input", { type: "radio", name, value: mode, checked: this.asked.mode === mode,
-      onchange: () => { this.setMode(mode); this.explainSoon(); } }), text);
+      onchange: () => { this.setMode(mode); this.touched(); } }), text);
     return h("div", {}, h("fieldset", { class: "modes" }, h("legend", { class: "unseen" }, "What is set"), one("price", "Set the price"), one("within", "Set the accuracy")));
   }
 
@@ -141,7 +152,7 @@ class AskView {
       this.most = key;
       this.prices = ladder(Math.min(most, 10));
       this.range.max = this.prices.length - 1;
-      clear(this.ends, h("span", {}, `ε ${priceText(this.prices[0])}: more private`), h("span", {}, `ε ${priceText(this.prices[this.prices.length - 1])}: more exact`));
+      clear(this.ends, h("span", {}, `ε ${leftText(this.prices[0])}: more private`), h("span", {}, `ε ${leftText(this.prices[this.prices.length - 1])}: more exact`));
     }
     this.place();
     this.drawLeft();
@@ -157,15 +168,13 @@ class AskView {
     this.asked.epsilon = String(this.prices[Number(this.range.value)]);
     this.amount.value = this.asked.epsilon;
     this.range.setAttribute("aria-valuetext", `epsilon ${this.asked.epsilon}`);
-    this.drawLeft();
-    this.explainSoon();
+    this.touched();
   }
 
   typedAmount() {
     this.asked.epsilon = this.amount.value.trim().replace(",", ".");
     this.place();
-    this.drawLeft();
-    this.explainSoon();
+    this.touched();
   }
 
   /** The question as the server takes it; null while there is none. */
@@ -201,15 +210,16 @@ class AskView {
     }
     this.bars.classList.add("stale");
     try {
-      this.plan = await api.explain(question, this.running.signal);
+      const plan = await api.explain(question, this.running.signal);
       if (turn !== this.turn) return;
+      this.plan = plan;
+      this.planOf = JSON.stringify(question);
       clear(this.problem, (this.plan.warnings || []).map((text) => h("p", { class: "note cost" }, String(text))));
       this.editor.mark(null);
     } catch (error) {
       if (error.name === "AbortError" || turn !== this.turn) return;
       this.plan = null;
-      const at = /at position (\d+)/.exec(error.message);
-      this.editor.mark(at ? Number(at[1]) - 1 : null);
+      this.editor.mark(placeOf(error.message, this.asked.sql));
       clear(this.problem, failure(error));
     }
     this.bars.classList.remove("stale");
@@ -218,9 +228,22 @@ class AskView {
     if (this.plan) announce(this.told());
   }
 
+  /** What is set has changed: the plan on the page is not its plan any more, until it is explained. */
+  touched() {
+    this.drawLeft();
+    this.explainSoon();
+  }
+
+  /** The plan of what is set now; null while it is not there. Only what it says can be asked. */
+  current() {
+    return this.plan && this.planOf === JSON.stringify(this.question()) ? this.plan : null;
+  }
+
+  /** The price as ε: what explain found, or what is set; ρ as the ε that stands for it. */
   price() {
-    if (this.asked.mode === "price" && Number(this.asked.epsilon) > 0 && !(this.plan && !this.plan.cost)) return Number(this.asked.epsilon);
-    return this.plan && this.plan.cost ? Number(this.plan.cost.rho || this.plan.cost.epsilon) : 0;
+    const plan = this.current();
+    if (plan && plan.cost) return plan.cost.rho ? Math.sqrt(2 * plan.cost.rho) : Number(plan.cost.epsilon);
+    return this.asked.mode === "price" && Number(this.asked.epsilon) > 0 ? Number(this.asked.epsilon) : 0;
   }
 
   // --- error bars ---
@@ -253,13 +276,14 @@ class AskView {
   errorItem(one) {
     if (one.parts) {
       return h("li", {}, h("div", { class: "line" }, h("code", {}, one.name), h("span", { class: "soft small" }, "several measurements")),
-        h("p", { class: "hint" }, one.parts.map((part) => `${part.measure} ± ${part.error === null ? "by its limit" : errorText(part.error)}`).join(", ")));
+        h("p", { class: "hint" }, one.parts.map((part) => `${part.measure} ± ${part.error === null ? "unknown" : part.error.most === null ? `${errorText(part.error.least)} × limit` : errorText(part.error.most)}`).join(", ")));
     }
     const shown = one.most === null ? one.least : one.most;
     const words = one.most !== null && one.least < one.most ? `${errorText(one.least)} … ${errorText(one.most)}` : `${errorText(shown)}${one.most === null ? " × limit" : ""}`;
-    const notes = [one.note, one.unit].filter(Boolean);
+    const steps = one.most === null ? `± ${errorText(10 * one.least)} where one person may add 10, ± ${errorText(100 * one.least)} for 100` : "";
+    const notes = [one.note, one.unit, steps].filter(Boolean);
     return h("li", {}, h("div", { class: "line" }, h("code", {}, one.name), h("span", { class: "pm" }, `± ${words}`)),
-      errorBar(shown, this.axis(one.name, shown), one.least), notes.length ? h("p", { class: "hint" }, notes.join("; ")) : null);
+      errorBar(shown, this.axis(one.name, shown), one.least, one.most === null), notes.length ? h("p", { class: "hint" }, notes.join("; ")) : null);
   }
 
   drawErrors() {
@@ -272,26 +296,30 @@ class AskView {
   }
 
   drawLeft() {
-    const price = this.price();
+    const again = this.paid() !== undefined;
+    const price = again ? 0 : this.price();
     clear(this.left, this.budgets().flatMap((one) => meters(one, price)));
     if (this.busy) return;
-    clear(this.button, price > 0 ? `Ask, spends ${this.plan && this.plan.cost ? costText(this.plan.cost) : `ε ${priceText(price)}`}` : "Ask");
-    this.button.disabled = !this.question();
-    this.try.disabled = !this.question();
+    const plan = this.current();
+    const costs = plan && plan.cost ? costText(plan.cost) : `ε ${priceText(price)}`;
+    if (again) clear(this.button, icon("again"), "Read again, free");
+    else clear(this.button, plan && plan.public ? "Ask, free" : price > 0 ? `Ask, spends ${costs}` : "Ask");
+    this.button.disabled = !again && !plan;
+    this.try.disabled = !plan || Boolean(plan.public);
   }
 
   // --- asking ---
 
   async run(button, text, call, options) {
     const question = this.question();
-    if (!question || this.busy) return;
+    if (!question || this.busy || button.disabled) return;
     this.busy = true;
     this.button.disabled = true;
     this.try.disabled = true;
     clear(button, h("span", { class: "working", "aria-hidden": "true" }), text);
     announce(text);
     try {
-      this.showAnswer(await call(question), options, true);
+      this.showAnswer(await call(question), { ...options, sql: question.sql }, true);
     } catch (error) {
       const box = failure(error);
       clear(this.answer, box);
@@ -303,13 +331,33 @@ class AskView {
     this.tune();
   }
 
-  ask() { return this.run(this.button, "Asking…", api.query, { madeUp: false }); }
+  /** The charge that has paid for this question, in this visit; undefined: none has. */
+  paid() { return this.asked.paid.get(JSON.stringify(this.question())); }
+
+  ask() {
+    const charge = this.paid();
+    if (charge !== undefined) return this.run(this.button, "Reading…", () => api.recorded(charge), { madeUp: false });
+    return this.run(this.button, "Asking…", (question) => this.askAndRemember(question), { madeUp: false });
+  }
+
+  /** What was paid for is read again by its charge: a request that has no price in it. */
+  async askAndRemember(question) {
+    const answer = await api.query(question);
+    try {
+      const charge = (await api.history()).reverse().find((one) => one.sql === question.sql && one.state === "committed" && one.cost &&
+        ["epsilon", "delta", "rho"].every((word) => one.cost[word] === answer.cost[word]));
+      if (charge) this.asked.paid.set(JSON.stringify(question), charge.id);
+    } catch {
+      // Then asking again finds the recorded answer by itself.
+    }
+    return answer;
+  }
 
   rehearse() { return this.run(this.try, "Rehearsing…", api.dummy, { madeUp: true }); }
 
   showAnswer(answer, options, focus) {
     this.asked.shown = { answer, options };
-    const { card, heading, text } = answerCard(answer, { ...options, width: this.answer.clientWidth || this.main.clientWidth || 900 });
+    const { card, heading, text } = answerCard(answer, options);
     clear(this.answer, card);
     if (!focus) return;
     announce(text);
@@ -334,7 +382,7 @@ class AskView {
       clear(this.problem, failure(error));
     }
     this.editor.learn(this.state.shown);
-    if (!this.asked.sql) this.editor.text = example(this.state.shown);
+    if (!this.asked.sql) this.editor.text = example(this.state.shown, this.asked.about);
     clear(this.tree, tablesOf(this.state.shown).map((one) => h("details", {},
       h("summary", {}, h("code", {}, one.table), one.table === one.dataset ? null : h("span", { class: "soft small" }, ` of ${one.dataset}`), one.public ? h("span", { class: "chip free" }, "public") : null),
       h("ul", {}, one.columns.map((column) => h("li", {}, h("button", { class: "plain", type: "button", onclick: () => this.editor.insert(column.name) },

@@ -4,20 +4,23 @@ import { api } from "./api.js";
 import { count, leftText, priceText } from "./format.js";
 import { failure } from "./failure.js";
 
+/** What there was and what is left. Under the rule concentrated that is ρ, for which ε stands as ρ = ε²/2. */
 function amounts(one) {
-  const word = one.budget.rho !== undefined && one.budget.rho !== null ? "rho" : "epsilon";
-  return { sign: word === "rho" ? "ρ" : "ε", whole: Number(one.budget[word]), left: Number(one.remaining[word]) };
+  if (typeof one.remaining.rho === "number")
+    return { sign: "ρ", whole: one.spent.rho + one.remaining.rho, left: one.remaining.rho, spent: one.spent.rho, of: (epsilon) => (epsilon * epsilon) / 2 };
+  return { sign: "ε", whole: Number(one.budget.epsilon), left: Number(one.remaining.epsilon), spent: one.spent.epsilon, of: (epsilon) => epsilon };
 }
 
-/** A bar: what is left, and of it what `asked` would take. */
-export function meter(label, one, asked = 0) {
-  const { sign, whole, left } = amounts(one);
+/** A bar: what is left, and of it what a question at this ε would take. */
+export function meter(label, one, epsilon = 0) {
+  const { sign, whole, left, of } = amounts(one);
+  const asked = of(epsilon);
   const over = asked > left + 1e-12;
   const share = (value) => Math.max(0, Math.min(100, (100 * value) / (whole || 1)));
   const after = Math.max(0, left - asked);
   const text = asked > 0
-    ? (over ? `${sign} ${leftText(left)} left: not enough` : `${sign} ${leftText(left)} → ${leftText(after)} of ${priceText(whole)}`)
-    : `${sign} ${leftText(left)} left of ${priceText(whole)}`;
+    ? (over ? `${sign} ${leftText(left)} left: not enough` : `${sign} ${leftText(left)} → ${leftText(after)} of ${leftText(whole)}`)
+    : `${sign} ${leftText(left)} left of ${leftText(whole)}`;
   return h("div", { class: `meter${over ? " over" : ""}` },
     h("div", { class: "line" }, h("span", {}, label), h("span", {}, text)),
     s("svg", { viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" },
@@ -32,20 +35,22 @@ export function meters(one, asked = 0) {
     one.mine && one.mine.budget ? meter(`${one.dataset}: my allotment`, one.mine, asked) : null];
 }
 
-/** The most that one question can spend on it now. */
+/** The most ε that one question can spend on it now. */
 export function leftOf(one) {
-  const lefts = [amounts(one).left];
-  if (one.mine && one.mine.budget) lefts.push(amounts(one.mine).left);
-  return Math.min(...lefts);
+  const most = (budget) => {
+    const { sign, left } = amounts(budget);
+    return sign === "ρ" ? Number((Math.sqrt(2 * left) * (1 - 1e-2)).toPrecision(3)) : left;
+  };
+  return Math.min(most(one), one.mine && one.mine.budget ? most(one.mine) : Infinity);
 }
 
 function card(one) {
-  const { sign } = amounts(one);
+  const { sign, spent } = amounts(one);
   return h("article", { class: "card" },
     h("div", { class: "bar" }, h("h2", {}, one.dataset), h("span", { class: "chip end" }, count(one.queries, "paid question"))),
     h("div", { class: "inside" }, meters(one),
       h("dl", { class: "facts" },
-        h("dt", {}, "spent"), h("dd", { class: "number" }, `${sign} ${priceText(one.spent[sign === "ρ" ? "rho" : "epsilon"])}`,
+        h("dt", {}, "spent"), h("dd", { class: "number" }, `${sign} ${priceText(spent)}`,
           one.spent.delta ? `, δ ${priceText(one.spent.delta)}` : ""),
         one.budget.delta ? [h("dt", {}, "δ left"), h("dd", { class: "number" }, `${priceText(one.remaining.delta)} of ${priceText(one.budget.delta)}`)] : null,
         h("dt", {}, "rule"), h("dd", {}, one.rule),

@@ -1,5 +1,5 @@
 // Bars with whiskers, in SVG. Lengths are linear, the axis begins at zero or shows it.
-import { h, s } from "./dom.js";
+import { clear, h, s } from "./dom.js";
 import { errorText, niceAbove, valueText } from "./format.js";
 
 const MOST = 40;
@@ -28,10 +28,7 @@ function shortNumber(value) {
   return String(Number(value.toPrecision(4))).replace("-", "\u2212");
 }
 
-/** A figure of one value column: rows are {label, value, error (null: none)}; `dim`: made-up data. */
-export function barChart({ title, rows, dim, width }) {
-  const drawn = rows.slice(0, MOST);
-  const wide = Math.max(280, width || 560);
+function frame(drawn, wide) {
   const left = Math.min(150, 24 + 7.2 * Math.max(...drawn.map((row) => Math.min(18, row.label.length)), 3));
   const right = wide - 24 - 7.4 * Math.max(...drawn.map((row) => valueText(row.value, row.error).length), 3);
   const ends = drawn.filter((row) => typeof row.value === "number").flatMap((row) => [row.value - (row.error || 0), row.value + (row.error || 0)]);
@@ -40,10 +37,10 @@ export function barChart({ title, rows, dim, width }) {
   const marks = ticks(low, high === low ? low + 1 : high);
   const first = Math.min(low, marks[0]);
   const last = Math.max(high, marks[marks.length - 1]);
-  const x = (value) => left + ((value - first) / (last - first || 1)) * (right - left);
-  const pitch = 32;
-  const height = drawn.length * pitch + 30;
-  const bottom = drawn.length * pitch + 6;
+  return { left, marks, x: (value) => left + ((value - first) / (last - first || 1)) * (right - left) };
+}
+
+function axis({ marks, x }, bottom) {
   const parts = [];
   let free = -Infinity;
   for (const mark of marks) {
@@ -54,33 +51,48 @@ export function barChart({ title, rows, dim, width }) {
       free = x(mark) + text.length * 3.6 + 6;
     }
   }
-  drawn.forEach((row, number) => {
-    const middle = number * pitch + 20;
-    parts.push(s("text", { x: left - 10, y: middle + 4.5, "text-anchor": "end" }, short(row.label, 18)));
-    if (typeof row.value !== "number") {
-      parts.push(s("text", { class: "soft", x: x(0) + 8, y: middle + 4.5 }, valueText(row.value)));
-      return;
-    }
-    const from = Math.min(x(0), x(row.value));
-    parts.push(s("rect", { class: `bar-of${dim ? " dim" : ""}`, x: from, y: middle - 10, width: Math.max(1, Math.abs(x(row.value) - x(0))),
-      height: 20, rx: 3 }));
-    const end = row.error === null ? x(row.value) : x(row.value + row.error);
-    if (row.error !== null) {
-      const [a, b] = [x(row.value - row.error), x(row.value + row.error)];
-      for (const style of ["halo", "error"])
-        parts.push(s("path", { class: style, fill: "none", d: `M${a} ${middle}H${b}M${a} ${middle - 5}v10M${b} ${middle - 5}v10` }));
-    }
-    parts.push(s("text", { x: Math.max(end, x(row.value), x(0)) + 8, y: middle + 4.5 }, valueText(row.value, row.error)));
-  });
-  const told = drawn.map((row) => `${row.label} ${valueText(row.value, row.error)}${row.error === null ? "" : ` plus or minus ${errorText(row.error)}`}`);
-  return h("figure", { class: "chart" },
-    h("figcaption", {}, h("code", {}, title)),
-    s("svg", { viewBox: `0 0 ${wide} ${height}`, role: "img", "aria-label": `Bars of ${title}: ${told.join("; ")}` }, parts),
-    rows.length > drawn.length ? h("p", { class: "hint" }, `The first ${drawn.length} of ${rows.length} rows; the table has all.`) : null);
+  return parts;
 }
 
-/** An error bar around zero, of half-width `error`, on an axis to `most`; `least`: the part that is certain. */
-export function errorBar(error, most, least) {
+function rowParts(row, middle, { left, x }, dim) {
+  const label = s("text", { x: left - 10, y: middle + 4.5, "text-anchor": "end" }, short(row.label, 18));
+  if (typeof row.value !== "number") return [label, s("text", { class: "soft", x: x(0) + 8, y: middle + 4.5 }, valueText(row.value))];
+  const parts = [label, s("rect", { class: `bar-of${dim ? " dim" : ""}`, x: Math.min(x(0), x(row.value)), y: middle - 10,
+    width: Math.max(1, Math.abs(x(row.value) - x(0))), height: 20, rx: 3 })];
+  if (row.error !== null) {
+    const [a, b] = [x(row.value - row.error), x(row.value + row.error)];
+    for (const style of ["halo", "error"])
+      parts.push(s("path", { class: style, fill: "none", d: `M${a} ${middle}H${b}M${a} ${middle - 5}v10M${b} ${middle - 5}v10` }));
+  }
+  const end = Math.max(x(row.value + (row.error || 0)), x(0));
+  return [...parts, s("text", { x: end + 8, y: middle + 4.5 }, valueText(row.value, row.error))];
+}
+
+/** A figure of one value column: rows are {label, value, error (null: none)}; `dim`: made-up data. It is drawn anew
+ * when the room it has changes. */
+export function barChart({ title, rows, dim }) {
+  const drawn = rows.slice(0, MOST);
+  const pitch = 32;
+  const bottom = drawn.length * pitch + 6;
+  const told = drawn.map((row) => `${row.label} ${valueText(row.value, row.error)}${row.error === null ? "" : ` plus or minus ${errorText(row.error)}`}`);
+  const picture = s("svg", { role: "img", "aria-label": `Bars of ${title}: ${told.join("; ")}` });
+  const draw = (room) => {
+    const wide = Math.max(240, Math.min(room, 760));
+    const made = frame(drawn, wide);
+    picture.setAttribute("viewBox", `0 0 ${wide} ${bottom + 24}`);
+    picture.style.maxWidth = `${wide}px`;
+    clear(picture, axis(made, bottom), drawn.map((row, number) => rowParts(row, number * pitch + 20, made, dim)));
+  };
+  draw(560);
+  const figure = h("figure", { class: "chart" }, h("figcaption", {}, h("code", {}, title)), picture,
+    rows.length > drawn.length ? h("p", { class: "hint" }, `The first ${drawn.length} of ${rows.length} rows; the table has all.`) : null);
+  new ResizeObserver(([entry]) => draw(entry.contentRect.width)).observe(figure);
+  return figure;
+}
+
+/** An error bar around zero, of half-width `error`, on an axis to `most`; `least`: the part that is certain; `open`:
+ * nobody knows how far it goes. */
+export function errorBar(error, most, least, open = false) {
   const wide = 360;
   const middle = wide / 2;
   const reach = (value) => Math.max(1.5, Math.min(1, value / most) * (middle - 26));
@@ -89,6 +101,11 @@ export function errorBar(error, most, least) {
   parts.push(s("rect", { class: "whisker-area grow", x: middle - half, y: 4, width: 2 * half, height: 14, rx: 3 }));
   if (least !== undefined && least < error)
     parts.push(s("rect", { class: "whisker-least grow", x: middle - reach(least), y: 4, width: 2 * reach(least), height: 14, rx: 3 }));
+  if (open) {
+    parts.push(s("path", { class: "whisker open", fill: "none", d: `M30 11H${wide - 30}M36 6l-6 5 6 5M${wide - 36} 6l6 5-6 5` }));
+    parts.push(s("circle", { cx: middle, cy: 11, r: 3.2, class: "dot" }));
+    return s("svg", { viewBox: `0 0 ${wide} 22`, "aria-hidden": "true" }, parts);
+  }
   parts.push(s("path", { class: "whisker", fill: "none", d: `M${middle - half} 11H${middle + half}M${middle - half} 4v14M${middle + half} 4v14` }));
   parts.push(s("circle", { cx: middle, cy: 11, r: 3.2, class: "dot" }));
   parts.push(s("text", { class: "tick", x: 26, y: 29, "text-anchor": "middle" }, `\u2212${errorText(most)}`));

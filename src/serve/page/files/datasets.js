@@ -26,9 +26,9 @@ function tableCard(table, dataset) {
     : h("span", { class: "chip" }, table.link ? `by ${table.link.column} = ${table.link.table}.${table.link.parent_column}` : table.unit === "row" || !table.unit ? "a row is a person" : `unit ${table.unit}`);
   return h("section", { class: "card", "aria-label": `Table ${table.name || dataset}` },
     h("div", { class: "bar" }, h("h2", {}, h("code", {}, table.name || dataset)), whose),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Columns of ${table.name || dataset}` }, h("table", {}, h("thead", {}, h("tr", {}, ["Column", "Type", "Declared", "Good for"].map((text) => h("th", { scope: "col" }, text)))),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Columns of ${table.name || dataset}` }, h("table", { class: "stack" }, h("thead", {}, h("tr", {}, ["Column", "Type", "Declared", "Good for"].map((text) => h("th", { scope: "col" }, text)))),
       h("tbody", {}, table.columns.map((column) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, column.name), column.name === table.unit ? [" ", h("span", { class: "chip key" }, "unit")] : null),
-        h("td", {}, column.type), h("td", {}, constraint(column)), h("td", { class: "soft" }, useOf(column, table.unit))))))));
+        h("td", { "data-label": "Type" }, column.type), h("td", { "data-label": "Declared" }, constraint(column)), h("td", { "data-label": "Good for", class: "soft" }, useOf(column, table.unit))))))));
 }
 
 export async function datasetsView(main, state) {
@@ -67,7 +67,7 @@ export async function datasetView(main, state, name) {
     const unit = one.unit || (tables.find((table) => table.unit) || {}).unit;
     clear(body,
       h("section", { class: "card", "aria-label": "Policy" }, h("div", { class: "bar" }, h("h2", {}, "Policy"), h("div", { class: "end" },
-        h("button", { class: "slight", type: "button", onclick: () => { state.asked.sql = ""; state.asked.about = name; location.hash = "#/ask"; } }, "Ask about it"))),
+        h("button", { class: "slight", type: "button", onclick: () => { state.asked.sql = ""; state.asked.shown = null; state.asked.about = name; location.hash = "#/ask"; } }, "Ask about it"))),
       h("div", { class: "inside" }, budget ? meters(budget) : null, h("dl", { class: "facts" },
         one.public ? [h("dt", {}, "protection"), h("dd", {}, "none: it is public, and answered exactly for nothing")] : [
           h("dt", {}, "protects"), h("dd", {}, unit === "row" || !unit ? "each row" : ["each ", h("code", {}, unit), ", with all its rows"]),

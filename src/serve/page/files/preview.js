@@ -2,8 +2,10 @@
 //
 // Of a count or sum the error is explain's own. Where the limit of what one person may add is still to be chosen
 // (privately, from a share of the price), the error grows in proportion to it: it is shown at a limit of 1 and at
-// the owner's ceiling. A mean has the noise of its sum and of its number of values, n: with values no further than
-// h from the middle of their bounds, sqrt(E_sum^2 + (h E_n)^2) / n, shown for the n that is typed.
+// the owner's ceiling. A mean has the noise of its sum and of its number of values. Its bar, brume_error_mean, is
+// where |S - m n| stays within the 95 % width W(m) of the noise of S - m n, for means m no further than h from the
+// middle of the bounds. W grows with |m|, so the bar is at most W(h) / n; W(h) is taken as sqrt(E_sum^2 + (h E_n)^2),
+// which is exact for Gaussian noise and a little more than it for Laplace noise. It is shown for the n that is typed.
 
 const LAPLACE_95 = Math.log(20);
 const NORMAL_95 = 1.959963984540054;
@@ -62,13 +64,13 @@ function ofColumn(name, measures, plan, size) {
     const width = half(sum);
     const [ofSum, ofValues] = [errors[measures.indexOf(sum)], errors[measures.indexOf(values)]];
     return { name, mean: true, note: `in a group of ${size} values`,
-      ...both([ofSum, ofValues], ([a, b]) => Math.hypot(a, width * b) / size) };
+      ...both([ofSum, ofValues], ([a, b]) => Math.min(2 * width, Math.hypot(a, width * b) / size)) };
   }
   if (measures.length === 1 && sum && errors[0]) {
     return { name, ...errors[0] };
   }
   if (measures.length === 1 && errors[0]) return { name, ...errors[0] };
-  return { name, parts: measures.map((one, number) => ({ measure: one.measure, error: errors[number] && errors[number].most })) };
+  return { name, parts: measures.map((one, number) => ({ measure: one.measure, error: errors[number] })) };
 }
 
 /** Every value column of a plan, in the order of the plan. `size`: the values of a group, for means. */
@@ -91,6 +93,6 @@ export function limitText(plan) {
   const share = plan.limits && plan.limits.share ? Math.round(100 * plan.limits.share) : 0;
   const tops = (plan.limit_plan || []).map((one) => one.ceiling).filter((one) => typeof one === "number");
   const range = tops.length ? `, from 1 to ${Math.max(...tops)},` : "";
-  const how = tops.length ? "the error grows with it, hence the range" : "errors are shown for a limit of 1, and are ten times that for 10";
+  const how = tops.length ? "the error grows with it, hence the range" : "the error is so many times the one shown, hence the open bars";
   return `What one person may add${range} is chosen privately, for ${share} % of the price; ${how}.`;
 }

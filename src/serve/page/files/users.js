@@ -13,6 +13,10 @@ function allotments(user) {
     one.spent ? `, spent ${costText(one.spent)}` : "")));
 }
 
+function allotmentText(dataset, epsilon, delta) {
+  return `${dataset}=epsilon=${epsilon.trim()}${delta.trim() ? `,delta=${delta.trim()}` : ""}`;
+}
+
 function ended(user) {
   if (user.state === "removed") return h("span", { class: "chip" }, "removed");
   if (user.state === "expired") return h("span", { class: "chip bad" }, "expired");
@@ -60,7 +64,7 @@ class UsersView {
       clear(this.list, h("div", { class: "card scroll", tabindex: "0", role: "region", "aria-label": "Users" }, h("table", { class: "stack" },
         h("thead", {}, h("tr", {}, ["Name", "Role", "Allotments", "Token ends"].map((text) => h("th", { scope: "col" }, text)), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Actions")))),
         h("tbody", {}, users.map((user) => h("tr", {}, h("th", { scope: "row" }, user.name, user.name === this.state.me.name ? [" ", h("span", { class: "chip key" }, "you")] : null),
-          h("td", {}, user.role, h("div", { class: "soft small" }, ROLES[user.role] || "")), h("td", {}, allotments(user)),
+          h("td", {}, user.role, h("div", { class: "soft small" }, ROLES[user.role] || "")), h("td", {}, allotments(user), user.role === "analyst" && user.state !== "removed" ? this.allotForm(user.name) : null),
           h("td", {}, ended(user)),
           h("td", {}, user.name === this.state.me.name || user.state === "removed" ? null : this.buttons(user.name))))))));
       this.list.removeAttribute("aria-busy");
@@ -68,6 +72,26 @@ class UsersView {
     } catch (error) {
       clear(this.list, failure(error));
     }
+  }
+
+  /** Give an allotment, or change one. */
+  allotForm(name) {
+    const names = this.state.shown.filter((one) => !one.public).map((one) => one.dataset);
+    const dataset = select(names.map((one) => [one, one]), names[0], () => {});
+    const epsilon = h("input", { type: "text", inputmode: "decimal", required: true, autocomplete: "off" });
+    const delta = h("input", { type: "text", inputmode: "decimal", placeholder: "in proportion", autocomplete: "off" });
+    const problem = h("div");
+    return names.length ? h("details", {}, h("summary", {}, "Change"), h("form", { class: "lines", "aria-label": `Allotment of ${name}`, onsubmit: async (event) => {
+      event.preventDefault();
+      try {
+        await api.allot(name, allotmentText(dataset.value, epsilon.value, delta.value));
+        announce(`The allotment of ${name} is changed`);
+        this.load();
+      } catch (error) {
+        clear(problem, failure(error, { title: "The allotment was not changed" }));
+      }
+    } }, h("div", { class: "fields" }, field("Dataset", dataset), field("ε in all", epsilon), field("δ in all", delta)), problem,
+    h("div", {}, h("button", { class: "slight", type: "submit" }, "Save")))) : null;
   }
 
   buttons(name) {
@@ -107,7 +131,7 @@ class UsersView {
     const user = { name: this.name.value.trim(), role: this.role.value };
     if (this.expires.value) user.expires = this.expires.value;
     const allots = user.role === "analyst" ? this.allots.filter((one) => one.epsilon) : [];
-    if (allots.length) user.allot = allots.map((one) => `${one.dataset}=epsilon=${one.epsilon}${one.delta ? `,delta=${one.delta}` : ""}`);
+    if (allots.length) user.allot = allots.map((one) => allotmentText(one.dataset, one.epsilon, one.delta));
     try {
       const made = await api.addUser(user);
       this.showToken(made);
