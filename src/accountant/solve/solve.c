@@ -158,6 +158,10 @@ static bool invert_delta(brume_law *laws, size_t count, const brume_asked *asked
         bool rays = brume_rays_apply(laws, count);
         double guess = rays ? brume_rays_guess(laws, count, asked->at)
                             : take_moments(laws, count, asked, &certified);
+        if (!rays && !(guess < INFINITY)) { /* beyond what doubles hold, whatever is searched */
+            *out = certified;
+            return true;
+        }
         if (!search(laws, count, asked, guess, &certified))
             return false;
         if (rays && !brume_certified_is_narrow(&certified, 0.5))
