@@ -125,7 +125,13 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                          question->query->normal, "delta_by_default", plan->delta_by_default,
                          "limit_plan", brume_plan_limits_to_json(plan), "limits", "chosen",
                          brume_plan_limits_word(plan), "share", brume_plan_choice_share(plan));
-        if (!made || !add_columns(plan, json_object_get(made, "plan")) ||
+        if (!made ||
+            json_object_set_new(made, "where", json_string(plan->in_engine ? "engine" : "brume")) !=
+                0 ||
+            json_object_set_new(made, "where_reason",
+                                plan->where_reason ? json_string(plan->where_reason)
+                                                   : json_null()) != 0 ||
+            !add_columns(plan, json_object_get(made, "plan")) ||
             json_object_set_new(made, "warnings",
                                 brume_domain_warnings(question->query, question->tables)) != 0) {
             json_decref(made);
