@@ -200,7 +200,7 @@ static const char *const questions[] = {
     "SELECT k, l, COUNT(DISTINCT u), SUM(big), AVG(y), STDDEV(x) FROM t GROUP BY k, l",
     "SELECT k, l, COUNT(*), SUM(x) FILTER (WHERE y > 0) FROM t GROUP BY ROLLUP (k, l)",
     "SELECT k, l, COUNT(*), AVG(x) FROM t GROUP BY GROUPING SETS ((k), (k, l), ())",
-    "SELECT x > 0, COUNT(*), SUM(y) FROM t GROUP BY 1",
+    "SELECT x > 0, COUNT(*), SUM(y), SUM(CLAMP(big, 0, 9000000000000000000)) FROM t GROUP BY 1",
     "SELECT a.k, COUNT(*), SUM(b.big) FROM t a JOIN t b ON a.u = b.u AND a.l = b.l GROUP BY a.k",
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };

@@ -179,11 +179,13 @@ typedef struct wanted {
     bool count, sum, squares;
 } wanted;
 
-static void put_totals(const push *to, const char *rows, const wanted *of)
+/* Of each pair of a unit and a group, or with `whole` of each unit in all groups together. */
+static void put_totals(const push *to, const char *rows, const wanted *of, bool whole)
 {
     FILE *out = to->out;
     fputs("(SELECT \"r0\"", out);
-    put_keys(to, ", ");
+    if (!whole)
+        put_keys(to, ", ");
     fputs(", count(*) AS \"n\"", out);
     for (size_t i = 0; i < to->values; i++) {
         brume_measure bounds = {.low = to->collection->values[i].low,
@@ -207,7 +209,8 @@ static void put_totals(const push *to, const char *rows, const wanted *of)
     fprintf(out, " FROM (%s) AS \"r\"", rows);
     put_domain(to);
     fputs(" GROUP BY \"r0\"", out);
-    put_keys(to, ", ");
+    if (!whole)
+        put_keys(to, ", ");
     fputs(") AS \"t\"", out);
 }
 
@@ -286,6 +289,15 @@ static brume_status close_push(push *to, char **text, wanted *all, char **sql, b
     return brume_no_memory(error, "a statement");
 }
 
+/* Is the norm the total over all groups? So it is of what is never negative, for p = 1; what a
+ * group has beyond 2^80 makes no difference, because the last bin begins at 2^63 at most. */
+static bool adds_up(const push *to, const brume_total *of)
+{
+    if (to->p != 1 || of->kind == BRUME_TOTAL_PRESENCE)
+        return false;
+    return of->kind != BRUME_TOTAL_SUM || to->collection->values[of->value].low >= 0;
+}
+
 /* Norms are integers, so that a norm above an edge is one of at least the edge and 1. */
 static void put_bin(const push *to, size_t bins)
 {
@@ -319,7 +331,7 @@ brume_status brume_push_print_histogram(const brume_collection *collection, cons
     fputs(") AS \"m\" FROM (SELECT \"r0\", ", to.out);
     put_entry(&to, of);
     fputs(" AS \"e0\" FROM ", to.out);
-    put_totals(&to, rows, all);
+    put_totals(&to, rows, all, adds_up(&to, of));
     fputs(") AS \"e\" GROUP BY \"r0\") AS \"m\" WHERE \"m\" > '0'::numeric) AS \"b\" GROUP BY "
           "\"b\"",
           to.out);
@@ -429,7 +441,7 @@ static void put_norms(const push *to, const char *rows, const wanted *all,
         fprintf(out, " AS \"e%zu\"", j);
     }
     fputs(" FROM ", out);
-    put_totals(to, rows, all);
+    put_totals(to, rows, all, false);
     fprintf(out, ") AS \"e\"%s) AS \"m\"",
             to->keys && count ? " WINDOW \"u\" AS (PARTITION BY \"r0\")" : "");
 }
