@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "query/expression/wide.h"
@@ -19,6 +20,7 @@
 
 enum {
     DOMAIN_MOST = 10000, /* declared values that a statement names */
+    LONG_ROWS = 2000,    /* bytes of a SELECT of rows */
     VALUES_MOST = 100    /* so that all columns together are fewer than PostgreSQL takes */
 };
 
@@ -206,12 +208,20 @@ static void put_totals(const push *to, const char *rows, const wanted *of, bool 
             fprintf(out, " - '%lld'::int8)), '0'::numeric) AS \"q%zu\"", centre, i);
         }
     }
-    fprintf(out, " FROM (%s) AS \"r\"", rows);
+    /* PostgreSQL copies what it pulls up to each place that names it: long texts are fenced off. */
+    fprintf(out, " FROM (%s%s) AS \"r\"", rows, strlen(rows) > LONG_ROWS ? " OFFSET 0" : "");
     put_domain(to);
     fputs(" GROUP BY \"r0\"", out);
     if (!whole)
         put_keys(to, ", ");
     fputs(") AS \"t\"", out);
+}
+
+/* Fewer than 2^53 rows of less than 2^27 each are less than 2^80. */
+static bool can_saturate(const push *to, size_t value)
+{
+    const brume_plan_value *of = &to->collection->values[value];
+    return to->p == 2 || of->low < -(1 << 26) || of->high > 1 << 26;
 }
 
 /* What a limit is on, in one group: int8, or of a sum numeric and saturated. Counts are never as
@@ -231,6 +241,10 @@ static void put_entry(const push *to, const brume_total *of)
     case BRUME_TOTAL_SUM:
         break;
     }
+    if (!can_saturate(to, of->value)) {
+        fprintf(to->out, "\"s%zu\"", of->value);
+        return;
+    }
     char most[BRUME_WIDE_TEXT_SIZE];
     wide(BRUME_LIMIT_LARGEST(to->p), most);
     fprintf(to->out,
@@ -244,7 +258,7 @@ static void put_part(const push *to, const brume_total *of, size_t i)
 {
     if (to->p == 2)
         fprintf(to->out, "\"e%zu\"::numeric * \"e%zu\"::numeric", i, i);
-    else if (of->kind == BRUME_TOTAL_SUM)
+    else if (of->kind == BRUME_TOTAL_SUM && to->collection->values[of->value].low < 0)
         fprintf(to->out, "CASE WHEN \"e%zu\" < '0'::numeric THEN -\"e%zu\" ELSE \"e%zu\" END", i, i,
                 i);
     else
