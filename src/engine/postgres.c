@@ -394,6 +394,8 @@ static brume_status postgres_driver_retain(brume_engine *engine, brume_error *er
     if (!brume_postgres_run(state, "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
         return brume_postgres_failed(state, error);
     state->held = true;
+    /* Partitions that lie on other servers are added up there, where PostgreSQL can. */
+    (void)brume_postgres_run(state, "SET LOCAL enable_partitionwise_aggregate = on");
     return BRUME_OK;
 }
 

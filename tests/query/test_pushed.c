@@ -14,7 +14,7 @@
 #include "query/limit/grid.h"
 #include "query/plan/make_plan.h"
 #include "query/plan/question.h"
-#include "query/release/place.h"
+#include "query/collect/place.h"
 #include "random/tape.h"
 #include "registered.h"
 

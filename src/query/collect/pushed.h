@@ -19,12 +19,18 @@
 #ifndef BRUME_QUERY_PUSHED_H
 #define BRUME_QUERY_PUSHED_H
 
+#include <stdio.h>
+
 #include "query/collect/totals.h"
 #include "query/plan/collection.h"
 
 /* Why a collection needs rows outside of an engine of this dialect, as the end of a sentence that
  * begins with "because"; NULL: it does not. Public: nothing is read for it. */
 const char *brume_push_obstacle(const brume_collection *collection, brume_dialect dialect);
+
+/* Print " WHERE ...": the keys "r1", "r2", ... are those of a declared group; nothing where there
+ * are no keys. */
+void brume_push_put_domain(FILE *out, const brume_collection *collection);
 
 /* What is printed around `rows`, the text of the SELECT whose columns "r0", "r1", ... are the unit,
  * the keys and the values of the collection. *sql is the caller's, to free.

@@ -18,32 +18,7 @@
 #include "query/limit/grid.h"
 #include "query/print/statement.h"
 
-enum {
-    DOMAIN_MOST = 10000, /* declared values that a statement names */
-    LONG_ROWS = 2000,    /* bytes of a SELECT of rows */
-    VALUES_MOST = 100    /* so that all columns together are fewer than PostgreSQL takes */
-};
-
-/* ---- what can be pushed ---- */
-
-const char *brume_push_obstacle(const brume_collection *collection, brume_dialect dialect)
-{
-    size_t declared = 0;
-    if (dialect != BRUME_DIALECT_POSTGRESQL)
-        return "files are read by brume itself";
-    for (size_t i = 0; i < collection->value_count; i++)
-        if (collection->values[i].keep)
-            return "quantiles and modes are drawn from the values themselves";
-    if (!collection->totals)
-        return collection->bounded ? "fixed limits keep rows of each unit by a keyed hash" : NULL;
-    if (collection->cells == 0 || collection->all_groups)
-        return "the groups are private, and each unit keeps one by a keyed hash";
-    if (collection->value_count > VALUES_MOST)
-        return "more than 100 expressions are measured";
-    for (size_t i = 0; i < collection->query->key_count; i++)
-        declared += collection->domain_size[i];
-    return declared > DOMAIN_MOST ? "the groups have more than 10000 declared values" : NULL;
-}
+enum { LONG_ROWS = 2000 }; /* bytes of a SELECT of rows */
 
 /* ---- pieces ---- */
 
@@ -70,17 +45,6 @@ static void put_double(FILE *out, double value)
     fprintf(out, "'%.17g'::float8", value);
 }
 
-static void put_text(FILE *out, brume_text text)
-{
-    fputc('\'', out);
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] == '\'')
-            fputc('\'', out);
-        fputc(text.data[i], out);
-    }
-    fputs("'::text", out);
-}
-
 /* "r0" is the unit, then the keys, then the values. */
 static void put_keys(const push *to, const char *before)
 {
@@ -98,80 +62,6 @@ static void put_value(const push *to, size_t i)
             "'%lld'::int8 ELSE \"r%zu\" END",
             column, (long long)value->low, (long long)value->low, column, (long long)value->high,
             (long long)value->high, column);
-}
-
-/* ---- which rows ---- */
-
-static bool can_be_text(brume_text text)
-{
-    for (size_t i = 0; i < text.length; i++)
-        if (text.data[i] == 0)
-            return false;
-    return true;
-}
-
-/* Is key k one of these `count` values? */
-static void put_among(const push *to, size_t k, const brume_key_value *values, size_t count)
-{
-    bool null = false, any = false;
-    fputc('(', to->out);
-    for (size_t i = 0; i < count; i++) {
-        const brume_key_value *value = &values[i];
-        null = null || value->null;
-        if (value->null || (value->wire == BRUME_WIRE_TEXT && !can_be_text(value->text)))
-            continue; /* no text of PostgreSQL has a zero byte */
-        if (any)
-            fputs(", ", to->out);
-        else
-            fprintf(to->out, "\"r%zu\" IN (", 1 + k);
-        any = true;
-        if (value->wire == BRUME_WIRE_INTEGER)
-            fprintf(to->out, "'%lld'::int8", (long long)value->integer);
-        else if (value->wire == BRUME_WIRE_REAL)
-            put_double(to->out, value->real);
-        else
-            put_text(to->out, value->text);
-    }
-    if (any)
-        fputc(')', to->out);
-    if (null)
-        fprintf(to->out, "%s\"r%zu\" IS NULL", any ? " OR " : "", 1 + k);
-    fputs(any || null ? ")" : "false)", to->out);
-}
-
-/* The rows of one grouping set, or of all where there is one: see in_a_set of collect_groups.c. */
-static void put_set(const push *to, size_t set, bool several)
-{
-    const brume_collection *collection = to->collection;
-    size_t first = 0;
-    for (size_t k = 0; k < to->keys; k++) {
-        size_t count = collection->domain_size[k], from = first;
-        first += count;
-        if (several && k + 1 == to->keys) {
-            from += set; /* its values are 0, 1, 2, ... */
-            count = 1;
-        } else if (several && brume_key_is_optional(collection->query, k)) {
-            bool has = (collection->query->keys[k].sets >> set & 1) != 0;
-            from += has ? 0 : count - 1; /* the last one stands for "not in this set" */
-            count = has ? count - 1 : 1;
-        }
-        fputs(k ? " AND " : "", to->out);
-        put_among(to, k, &collection->domain[from], count);
-    }
-}
-
-/* WHERE: rows of groups that are declared. */
-static void put_domain(const push *to)
-{
-    size_t sets = to->collection->query->set_count;
-    if (to->keys == 0)
-        return;
-    fputs(" WHERE ", to->out);
-    for (size_t s = 0; s < (sets > 1 ? sets : 1); s++) {
-        fputs(s ? " OR (" : "(", to->out);
-        put_set(to, s, sets > 1);
-        fputc(')', to->out);
-    }
 }
 
 /* ---- totals ---- */
@@ -210,7 +100,7 @@ static void put_totals(const push *to, const char *rows, const wanted *of, bool 
     }
     /* PostgreSQL copies what it pulls up to each place that names it: long texts are fenced off. */
     fprintf(out, " FROM (%s%s) AS \"r\"", rows, strlen(rows) > LONG_ROWS ? " OFFSET 0" : "");
-    put_domain(to);
+    brume_push_put_domain(to->out, to->collection);
     fputs(" GROUP BY \"r0\"", out);
     if (!whole)
         put_keys(to, ", ");

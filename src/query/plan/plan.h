@@ -33,7 +33,7 @@
 
 enum { BRUME_TYPED_LIMITS = 16 };
 
-/* Where rows are bounded (release/place.h). */
+/* Where rows are bounded (collect/place.h). */
 typedef enum brume_where {
     BRUME_WHERE_AUTO,
     BRUME_WHERE_ENGINE, /* where they lie, by the server */

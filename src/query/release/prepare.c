@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "query/plan/make_plan.h"
 #include "query/release/choice.h"
-#include "query/release/place.h"
+#include "query/collect/place.h"
 #include "query/release/public_keys.h"
 #include "query/release/rehearse.h"
 

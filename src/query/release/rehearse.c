@@ -12,7 +12,7 @@
 #include "query/price/key_threshold.h"
 #include "query/price/price_parts.h"
 #include "query/release/collect_and_draw.h"
-#include "query/release/place.h"
+#include "query/collect/place.h"
 
 /* Numbers that an answer with declared groups may have, drawn and shown: some gigabytes. */
 static const double most_numbers = 0x1p24;

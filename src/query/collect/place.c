@@ -1,5 +1,5 @@
 /* Where the rows of a query are bounded. */
-#include "query/release/place.h"
+#include "query/collect/place.h"
 
 #include "base/error.h"
 #include "query/collect/collect.h"
