@@ -47,6 +47,15 @@ typedef struct brume_session brume_session;
  * Options: "must_exist": true refuses a ledger that is not there, or cannot be read, now instead of
  * at the first call that needs it; "colour": true writes texts for a terminal; "input": true lets
  * commands read standard input where they are told to with "-" (else that is refused).
+ *
+ * "user": NAME runs the session for a user of the ledger ('brume user add'), whom the caller has
+ * authenticated. Then, at every call, the user must be there and must not have expired, and what
+ * the role may not do is refused (EPOLICY); charges count in the user's allotments, are refused
+ * where these do not carry them (EBUDGET) and where the user was removed or has expired meanwhile
+ * (EPOLICY); every row of the journal says the user; 'budget' also has "mine". "issued": the
+ * journal row of the token that was shown, so that another token ends the session too. Without
+ * "user" the session is the owner's at the shell.
+ *
  * The session keeps no file open between calls. Errors: ESYNTAX, EARGUMENT, EUNKNOWN (options),
  * EMEMORY, those of reading the ledger. */
 BRUME_API BRUME_MUST_USE brume_status brume_session_open(const char *ledger, const char *options,
@@ -154,6 +163,14 @@ BRUME_API void brume_session_on_progress(brume_session *session,
                                          void (*tell)(void *context, const char *label,
                                                       uint64_t done, uint64_t total),
                                          void *context);
+
+/* Tell of each phase of a call as it begins, from the thread that calls; `tell` may wait, and must
+ * not call the session. Between SPENT and what follows it everything is written to the ledger that
+ * shows how far a paid call came: who keeps calls waiting there decides when others can see that
+ * one has ended. NULL: no more. */
+BRUME_API void brume_session_on_phase(brume_session *session,
+                                      void (*tell)(void *context, brume_session_phase_word phase),
+                                      void *context);
 
 /* Give long answers away in parts (lines of 'noise', answers of a script), from the thread that
  * calls; what is left is the answer of the call. An error of `take` ends the call. NULL: answers

@@ -1,10 +1,12 @@
-"""A connection to a ledger, in this process."""
+"""A connection to a ledger in this process, or to a server."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, Generator, List, Optional
+from typing import Any, Dict, Generator, List, Optional, Union
 
 from ._client import Session
+from ._remote import RemoteSession, is_url
+from .errors import ArgumentError
 from .progress import progress_of
 from .result import Result
 
@@ -19,8 +21,18 @@ def _clean(options: Dict[str, Any]) -> Dict[str, Any]:
 class Connection:
     """A ledger with its datasets. Use it in one thread at a time; open one for each thread."""
 
-    def __init__(self, ledger: Optional[str] = None, *, progress: Any = None,
+    def __init__(self, ledger: Optional[str] = None, *, token: Optional[str] = None,
+                 ca: Optional[str] = None, timeout: Optional[float] = None, progress: Any = None,
                  must_exist: bool = False) -> None:
+        self._session: Union[Session, RemoteSession]
+        if is_url(ledger):
+            assert ledger is not None
+            self._session = RemoteSession(ledger, token, ca, timeout)
+            if must_exist:
+                self._session.call("datasets", {})
+            return
+        if token is not None or ca is not None or timeout is not None:
+            raise ArgumentError("'token', 'ca' and 'timeout' are for a server", "connect to https://HOST:PORT")
         options = {"must_exist": True} if must_exist else {}
         self._session = Session(ledger, options, progress_of(progress))
 
@@ -127,11 +139,20 @@ class Connection:
         self.close()
 
 
-def connect(ledger: Optional[str] = None, *, progress: Any = None,
+def connect(ledger: Optional[str] = None, *, token: Optional[str] = None, ca: Optional[str] = None,
+            timeout: Optional[float] = None, progress: Any = None,
             must_exist: bool = False) -> Connection:
-    """Open a ledger (``$BRUME_LEDGER`` or ``brume.db`` unless named): the owner's way, in process.
+    """Open a ledger, or connect to a server.
+
+    A path (``$BRUME_LEDGER`` or ``brume.db`` unless named) is the owner's way, in process.
+    ``https://HOST:PORT`` is a server (``brume serve``): the same methods for whoever has a ``token``
+    (``$BRUME_TOKEN`` unless given), as far as the user's role allows. Its certificate is verified;
+    ``ca`` is a file of certificates to trust in place of the system's, ``timeout`` how many seconds to
+    wait for an answer. Streams are not to be had from a server.
 
     ``progress`` is True, False, or a function ``(label, done, total)``; by default long work is shown
-    in notebooks and terminals. With ``must_exist`` a ledger that is not there is refused at once.
+    in notebooks and terminals. With ``must_exist`` a ledger that is not there, or a token that is not
+    valid, is refused at once.
     """
-    return Connection(ledger, progress=progress, must_exist=must_exist)
+    return Connection(ledger, token=token, ca=ca, timeout=timeout, progress=progress,
+                      must_exist=must_exist)

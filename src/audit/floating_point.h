@@ -12,6 +12,8 @@
 #define BRUME_AUDIT_FLOATING_POINT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* 0 has no bit that is set. */
 enum { BRUME_PRECISION_OF_ZERO = 2000 };
@@ -22,5 +24,13 @@ int brume_precision_of(double x);
 /* Is there a multiple u of 2^-53 in (0, 1] with truth + scale ln(u) = x or truth - scale ln(u) = x,
  * as doubles compute it? All are finite, scale > 0. */
 bool brume_textbook_reaches(double x, double truth, double scale);
+
+/* A true answer that a textbook's noise may have been added to. */
+typedef struct brume_truth {
+    double answer, scale; /* a scale that is not positive and finite: there is none */
+} brume_truth;
+
+/* From which of them is x reachable: bit i is of truths[i]; at most 32. */
+uint32_t brume_textbook_reached(double x, const brume_truth *truths, size_t count);
 
 #endif

@@ -178,3 +178,21 @@ void brume_made_table_clear(brume_made_table *made)
     free(made->relation);
     *made = (brume_made_table){0};
 }
+
+brume_status brume_made_table_save(const brume_made_table *made, const char *to, brume_error *error)
+{
+    char part[4096];
+    size_t n;
+    if (!made->path[0])
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                          "tables of a server are made in its SQL, there are no files");
+    FILE *in = fopen(made->path, "r"), *out = in ? fopen(to, "wx") : NULL;
+    while (out && (n = fread(part, 1, sizeof part, in)) > 0)
+        fwrite(part, 1, n, out);
+    bool good = out && !ferror(in) && !ferror(out);
+    good = (!out || fclose(out) == 0) && good;
+    if (in)
+        fclose(in);
+    return good ? BRUME_OK
+                : brume_fail(error, BRUME_EDISK, "is it there already?", "cannot write '%s'", to);
+}

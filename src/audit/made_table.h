@@ -36,6 +36,10 @@ BRUME_MUST_USE brume_status brume_made_table_end(brume_made_table *made, brume_e
 BRUME_MUST_USE brume_status brume_made_table_source(const brume_made_table *made, brume_source *out,
                                                     brume_column **columns, brume_error *error);
 
+/* Copy its file to a new one. BRUME_EUNSUPPORTED: it has none; BRUME_EDISK. */
+BRUME_MUST_USE brume_status brume_made_table_save(const brume_made_table *made, const char *to,
+                                                  brume_error *error);
+
 /* Free it and remove its file. */
 void brume_made_table_clear(brume_made_table *made);
 

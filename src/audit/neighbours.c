@@ -382,52 +382,54 @@ static brume_status make_folder(brume_neighbours *all, brume_error *error)
                       "cannot make a folder for an audit");
 }
 
+/* Both databases of a pair or, for so many units (0: none), one. */
 static brume_status make(brume_neighbours *all, const char *sql, const brume_recipe_hints *hints,
-                         size_t number, brume_error *error)
+                         size_t number, uint64_t units, brume_error *error)
 {
     BRUME_TRY(choose(all, hints, number, error));
+    if (units > 0)
+        all->recipe = (brume_recipe){.others = units};
     choose_words(all);
     BRUME_TRY(find_values(all, sql, error));
     if (!all->question->policies[0]->table) /* files and tables are never in one question */
         BRUME_TRY(make_folder(all, error));
     BRUME_TRY(make_database(all, false, number, error));
-    return make_database(all, true, number, error);
+    return units > 0 ? BRUME_OK : make_database(all, true, number, error);
 }
 
-brume_status brume_neighbours_open(const brume_question *question, brume_adjacency adjacency,
-                                   const char *sql, const brume_recipe_hints *hints, size_t number,
-                                   brume_neighbours **out, brume_error *error)
+static brume_status open_made(const brume_question *question, brume_adjacency adjacency,
+                              const char *sql, const brume_recipe_hints *hints, size_t number,
+                              uint64_t units, brume_neighbours **out, brume_error *error)
 {
     brume_neighbours *all = calloc(1, sizeof *all);
     if (!all)
         return brume_no_memory(error, "an audit");
     all->question = question;
     all->adjacency = adjacency;
-    brume_status status = make(all, sql, hints, number, error);
-    if (status != BRUME_OK) {
+    brume_status status = make(all, sql, hints, number, units, error);
+    if (status != BRUME_OK)
         brume_neighbours_close(all);
-        return status;
-    }
-    *out = all;
-    return BRUME_OK;
+    else
+        *out = all;
+    return status;
+}
+
+brume_status brume_neighbours_open(const brume_question *question, brume_adjacency adjacency,
+                                   const char *sql, const brume_recipe_hints *hints, size_t number,
+                                   brume_neighbours **out, brume_error *error)
+{
+    return open_made(question, adjacency, sql, hints, number, 0, out, error);
+}
+
+brume_status brume_neighbours_open_one(const brume_question *question, const char *sql,
+                                       uint64_t units, brume_neighbours **out, brume_error *error)
+{
+    /* under add-remove the first database is without the unit that differs */
+    return open_made(question, BRUME_ADD_REMOVE, sql, &(brume_recipe_hints){.epsilon = 1}, 0, units,
+                     out, error);
 }
 
 /* ---- keeping them ---- */
-
-static brume_status copy_file(const char *from, const char *to, brume_error *error)
-{
-    FILE *in = fopen(from, "r"), *out = in ? fopen(to, "wx") : NULL;
-    char part[4096];
-    size_t n;
-    while (out && (n = fread(part, 1, sizeof part, in)) > 0)
-        fwrite(part, 1, n, out);
-    bool good = out && !ferror(in) && !ferror(out);
-    good = (!out || fclose(out) == 0) && good;
-    if (in)
-        fclose(in);
-    return good ? BRUME_OK
-                : brume_fail(error, BRUME_EDISK, "is it there already?", "cannot write '%s'", to);
-}
 
 brume_status brume_neighbours_save(const brume_neighbours *all, const char *folder,
                                    brume_error *error)
@@ -435,12 +437,9 @@ brume_status brume_neighbours_save(const brume_neighbours *all, const char *fold
     for (int second = 0; second < 2; second++)
         for (size_t t = 0; t < all->question->table_count; t++) {
             char path[BRUME_MADE_PATH];
-            if (!all->databases[second][t].path[0])
-                return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
-                                  "tables of a server are made in its SQL, there are no files");
             snprintf(path, sizeof path, "%s/%d-%s.csv", folder, second + 1,
                      own_name(all->question, t));
-            BRUME_TRY(copy_file(all->databases[second][t].path, path, error));
+            BRUME_TRY(brume_made_table_save(&all->databases[second][t], path, error));
         }
     return BRUME_OK;
 }

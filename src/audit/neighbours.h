@@ -26,6 +26,13 @@ BRUME_MUST_USE brume_status brume_neighbours_open(const brume_question *question
                                                   brume_neighbours **out, brume_error *error);
 void brume_neighbours_close(brume_neighbours *neighbours);
 
+/* One database of so many units of one row each, for trying a query out: always the same for a
+ * question, and as independent of the data. brume_neighbours_engine gives it as the first. Errors
+ * as above. */
+BRUME_MUST_USE brume_status brume_neighbours_open_one(const brume_question *question,
+                                                      const char *sql, uint64_t units,
+                                                      brume_neighbours **out, brume_error *error);
+
 /* The first database or the second, for brume_draw_answer. Each lane has engines of its own, opened
  * when they are asked for, so that threads of different lanes may draw at once. The errors of
  * brume_engine_open; BRUME_EARGUMENT for a lane that is none of BRUME_NEIGHBOUR_LANES. */

@@ -14,24 +14,23 @@
 static const double STEP = 0x1p-20, FARTHEST = 0x1p60;
 static const int64_t TEXTS = INT64_MIN / 2;
 
-/* Rows at the lower bound and at the upper one, and the row that differs. */
+/* Rows at the lower bound, a third of the way up and at the upper bound, and the row that differs.
+ */
 static const struct {
-    size_t low, high;
+    size_t low, third, high;
     bool differs_high;
     const char *words;
 } pairs[] = {
-    {10, 0, true, "ten rows at the lower bound, and one at the upper one"},
-    {0, 10, false, "ten rows at the upper bound, and one at the lower one"},
-    {10, 10, true, "ten rows at each bound, and one more at the upper one"},
-    {1, 0, true, "a row at the lower bound, and one at the upper one"},
+    {10, 0, 0, true, "ten rows at the lower bound, and one at the upper one"},
+    {0, 0, 10, false, "ten rows at the upper bound, and one at the lower one"},
+    {10, 0, 10, true, "ten rows at each bound, and one more at the upper one"},
+    {1, 0, 0, true, "a row at the lower bound, and one at the upper one"},
+    {0, 2, 2, false, /* a median below them all is seldom, and one row makes it likelier */
+     "two rows a third of the way up, two at the upper bound, and one at the lower one"},
 };
 
 /* True answers that a textbook's noise may have been added to, on both tables: sum, rows, mean. */
 enum { TRUTHS = 6 };
-
-typedef struct truth {
-    double answer, scale;
-} truth;
 
 struct brume_program_subject {
     char *command;
@@ -39,7 +38,7 @@ struct brume_program_subject {
     double low, high;
     brume_adjacency adjacency;
     brume_program_view view;
-    truth truths[TRUTHS];
+    brume_truth truths[TRUTHS];
     char folder[200], paths[2][240];
 };
 
@@ -61,6 +60,11 @@ void brume_program_subject_close(brume_program_subject *subject)
     free(subject);
 }
 
+static double third_of(const brume_program_subject *subject)
+{
+    return subject->low + (subject->high - subject->low) / 3;
+}
+
 static brume_status write_table(const brume_program_subject *subject, const char *path, bool second,
                                 brume_error *error)
 {
@@ -73,6 +77,8 @@ static brume_status write_table(const brume_program_subject *subject, const char
     fputs("value\n", out);
     for (size_t i = 0; i < pairs[subject->pair].low; i++)
         fprintf(out, "%.17g\n", low);
+    for (size_t i = 0; i < pairs[subject->pair].third; i++)
+        fprintf(out, "%.17g\n", third_of(subject));
     for (size_t i = 0; i < pairs[subject->pair].high; i++)
         fprintf(out, "%.17g\n", high);
     if (second)
@@ -155,36 +161,25 @@ void brume_program_subject_look(brume_program_subject *subject, brume_program_vi
     for (int second = 0; second < 2; second++) {
         bool replaced = subject->adjacency == BRUME_REPLACE;
         bool is_high = pairs[subject->pair].differs_high == (second != 0);
-        double rows = (double)(pairs[subject->pair].low + pairs[subject->pair].high);
-        double sum = (double)pairs[subject->pair].low * subject->low +
-                     (double)pairs[subject->pair].high * subject->high;
+        double low = (double)pairs[subject->pair].low, high = (double)pairs[subject->pair].high;
+        double third = (double)pairs[subject->pair].third, rows = low + third + high;
+        double sum = low * subject->low + third * third_of(subject) + high * subject->high;
         if (second || replaced) {
             rows += 1;
             sum += is_high ? subject->high : subject->low;
         }
         double range = subject->high - subject->low;
         double most = fmax(fabs(subject->low), fabs(subject->high));
-        truth *of = &subject->truths[second * TRUTHS / 2];
-        of[0] = (truth){sum, (replaced ? range : most) / epsilon};
-        of[1] = (truth){rows, 1 / epsilon};
-        of[2] = (truth){sum / rows, range / rows / epsilon};
+        brume_truth *of = &subject->truths[second * TRUTHS / 2];
+        of[0] = (brume_truth){sum, (replaced ? range : most) / epsilon};
+        of[1] = (brume_truth){rows, 1 / epsilon};
+        of[2] = (brume_truth){sum / rows, range / rows / epsilon};
     }
 }
 
 static int64_t value_of(double number)
 {
     return (int64_t)llrint(fmax(fmin(number / STEP, FARTHEST), -FARTHEST));
-}
-
-/* A bit for each true answer that it is reachable from. */
-static int64_t reached(const brume_program_subject *subject, double number)
-{
-    int64_t outcome = 0;
-    for (int i = 0; i < TRUTHS; i++)
-        if (isfinite(subject->truths[i].scale) && subject->truths[i].scale > 0 &&
-            brume_textbook_reaches(number, subject->truths[i].answer, subject->truths[i].scale))
-            outcome |= 1 << i;
-    return outcome;
 }
 
 int64_t brume_program_subject_outcome(const brume_program_subject *subject,
@@ -194,8 +189,9 @@ int64_t brume_program_subject_outcome(const brume_program_subject *subject,
         return answer->text;
     if (subject->view == BRUME_VIEW_VALUE || !isfinite(answer->number))
         return value_of(answer->number);
-    return subject->view == BRUME_VIEW_PRECISION ? brume_precision_of(answer->number)
-                                                 : reached(subject, answer->number);
+    return subject->view == BRUME_VIEW_PRECISION
+               ? brume_precision_of(answer->number)
+               : (int64_t)brume_textbook_reached(answer->number, subject->truths, TRUTHS);
 }
 
 double brume_program_subject_step(const brume_program_subject *subject)

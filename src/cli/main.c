@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "cli/frame/run.h"
+#include "cli/serve/serve.h"
 #include "cli/shell/shell.h"
 
 /* A process that is killed or fails leaves no image of its memory behind: rows are in it. */
@@ -16,7 +17,8 @@ static void leave_no_core(void)
 
 int main(int argc, char **argv)
 {
+    static const brume_own_command own[] = {
+        {"shell", brume_shell_run}, {"serve", brume_serve_run}, {NULL, NULL}};
     leave_no_core();
-    return argc > 0 ? brume_run_words(argc - 1, argv + 1, brume_shell_run)
-                    : brume_run_words(0, argv, brume_shell_run);
+    return argc > 0 ? brume_run_words(argc - 1, argv + 1, own) : brume_run_words(0, argv, own);
 }

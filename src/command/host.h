@@ -13,6 +13,8 @@ struct brume_stream_source;
 struct brume_host {
     bool reads_input;   /* standard input is the command's: what is called - */
     const char *ledger; /* where a call names none; NULL: $BRUME_LEDGER, else ./brume.db */
+    const char *user;   /* for whom it runs; NULL: the owner at the shell */
+    uint64_t issued;    /* the row of the user's token; 0: any (ledger/user.h) */
     /* A part of a long answer, before the command has ended. NULL: answers are kept whole. */
     brume_status (*write)(void *context, const char *text, size_t length, brume_error *error);
     /* So much of `total` is done (0: nobody knows of how much); at most ten times a second. A label

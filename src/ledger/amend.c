@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ledger/dataset.h"
 #include "ledger/journal.h"
+#include "ledger/user_row.h"
 
 /* Are the limits those that brume_filter_make gives to this filter's budget? */
 static bool has_usual_limits(const brume_filter *filter)
@@ -111,6 +112,7 @@ static brume_status amend_now(brume_ledger *ledger, const brume_amendment *amend
 {
     brume_dataset *dataset = NULL;
     BRUME_TRY(brume_journal_check_head(ledger, error));
+    BRUME_TRY(brume_user_check_owner(ledger, error));
     BRUME_TRY(brume_ledger_dataset(ledger, amendment->name, &dataset, error));
     brume_status status = check_protection(dataset, amendment, error);
     if (status == BRUME_OK)

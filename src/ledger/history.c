@@ -44,9 +44,10 @@ static json_t *asked(const told *row, const json_t *body)
     bool both = json_is_string(typed);
     if (!price)
         return NULL;
-    json_t *entry = json_pack("{s:I,s:s,s:s,s:O?,s:o,s:s}", "id", row->id, "time", row->time,
+    json_t *entry = json_pack("{s:I,s:s,s:s,s:O?,s:o,s:s,s:O*}", "id", row->id, "time", row->time,
                               "dataset", row->dataset, "sql", both ? typed : normal, "cost",
-                              cost_to_json(price), "state", row->state);
+                              cost_to_json(price), "state", row->state, "user",
+                              json_object_get(body, "user"));
     if (entry && both && json_object_set(entry, "normal", normal) != 0) {
         json_decref(entry);
         return NULL;
@@ -58,9 +59,10 @@ static json_t *asked(const told *row, const json_t *body)
 static json_t *done_by_the_owner(const told *row, const json_t *body)
 {
     bool amended = strcmp(row->kind, "amend") == 0;
-    json_t *entry = json_pack("{s:I,s:s,s:s,s:n,s:n,s:s}", "id", row->id, "time", row->time,
+    json_t *entry = json_pack("{s:I,s:s,s:s,s:n,s:n,s:s,s:O*}", "id", row->id, "time", row->time,
                               "dataset", row->dataset, "sql", "cost", "state",
-                              amended ? "amended" : "refused");
+                              amended ? "amended" : "refused", "user",
+                              json_object_get(body, "user"));
     json_t *changes = json_object_get(body, "changes");
     if (entry && changes && json_object_set(entry, "changes", changes) != 0) {
         json_decref(entry);

@@ -102,7 +102,7 @@ static brume_status append_text(brume_ledger *ledger, const char *kind, const ch
  * write. */
 static const char *digest_key(const brume_ledger *ledger)
 {
-    static const char *const words[] = {"states", "tables", "beside"};
+    static const char *const words[] = {"states", "tables", "beside", "vouched"};
     return words[ledger->schema - 1];
 }
 
@@ -130,8 +130,9 @@ static brume_status digest_rows(brume_ledger *ledger, const char *sql,
     return status;
 }
 
-/* Digest of the tables that the newest row vouches for: datasets, and from schema 2 on marks. It
- * tells nobody whether marks were added: each reservation changes its dataset's row too. */
+/* Digest of the tables that the newest row vouches for: datasets, from schema 2 on secrets and
+ * marks, from schema 4 on users and allotments. It tells nobody whether marks were added: each
+ * reservation changes its dataset's row too. */
 static brume_status digest_tables(brume_ledger *ledger, char digest[BRUME_DIGEST_TEXT],
                                   brume_error *error)
 {
@@ -143,8 +144,16 @@ static brume_status digest_tables(brume_ledger *ledger, char digest[BRUME_DIGEST
     if (ledger->schema == 1)
         return BRUME_OK;
     BRUME_TRY(digest_rows(ledger, "SELECT name, value FROM secret ORDER BY name", digest, error));
-    return digest_rows(ledger, "SELECT dataset, mark FROM mark ORDER BY dataset, mark", digest,
-                       error);
+    BRUME_TRY(digest_rows(ledger, "SELECT dataset, mark FROM mark ORDER BY dataset, mark", digest,
+                          error));
+    if (ledger->schema < 4)
+        return BRUME_OK;
+    BRUME_TRY(digest_rows(
+        ledger, "SELECT name, role, expires, issued, changed, state FROM user ORDER BY name",
+        digest, error));
+    return digest_rows(ledger,
+                       "SELECT user, dataset, filter, last FROM allotment ORDER BY user, dataset",
+                       digest, error);
 }
 
 brume_status brume_journal_append(brume_ledger *ledger, const char *kind, json_t *body,
@@ -157,7 +166,9 @@ brume_status brume_journal_append(brume_ledger *ledger, const char *kind, json_t
         return status;
     }
     char *text = NULL;
-    if (body && json_object_set_new(body, digest_key(ledger), json_string(digest)) == 0)
+    bool says = !ledger->user ||
+                (body && json_object_set_new(body, "user", json_string(ledger->user)) == 0);
+    if (body && says && json_object_set_new(body, digest_key(ledger), json_string(digest)) == 0)
         text = json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
     json_decref(body);
     if (!text)
@@ -215,7 +226,7 @@ brume_status brume_journal_check_head(brume_ledger *ledger, brume_error *error)
     brume_status status = digest_tables(ledger, digest, error);
     if (status == BRUME_OK && (!recorded || strcmp(recorded, digest) != 0))
         status = brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
-                            "the table of datasets is not what the journal says");
+                            "a table of the ledger is not what the journal says");
     json_decref(body);
     return status;
 }

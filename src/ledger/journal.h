@@ -15,13 +15,20 @@
  *   commit    {"reservation","answer_hash"}
  *   fail      {"reservation","reason"}
  *   progress  {"reservation","asked","hits"}: how far an open stream of questions came
+ *   user      {"action","name"}: of a user (user.h), since schema 4. "add" also has "role",
+ *             "expires" (seconds, 0: never) and "allotments":[{"dataset","filter"}]; "allot" these;
+ *             "token" has "expires"; "remove" nothing more
  *   migrate   {"from","to"}: schemas
  *
+ * A row that was appended for a user has "user", the name; a charge of such a reservation has
+ * "allotment", the state of that user's filter after the row, where there is one.
+ *
  * `filter` is the state of the dataset's filter after the row, in its exact text form; `price` the
- * charge in its exact text form. Every body also has "beside": a digest of the tables of datasets
- * and of marks after the row, so that the newest row vouches for the state of every dataset and for
- * all that is known of its source. (Rows of schema 2 call it "tables"; those of schema 1 have
- * "states", of the datasets alone.) Bodies are JSON with sorted keys and no spaces. */
+ * charge in its exact text form. Every body also has "vouched": a digest of the tables of
+ * datasets, secrets, marks, users and allotments after the row, so that the newest row vouches for
+ * the state of every dataset and for all that is known of its source. (Rows of schema 3 and 2, with
+ * no users, call it "beside" and "tables"; those of schema 1 have "states", of the datasets alone.)
+ * Bodies are JSON with sorted keys and no spaces. */
 #ifndef BRUME_LEDGER_JOURNAL_H
 #define BRUME_LEDGER_JOURNAL_H
 

@@ -9,7 +9,10 @@
  *   reservation  one row per reservation: its state, `reserved`, `committed` or `failed`.
  *   answer       recorded answers, for free re-reads; their hashes are in the journal.
  *   mark         by what each dataset's source is known, as keyed hashes; see mark.h.
- *   secret       the key of these hashes, and passwords of servers; in no row of the journal.
+ *   secret       the key of these hashes, passwords of servers, hashes of tokens; in no row of the
+ *                journal.
+ *   user         who may ask through a server; see user.h.
+ *   allotment    what one of them may take of a dataset's budget: a second filter's state.
  *
  * Everything but the journal can be recomputed from it, or (marks, secrets) is vouched for by its
  * newest row; `verify` does so.
@@ -238,18 +241,26 @@ BRUME_MUST_USE brume_status brume_ledger_begin_stream(brume_ledger *ledger, brum
 BRUME_MUST_USE brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key,
                                                 json_t **answer, brume_error *error);
 
+/* The recorded answer of the reservation with this number (the "id" of brume_ledger_history), and
+ * the names of the datasets that were charged. It is the answer under the reservation's key: where
+ * the same question was paid for twice at once, the one that was kept. BRUME_EUNKNOWN: there is no
+ * such reservation, or it has no recorded answer. The caller frees both. */
+BRUME_MUST_USE brume_status brume_ledger_recall_reservation(brume_ledger *ledger, uint64_t id,
+                                                            json_t **answer, json_t **datasets,
+                                                            brume_error *error);
+
 /* What happened to one dataset (NULL: all), oldest first: {"events":[{"id","time","dataset","sql",
  * "cost","state"}]}. Reservations, with the SQL as it was typed and, where that is another text,
- * "normal", of a stream also "progress":{"asked","hits"}; amendments (state "amended", "changes")
- * and refused registrations under its name (state "refused"), both without SQL and cost.
- * BRUME_EDAMAGED if a row is not what brume writes. */
+ * "normal", where a user asked also "user", of a stream also "progress":{"asked","hits"};
+ * amendments (state "amended", "changes") and refused registrations under its name (state
+ * "refused"), both without SQL and cost. BRUME_EDAMAGED if a row is not what brume writes. */
 BRUME_MUST_USE brume_status brume_ledger_history(brume_ledger *ledger, const char *dataset,
                                                  json_t **out, brume_error *error);
 
 /* ---- audit ---- */
 
 typedef struct brume_ledger_report {
-    uint64_t rows, datasets, reservations, answers;
+    uint64_t rows, datasets, reservations, answers, users;
 } brume_ledger_report;
 
 /* Recompute everything from the journal: the chain, each policy, each filter state and bound, each
@@ -261,6 +272,12 @@ BRUME_MUST_USE brume_status brume_ledger_verify(brume_ledger *ledger, brume_ledg
  * different: an older copy was put back, or history was rewritten. */
 BRUME_MUST_USE brume_status brume_ledger_verify_against(brume_ledger *ledger, const json_t *export,
                                                         brume_error *error);
+
+/* Copy the ledger to `path`, whole, while others use it: a snapshot of one moment, which is
+ * verified before this returns. It has the ledger's secrets and is readable by its owner only.
+ * EPOLICY if there is something at `path` already; EDISK; EDAMAGED. */
+BRUME_MUST_USE brume_status brume_ledger_backup(brume_ledger *ledger, const char *path,
+                                                brume_ledger_report *report, brume_error *error);
 
 /* The whole journal as JSON: {"format","version","rows":[{"id","time","kind","body","hash"}]}. A
  * third party can recompute the chain and re-account every charge from it. */

@@ -201,5 +201,6 @@ void brume_ledger_close(brume_ledger *ledger)
     if (ledger->stream_lock > 0)
         close(ledger->stream_lock); /* after SQLite's own: stream.c says why */
     free(ledger->mark_key);
+    free(ledger->user);
     free(ledger);
 }

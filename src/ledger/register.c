@@ -6,6 +6,7 @@
 #include "ledger/journal.h"
 #include "ledger/mark.h"
 #include "ledger/secret.h"
+#include "ledger/user_row.h"
 
 static bool is_public(const brume_registration *new)
 {
@@ -129,6 +130,7 @@ static brume_status register_or_refuse(brume_ledger *ledger, const brume_registr
 {
     bool known = false;
     BRUME_TRY(brume_journal_check_head(ledger, error));
+    BRUME_TRY(brume_user_check_owner(ledger, error));
     BRUME_TRY(is_known(ledger, new, &known, error));
     return known ? refuse(ledger, new, error) : write_registration(ledger, new, error);
 }

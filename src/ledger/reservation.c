@@ -10,6 +10,7 @@
 #include "ledger/dataset.h"
 #include "ledger/journal.h"
 #include "ledger/mark.h"
+#include "ledger/user_row.h"
 #include "number/rounding.h"
 
 static brume_status out_of_memory(brume_error *error)
@@ -60,7 +61,7 @@ static brume_status charge_one(brume_ledger *ledger, const brume_reservation *re
     const brume_ledger_charge *charge = &reservation->charges[i];
     brume_dataset *dataset = NULL;
     BRUME_TRY(brume_ledger_dataset(ledger, charge->dataset, &dataset, error));
-    char price[BRUME_CHARGE_TEXT], state[BRUME_FILTER_TEXT];
+    char price[BRUME_CHARGE_TEXT], state[BRUME_FILTER_TEXT], allotment[BRUME_FILTER_TEXT] = "";
     brume_status status = BRUME_OK;
     if (i > 0 && dataset->adjacency != *adjacency)
         status = brume_fail(error, BRUME_EPOLICY, "register both under one adjacency",
@@ -76,6 +77,8 @@ static brume_status charge_one(brume_ledger *ledger, const brume_reservation *re
     if (status == BRUME_OK)
         status = brume_filter_charge(&dataset->filter, charge->price, error);
     if (status == BRUME_OK)
+        status = brume_allotment_charge(ledger, charge->dataset, charge->price, allotment, error);
+    if (status == BRUME_OK)
         status = see_marks(ledger, charge, false, error);
     if (status == BRUME_OK)
         status = brume_charge_print(charge->price, price, error);
@@ -84,8 +87,8 @@ static brume_status charge_one(brume_ledger *ledger, const brume_reservation *re
     brume_dataset_close(dataset);
     if (status != BRUME_OK)
         return status;
-    json_t *entry =
-        json_pack("{s:s,s:s,s:s}", "dataset", charge->dataset, "price", price, "filter", state);
+    json_t *entry = json_pack("{s:s,s:s,s:s,s:s*}", "dataset", charge->dataset, "price", price,
+                              "filter", state, "allotment", *allotment ? allotment : NULL);
     return json_array_append_new(charges, entry) == 0 ? BRUME_OK : out_of_memory(error);
 }
 
@@ -119,6 +122,9 @@ static brume_status store_charges(brume_ledger *ledger, const json_t *charges, u
         BRUME_TRY(brume_store_execute(ledger, error,
                                       "INSERT INTO charge(dataset, reservation) VALUES(?1,?2)",
                                       "ti", name, (int64_t)id));
+        const char *allotment = json_string_value(json_object_get(charge, "allotment"));
+        if (allotment)
+            BRUME_TRY(brume_allotment_store(ledger, ledger->user, name, allotment, id, error));
     }
     return BRUME_OK;
 }
@@ -127,6 +133,7 @@ static brume_status write_reservation(brume_ledger *ledger, const brume_reservat
                                       json_t *charges, uint64_t *id, brume_error *error)
 {
     BRUME_TRY(brume_journal_check_head(ledger, error));
+    BRUME_TRY(brume_user_check_charge(ledger, error));
     BRUME_TRY(charge_all(ledger, reservation, charges, error));
     BRUME_TRY(brume_journal_next(ledger, id, error));
     BRUME_TRY(brume_store_execute(
@@ -355,4 +362,66 @@ brume_status brume_ledger_recall(brume_ledger *ledger, const char *answer_key, j
     if (status == BRUME_OK)
         *answer = result;
     return status;
+}
+
+static brume_status read_charged(brume_ledger *ledger, uint64_t id, json_t *names,
+                                 brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT dataset FROM charge WHERE reservation = ?1 ORDER BY 1",
+                                  "i", (int64_t)id));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    while (status == BRUME_OK && found) {
+        if (json_array_append_new(names, json_string(brume_store_text(statement, 0))) != 0)
+            status = brume_no_memory(error, "an answer");
+        else
+            status = brume_store_step(ledger, statement, &found, error);
+    }
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* The key of a reservation's answer; EUNKNOWN. */
+static brume_status find_key(brume_ledger *ledger, uint64_t id, char **key, brume_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    BRUME_TRY(brume_store_prepare(ledger, &statement, error,
+                                  "SELECT answer_key FROM reservation WHERE id = ?1", "i",
+                                  (int64_t)id));
+    brume_status status = brume_store_step(ledger, statement, &found, error);
+    if (status == BRUME_OK && !found)
+        status = brume_fail(error, BRUME_EUNKNOWN, "'brume history' lists them",
+                            "there is no charge %llu", (unsigned long long)id);
+    if (status == BRUME_OK && !(*key = strdup(brume_store_text(statement, 0))))
+        status = brume_no_memory(error, "an answer");
+    sqlite3_finalize(statement);
+    return status;
+}
+
+brume_status brume_ledger_recall_reservation(brume_ledger *ledger, uint64_t id, json_t **answer,
+                                             json_t **datasets, brume_error *error)
+{
+    char *key = NULL;
+    json_t *found = NULL, *names = json_array();
+    brume_status status = names ? find_key(ledger, id, &key, error)
+                                : brume_no_memory(error, "an answer");
+    if (status == BRUME_OK)
+        status = brume_ledger_recall(ledger, key, &found, error);
+    if (status == BRUME_OK && !found)
+        status = brume_fail(error, BRUME_EUNKNOWN, "its price stays spent",
+                            "charge %llu has no recorded answer", (unsigned long long)id);
+    if (status == BRUME_OK)
+        status = read_charged(ledger, id, names, error);
+    free(key);
+    if (status != BRUME_OK) {
+        json_decref(found);
+        json_decref(names);
+        return status;
+    }
+    *answer = found;
+    *datasets = names;
+    return BRUME_OK;
 }

@@ -3,6 +3,7 @@
  *   schema 1   journal, dataset, reservation, charge, answer
  *   schema 2   also mark and secret: by what each source is known (mark.h), and what is not shown
  *   schema 3   no new table: rows that amend and refuse, SQL as it was typed, public marks
+ *   schema 4   also user and allotment (user.h)
  *
  * Promise of a migration: it is one transaction. A killed process leaves the old ledger or the new
  * one, whole. Every row of the journal stays as it was and gets one row after it that says so; the
@@ -15,6 +16,8 @@
 #include "base/error.h"
 #include "ledger/journal.h"
 #include "ledger/mark.h"
+#include "ledger/secret.h"
+#include "ledger/user_row.h"
 #include "ledger/verify.h"
 
 typedef struct schema_object {
@@ -52,6 +55,12 @@ static const schema_object schema[] = {
      "CREATE TABLE mark(dataset TEXT NOT NULL, mark TEXT NOT NULL, "
      "PRIMARY KEY(dataset, mark)) STRICT, WITHOUT ROWID"},
     {2, "mark_of_datasets", "CREATE INDEX mark_of_datasets ON mark(mark)"},
+    {4, "user",
+     "CREATE TABLE user(name TEXT PRIMARY KEY, role TEXT NOT NULL, expires INTEGER NOT NULL, "
+     "issued INTEGER NOT NULL, changed INTEGER NOT NULL, state TEXT NOT NULL) STRICT, WITHOUT ROWID"},
+    {4, "allotment",
+     "CREATE TABLE allotment(user TEXT NOT NULL, dataset TEXT NOT NULL, filter TEXT NOT NULL, "
+     "last INTEGER NOT NULL, PRIMARY KEY(user, dataset)) STRICT, WITHOUT ROWID"},
 };
 
 enum { SCHEMA_OBJECTS = sizeof schema / sizeof *schema };
@@ -84,7 +93,7 @@ brume_status brume_schema_check(brume_ledger *ledger, brume_error *error)
     return BRUME_OK;
 }
 
-/* The objects that came after schema `from`, the key of the marks, and the new number. */
+/* The objects that came after schema `from`, the keys, and the new number. */
 static brume_status add_objects(brume_ledger *ledger, int from, const char *doing,
                                 brume_error *error)
 {
@@ -93,6 +102,8 @@ static brume_status add_objects(brume_ledger *ledger, int from, const char *doin
             BRUME_TRY(brume_store_run(ledger, schema[i].sql, doing, error));
     if (from < 2)
         BRUME_TRY(brume_mark_make_key(ledger, error));
+    if (from < 4)
+        BRUME_TRY(brume_secret_draw(ledger, BRUME_DECOY_KEY, error));
     char pragma[96];
     sqlite3_snprintf(sizeof pragma, pragma, "PRAGMA application_id=%d; PRAGMA user_version=%d",
                      BRUME_LEDGER_APPLICATION, BRUME_LEDGER_SCHEMA);
@@ -152,7 +163,7 @@ brume_status brume_schema_migrate(brume_ledger *ledger, brume_error *error)
     brume_status status = add_objects(ledger, from, "migrating the ledger", error);
     if (status == BRUME_OK && from < 2)
         status = mark_old_sources(ledger, error);
-    if (status == BRUME_OK)
+    if (status == BRUME_OK && from < 3)
         status = mark_public_files(ledger, error);
     if (status == BRUME_OK)
         status = brume_journal_append(

@@ -16,6 +16,20 @@ brume_status brume_secret_set(brume_ledger *ledger, const char *name, const char
                                name, value);
 }
 
+brume_status brume_secret_replace(brume_ledger *ledger, const char *name, const char *value,
+                                  brume_error *error)
+{
+    return brume_store_execute(ledger, error,
+                               "INSERT INTO secret(name, value) VALUES(?1,?2) "
+                               "ON CONFLICT(name) DO UPDATE SET value=?2",
+                               "tt", name, value);
+}
+
+brume_status brume_secret_forget(brume_ledger *ledger, const char *name, brume_error *error)
+{
+    return brume_store_execute(ledger, error, "DELETE FROM secret WHERE name = ?1", "t", name);
+}
+
 brume_status brume_secret_draw(brume_ledger *ledger, const char *name, brume_error *error)
 {
     unsigned char bytes[SECRET_BYTES];

@@ -18,10 +18,12 @@ struct brume_ledger {
     int schema;      /* of the file: 1 to BRUME_LEDGER_SCHEMA */
     char *mark_key;  /* NULL until a mark is hashed */
     int stream_lock; /* descriptor; 0: none */
+    char *user;      /* for whom it acts; NULL: the owner at the shell */
+    uint64_t user_issued;
 };
 
 /* The schema this build writes. */
-enum { BRUME_LEDGER_SCHEMA = 3, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
+enum { BRUME_LEDGER_SCHEMA = 4, BRUME_LEDGER_APPLICATION = 0x6272756d /* "brum" */ };
 
 /* How long a process waits for another one that holds the ledger. */
 enum { BRUME_STORE_BUSY_MILLISECONDS = 30000 };

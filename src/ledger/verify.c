@@ -2,9 +2,9 @@
  *
  * Promise: BRUME_OK means that the chain is unbroken, every charge was allowed by the filter as it
  * stood, every filter state is the sum of the charges before it, and the tables beside the journal
- * (datasets, reservations, charges, answers) hold exactly what the journal says and nothing else.
- * Marks cannot be recomputed, since the journal does not show them; the newest row's digest vouches
- * for them. */
+ * (datasets, reservations, charges, answers, users, allotments) hold exactly what the journal says
+ * and nothing else. Marks cannot be recomputed, since the journal does not show them; the newest
+ * row's digest vouches for them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #include "ledger/dataset.h"
 #include "ledger/journal.h"
 #include "ledger/verify.h"
+#include "ledger/verify_user.h"
 
 /* What the journal says, built row by row. */
 typedef struct replay {
@@ -23,6 +24,7 @@ typedef struct replay {
     json_t *charges;      /* "id dataset" -> true */
     json_t *answers;      /* key -> {"committed","hash"} */
     size_t notes;         /* so many of them are parts of an answer */
+    brume_user_replay users;
     char previous[BRUME_DIGEST_TEXT];
     uint64_t rows;
 } replay;
@@ -100,8 +102,14 @@ static brume_status replay_reserve(replay *all, uint64_t id, const json_t *body,
     const json_t *charges = json_object_get(body, "charges");
     if (!answer_key || json_array_size(charges) == 0)
         return broken(id, "not a reservation", error);
-    for (size_t i = 0; i < json_array_size(charges); i++)
-        BRUME_TRY(replay_charge(all, id, json_array_get(charges, i), error));
+    for (size_t i = 0; i < json_array_size(charges); i++) {
+        const json_t *charge = json_array_get(charges, i);
+        const char *wrong = NULL;
+        BRUME_TRY(replay_charge(all, id, charge, error));
+        brume_user_replay_charge(&all->users, id, body, charge, &wrong);
+        if (wrong)
+            return broken(id, wrong, error);
+    }
     char key[24];
     snprintf(key, sizeof key, "%llu", (unsigned long long)id);
     json_t *entry = json_pack("{s:s,s:s}", "answer_key", answer_key, "state", "reserved");
@@ -211,6 +219,17 @@ static brume_status replay_amend(replay *all, uint64_t id, const json_t *body, b
     return good ? BRUME_OK : broken(id, "out of memory", error);
 }
 
+/* Who appended the row; and, if it is of a user, what it says. */
+static brume_status replay_users(replay *all, const brume_journal_row *row, const json_t *body,
+                                 brume_error *error)
+{
+    const char *wrong = NULL;
+    brume_user_replay_actor(&all->users, row->kind, body, &wrong);
+    if (!wrong && strcmp(row->kind, "user") == 0)
+        brume_user_replay_row(&all->users, row->id, body, all->datasets, &wrong);
+    return wrong ? broken(row->id, wrong, error) : BRUME_OK;
+}
+
 static brume_status replay_row(replay *all, const brume_journal_row *row, brume_error *error)
 {
     char hash[BRUME_DIGEST_TEXT];
@@ -224,7 +243,11 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
     json_t *body = json_loads(row->body, JSON_ALLOW_NUL, NULL);
     if (!body)
         return broken(row->id, "cannot be read", error);
-    brume_status status = BRUME_OK;
+    brume_status status = replay_users(all, row, body, error);
+    if (status != BRUME_OK) {
+        json_decref(body);
+        return status;
+    }
     if (strcmp(row->kind, "register") == 0)
         status = replay_register(all, row->id, body, error);
     else if (strcmp(row->kind, "reserve") == 0)
@@ -241,7 +264,8 @@ static brume_status replay_row(replay *all, const brume_journal_row *row, brume_
         status = replay_amend(all, row->id, body, error);
     else if (strcmp(row->kind, "refuse") == 0)
         status = text_of(body, "dataset") ? BRUME_OK : broken(row->id, "refuses nothing", error);
-    else if (strcmp(row->kind, row->id == 1 ? "create" : "migrate") != 0)
+    else if (strcmp(row->kind, row->id == 1 ? "create" : "migrate") != 0 &&
+             (row->id == 1 || strcmp(row->kind, "user") != 0))
         status = broken(row->id, "of an unknown kind", error);
     json_decref(body);
     return status;
@@ -385,25 +409,30 @@ static brume_status verify_snapshot(brume_ledger *ledger, replay *all, brume_err
     BRUME_TRY(check_file(ledger, error));
     BRUME_TRY(replay_journal(ledger, all, error));
     BRUME_TRY(brume_journal_check_head(ledger, error));
-    return compare_tables(ledger, all, error);
+    BRUME_TRY(compare_tables(ledger, all, error));
+    return brume_user_replay_compare(ledger, &all->users, error);
 }
 
 brume_status brume_verify_now(brume_ledger *ledger, brume_ledger_report *report, brume_error *error)
 {
-    replay all = {json_object(), json_object(), json_object(), json_object(), 0, "", 0};
-    brume_status status = BRUME_OK;
-    if (!all.datasets || !all.reservations || !all.charges || !all.answers)
+    replay all = {.datasets = json_object(),
+                  .reservations = json_object(),
+                  .charges = json_object(),
+                  .answers = json_object()};
+    brume_status status = brume_user_replay_open(&all.users, error);
+    if (status == BRUME_OK && (!all.datasets || !all.reservations || !all.charges || !all.answers))
         status = brume_fail(error, BRUME_EMEMORY, NULL, "verifying the ledger: out of memory");
-    else
+    if (status == BRUME_OK)
         status = verify_snapshot(ledger, &all, error);
     if (status == BRUME_OK)
-        *report = (brume_ledger_report){all.rows, json_object_size(all.datasets),
-                                        json_object_size(all.reservations),
-                                        json_object_size(all.answers) - all.notes};
+        *report = (brume_ledger_report){
+            all.rows, json_object_size(all.datasets), json_object_size(all.reservations),
+            json_object_size(all.answers) - all.notes, json_object_size(all.users.users)};
     json_decref(all.datasets);
     json_decref(all.reservations);
     json_decref(all.charges);
     json_decref(all.answers);
+    brume_user_replay_close(&all.users);
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <brume/version.h>
@@ -12,7 +13,7 @@
 #include "command/frame/call.h"
 #include "command/frame/call_json.h"
 #include "command/frame/output.h"
-#include "ledger/ledger.h"
+#include "command/role.h"
 
 brume_status brume_session_load_duckdb(const char *path, brume_error *error)
 {
@@ -61,6 +62,14 @@ void brume_session_on_progress(brume_session *session,
     session->host.progress = tell ? tell_progress : NULL;
 }
 
+void brume_session_on_phase(brume_session *session,
+                            void (*tell)(void *context, brume_session_phase_word phase),
+                            void *context)
+{
+    session->watch.tell = tell;
+    session->watch.tell_context = context;
+}
+
 void brume_session_on_text(brume_session *session,
                            brume_status (*take)(void *context, const char *text, size_t length,
                                                 brume_error *error),
@@ -75,7 +84,29 @@ void brume_session_on_text(brume_session *session,
 
 typedef struct open_options {
     bool colour, must_exist, input;
+    char *user; /* the caller frees it */
+    uint64_t issued;
 } open_options;
+
+/* "user" and "issued"; *taken says whether it was one of them. */
+static brume_status read_user(const char *key, const json_t *value, open_options *out, bool *taken,
+                              brume_error *error)
+{
+    *taken = strcmp(key, "user") == 0 || strcmp(key, "issued") == 0;
+    if (!*taken)
+        return BRUME_OK;
+    if (strcmp(key, "issued") == 0) {
+        if (!json_is_integer(value) || json_integer_value(value) < 0)
+            return brume_fail(error, BRUME_EARGUMENT, NULL, "'issued' must be a row's number");
+        out->issued = (uint64_t)json_integer_value(value);
+        return BRUME_OK;
+    }
+    if (!json_is_string(value) || !*json_string_value(value))
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'user' must be a name");
+    free(out->user);
+    out->user = strdup(json_string_value(value));
+    return out->user ? BRUME_OK : brume_no_memory(error, "the session");
+}
 
 static brume_status read_options(const char *text, open_options *out, brume_error *error)
 {
@@ -84,6 +115,12 @@ static brume_status read_options(const char *text, open_options *out, brume_erro
     brume_status status = BRUME_OK;
     BRUME_TRY(brume_options_parse(text, &options, error));
     json_object_foreach (options, key, value) {
+        bool taken = false;
+        status = read_user(key, value, out, &taken, error);
+        if (status != BRUME_OK)
+            break;
+        if (taken)
+            continue;
         bool *place = strcmp(key, "colour") == 0       ? &out->colour
                       : strcmp(key, "must_exist") == 0 ? &out->must_exist
                       : strcmp(key, "input") == 0      ? &out->input
@@ -93,20 +130,30 @@ static brume_status read_options(const char *text, open_options *out, brume_erro
         else if (place)
             status = brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' must be true or false", key);
         else
-            status = brume_fail(error, BRUME_EUNKNOWN, "one of: colour, input, must_exist",
+            status = brume_fail(error, BRUME_EUNKNOWN,
+                                "one of: colour, input, issued, must_exist, user",
                                 "unknown option '%.100s' of a session", key);
     }
     json_decref(options);
+    if (status != BRUME_OK) {
+        free(out->user);
+        out->user = NULL;
+    }
     return status;
+}
+
+static brume_status open_to_read(const brume_session *session, brume_ledger **out,
+                                 brume_error *error)
+{
+    const char *path = session->ledger ? session->ledger : getenv("BRUME_LEDGER");
+    return brume_ledger_open(path && *path ? path : "brume.db", BRUME_LEDGER_READ, out, error);
 }
 
 static brume_status check_ledger(brume_session *session, brume_error *error)
 {
     brume_ledger *ledger = NULL;
-    const char *path = session->ledger ? session->ledger : getenv("BRUME_LEDGER");
     BRUME_TRY(brume_session_begin(session, false, error));
-    brume_status status =
-        brume_ledger_open(path && *path ? path : "brume.db", BRUME_LEDGER_READ, &ledger, error);
+    brume_status status = open_to_read(session, &ledger, error);
     brume_ledger_close(ledger);
     brume_session_end(session);
     return status;
@@ -125,15 +172,21 @@ brume_status brume_session_open(const char *ledger, const char *options, brume_s
                               ? brume_session_watch_open(&session->watch, error)
                               : brume_no_memory(error, "the session");
     if (status != BRUME_OK) {
+        free(typed.user);
         free(path);
         free(session);
         return status;
     }
     session->process = getpid();
     session->ledger = path;
+    session->user = typed.user;
     session->colour = typed.colour;
-    session->host = (brume_host){
-        .reads_input = typed.input, .ledger = path, .watch = watch_call, .context = session};
+    session->host = (brume_host){.reads_input = typed.input,
+                                 .ledger = path,
+                                 .user = typed.user,
+                                 .issued = typed.issued,
+                                 .watch = watch_call,
+                                 .context = session};
     status = typed.must_exist ? check_ledger(session, error) : BRUME_OK;
     if (status != BRUME_OK)
         brume_session_close(session);
@@ -150,6 +203,7 @@ void brume_session_close(brume_session *session)
     if (session->process == getpid()) /* in a child it would wait for a thread that is not there */
         brume_session_watch_close(&session->watch);
     free(session->ledger);
+    free(session->user);
     free(session);
 }
 
@@ -207,6 +261,20 @@ const char *brume_session_stopping(const brume_session *session)
 
 /* ---- a call ---- */
 
+brume_status brume_session_admit(const brume_session *session, const brume_call *call,
+                                 brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    brume_role role = BRUME_ROLE_NONE;
+    if (!session->user)
+        return BRUME_OK;
+    BRUME_TRY(open_to_read(session, &ledger, error));
+    brume_status status = brume_ledger_check_user(ledger, session->user, session->host.issued,
+                                                  (int64_t)time(NULL), &role, error);
+    brume_ledger_close(ledger);
+    return status == BRUME_OK ? brume_role_check(role, call, error) : status;
+}
+
 brume_status brume_session_command(const char *name, const brume_command **out, brume_error *error)
 {
     char text[100], *second = NULL;
@@ -243,6 +311,8 @@ brume_status brume_session_call_open(brume_session *session, const brume_command
     if (status == BRUME_OK)
         status = brume_call_from_json(command, object, call, error);
     json_decref(object);
+    if (status == BRUME_OK)
+        status = brume_session_admit(session, call, error);
     if (status == BRUME_OK)
         status = brume_call_open_output(call, error);
     return status;

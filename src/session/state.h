@@ -14,9 +14,9 @@
 #include "session/watch.h"
 
 struct brume_session {
-    pid_t process;    /* that opened it */
-    atomic_bool busy; /* a call runs */
-    char *ledger;
+    pid_t process;       /* that opened it */
+    atomic_bool busy;    /* a call runs */
+    char *ledger, *user; /* NULL: none chosen; the owner at the shell */
     bool colour;
     brume_session_watch watch;
     brume_host host;
@@ -46,6 +46,10 @@ BRUME_MUST_USE brume_status brume_session_call_open(brume_session *session,
                                                     const char *value, brume_call *call,
                                                     brume_error *error);
 void brume_session_call_close(brume_call *call);
+
+/* May the session's user make this call? BRUME_OK where it has none. EPOLICY. */
+BRUME_MUST_USE brume_status brume_session_admit(const brume_session *session,
+                                                const brume_call *call, brume_error *error);
 
 /* What it has written, as a text of the caller's. */
 BRUME_MUST_USE brume_status brume_session_call_answer(brume_call *call, char **answer,

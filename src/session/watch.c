@@ -99,6 +99,8 @@ static void enter(void *context, brume_phase phase, brume_engine *engine)
         pthread_cond_broadcast(&watch->changed);
     watch->deadline = deadline;
     pthread_mutex_unlock(&watch->lock);
+    if (watch->tell)
+        watch->tell(watch->tell_context, words[phase]);
 }
 
 static const char *stopped(void *context)

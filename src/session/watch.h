@@ -28,6 +28,9 @@ typedef struct brume_session_watch {
     /* The engine that may be cancelled; `engine_lock` is held while it is. */
     pthread_mutex_t engine_lock;
     brume_engine *running;
+    /* Whom to tell of phases; NULL: nobody. */
+    void (*tell)(void *context, brume_session_phase_word phase);
+    void *tell_context;
 } brume_session_watch;
 
 BRUME_MUST_USE brume_status brume_session_watch_open(brume_session_watch *watch,

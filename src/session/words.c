@@ -115,8 +115,8 @@ brume_status brume_session_words(int count, const char *const *words, char **com
 /* ---- running them ---- */
 
 /* Help, or the call that the words make; its output is open. */
-static brume_status run_call(int count, char **words, brume_call *call, char **answer,
-                             brume_error *error)
+static brume_status run_call(const brume_session *session, int count, char **words,
+                             brume_call *call, char **answer, brume_error *error)
 {
     int at = 0, used = 0;
     bool help = false;
@@ -133,8 +133,10 @@ static brume_status run_call(int count, char **words, brume_call *call, char **a
         BRUME_TRY(brume_find_command(count - at, words + at, &found, &used, error));
         BRUME_TRY(
             brume_call_parse(found, count - at - used, words + at + used, call, &help, error));
-        if (!help)
+        if (!help) {
+            BRUME_TRY(brume_session_admit(session, call, error));
             return brume_session_call_run(call, answer, error);
+        }
         status = brume_write_help(call, found, error);
     }
     return status == BRUME_OK ? brume_session_call_answer(call, answer, error) : status;
@@ -150,7 +152,7 @@ brume_status brume_session_run(brume_session *session, int count, const char *co
                        .json = brume_words_ask_json(count, all)};
     brume_status status = brume_call_open_output(&call, error);
     if (status == BRUME_OK)
-        status = run_call(count, all, &call, &text, error);
+        status = run_call(session, count, all, &call, &text, error);
     if (status == BRUME_OK && length)
         *length = call.buffer_length;
     brume_session_call_close(&call);

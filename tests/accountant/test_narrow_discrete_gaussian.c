@@ -145,8 +145,11 @@ static void delta_contains_the_exact_sum(void **state)
             if (mpfr_cmp_d(exact, out.value.lower) < 0 || mpfr_cmp_d(exact, out.value.upper) > 0)
                 fail_msg("case %zu at %g: [%.17g, %.17g], exact %.17g", i, epsilon, out.value.lower,
                          out.value.upper, mpfr_get_d(exact, MPFR_RNDN));
-            /* a loss has the parameter twice, which counts where epsilon is near it */
-            double goal = 1e-10 + 400 * BRUME_UNIT * (1 + epsilon + epsilon / fabs(places[p]));
+            /* masses: some 30 units a draw; losses: they move with the parameter by some units of
+             * epsilon, which counts where they are near */
+            double apart = fabs(places[p] - nearbyint(places[p])) * step_of(i);
+            double goal = 1e-10 + BRUME_UNIT * (40 * (double)cases[i].draws +
+                                                200 * epsilon * exp(-apart) / fmin(apart, 1));
             if (goal < 0.1 && out.value.upper > 1e-200 &&
                 !(out.value.upper - out.value.lower <= goal * out.value.upper))
                 fail_msg("case %zu at %g: [%.17g, %.17g] is wide", i, epsilon, out.value.lower,

@@ -65,12 +65,55 @@ static void bad_additions_are_refused_and_change_nothing(void **state)
     brume_odometer_close(odometer);
 }
 
+/* As many kinds as make it grow several times, and each is still there. */
+static void every_kind_is_kept(void **state)
+{
+    (void)state;
+    enum { KINDS = 50 };
+    brume_odometer *odometer;
+    brume_reading reading;
+    brume_term terms[KINDS];
+    brume_bound bound;
+    assert_ok(brume_odometer_open(&odometer, &error));
+    for (int i = 0; i < KINDS; i++) {
+        terms[i] = (brume_term){gaussian(.01 * (i + 1)), (uint64_t)i + 1};
+        assert_ok(brume_odometer_add(odometer, &terms[i].cost, terms[i].count, &error));
+    }
+    assert_ok(brume_odometer_read(odometer, 1e-6, &reading, &error));
+    assert_ok(brume_account_epsilon(BRUME_METHOD_AUTO, terms, KINDS, 1e-6, &bound, &error));
+    assert_true(reading.epsilon.upper == bound.upper);
+    assert_int_equal(reading.releases, KINDS * (KINDS + 1) / 2);
+    brume_odometer_close(odometer);
+}
+
+static void counts_end_at_the_largest_number(void **state)
+{
+    (void)state;
+    brume_odometer *odometer;
+    brume_reading reading;
+    brume_cost wrong = gaussian(1e-9);
+    wrong.law.a = NAN;
+    assert_ok(brume_odometer_open(&odometer, &error));
+    assert_fails(brume_odometer_read(odometer, 1, &reading, &error), BRUME_EARGUMENT);
+    assert_fails(brume_odometer_add(odometer, &wrong, 1, &error), BRUME_EARGUMENT);
+    for (int i = 1; i <= 3; i++) {
+        brume_cost noise = gaussian(1e-12 * i);
+        assert_ok(brume_odometer_add(odometer, &noise, INT64_MAX - 1, &error));
+        assert_ok(brume_odometer_add(odometer, &noise, 1, &error)); /* the last that fits */
+    }
+    assert_ok(brume_odometer_read(odometer, 1e-6, &reading, &error));
+    assert_true(reading.releases == UINT64_MAX);
+    brume_odometer_close(odometer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_released_costs_nothing),
         cmocka_unit_test(releases_one_by_one_read_as_their_composition),
         cmocka_unit_test(bad_additions_are_refused_and_change_nothing),
+        cmocka_unit_test(every_kind_is_kept),
+        cmocka_unit_test(counts_end_at_the_largest_number),
     };
     return cmocka_run_group_tests_name("odometer", tests, NULL, NULL);
 }

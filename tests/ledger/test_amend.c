@@ -177,13 +177,20 @@ static void an_amendment_is_what_the_dataset_is_from_then_on(void **state)
     assert_true(json_equal(dataset->policy, policy));
     brume_dataset_close(dataset);
     assert_fails(reserve(ledger, "visits", "0.3", "a", &id, &error), BRUME_EPOLICY);
+    brume_amendment later = {
+        .name = "visits", .stated = stated(ledger, "visits"), .data_version = "later"};
+    assert_ok(brume_ledger_amend(ledger, &later, &error));
+    assert_ok(brume_ledger_dataset(ledger, "visits", &dataset, &error));
+    assert_string_equal(dataset->cap, "0.25"); /* what is not amended stays */
+    assert_string_equal(dataset->data_version, "later");
+    brume_dataset_close(dataset);
     brume_amendment uncapped = {.name = "visits", .stated = stated(ledger, "visits"), .cap = ""};
     assert_ok(brume_ledger_amend(ledger, &uncapped, &error));
     assert_ok(reserve(ledger, "visits", "0.3", "a", &id, &error));
     json_t *history = NULL;
     assert_ok(brume_ledger_history(ledger, "visits", &history, &error));
     const json_t *events = json_object_get(history, "events"), *first = json_array_get(events, 0);
-    assert_int_equal(json_array_size(events), 3);
+    assert_int_equal(json_array_size(events), 4);
     assert_string_equal(json_string_value(json_object_get(first, "state")), "amended");
     assert_true(json_equal(json_object_get(first, "changes"), changes));
     json_decref(history);

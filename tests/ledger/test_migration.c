@@ -1,5 +1,5 @@
 /* From an older schema to this one: nothing is lost, the chain goes on, and no crash leaves a half.
- * The older ledgers are data/schema-1.db and data/schema-2.db. */
+ * The older ledgers are data/schema-1.db, schema-2.db and schema-3.db. */
 #include "fixture.h"
 
 #include <signal.h>
@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "ledger/user.h"
 
 enum { OLD_ROWS = 97, OLD_DATASETS = 5, OLD_RESERVATIONS = 46, OLD_ANSWERS = 44, MOST = 512 };
 
@@ -111,7 +113,7 @@ static void opening_for_writing_migrates_and_keeps_every_row(void **state)
     size_t count = old_contents(&where, before);
     assert_int_equal(count, OLD_ROWS + OLD_DATASETS + 2 * OLD_RESERVATIONS + OLD_ANSWERS);
     assert_ok(open_as(&where, BRUME_LEDGER_WRITE, &error));
-    assert_int_equal(schema_of(&where), 3);
+    assert_int_equal(schema_of(&where), 4);
     assert_int_equal(old_contents(&where, after), count);
     for (size_t i = 0; i < count; i++)
         assert_string_equal(before[i], after[i]);
@@ -208,7 +210,7 @@ static void schema_2_goes_on_and_its_public_files_stay_public(void **state)
     brume_ledger_close(ledger);
     assert_int_equal(schema_of(&where), 2);
     ledger = open_ledger(&where);
-    assert_int_equal(schema_of(&where), 3);
+    assert_int_equal(schema_of(&where), 4);
     assert_ok(brume_ledger_verify(ledger, &report, &error));
     assert_int_equal(report.rows, 6);
     assert_fails(reserve(ledger, "people", "0.76", "key", &id, &error), BRUME_EBUDGET);
@@ -228,6 +230,48 @@ static void schema_2_goes_on_and_its_public_files_stay_public(void **state)
                      1);
     assert_string_equal(marks, "codes");
     free(marks);
+    remove_place(&where);
+}
+
+/* In schema 3 'people' has 0.25 of 1 spent, 'rooms' (replace, approximate) 0.5 of 2, 'codes' is
+ * public, and there are a row that amends and one that refuses. */
+static void schema_3_goes_on_and_takes_users(void **state)
+{
+    (void)state;
+    place where;
+    brume_error error = {0};
+    brume_ledger *ledger = NULL;
+    brume_ledger_report report;
+    json_t *export = NULL, *users = NULL;
+    brume_user *user = NULL;
+    char token[BRUME_TOKEN_TEXT];
+    uint64_t id = 0;
+    copy_file(BRUME_TEST_DATA "/schema-3.db", &where);
+    assert_ok(brume_ledger_open(where.path, BRUME_LEDGER_READ, &ledger, &error));
+    assert_ok(brume_ledger_verify(ledger, &report, &error)); /* read as it is: nobody is a user */
+    assert_ok(brume_ledger_export(ledger, &export, &error));
+    assert_ok(brume_ledger_users(ledger, 0, &users, &error));
+    assert_int_equal(json_array_size(users), 0);
+    json_decref(users);
+    assert_fails(brume_ledger_authenticate(ledger, "brume_", 0, &user, &error), BRUME_EPOLICY);
+    assert_ok(brume_ledger_find_user(ledger, "alice", 0, &user, &error));
+    assert_int_equal(user->role, BRUME_ROLE_NONE);
+    brume_user_close(user);
+    brume_ledger_close(ledger);
+    assert_int_equal(schema_of(&where), 3);
+    ledger = open_ledger(&where);
+    assert_int_equal(schema_of(&where), 4);
+    assert_ok(brume_ledger_verify_against(ledger, export, &error));
+    brume_allotment allotment = {"rooms", "1", NULL};
+    brume_new_user alice = {"alice", BRUME_ROLE_ANALYST, 0, &allotment, 1};
+    assert_ok(brume_ledger_add_user(ledger, &alice, token, &error));
+    assert_fails(reserve(ledger, "people", "0.76", "key", &id, &error), BRUME_EBUDGET);
+    assert_ok(reserve(ledger, "people", "0.75", "key", &id, &error));
+    assert_ok(brume_ledger_verify(ledger, &report, &error));
+    assert_int_equal(report.rows, 15);
+    assert_int_equal(report.users, 1);
+    json_decref(export);
+    brume_ledger_close(ledger);
     remove_place(&where);
 }
 
@@ -354,7 +398,7 @@ static void a_killed_migration_leaves_the_old_ledger_or_the_new_one(void **state
         assert_holds(WIFSIGNALED(status) || WEXITSTATUS(status) == BRUME_OK);
         int schema = schema_of(&where);
         old += schema == 1;
-        new += schema == 3;
+        new += schema == 4;
         check_report(&where, schema == 1 ? OLD_ROWS : OLD_ROWS + 1);
         assert_ok(open_as(&where, BRUME_LEDGER_WRITE, &error));
         check_report(&where, OLD_ROWS + 1);
@@ -394,6 +438,7 @@ int main(void)
         cmocka_unit_test(budgets_answers_and_exports_go_on_after_it),
         cmocka_unit_test(old_sources_are_known_by_their_paths_and_globs),
         cmocka_unit_test(schema_2_goes_on_and_its_public_files_stay_public),
+        cmocka_unit_test(schema_3_goes_on_and_takes_users),
         cmocka_unit_test(an_older_ledger_that_does_not_hold_is_not_migrated),
         cmocka_unit_test(a_full_disk_or_a_read_only_file_leaves_the_old_ledger),
         cmocka_unit_test(a_killed_migration_leaves_the_old_ledger_or_the_new_one),

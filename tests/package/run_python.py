@@ -43,7 +43,8 @@ def main():
     make_environment()
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     environment.update(PYTHONPATH=os.path.join(source, "python"), PYTHONDONTWRITEBYTECODE="1",
-                       BRUME_LIBRARY_DIR=link_libraries())
+                       BRUME_LIBRARY_DIR=link_libraries(),
+                       BRUME_PROGRAM=os.path.join(build, "src", "cli", "brume"))
     done = subprocess.run([python, "-m", "pytest", "-v", "--no-header", "-p", "no:cacheprovider",
                            os.path.join(source, "python", "tests")],
                           env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

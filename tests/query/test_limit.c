@@ -2,6 +2,7 @@
  * two units and the histogram by enumeration, with controls that must fail. */
 #include "check.h"
 
+#include "query/limit/above.h"
 #include "query/limit/choose.h"
 #include "query/limit/clip.h"
 #include "query/limit/spread.h"
@@ -50,7 +51,7 @@ static uint64_t limit_of(const double *counts, size_t given, double need, bool c
 {
     double noisy[90] = {0};
     memcpy(noisy, counts, given * sizeof *noisy);
-    brume_limit_histogram histogram = {noisy, 90, false, 10, 0};
+    brume_limit_histogram histogram = {noisy, 90, false, 10, 0, {{0}}};
     size_t bin = brume_limit_choose(&histogram, need, crowd);
     return bin == BRUME_LIMIT_NO_BIN ? NOT_FOUND : brume_limit_edge(bin);
 }
@@ -87,23 +88,112 @@ static void a_crowd_far_above_is_asked_about(void **state)
     noisy[16] = 42;
     noisy[17] = 64;
     noisy[18] = 94;
-    brume_limit_histogram histogram = {noisy, 90, false, 10, 0};
-    size_t from = 0;
-    assert_true(brume_limit_asks(&histogram, &from));
-    assert_int_equal(brume_limit_edge(from - 1), 256); /* the four bins above 256 say most */
+    brume_limit_histogram histogram = {noisy, 90, false, 10, 0, {{0}}};
     assert_int_equal(brume_limit_edge(brume_limit_choose(&histogram, 2 / 0.9, true)), 768);
     assert_int_equal(brume_limit_edge(brume_limit_choose(&histogram, 2 / 0.9, false)), 1);
-    /* t = 20 says 20 - log(159.8); 18 bins above 1: 13 + 6.24 must be said in all, 4 by the count
-     */
+    /* the four bins above 256 say most: t = 20 says 20 - log(159.8) */
+    brume_limit_crowd crowd;
     double says = 20 - log((48 + 33 * 20.0 + 9 * 400 + 8000) / 96);
-    assert_close(brume_limit_ask_threshold(&histogram, 5), 5 * fmax(4, 13 + 18 * log(2) / 2 - says),
-                 0.01);
+    assert_true(brume_limit_find_crowd(&histogram, 0, BRUME_CROWD_SUSPECTED, &crowd));
+    assert_int_equal(brume_limit_edge(crowd.from - 1), 256);
+    assert_close(crowd.evidence, says, 0.001);
+    /* so that one more count is bought, whatever the first one says; 11 + 6.24 must be said in all,
+     * and 4 by the count */
+    size_t from = 0;
+    histogram.counts[BRUME_LIMIT_FIRST] = (brume_limit_count){1, -50, 30};
+    assert_true(brume_limit_suspects_crowd(&histogram, &from));
+    assert_int_equal(from, crowd.from);
+    assert_false(brume_limit_sees_crowd(&histogram)); /* it is not there yet */
+    double least = 5 * fmax(4, 11 + 18 * log(2) / 2 - says);
+    histogram.counts[BRUME_LIMIT_CROWD] = (brume_limit_count){from, least + 0.1, 5};
+    assert_true(brume_limit_sees_crowd(&histogram));
+    histogram.counts[BRUME_LIMIT_CROWD].noisy = least - 0.1;
+    assert_false(brume_limit_sees_crowd(&histogram));
     noisy[17] = noisy[18] = 0;
-    assert_false(brume_limit_asks(&histogram, &from));
+    assert_false(brume_limit_suspects_crowd(&histogram, &from));
     noisy[16] = 0;
     noisy[17] = 101; /* one bin alone */
-    assert_true(brume_limit_asks(&histogram, &from));
+    assert_true(brume_limit_suspects_crowd(&histogram, &from));
     assert_int_equal(from, 17);
+    noisy[17] = 70; /* one that says 7.7: with the first count together it does */
+    assert_false(brume_limit_suspects_crowd(&histogram, &from));
+    histogram.counts[BRUME_LIMIT_FIRST].noisy = 30 * (9 - 7 - log(2)) + 1;
+    assert_true(brume_limit_suspects_crowd(&histogram, &from));
+}
+
+static void a_sharper_count_is_bought_where_it_matters(void **state)
+{
+    (void)state;
+    double noisy[90] = {20000};
+    brume_limit_histogram histogram = {noisy, 90, false, 10, 0, {{0}}};
+    brume_limit_count *first = &histogram.counts[BRUME_LIMIT_FIRST];
+    assert_false(brume_limit_needs_sharp(&histogram, 0)); /* nothing was counted */
+    *first = (brume_limit_count){1, 0, 30};
+    assert_false(brume_limit_needs_sharp(&histogram, 0));
+    first->noisy = 1.2 * sqrt(2) * 30 - 0.1;
+    assert_false(brume_limit_needs_sharp(&histogram, 0));
+    first->noisy += 0.2; /* more than noise often is */
+    assert_true(brume_limit_needs_sharp(&histogram, 0));
+    first->noisy = 0;
+    noisy[0] = 150 * 30 - 1; /* too few units to see a few in a thousand of them */
+    assert_true(brume_limit_needs_sharp(&histogram, 0));
+    noisy[0] = 20000;
+    noisy[1] = noisy[2] = 500; /* a tail */
+    assert_true(brume_limit_needs_sharp(&histogram, 2));
+    histogram.base = 2; /* which one row may reach */
+    first->from = 3;
+    assert_false(brume_limit_needs_sharp(&histogram, 2));
+}
+
+/* Deviations are root two times the scale of Laplace noise. */
+static void counts_say_how_many_are_above(void **state)
+{
+    (void)state;
+    double noisy[90] = {10000, 1000, 100, 20, [6] = 500};
+    brume_limit_histogram histogram = {noisy, 90, false, 10, 0, {{0}}};
+    brume_limit_above bins = brume_limit_units_above(&histogram, 1);
+    assert_false(bins.counted);
+    assert_close(bins.units, 620, 1e-12);
+    histogram.counts[BRUME_LIMIT_SHARP] = (brume_limit_count){3, 523, 5};
+    brume_limit_above at = brume_limit_units_above(&histogram, 2);
+    assert_true(at.counted);
+    assert_close(at.units, 523, 1e-12);
+    assert_close(at.deviation, sqrt(50), 1e-12);
+    assert_close(brume_limit_cut_units(&histogram, 2), 523 + 1.6449 * sqrt(50), 1e-9);
+    /* a bin further down comes from the histogram; further up what surely is below goes off */
+    at = brume_limit_units_above(&histogram, 1);
+    assert_close(at.units, 623, 1e-12);
+    assert_close(at.deviation, sqrt(50 + 200), 1e-12);
+    at = brume_limit_units_above(&histogram, 7);
+    assert_close(at.units, 23, 1e-12);
+    assert_close(at.deviation, sqrt(50 + 200), 1e-12);
+    /* the count that knows best */
+    histogram.counts[BRUME_LIMIT_FIRST] = (brume_limit_count){3, 700, 20};
+    assert_close(brume_limit_units_above(&histogram, 2).units, 523, 1e-12);
+}
+
+static void hidden_units_leave_no_allowance(void **state)
+{
+    (void)state;
+    double noisy[90] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000};
+    brume_limit_histogram histogram = {noisy, 90, false, 10, 0, {{0}}};
+    brume_limit_count *sharp = &histogram.counts[BRUME_LIMIT_SHARP];
+    double deviation = sqrt(2) * 5;
+    *sharp = (brume_limit_count){8, 0, 5};
+    assert_close(brume_limit_cut_allowance(&histogram, 16), 0, 1e-12); /* the tail broke off */
+    sharp->noisy = 2.4 * deviation; /* just above, a quarter of the limit on average */
+    assert_close(brume_limit_cut_allowance(&histogram, 16), 2.4 * deviation * 4, 1e-9);
+    sharp->noisy = 2.6 * deviation;
+    assert_true(isnan(brume_limit_cut_allowance(&histogram, 16)));
+    sharp->noisy = -2.6 * deviation;
+    assert_close(brume_limit_cut_allowance(&histogram, 16), 0, 1e-12);
+    /* one row each: nothing but the count tells of others */
+    double one[90] = {10000};
+    histogram.noisy = one;
+    *sharp = (brume_limit_count){1, 1.4 * deviation, 5};
+    assert_close(brume_limit_cut_allowance(&histogram, 1), 0, 1e-12);
+    sharp->noisy = 1.6 * deviation;
+    assert_true(isnan(brume_limit_cut_allowance(&histogram, 1)));
 }
 
 static uint64_t random_state;
@@ -122,8 +212,16 @@ static double noise(bool gaussian, double scale)
     return u < 0.5 ? scale * log(2 * u) : -scale * log(2 - 2 * u);
 }
 
+static double above(const double *counts, size_t given, size_t from)
+{
+    double units = 0;
+    for (size_t i = from; i < given; i++)
+        units += counts[i];
+    return units;
+}
+
 /* How often, in `draws` of a histogram with these counts, the limit is `far` bins or more above the
- * last bin that has a unit. A crowd that is asked about is there with the chance of its count. */
+ * last bin that has a unit. */
 static size_t far_limits(const double *counts, size_t given, size_t base, size_t draws, size_t far,
                          bool gaussian)
 {
@@ -133,11 +231,19 @@ static size_t far_limits(const double *counts, size_t given, size_t base, size_t
         double noisy[BRUME_LIMIT_BINS];
         for (size_t i = 0; i < BRUME_LIMIT_BINS; i++)
             noisy[i] = (i < given ? counts[i] : 0) + noise(gaussian, 10);
-        brume_limit_histogram histogram = {noisy, BRUME_LIMIT_BINS, gaussian, 10, base};
+        brume_limit_histogram histogram = {noisy, BRUME_LIMIT_BINS, gaussian, 10, base, {{0}}};
+        size_t bin = brume_limit_choose(&histogram, 2.2, false);
         size_t from = 0;
-        bool crowd = brume_limit_asks(&histogram, &from) &&
-                     noise(gaussian, 20.0 / 3) >= brume_limit_ask_threshold(&histogram, 20.0 / 3);
-        size_t bin = brume_limit_choose(&histogram, 2.2, crowd);
+        double scale = 20.0 / 3;
+        if (bin != BRUME_LIMIT_NO_BIN) {
+            histogram.counts[BRUME_LIMIT_FIRST] = (brume_limit_count){
+                bin + 1, above(counts, given, bin + 1) + noise(gaussian, 25), 25};
+            if (brume_limit_suspects_crowd(&histogram, &from))
+                histogram.counts[BRUME_LIMIT_CROWD] = (brume_limit_count){
+                    from, above(counts, given, from) + noise(gaussian, scale), scale};
+            if (brume_limit_sees_crowd(&histogram))
+                bin = brume_limit_choose(&histogram, 2.2, true);
+        }
         found += bin != BRUME_LIMIT_NO_BIN && bin >= given - 1 + far;
     }
     return found;
@@ -166,7 +272,7 @@ static void gaussian_noise_has_its_own_tails(void **state)
 {
     (void)state;
     double noisy[90] = {10000, 25.7};
-    brume_limit_histogram histogram = {noisy, 90, true, 10, 0};
+    brume_limit_histogram histogram = {noisy, 90, true, 10, 0, {{0}}};
     assert_int_equal(brume_limit_choose(&histogram, 1, false), 0); /* 2.5758 deviations */
     noisy[1] = 25.8;
     assert_int_equal(brume_limit_choose(&histogram, 1, false), 1);
@@ -178,20 +284,20 @@ static void what_was_cut_is_bounded_and_estimated(void **state)
 {
     (void)state;
     double noisy[90] = {100, 50, 10, -3};
-    brume_limit_histogram histogram = {noisy, 90, true, 2, 0};
+    brume_limit_histogram histogram = {noisy, 90, true, 2, 0, {{0}}};
     assert_close(brume_limit_cut_units(&histogram, 1), 7 + 2 * 2 * sqrt(88), 1e-12);
     double alone[90] = {[5] = 100};
-    brume_limit_histogram one = {alone, 90, true, 2, 0};
+    brume_limit_histogram one = {alone, 90, true, 2, 0, {{0}}};
     /* bin 5, (6, 8], was seen: 100 units at 7 lose 1 each at a limit of 6, known to 2^2 + 100 */
     assert_close(brume_limit_cut_allowance(&one, 6), 100 + 1.6449 * sqrt(104), 1e-9);
     assert_close(brume_limit_cut_allowance(&one, 8), 0, 1e-12); /* and there is no tail */
     double flat[90];
     for (int i = 0; i < 90; i++)
         flat[i] = i < 8 ? 1000 : 0;
-    brume_limit_histogram broken = {flat, 90, true, 2, 0};
+    brume_limit_histogram broken = {flat, 90, true, 2, 0, {{0}}};
     assert_close(brume_limit_cut_allowance(&broken, 16), 0, 1e-12); /* it broke off */
     double none[90] = {0};
-    brume_limit_histogram empty = {none, 90, true, 2, 0};
+    brume_limit_histogram empty = {none, 90, true, 2, 0, {{0}}};
     assert_true(isnan(brume_limit_cut_allowance(&empty, 1)));
 }
 
@@ -208,7 +314,7 @@ static void the_allowance_follows_a_power_law(void **state)
 {
     (void)state;
     double bins[90] = {10000};
-    brume_limit_histogram histogram = {bins, 90, false, 10, 0};
+    brume_limit_histogram histogram = {bins, 90, false, 10, 0, {{0}}};
     for (double index = 2; index <= 3; index += 0.5) {
         power_law(index, bins, 90);
         double units = 1e4 * pow(1.5 / 64.5, index), beyond = units * 64 / (index - 1);
@@ -423,6 +529,9 @@ int main(void)
         cmocka_unit_test(a_unit_is_in_the_bin_whose_edge_is_next_above),
         cmocka_unit_test(the_rule_gives_the_limits_of_its_test_vectors),
         cmocka_unit_test(a_crowd_far_above_is_asked_about),
+        cmocka_unit_test(a_sharper_count_is_bought_where_it_matters),
+        cmocka_unit_test(counts_say_how_many_are_above),
+        cmocka_unit_test(hidden_units_leave_no_allowance),
         cmocka_unit_test(noise_alone_makes_no_limit_far_above),
         cmocka_unit_test(gaussian_noise_has_its_own_tails),
         cmocka_unit_test(what_was_cut_is_bounded_and_estimated),

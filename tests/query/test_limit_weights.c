@@ -119,8 +119,8 @@ static priced price_of(int which, size_t cells, bool replace, brume_noise_kind n
     brume_limited_shape shape = {.cells = cells, .replace = replace, .pairs = 1};
     brume_limited_price limited;
     brume_price price;
-    assert_ok(brume_limited_pay(&out.measure, 1, &shape, noise, amount, 0, false, &limited, &price,
-                                &error));
+    assert_ok(
+        brume_limited_pay(&out.measure, 1, &shape, noise, amount, 0, 0, &limited, &price, &error));
     out.noise = out.measure.noise;
     return out;
 }

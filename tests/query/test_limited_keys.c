@@ -123,7 +123,7 @@ static query price_of(double epsilon, double delta, bool replace, uint64_t limit
     brume_limited_price limited;
     brume_price price;
     assert_ok(brume_limited_pay(measures, 2, &shape, BRUME_NOISE_DISCRETE_LAPLACE, epsilon, delta,
-                                false, &limited, &price, &error));
+                                0, &limited, &price, &error));
     assert_holds(price.delta <= delta);
     return (query){measures[0].scale, measures[1].noise,        epsilon,
                    price.delta,       (int64_t)price.threshold, limit};

@@ -127,15 +127,19 @@ bool brume_masses_open(const brume_law *law, double depth, double most, double *
     brume_masses one = {0}, all = {0};
     if (!law->family->masses || !law->family->masses(law, depth, &one))
         return false;
+    double shared = one.shared;
     if (one.draws == law->count) {
         *out = one;
+        out->error += shared;
         return true;
     }
     worker own = {.floor_ = exp(-depth), .most = most, .work = work};
     bool alive = law->count <= most_draws && multiply(&own, &one, law->count, &all);
     brume_masses_close(&one);
-    if (alive)
+    if (alive) {
         *out = all;
+        out->error += shared;
+    }
     return alive;
 }
 

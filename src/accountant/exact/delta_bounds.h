@@ -48,9 +48,9 @@ typedef struct brume_delta_bounds {
     void *context;
     const char *route;
     double slope; /* how fast log delta falls near the guess, if known: else 0 */
-    double gap; /* about how far apart the two sides are, relative to delta, if known: else 0 */
-    double least;                      /* it holds for epsilons from here on; 0: for all */
-    void (*close)(void *context);      /* NULL: there is nothing to free */
+    double gap;   /* about how far apart the two sides are, relative to delta, if known: else 0 */
+    double least; /* it holds for epsilons from here on; 0: for all */
+    void (*close)(void *context); /* NULL: there is nothing to free */
     bool doubles;   /* computed in doubles with error bounds, else in ball arithmetic */
     uint64_t nodes; /* points of an integrand or terms of a sum behind it, so far */
 } brume_delta_bounds;

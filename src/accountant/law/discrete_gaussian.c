@@ -209,6 +209,20 @@ static double envelope(brume_law *law, double low, double high)
 }
 
 /* One draw, or all: n draws are one of n sigma^2, but for a ripple. */
+/* Of a narrow law nearly all draws are 0, whose mass is nearly exact. What grows with x^2 counts
+ * for all draws together: proofs/accountant/exact.md, section exact.3. */
+static void share_errors(const brume_law *law, double depth, brume_masses *c)
+{
+    double square = law->a * law->a, own = 0, reach = 0.5 * (double)(c->count - 1);
+    for (size_t j = 0; j < c->count; j++) {
+        double x = (double)j - reach;
+        own += c->mass[j] * x * x / (2 * square);
+    }
+    double tails = 2.2 * law->count * exp(-1 / (4 * square));
+    c->error = unit * ((double)c->count + 2 + 23 * own) + c->missed;
+    c->shared = 44 * unit * (depth + 60 + tails) + unit;
+}
+
 static bool masses(const brume_law *law, double depth, brume_masses *out)
 {
     const size_t most_masses = 40000;
@@ -238,6 +252,8 @@ static bool masses(const brume_law *law, double depth, brume_masses *out)
      */
     double deepest = reach * reach / (2 * square);
     c.error += 2 * unit * (double)c.count + 20 * unit * deepest + c.missed;
+    if (law->a < 0.5 && law->count * c.error < 1)
+        share_errors(law, depth, &c);
     if (draws > 1)
         c.error += 4.5 * draws * exp(-M_PI * M_PI * law->a * law->a);
     if (!(deepest < 600)) {

@@ -37,7 +37,8 @@ typedef struct brume_masses {
     double half;   /* half the number of steps from the largest loss to its mirror image */
     double centre; /* as the law's, for these draws */
     double missed; /* a bound of the mass that was left out */
-    double error;  /* relative, of every mass */
+    double error;  /* relative, of every mass; of n draws n times as much */
+    double shared; /* the same, but as much for n draws as for one */
 } brume_masses;
 
 enum { BRUME_PSI_BLOCK = 32 }; /* most places of psi_block */

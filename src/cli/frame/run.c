@@ -8,6 +8,7 @@
 
 #include <brume/version.h>
 
+#include "cli/client/remote.h"
 #include "cli/frame/bar.h"
 #include "cli/frame/fail.h"
 #include "cli/frame/interrupt.h"
@@ -19,7 +20,8 @@ typedef struct words {
     char **word;
     bool json; /* --json is among them, before -- */
     char *command, *options;
-    brume_status (*shell)(const char *options, brume_error *error);
+    const brume_own_command *own;
+    brume_remote remote; /* a server, if one was named */
 } words;
 
 static bool ask_json(int count, char **word)
@@ -71,9 +73,47 @@ static brume_status run_command(const words *all, brume_error *error)
     return status;
 }
 
+static const brume_own_command *find_own(const words *all)
+{
+    const brume_own_command *own = all->own;
+    while (own && own->name && strcmp(own->name, all->command) != 0)
+        own++;
+    return own && own->name ? own : NULL;
+}
+
+static brume_status run_remote(const words *all, brume_error *error)
+{
+    char *answer = NULL;
+    size_t length = 0;
+    brume_status status =
+        brume_remote_run(&all->remote, all->command, all->options, &answer, &length, error);
+    if (status == BRUME_OK)
+        status = brume_output_commit(answer, length, error);
+    free(answer);
+    return status;
+}
+
+/* The server of the shell, for the commands that it starts: its children have it too. */
+static brume_remote of_the_shell;
+
+/* Options of brume itself, which stand before the command. */
+static brume_status take_server(words *all, brume_error *error)
+{
+    int used = 0;
+    brume_status status = brume_remote_read(all->count, all->word, &all->remote, &used, error);
+    all->count -= used;
+    all->word += used;
+    if (!all->remote.url)
+        all->remote = of_the_shell;
+    return status;
+}
+
 /* Run what the words say. */
 static brume_status run_words(words *all, brume_error *error)
 {
+    brume_status read = take_server(all, error);
+    if (read != BRUME_OK)
+        return read;
     static char shell_word[] = "shell", *shell[] = {shell_word};
     if (all->count == 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
         all->count = 1; /* "brume" alone on a terminal */
@@ -85,17 +125,24 @@ static brume_status run_words(words *all, brume_error *error)
                                               &all->command, &all->options, error);
     if (!all->command)
         return status;
-    bool is_shell = strcmp(all->command, "shell") == 0 && all->shell;
-    if (is_shell && status != BRUME_OK)
+    bool is_remote = false;
+    if (all->remote.url && status == BRUME_OK)
+        status = brume_remote_takes(all->command, &is_remote, error);
+    if (all->remote.url && status != BRUME_OK)
+        return status; /* nothing runs here that was meant for there */
+    if (is_remote)
+        return run_remote(all, error);
+    of_the_shell = all->remote;
+    const brume_own_command *own = find_own(all);
+    if (own && status != BRUME_OK)
         return status;
     /* JSON cannot say all that words can: what is wrong with others the command itself tells */
-    return is_shell ? all->shell(all->options, error) : run_command(all, error);
+    return own ? own->run(all->options, error) : run_command(all, error);
 }
 
-int brume_run_words(int count, char **word,
-                    brume_status (*shell)(const char *options, brume_error *error))
+int brume_run_words(int count, char **word, const brume_own_command *own)
 {
-    words all = {.count = count, .word = word, .json = ask_json(count, word), .shell = shell};
+    words all = {.count = count, .word = word, .json = ask_json(count, word), .own = own};
     brume_error error = {0};
     brume_status status = brume_output_ready(&error);
     if (status == BRUME_OK)

@@ -4,9 +4,15 @@
 
 #include <brume/session.h>
 
-/* The words after "brume"; returns the exit code. `shell` runs the command of that name with its
- * options, a JSON object; NULL: there is none. Once a process. */
-int brume_run_words(int count, char **words,
-                    brume_status (*shell)(const char *options, brume_error *error));
+/* A command that the library only describes, and the command line runs, with its options as a JSON
+ * object. */
+typedef struct brume_own_command {
+    const char *name;
+    brume_status (*run)(const char *options, brume_error *error);
+} brume_own_command;
+
+/* The words after "brume"; returns the exit code. `own` ends with a name that is NULL; NULL: there
+ * are none. Once a process. */
+int brume_run_words(int count, char **words, const brume_own_command *own);
 
 #endif

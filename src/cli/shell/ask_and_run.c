@@ -102,10 +102,14 @@ static bool may_run(brume_shell *shell, const char *sql)
     char *answer = NULL;
     int code = brume_child_capture(&words, 1, &answer);
     brume_words_free(&words);
-    if (code != 0) {
+    if (code != 0)
         free(answer);
-        return true; /* the query says what is wrong, before it is charged */
+    if (code >= 5) { /* it could not be asked, and might be next time: then nobody was asked */
+        brume_shell_explain(shell, sql);
+        return false;
     }
+    if (code != 0)
+        return true; /* the query says what is wrong, before it is charged */
     json_t *explanation = answer ? json_loads(answer, 0, NULL) : NULL;
     free(answer);
     const json_t *cost = json_object_get(explanation, "cost");

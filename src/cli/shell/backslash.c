@@ -226,7 +226,7 @@ static bool is_command(const brume_shell *shell, const char *name, bool *ledger)
         const char *whole = json_string_value(json_object_get(command, "name"));
         if (strncmp(whole, name, length) == 0 && (!whole[length] || whole[length] == ' ')) {
             *ledger = takes_ledger(command);
-            return strcmp(name, "shell") != 0;
+            return strcmp(name, "shell") != 0 && strcmp(name, "serve") != 0;
         }
     }
     return false;

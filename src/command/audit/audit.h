@@ -47,6 +47,13 @@ BRUME_MUST_USE brume_status brume_audit_save_event(const char *folder, const bru
                                                    const char *name, json_t *more,
                                                    brume_error *error);
 
+BRUME_MUST_USE brume_status brume_audit_save_mechanism(brume_call *call, const brume_audited *a,
+                                                       brume_error *error);
+
+/* EXPR: audit it and write the result. */
+BRUME_MUST_USE brume_status brume_audit_mechanism(brume_call *call, const brume_event *event,
+                                                  brume_audited *a, brume_error *error);
+
 /* How many threads may draw. */
 size_t brume_audit_processors(void);
 

@@ -51,6 +51,9 @@ static brume_status draw_printed(const void *context, bool second, brume_bits *b
     return BRUME_OK;
 }
 
+/* What bits tell, they tell loudly: a little more than the value promises is luck. */
+static const double LUCK = .5;
+
 /* What a few draws promised most of, so far. */
 typedef struct choice {
     size_t pair;
@@ -68,6 +71,8 @@ static brume_status try_views(brume_program_subject *subject, const brume_audite
         brume_program_subject_look(subject, view, a->claimed);
         BRUME_TRY(brume_audit_guess(draw_printed, all, &options, all->count, NULL, &epsilon, &delta,
                                     error));
+        if (view != BRUME_VIEW_VALUE)
+            epsilon -= LUCK;
         if (epsilon > best->promise)
             *best = (choice){pair, view, epsilon};
     }
@@ -104,7 +109,7 @@ static brume_status choose(const attack *of, const brume_audited *a, choice *bes
                            brume_error *error)
 {
     enum { LEAST = 100, MOST = BRUME_AUDIT_WHOLE };
-    size_t few = a->samples / 10;
+    size_t few = a->samples / 4;
     few = few < LEAST ? LEAST : few > MOST ? MOST : few;
     *best = (choice){0, BRUME_VIEW_VALUE, -INFINITY};
     for (size_t pair = 0; pair < brume_program_pairs(); pair++)

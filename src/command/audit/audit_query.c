@@ -155,7 +155,7 @@ brume_status brume_audit_query(brume_call *call, brume_audited *a, brume_error *
     brume_ledger *ledger = NULL;
     lane lanes[BRUME_NEIGHBOUR_LANES] = {{NULL, NULL, ""}};
     size_t count = brume_audit_processors();
-    count = count < BRUME_NEIGHBOUR_LANES ? count : BRUME_NEIGHBOUR_LANES;
+    count = count < 1 ? 1 : count < BRUME_NEIGHBOUR_LANES ? count : BRUME_NEIGHBOUR_LANES;
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
     for (size_t i = 0; status == BRUME_OK && i < count; i++)
         status = open_lane(ledger, sql, brume_call_payment(call), &lanes[i], error);

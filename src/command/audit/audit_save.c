@@ -46,3 +46,21 @@ brume_status brume_audit_save_event(const char *folder, const brume_audited *a, 
     json_decref(event);
     return status;
 }
+
+/* Both inputs of a mechanism are in the witness, in words. */
+brume_status brume_audit_save_mechanism(brume_call *call, const brume_audited *a,
+                                        brume_error *error)
+{
+    const char *folder = brume_call_text(call, "save");
+    if (!folder)
+        return BRUME_OK;
+    BRUME_TRY(brume_audit_save_text(folder, "expression.txt", brume_call_operand(call, 0), error));
+    BRUME_TRY(
+        brume_audit_save_event(folder, a, "samples", json_integer((json_int_t)a->samples), error));
+    if (!call->json)
+        fprintf(call->out,
+                "saved in %s: expression.txt, event.json\n"
+                "rerun: 'brume audit' of that expression, with more samples for a sharper bound\n",
+                folder);
+    return BRUME_OK;
+}

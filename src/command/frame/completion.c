@@ -129,7 +129,7 @@ static void write_bash(FILE *out, const brume_command *const *commands, size_t c
           "        COMPREPLY=($(compgen -W '",
           out);
     write_first_words(out);
-    fputs(" --help --version' -- \"$current\"))\n"
+    fputs(" --help --server --server-ca --version' -- \"$current\"))\n"
           "        return\n"
           "    fi\n"
           "    case \"$command $previous\" in\n",
@@ -291,7 +291,9 @@ static void write_fish(FILE *out, const brume_command *const *commands, size_t c
 {
     fputs("# fish completion of brume, made by 'brume help --completion fish'\n"
           "complete -c brume -f\n"
-          "complete -c brume -n __fish_use_subcommand -l version -d 'the version'\n",
+          "complete -c brume -n __fish_use_subcommand -l version -d 'the version'\n"
+          "complete -c brume -n __fish_use_subcommand -l server -x -d 'the server that runs it'\n"
+          "complete -c brume -n __fish_use_subcommand -l server-ca -r -F -d 'who is trusted'\n",
           out);
     for (size_t i = 0; i < count; i++) {
         const brume_command *command = commands[i];

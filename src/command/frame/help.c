@@ -132,6 +132,7 @@ brume_status brume_write_overview(brume_call *call, brume_error *error)
     write_heading(call, "Usage");
     fputs("  brume COMMAND [ARGUMENT]... [--OPTION [VALUE]]...\n"
           "  brume help COMMAND\n"
+          "  brume --server URL [--server-ca FILE] COMMAND ...\n"
           "  brume --version\n",
           call->out);
     write_heading(call, "Commands");

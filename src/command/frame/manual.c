@@ -117,7 +117,8 @@ void brume_write_manual(FILE *out)
     fputs(".SH NAME\nbrume \\- differential privacy with exact noise and certified accounting\n"
           ".SH SYNOPSIS\n.B brume\n.I COMMAND\n[\\fIARGUMENT\\fR]... "
           "[\\fB\\-\\-\\fIOPTION\\fR [\\fIVALUE\\fR]]...\n.br\n.B brume help\n[\\fICOMMAND\\fR]\n"
-          ".br\n.B brume \\-\\-version\n",
+          ".br\n.B brume \\-\\-server\n.I URL\n[\\fB\\-\\-server\\-ca\\fR \\fIFILE\\fR] "
+          "\\fICOMMAND\\fR ...\n.br\n.B brume \\-\\-version\n",
           out);
     fputs(
         ".SH DESCRIPTION\n"
@@ -125,6 +126,9 @@ void brume_write_manual(FILE *out)
         "its parameters, repeated by \\fB*\\fR \\fICOUNT\\fR, such as\n.PP\n.EX\n"
         "    laplace(scale=10)*5 + gaussian(sigma=2, sensitivity=1)*100\n.EE\n"
         ".PP\nErrors go to standard error and never to standard output.\n"
+        ".PP\nWith \\fB\\-\\-server\\fR the command runs on a server (\\fBbrume serve\\fR), for the "
+        "user whose\ntoken is in \\fB$BRUME_TOKEN\\fR. Its certificate must be signed by who is "
+        "trusted:\nthe system's authorities, or those in \\fB\\-\\-server\\-ca\\fR \\fIFILE\\fR.\n"
         ".SH COMMON OPTIONS\n",
         out);
     write_options(out, brume_common_options, brume_common_option_count);

@@ -1,28 +1,61 @@
 /* brume budget: what was spent and what is left. */
 #include "command/command.h"
 
+#include "command/host.h"
 #include "command/ledger/open_ledger.h"
+#include "command/user/typed_user.h"
 #include "ledger/dataset.h"
-#include "query/release/spend.h"
 
-static json_t *spent_to_json(const brume_filter *filter)
+/* What is the user's own of it: "mine", null where there is no allotment. */
+static brume_status add_mine(const brume_call *call, brume_ledger *ledger, const char *dataset,
+                             json_t *object, brume_error *error)
 {
-    double amount = brume_decimal_upper(&filter->spent);
-    double delta = brume_decimal_upper(&filter->spent_delta);
-    if (filter->rule == BRUME_RULE_CONCENTRATED)
-        return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
-    return json_pack("{s:f,s:f}", "epsilon", amount, "delta", delta);
+    brume_filter filter;
+    bool has = false;
+    if (!call->host || !call->host->user)
+        return BRUME_OK;
+    BRUME_TRY(brume_ledger_allotment(ledger, call->host->user, dataset, &has, &filter, error));
+    json_t *mine = has ? json_object() : json_null();
+    if (json_object_set_new(object, "mine", mine) != 0)
+        return brume_no_memory(error, "the answer");
+    return has ? brume_filter_to_json(&filter, mine, error) : BRUME_OK;
 }
 
-static json_t *to_json(const brume_dataset *dataset)
+static brume_status to_json(const brume_call *call, brume_ledger *ledger,
+                            const brume_dataset *dataset, json_t **out, brume_error *error)
 {
-    const brume_filter *filter = &dataset->filter;
-    return json_pack(
-        "{s:s,s:s,s:s,s:{s:f,s:f},s:o,s:o,s:I}", "dataset", dataset->name, "rule",
-        brume_rule_word(filter->rule), "adjacency", brume_adjacency_word(dataset->adjacency),
-        "budget", "epsilon", brume_decimal_nearest(&filter->epsilon), "delta",
-        brume_decimal_nearest(&filter->delta), "spent", spent_to_json(filter), "remaining",
-        brume_budget_left(filter), "queries", (json_int_t)dataset->queries);
+    json_t *object = json_pack("{s:s,s:s,s:s}", "dataset", dataset->name, "rule",
+                               brume_rule_word(dataset->filter.rule), "adjacency",
+                               brume_adjacency_word(dataset->adjacency));
+    brume_status status = object ? brume_filter_to_json(&dataset->filter, object, error)
+                                 : brume_no_memory(error, "the answer");
+    if (status == BRUME_OK &&
+        json_object_set_new(object, "queries", json_integer((json_int_t)dataset->queries)) != 0)
+        status = brume_no_memory(error, "the answer");
+    if (status == BRUME_OK)
+        status = add_mine(call, ledger, dataset->name, object, error);
+    if (status != BRUME_OK)
+        json_decref(object);
+    else
+        *out = object;
+    return status;
+}
+
+static void write_mine(const brume_call *call, brume_ledger *ledger, const char *dataset)
+{
+    brume_filter filter;
+    brume_charge left;
+    bool has = false;
+    char amount[BRUME_DECIMAL_TEXT], limit[BRUME_DECIMAL_TEXT];
+    if (!call->host || !call->host->user ||
+        brume_ledger_allotment(ledger, call->host->user, dataset, &has, &filter, NULL) !=
+            BRUME_OK ||
+        !has || brume_filter_left(&filter, &left, NULL) != BRUME_OK)
+        return;
+    brume_decimal_print(&left.amount, amount, sizeof amount);
+    brume_decimal_print(&filter.limit, limit, sizeof limit);
+    fprintf(call->out, "%39syours: %s %s of %s left\n", "",
+            filter.rule == BRUME_RULE_CONCENTRATED ? "rho" : "epsilon", amount, limit);
 }
 
 static void write_text(const brume_call *call, const brume_dataset *dataset)
@@ -62,10 +95,15 @@ static brume_status write_one(brume_call *call, brume_ledger *ledger, const char
     brume_status status = BRUME_OK;
     if (is_public(dataset))
         status = brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is public and has no budget", name);
-    else if (call->json)
-        status = brume_call_write_json(call, to_json(dataset), error);
-    else
+    else if (call->json) {
+        json_t *object = NULL;
+        status = to_json(call, ledger, dataset, &object, error);
+        if (status == BRUME_OK)
+            status = brume_call_write_json(call, object, error);
+    } else {
         write_text(call, dataset);
+        write_mine(call, ledger, name);
+    }
     brume_dataset_close(dataset);
     return status;
 }
@@ -78,10 +116,14 @@ static brume_status write_all(brume_call *call, brume_ledger *ledger, brume_erro
         brume_dataset *dataset = NULL;
         status = brume_ledger_dataset(ledger, json_string_value(json_array_get(names, i)), &dataset,
                                       error);
-        if (status == BRUME_OK && !is_public(dataset) && call->json)
-            json_array_append_new(list, to_json(dataset));
-        else if (status == BRUME_OK && !is_public(dataset))
+        json_t *object = NULL;
+        if (status == BRUME_OK && !is_public(dataset) && call->json) {
+            status = to_json(call, ledger, dataset, &object, error);
+            json_array_append_new(list, object);
+        } else if (status == BRUME_OK && !is_public(dataset)) {
             write_text(call, dataset);
+            write_mine(call, ledger, dataset->name);
+        }
         brume_dataset_close(dataset);
     }
     if (status == BRUME_OK && call->json)
@@ -116,7 +158,8 @@ const brume_command brume_command_budget = {
     .summary = "show what was spent and what is left",
     .description =
         "The budget, the sum of what was charged, and what may still be spent. Under the rule "
-        "concentrated the account is kept in rho.",
+        "concentrated the account is kept in rho. Through a server also what is left of the "
+        "user's own allotment.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "command/ledger/open_ledger.h"
 #include "command/frame/table.h"
+#include "command/query/write_answer.h"
+#include "query/release/ask.h"
 
 /* A text as one line of characters that a terminal only shows: SQL is anybody's, and may hold line
  * ends and escape sequences. The caller frees it. */
@@ -63,15 +66,29 @@ static void write_asked(brume_table *table, const json_t *event, bool verbose)
     free(line);
 }
 
+/* Was any of it through a server? */
+static bool has_users(const json_t *events)
+{
+    size_t i = 0;
+    json_t *event = NULL;
+    json_array_foreach (events, i, event)
+        if (json_object_get(event, "user"))
+            return true;
+    return false;
+}
+
 static brume_status write_table(brume_call *call, const json_t *events, brume_error *error)
 {
     static const char *const columns[] = {">id", "time", "dataset", "state", "cost", "~sql", NULL};
+    static const char *const with_user[] = {">id",   "time", "dataset", "user",
+                                            "state", "cost", "~sql",    NULL};
+    bool users = has_users(events);
     if (json_array_size(events) == 0) {
         fprintf(call->out, "nothing was asked yet\n");
         return BRUME_OK;
     }
     brume_table *table = NULL;
-    BRUME_TRY(brume_table_open(columns, &table, error));
+    BRUME_TRY(brume_table_open(users ? with_user : columns, &table, error));
     for (size_t i = 0; i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i);
         const char *time = json_string_value(json_object_get(event, "time"));
@@ -81,6 +98,9 @@ static brume_status write_table(brume_call *call, const json_t *events, brume_er
                          (long long)json_integer_value(json_object_get(event, "id")));
         brume_table_cell(table, "%.19s", time ? time : "");
         brume_table_cell(table, "%s", json_string_value(json_object_get(event, "dataset")));
+        const char *user = json_string_value(json_object_get(event, "user"));
+        if (users)
+            brume_table_cell(table, "%s", user ? user : "");
         brume_table_cell(table, "%s", json_string_value(json_object_get(event, "state")));
         brume_table_cell(table, "%s", cost ? cost : "");
         write_asked(table, event, brume_call_has(call, "verbose"));
@@ -97,8 +117,32 @@ static void hide_normal(const json_t *events)
         json_object_del(json_array_get(events, i), "normal");
 }
 
+/* --answer: the recorded answer of one charge. */
+static brume_status write_recorded(brume_call *call, brume_ledger *ledger, brume_error *error)
+{
+    brume_query_answer *answer = NULL;
+    BRUME_TRY(brume_recall(ledger, brume_call_count(call, "answer", 0), &answer, error));
+    brume_status status = brume_write_answer(call, answer, error);
+    brume_query_answer_close(answer);
+    return status;
+}
+
+static brume_status write_answer_of(brume_call *call, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    if (brume_call_operand(call, 0) || brume_call_has(call, "verbose"))
+        return brume_fail(error, BRUME_EARGUMENT, "the number of a charge says which it is",
+                          "'--answer' takes neither a dataset nor '--verbose'");
+    BRUME_TRY(brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error));
+    brume_status status = write_recorded(call, ledger, error);
+    brume_ledger_close(ledger);
+    return status;
+}
+
 static brume_status run(brume_call *call, brume_error *error)
 {
+    if (brume_call_has(call, "answer"))
+        return write_answer_of(call, error);
     brume_ledger *ledger = NULL;
     brume_dataset *dataset = NULL;
     json_t *history = NULL;
@@ -125,6 +169,12 @@ static const brume_option options[] = {
     {.name = "verbose",
      .type = BRUME_OPTION_FLAG,
      .help = "also what brume understood, which free re-reads are found by"},
+    {.name = "answer",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "ID",
+     .least = 1,
+     .most = 1e15,
+     .help = "the recorded answer of the query with this id, again and for nothing"},
     BRUME_LEDGER_OPTION,
 };
 
@@ -140,7 +190,9 @@ const brume_command brume_command_history = {
         "Every charge, oldest first, with the SQL as it was typed. A query that failed or was "
         "interrupted stays charged: whether its answer was seen cannot be known. Free re-reads are "
         "not charges. Of a stream of questions also how far it came. Also what the owner amended, and attempts to register a name or a source that "
-        "is registered already.",
+        "is registered already.\n\n"
+        "With --answer the answer that was given for one of these charges, as it was recorded: "
+        "nothing is asked, and nothing can be spent.",
     .operands = BRUME_LIST(operands),
     .options = BRUME_LIST(options),
     .examples = examples,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "command/host.h"
+#include "ledger/user.h"
 
 const char *brume_call_ledger_path(const brume_call *call)
 {
@@ -20,14 +21,25 @@ const char *brume_call_ledger_path(const brume_call *call)
 brume_status brume_call_open_ledger(const brume_call *call, brume_ledger_mode mode,
                                     brume_ledger **out, brume_error *error)
 {
-    return brume_ledger_open(brume_call_ledger_path(call), mode, out, error);
+    brume_ledger *ledger = NULL;
+    BRUME_TRY(brume_ledger_open(brume_call_ledger_path(call), mode, &ledger, error));
+    brume_status status = BRUME_OK;
+    if (call->host && call->host->user)
+        status = brume_ledger_act_as(ledger, call->host->user, call->host->issued, error);
+    if (status != BRUME_OK)
+        brume_ledger_close(ledger);
+    else
+        *out = ledger;
+    return status;
 }
 
-brume_status brume_open_dataset(brume_ledger *ledger, const char *name, brume_dataset **out,
-                                brume_error *error)
+brume_status brume_open_dataset(const brume_call *call, brume_ledger *ledger, const char *name,
+                                brume_dataset **out, brume_error *error)
 {
     brume_status status = brume_ledger_dataset(ledger, name, out, error);
-    if (status == BRUME_EUNKNOWN && error && access(name, F_OK) == 0)
+    bool at_the_shell = !call->host ||
+                        !call->host->user; /* others learn of no file of the server */
+    if (status == BRUME_EUNKNOWN && error && at_the_shell && access(name, F_OK) == 0)
         snprintf(error->hint, sizeof error->hint,
                  "register the file first, or read it without an account: --no-ledger");
     return status;

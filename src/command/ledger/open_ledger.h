@@ -8,12 +8,14 @@
 /* --ledger FILE, else the host's, else $BRUME_LEDGER, else ./brume.db. */
 const char *brume_call_ledger_path(const brume_call *call);
 
+/* It acts for the user of the host, if there is one (ledger/user.h). */
 BRUME_MUST_USE brume_status brume_call_open_ledger(const brume_call *call, brume_ledger_mode mode,
                                                    brume_ledger **out, brume_error *error);
 
 /* The dataset that a release reads, where a file could be meant with --no-ledger. */
-BRUME_MUST_USE brume_status brume_open_dataset(brume_ledger *ledger, const char *name,
-                                               brume_dataset **out, brume_error *error);
+BRUME_MUST_USE brume_status brume_open_dataset(const brume_call *call, brume_ledger *ledger,
+                                               const char *name, brume_dataset **out,
+                                               brume_error *error);
 
 /* "12.34 of 50" as a bar of `width` characters: what is left in full blocks. */
 void brume_write_bar(FILE *out, double left, double of, int width);

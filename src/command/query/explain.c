@@ -163,7 +163,10 @@ static void write_limits(FILE *out, const json_t *explanation)
     for (size_t i = 0; i < json_array_size(list); i++)
         write_limit(out, json_array_get(list, i));
     if (share > 0)
-        brume_write_sentence(out, "choosing takes %.3g %% of the price", 100 * share);
+        brume_write_sentence(out,
+                             "choosing takes %.3g %% of the price, and more (bars are then longer) "
+                             "where a sharper count of the units above a limit is needed",
+                             100 * share);
 }
 
 static brume_status write_text(brume_call *call, const json_t *explanation, brume_error *error)

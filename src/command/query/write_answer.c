@@ -268,6 +268,8 @@ static brume_status write_notes(const brume_call *call, const brume_query_answer
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     if (answer->is_public)
         fputs("public tables only: exact, and free of charge", notes);
+    else if (answer->is_dummy)
+        fputs("dummy: a table made from the policy, not the data; nothing was spent", notes);
     else
         write_price(notes, answer);
     write_stages(notes, answer->stages);

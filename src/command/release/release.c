@@ -2,6 +2,7 @@
  *
  * Promises: the price is the one printed; nothing but the answer depends on a row; a test that
  * fails is an answer too ("released": false, exit 0). */
+#include "command/host.h"
 #include "command/release/release.h"
 
 #include "command/frame/input.h"
@@ -168,12 +169,13 @@ static brume_status run_charged(brume_call *call, brume_release *release, statis
     BRUME_TRY(brume_call_watch(call, &watch, error));
     brume_dataset *dataset = NULL;
     brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
-    if (status != BRUME_OK && error && access(charged.dataset, F_OK) == 0)
+    if (status != BRUME_OK && error && !(call->host && call->host->user) &&
+        access(charged.dataset, F_OK) == 0)
         snprintf(error->hint, sizeof error->hint,
                  "register the file first, or read it without an account: --no-ledger");
     if (status != BRUME_OK)
         return status;
-    status = brume_open_dataset(ledger, charged.dataset, &dataset, error);
+    status = brume_open_dataset(call, ledger, charged.dataset, &dataset, error);
     if (status == BRUME_OK) {
         release->policy = dataset->policy;
         status = brume_charged_release(ledger, &charged, bits, watch, answer, error);

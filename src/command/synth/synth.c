@@ -241,7 +241,7 @@ static brume_status run(brume_call *call, brume_error *error)
     if (status == BRUME_OK && charged)
         status = brume_call_open_ledger(call, BRUME_LEDGER_WRITE, &ledger, error);
     if (status == BRUME_OK && charged)
-        status = brume_open_dataset(ledger, brume_call_operand(call, 0), &dataset, error);
+        status = brume_open_dataset(call, ledger, brume_call_operand(call, 0), &dataset, error);
     if (status == BRUME_OK && charged)
         status = brume_policy_from_json(dataset->policy, &policy, error);
     synth.policy = policy;

@@ -49,9 +49,14 @@ static double tail(const brume_limit_histogram *histogram, size_t bin, size_t ga
     return histogram->scale * (histogram->gaussian ? gaussian_tail[index] : laplace);
 }
 
+double brume_limit_deviation_of(const brume_limit_histogram *histogram, double scale)
+{
+    return histogram->gaussian ? scale : ROOT_2 * scale;
+}
+
 double brume_limit_deviation(const brume_limit_histogram *histogram)
 {
-    return histogram->gaussian ? histogram->scale : ROOT_2 * histogram->scale;
+    return brume_limit_deviation_of(histogram, histogram->scale);
 }
 
 static double sum_of(const brume_limit_histogram *histogram, size_t first, size_t count)
@@ -112,8 +117,6 @@ static size_t see_windows(const brume_limit_histogram *histogram)
 
 /* ---- a crowd far above ---- */
 
-#define HALF_LOG_2 0.34657359027997264 /* a limit that is a bin too high costs 2^(1/2) */
-
 /* log x to 0.001, the same on every machine: from the exponent and three terms of a series. */
 static double rough_log(double x)
 {
@@ -137,53 +140,23 @@ static double evidence(const brume_limit_histogram *histogram, double sum, size_
                       : t - rough_log((48 + 33 * t + 9 * t * t + t * t * t) / 96);
 }
 
-typedef struct crowd_found {
-    size_t from, last; /* its first bin, and the last that seems to have units */
-    double evidence;
-} crowd_found;
-
-/* The window of one, two or four bins above `top` that says most, its distance taken off; false:
- * none says enough to be asked about. Some 220 windows of empty bins say so much in 4 of 100 draws.
- */
-static bool find_crowd(const brume_limit_histogram *histogram, size_t top, crowd_found *out)
+/* The windows are of one, two or four bins. The one that says most is taken. */
+bool brume_limit_find_crowd(const brume_limit_histogram *histogram, size_t top, double enough,
+                            brume_limit_crowd *out)
 {
-    const double enough = 8.5;
-    double sd = brume_limit_deviation(histogram), best = -INFINITY;
+    double sd = brume_limit_deviation(histogram), best = 0;
     for (size_t width = 1; width <= 4; width *= 2)
         for (size_t j = 0; j + width <= histogram->bins; j += width) {
             double says = j > top + 1 ? evidence(histogram, sum_of(histogram, j, width), width) : 0;
-            double left = says - HALF_LOG_2 * (double)(j - top);
-            if (says < enough || left <= best)
+            if (says <= best || says < enough)
                 continue;
-            best = left;
-            *out = (crowd_found){j, j + width - 1, says};
+            best = says;
+            *out = (brume_limit_crowd){j, j + width - 1, says};
             for (size_t i = j; width > 1 && i < j + width; i++)
                 if (histogram->noisy[i] >= 2.5 * sd)
                     out->last = i;
         }
-    return best > -INFINITY;
-}
-
-bool brume_limit_asks(const brume_limit_histogram *histogram, size_t *from)
-{
-    size_t top = brume_limit_see(histogram).top;
-    crowd_found found;
-    if (top == BRUME_LIMIT_NO_BIN || !find_crowd(histogram, top, &found))
-        return false;
-    *from = found.from;
-    return true;
-}
-
-double brume_limit_ask_threshold(const brume_limit_histogram *histogram, double scale)
-{
-    size_t top = brume_limit_see(histogram).top;
-    crowd_found found = {0};
-    if (top == BRUME_LIMIT_NO_BIN || !find_crowd(histogram, top, &found))
-        return INFINITY;
-    /* Both together must say that a false alarm has a chance of e^-13 2^(-d/2) at d bins. */
-    double need = 13 + HALF_LOG_2 * (double)(found.last - top) - found.evidence;
-    need = need > 4 ? need : 4;
-    return scale * (histogram->gaussian ? sqrt(2 * need) : need);
+    return best > 0;
 }
 
 /* ---- step 2: units thinly spread above the top ---- */
@@ -316,10 +289,10 @@ size_t brume_limit_choose(const brume_limit_histogram *histogram, double need, b
 {
     brume_limit_seen all = brume_limit_see(histogram);
     size_t top = all.top;
-    crowd_found found = {0};
+    brume_limit_crowd found = {0};
     if (top == BRUME_LIMIT_NO_BIN)
         return see_windows(histogram);
-    if (crowd && find_crowd(histogram, top, &found))
+    if (crowd && brume_limit_find_crowd(histogram, top, BRUME_CROWD_LEAST, &found))
         top = found.last;
     double units = 0;
     for (size_t i = 0; i < histogram->bins; i++)

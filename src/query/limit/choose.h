@@ -10,16 +10,16 @@
  *   3. continues a falling tail by the fall of its last octaves, and faster where it fell faster
  *      and faster, for six bins at most, until the bins above say that it broke off;
  *   4. goes down from the top where many cells make the noise large.
- * A crowd far above the rest (a few accounts that have most of the rows) makes it ask for one more
- * count, of the units above an edge, before it believes in it.
+ * A crowd far above the rest (a few accounts that have most of the rows) is believed in only if a
+ * count of the units from there on, which is bought for it (above.h), says that there is one.
  *
  * What noise alone can do. A limit that is d bins too high costs 2^(d/2) times the noise, so every
  * test gets stricter with the distance from what is known: from the last bin that passed, or where
  * none did from `base`. Of empty bins that are d bins and more above, by the union of all:
  *   step 1           P <= 2^-d / 14         (one passes with 2^-gap / 200, or several in a row)
  *   no bin passed    P <= 1e-3 2^-d         (windows of two, four, eight)
- *   a crowd          P <= 5e-5 2^(-d/2)     (at each d; its window and its count must both be
- * wrong) and steps 2 and 3 add at most 4 and 7 bins to that. So the mean of 2^(d/2) is below 1.1.
+ *   a crowd          P <= 3e-4 2^(-d/2)     (at each d; its window and its count must both be
+ * wrong) and steps 2 and 3 add at most 4 and 7 bins to that. So the mean of 2^(d/2) is below 1.15.
  */
 #ifndef BRUME_QUERY_LIMIT_CHOOSE_H
 #define BRUME_QUERY_LIMIT_CHOOSE_H
@@ -29,6 +29,14 @@
 
 #include "query/limit/grid.h"
 
+/* A count that was paid for: of the units in bin `from` and above. */
+typedef struct brume_limit_count {
+    size_t from;
+    double noisy, scale; /* scale 0: there is none */
+} brume_limit_count;
+
+enum { BRUME_LIMIT_FIRST, BRUME_LIMIT_CROWD, BRUME_LIMIT_SHARP, BRUME_LIMIT_COUNTS };
+
 typedef struct brume_limit_histogram {
     const double *noisy; /* units in each bin, with noise */
     size_t bins;         /* 1 .. BRUME_LIMIT_BINS */
@@ -36,22 +44,15 @@ typedef struct brume_limit_histogram {
     double scale;        /* its scale or sigma */
     size_t base;         /* the bin of what one row adds at most: limits are not far above it
                             unless the counts say so */
+    brume_limit_count counts[BRUME_LIMIT_COUNTS]; /* of the same units (above.h) */
 } brume_limit_histogram;
 
 /* Units above the limit at which cutting and noise cost the same, where `noise` is the scale of the
  * noise for a limit of 1, over so many cells. */
 double brume_limit_need(double noise, bool gaussian, double cells);
 
-/* A crowd far above: is one more count to be asked for, of the units in bins `*from` and above? */
-bool brume_limit_asks(const brume_limit_histogram *histogram, size_t *from);
-
-/* How many units the count must show, where its noise has this scale: more, the further above the
- * top the crowd is, because a limit that is wrong by a bin costs that much more, and the less the
- * histogram said. */
-double brume_limit_ask_threshold(const brume_limit_histogram *histogram, double scale);
-
-/* Which bin's edge is the limit; `crowd` says what the count confirmed (false where none was asked
- * for). BRUME_LIMIT_NO_BIN: too few units to find one. */
+/* Which bin's edge is the limit; `crowd` says what a count confirmed (false where there is none).
+ * BRUME_LIMIT_NO_BIN: too few units to find one. */
 size_t brume_limit_choose(const brume_limit_histogram *histogram, double need, bool crowd);
 
 #endif

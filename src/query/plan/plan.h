@@ -90,8 +90,9 @@ typedef struct brume_plan_limit {
     size_t bins; /* 0: nothing */
     bool gaussian;
     double scale;
-    bool crowd; /* one more count confirmed a crowd far above */
-    size_t bin; /* of the limit, BRUME_LIMIT_NO_BIN: not found */
+    brume_limit_count counts[BRUME_LIMIT_COUNTS]; /* of the units above it */
+    bool crowd;                                   /* the sharper one confirmed a crowd far above */
+    size_t bin;                                   /* of the limit, BRUME_LIMIT_NO_BIN: not found */
 } brume_plan_limit;
 
 /* Where the numbers of an aggregate are: indices of measures, or BRUME_NOT_MEASURED. `count` is the
@@ -136,10 +137,11 @@ typedef struct brume_measurement {
         } bias;                             /* number 0 is all units */
         struct {
             const brume_expression *argument;
-            uint64_t limit;   /* what a unit may bring; 0: it is to be chosen */
-            uint64_t ceiling; /* the owner's; 0: none */
-            double histogram_scale;
-        } distinct; /* `scale` is for a limit of 1 */
+            uint64_t limit;                      /* what a unit may bring; 0: it is to be chosen */
+            uint64_t ceiling;                    /* the owner's; 0: none */
+            bool typed;                          /* the analyst typed the limit */
+            double histogram_scale, count_scale; /* of the choice: of units above it too */
+        } distinct;                              /* `scale` is for a limit of 1 */
     };
 } brume_measurement;
 
@@ -176,7 +178,7 @@ typedef struct brume_plan {
     int norm;           /* 1 or 2: whose ball; 1 for a single group, where they are the same */
     brume_limited_price limited;
     double amount, allowed_delta; /* what is paid and allowed, for pricing again when asked */
-    bool asked;                   /* one more count was asked for, and is paid for */
+    size_t asked;                 /* so many sharper counts of a limit were bought and are paid */
     bool limits_only;             /* nothing is measured but the histograms */
     bool in_engine;               /* no row leaves the server */
     const char *where_reason;     /* why it is so, not owned; NULL: files are read here */

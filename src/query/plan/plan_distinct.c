@@ -2,12 +2,15 @@
 #include "query/plan/plan_distinct.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "number/rounding.h"
 #include "query/plan/plan_parts.h"
 #include "query/price/error_bar.h"
+#include "query/price/limited.h"
+#include "query/sql/formula.h"
 
 int brume_distinct_add(brume_plan *plan, const brume_expression *argument)
 {
@@ -108,6 +111,73 @@ brume_status brume_distinct_plan(brume_plan *plan, const brume_plan_table *table
     return BRUME_OK;
 }
 
+/* ---- typed limits ---- */
+
+/* The measurement of the output with this name; BRUME_NOT_MEASURED: it counts no values. */
+static int named(const brume_plan *plan, const char *name, size_t length)
+{
+    const brume_query *query = plan->query;
+    for (size_t i = 0; i < query->output_count; i++) {
+        const brume_query_output *output = &query->outputs[i];
+        if (strlen(output->name) == length && memcmp(output->name, name, length) == 0 &&
+            output->value->kind == BRUME_FORMULA_AGGREGATE)
+            return plan->aggregates[output->value->index].distinct;
+    }
+    return BRUME_NOT_MEASURED;
+}
+
+static int typed_for(const brume_plan *plan, const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    int found = BRUME_NOT_MEASURED;
+    if (equals)
+        return named(plan, text, (size_t)(equals - text));
+    for (size_t i = 0; plan->measure_count == 0 && i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT) {
+            if (found != BRUME_NOT_MEASURED)
+                return BRUME_NOT_MEASURED;
+            found = (int)i;
+        }
+    return found;
+}
+
+bool brume_distinct_is_typed(const brume_plan *plan, const char *text)
+{
+    return typed_for(plan, text) != BRUME_NOT_MEASURED;
+}
+
+static brume_status use_typed(brume_measurement *one, const char *text, brume_error *error)
+{
+    const char *equals = strrchr(text, '='), *number = equals ? equals + 1 : text;
+    char *end = NULL;
+    double typed = strtod(number, &end);
+    if (end == number || *end || !(typed >= 1) || typed >= 0x1p40)
+        return brume_fail(error, BRUME_EARGUMENT, "such as 10, or kinds=10",
+                          "'--limit' is '%s', must be 1 or more", text);
+    if (!one->collection.totals)
+        return brume_fail(error, BRUME_EARGUMENT, "leave it out",
+                          "'--limit': a unit has one row, so there is none");
+    uint64_t ceiling = one->distinct.ceiling;
+    if (ceiling && typed > (double)ceiling)
+        return brume_fail(error, BRUME_EPOLICY, "the owner's ceiling is the most",
+                          "'--limit' %s is above the ceiling of %llu", text,
+                          (unsigned long long)ceiling);
+    one->distinct.limit = (uint64_t)typed;
+    one->distinct.typed = true;
+    return BRUME_OK;
+}
+
+static brume_status use_typed_limits(brume_plan *plan, const brume_payment *payment,
+                                     brume_error *error)
+{
+    for (size_t i = 0; i < payment->limit_count; i++) {
+        int found = typed_for(plan, payment->limits[i]);
+        if (found != BRUME_NOT_MEASURED)
+            BRUME_TRY(use_typed(&plan->measurements[found], payment->limits[i], error));
+    }
+    return BRUME_OK;
+}
+
 /* ---- the price ---- */
 
 static size_t count_distinct(const brume_plan *plan)
@@ -133,6 +203,7 @@ brume_status brume_distinct_pay(brume_plan *plan, const brume_payment *payment, 
     if (left > 0 && payment->limits_only)
         return brume_fail(error, BRUME_EUNSUPPORTED, "ask with 'brume query'",
                           "the limit of COUNT(DISTINCT) is chosen with its answer, not before");
+    BRUME_TRY(use_typed_limits(plan, payment, error));
     double whole = *price, joint = brume_plan_joint_share(plan);
     double all = (double)(left + plan->measure_count);
     for (size_t i = 0; i < plan->measurement_count; i++) {
@@ -148,12 +219,15 @@ brume_status brume_distinct_pay(brume_plan *plan, const brume_payment *payment, 
         /* Of both: those that go and those that come, where these can be different groups. */
         double moved = plan->shape.replace && plan->shape.cells != 1 ? 2 : 1;
         if (one->distinct.limit == 0) { /* a unit is in one bin; replaced, in two */
-            double choice = brume_multiply_down(part, p == 1 ? 0.1 : 0.2);
+            double choice = brume_multiply_down(part, p == 1 ? 0.09 : 0.2);
+            double count = brume_multiply_down(part, brume_limited_ask_share(p));
             one->distinct.histogram_scale = scale_for(p, plan->shape.replace ? 2 : 1, choice);
-            part = brume_subtract_down(part, choice);
+            one->distinct.count_scale = scale_for(p, 1, count); /* above a limit, or not */
+            part = brume_subtract_down(brume_subtract_down(part, choice), count);
         }
         one->scale = scale_for(p, moved, part);
-        if (!(one->scale <= 0x1p40) || !(one->distinct.histogram_scale <= 0x1p40))
+        if (!(one->scale <= 0x1p40) || !(one->distinct.histogram_scale <= 0x1p40) ||
+            !(one->distinct.count_scale <= 0x1p40))
             return brume_fail(error, BRUME_EOVERFLOW, "pay more",
                               "the noise on a count of values would have scale %.3g", one->scale);
     }
@@ -214,9 +288,10 @@ bool brume_distinct_add_limit(const brume_measurement *distinct, json_t *list)
     uint64_t limit = distinct->distinct.limit, ceiling = distinct->distinct.ceiling;
     bool cuts = distinct->collection.totals;
     json_t *one = json_pack("{s:s,s:s}", "statistic", "distinct values", "chosen",
-                            !cuts   ? "none"
-                            : limit ? "policy"
-                                    : "auto");
+                            !cuts                      ? "none"
+                            : distinct->distinct.typed ? "typed"
+                            : limit                    ? "policy"
+                                                       : "auto");
     if (!one)
         return false;
     if (limit)

@@ -4,8 +4,8 @@
  * pairs of a group and a value, chosen by keyed hash among its own; what is counted in each group
  * is the values that some unit's pairs have. One unit more or less moves these counts by L
  * together, one replaced by 2 L, or by L where there is one group (proofs/distinct.md). L is known
- * where a unit has one row, or by the owner's ceilings; else it is chosen from a noisy histogram of
- * the numbers of pairs, as other limits are. */
+ * where a unit has one row, or by the owner's ceilings, or typed; else it is chosen from a noisy
+ * histogram of the numbers of pairs, as other limits are, and the units above it are counted. */
 #ifndef BRUME_QUERY_PLAN_DISTINCT_H
 #define BRUME_QUERY_PLAN_DISTINCT_H
 
@@ -21,8 +21,14 @@ int brume_distinct_add(brume_plan *plan, const brume_expression *argument);
 BRUME_MUST_USE brume_status brume_distinct_plan(brume_plan *plan, const brume_plan_table *tables,
                                                 brume_error *error);
 
+/* Is a typed limit ("T" or "COLUMN=T") that of a count of values? T alone: where nothing else of
+ * the query has a limit, and there is one such count. */
+bool brume_distinct_is_typed(const brume_plan *plan, const char *text);
+
 /* Buy them: of what is left of *price (epsilon for p = 1, rho for p = 2) each has as much as a
- * measure of the groups. EUNSUPPORTED: only the limits are to be bought. */
+ * measure of the groups. Typed limits are taken from the payment.
+ * Errors: EUNSUPPORTED: only the limits are to be bought; EARGUMENT, EPOLICY: a typed limit that is
+ * none, or is above the owner's ceiling. */
 BRUME_MUST_USE brume_status brume_distinct_pay(brume_plan *plan, const brume_payment *payment,
                                                int p, double *price, brume_error *error);
 

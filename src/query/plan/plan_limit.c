@@ -12,6 +12,7 @@
 #include "number/rounding.h"
 #include "query/limit/clip.h"
 #include "query/limit/grid.h"
+#include "query/plan/plan_distinct.h"
 #include "query/price/error_bar.h"
 #include "query/price/price_parts.h"
 #include "query/sql/formula.h"
@@ -186,14 +187,21 @@ static brume_status use_typed(brume_plan *plan, const char *text, brume_error *e
     return BRUME_OK;
 }
 
+brume_status brume_plan_check_typed(const brume_plan *plan, const brume_payment *payment,
+                                    brume_error *error)
+{
+    for (size_t i = 0; i < payment->limit_count; i++)
+        if (!brume_distinct_is_typed(plan, payment->limits[i]))
+            return brume_fail(error, BRUME_EUNSUPPORTED, "leave --limit out",
+                              "limits are for aggregates of units that may have several rows");
+    return BRUME_OK;
+}
+
 brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payment, bool fixed,
                                     brume_error *error)
 {
-    if (!plan->by_totals && payment->limit_count > 0)
-        return brume_fail(error, BRUME_EUNSUPPORTED, "leave --limit out",
-                          "limits are for aggregates of units that may have several rows");
     if (!plan->by_totals)
-        return BRUME_OK;
+        return brume_plan_check_typed(plan, payment, error);
     plan->limits = calloc(plan->measure_count + 1, sizeof *plan->limits);
     plan->measure_limit = calloc(plan->measure_count + 1, sizeof *plan->measure_limit);
     if (!plan->limits || !plan->measure_limit)
@@ -205,7 +213,8 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
                                      : add_limit(plan, &plan->measures[i]);
     BRUME_TRY(use_policy(plan, fixed, error));
     for (size_t i = 0; i < payment->limit_count; i++)
-        BRUME_TRY(use_typed(plan, payment->limits[i], error));
+        if (!brume_distinct_is_typed(plan, payment->limits[i])) /* has its own */
+            BRUME_TRY(use_typed(plan, payment->limits[i], error));
     return BRUME_OK;
 }
 
@@ -214,11 +223,13 @@ brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payme
 brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit)
 {
     uint64_t reach = limit->reach < 0x1p62 ? (uint64_t)fmax(1, limit->reach) : UINT64_C(1) << 62;
-    return (brume_limit_histogram){.noisy = limit->noisy,
-                                   .bins = limit->bins,
-                                   .gaussian = limit->gaussian,
-                                   .scale = limit->scale,
-                                   .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS)};
+    brume_limit_histogram made = {.noisy = limit->noisy,
+                                  .bins = limit->bins,
+                                  .gaussian = limit->gaussian,
+                                  .scale = limit->scale,
+                                  .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS)};
+    memcpy(made.counts, limit->counts, sizeof made.counts);
+    return made;
 }
 
 void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, double cells)
@@ -324,12 +335,13 @@ brume_status brume_plan_forget_limits(brume_plan *plan, brume_error *error)
 {
     if (!plan->by_totals)
         return BRUME_OK;
-    plan->asked = false;
+    plan->asked = 0;
     for (size_t i = 0; i < plan->limit_count; i++) {
         brume_plan_limit *limit = &plan->limits[i];
         if (limit->source != BRUME_LIMIT_AUTO)
             continue;
         limit->known = limit->crowd = false;
+        memset(limit->counts, 0, sizeof limit->counts);
         limit->limit = 1;
         limit->bins = 0;
         limit->bin = BRUME_LIMIT_NO_BIN;
@@ -361,9 +373,9 @@ double brume_plan_choice_share(const brume_plan *plan)
         return 0;
     if (plan->limits_only)
         return brume_plan_joint_share(plan);
-    bool laplace = plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE;
+    int p = plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
     return brume_plan_joint_share(plan) *
-           ((laplace ? 0.1 : 0.2) + (plan->asked ? brume_limited_ask_share(laplace ? 1 : 2) : 0));
+           (brume_limited_choice_share(p) + (double)plan->asked * brume_limited_ask_share(p));
 }
 
 const char *brume_plan_limits_word(const brume_plan *plan)
@@ -382,6 +394,8 @@ const char *brume_plan_limits_word(const brume_plan *plan)
     for (size_t i = 0; i < plan->measurement_count; i++)
         if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT &&
             plan->measurements[i].collection.totals)
-            return plan->measurements[i].distinct.limit ? "policy" : "auto";
+            return plan->measurements[i].distinct.typed   ? "typed"
+                   : plan->measurements[i].distinct.limit ? "policy"
+                                                          : "auto";
     return plan->bounded ? "policy" : "none";
 }

@@ -23,6 +23,12 @@ bool brume_plan_limits_totals(const brume_query *query);
 BRUME_MUST_USE brume_status brume_plan_find_limits(brume_plan *plan, const brume_payment *payment,
                                                    bool fixed, brume_error *error);
 
+/* Where totals are not limited: EUNSUPPORTED if a limit was typed, unless it is of a count of
+ * values (plan_distinct.h). */
+BRUME_MUST_USE brume_status brume_plan_check_typed(const brume_plan *plan,
+                                                   const brume_payment *payment,
+                                                   brume_error *error);
+
 /* The limit by the rule, from the histogram in it; and what it is where no limit was found: the
  * ceiling, 1 for counts, else none. */
 void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, double cells);

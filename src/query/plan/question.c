@@ -324,6 +324,15 @@ brume_status brume_question_key(const brume_question *question, const brume_plan
         const char *limit[] = {key, shape};
         BRUME_TRY(brume_digest(limit, 2, key, error));
     }
+    for (size_t i = 0; i < plan->measurement_count; i++) { /* those of counts of values */
+        const brume_measurement *one = &plan->measurements[i];
+        if (one->kind != BRUME_MEASUREMENT_DISTINCT || !one->distinct.typed)
+            continue;
+        snprintf(shape, sizeof shape, "%zu values %llu", i,
+                 (unsigned long long)one->distinct.limit);
+        const char *limit[] = {key, shape};
+        BRUME_TRY(brume_digest(limit, 2, key, error));
+    }
     for (size_t i = 0; i < question->table_count; i++) {
         const brume_dataset *dataset = question->datasets[i];
         char *policy = json_dumps(dataset->policy, JSON_COMPACT | JSON_SORT_KEYS);

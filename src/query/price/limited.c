@@ -157,31 +157,52 @@ static bool can_be_priced(const brume_measure *measures, size_t count, brume_noi
     return true;
 }
 
-double brume_limited_ask_share(int p)
+/* Of epsilon (p = 1), or of rho and mu^2. */
+static double histogram_share(int p)
 {
-    return p == 1 ? 0.15 : 0.05;
+    return p == 1 ? 0.09 : 0.2;
 }
 
+static double count_share(int p)
+{
+    return p == 1 ? 0.035 : 0.04;
+}
+
+double brume_limited_ask_share(int p)
+{
+    return p == 1 ? 0.12 : 0.06;
+}
+
+double brume_limited_choice_share(int p)
+{
+    return histogram_share(p) + count_share(p);
+}
+
+/* A count of units above an edge moves by 1 at most in both adjacencies, a histogram by 2 where a
+ * unit is replaced. */
 static brume_status pay_choice(const brume_limited_shape *shape, double whole, int p,
                                double *choice, brume_limited_price *limited, brume_error *error)
 {
-    double choices = (double)shape->choices;
+    double choices = (double)shape->choices, counting = count_share(p);
     *choice = 0;
     if (shape->choices == 0)
         return BRUME_OK;
     double asking = brume_limited_ask_share(p);
-    *choice = shape->choices_only ? 1 - asking : p == 1 ? 0.1 : 0.2;
-    /* 1 - 2^-50: a tenth is no double, and the parts must not exceed the whole */
+    double histogram = shape->choices_only ? 1 - counting - 2 * asking : histogram_share(p);
+    *choice = histogram + counting;
+    /* 1 - 2^-50: these shares are no doubles, and the parts must not exceed the whole */
     limited->histogram_scale =
-        scale_up(whole, *choice * (1 - 0x1p-50), (shape->replace ? 2 : 1) * choices, p);
+        scale_up(whole, histogram * (1 - 0x1p-50), (shape->replace ? 2 : 1) * choices, p);
+    limited->count_scale = scale_up(whole, counting * (1 - 0x1p-50), choices, p);
     limited->ask_scale = scale_up(whole, asking * (1 - 0x1p-50), choices, p);
     BRUME_TRY(check_scale(limited->histogram_scale, error));
+    BRUME_TRY(check_scale(limited->count_scale, error));
     return check_scale(limited->ask_scale, error);
 }
 
 brume_status brume_limited_pay(brume_measure *measures, size_t count,
                                const brume_limited_shape *shape, brume_noise_kind noise,
-                               double amount, double delta, bool asked,
+                               double amount, double delta, size_t asked,
                                brume_limited_price *limited, brume_price *price, brume_error *error)
 {
     int p = noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
@@ -204,7 +225,7 @@ brume_status brume_limited_pay(brume_measure *measures, size_t count,
         BRUME_TRY(pay_keys(&measures[0], shape, noise, whole, each, part, price, error));
     size_t first = keys ? 1 : 0;
     left -= keys ? each : 0;
-    left = (left - (asked ? brume_limited_ask_share(p) : 0)) * (1 - 0x1p-50); /* down */
+    left = (left - (double)asked * brume_limited_ask_share(p)) * (1 - 0x1p-50); /* down */
     each = left / (double)(count - first) * (1 - 0x1p-50);
     for (size_t i = first; i < count; i++)
         BRUME_TRY(pay_measure(&measures[i], shape, noise, whole, each, part, price, error));

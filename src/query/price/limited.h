@@ -4,10 +4,10 @@
  * A limit T makes a ball; no price here depends on T, so everything is known before a row is read.
  * The noise of a measure is in proportion to its sensitivity: `noise` is the scale for 1.
  *
- *   choice       a tenth of epsilon, a fifth of rho or mu^2, for all histograms together; nothing
- *                where every limit is known
- *   asking       0.15 of epsilon, a twentieth of rho or mu^2, if the rule asks for one more count
- *   private keys an equal share with the measures of what is left; each unit keeps one key
+ *   choice       0.09 of epsilon, a fifth of rho or mu^2, for all histograms together, and 0.035 or
+ *                0.04 for counts of the units above the limits; nothing where every limit is known
+ *   asking       0.12 of epsilon, 0.06 of rho or mu^2, for each sharper count that is bought
+ * (above.h) private keys an equal share with the measures of what is left; each unit keeps one key
  *   measures     the rest, in equal shares; quantiles and modes among them
  *
  * All rounded towards more noise. */
@@ -27,7 +27,8 @@ typedef struct brume_limited_shape {
 typedef struct brume_limited_price {
     brume_noise_kind noise;
     double histogram_scale; /* of the noise on every bin; 0: there is no histogram */
-    double ask_scale;       /* of the noise on a count that is asked for */
+    double count_scale;     /* of the noise on the count of the units above the limit, */
+    double ask_scale;       /* and on the sharper one */
 } brume_limited_price;
 
 /* Most that two units' contributions are apart, or one and nothing, in the p-norm to the power p
@@ -36,7 +37,8 @@ typedef struct brume_limited_price {
 double brume_limited_distance(const brume_measure *measure, const brume_limited_shape *shape,
                               int p);
 
-/* Which share of the price one more count takes. */
+/* Which share of the price the histograms and the first counts take, and a sharper one. */
+double brume_limited_choice_share(int p);
 double brume_limited_ask_share(int p);
 
 /* Is Gaussian noise the better one for so many measures and cells at (epsilon, delta)? */
@@ -45,14 +47,14 @@ bool brume_limited_prefers_gaussian(size_t measures, uint64_t cells, double epsi
 /* Fill in `noise` of the measures for a price, and the rest. Of quantiles and declared modes it is
  * 1/rate for a limit of 1; undeclared modes get their scale and threshold, under a delta. `amount`
  * is epsilon, or rho for discrete Gaussian noise; `delta` is used by rounded Gaussian noise and by
- * private keys. `asked`: the rule asked, and that is paid for. With private keys measures[0] is
- * UNITS, its sensitivity is 1, its scale is written too, and `price` gets the threshold; rounded
- * Gaussian noise is for public keys without quantiles and modes. Errors: BRUME_EARGUMENT;
- * BRUME_EOVERFLOW: noise beyond the samplers. */
+ * private keys. `asked`: so many sharper counts of each limit were bought, and are paid for; two at
+ * most. With private keys measures[0] is UNITS, its sensitivity is 1, its scale is written too, and
+ * `price` gets the threshold; rounded Gaussian noise is for public keys without quantiles and
+ * modes. Errors: BRUME_EARGUMENT; BRUME_EOVERFLOW: noise beyond the samplers. */
 BRUME_MUST_USE brume_status brume_limited_pay(brume_measure *measures, size_t count,
                                               const brume_limited_shape *shape,
                                               brume_noise_kind noise, double amount, double delta,
-                                              bool asked, brume_limited_price *limited,
+                                              size_t asked, brume_limited_price *limited,
                                               brume_price *price, brume_error *error);
 
 #endif

@@ -62,6 +62,7 @@ typedef struct brume_query_answer {
     size_t row_count;
     bool errors_vary; /* some column's error is not the same in all rows */
     bool is_public;   /* of public tables only: exact, and free of charge */
+    bool is_dummy;    /* of a made table: says nothing of the data, and is free of charge */
     /* The cost. */
     brume_answer_price cost;
     bool delta_by_default; /* nobody typed a delta */

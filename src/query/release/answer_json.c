@@ -199,8 +199,10 @@ brume_status brume_query_answer_to_json(const brume_query_answer *answer, json_t
 {
     json_t *made = NULL;
     BRUME_TRY(brume_query_answer_record(answer, &made, error));
-    json_t *remaining = answer->is_public ? json_null() : price_to_json(&answer->remaining);
+    bool is_free = answer->is_public || answer->is_dummy;
+    json_t *remaining = is_free ? json_null() : price_to_json(&answer->remaining);
     if (!set(made, "remaining", remaining) ||
+        (answer->is_dummy && !set(made, "dummy", json_true())) ||
         (answer->is_public && !set(made, "public", json_true())) ||
         !set(made, "cached", json_boolean(answer->cached)) ||
         (json_array_size(answer->stages) > 0 &&

@@ -20,25 +20,30 @@ static brume_answer_price price_of(const brume_charge *charge, brume_rule rule)
                                 brume_decimal_nearest(&charge->delta)};
 }
 
+/* What is left of a dataset now, if that is less than *amount. */
+static brume_status take_less(brume_ledger *ledger, const char *name, double *amount,
+                              brume_answer_price *remaining, brume_error *error)
+{
+    brume_dataset *now = NULL;
+    brume_charge left;
+    BRUME_TRY(brume_ledger_dataset(ledger, name, &now, error));
+    brume_status status = brume_filter_left(&now->filter, &left, error);
+    if (status == BRUME_OK && brume_decimal_lower(&left.amount) < *amount) {
+        *amount = brume_decimal_lower(&left.amount);
+        *remaining = price_of(&left, now->filter.rule);
+    }
+    brume_dataset_close(now);
+    return status;
+}
+
 /* The tightest of the budgets that the query was charged to, as it is now. */
 static brume_status find_remaining(brume_ledger *ledger, const brume_question *question,
                                    brume_answer_price *remaining, brume_error *error)
 {
     double amount = INFINITY;
-    for (size_t i = 0; i < question->query->table_count; i++) {
-        brume_dataset *now = NULL;
-        const char *name = question->datasets[question->query->tables[i].table]->name;
-        brume_charge left;
-        BRUME_TRY(brume_ledger_dataset(ledger, name, &now, error));
-        brume_status status = brume_filter_left(&now->filter, &left, error);
-        if (status == BRUME_OK && brume_decimal_lower(&left.amount) < amount) {
-            amount = brume_decimal_lower(&left.amount);
-            *remaining = price_of(&left, now->filter.rule);
-        }
-        brume_dataset_close(now);
-        if (status != BRUME_OK)
-            return status;
-    }
+    for (size_t i = 0; i < question->query->table_count; i++)
+        BRUME_TRY(take_less(ledger, question->datasets[question->query->tables[i].table]->name,
+                            &amount, remaining, error));
     return BRUME_OK;
 }
 
@@ -170,6 +175,8 @@ typedef struct asked {
     const brume_question *question;
     brume_plan *plan;
     brume_bits *bits;
+    const brume_watch *watch;
+    brume_engine *engine;
     brume_query_answer *answer; /* what is made of them */
 } asked;
 
@@ -178,7 +185,16 @@ typedef struct asked {
 static brume_status keep_choice(void *context, const brume_plan *plan, brume_error *error)
 {
     const asked *what = context;
-    return brume_choice_record(what->ledger, what->reservation, what->question, plan, error);
+    const brume_watch *watch = what->watch;
+    if (watch) /* others can see from the ledger that rows were read: the watch says when */
+        watch->enter(watch->context, BRUME_PHASE_SPENT, NULL);
+    BRUME_TRY(brume_choice_record(what->ledger, what->reservation, what->question, plan, error));
+    if (!watch)
+        return BRUME_OK;
+    watch->enter(watch->context, BRUME_PHASE_RUNNING, what->engine);
+    return watch->stopped(watch->context)
+               ? brume_fail(error, BRUME_ECANCELLED, NULL, "%s", watch->stopped(watch->context))
+               : BRUME_OK;
 }
 
 static brume_status make_answer(void *context, brume_engine *engine, uint64_t reservation,
@@ -186,6 +202,7 @@ static brume_status make_answer(void *context, brume_engine *engine, uint64_t re
 {
     asked *what = context;
     what->reservation = reservation;
+    what->engine = engine;
     brume_choice_keeper keeper = {keep_choice, what};
     BRUME_TRY(brume_draw_answer(what->question, what->plan, engine, what->bits, &keeper,
                                 &what->answer, error));
@@ -215,7 +232,8 @@ static brume_status reserve_and_answer(brume_ledger *ledger, const brume_questio
         .typed = question->typed,
         .events = events,
         .answer_key = key};
-    asked what = {ledger, 0, question, plan, bits, NULL};
+    asked what = {
+        .ledger = ledger, .question = question, .plan = plan, .bits = bits, .watch = watch};
     json_t *record = NULL;
     if (status == BRUME_OK)
         status =
@@ -285,5 +303,38 @@ brume_status brume_ask_whole(brume_ledger *ledger, const char *sql, const brume_
                      : answer_question(ledger, question, plan, bits, watch, answer, error);
     brume_query_plan_close(plan);
     brume_question_close(question);
+    return status;
+}
+
+/* ---- again, by the number of the charge ---- */
+
+static brume_status read_record(brume_ledger *ledger, uint64_t charge, const json_t *record,
+                                const json_t *names, brume_query_answer **out, brume_error *error)
+{
+    double amount = INFINITY;
+    if (!json_object_get(record, "columns"))
+        return brume_fail(error, BRUME_EUNSUPPORTED, "run its command again: that is free",
+                          "charge %llu is of no query", (unsigned long long)charge);
+    BRUME_TRY(brume_query_answer_recorded(record, out, error));
+    (*out)->cached = true;
+    for (size_t i = 0; i < json_array_size(names); i++)
+        BRUME_TRY(take_less(ledger, json_string_value(json_array_get(names, i)), &amount,
+                            &(*out)->remaining, error));
+    return BRUME_OK;
+}
+
+brume_status brume_recall(brume_ledger *ledger, uint64_t charge, brume_query_answer **answer,
+                          brume_error *error)
+{
+    json_t *record = NULL, *names = NULL;
+    brume_query_answer *made = NULL;
+    BRUME_TRY(brume_ledger_recall_reservation(ledger, charge, &record, &names, error));
+    brume_status status = read_record(ledger, charge, record, names, &made, error);
+    json_decref(record);
+    json_decref(names);
+    if (status == BRUME_OK)
+        *answer = made;
+    else
+        brume_query_answer_close(made);
     return status;
 }

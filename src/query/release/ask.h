@@ -29,6 +29,13 @@ BRUME_MUST_USE brume_status brume_ask_whole(brume_ledger *ledger, const char *sq
                                             const brume_watch *watch, brume_query_answer **answer,
                                             brume_error *error);
 
+/* The answer of a query that was paid for, by the number of its charge, as it was given; `cached`
+ * is true and `remaining` is what is left now. Spends nothing and cannot: there is no price in it,
+ * and no source is opened. EUNKNOWN: no such charge, or it has no answer; EUNSUPPORTED: it is of
+ * no query. */
+BRUME_MUST_USE brume_status brume_recall(brume_ledger *ledger, uint64_t charge,
+                                         brume_query_answer **answer, brume_error *error);
+
 /* The part of it between reserving and recording: read, limit, draw, present. The limits that
  * are chosen are written into the plan; `keeper` may be NULL. *answer has no cost. Nothing is
  * charged: for the path above, and for audits on tables that belong to nobody. */

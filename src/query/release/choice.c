@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/limit/spread.h"
+#include "query/limit/above.h"
 #include "query/plan/plan_limit.h"
 
 /* Which groups are drawn, by their numbers; NULL where all are. */
@@ -30,41 +30,70 @@ static brume_status find_shown(const brume_plan *plan, const brume_collected *co
 
 /* ---- histograms ---- */
 
-/* One more count, of the units above an edge, decides whether there is a crowd far above. */
-static brume_status ask(brume_plan *plan, brume_plan_limit *limit, const int64_t *counts,
-                        brume_bits *bits, brume_error *error)
-{
-    brume_limit_histogram histogram = brume_plan_histogram(limit);
-    size_t from = 0;
-    limit->crowd = false;
-    if (!brume_limit_asks(&histogram, &from))
-        return BRUME_OK;
-    int64_t above = 0;
-    for (size_t i = from; i < limit->bins; i++)
-        above += counts[i];
-    double noisy = 0, scale = plan->limited.ask_scale;
-    BRUME_TRY(brume_draw_counts(plan->price.noise, scale, &above, 1, bits, &noisy, error));
-    limit->crowd = noisy >= brume_limit_ask_threshold(&histogram, scale);
-    plan->asked = true;
-    return BRUME_OK;
-}
+/* The true histogram of a limit: it lives as long as noisy numbers are drawn from it. */
+typedef struct true_bins {
+    int64_t units[BRUME_LIMIT_BINS];
+} true_bins;
 
-static brume_status draw_histogram(brume_plan *plan, brume_plan_limit *limit,
+static brume_status draw_histogram(const brume_plan *plan, brume_plan_limit *limit,
                                    brume_collected *collected, const bool *shown, brume_bits *bits,
-                                   brume_error *error)
+                                   true_bins *all, brume_error *error)
 {
     uint64_t units[BRUME_LIMIT_BINS];
-    int64_t counts[BRUME_LIMIT_BINS];
     limit->bins = brume_limit_bins(limit->ceiling);
     limit->gaussian = plan->price.noise != BRUME_NOISE_DISCRETE_LAPLACE;
     limit->scale = plan->limited.histogram_scale;
+    limit->crowd = false;
+    memset(limit->counts, 0, sizeof limit->counts);
     BRUME_TRY(brume_collected_histogram(collected, &limit->of, limit->norm, limit->bins, shown,
                                         units, error));
     for (size_t i = 0; i < limit->bins; i++)
-        counts[i] = (int64_t)units[i];
-    BRUME_TRY(brume_draw_counts(plan->price.noise, limit->scale, counts, limit->bins, bits,
-                                limit->noisy, error));
-    return ask(plan, limit, counts, bits, error);
+        all->units[i] = (int64_t)units[i];
+    return brume_draw_counts(plan->price.noise, limit->scale, all->units, limit->bins, bits,
+                             limit->noisy, error);
+}
+
+/* A count of the units in bin `from` and above. */
+static brume_status draw_count(const brume_plan *plan, brume_plan_limit *limit, size_t from,
+                               double scale, const true_bins *all, brume_bits *bits,
+                               brume_limit_count *count, brume_error *error)
+{
+    int64_t above = 0;
+    brume_limit_count drawn = {.from = from, .scale = scale};
+    for (size_t i = from; i < limit->bins; i++)
+        above += all->units[i];
+    BRUME_TRY(brume_draw_counts(plan->price.noise, scale, &above, 1, bits, &drawn.noisy, error));
+    *count = drawn;
+    return BRUME_OK;
+}
+
+/* The counts of a limit that was found: the first one, and sharper ones if they are needed
+ * (above.h);
+ * `*asked` is how many. */
+static brume_status draw_counts(const brume_plan *plan, brume_plan_limit *limit,
+                                const true_bins *all, brume_bits *bits, size_t *asked,
+                                brume_error *error)
+{
+    double sharp = plan->limited.ask_scale;
+    size_t above = limit->bin + 1, from = 0;
+    *asked = 0;
+    if (limit->bin == BRUME_LIMIT_NO_BIN)
+        return BRUME_OK;
+    BRUME_TRY(draw_count(plan, limit, above, plan->limited.count_scale, all, bits,
+                         &limit->counts[BRUME_LIMIT_FIRST], error));
+    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    if (brume_limit_suspects_crowd(&histogram, &from)) {
+        ++*asked;
+        BRUME_TRY(draw_count(plan, limit, from, sharp, all, bits, &limit->counts[BRUME_LIMIT_CROWD],
+                             error));
+        histogram = brume_plan_histogram(limit);
+        limit->crowd = brume_limit_sees_crowd(&histogram);
+    }
+    if (limit->crowd || !brume_limit_needs_sharp(&histogram, limit->bin))
+        return BRUME_OK;
+    ++*asked;
+    return draw_count(plan, limit, above, sharp, all, bits, &limit->counts[BRUME_LIMIT_SHARP],
+                      error);
 }
 
 /* ---- sums ---- */
@@ -119,21 +148,36 @@ static brume_status sum_up(const brume_plan *plan, brume_collected *collected, c
 
 /* ---- the choice ---- */
 
+static brume_status draw_choice(brume_plan *plan, brume_plan_limit *limit,
+                                brume_collected *collected, const bool *shown, double cells,
+                                brume_bits *bits, brume_error *error)
+{
+    true_bins all;
+    size_t asked = 0;
+    if (limit->source != BRUME_LIMIT_AUTO)
+        return BRUME_OK;
+    BRUME_TRY(draw_histogram(plan, limit, collected, shown, bits, &all, error));
+    brume_plan_choose_limit(plan, limit, cells);
+    BRUME_TRY(draw_counts(plan, limit, &all, bits, &asked, error));
+    plan->asked = asked > plan->asked ? asked : plan->asked; /* paid for every limit */
+    return BRUME_OK;
+}
+
 static brume_status choose(brume_plan *plan, brume_collected *collected, const brume_drawn *drawn,
                            const bool *shown, brume_bits *bits, brume_error *error)
 {
     double cells = plan->shape.private_keys ? (double)drawn->count : (double)plan->shape.cells;
-    plan->asked = false;
+    cells = fmax(1, cells);
+    plan->asked = 0;
     BRUME_TRY(brume_plan_price_limited(plan, error));
     for (size_t i = 0; i < plan->limit_count; i++)
-        if (plan->limits[i].source == BRUME_LIMIT_AUTO)
-            BRUME_TRY(draw_histogram(plan, &plan->limits[i], collected, shown, bits, error));
-    if (plan->asked)
+        BRUME_TRY(draw_choice(plan, &plan->limits[i], collected, shown, cells, bits, error));
+    if (plan->asked > 0)
         BRUME_TRY(brume_plan_price_limited(plan, error));
     for (size_t i = 0; i < plan->limit_count; i++)
         if (plan->limits[i].source == BRUME_LIMIT_AUTO ||
             plan->limits[i].source == BRUME_LIMIT_LEDGER)
-            brume_plan_choose_limit(plan, &plan->limits[i], fmax(1, cells));
+            brume_plan_choose_limit(plan, &plan->limits[i], cells);
     brume_plan_apply_limits(plan);
     return BRUME_OK;
 }

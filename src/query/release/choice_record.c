@@ -62,8 +62,31 @@ static json_t *to_json(const brume_plan_limit *limit)
     json_t *noisy = json_array();
     for (size_t i = 0; i < limit->bins; i++)
         json_array_append_new(noisy, json_real(limit->noisy[i]));
-    return json_pack("{s:o,s:b,s:f,s:b}", "noisy", noisy, "gaussian", limit->gaussian, "scale",
-                     limit->scale, "crowd", limit->crowd);
+    json_t *counts = json_array();
+    for (size_t i = 0; i < BRUME_LIMIT_COUNTS; i++) {
+        const brume_limit_count *count = &limit->counts[i];
+        json_array_append_new(counts, json_pack("{s:I,s:f,s:f}", "from", (json_int_t)count->from,
+                                                "noisy", count->noisy, "scale", count->scale));
+    }
+    return json_pack("{s:o,s:o,s:b,s:f,s:b}", "noisy", noisy, "counts", counts, "gaussian",
+                     limit->gaussian, "scale", limit->scale, "crowd", limit->crowd);
+}
+
+/* Choices that were recorded before there were counts have none. */
+static bool counts_from_json(const json_t *json, size_t bins, brume_plan_limit *limit)
+{
+    memset(limit->counts, 0, sizeof limit->counts);
+    for (size_t i = 0; i < BRUME_LIMIT_COUNTS && i < json_array_size(json); i++) {
+        const json_t *one = json_array_get(json, i);
+        json_int_t from = json_integer_value(json_object_get(one, "from"));
+        brume_limit_count count = {.from = (size_t)from,
+                                   .noisy = json_number_value(json_object_get(one, "noisy")),
+                                   .scale = json_number_value(json_object_get(one, "scale"))};
+        if (!(count.scale >= 0) || (count.scale > 0 && (from < 1 || count.from > bins)))
+            return false;
+        limit->counts[i] = count;
+    }
+    return true;
 }
 
 static bool from_json(const json_t *json, brume_plan_limit *limit)
@@ -79,7 +102,7 @@ static bool from_json(const json_t *json, brume_plan_limit *limit)
     limit->scale = scale;
     limit->gaussian = json_is_true(json_object_get(json, "gaussian"));
     limit->crowd = json_is_true(json_object_get(json, "crowd"));
-    return true;
+    return counts_from_json(json_object_get(json, "counts"), bins, limit);
 }
 
 /* ---- several choices of one limit ---- */

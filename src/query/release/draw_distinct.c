@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/limit/choose.h"
+#include "query/limit/above.h"
 #include "query/limit/spread.h"
 #include "query/plan/plan_distinct.h"
 
@@ -29,16 +29,30 @@ static void find_groups(const brume_plan *plan, const brume_bounded_group *pairs
     }
 }
 
+/* How many units are above the edge of the bin, with noise, beside the histogram. */
+static brume_status count_above(const brume_measurement *distinct, const int64_t *units, size_t bin,
+                                brume_bits *bits, brume_limit_histogram *histogram,
+                                brume_error *error)
+{
+    int64_t above = 0;
+    brume_limit_count drawn = {.from = bin + 1, .scale = distinct->distinct.count_scale};
+    for (size_t i = drawn.from; i < histogram->bins; i++)
+        above += units[i];
+    BRUME_TRY(
+        brume_draw_counts(distinct->noise, drawn.scale, &above, 1, bits, &drawn.noisy, error));
+    histogram->counts[BRUME_LIMIT_SHARP] = drawn;
+    return BRUME_OK;
+}
+
 /* A limit from a noisy histogram of the units' pairs. */
-static brume_status choose(const brume_plan *plan, const brume_measurement *distinct,
-                           const brume_collected *pairs, const bool *shown, double cells,
-                           brume_bits *bits, double found[BRUME_DISTINCT_EXTRA], brume_error *error)
+static brume_status choose(const brume_measurement *distinct, const brume_collected *pairs,
+                           const bool *shown, double cells, brume_bits *bits,
+                           double found[BRUME_DISTINCT_EXTRA], brume_error *error)
 {
     uint64_t units[BRUME_LIMIT_BINS];
     int64_t counts[BRUME_LIMIT_BINS];
     double noisy[BRUME_LIMIT_BINS];
     brume_total of = {BRUME_TOTAL_PRESENCE, 0};
-    (void)plan;
     brume_limit_histogram histogram = {.noisy = noisy,
                                        .bins = brume_limit_bins(distinct->distinct.ceiling),
                                        .gaussian = distinct->noise != BRUME_NOISE_DISCRETE_LAPLACE,
@@ -54,6 +68,8 @@ static brume_status choose(const brume_plan *plan, const brume_measurement *dist
     size_t bin = brume_limit_choose(&histogram, need, false);
     uint64_t limit = bin == BRUME_LIMIT_NO_BIN ? 1 : brume_limit_edge(bin);
     uint64_t ceiling = distinct->distinct.ceiling;
+    if (bin != BRUME_LIMIT_NO_BIN)
+        BRUME_TRY(count_above(distinct, counts, bin, bits, &histogram, error));
     if (ceiling && (limit > ceiling || bin == BRUME_LIMIT_NO_BIN))
         limit = ceiling;
     found[BRUME_DISTINCT_LIMIT] = (double)limit;
@@ -86,8 +102,7 @@ static brume_status count_values(const brume_plan *plan, const brume_measurement
     found[BRUME_DISTINCT_LIMIT] = (double)distinct->distinct.limit;
     found[BRUME_DISTINCT_CUT_UNITS] = found[BRUME_DISTINCT_BEYOND] = NAN;
     if (distinct->distinct.limit == 0)
-        BRUME_TRY(
-            choose(plan, distinct, pairs, room->shown, (double)drawn->count, bits, found, error));
+        BRUME_TRY(choose(distinct, pairs, room->shown, (double)drawn->count, bits, found, error));
     if (limited)
         BRUME_TRY(brume_collected_distinct(pairs, (uint64_t)found[BRUME_DISTINCT_LIMIT],
                                            room->shown, room->kept, error));

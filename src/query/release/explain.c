@@ -5,9 +5,11 @@
 #include "query/price/error_bar.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/domain_warnings.h"
+#include "query/plan/output_type.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/show_plan.h"
 #include "query/release/prepare.h"
+#include "query/release/present_parts.h"
 #include "query/sql/formula.h"
 
 static json_t *ceiling_to_json(uint64_t ceiling)
@@ -103,6 +105,35 @@ static bool add_columns(const brume_plan *plan, json_t *measures)
     return true;
 }
 
+/* The columns of the answer: names, roles and types; NULL if memory is out. */
+static json_t *outputs_to_json(const brume_query *query)
+{
+    char room[BRUME_TYPE_NAME_SIZE];
+    json_t *columns = json_array();
+    for (size_t i = 0; columns && i < query->output_count; i++) {
+        const brume_query_output *output = &query->outputs[i];
+        brume_type type = {.kind = brume_output_type(query, output)};
+        json_t *column = json_pack("{s:s,s:s,s:s}", "name", output->name, "role",
+                                   brume_count_aggregates(output->value) == 0 ? "key" : "value",
+                                   "type", brume_type_name(type, room));
+        if (json_array_append_new(columns, column) != 0) {
+            json_decref(columns);
+            return NULL;
+        }
+    }
+    return columns;
+}
+
+/* Where rows are bounded, and why there; no reason where they are files. */
+static bool add_where(const brume_plan *plan, json_t *made)
+{
+    const char *where = plan->in_engine ? "engine" : "brume";
+    return json_object_set_new(made, "where", json_string(where)) == 0 &&
+           json_object_set_new(made, "where_reason",
+                               plan->where_reason ? json_string(plan->where_reason)
+                                                  : json_null()) == 0;
+}
+
 brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                                  const brume_payment *payment, const brume_target *target,
                                  json_t **explanation, brume_error *error)
@@ -125,13 +156,8 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                          question->query->normal, "delta_by_default", plan->delta_by_default,
                          "limit_plan", brume_plan_limits_to_json(plan), "limits", "chosen",
                          brume_plan_limits_word(plan), "share", brume_plan_choice_share(plan));
-        if (!made ||
-            json_object_set_new(made, "where", json_string(plan->in_engine ? "engine" : "brume")) !=
-                0 ||
-            json_object_set_new(made, "where_reason",
-                                plan->where_reason ? json_string(plan->where_reason)
-                                                   : json_null()) != 0 ||
-            !add_columns(plan, json_object_get(made, "plan")) ||
+        if (!made || !add_where(plan, made) || !add_columns(plan, json_object_get(made, "plan")) ||
+            json_object_set_new(made, "columns", outputs_to_json(question->query)) != 0 ||
             json_object_set_new(made, "warnings",
                                 brume_domain_warnings(question->query, question->tables)) != 0) {
             json_decref(made);

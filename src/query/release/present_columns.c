@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "query/limit/above.h"
 #include "query/limit/spread.h"
 #include "query/plan/bias.h"
 #include "query/plan/plan_distinct.h"

@@ -66,10 +66,10 @@ brume_status brume_spend(brume_ledger *ledger, const brume_reservation *reservat
     enter(watch, BRUME_PHASE_RUNNING, engine);
     status = why_stopped(watch) ? cancelled(watch, error) : make(context, engine, id, &made, error);
     enter(watch, BRUME_PHASE_SPENT, NULL);
-    if (status == BRUME_OK && why_stopped(watch))
+    /* an engine does not know of the ledger, and one that was told to stop may fail in its own way
+     */
+    if (why_stopped(watch) || status == BRUME_ECANCELLED)
         status = cancelled(watch, error);
-    if (status == BRUME_ECANCELLED)
-        status = cancelled(watch, error); /* an engine does not know of the ledger */
     if (status == BRUME_OK) {
         status = brume_ledger_commit(ledger, id, made, error);
     } else {

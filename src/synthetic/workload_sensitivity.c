@@ -1,4 +1,4 @@
-/* How many answers one unit moves.
+/* The sensitivity of a workload: how many of its answers one unit can change.
  *
  * Promises: an upper bound for every pair of neighbours; exact for marginals and for boxes that
  * look at one column, where a record may have the worst value in every column at once. */

@@ -1,0 +1,180 @@
+"""Sessions of a server: the calls of :class:`brume._client.Session` over HTTP.
+
+Each call is one connection, and is never sent twice: a question that was sent may have been paid for
+although its answer was lost. Asking again is free once the answer was recorded.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import os
+import ssl
+import urllib.parse
+from typing import Any, Dict, NoReturn, Optional, Tuple
+
+from .errors import ArgumentError, BrumeError, SourceError, UnsupportedError, error_of_code
+
+__all__ = ["RemoteSession", "is_url"]
+
+_MOST = 1 << 30  # bytes of an answer
+_LOST = "what was asked may be spent: ask it again, an answer that was recorded is free"
+
+
+def is_url(ledger: Any) -> bool:
+    """Is it the address of a server, and not the name of a file?"""
+    return isinstance(ledger, str) and ledger.startswith(("http://", "https://"))
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _encode(options: Dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(options, allow_nan=False).encode()
+    except ValueError:
+        raise ArgumentError("a number of the options is not finite") from None
+    except TypeError as wrong:
+        raise TypeError(f"an option is not a text, a number, a list or a dict: {wrong}") from None
+
+
+class RemoteSession:
+    """One user of one server."""
+
+    def __init__(self, url: str, token: Optional[str] = None, ca: Optional[str] = None,
+                 timeout: Optional[float] = None) -> None:
+        parts = urllib.parse.urlsplit(url)
+        try:
+            self._host, self._port = parts.hostname, parts.port
+        except ValueError:
+            self._host = None
+        if not self._host or parts.query or parts.fragment or parts.username is not None:
+            raise ArgumentError(f"'{url}' is not the address of a server", "write https://HOST:PORT")
+        self._token = token if token is not None else os.environ.get("BRUME_TOKEN", "")
+        if not self._token or not self._token.isascii() or any(c.isspace() for c in self._token):
+            raise ArgumentError("a server needs a token",
+                                "give token=, or set $BRUME_TOKEN, to what 'brume user add' has printed")
+        self._path, self._timeout = parts.path.rstrip("/"), timeout
+        self._trust: Optional[ssl.SSLContext] = None
+        if parts.scheme == "https":
+            self._trust = ssl.create_default_context(cafile=ca)
+            self._trust.minimum_version = ssl.TLSVersion.TLSv1_2
+        elif not _is_here(self._host):
+            raise ArgumentError(f"http:// would send the token to '{self._host}' for all to read",
+                                "use https://")
+        self._is_open = True
+        self._running: Optional[http.client.HTTPConnection] = None
+
+    # --- one request -------------------------------------------------------------------------------
+
+    def _connection(self) -> http.client.HTTPConnection:
+        assert self._host is not None
+        if self._trust is not None:
+            return http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout,
+                                               context=self._trust)
+        return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+
+    def _unreachable(self, fault: Exception) -> NoReturn:
+        if isinstance(fault, ssl.SSLCertVerificationError):
+            raise SourceError(f"the certificate of {self._host} is refused: {fault.verify_message}",
+                              "name who signed it with ca=FILE, if you trust them") from None
+        raise SourceError(f"cannot reach the server at {self._host}: {fault}",
+                          "is it running, and is the address right?") from None
+
+    def _post(self, path: str, options: Dict[str, Any]) -> Dict[str, Any]:
+        if not self._is_open:
+            raise ArgumentError("the connection is closed", "open another with brume.connect")
+        body, connection = _encode(options), self._connection()
+        try:
+            connection.connect()
+        except (OSError, http.client.HTTPException) as fault:
+            self._unreachable(fault)
+        self._running = connection
+        try:
+            connection.request("POST", self._path + path, body, {
+                "Authorization": f"Bearer {self._token}", "Content-Type": "application/json",
+                "Accept": "application/json", "Connection": "close"})
+            response = connection.getresponse()
+            code, text = response.status, response.read(_MOST)
+        except (OSError, http.client.HTTPException) as fault:
+            raise SourceError(f"the connection to the server was lost: {fault}", _LOST) from None
+        finally:
+            self._running = None
+            connection.close()
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise SourceError(f"the server answers with HTTP {code} and no JSON",
+                              "is it a brume server?")
+        if code == 200:
+            return answer
+        raise self._told(code, answer)
+
+    @staticmethod
+    def _told(code: int, answer: Dict[str, Any]) -> BrumeError:
+        fault = answer.get("error")
+        if not isinstance(fault, dict):
+            return SourceError(f"the server answers with HTTP {code} and no reason")
+        return error_of_code(str(fault.get("code")), str(fault.get("message")),
+                             str(fault.get("hint") or ""))
+
+    # --- as a local session --------------------------------------------------------------------------
+
+    def call(self, command: str, options: Dict[str, Any]) -> Dict[str, Any]:
+        """A command by its name, its options as JSON, its answer as JSON."""
+        for name in ("ledger", "plot", "file", "against", "output"):
+            if name in options:
+                raise UnsupportedError(f"'{name}' is not to be had from a server", "leave it out")
+        policy = options.get("policy")
+        if command == "register" and isinstance(policy, str):
+            with open(policy, encoding="utf-8") as file:  # a file of this machine, as for a local ledger
+                return self._post("/v1/datasets", dict(options, policy=file.read()))
+        return self._post("/v1/call/" + urllib.parse.quote(command.replace(" ", "/")), options)
+
+    def explain(self, sql: str, options: Dict[str, Any]) -> Dict[str, Any]:
+        """The plan of a query."""
+        return self._ask("explain", sql, options)
+
+    def query(self, sql: str, options: Dict[str, Any]) -> Tuple[Dict[str, Any], None]:
+        """The answer of a query; there are no rows beside it."""
+        return self._ask("query", sql, options), None
+
+    def _ask(self, command: str, sql: str, options: Dict[str, Any]) -> Dict[str, Any]:
+        if not isinstance(sql, str):
+            raise TypeError(f"SQL is a text, not {type(sql).__name__}")
+        if "\0" in sql:
+            raise ArgumentError("the text has a NUL character")
+        return self.call(command, dict(options, sql=sql))
+
+    def stream_open(self, kind: str, options: Dict[str, Any]) -> None:
+        """Refused: a stream keeps its state from question to question, and HTTP does not."""
+        raise UnsupportedError(f"a stream ({kind}) is not to be had from a server",
+                               "open the ledger where it is")
+
+    def stream_ask(self, question: Any) -> Tuple[Dict[str, Any], bool]:
+        """There is no stream."""
+        raise UnsupportedError("a stream is not to be had from a server")
+
+    def stream_close(self) -> None:
+        """There is no stream."""
+
+    def cancel(self) -> None:
+        """From any thread: stop waiting. What was charged stays charged."""
+        running = self._running
+        if running is not None and running.sock is not None:
+            try:
+                running.sock.shutdown(2)
+            except OSError:
+                pass
+
+    def close(self) -> None:
+        """Close; it may be called again."""
+        self._is_open = False
+        self._token = ""

@@ -1,0 +1,169 @@
+"""brume.connect(url): the same methods, through a server."""
+
+import json
+import os
+import select
+import shutil
+import subprocess
+import threading
+
+import pytest
+
+import brume
+from conftest import write_table
+
+PROGRAM = os.environ.get("BRUME_PROGRAM") or shutil.which("brume")
+pytestmark = pytest.mark.skipif(not PROGRAM, reason="the program brume, which serves, is not there")
+COUNT = "SELECT COUNT(*) AS n FROM survey"
+
+
+class Server:
+    """A ledger with `survey`, an owner, two analysts and an auditor, behind `brume serve`."""
+
+    def __init__(self, folder, tls):
+        write_table(folder / "survey.csv", 300)
+        self.folder, self.ca = folder, None
+        self.environment = dict(os.environ, BRUME_LEDGER=str(folder / "brume.db"))
+        self.run("register", "survey", "survey.csv", "--unit", "person", "--budget", "epsilon=2",
+                 "--bounds", "age=0..100", "--domain", "town=Aix,Bex,Cully", "--max-rows", "1",
+                 "--max-groups", "1", "--limits", "fixed")
+        self.tokens = {name: json.loads(self.run("user", "add", name, "--role", role, *more, "--json"))["token"]
+                       for name, role, *more in (("olga", "owner"), ("carl", "auditor"), ("bob", "analyst"),
+                                                 ("ann", "analyst", "--allot", "survey=epsilon=0.5"))}
+        keys = []
+        if tls:
+            self.ca = str(folder / "cert.pem")
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                            "-nodes", "-keyout", str(folder / "key.pem"), "-out", self.ca, "-days", "2",
+                            "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"],
+                           check=True, capture_output=True)
+            os.chmod(folder / "key.pem", 0o600)
+            keys = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"]
+        self.process = subprocess.Popen(
+            [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--quantum", "0.05", "--quiet", *keys], cwd=folder,
+            env=self.environment, stdout=subprocess.PIPE, text=True)
+        assert select.select([self.process.stdout], [], [], 60)[0]
+        self.url = self.process.stdout.readline().split()[-1]
+
+    def run(self, *words):
+        return subprocess.run([PROGRAM, *words], cwd=self.folder, env=self.environment, check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def connect(self, name, **options):
+        return brume.connect(self.url, token=self.tokens[name], ca=self.ca, **options)
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(60)
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["http", "https"])
+def server(request, tmp_path_factory):
+    made = Server(tmp_path_factory.mktemp("server"), request.param)
+    yield made
+    made.close()
+
+
+def test_a_query_is_charged_once_and_read_again_for_free(server):
+    with server.connect("ann", must_exist=True) as con:
+        first = con.query(COUNT, epsilon=0.1)
+        again = con.query(COUNT, epsilon=0.1)
+        assert first.columns == ["n"] and first.scalar() == again.scalar() and again.cached
+        assert first.cost["epsilon"] == 0.1 and first.error_95["n"] > 0
+        by_town = con.query("SELECT town, COUNT(*) AS n FROM survey GROUP BY town", epsilon=0.1)
+        assert [row[0] for row in by_town] == ["Aix", "Bex", "Cully"] and "±" in repr(by_town)
+        mine = con.budget("survey")["mine"]
+        assert mine["spent"]["epsilon"] == pytest.approx(0.2) and mine["queries"] == 2
+
+
+def test_the_answer_is_that_of_the_ledger_itself(server):
+    with server.connect("bob") as there, brume.connect(str(server.folder / "brume.db"), progress=False) as here:
+        there.query(COUNT, epsilon=0.05)
+        assert there.query(COUNT, epsilon=0.05).json == here.query(COUNT, epsilon=0.05).json
+        assert there.explain(COUNT, epsilon=0.3) == here.explain(COUNT, epsilon=0.3)
+        assert there.datasets() == here.datasets() and there.show("survey") == here.show("survey")
+        assert there.history("survey") == here.history("survey")
+        assert {event["user"] for event in there.history()} >= {"bob"}
+
+
+def test_tables_for_notebooks(server):
+    pandas = pytest.importorskip("pandas")
+    with server.connect("bob") as con:
+        answer = con.query("SELECT town, COUNT(*) AS n FROM survey GROUP BY town", epsilon=0.05)
+        assert isinstance(answer.df(), pandas.DataFrame) and list(answer.df().columns) == ["town", "n"]
+        assert answer.arrow().num_rows == 3 and "<table>" in answer._repr_html_()
+
+
+def test_errors_are_those_of_brume(server):
+    with server.connect("ann") as con:
+        for raised, act in (
+                (brume.BudgetError, lambda: con.query("SELECT COUNT(*) FROM survey WHERE age > 1", epsilon=0.45)),
+                (brume.BudgetError, lambda: con.query(COUNT, epsilon=100)),
+                (brume.PolicyError, lambda: con.call("user list")),
+                (brume.PolicyError, lambda: con.register("x", "/etc/passwd", unit="row", budget="epsilon=1")),
+                (brume.UnknownNameError, lambda: con.query("SELECT nothing FROM survey", epsilon=0.1)),
+                (brume.QuerySyntaxError, lambda: con.query("SELEKT", epsilon=0.1)),
+                (brume.UnsupportedError, lambda: next(con.stream("above-threshold", threshold=1))),
+                (brume.UnsupportedError, lambda: con.call("query", sql=COUNT, epsilon=1, plot="x.svg")),
+                (TypeError, lambda: con.query(3, epsilon=1)),
+                (brume.ArgumentError, lambda: con.query(COUNT, epsilon=float("nan")))):
+            with pytest.raises(raised):
+                act()
+        with pytest.raises(brume.BudgetError, match="your allotment on 'survey'") as caught:
+            con.query("SELECT COUNT(*) FROM survey WHERE age > 1", epsilon=0.45)
+        assert caught.value.code == "budget" and caught.value.exit_code == 3 and caught.value.hint
+    with pytest.raises(brume.ArgumentError, match="closed"):
+        con.datasets()
+
+
+def test_roles_hold(server):
+    with server.connect("carl") as con:
+        assert con.call("ledger verify")["holds"] is True
+        with pytest.raises(brume.PolicyError, match="not for an auditor"):
+            con.query(COUNT, epsilon=0.01)
+    with server.connect("olga") as con:
+        assert {user["name"] for user in con.call("user list")["users"]} >= {"ann", "bob"}
+
+
+def test_only_who_has_a_token_and_is_trusted(server, monkeypatch):
+    monkeypatch.delenv("BRUME_TOKEN", raising=False)
+    with pytest.raises(brume.ArgumentError, match="token"):
+        brume.connect(server.url, ca=server.ca)
+    monkeypatch.setenv("BRUME_TOKEN", server.tokens["ann"])
+    assert brume.connect(server.url, ca=server.ca).datasets()
+    with pytest.raises(brume.PolicyError, match="the token is not valid"):
+        brume.connect(server.url, token="brume_wrong", ca=server.ca, must_exist=True)
+    if server.ca:
+        with pytest.raises(brume.SourceError, match="certificate"):
+            brume.connect(server.url, must_exist=True)
+    for wrong in ("http://example.org", "https://", "http://127.0.0.1:port", "https://a@b", "https://h?x=1"):
+        with pytest.raises(brume.ArgumentError):
+            brume.connect(wrong)
+    with pytest.raises(brume.SourceError, match="cannot reach"):
+        brume.connect("http://127.0.0.1:1", must_exist=True)
+    with pytest.raises(brume.ArgumentError, match="for a server"):
+        brume.connect("brume.db", token="x")
+
+
+def test_threads_share_a_budget(server):
+    """Eight threads ask eight questions of 0.1; an allotment of 0.3 carries exactly three."""
+    token = json.loads(server.run("user", "add", "eve", "--role", "analyst", "--allot", "survey=epsilon=0.3",
+                                  "--json"))["token"]
+    won = []
+
+    def ask(least):
+        with brume.connect(server.url, token=token, ca=server.ca) as con:
+            try:
+                con.query(f"SELECT COUNT(*) FROM survey WHERE age > {least}", epsilon=0.1)
+                won.append(least)
+            except brume.BudgetError:
+                pass
+
+    threads = [threading.Thread(target=ask, args=(30 + i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == 3
+    assert json.loads(server.run("ledger", "verify", "--json"))["holds"]

@@ -1,0 +1,33 @@
+/* One request of HTTP to a server, and its answer.
+ *
+ * The request is HTTP/1.0, so that an answer is one body of a known length or up to the end of the
+ * connection, and nothing else. Over https the certificate and the name in it are verified; there
+ * is no way to leave that out. A token is sent over http to this machine only. */
+#ifndef BRUME_CLI_HTTP_H
+#define BRUME_CLI_HTTP_H
+
+#include <stddef.h>
+
+#include <brume/status.h>
+
+typedef struct brume_http_place {
+    const char *url;   /* "https://host:8443", perhaps with a path before that of the request */
+    const char *ca;    /* a file of certificates to trust; NULL: those of the system */
+    const char *token; /* sent as "Authorization: Bearer" */
+} brume_http_place;
+
+typedef struct brume_http_answer {
+    int code;      /* 200, 401, ... */
+    char *body;    /* of `length` bytes and a 0 behind them; the caller frees it */
+    size_t length; /* at most BRUME_HTTP_MOST */
+} brume_http_answer;
+
+enum { BRUME_HTTP_MOST = 1 << 30 };
+
+/* POST a JSON text to `path`. EARGUMENT: the URL or the token cannot be used; ESOURCE: no server
+ * there, or one that is not trusted, or no whole answer; EMEMORY. */
+BRUME_MUST_USE brume_status brume_http_post(const brume_http_place *place, const char *path,
+                                            const char *body, brume_http_answer *out,
+                                            brume_error *error);
+
+#endif

@@ -1,0 +1,34 @@
+/* Commands that a server runs, for `brume --server URL COMMAND ...`.
+ *
+ * The words mean what they mean without a server: they become the same command with the same
+ * options, and the answer is the server's, letter by letter. What needs no ledger (accounts, noise,
+ * help) runs here; so does the shell, whose commands run there. Files that are named are files of
+ * this machine: SQL and policies are read here and sent; an option that would write or read another
+ * file is refused. */
+#ifndef BRUME_CLI_REMOTE_H
+#define BRUME_CLI_REMOTE_H
+
+#include <stdbool.h>
+
+#include <brume/session.h>
+
+typedef struct brume_remote {
+    const char *url, *ca; /* --server and --server-ca; NULL: no server; the system's trust */
+} brume_remote;
+
+/* Take --server and --server-ca from the front of the words: how many words they were. EARGUMENT:
+ * one without its value. */
+BRUME_MUST_USE brume_status brume_remote_read(int count, char **words, brume_remote *out, int *used,
+                                              brume_error *error);
+
+/* Is it a command for the server? Else it runs here. EUNSUPPORTED: neither can be. */
+BRUME_MUST_USE brume_status brume_remote_takes(const char *command, bool *takes,
+                                               brume_error *error);
+
+/* Run the command there; *answer is its output, which the caller frees. Errors are those of the
+ * command, as the server tells them, or of reaching it (client/http.h). */
+BRUME_MUST_USE brume_status brume_remote_run(const brume_remote *remote, const char *command,
+                                             const char *options, char **answer, size_t *length,
+                                             brume_error *error);
+
+#endif

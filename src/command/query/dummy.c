@@ -1,0 +1,111 @@
+/* brume dummy: the answer of a query on a made table, for trying it out. Spends nothing.
+ *
+ * Promises: the ledger is only read, and no protected source is opened. The table follows from the
+ * policy and the query's text alone (audit/neighbours.h), so that the answer, and how long it
+ * takes, says nothing of the data; its noise is what the price buys. */
+#include "command/query/ask.h"
+
+#include "audit/neighbours.h"
+#include "base/error.h"
+#include "command/ledger/open_ledger.h"
+#include "command/query/write_answer.h"
+#include "query/release/prepare.h"
+
+enum { DEFAULT_UNITS = 1000, MOST_UNITS = 20000 };
+
+static brume_status draw(const brume_question *question, brume_plan *plan, const char *sql,
+                         uint64_t units, brume_query_answer **answer, brume_error *error)
+{
+    brume_neighbours *made = NULL;
+    brume_engine *engine = NULL;
+    brume_bits *bits = NULL;
+    brume_status status = brume_bits_open(&bits, error);
+    if (status == BRUME_OK)
+        status = brume_neighbours_open_one(question, sql, units, &made, error);
+    if (status == BRUME_OK)
+        status = brume_neighbours_engine(made, 0, false, &engine, error);
+    if (status == BRUME_OK)
+        status = brume_draw_answer(question, plan, engine, bits, NULL, answer, error);
+    brume_neighbours_close(made);
+    brume_bits_close(bits);
+    return status;
+}
+
+static brume_status answer_dummy(brume_call *call, const brume_question *question, brume_plan *plan,
+                                 brume_error *error)
+{
+    brume_query_answer *answer = NULL;
+    if (question->open_query)
+        return brume_fail(error, BRUME_EARGUMENT, "ask it with 'query'",
+                          "the query has public tables only: it is exact, and free of charge");
+    BRUME_TRY(draw(question, plan, brume_call_operand(call, 0),
+                   brume_call_count(call, "units", DEFAULT_UNITS), &answer, error));
+    answer->is_dummy = true;
+    if (plan->shape.private_keys)
+        answer->threshold = (int64_t)plan->price.threshold;
+    brume_status status = brume_write_answer(call, answer, error);
+    brume_query_answer_close(answer);
+    return status;
+}
+
+static brume_status run(brume_call *call, brume_error *error)
+{
+    brume_ledger *ledger = NULL;
+    brume_question *question = NULL;
+    brume_plan *plan = NULL;
+    brume_payment payment = brume_call_payment(call);
+    brume_target target;
+    const brume_target *asked = brume_call_target(call, &target) ? &target : NULL;
+    BRUME_TRY(brume_call_check_price(call, error));
+    brume_status status = brume_call_open_ledger(call, BRUME_LEDGER_READ, &ledger, error);
+    if (status == BRUME_OK)
+        status = brume_prepare(ledger, brume_call_operand(call, 0), &payment, asked, &question,
+                               &plan, error);
+    if (status == BRUME_OK)
+        status = answer_dummy(call, question, plan, error);
+    brume_query_plan_close(plan);
+    brume_question_close(question);
+    brume_ledger_close(ledger);
+    return status;
+}
+
+static const char *const formats[] = {"table", "markdown", "csv", "json", "html", NULL};
+static const brume_operand operands[] = {
+    {.name = "SQL", .help = "one SELECT over registered datasets"}};
+static const brume_option options[] = {
+    BRUME_PAYMENT_OPTIONS,
+    BRUME_TARGET_OPTIONS,
+    BRUME_LIMIT_OPTION,
+    {.name = "units",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "N",
+     .least = 1,
+     .most = MOST_UNITS,
+     .help = "how many units the made table has, one row each (1000)"},
+    {.name = "format",
+     .type = BRUME_OPTION_CHOICE,
+     .argument = "FORMAT",
+     .choices = formats,
+     .help = "table (unless said), markdown, csv, json or html"},
+    BRUME_LEDGER_OPTION};
+
+static const char *const examples[] = {
+    "dummy 'SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward' --epsilon 0.5",
+    NULL,
+};
+
+const brume_command brume_command_dummy = {
+    .name = "dummy",
+    .summary = "try a query on a made table, for free",
+    .description =
+        "Plans and prices a query as 'query' would, and answers it on a table that is made from "
+        "the policy: values from declared bounds and domains, from the query's own text, and a few "
+        "of each type. The form of the answer, its noise and its error bars are those of the real "
+        "query; its numbers have nothing to do with the data. Reads no protected row and spends "
+        "nothing.",
+    .usage = "SQL [--epsilon E [--delta D] | --rho R | --within A] [OPTION...]",
+    .operands = BRUME_LIST(operands),
+    .options = BRUME_LIST(options),
+    .examples = examples,
+    .run = run,
+};

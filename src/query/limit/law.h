@@ -1,0 +1,25 @@
+/* The power law of a histogram's tail: of n units n (x/y)^a are above y.
+ *
+ * It is fitted by least squares to the last four bins that are seen in a row and to the sixteen
+ * above them, which are mostly noise but say where the tail is not. Where four do not fit, three
+ * are tried, then two. Tails that bend downwards, as most do, have less than that above. */
+#ifndef BRUME_QUERY_LIMIT_LAW_H
+#define BRUME_QUERY_LIMIT_LAW_H
+
+#include "query/limit/choose_parts.h"
+
+typedef struct brume_power_law {
+    size_t start;        /* its first bin, at least 1 */
+    double index, units; /* units in this bin and above */
+    double misfit;       /* sum of squares, in deviations */
+} brume_power_law;
+
+/* False: no law fits, and the tail ends with what is seen. `counted`: counts that were paid for are
+ * fitted too. */
+bool brume_limit_find_law(const brume_limit_histogram *histogram, const brume_limit_seen *all,
+                          bool counted, brume_power_law *out);
+
+/* What share of its units is above the edge of a bin, from its first one on. */
+double brume_power_law_above(const brume_power_law *law, size_t bin);
+
+#endif

@@ -1,0 +1,159 @@
+/* Parsing, and walking over trees. Promises: tree.h. */
+#include "serve/pg/tree.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include <pg_query.h>
+
+#include "base/error.h"
+
+enum { MOST_BYTES = 1024 * 1024, MOST_TOKENS = 20000, MOST_DEPTH = 2000, MOST_BRACKETS = 200 };
+
+/* ---- walking ---- */
+
+static void visit_field(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
+                        brume_pg_visitor *visit, void *context)
+{
+    const char *place = (const char *)message + field->offset;
+    if (field->type != PROTOBUF_C_TYPE_MESSAGE)
+        return;
+    if (field->label == PROTOBUF_C_LABEL_REPEATED) {
+        size_t count =
+            *(const size_t *)(const void *)((const char *)message + field->quantifier_offset);
+        const ProtobufCMessage *const *list =
+            *(const ProtobufCMessage *const *const *)(const void *)place;
+        for (size_t i = 0; i < count; i++)
+            brume_pg_visit(list[i], visit, context);
+        return;
+    }
+    if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
+        uint32_t chosen =
+            *(const uint32_t *)(const void *)((const char *)message + field->quantifier_offset);
+        if (chosen != field->id)
+            return;
+    }
+    brume_pg_visit(*(const ProtobufCMessage *const *)(const void *)place, visit, context);
+}
+
+void brume_pg_visit(const ProtobufCMessage *message, brume_pg_visitor *visit, void *context)
+{
+    if (!message || !visit(context, message))
+        return;
+    for (unsigned i = 0; i < message->descriptor->n_fields; i++)
+        visit_field(message, &message->descriptor->fields[i], visit, context);
+}
+
+/* ---- parsing ---- */
+
+/* The length of the UTF-8 character at `at`; 0: it is none. */
+static size_t character(const unsigned char *at)
+{
+    static const struct {
+        unsigned char low, high, next_low, next_high;
+        size_t length;
+    } forms[] = {
+        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (*at < forms[i].low || *at > forms[i].high)
+            continue;
+        bool good = forms[i].length == 1 ||
+                    (at[1] >= forms[i].next_low && at[1] <= forms[i].next_high);
+        for (size_t j = 2; good && j < forms[i].length; j++)
+            good = (at[j] & 0xc0) == 0x80;
+        return good ? forms[i].length : 0;
+    }
+    return 0;
+}
+
+static bool is_utf8(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at) {
+        size_t length = character(at);
+        if (length == 0)
+            return false;
+        at += length;
+    }
+    return true;
+}
+
+/* An upper bound of how deep the tree can be: a path from its root goes through one item of a list
+ * in each pair of brackets, and an item nests at most as deep as it has tokens. Statements and set
+ * operations are counted over all. */
+static size_t depth_upper(const PgQuery__ScanResult *tokens)
+{
+    size_t item[MOST_BRACKETS] = {0}, level = 0, sum = 0, most = 0, operations = 0;
+    for (size_t i = 0; i < tokens->n_tokens; i++) {
+        PgQuery__Token kind = tokens->tokens[i]->token;
+        operations += kind == PG_QUERY__TOKEN__UNION || kind == PG_QUERY__TOKEN__INTERSECT ||
+                      kind == PG_QUERY__TOKEN__EXCEPT;
+        item[level]++;
+        sum++;
+        most = sum > most ? sum : most;
+        if (kind == PG_QUERY__TOKEN__ASCII_40 || kind == PG_QUERY__TOKEN__ASCII_91) {
+            if (++level == MOST_BRACKETS)
+                return SIZE_MAX;
+        } else if ((kind == PG_QUERY__TOKEN__ASCII_41 || kind == PG_QUERY__TOKEN__ASCII_93) &&
+                   level > 0) {
+            sum -= item[level];
+            item[level--] = 0;
+        } else if (kind == PG_QUERY__TOKEN__ASCII_44 || kind == PG_QUERY__TOKEN__ASCII_59) {
+            sum -= item[level];
+            item[level] = 0;
+        }
+    }
+    return most + operations;
+}
+
+PgQuery__ScanResult *brume_pg_scan(const char *text)
+{
+    PgQueryScanResult scanned = pg_query_scan(text);
+    PgQuery__ScanResult *tokens =
+        scanned.error ? NULL
+                      : pg_query__scan_result__unpack(NULL, scanned.pbuf.len,
+                                                      (const uint8_t *)scanned.pbuf.data);
+    pg_query_free_scan_result(scanned);
+    return tokens;
+}
+
+static brume_status check_depth(const char *text, brume_error *error)
+{
+    PgQuery__ScanResult *tokens = brume_pg_scan(text);
+    if (!tokens) /* the parser says what is wrong */
+        return BRUME_OK;
+    bool fits = tokens->n_tokens <= MOST_TOKENS && depth_upper(tokens) <= MOST_DEPTH;
+    pg_query__scan_result__free_unpacked(tokens, NULL);
+    return fits ? BRUME_OK
+                : brume_fail(error, BRUME_EUNSUPPORTED, "split it",
+                             "the statement is too long or nests too deeply");
+}
+
+brume_status brume_pg_parse(const char *text, PgQuery__ParseResult **out, int *position,
+                            brume_error *error)
+{
+    *position = 0;
+    if (strlen(text) > MOST_BYTES)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "the statement is longer than 1 MiB");
+    if (!is_utf8(text))
+        return brume_fail(error, BRUME_ESYNTAX, NULL, "the statement is not valid UTF-8");
+    BRUME_TRY(check_depth(text, error));
+    PgQueryProtobufParseResult parsed = pg_query_parse_protobuf(text);
+    brume_status status = BRUME_OK;
+    PgQuery__ParseResult *tree = NULL;
+    if (parsed.error) {
+        *position = parsed.error->cursorpos;
+        status = brume_fail(error, BRUME_ESYNTAX, NULL, "%.300s", parsed.error->message);
+    } else {
+        tree = pg_query__parse_result__unpack(NULL, parsed.parse_tree.len,
+                                              (const uint8_t *)parsed.parse_tree.data);
+        if (!tree)
+            status = brume_no_memory(error, "the statement");
+    }
+    pg_query_free_protobuf_parse_result(parsed);
+    if (status == BRUME_OK)
+        *out = tree;
+    return status;
+}

@@ -1,0 +1,84 @@
+/* What the files of the pool share. */
+#ifndef BRUME_SERVE_POOL_STATE_H
+#define BRUME_SERVE_POOL_STATE_H
+
+#include <pthread.h>
+
+#include "serve/pool.h"
+
+enum { POOL_FREE, POOL_ASKING, POOL_KINDS };
+
+typedef struct pool_job {
+    uint64_t id;
+    int kind;
+    char *user, *command, *sql, *options;
+    uint64_t issued;
+    bool wants_rows;
+    uint64_t datasets; /* one bit for each that the text names, by a hash; ~0: none is known */
+    brume_pool_done *done;
+    void *context;
+    double start, deadline; /* on the pool's clock; deadline: INFINITY if there is none */
+    brume_session *session; /* while it runs: the worker closes it when nobody stops it */
+    int stoppers;           /* threads that are about to cancel the session */
+    bool stopped, is_late;  /* somebody wants it to end; the deadline does */
+    brume_pool *pool;       /* for the hold below */
+    bool holding;           /* its record waits */
+    bool held;              /* its record waited for a quantised time */
+    bool leaving;           /* the call has ended; the answer waits for its time */
+    bool given_up;          /* `done` was called; the worker that hangs frees the job */
+    brume_pool_result result;
+    struct pool_job *next;
+} pool_job;
+
+typedef struct pool_list {
+    pool_job *first;
+    size_t count;
+} pool_list;
+
+struct brume_pool {
+    brume_pool_options options; /* `ledger` is the pool's copy */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* anything below; on the monotonic clock */
+    pool_list waiting[POOL_KINDS], running;
+    brume_pool_counts counts;
+    uint64_t last_id;
+    size_t threads, hanging; /* alive, and of these: given up */
+    bool closing, hurry;     /* no new jobs; nothing waits for its time any more */
+    bool names_wanted;
+    char **names; /* of datasets and their tables, in lower case */
+    size_t name_count;
+};
+
+/* Seconds of the clock that never goes back. */
+double brume_pool_now(void);
+
+/* With the lock held: wait for a change, at most until `time` (INFINITY: for ever). */
+void brume_pool_wait(brume_pool *pool, double time);
+
+/* pool_command.c: does the command touch no protected row? */
+bool brume_pool_is_free(const char *command);
+
+/* Which datasets a text names, as bits; ~0 where none of `names` is in it. */
+uint64_t brume_pool_datasets_of(char *const *names, size_t count, const char *sql,
+                                const char *options);
+
+/* Read the names of datasets again. Takes the lock only to put them in place. */
+void brume_pool_read_names(brume_pool *pool);
+
+/* pool_worker.c: start a worker of a kind, or the clock. With the lock held. */
+bool brume_pool_start_worker(brume_pool *pool, int kind);
+bool brume_pool_start_clock(brume_pool *pool);
+
+/* With the lock held, which is let go meanwhile: cancel a job that runs. */
+void brume_pool_stop_job(brume_pool *pool, pool_job *job);
+
+/* With the lock held: take a job out of a list. */
+void brume_pool_remove(pool_list *list, const pool_job *job);
+
+/* With the lock held, which is let go meanwhile: call `done`, and free the job unless a worker that
+ * hangs still has it. It is in no list. */
+void brume_pool_finish(brume_pool *pool, pool_job *job);
+
+void brume_pool_free_job(pool_job *job);
+
+#endif

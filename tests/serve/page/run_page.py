@@ -1,0 +1,644 @@
+#!/usr/bin/env python3
+"""run_page.py PROGRAMS CLINIC_VISITS FOLDER [AXE]: the page of the server, driven in a headless Chromium, in TAP.
+
+A person signs in, types SQL, moves the slider, asks, reads again, runs out of budget; an owner registers a dataset
+and adds a user; all of it also on a phone, in the dark, by keyboard alone. Whether anything was spent is read from
+the ledger, not from the page. Screenshots go to FOLDER. AXE: axe.min.js of axe-core, which must find nothing serious
+or critical; without it those tests are skipped.
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from browser import Browser, find_browser  # noqa: E402
+from server import Server  # noqa: E402
+
+WARDS = "emergency,medicine,surgery,maternity,cardiology,neurology,oncology"
+QUESTION = "SELECT ward, COUNT(*) AS visits, AVG(stay) AS mean_stay\nFROM visits\nGROUP BY ward"
+RANGE = "document.querySelector('input[type=range]')"
+DOCUMENTED = ("answer", "phone-ask")  # pictures of docs/server-page.md
+TAKES = 30  # Tab presses at most between two controls
+
+
+class Clinic(Server):
+    """The demo's clinic, smaller, with an owner, an analyst who has an allotment, and an auditor."""
+
+    def __init__(self, programs, make_visits):
+        super().__init__(programs, register=False)
+        subprocess.run([make_visits, self.path("visits.parquet"), "60000", "12000"], check=True)
+        subprocess.run([make_visits, self.path("second.parquet"), "3000", "700"], check=True)
+        self.run("register", "visits", "visits.parquet", "--unit", "patient", "--budget", "epsilon=3,delta=1e-7", "--max-groups", "2",
+                 "--max-rows", "2", "--bounds", "age=0..100", "--bounds", "stay=0..30", "--bounds", "cost=0..5200", "--domain", "ward=" + WARDS)
+        for name, role, *more in (("olivia", "owner"), ("alice", "analyst", "--allot", "visits=epsilon=2,delta=5e-8"), ("audra", "auditor")):
+            self.tokens[name] = self.json("user", "add", name, "--role", role, *more)["token"]
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}/"
+
+
+def check(held, why):
+    if not held:
+        raise AssertionError(why)
+
+
+class Person:
+    """Somebody at a browser."""
+
+    def __init__(self, browser, server, folder):
+        self.browser, self.server, self.folder = browser, server, folder
+
+    def sign_in(self, name):
+        b = self.browser
+        b.open(self.server.url)
+        b.run("sessionStorage.clear()")
+        b.open(self.server.url)
+        b.fill("Token", self.server.tokens[name])
+        b.key("Enter")
+        b.wait(f"!document.getElementById('shell').hidden && document.getElementById('account').innerText.includes({json.dumps(name)})")
+
+    def go(self, view):
+        b = self.browser
+        b.run(f"location.hash = '#/{view}'")
+        b.wait("document.querySelector('#main h1') && !document.querySelector('#main [aria-busy]')", why=f"{view} is shown")
+        if view == "ask":
+            b.wait("document.querySelectorAll('.tree summary').length > 0", why="the tables are listed")
+
+    def begin(self, name="alice"):
+        """Sign in, to an empty question."""
+        self.sign_in(name)
+        self.go("ask")
+
+    def write(self, sql):
+        """Type a question, and wait for its error bars."""
+        b = self.browser
+        b.fill("Question in SQL", sql)
+        b.key("Escape")
+        self.settle()
+
+    def settle(self):
+        """Until explain has answered what is on the page."""
+        time.sleep(0.35)
+        self.browser.wait("!document.querySelector('.bars.stale')")
+
+    def errors(self):
+        """What every column's error bar says: {name: text}."""
+        return dict(self.browser.run("[...document.querySelectorAll('.bars li')].filter((one) => one.querySelector('code'))"
+                                     ".map((one) => [one.querySelector('code').innerText, one.querySelector('.pm')?.innerText])"))
+
+    def shot(self, name):
+        """A screenshot for eyes; those of the documents also in a small file."""
+        time.sleep(0.3)
+        self.browser.screenshot(os.path.join(self.folder, name + ".png"))
+        if name in DOCUMENTED:
+            self.browser.screenshot(os.path.join(self.folder, f"page-{name}.webp"), "webp")
+
+    def ask(self):
+        self.browser.click_named("button", "Ask, spends")
+        self.browser.wait("document.querySelector('#answer table') || document.querySelector('#answer .note.bad')", why="an answer is shown")
+
+
+# --- what a person does; each takes a Person and raises AssertionError ---
+
+def a_wrong_token_opens_nothing(person):
+    b = person.browser
+    b.prefer("light")
+    b.open(person.server.url)
+    b.fill("Token", "brume_" + "A" * 43)
+    b.key("Enter")
+    b.wait("document.querySelector('[role=alert]')")
+    check(b.run("document.getElementById('shell').hidden"), "the page opens with a wrong token")
+    check(b.run("sessionStorage.length") == 0, "a wrong token is kept")
+    person.shot("sign-in")
+
+
+def the_token_is_kept_in_this_tab_only(person):
+    b = person.browser
+    person.sign_in("alice")
+    check(b.run("Object.values(sessionStorage).length") == 1, "the token is not kept for the tab")
+    check(not b.run(f"Object.values(localStorage).join().includes({json.dumps(person.server.tokens['alice'])})"), "it is in the local storage")
+    check(b.run("document.cookie") == "", "there is a cookie")
+    b.open(person.server.url)
+    b.wait_text("alice")
+    check(not any(person.server.tokens["alice"] in url for _, url in b.requests), "the token is in an address")
+    b.click_named("button", "Sign out")
+    b.wait_text("Token")
+    check(b.run("sessionStorage.length") == 0, "the token stays after signing out")
+
+
+def completion_offers_tables_columns_and_functions(person):
+    b = person.browser
+    person.begin()
+    b.fill("Question in SQL", "SELECT wa")
+    b.wait("!document.querySelector('.choices').hidden")
+    check("ward" in b.run("document.querySelector('.choices').innerText"), "a column is not offered")
+    b.key("Enter")
+    b.type(", cou")
+    b.wait("document.querySelector('.choices').innerText.includes('COUNT(*)')", why="a function is offered")
+    b.key("Tab")
+    b.type(" FROM vi")
+    b.wait("document.querySelector('.choices').innerText.includes('visits')", why="a table is offered")
+    b.key("ArrowDown")
+    b.key("ArrowUp")
+    b.key("Enter")
+    b.type(" GROUP BY ward")
+    b.key("Escape")
+    text = b.run("document.querySelector('textarea').value")
+    check(text == "SELECT ward, COUNT(*) FROM visits GROUP BY ward", f"completion wrote {text!r}")
+    kinds = b.run("[...new Set([...document.querySelectorAll('.editor pre span')].map((one) => one.className))]")
+    check({"keyword", "function", "name"} <= set(kinds), f"no colours: {kinds}")
+
+
+def the_slider_shows_errors_and_spends_nothing(person):
+    b = person.browser
+    person.begin()
+    person.write(QUESTION)
+    before = person.server.spent()
+    first = person.errors()
+    check(set(first) == {"visits", "mean_stay"}, f"error bars of {first}")
+    person.shot("question")
+    start = len(b.requests)
+    seen = [first]
+    b.run(f"{RANGE}.focus()")
+    for keys in (["Home"], ["ArrowRight"] * 5, ["End"]):
+        for key in keys:
+            b.key(key)
+        person.settle()
+        seen.append(person.errors())
+    check(len({json.dumps(one) for one in seen}) == 4, f"the bars do not follow the slider: {seen}")
+    calls = {(method, url.split("/v1/")[1].split("?")[0]) for method, url in b.requests[start:] if "/v1/" in url}
+    check(calls == {("POST", "explain")}, f"moving the slider called {calls}")
+    check(person.server.spent() == before, "moving the slider spent something")
+    for key in ("ArrowLeft", "Home", "End"):  # at once, before explain has answered
+        b.key(key)
+        disabled, label, price = b.run("((one) => [one.disabled, one.innerText, document.querySelector('.amount input').value])"
+                                       "(document.querySelector('.spend .main'))")
+        check(disabled or label.endswith(price), f"the button says {label!r} at {price}")
+    widths = []
+    for key in ("Home", "End"):
+        b.key(key)
+        person.settle()
+        widths.append(b.run("Number(document.querySelector('.bars .pm').innerText.replaceAll('\\u202f', '').replace(/[^0-9.]+/g, ' ').trim().split(' ').pop())"))
+    check(widths[1] < widths[0], f"more epsilon does not give a smaller error: {widths}")
+
+
+def an_accuracy_has_a_price(person):
+    b = person.browser
+    person.begin()
+    person.write("SELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward")
+    before = person.server.spent()
+    b.click_named("summary", "More settings")
+    b.fill("One person adds at most", "4")
+    b.click("[...document.querySelectorAll('.modes label')].find((one) => one.innerText.includes('accuracy'))")
+    b.fill("Each value within ±", "100")
+    person.settle()
+    b.wait("/spends ε 0\\.\\d+/.test([...document.querySelectorAll('button.main')].map((one) => one.innerText).join())", why="a price is found")
+    check(person.server.spent() == before, "finding a price spent something")
+    person.shot("accuracy")
+
+
+def a_rehearsal_is_free(person):
+    b = person.browser
+    person.begin()
+    person.write(QUESTION)
+    before = person.server.spent()
+    b.click_named("button", "Try on made-up data")
+    b.wait_text("Rehearsal on made-up data")
+    check(person.server.spent() == before, "a rehearsal spent something")
+    person.shot("rehearsal")
+
+
+def check_answer(b):
+    check(b.run("document.querySelectorAll('#answer tbody tr').length") == 7, "a row for every ward")
+    check(b.run("document.querySelector('#answer tbody').innerText.includes('±')"), "no error in the table")
+    check(b.run("document.querySelectorAll('#answer svg .error').length") == 14, "no whiskers")
+
+
+def an_answer_is_a_table_and_bars_with_whiskers(person):
+    b = person.browser
+    person.begin()
+    person.write(QUESTION)
+    b.fill("Price, epsilon", "0.5")
+    person.settle()
+    before = person.server.spent()
+    person.ask()
+    b.wait("document.querySelector('#answer h2').innerText === 'Answer'")
+    check(abs(person.server.spent() - before - 0.5) < 1e-9, "the price is not what the button says")
+    check_answer(b)
+    check("cost ε 0.5" in b.text(), "the cost is not said")
+    check(b.run("document.activeElement.innerText") == "Answer", "the focus does not go to the answer")
+    b.run("scrollTo(0, 0)")
+    person.shot("answer")
+
+
+def error_bars_of_answers_are_within_those_before(person):
+    """What is shown before, for a group of the size that was released, is at least the bar of the answer.
+
+    Mean and count share one noisy number of rows here (no value is NULL), so that nothing in this is left to chance."""
+    b = person.browser
+    person.begin()
+    person.write("SELECT ward, COUNT(*) AS visits, AVG(COALESCE(stay, 0)) AS mean_stay FROM visits GROUP BY ward")
+    check(set(person.errors()) == {"visits", "mean_stay"} and None not in person.errors().values(), f"error bars {person.errors()}")
+    b.fill("Price, epsilon", "0.5")
+    person.settle()
+    person.ask()
+    charge = person.server.json("history", "visits")["events"][-1]["id"]
+    answer = person.server.ask("GET", f"/v1/history?answer={charge}", "alice").json
+    plan = {"plan": [dict(event, columns=["visits", "mean_stay"][event["measure"] != "rows":]) for event in answer["events"]]}
+    check([event["measure"] for event in plan["plan"]] == ["rows", "centred sum"], f"another plan: {plan}")
+    for row, bars in zip(answer["rows"], answer["row_error_95"]):
+        before = b.run(f"import('/preview.js').then((preview) => preview.columnErrors({json.dumps(plan)}, {row[1]}))")
+        shown = {one["name"]: one["most"] for one in before}
+        check(abs(shown["visits"] - bars[1]) <= 0.5, f"a count of {bars[1]} was shown as {shown}")  # it is rounded
+        check(bars[2] <= 1.02 * shown["mean_stay"] <= 3 * bars[2], f"a mean of {row}: {bars[2]}, shown {shown}")  # so is the size
+
+
+def asking_again_is_free(person):
+    b = person.browser
+    before = person.server.spent()
+    start = len(b.requests)
+    b.click_named("button", "Read again, free")
+    b.wait_text("read again, free")
+    check(not any(url.endswith("/v1/query") for _, url in b.requests[start:]), "it was asked, not read")
+    person.begin()  # a new visit, which knows of no charge: the server finds the recorded answer
+    person.write(QUESTION)
+    b.fill("Price, epsilon", "0.5")
+    person.settle()
+    person.ask()
+    b.wait_text("read again, free")
+    check(person.server.spent() == before, "asking again spent something")
+
+
+def downloads_have_the_answer(person):
+    b = person.browser
+    b.send("Page.setDownloadBehavior", behavior="allow", downloadPath=person.folder)
+    for ending in ("csv", "json"):
+        path = os.path.join(person.folder, "answer." + ending)
+        if os.path.exists(path):
+            os.remove(path)
+        b.click_named("button", ending.upper())
+        end = time.monotonic() + 20
+        while not os.path.exists(path) and time.monotonic() < end:
+            time.sleep(0.1)
+        check(os.path.exists(path), f"no {ending} came")
+    with open(os.path.join(person.folder, "answer.csv"), encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    with open(os.path.join(person.folder, "answer.json"), encoding="utf-8") as file:
+        answer = json.load(file)
+    check(rows[0] == ["ward", "visits", "visits_error_95", "mean_stay", "mean_stay_error_95"], f"columns {rows[0]}")
+    check([float(row[1]) for row in rows[1:]] == [row[1] for row in answer["rows"]], "CSV and JSON differ")
+
+
+def history_reads_again_for_nothing(person):
+    b = person.browser
+    before = person.server.spent()
+    start = len(b.requests)
+    person.go("history")
+    b.wait_text("Read again, free")
+    b.click_named("button", "Read again, free")
+    b.wait_text("Answer, read again")
+    check(b.run("document.querySelectorAll('.answer tbody tr').length") == 7, "the answer is not there")
+    check(not any(url.endswith("/v1/query") for _, url in b.requests[start:]), "it was asked again")
+    check(person.server.spent() == before, "reading again spent something")
+    b.run("scrollTo(0, 0)")
+    person.shot("history")
+
+
+def errors_come_with_their_hint(person):
+    b = person.browser
+    person.begin()
+    person.write("SELECT AVG(kost) FROM visits")
+    b.wait_text("did you mean 'cost'?")
+    person.shot("hint")
+    person.write("SELECT ward FROM")
+    b.wait("document.querySelector('#main [role=alert]')")
+
+
+def beyond_the_budget_is_refused(person):
+    b = person.browser
+    person.begin()
+    person.write("SELECT COUNT(*) AS n FROM visits")
+    b.fill("Price, epsilon", "2.9")
+    person.settle()
+    b.wait_text("not enough")
+    before = person.server.spent()
+    b.click_named("button", "Ask, spends")
+    b.wait("document.querySelector('#answer .note.bad')")
+    check("Hint:" in b.run("document.querySelector('#answer .note.bad').innerText"), "no hint")
+    check(person.server.spent() == before, "a refusal spent something")
+    person.shot("refused")
+
+
+def an_owner_registers_a_dataset(person):
+    b = person.browser
+    person.sign_in("olivia")
+    person.go("datasets")
+    b.click_named("link", "Register a dataset")
+    b.wait_text("Policy file")
+    b.fill("Name", "second")
+    b.fill("Budget ε", "1")
+    b.fill("Budget δ", "1e-6")
+    b.fill("Source", "second.parquet")
+    b.fill("Column of the person", "patient")
+    b.click_named("button", "Add bounds")
+    b.fill("Column", "age")
+    b.fill("From", "0")
+    b.fill("To", "100")
+    b.click_named("button", "Add a domain")
+    b.fill("Values, with commas", "surgery, medicine")
+    b.run("document.activeElement.closest('.fields').querySelector('input').focus()")
+    b.type("ward")
+    b.wait("document.querySelector('.yaml pre').innerText.includes('ward: [surgery, medicine]')", why="the policy is written")
+    person.shot("register")
+    b.click_named("button", "Register")
+    b.wait("location.hash === '#/datasets/second'")
+    b.wait_text("0 to 100")
+    shown = person.server.json("show", "second")
+    check(shown["budget"]["epsilon"] == 1 and shown["tables"][0]["unit"] == "patient", f"registered {shown}")
+    person.shot("dataset")
+    person.go("register")
+    b.fill("Name", "third")
+    b.fill("Budget ε", "1")
+    b.fill("Source", "second.parquet")
+    b.fill("Column of the person", "patient")
+    b.click_named("button", "Register")
+    b.wait_text("It was not registered")
+
+
+def an_owner_adds_a_user(person):
+    b = person.browser
+    person.go("users")
+    b.wait_text("audra")
+    b.fill("Name", "bob")
+    b.click_named("button", "Add an allotment")
+    b.run(f"{b.field('Dataset')}.value = 'visits'; {b.field('Dataset')}.dispatchEvent(new Event('change'))")
+    b.fill("ε", "0.25")
+    b.click_named("button", "Add user")
+    b.wait("document.querySelector('.token code')")
+    token = b.run("document.querySelector('.token code').innerText")
+    person.shot("users")
+    person.server.tokens["bob"] = token
+    person.sign_in("bob")
+    person.go("budgets")
+    b.wait_text("my allotment")
+    check("ε 0.25 left of 0.25" in b.text(), "bob does not see his allotment")
+    check("Users" not in b.run("document.getElementById('nav').innerText"), "an analyst sees the owner's views")
+    b.run("location.hash = '#/users'")
+    b.wait("location.hash === '#/ask'")
+    person.sign_in("olivia")
+    person.go("users")
+    b.click("[...document.querySelectorAll('tbody tr')].find((one) => one.innerText.startsWith('bob')).querySelector('summary')")
+    b.fill("ε in all", "0.75")
+    b.key("Enter")
+    b.wait_text("second: ε 0.75")
+    check(any(one["name"] == "bob" and one["allotments"][0]["budget"]["epsilon"] == 0.75 for one in person.server.json("user", "list")["users"]),
+          "the allotment is not changed")
+    b.click("[...document.querySelectorAll('tbody tr')].find((one) => one.innerText.startsWith('bob')).querySelector('button.danger')")
+    b.click_named("button", "Remove bob?")
+    b.wait("![...document.querySelectorAll('tbody tr')].some((one) => one.innerText.startsWith('bob') && one.querySelector('button'))", why="bob is gone")
+    check(person.server.ask("GET", "/v1/me", "bob").code == 401, "a removed user's token still opens")
+
+
+def an_owner_sees_who_spent_what(person):
+    b = person.browser
+    person.sign_in("olivia")
+    person.go("budgets")
+    b.wait_text("Who spent what")
+    check("alice" in b.run("document.querySelector('#main table').innerText"), "alice has spent nothing")
+    person.shot("budgets")
+
+
+def an_auditor_reads_and_does_not_ask(person):
+    b = person.browser
+    person.sign_in("audra")
+    check("Ask" not in b.run("document.getElementById('nav').innerText"), "an auditor may ask")
+    person.go("history")
+    b.wait_text("alice")
+
+
+def a_phone_shows_everything(person):
+    b = person.browser
+    b.size(390, 844, phone=True)
+    person.sign_in("alice")
+    for view in ("ask", "datasets", "datasets/visits", "budgets", "history"):
+        person.go(view)
+        if view == "ask":
+            person.write(QUESTION)
+            person.ask()
+            b.run("scrollTo(0, 0)")
+        wide = b.run("document.documentElement.scrollWidth")
+        check(wide <= 390, f"{view} is {wide} points wide on a phone of 390")
+        small = b.run("""[...document.querySelectorAll('button, a, input, select, summary')].filter((one) => one.offsetParent && one.id !== 'skip' && !one.closest('p'))
+            .map((one) => [one.innerText || one.id, one.getBoundingClientRect()]).filter(([, box]) => box.height < 24).map(([text]) => text)""")
+        check(not small, f"too small to touch in {view}: {small}")
+        person.shot("phone-" + view.replace("/", "-"))
+    b.size(1360, 900)
+
+
+def dark_follows_the_system_and_the_switch(person):
+    b = person.browser
+    b.run("localStorage.clear()")
+
+    def ground():
+        return b.run("getComputedStyle(document.documentElement).backgroundColor")
+    b.prefer("dark")
+    person.sign_in("alice")
+    dark = ground()
+    person.go("ask")
+    person.write(QUESTION)
+    person.ask()
+    b.run("scrollTo(0, 0)")
+    person.shot("dark")
+    b.click_named("button", "Light colours")
+    light = ground()
+    check(light != dark, "the switch changes nothing")
+    b.open(person.server.url)
+    b.wait_text("alice")
+    check(ground() == light, "the choice is forgotten")
+    b.run("localStorage.clear()")
+    b.prefer("light")
+
+
+def tab_to(browser, test, why):
+    """Press Tab until the focused element passes the test, which gets it as `one`."""
+    for _ in range(TAKES):
+        if browser.run(f"((one) => {test})(document.activeElement)"):
+            return
+        browser.key("Tab")
+    raise AssertionError(f"Tab does not reach {why}")
+
+
+def everything_works_by_keyboard(person):
+    b = person.browser
+    b.open(person.server.url)
+    b.run("sessionStorage.clear()")
+    b.open(person.server.url)
+    b.wait("document.activeElement.type === 'password'", why="the focus is in the token")
+    b.type(person.server.tokens["alice"])
+    b.key("Enter")
+    b.wait_text("Price and error")
+    b.wait("document.querySelectorAll('.tree summary').length > 0")
+    b.run("document.body.focus()")
+    tab_to(b, "one.tagName === 'TEXTAREA'", "the question")
+    b.key("a", 2)
+    b.type("SELECT MEDIAN(age) AS median_age FROM visits")
+    b.key("Escape")
+    tab_to(b, "one.type === 'range'", "the slider")
+    b.key("Home")
+    for _ in range(12):
+        b.key("ArrowRight")
+    person.settle()
+    b.wait("document.querySelector('.bars .pm')")
+    check(b.run("getComputedStyle(document.activeElement).outlineStyle") != "none", "the focus cannot be seen")
+    tab_to(b, "one.innerText.startsWith('Ask, spends')", "the button")
+    before = person.server.spent()
+    b.key("Enter")
+    b.wait("document.querySelector('#answer .one b')", why="an answer by keyboard")
+    check(person.server.spent() > before, "it was not asked")
+    b.run("document.getElementById('skip').focus()")
+    b.key("Enter")
+    check(b.run("document.activeElement.id") == "main", "the skip link does not skip")
+
+
+def a_screen_reader_finds_its_way(person):
+    b = person.browser
+    tree = b.send("Accessibility.getFullAXTree")["nodes"]
+    found = {(node.get("role", {}).get("value"), node.get("name", {}).get("value")) for node in tree if not node.get("ignored")}
+    roles = {role for role, _ in found}
+    check({"banner", "navigation", "main", "heading"} <= roles, f"landmarks: {sorted(str(role) for role in roles)}")
+    check(("navigation", "Main") in found and ("slider", "Price, epsilon, as a slider") in found, "the slider or the navigation has no name")
+    check(any(role == "status" for role in roles), "no live region")
+    person.write(QUESTION)
+    b.wait("document.getElementById('status').innerText.includes('Nothing was spent')", why="the errors are announced")
+
+
+def nothing_else_was_called(person):
+    b = person.browser
+    others = {url for _, url in b.requests if not url.startswith((person.server.url, "blob:", "about:", "data:"))}
+    check(not others, f"requests to {others}")
+    check(not b.faults, f"the console says {b.faults}")
+
+
+def axe_finds_nothing_serious(person, axe, schemes=("light", "dark"),
+                              views=("ask", "datasets", "datasets/visits", "budgets", "history", "register", "users", "door")):
+    b = person.browser
+    with open(axe, encoding="utf-8") as file:
+        script = file.read()
+    worst = []
+    person.sign_in("olivia")
+    for scheme in schemes:
+        b.prefer(scheme)
+        for view in views:
+            if view == "door":
+                b.click_named("button", "Sign out")
+                b.wait_text("Token")
+            else:
+                person.go(view)
+            if view == "ask":
+                person.write(QUESTION)
+                b.fill("Price, epsilon", "0.5")
+                person.settle()
+                person.ask()
+                b.click_named("summary", "Tables and columns")
+                b.click_named("summary", "More settings")
+            b.run(script + "\n;true")
+            found = b.run("axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations"
+                          ".map((one) => [one.impact, one.id, one.nodes.map((node) => node.target.join(' ')).slice(0, 4)]))")
+            worst += [(scheme, view, *one) for one in found if one[0] in ("serious", "critical")]
+            for one in found:
+                print(f"# axe, {scheme} {view}: {one}")
+        if "door" in views and scheme != schemes[-1]:
+            person.sign_in("olivia")
+    b.prefer("light")
+    check(not worst, f"axe-core found {worst}")
+
+
+def an_answer_again(person):
+    person.begin("olivia")
+    person.write(QUESTION)
+    person.browser.fill("Price, epsilon", "0.5")
+    person.settle()
+    person.ask()
+    check_answer(person.browser)
+
+
+# Pages with a fault: the file, what is replaced by what, and who must find it.
+FAULTS = [
+    ("chart.js", '["halo", "error"]', '["halo"]', an_answer_again),
+    ("api.js", "get(`/v1/history?answer=${part(id)}`)", 'post("/v1/query", {sql: "SELECT COUNT(*) AS n FROM visits", epsilon: "0.01"})',
+     history_reads_again_for_nothing),
+    ("style.css", "--soft: light-dark(#51606e", "--soft: light-dark(#b9c2cb", axe_finds_nothing_serious),
+    ("api.js", 'post("/v1/explain", question, signal)', '(post("/v1/query", question), post("/v1/explain", question, signal))', the_slider_shows_errors_and_spends_nothing),
+    ("app.js", "\nstart();", "\ndocument.body.setAttribute('style', 'color: red');\nstart();", nothing_else_was_called),
+]
+
+
+def pages_with_a_fault_are_found(person, axe):
+    b = person.browser
+    for name, old, new, step in FAULTS:
+        if step is axe_finds_nothing_serious and not axe:
+            continue
+        b.alter(name, old, new)
+        found = False
+        try:
+            if step is axe_finds_nothing_serious:
+                step(person, axe, ("light",), ("budgets",))
+            elif step is nothing_else_was_called:
+                person.begin()
+                step(person)
+            else:
+                step(person)
+        except AssertionError as error:
+            found = True
+            print(f"# found in {name}: {str(error)[:150]}")
+        b.alter(None, None, None)
+        check(found, f"{step.__name__} does not find {new!r} in {name}")
+        check(not any("nothing to alter" in fault for fault in b.faults), f"{name} has no {old!r}")
+
+
+def main():
+    programs, make_visits, folder = sys.argv[1:4]
+    axe = sys.argv[4] if len(sys.argv) > 4 else None
+    if not find_browser():
+        print("1..0 # SKIP there is no Chromium")
+        return 0
+    os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(folder):
+        if name.startswith("failed-"):
+            os.remove(os.path.join(folder, name))
+    steps = [a_wrong_token_opens_nothing, the_token_is_kept_in_this_tab_only, completion_offers_tables_columns_and_functions,
+             the_slider_shows_errors_and_spends_nothing, an_accuracy_has_a_price, a_rehearsal_is_free, an_answer_is_a_table_and_bars_with_whiskers,
+             error_bars_of_answers_are_within_those_before, asking_again_is_free, downloads_have_the_answer, history_reads_again_for_nothing, errors_come_with_their_hint,
+             beyond_the_budget_is_refused, an_owner_registers_a_dataset, an_owner_adds_a_user, an_owner_sees_who_spent_what,
+             an_auditor_reads_and_does_not_ask, a_phone_shows_everything, dark_follows_the_system_and_the_switch, everything_works_by_keyboard,
+             a_screen_reader_finds_its_way, axe_finds_nothing_serious, nothing_else_was_called, pages_with_a_fault_are_found]
+    print(f"1..{len(steps)}")
+    failed = 0
+    with Clinic(programs, make_visits) as server:
+        person = Person(Browser(), server, folder)
+        try:
+            for number, step in enumerate(steps, 1):
+                name = step.__name__.replace("_", " ")
+                if step is axe_finds_nothing_serious and not axe:
+                    print(f"ok {number} - {name} # SKIP without axe-core: ./run page fetches it")
+                    continue
+                try:
+                    step(person, axe) if step in (axe_finds_nothing_serious, pages_with_a_fault_are_found) else step(person)
+                    print(f"ok {number} - {name}", flush=True)
+                except (AssertionError, RuntimeError, TimeoutError) as error:
+                    failed += 1
+                    print(f"not ok {number} - {name}")
+                    print("\n".join("# " + line for line in str(error).splitlines()), flush=True)
+                    person.shot("failed-" + step.__name__.replace("_", "-"))
+        finally:
+            person.browser.close()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
