@@ -31,7 +31,10 @@ typedef struct brume_driver {
     brume_status (*scan_parts)(brume_engine *engine, const char *const *statements, size_t count,
                                const brume_wire *wires, size_t wire_count, brume_row_taker take,
                                void *context, brume_error *error); /* NULL: as divide */
-    void (*cancel)(brume_engine *engine);                          /* async-signal-safe */
+    /* Begin, or end, a transaction that all statements run in; NULL: rows are files. */
+    brume_status (*retain)(brume_engine *engine, brume_error *error);
+    void (*release)(brume_engine *engine);
+    void (*cancel)(brume_engine *engine); /* async-signal-safe */
 } brume_driver;
 
 struct brume_engine {
@@ -40,6 +43,7 @@ struct brume_engine {
     size_t source_count;
     char **tables; /* quoted names for FROM */
     brume_rows *rows;
+    size_t retained; /* how many times */
     atomic_bool cancelled;
 };
 

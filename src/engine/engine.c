@@ -339,6 +339,22 @@ brume_status brume_engine_scan_parts(brume_engine *engine, const char *const *st
     return status;
 }
 
+brume_status brume_engine_retain(brume_engine *engine, brume_error *error)
+{
+    if (!engine->driver->retain)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "files have no snapshots");
+    if (engine->retained == 0)
+        BRUME_TRY(engine->driver->retain(engine, error));
+    engine->retained++;
+    return BRUME_OK;
+}
+
+void brume_engine_release(brume_engine *engine)
+{
+    if (engine->retained > 0 && --engine->retained == 0)
+        engine->driver->release(engine);
+}
+
 void brume_engine_cancel(brume_engine *engine)
 {
     atomic_store(&engine->cancelled, true);

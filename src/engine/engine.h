@@ -190,6 +190,13 @@ BRUME_MUST_USE brume_status brume_engine_scan(brume_engine *engine, const char *
                                               brume_row_taker take, void *context,
                                               brume_error *error);
 
+/* ---- several statements on one snapshot ---- */
+
+/* From now on all statements of the engine, one after the other, read one snapshot of the data,
+ * until brume_engine_release as many times. EUNSUPPORTED where the rows are files. */
+BRUME_MUST_USE brume_status brume_engine_retain(brume_engine *engine, brume_error *error);
+void brume_engine_release(brume_engine *engine);
+
 /* ---- several statements at once ---- */
 
 /* What may follow FROM in the place of one table, so that each row of the table is in exactly one

@@ -386,6 +386,27 @@ static void postgres_driver_finish(brume_rows *rows)
     free(own);
 }
 
+/* ---- one snapshot for several statements ---- */
+
+static brume_status postgres_driver_retain(brume_engine *engine, brume_error *error)
+{
+    brume_postgres *state = engine->state;
+    if (!brume_postgres_run(state, "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+        return brume_postgres_failed(state, error);
+    state->held = true;
+    /* Partitions that lie on other servers are added up there, where PostgreSQL can. */
+    (void)brume_postgres_run(state, "SET LOCAL enable_partitionwise_aggregate = on");
+    return BRUME_OK;
+}
+
+/* Nothing was written: that it ends is all that matters. */
+static void postgres_driver_release(brume_engine *engine)
+{
+    brume_postgres *state = engine->state;
+    (void)brume_postgres_run(state, "ROLLBACK");
+    state->held = false;
+}
+
 static void postgres_driver_cancel(brume_engine *engine)
 {
     brume_postgres *state = engine->state;
@@ -408,5 +429,7 @@ const brume_driver brume_driver_postgresql = {
     .finish = postgres_driver_finish,
     .divide = brume_postgres_divide,
     .scan_parts = brume_postgres_scan_parts,
+    .retain = postgres_driver_retain,
+    .release = postgres_driver_release,
     .cancel = postgres_driver_cancel,
 };

@@ -78,8 +78,8 @@ brume_status brume_postgres_divide(brume_engine *engine, size_t index, brume_par
 {
     brume_postgres *state = engine->state;
     long long pages = 0, count = (long long)connections() * PARTS_PER_CONNECTION;
-    if (count == PARTS_PER_CONNECTION)
-        return BRUME_OK; /* one connection */
+    if (count == PARTS_PER_CONNECTION || state->held)
+        return BRUME_OK; /* one connection, or a snapshot that is already kept */
     BRUME_TRY(count_pages(state, state->sources[index].oid, &pages, error));
     if (pages < PAGES_LEAST)
         return BRUME_OK;

@@ -26,6 +26,7 @@ static const struct {
     {"max-rows", "limits"},
     {"limits", "limits"},
     {"timeout", "timeout"},
+    {"rows-stay", "rows"},
     {"estimate-bias", "bias"},
     {"budget", "budget"},
     {"cap", "cap"},
@@ -63,8 +64,9 @@ static brume_status fixed(const char *what, const char *name, const char *is, br
 static brume_status check_fixed(const brume_call *call, const brume_dataset *dataset,
                                 const brume_policy *before, brume_error *error)
 {
-    static const char *const protecting[] = {"unit",     "budget",        "cap",     "max-groups",
-                                             "max-rows", "estimate-bias", "timeout", "limits"};
+    static const char *const protecting[] = {"unit",       "budget",   "cap",
+                                             "max-groups", "max-rows", "estimate-bias",
+                                             "timeout",    "limits",   "rows-stay"};
     const char *rule = brume_call_text(call, "rule"), *word = brume_call_text(call, "adjacency");
     const char *own_rule = brume_rule_word(dataset->filter.rule);
     const char *own_word = brume_adjacency_word(dataset->adjacency);
@@ -90,6 +92,7 @@ static brume_status keep_declarations(const brume_call *call, const brume_policy
     policy->max_rows = before->max_rows;
     policy->limits_fixed = before->limits_fixed;
     policy->timeout = before->timeout;
+    policy->rows_stay = before->rows_stay;
     if (before->bias_share)
         BRUME_TRY(brume_policy_set_bias_share(policy, before->bias_share, error));
     if (before->unit && !brume_call_has(call, "unit"))

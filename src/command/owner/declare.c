@@ -128,12 +128,29 @@ void brume_write_ceilings(FILE *out, uint64_t max_groups, uint64_t max_rows, boo
 }
 
 const char *const brume_limits_words[] = {"chosen", "fixed", NULL};
+const char *const brume_stay_words[] = {"true", "false", NULL};
+
+/* Only a server has rows that can stay. */
+static brume_status declare_stay(const brume_call *call, brume_policy *policy, brume_error *error)
+{
+    brume_dialect dialect;
+    if (brume_call_text(call, "rows-stay"))
+        policy->rows_stay = strcmp(brume_call_text(call, "rows-stay"), "true") == 0;
+    if (policy->is_public)
+        policy->rows_stay = false; /* of a dataset of several tables */
+    if (policy->rows_stay && (!brume_engine_dialect_of(policy->location, &dialect) ||
+                              dialect != BRUME_DIALECT_POSTGRESQL))
+        return brume_fail(error, BRUME_EARGUMENT, "load the file into PostgreSQL, or leave it out",
+                          "'--rows-stay' is for tables of a server: files are read by brume");
+    return BRUME_OK;
+}
 
 brume_status brume_declare_policy(const brume_call *call, brume_policy *policy, brume_error *error)
 {
     policy->max_groups = brume_call_count(call, "max-groups", policy->max_groups);
     policy->max_rows = brume_call_count(call, "max-rows", policy->max_rows);
     policy->timeout = brume_call_real(call, "timeout", policy->timeout);
+    BRUME_TRY(declare_stay(call, policy, error));
     if (brume_call_text(call, "limits"))
         policy->limits_fixed = strcmp(brume_call_text(call, "limits"), "fixed") == 0;
     if (policy->limits_fixed && (!policy->max_groups || !policy->max_rows))

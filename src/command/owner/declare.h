@@ -40,7 +40,7 @@
         .help = "CSV: a quoted field may hold line ends; then one row may hide others"             \
     }
 /* "chosen" or "fixed": how limits come about. */
-extern const char *const brume_limits_words[];
+extern const char *const brume_limits_words[], *const brume_stay_words[];
 #define BRUME_POLICY_OPTIONS                                                                       \
     {.name = "max-groups",                                                                         \
      .type = BRUME_OPTION_COUNT,                                                                   \
@@ -78,6 +78,12 @@ extern const char *const brume_limits_words[];
          .least_open = true,                                                                       \
          .most = BRUME_TIMEOUT_MOST,                                                               \
          .help = "the longest that one query may take; no cap unless said"},                       \
+        {.name = "rows-stay",                                                                      \
+         .type = BRUME_OPTION_CHOICE,                                                              \
+         .argument = "true|false",                                                                 \
+         .choices = brume_stay_words,                                                              \
+         .help = "true: no row leaves the PostgreSQL server; what it cannot add up by itself is "  \
+                 "refused. false unless said"},                                                    \
     {                                                                                              \
         .name = "estimate-bias", .type = BRUME_OPTION_TEXT, .argument = "SHARE",                   \
         .help =                                                                                    \

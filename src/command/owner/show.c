@@ -48,6 +48,8 @@ static void write_terms(brume_call *call, const brume_dataset *dataset, const js
     double timeout = json_number_value(json_object_get(policy, "timeout"));
     if (timeout > 0)
         fprintf(out, "  timeout     %s s a query\n", brume_shortest(timeout).text);
+    if (json_is_true(json_object_get(policy, "rows_stay")))
+        fprintf(out, "  rows        stay on their server\n");
     if (*dataset->data_version)
         fprintf(out, "  version     %s\n", dataset->data_version);
 }

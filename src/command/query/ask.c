@@ -5,11 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const brume_where_words[] = {"engine", "brume", "auto", NULL};
+
+static brume_where where_of(const brume_call *call)
+{
+    const char *word = brume_call_text(call, "where");
+    if (!word || strcmp(word, "auto") == 0)
+        return BRUME_WHERE_AUTO;
+    return strcmp(word, "engine") == 0 ? BRUME_WHERE_ENGINE : BRUME_WHERE_BRUME;
+}
+
 brume_payment brume_call_payment(const brume_call *call)
 {
     brume_payment payment = {.epsilon = brume_call_text(call, "epsilon"),
                              .delta = brume_call_text(call, "delta"),
-                             .rho = brume_call_text(call, "rho")};
+                             .rho = brume_call_text(call, "rho"),
+                             .where = where_of(call)};
     size_t typed = brume_call_times(call, "limit");
     for (size_t i = 0; i < typed && i < BRUME_TYPED_LIMITS; i++)
         payment.limits[payment.limit_count++] = brume_call_text_at(call, "limit", i);

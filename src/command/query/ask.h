@@ -27,6 +27,16 @@
         .help = "what one unit may add to a count or sum at most; chosen privately unless said"    \
     }
 
+/* --where. */
+extern const char *const brume_where_words[];
+#define BRUME_WHERE_OPTION                                                                         \
+    {                                                                                              \
+        .name = "where", .type = BRUME_OPTION_CHOICE, .argument = "engine|brume|auto",             \
+        .choices = brume_where_words,                                                              \
+        .help = "where rows are bounded: by the PostgreSQL server that has them, or streamed to "  \
+                "brume; auto (unless said) streams, unless the owner says that rows stay"          \
+    }
+
 /* --within, --within-rank, --confidence, --joint, --at-least. */
 #define BRUME_TARGET_OPTIONS                                                                       \
     {.name = "within",                                                                             \

@@ -229,6 +229,13 @@ static brume_status write_text(brume_call *call, const json_t *explanation, brum
         brume_write_sentence(out, "groups are public: all %lld are answered",
                              (long long)json_integer_value(groups));
     write_modes(out, plan);
+    if (json_is_string(json_object_get(explanation, "where_reason")))
+        brume_write_sentence(
+            out, "rows %s, %s",
+            strcmp(json_string_value(json_object_get(explanation, "where")), "engine") == 0
+                ? "are bounded on their server"
+                : "are bounded in brume",
+            json_string_value(json_object_get(explanation, "where_reason")));
     const json_t *warnings = json_object_get(explanation, "warnings");
     for (size_t i = 0; i < json_array_size(warnings); i++)
         brume_write_sentence(out, "warning: %s", json_string_value(json_array_get(warnings, i)));
@@ -270,6 +277,7 @@ static const brume_option options[] = {
     BRUME_PAYMENT_OPTIONS,
     BRUME_TARGET_OPTIONS,
     BRUME_LIMIT_OPTION,
+    BRUME_WHERE_OPTION,
     {.name = "verbose",
      .type = BRUME_OPTION_FLAG,
      .help = "also what brume understood, which free re-reads are found by"},

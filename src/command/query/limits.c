@@ -34,6 +34,7 @@ static const brume_operand operands[] = {
     {.name = "SQL", .help = "one SELECT over registered datasets"}};
 static const brume_option options[] = {
     BRUME_PAYMENT_OPTIONS,
+    BRUME_WHERE_OPTION,
     {.name = "format",
      .type = BRUME_OPTION_CHOICE,
      .argument = "FORMAT",

@@ -146,6 +146,7 @@ static const brume_option options[] = {
     BRUME_PAYMENT_OPTIONS,
     BRUME_TARGET_OPTIONS,
     BRUME_LIMIT_OPTION,
+    BRUME_WHERE_OPTION,
     {.name = "format",
      .type = BRUME_OPTION_CHOICE,
      .argument = "FORMAT",

@@ -1,8 +1,9 @@
 /* Collect: read the rows through the engine and get exact, bounded sums for every group.
  *
- * Two ways. Where a unit may have several rows, rows are streamed and bounded here (bound.h). Where
- * every row is another unit's, the engine sums by itself, and only one row per group crosses over;
- * quantiles need the values, so they stream all the same, each row as its own unit. */
+ * Three ways. Where a unit may have several rows, rows are streamed and bounded here (bound.h), or
+ * the engine limits the totals of each unit (pushed.h), if the collection says so. Where every row
+ * is another unit's, the engine sums by itself, and only one row per group crosses over; quantiles
+ * need the values, so they stream all the same, each row as its own unit. */
 #include "query/collect/collect_parts.h"
 
 #include <stdatomic.h>
@@ -17,6 +18,7 @@ void brume_collected_close(brume_collected *collected)
 {
     if (!collected)
         return;
+    brume_push_close(collected);
     if (!collected->bounder)
         free(collected->groups);
     brume_bounder_close(collected->bounder);
@@ -41,6 +43,8 @@ brume_status brume_collected_histogram(brume_collected *collected, const brume_t
 {
     if (collected->bounder)
         return brume_totals_histogram(collected->bounder, of, p, bins, shown, counts, error);
+    if (collected->push.collection) /* of groups that are all shown */
+        return brume_push_histogram(collected, of, p, bins, counts, error);
     memset(counts, 0, bins * sizeof *counts);
     return BRUME_OK;
 }
@@ -60,6 +64,8 @@ brume_status brume_collected_limit(brume_collected *collected, const brume_total
     if (collected->bounder)
         return brume_totals_limit(collected->bounder, limits, limit_count, p, shown, sums,
                                   sum_count, collected->groups, collected->count, error);
+    if (collected->push.collection)
+        return brume_push_limit(collected, limits, limit_count, p, sums, sum_count, error);
     free(collected->limited);
     collected->limited = calloc(sum_count + 1, sizeof *collected->limited);
     if (!collected->limited)
@@ -182,8 +188,8 @@ static size_t stream_columns(const brume_collection *collection, const brume_exp
     return count;
 }
 
-static brume_status print_stream(const brume_collection *collection, brume_dialect dialect,
-                                 const char *const *tables, char **sql, brume_error *error)
+brume_status brume_collect_print_rows(const brume_collection *collection, brume_dialect dialect,
+                                      const char *const *tables, char **sql, brume_error *error)
 {
     const brume_expression **columns =
         calloc(1 + collection->query->key_count + collection->value_count, sizeof *columns);
@@ -203,8 +209,8 @@ static brume_status print_parts(const stream *rows, size_t table, const brume_pa
     const char *whole = rows->tables[table];
     for (size_t i = 0; status == BRUME_OK && i < parts->count; i++) {
         rows->tables[table] = parts->texts[i];
-        status = print_stream(rows->collection, brume_engine_dialect(rows->engine), rows->tables,
-                              &statements[i], error);
+        status = brume_collect_print_rows(rows->collection, brume_engine_dialect(rows->engine),
+                                          rows->tables, &statements[i], error);
     }
     rows->tables[table] = whole;
     return status;
@@ -239,8 +245,8 @@ static brume_status scan_rows(stream *rows, const brume_wire *wires, size_t wire
         status = scan_parts(rows, table, &parts, wires, wire_count, error);
     } else {
         char *sql = NULL;
-        status = print_stream(rows->collection, brume_engine_dialect(rows->engine), rows->tables,
-                              &sql, error);
+        status = brume_collect_print_rows(rows->collection, brume_engine_dialect(rows->engine),
+                                          rows->tables, &sql, error);
         if (status == BRUME_OK)
             status =
                 brume_engine_scan(rows->engine, sql, wires, wire_count, take_chunk, rows, error);
@@ -290,7 +296,7 @@ static brume_status collect_rows(const brume_collection *collection, brume_engin
 
 /* ---- either way ---- */
 
-static bool must_stream(const brume_collection *collection)
+bool brume_collect_streams(const brume_collection *collection)
 {
     bool keep = collection->bounded || collection->totals;
     for (size_t i = 0; i < collection->value_count; i++)
@@ -301,8 +307,8 @@ static bool must_stream(const brume_collection *collection)
 brume_status brume_collect_statement(const brume_collection *collection, brume_dialect dialect,
                                      const char *const *tables, char **sql, brume_error *error)
 {
-    return must_stream(collection)
-               ? print_stream(collection, dialect, tables, sql, error)
+    return brume_collect_streams(collection)
+               ? brume_collect_print_rows(collection, dialect, tables, sql, error)
                : brume_collect_print_groups(collection, dialect, tables, sql, error);
 }
 
@@ -310,7 +316,7 @@ brume_status brume_collect_nothing(const brume_collection *collection, uint64_t 
                                    brume_bits *bits, brume_collected **out, brume_error *error)
 {
     brume_bounder *bounder = NULL;
-    if (must_stream(collection)) /* that it opens is all that is asked of it */
+    if (brume_collect_streams(collection)) /* that it opens is all that is asked of it */
         BRUME_TRY(open_bounder(collection, bits, &bounder, error));
     brume_bounder_close(bounder);
     brume_collected *made = calloc(1, sizeof *made);
@@ -346,9 +352,11 @@ brume_status brume_collect(const brume_collection *collection, brume_engine *eng
         return brume_no_memory(error, "the groups");
     brume_status status = table_names(engine, table_count, &tables, error);
     if (status == BRUME_OK)
-        status = must_stream(collection)
-                     ? collect_rows(collection, engine, tables, bits, collected, error)
-                     : brume_collect_groups(collection, engine, tables, collected, error);
+        status = !brume_collect_streams(collection)
+                     ? brume_collect_groups(collection, engine, tables, collected, error)
+                 : collection->pushed
+                     ? brume_push_open(collection, engine, tables, collected, error)
+                     : collect_rows(collection, engine, tables, bits, collected, error);
     free(tables);
     if (status != BRUME_OK) {
         brume_collected_close(collected);

@@ -26,6 +26,10 @@ BRUME_MUST_USE brume_status brume_collect_statement(const brume_collection *coll
                                                     const char *const *tables, char **sql,
                                                     brume_error *error);
 
+/* Does it take the rows of units one by one: are they streamed, or pushed down? Otherwise the
+ * engine sums them up by itself. */
+bool brume_collect_streams(const brume_collection *collection);
+
 /* One group of the collection, as if it had `units` units and no value; nothing is read. For
  * rehearsing what comes after. */
 BRUME_MUST_USE brume_status brume_collect_nothing(const brume_collection *collection,

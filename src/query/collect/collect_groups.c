@@ -56,7 +56,7 @@ brume_status brume_collect_visit(const brume_collection *collection, brume_cell_
     return status;
 }
 
-static bool read_wide(brume_text text, brume_i128 *out)
+bool brume_collect_read_wide(brume_text text, brume_i128 *out)
 {
     brume_i128 value = 0;
     size_t i = text.length && text.data[0] == '-';
@@ -115,9 +115,23 @@ static brume_status keep_text(brume_collected *collected, brume_text *text, brum
     return BRUME_OK;
 }
 
-static brume_status strange(brume_error *error)
+brume_status brume_collect_strange(brume_error *error)
 {
     return brume_fail(error, BRUME_EENGINE, NULL, "the engine answered in an unexpected form");
+}
+
+brume_key_value brume_collect_key(const brume_chunk_column *column, size_t at)
+{
+    brume_key_value key = {.wire = column->wire, .null = brume_chunk_is_null(column, at)};
+    if (key.null)
+        return key;
+    if (column->wire == BRUME_WIRE_INTEGER)
+        key.integer = column->integers[at];
+    else if (column->wire == BRUME_WIRE_REAL)
+        key.real = column->reals[at] == 0 ? 0 : column->reals[at];
+    else
+        key.text = column->texts[at];
+    return key;
 }
 
 static brume_status take_group(brume_collected *collected, const brume_collection *collection,
@@ -127,18 +141,9 @@ static brume_status take_group(brume_collected *collected, const brume_collectio
     size_t keys = collection->query->key_count, column = keys;
     brume_key_value *cells = &collected->keys[collected->count * keys];
     for (size_t i = 0; i < keys; i++) {
-        const brume_chunk_column *from = &chunk->columns[i];
-        cells[i] = (brume_key_value){.wire = from->wire, .null = brume_chunk_is_null(from, at)};
-        if (cells[i].null)
-            continue;
-        if (from->wire == BRUME_WIRE_INTEGER) {
-            cells[i].integer = from->integers[at];
-        } else if (from->wire == BRUME_WIRE_REAL) {
-            cells[i].real = from->reals[at] == 0 ? 0 : from->reals[at];
-        } else {
-            cells[i].text = from->texts[at];
+        cells[i] = brume_collect_key(&chunk->columns[i], at);
+        if (!cells[i].null && cells[i].wire == BRUME_WIRE_TEXT)
             BRUME_TRY(keep_text(collected, &cells[i].text, error));
-        }
     }
     brume_bounded_group *group = &collected->groups[collected->count];
     group->units = group->rows = (uint64_t)chunk->columns[column++].integers[at];
@@ -146,10 +151,10 @@ static brume_status take_group(brume_collected *collected, const brume_collectio
         brume_bounded_value *value =
             &collected->values[collected->count * collection->value_count + i];
         *value = (brume_bounded_value){.count = (uint64_t)chunk->columns[column++].integers[at]};
-        if (!read_wide(chunk->columns[column++].texts[at], &value->sum) ||
+        if (!brume_collect_read_wide(chunk->columns[column++].texts[at], &value->sum) ||
             (collection->values[i].squares &&
-             !read_wide(chunk->columns[column++].texts[at], &value->squares)))
-            return strange(error);
+             !brume_collect_read_wide(chunk->columns[column++].texts[at], &value->squares)))
+            return brume_collect_strange(error);
     }
     collected->count++;
     return BRUME_OK;
@@ -161,6 +166,20 @@ void brume_collect_point(brume_collected *collected, const brume_collection *col
         collected->groups[i].keys = &collected->keys[i * collection->query->key_count];
         collected->groups[i].values = &collected->values[i * collection->value_count];
     }
+}
+
+size_t brume_collect_find(const brume_bounded_group *groups, size_t count,
+                          const brume_key_value *keys, size_t key_count)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (brume_keys_compare(groups[middle].keys, keys, key_count) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && brume_keys_compare(groups[low].keys, keys, key_count) == 0 ? low : count;
 }
 
 typedef struct domain_match {
@@ -176,16 +195,8 @@ static brume_status add_cell(void *context, const brume_key_value *cell, brume_e
     size_t keys = match->collection->query->key_count, values = match->collection->value_count;
     BRUME_TRY(brume_collect_grow(match->all, match->collection, error));
     brume_collected *all = match->all;
-    size_t low = 0, high = match->found->count;
-    while (low < high) { /* the found groups are in order */
-        size_t middle = (low + high) / 2;
-        if (brume_keys_compare(match->found->groups[middle].keys, cell, keys) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool there = low < match->found->count &&
-                 brume_keys_compare(match->found->groups[low].keys, cell, keys) == 0;
+    size_t low = brume_collect_find(match->found->groups, match->found->count, cell, keys);
+    bool there = low < match->found->count;
     if (keys)
         memcpy(&all->keys[all->count * keys], cell, keys * sizeof *cell);
     for (size_t i = 0; i < values; i++)
@@ -199,8 +210,8 @@ static brume_status add_cell(void *context, const brume_key_value *cell, brume_e
 }
 
 /* Replace the groups found by those declared: others are dropped, missing ones are empty. */
-static brume_status close_domain(brume_collected *collected, const brume_collection *collection,
-                                 brume_error *error)
+brume_status brume_collect_close_domain(brume_collected *collected,
+                                        const brume_collection *collection, brume_error *error)
 {
     brume_collected all = {0};
     domain_match match = {collection, collected, &all, NULL};
@@ -283,5 +294,6 @@ brume_status brume_collect_groups(const brume_collection *collection, brume_engi
         return status;
     brume_collect_point(collected, collection);
     brume_groups_sort(collected->groups, collected->count, collection->query->key_count);
-    return collection->cells == 0 ? BRUME_OK : close_domain(collected, collection, error);
+    return collection->cells == 0 ? BRUME_OK
+                                  : brume_collect_close_domain(collected, collection, error);
 }

@@ -1,9 +1,17 @@
-/* What the files of collecting share: collect.c streams rows, collect_groups.c lets the engine sum.
- */
+/* What the files of collecting share: collect.c streams rows, collect_groups.c lets the engine sum
+ * where every row is a unit, pushed.c where a unit has several. */
 #ifndef BRUME_QUERY_COLLECT_PARTS_H
 #define BRUME_QUERY_COLLECT_PARTS_H
 
 #include "query/collect/collect.h"
+
+/* Totals that the engine adds up (pushed.h). */
+typedef struct brume_push {
+    const brume_collection *collection; /* NULL: rows were streamed, or every row is a unit */
+    brume_engine *engine;
+    char *rows; /* the SELECT of the rows */
+    bool held;  /* one snapshot is kept for all statements */
+} brume_push;
 
 struct brume_collected {
     brume_bounder *bounder; /* streamed: owns the groups */
@@ -14,7 +22,8 @@ struct brume_collected {
     brume_bounded_value *values;
     char **texts;
     size_t group_room, text_count, text_room;
-    brume_i128 *limited; /* of a rehearsal */
+    brume_i128 *limited; /* of a rehearsal, or pushed */
+    brume_push push;
 };
 
 /* Visit every combination of a closed domain, the last key fastest. */
@@ -32,6 +41,40 @@ BRUME_MUST_USE brume_status brume_collect_print_groups(const brume_collection *c
 BRUME_MUST_USE brume_status brume_collect_groups(const brume_collection *collection,
                                                  brume_engine *engine, const char **tables,
                                                  brume_collected *collected, brume_error *error);
+
+/* The SELECT of the rows: unit, keys, values. */
+BRUME_MUST_USE brume_status brume_collect_print_rows(const brume_collection *collection,
+                                                     brume_dialect dialect,
+                                                     const char *const *tables, char **sql,
+                                                     brume_error *error);
+
+/* Replace the groups found by those declared: others are dropped, missing ones are empty. */
+BRUME_MUST_USE brume_status brume_collect_close_domain(brume_collected *collected,
+                                                       const brume_collection *collection,
+                                                       brume_error *error);
+
+/* A key of a result row; its text lives as long as the chunk. The place of a group with these keys
+ * among groups in order, `count` if there is none. A 128-bit integer. EENGINE for what no engine
+ * answers. */
+brume_key_value brume_collect_key(const brume_chunk_column *column, size_t at);
+size_t brume_collect_find(const brume_bounded_group *groups, size_t count,
+                          const brume_key_value *keys, size_t key_count);
+bool brume_collect_read_wide(brume_text text, brume_i128 *out);
+brume_status brume_collect_strange(brume_error *error);
+
+/* Pushed down: every declared group, empty, and a snapshot that is held until it is closed; then as
+ * brume_collected_histogram and brume_collected_limit. */
+BRUME_MUST_USE brume_status brume_push_open(const brume_collection *collection,
+                                            brume_engine *engine, const char *const *tables,
+                                            brume_collected *collected, brume_error *error);
+void brume_push_close(brume_collected *collected);
+BRUME_MUST_USE brume_status brume_push_histogram(brume_collected *collected, const brume_total *of,
+                                                 int p, size_t bins, uint64_t *counts,
+                                                 brume_error *error);
+BRUME_MUST_USE brume_status brume_push_limit(brume_collected *collected,
+                                             const brume_total_limit *limits, size_t limit_count,
+                                             int p, const brume_limited_sum *sums, size_t sum_count,
+                                             brume_error *error);
 
 /* Room for one more group; the groups' pointers to their keys and values. */
 BRUME_MUST_USE brume_status brume_collect_grow(brume_collected *collected,

@@ -22,6 +22,7 @@ typedef struct brume_collection {
     uint64_t max_groups, max_rows;
     bool bounded;    /* max_groups or max_rows may cut what a unit has */
     bool totals;     /* nothing is cut: a unit's totals are limited as a whole (collect/totals.h) */
+    bool pushed;     /* totals: the engine adds them up where the rows lie (collect/pushed.h) */
     bool all_groups; /* totals: `units` counts all that are in a group, and none is dropped */
     uint64_t cells; /* declared groups: all combinations of `domain`; 0: those that some unit has */
     const brume_key_value *domain; /* domain_size[k] values for each key in turn */

@@ -33,12 +33,20 @@
 
 enum { BRUME_TYPED_LIMITS = 16 };
 
+/* Where rows are bounded (collect/place.h). */
+typedef enum brume_where {
+    BRUME_WHERE_AUTO,
+    BRUME_WHERE_ENGINE, /* where they lie, by the server */
+    BRUME_WHERE_BRUME,  /* here: they are streamed */
+} brume_where;
+
 /* What the analyst pays, as typed; NULL: not typed. Exactly one of epsilon and rho. */
 typedef struct brume_payment {
     const char *epsilon, *delta, *rho;
     const char *limits[BRUME_TYPED_LIMITS]; /* "T" or "COLUMN=T", in the units of the query */
     size_t limit_count;
-    bool limits_only; /* buy the choice of the limits and nothing else */
+    bool limits_only;  /* buy the choice of the limits and nothing else */
+    brume_where where; /* of no part in price or answer */
 } brume_payment;
 
 /* A table of the catalog, with what the ledger says of it. */
@@ -172,6 +180,8 @@ typedef struct brume_plan {
     double amount, allowed_delta; /* what is paid and allowed, for pricing again when asked */
     size_t asked;                 /* so many sharper counts of a limit were bought and are paid */
     bool limits_only;             /* nothing is measured but the histograms */
+    bool in_engine;               /* no row leaves the server */
+    const char *where_reason;     /* why it is so, not owned; NULL: files are read here */
 } brume_plan;
 
 void brume_query_plan_close(brume_plan *plan);

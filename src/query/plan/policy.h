@@ -40,6 +40,7 @@ typedef struct brume_policy {
     char *bias_share; /* of each query's price, for estimates of bias: an exact decimal up to 0.5;
                          NULL: not allowed */
     double timeout;   /* seconds that a query may take; 0: no cap */
+    bool rows_stay;   /* no row of it may leave its server */
     brume_policy_column *columns;
     size_t column_count;
 } brume_policy;

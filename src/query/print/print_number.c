@@ -319,6 +319,13 @@ static brume_piece clamp(brume_printer *printer, const brume_expression *node)
     const char *separator = strstr(node->text, "..");
     const char *low = FORMAT("%.*s", (int)(separator - node->text), node->text);
     const char *name = brume_print_type(printer, type);
+    if (printer->postgresql && type.kind != BRUME_TYPE_DOUBLE) { /* postgres_fdw sends no LEAST */
+        const char *least = brume_print_typed(printer, low, name);
+        const char *most = brume_print_typed(printer, separator + 2, name);
+        return (brume_piece){FORMAT("(CASE WHEN %s < %s THEN %s WHEN %s > %s THEN %s ELSE %s END)",
+                                    a.text, least, least, a.text, most, most, a.text),
+                             a.level, false};
+    }
     return (brume_piece){FORMAT("(CASE WHEN %s IS NOT NULL THEN LEAST(GREATEST(%s, %s), %s) END)",
                                 a.text, a.text, brume_print_typed(printer, low, name),
                                 brume_print_typed(printer, separator + 2, name)),

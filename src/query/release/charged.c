@@ -150,6 +150,11 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
     BRUME_TRY(brume_spend_limit(watch, question->policies[0]->timeout, question->datasets[0]->name,
                                 error));
     BRUME_TRY(check_adjacency(release, question, error));
+    if (question->policies[0]->rows_stay)
+        return brume_fail(error, BRUME_EPOLICY, "ask in SQL: counts, sums and means are answered",
+                          "the rows of '%s' stay on their server, and this release needs them in "
+                          "brume",
+                          question->datasets[0]->name);
     BRUME_TRY(make_charge(release, question->datasets[0], &charge, error));
     BRUME_TRY(brume_charge_print(&charge, price, error));
     char *policy = json_dumps(question->datasets[0]->policy, JSON_COMPACT | JSON_SORT_KEYS);

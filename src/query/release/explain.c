@@ -124,6 +124,16 @@ static json_t *outputs_to_json(const brume_query *query)
     return columns;
 }
 
+/* Where rows are bounded, and why there; no reason where they are files. */
+static bool add_where(const brume_plan *plan, json_t *made)
+{
+    const char *where = plan->in_engine ? "engine" : "brume";
+    return json_object_set_new(made, "where", json_string(where)) == 0 &&
+           json_object_set_new(made, "where_reason",
+                               plan->where_reason ? json_string(plan->where_reason)
+                                                  : json_null()) == 0;
+}
+
 brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                                  const brume_payment *payment, const brume_target *target,
                                  json_t **explanation, brume_error *error)
@@ -146,7 +156,7 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                          question->query->normal, "delta_by_default", plan->delta_by_default,
                          "limit_plan", brume_plan_limits_to_json(plan), "limits", "chosen",
                          brume_plan_limits_word(plan), "share", brume_plan_choice_share(plan));
-        if (!made || !add_columns(plan, json_object_get(made, "plan")) ||
+        if (!made || !add_where(plan, made) || !add_columns(plan, json_object_get(made, "plan")) ||
             json_object_set_new(made, "columns", outputs_to_json(question->query)) != 0 ||
             json_object_set_new(made, "warnings",
                                 brume_domain_warnings(question->query, question->tables)) != 0) {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "query/plan/make_plan.h"
 #include "query/release/choice.h"
+#include "query/collect/place.h"
 #include "query/release/public_keys.h"
 #include "query/release/rehearse.h"
 
@@ -58,5 +59,6 @@ brume_status brume_prepare(brume_ledger *ledger, const char *sql, const brume_pa
         BRUME_TRY(brume_choice_recall(ledger, *question, false, *plan, error));
     if (target)
         BRUME_TRY(check_recalled(*plan, epsilon, error));
+    BRUME_TRY(brume_place(*question, *plan, payment->where, error));
     return brume_rehearse(*question, *plan, error);
 }

@@ -12,6 +12,7 @@
 #include "query/price/key_threshold.h"
 #include "query/price/price_parts.h"
 #include "query/release/collect_and_draw.h"
+#include "query/collect/place.h"
 
 /* Numbers that an answer with declared groups may have, drawn and shown: some gigabytes. */
 static const double most_numbers = 0x1p24;
@@ -124,24 +125,6 @@ static brume_status check_thresholds(const brume_plan *plan, brume_error *error)
 
 /* ---- statements ---- */
 
-static brume_status find_dialect(const brume_question *question, brume_dialect *dialect,
-                                 brume_error *error)
-{
-    for (size_t i = 0; i < question->table_count; i++) {
-        brume_dialect each;
-        if (!brume_engine_dialect_of(question->policies[i]->location, &each))
-            return brume_fail(error, BRUME_ESOURCE, NULL,
-                              "'%s' is not a source that brume can open",
-                              question->datasets[i]->name);
-        if (i > 0 && each != *dialect)
-            return brume_fail(error, BRUME_EUNSUPPORTED,
-                              "load both into the same database, or export the table to a file",
-                              "files and PostgreSQL tables cannot be read in one query");
-        *dialect = each;
-    }
-    return BRUME_OK;
-}
-
 static brume_status try_statement(const brume_collection *collection, brume_dialect dialect,
                                   const char *const *tables, brume_error *error)
 {
@@ -155,7 +138,7 @@ static brume_status try_statements(const brume_question *question, const brume_p
                                    brume_error *error)
 {
     brume_dialect dialect = BRUME_DIALECT_DUCKDB;
-    BRUME_TRY(find_dialect(question, &dialect, error));
+    BRUME_TRY(brume_place_dialect(question, &dialect, error));
     const char **tables = calloc(question->table_count + 1, sizeof *tables);
     if (!tables)
         return brume_no_memory(error, "a plan");

@@ -1,0 +1,51 @@
+/* Totals where the rows lie: the engine adds up, and only histograms and groups cross over.
+ *
+ * What totals.h does with streamed rows is done here by two statements that the server runs, around
+ * the very SELECT whose rows would be streamed (brume_query_print_rows): first the units counted by
+ * their norms, then, when the limits are known, the sums of what is left of each unit's totals.
+ *
+ * 1. The integers are those of totals.h, to the last one: totals and norms are exact in `numeric`;
+ *    where clip.h divides integers so does numeric's div, and where it takes doubles the server
+ *    takes the same ones in the same order (float8 is IEEE 754 binary64, a numeric becomes the
+ *    nearest one, and every operation is rounded to nearest).
+ * 2. So the sensitivity is the one that proofs/limits.md shows, and plan, price and noise are the
+ *    same as for streamed rows.
+ * 3. No row makes a statement fail: sums of int8 are numeric, nothing that is multiplied in int8
+ *    can leave it, no quotient has a divisor of 0, no double overflows or vanishes.
+ * 4. Both statements read one snapshot: a transaction is held from the first to the last.
+ * proofs/push-down.md has the argument.
+ *
+ * Only for PostgreSQL, and for groups that are known beforehand: brume_push_obstacle. */
+#ifndef BRUME_QUERY_PUSHED_H
+#define BRUME_QUERY_PUSHED_H
+
+#include <stdio.h>
+
+#include "query/collect/totals.h"
+#include "query/plan/collection.h"
+
+/* Why a collection needs rows outside of an engine of this dialect, as the end of a sentence that
+ * begins with "because"; NULL: it does not. Public: nothing is read for it. */
+const char *brume_push_obstacle(const brume_collection *collection, brume_dialect dialect);
+
+/* Print " WHERE ...": the keys "r1", "r2", ... are those of a declared group; nothing where there
+ * are no keys. */
+void brume_push_put_domain(FILE *out, const brume_collection *collection);
+
+/* What is printed around `rows`, the text of the SELECT whose columns "r0", "r1", ... are the unit,
+ * the keys and the values of the collection. *sql is the caller's, to free.
+ *
+ * The histogram's result: bin and number of units, both INTEGER, for the bins that are not empty.
+ * The sums' result: the keys, then the units (INTEGER), the rows (TEXT) and each of the sums (TEXT)
+ * of every group that has a row; where there are no keys, one row. */
+BRUME_MUST_USE brume_status brume_push_print_histogram(const brume_collection *collection,
+                                                       const char *rows, const brume_total *of,
+                                                       int p, size_t bins, char **sql,
+                                                       brume_error *error);
+BRUME_MUST_USE brume_status brume_push_print_sums(const brume_collection *collection,
+                                                  const char *rows, const brume_total_limit *limits,
+                                                  size_t limit_count, int p,
+                                                  const brume_limited_sum *sums, size_t sum_count,
+                                                  char **sql, brume_error *error);
+
+#endif

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Queries that a server answers where its rows lie, and the same ones streamed: the same answers, in TAP.
+
+    with-cluster run_pushed.py PROGRAMS
+
+Answers are bought for so large an epsilon that the noise is below the tolerance but with a probability below 10^-20
+(it is Laplace's, of a scale of at most 10^-4, and the tolerance is 10^-2).
+"""
+import json
+import os
+import subprocess
+import sys
+
+from processes import Folder, check, run_tests
+
+URL = os.environ["BRUME_TEST_POSTGRESQL"]
+TABLES = """
+CREATE TABLE visits AS SELECT CASE WHEN i % 50 = 0 THEN NULL ELSE 'p' || i * i % 700 END AS person,
+    'ward ' || i % 4 AS ward, CASE WHEN i % 9 = 0 THEN NULL ELSE i % 120 - 10 END AS age, (i % 77) / 8.0 AS cost
+    FROM generate_series(1, 6000) AS s(i);
+CREATE TABLE wards AS SELECT 'ward ' || i AS ward, CASE WHEN i < 2 THEN 'old' ELSE 'new' END AS house
+    FROM generate_series(0, 3) AS s(i);
+CREATE TABLE kept AS SELECT * FROM visits;
+"""
+POLICY = """budget: epsilon=1e12,delta=1e-6
+rows-stay: %s
+tables:
+  visits: {source: "%s", table: %s, unit: person, bounds: {age: 0..100, cost: 0..9}, domain: {ward: ['ward 0', 'ward 1', 'ward 2', 'ward 7']}}
+  wards: {source: "%s", table: wards, public: true}
+"""
+# With limits that cut many units, or chosen ones.
+ASKED = [
+    ("SELECT COUNT(*) AS n, COUNT(age) AS a, SUM(age) AS s FROM visits", "n=7 a=5 s=111"),
+    ("SELECT COUNT(DISTINCT person) AS n, AVG(age) AS a, AVG(cost) AS c FROM visits WHERE age > 20", ""),
+    ("SELECT ward, COUNT(*) AS n, SUM(cost) AS c FROM visits GROUP BY ward", "n=6 c=10"),
+    ("SELECT house, COUNT(*) AS n, SUM(age) AS s FROM visits JOIN wards USING (ward) GROUP BY house", "n=5 s=90"),
+    ("SELECT ward, COUNT(DISTINCT person) AS n, VAR_POP(age) AS v FROM visits GROUP BY ROLLUP (ward)", ""),
+    ("SELECT ward, COUNT(*) AS n FROM visits WHERE age > (SELECT AVG(age) FROM visits) GROUP BY ward", "n=3"),
+]
+REFUSED = [
+    ("SELECT MEDIAN(age) AS m FROM visits", "quantiles and modes"),
+    ("SELECT age, COUNT(*) AS n FROM visits GROUP BY age", "the groups are private"),
+    ("SELECT COUNT(DISTINCT age) AS n FROM visits", "COUNT(DISTINCT)"),
+    ("SELECT MODE() WITHIN GROUP (ORDER BY cost) AS m FROM visits", "modes"),
+]
+
+
+def psql(sql):
+    subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql, URL], check=True, capture_output=True)
+
+
+def near(one, other):
+    if len(one) != len(other):
+        return False
+    pairs = [pair for left, right in zip(one, other) for pair in zip(left, right)]
+    return all(a == b or (isinstance(a, (int, float)) and abs(a - b) < 1e-2) for a, b in pairs)
+
+
+def ask(folder, sql, epsilon, *options):
+    code, out, err = folder.brume("query", sql, "--epsilon", epsilon, "--delta", "1e-9", "--json", *options)
+    check(code == 0, f"exit {code}: {err}")
+    return json.loads(out)
+
+
+def same(folder, sql, limits):
+    typed = [word for limit in limits.split() for word in ("--limit", limit)]
+    here = ask(folder, sql, "1e9", "--where", "brume", *typed)
+    there = ask(folder, sql, "1.5e9", "--where", "engine", *typed)
+    check(not there["cached"] and near(here["rows"], there["rows"]), f"streamed: {here['rows']}\npushed: {there['rows']}")
+    again = ask(folder, sql, "1.5e9", "--where", "brume", *typed)
+    check(again["cached"] and again["rows"] == there["rows"], "an answer is read again wherever it was made")
+
+
+def explained(folder, name, sql, expected, reason, *options):
+    made = folder.json("explain", sql.replace("visits", name + ".visits", 1), "--epsilon", "1", *options)
+    check((made["where"], made["where_reason"]) == (expected, reason), f"{made['where']}: {made['where_reason']}")
+
+
+def refused(folder, sql, word):
+    for options in ([], ["--where", "engine"]):
+        code, _, err = folder.brume("query", sql.replace("visits", "kept.visits", 1), "--epsilon", "1", "--delta", "1e-9",
+                                    *options)
+        check(code != 0 and "'kept' stay on their server" in err and word in err, f"exit {code}: {err}")
+    code, _, err = folder.brume("query", sql.replace("visits", "clinic.visits", 1), "--epsilon", "1", "--delta", "1e-9",
+                                "--where", "engine")
+    check(code != 0 and "cannot answer this query by itself" in err and word in err, f"exit {code}: {err}")
+    check(not folder.json("history", "kept")["events"], "nothing was spent")
+
+
+def stays(folder):
+    sql = "SELECT ward, COUNT(*) AS n FROM kept.visits GROUP BY ward"
+    code, _, err = folder.brume("query", sql, "--epsilon", "1", "--where", "brume")
+    check(code != 0 and "says that its rows stay" in err, f"exit {code}: {err}")
+    check(len(ask(folder, sql, "1e9")["rows"]) == 4, "it is answered where the rows lie")
+    check("rows-stay: true" in folder.run("show", "kept", "--policy"), "the policy file says so")
+    code, _, err = folder.brume("release", "quantile", "kept.visits", "--column", "age", "--epsilon", "1")
+    check(code != 0, "a release that needs rows is refused")
+
+
+def files(folder):
+    folder.write_visits(9)
+    code, _, err = folder.brume("register", "files", "visits.csv", "--unit", "person", "--budget", "epsilon=1",
+                                "--rows-stay", "true")
+    check(code == 2 and "for tables of a server" in err, f"exit {code}: {err}")
+    folder.run("register", "files", "visits.csv", "--unit", "person", "--budget", "epsilon=1")
+    code, _, err = folder.brume("query", "SELECT COUNT(*) FROM files", "--epsilon", "1", "--where", "engine")
+    check(code != 0 and "files are read by brume itself" in err, f"exit {code}: {err}")
+
+
+def main():
+    folder = Folder(sys.argv[1])
+    try:
+        psql(TABLES)
+        for name, table, stay in (("clinic", "visits", "false"), ("kept", "kept", "true")):
+            with open(folder.path(name + ".yaml"), "w", encoding="utf-8") as file:
+                file.write(POLICY % (stay, URL, table, URL))
+            folder.run("register", name, "--policy", name + ".yaml")
+        count = "SELECT COUNT(*) FROM visits"
+        return run_tests(
+            [("the same both ways: " + sql, lambda sql=sql, limits=limits: same(
+                folder, sql.replace("visits", "clinic.visits").replace("JOIN wards", "JOIN clinic.wards"), limits))
+             for sql, limits in ASKED] +
+            [("refused by name: " + word, lambda sql=sql, word=word: refused(folder, sql, word))
+             for sql, word in REFUSED] +
+            [("explain says streamed",
+              lambda: explained(folder, "clinic", count, "brume", "nobody says that they stay on the server")),
+             ("explain says as typed", lambda: explained(folder, "clinic", count, "engine", "as typed", "--where", "engine")),
+             ("explain says that rows stay", lambda: explained(folder, "kept", count, "engine", "the owner says that they stay")),
+             ("rows stay", lambda: stays(folder)), ("files cannot stay", lambda: files(folder))])
+    finally:
+        folder.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
