@@ -201,61 +201,6 @@ brume_status brume_collect_print_rows(const brume_collection *collection, brume_
     return status;
 }
 
-/* One statement for each part of the table that is divided. */
-static brume_status print_parts(const stream *rows, size_t table, const brume_parts *parts,
-                                char **statements, brume_error *error)
-{
-    brume_status status = BRUME_OK;
-    const char *whole = rows->tables[table];
-    for (size_t i = 0; status == BRUME_OK && i < parts->count; i++) {
-        rows->tables[table] = parts->texts[i];
-        status = brume_collect_print_rows(rows->collection, brume_engine_dialect(rows->engine),
-                                          rows->tables, &statements[i], error);
-    }
-    rows->tables[table] = whole;
-    return status;
-}
-
-static brume_status scan_parts(stream *rows, size_t table, const brume_parts *parts,
-                               const brume_wire *wires, size_t wire_count, brume_error *error)
-{
-    char **statements = calloc(parts->count, sizeof *statements);
-    if (!statements)
-        return brume_no_memory(error, "the groups");
-    brume_status status = print_parts(rows, table, parts, statements, error);
-    if (status == BRUME_OK)
-        status = brume_engine_scan_parts(rows->engine, (const char *const *)statements,
-                                         parts->count, wires, wire_count, take_chunk, rows, error);
-    for (size_t i = 0; i < parts->count; i++)
-        free(statements[i]);
-    free(statements);
-    return status;
-}
-
-/* All rows, in parts where the engine divides a table by which the query divides. */
-static brume_status scan_rows(stream *rows, const brume_wire *wires, size_t wire_count,
-                              brume_error *error)
-{
-    size_t table = 0;
-    brume_parts parts = {0};
-    if (brume_query_divides(rows->collection->query, &table))
-        BRUME_TRY(brume_engine_divide(rows->engine, table, &parts, error));
-    brume_status status = BRUME_OK;
-    if (parts.count > 0) {
-        status = scan_parts(rows, table, &parts, wires, wire_count, error);
-    } else {
-        char *sql = NULL;
-        status = brume_collect_print_rows(rows->collection, brume_engine_dialect(rows->engine),
-                                          rows->tables, &sql, error);
-        if (status == BRUME_OK)
-            status =
-                brume_engine_scan(rows->engine, sql, wires, wire_count, take_chunk, rows, error);
-        free(sql);
-    }
-    brume_parts_clear(&parts);
-    return status;
-}
-
 static brume_status stream_rows(stream *rows, brume_error *error)
 {
     const brume_collection *collection = rows->collection;
@@ -267,7 +212,8 @@ static brume_status stream_rows(stream *rows, brume_error *error)
         count = stream_columns(collection, columns);
         for (size_t i = 0; i < count; i++)
             wires[i] = brume_type_wire(columns[i]->type);
-        status = scan_rows(rows, wires, count, error);
+        status = brume_collect_scan(collection, rows->engine, rows->tables, wires, count,
+                                    take_chunk, rows, error);
     }
     free(columns);
     free(wires);

@@ -48,6 +48,15 @@ BRUME_MUST_USE brume_status brume_collect_print_rows(const brume_collection *col
                                                      const char *const *tables, char **sql,
                                                      brume_error *error);
 
+/* Run that SELECT and give each row to `take` exactly once, on several threads where the engine has
+ * them, and in parts where it divides a table by which the query divides (scan.c). `tables` is as
+ * before afterwards. The errors of brume_engine_scan. */
+BRUME_MUST_USE brume_status brume_collect_scan(const brume_collection *collection,
+                                               brume_engine *engine, const char **tables,
+                                               const brume_wire *wires, size_t wire_count,
+                                               brume_row_taker take, void *context,
+                                               brume_error *error);
+
 /* Replace the groups found by those declared: others are dropped, missing ones are empty. */
 BRUME_MUST_USE brume_status brume_collect_close_domain(brume_collected *collected,
                                                        const brume_collection *collection,
