@@ -238,6 +238,11 @@ bool brume_key_is_optional(const brume_query *query, size_t key);
 typedef bool (*brume_condition_visitor)(void *context, const brume_expression *condition);
 bool brume_query_conditions(const brume_query *query, brume_condition_visitor visit, void *context);
 
+/* Is there a protected table of which every row that print/statement.h selects comes from
+ * exactly one row, whatever its other rows are? Then it may be read in parts, and the rows of the
+ * parts are together the rows of the whole (query.c). */
+bool brume_query_divides(const brume_query *query, size_t *table);
+
 /* Free a query with all that is in its arena; NULL is allowed. */
 void brume_query_free(brume_query *query);
 

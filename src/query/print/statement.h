@@ -15,11 +15,6 @@ BRUME_MUST_USE brume_status brume_query_print_rows(const brume_query *query, bru
                                                    const brume_expression *const *expressions,
                                                    size_t count, char **sql, brume_error *error);
 
-/* Is there a protected table of which every row that brume_query_print_rows selects comes from
- * exactly one row, whatever its other rows are? Then it may be read in parts, and the rows of the
- * parts are together the rows of the whole (divide.c). */
-bool brume_query_divides(const brume_query *query, size_t *table);
-
 /* One measured expression of a plan that needs no bounding (the row is the unit, or one row per
  * unit and one group): the engine itself sums. */
 typedef struct brume_group_sum {
