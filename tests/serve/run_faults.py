@@ -316,23 +316,24 @@ def kills(programs, count=4):
 def a_typed_deadline_tells_no_finer_time(programs):
     """It falls between the end of reading for the choice of limits and the time that is told: as if the
     reading had taken longer, no choice is recorded, and the answer leaves at that time."""
-    sql = "SELECT COUNT(*) AS n, SUM(age) AS s FROM visits"
+    asked = {"sql": "SELECT COUNT(*) AS n, SUM(age) AS s FROM visits", "epsilon": 0.5}
     with Server(programs, "--quantum", "3", ceilings=False) as server:
-        got = server.query(sql=sql, epsilon=4, timeout=2.5)
+        before, rows = server.ask("POST", "/v1/explain", "ann", asked).json, server.json("ledger", "verify")["rows"]
+        got = server.query(**asked, timeout=2.5)
         check(got.code == 503 and "stays spent" in got.json["error"]["message"], got)
         check(3 <= got.seconds < 5.5, f"it waited once: {got.seconds}")
-        told = server.ask("POST", "/v1/explain", "ann", {"sql": sql, "epsilon": 4}).json
-        check(told["limits"]["chosen"] == "auto", told["limits"])
-        check(server.query(sql=sql, epsilon=4).code == 200, "in time it is answered")
-        told = server.ask("POST", "/v1/explain", "ann", {"sql": sql, "epsilon": 4}).json
-        check(told["limits"]["chosen"] == "ledger", told["limits"])
+        check(server.ask("POST", "/v1/explain", "ann", asked).json == before, "an explanation tells of it")
+        check(server.json("ledger", "verify")["rows"] == rows + 2, "the charge and its failure are recorded")
+        check(server.query(**asked).code == 200, "in time it is answered")
+        check(server.json("ledger", "verify")["rows"] > rows + 4, "the choice is recorded too")
 
 
 def a_script_says_what_it_spent(programs):
     many = ";".join(f"{COUNT} WHERE age > {n}" for n in range(40))
     with Server(programs, "--quantum", "0.2") as server:
-        got = server.query(sql=many, timeout=1.1)
+        got = server.query(sql=many, timeout=3)
         said = got.json["error"]["message"]
+        check("before it " in said, got)
         before = int(said.split("before it ")[1].split()[0])
         check(got.code == 503 and before > 0, got)
         last = 0.01 if "passed; the price stays spent" in said else 0
