@@ -331,7 +331,7 @@ def a_typed_deadline_tells_no_finer_time(programs):
 def a_script_says_what_it_spent(programs):
     many = ";".join(f"{COUNT} WHERE age > {n}" for n in range(40))
     with Server(programs, "--quantum", "0.2") as server:
-        got = server.query(sql=many, timeout=3)
+        got = server.query(sql=many, timeout=3, format="json")
         said = got.json["error"]["message"]
         check("before it " in said, got)
         before = int(said.split("before it ")[1].split()[0])
@@ -339,7 +339,7 @@ def a_script_says_what_it_spent(programs):
         last = 0.01 if "passed; the price stays spent" in said else 0
         check(abs(server.spent() - 0.01 * before - last) < 1e-9, f"{said}, and {server.spent()} is spent")
     with Server(programs, "--deadline", "0.5", "--quantum", "0.2") as server:
-        got = server.query(sql=";".join([COUNT] * 20000))
+        got = server.query(sql=";".join([COUNT] * 20000), format="json")
         check(got.code == 503 and "nothing was spent" in got.json["error"]["message"] and server.spent() == 0, got)
         metrics = server.ask("GET", "/metrics", "ann").bytes.decode()
         check("\nbrume_jobs_given_up_total 0\n" in metrics, "checking a script can be stopped")
