@@ -22,6 +22,7 @@ typedef struct pool_job {
     int stoppers;           /* threads that are about to cancel the session */
     bool stopped, is_late;  /* somebody wants it to end; the deadline does */
     brume_pool *pool;       /* for the hold below */
+    bool reads;             /* rows may have been read since its record last waited */
     bool holding;           /* its record waits */
     bool held;              /* its record waited for a quantised time */
     bool leaving;           /* the call has ended; the answer waits for its time */

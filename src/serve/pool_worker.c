@@ -72,17 +72,21 @@ static void wait_to_leave(brume_pool *pool, pool_job *job)
 }
 
 /* The call of an asking job has read rows, and is about to write to the ledger what came of it,
- * which others can see there: that waits for the time at which an answer may leave. */
+ * which others can see there: that waits for the time at which an answer may leave. One that has
+ * read none since it last waited (it was told to stop meanwhile) does not wait once more: that it
+ * waits twice would tell that what it read came in time. */
 static void hold(void *context, brume_session_phase_word phase)
 {
     pool_job *job = context;
-    if (phase != BRUME_SESSION_SPENT)
-        return;
     pthread_mutex_lock(&job->pool->lock);
-    job->holding = true;
-    wait_to_leave(job->pool, job);
-    job->holding = false;
-    job->held = true;
+    if (phase == BRUME_SESSION_RUNNING)
+        job->reads = true;
+    if (phase == BRUME_SESSION_SPENT && (job->reads || !job->held)) {
+        job->holding = true;
+        wait_to_leave(job->pool, job);
+        job->holding = job->reads = false;
+        job->held = true;
+    }
     pthread_mutex_unlock(&job->pool->lock);
 }
 
@@ -323,7 +327,8 @@ static void say_late(const brume_pool *pool, const pool_job *job, brume_pool_res
     result->status =
         brume_fail(&result->error, BRUME_ECANCELLED, "history and budget say what became of it",
                    "the deadline of %g s has passed%s", pool->options.deadline,
-                   phase <= BRUME_SESSION_FREE        ? "; nothing was spent"
+                   phase <= BRUME_SESSION_FREE
+                       ? !job->held ? "; nothing was spent" : "; what was charged stays spent"
                    : phase == BRUME_SESSION_RESERVING ? "; the price may have been spent"
                                                       : "; the price stays spent");
 }

@@ -184,7 +184,7 @@ static void broken_queries_are_caught_on_a_server_too(void **state)
     (void)state;
     registered all;
     open_place(&all, SERVER, BRUME_ADD_REMOVE);
-    assert_holds(audit(&all, COUNT, UNDERSTATED, 200, 1 - 1e-6) > 1);
+    assert_holds(audit(&all, COUNT, UNDERSTATED, 800, 1 - 1e-6) > 1);
     assert_int_equal(queries(&all), 0);
     registered_close(&all);
 }

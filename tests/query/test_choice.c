@@ -89,40 +89,59 @@ static void a_choice_is_made_once_and_used_again_for_free(void **state)
     registered_close(&all);
 }
 
-/* Stops a query when everything is drawn, before its answer is recorded. */
+/* Stops a query the n-th time that something drawn waits to be recorded: 1, the choice; 2, the
+ * answer. */
+typedef struct stopping {
+    int seen, at;
+} stopping;
+
 static const char *stop_late(void *context)
 {
-    const bool *drawn = context;
-    return *drawn ? "interrupted" : NULL;
+    const stopping *when = context;
+    return when->seen >= when->at ? "interrupted" : NULL;
 }
 
 static void note_phase(void *context, brume_phase phase, brume_engine *engine)
 {
-    bool *drawn = context;
+    stopping *when = context;
     (void)engine;
-    *drawn = phase == BRUME_PHASE_SPENT;
+    when->seen += phase == BRUME_PHASE_SPENT;
 }
 
-static void a_choice_survives_what_comes_after_it(void **state)
+/* Where the choice comes from when the query is asked again. */
+static void ask_stopped_and_again(int at, const char *from)
 {
-    (void)state;
     brume_error error = {0};
     registered all;
     open_orders(&all, 0, 0, false);
-    bool drawn = false;
-    brume_watch watch = {.enter = note_phase, .stopped = stop_late, .context = &drawn};
+    stopping when = {.at = at};
+    brume_watch watch = {.enter = note_phase, .stopped = stop_late, .context = &when};
     brume_payment one = {.epsilon = "1"};
     json_t *answer = NULL;
     const char *sql = "SELECT shop, COUNT(*), SUM(paid) FROM orders GROUP BY shop";
     assert_fails(ask_json(all.ledger, sql, &one, NULL, all.bits, &watch, &answer, &error),
                  BRUME_ECANCELLED);
     assert_ok(ask_json(all.ledger, sql, &one, NULL, all.bits, NULL, &answer, &error));
-    assert_string_equal(chosen(answer), "ledger"); /* never a second draw */
+    assert_string_equal(chosen(answer), from);
     json_decref(answer);
     brume_ledger_report report;
     assert_ok(brume_ledger_verify(all.ledger, &report, &error));
     assert_int_equal(report.answers, 1);
+    assert_int_equal(report.reservations, 2); /* both are charged */
     registered_close(&all);
+}
+
+static void a_choice_survives_what_comes_after_it(void **state)
+{
+    (void)state;
+    ask_stopped_and_again(2, "ledger"); /* never a second draw */
+}
+
+/* As if it had been stopped while it read: a deadline must not tell which of the two it was. */
+static void a_choice_that_waits_is_dropped_when_stopped(void **state)
+{
+    (void)state;
+    ask_stopped_and_again(1, "auto");
 }
 
 /* The same for a choice that was bought alone, which also makes an accuracy possible. */
@@ -419,6 +438,7 @@ int main(void)
         cmocka_unit_test(a_recalled_choice_uses_no_more_delta_than_is_charged),
         cmocka_unit_test(a_choice_is_made_once_and_used_again_for_free),
         cmocka_unit_test(a_choice_survives_what_comes_after_it),
+        cmocka_unit_test(a_choice_that_waits_is_dropped_when_stopped),
         cmocka_unit_test(limits_can_be_bought_alone),
         cmocka_unit_test(a_choice_that_found_nothing_is_no_choice_for_later_queries),
         cmocka_unit_test(a_noisy_choice_is_used_up_to_twice_its_price),

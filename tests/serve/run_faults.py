@@ -313,6 +313,38 @@ def kills(programs, count=4):
         check(server.query(epsilon=0.5).code == 200, "it starts again")
 
 
+def a_typed_deadline_tells_no_finer_time(programs):
+    """It falls between the end of reading for the choice of limits and the time that is told: as if the
+    reading had taken longer, no choice is recorded, and the answer leaves at that time."""
+    asked = {"sql": "SELECT COUNT(*) AS n, SUM(age) AS s FROM visits", "epsilon": 0.5}
+    with Server(programs, "--quantum", "3", ceilings=False) as server:
+        before, rows = server.ask("POST", "/v1/explain", "ann", asked).json, server.json("ledger", "verify")["rows"]
+        got = server.query(**asked, timeout=2.5)
+        check(got.code == 503 and "stays spent" in got.json["error"]["message"], got)
+        check(3 <= got.seconds < 5.5, f"it waited once: {got.seconds}")
+        check(server.ask("POST", "/v1/explain", "ann", asked).json == before, "an explanation tells of it")
+        check(server.json("ledger", "verify")["rows"] == rows + 2, "the charge and its failure are recorded")
+        check(server.query(**asked).code == 200, "in time it is answered")
+        check(server.json("ledger", "verify")["rows"] > rows + 4, "the choice is recorded too")
+
+
+def a_script_says_what_it_spent(programs):
+    many = ";".join(f"{COUNT} WHERE age > {n}" for n in range(40))
+    with Server(programs, "--quantum", "0.2") as server:
+        got = server.query(sql=many, timeout=3, format="json")
+        said = got.json["error"]["message"]
+        check("before it " in said, got)
+        before = int(said.split("before it ")[1].split()[0])
+        check(got.code == 503 and before > 0, got)
+        last = 0.01 if "passed; the price stays spent" in said else 0
+        check(abs(server.spent() - 0.01 * before - last) < 1e-9, f"{said}, and {server.spent()} is spent")
+    with Server(programs, "--deadline", "0.5", "--quantum", "0.2") as server:
+        got = server.query(sql=";".join([COUNT] * 20000), format="json")
+        check(got.code == 503 and "nothing was spent" in got.json["error"]["message"] and server.spent() == 0, got)
+        metrics = server.ask("GET", "/metrics", "ann").bytes.decode()
+        check("\nbrume_jobs_given_up_total 0\n" in metrics, "checking a script can be stopped")
+
+
 def main():
     if len(sys.argv) > 2:
         def many_kills(programs):
@@ -323,7 +355,8 @@ def main():
          slow_clients_are_closed, tls_is_strong, others_may_not_read_the_key, a_client_that_goes_away_has_paid,
          a_full_queue_refuses_and_charges_nothing, analysts_at_once_spend_exactly_the_budget,
          a_full_disk_charges_nothing_and_passes, a_token_that_is_revoked_asks_no_more, sigterm_lets_calls_end,
-         answers_leave_at_quantised_times, polling_tells_nothing_finer, kills], sys.argv[1])
+         answers_leave_at_quantised_times, polling_tells_nothing_finer,
+         a_typed_deadline_tells_no_finer_time, a_script_says_what_it_spent, kills], sys.argv[1])
 
 
 if __name__ == "__main__":

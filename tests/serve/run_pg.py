@@ -291,6 +291,37 @@ def a_rate_is_kept_and_the_log_tells_no_question(programs):
         check("nothing" not in log and server.tokens["ann"] not in log, log)
 
 
+def what_was_charged_and_failed_counts_in_the_cap(programs):
+    with PgServer(programs, quantum="1") as server:
+        raw = server.raw()
+        raw.login("ann", server.tokens["ann"])
+        raw.query("SET brume.epsilon = 0.25; SET brume.session_cap = 0.6; SET brume.timeout = 0.8")
+        states = [error_of(raw.query(f"{COUNT} WHERE age > {n}"))[0] for n in range(4)]
+        check(states == ["57014", "57014", "BR001", "BR001"], states)
+        check(server.spent() == 0.5, f"{server.spent()} is spent")
+        raw.close()
+
+
+def a_query_of_the_catalog_ends(programs):
+    """Long texts make few steps take long, and aggregates keep them: time and memory are bounded too."""
+    long = "'aaaaaaaaaaaaaaaa'"
+    for _ in range(3):
+        long = f"replace({long}, 'a', 'aaaaaaaaaaaaaaaa')"
+    with PgServer(programs) as server:
+        raw = server.raw()
+        raw.login("ann", server.tokens["ann"])
+        got = raw.query(f"SELECT array_agg({long}) FROM pg_type a, pg_type b, pg_type c")
+        check(all(part[0] != b"D" for part in got), "what is too long is not answered")
+        got = raw.query(f"SELECT count({long} LIKE '%b') FROM pg_type a, pg_type b, pg_type c")
+        check(error_of(got)[0] == "0A000", got)
+        got = raw.query("SELECT array_agg(relname) FROM pg_class WHERE relname = 'visits'")
+        check(any(part[0] == b"D" and b"{visits}" in part[1] for part in got), got)
+        with open(f"/proc/{server.process.pid}/status", encoding="utf-8") as file:
+            most = [int(line.split()[1]) for line in file if line.startswith("VmHWM")][0]
+        check(most < 1 << 20, f"{most} KiB at most")
+        raw.close()
+
+
 TESTS = [
     psql_lists_and_describes_tables, what_tools_ask_of_the_catalog_is_answered, prices_are_asked_for_told_and_charged_once, describing_spends_nothing,
     refusals_have_a_state_and_spend_nothing, who_is_unknown_learns_nothing,
@@ -298,6 +329,7 @@ TESTS = [
     a_client_that_goes_away_finds_its_answer, a_cancel_with_a_wrong_key_does_nothing,
     tls_is_spoken_and_required_where_others_connect, what_is_free_does_not_depend_on_a_person,
     a_rate_is_kept_and_the_log_tells_no_question, many_ask_at_once_and_the_budget_holds,
+    what_was_charged_and_failed_counts_in_the_cap, a_query_of_the_catalog_ends,
 ]
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ static void the_document_has_every_route(void **state)
     free(text);
 }
 
-/* body.h, 1 to 5 */
+/* body.h, 1 to 6 */
 static brume_status read_body(const char *method, const char *path, const char *body,
                               brume_http_call *call)
 {
@@ -139,6 +139,11 @@ static void bodies_become_calls(void **state)
     json_t *options = json_loads(call.options, 0, NULL);
     assert_true(json_real_value(json_object_get(options, "epsilon")) == 0.1);
     json_decref(options);
+    brume_http_call_clear(&call);
+    assert_int_equal(
+        read_body("POST", "/v1/query", "{\"sql\":\"S; T\",\"format\":\"json\"}", &call), 0);
+    brume_http_call_clear(&call);
+    assert_int_equal(read_body("POST", "/v1/query", "{\"sql\":\"S; -- end\"}", &call), 0);
     brume_http_call_clear(&call);
     assert_int_equal(read_body("POST", "/v1/call/ledger/verify", "", &call), 0);
     assert_string_equal(call.command, "ledger verify");
@@ -172,6 +177,7 @@ static void bad_bodies_are_refused(void **state)
         {"{\"a\":\"\\u0000\"}", BRUME_ESYNTAX},
         {"{\"a\":1e999}", BRUME_ESYNTAX},
         {"{\"ledger\":\"/elsewhere.db\"}", BRUME_EARGUMENT},
+        {"{\"sql\":\"SELECT 1; SELECT 2\"}", BRUME_EARGUMENT},
     };
     brume_http_call call;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -60,7 +60,10 @@ static brume_status check_all(const brume_call *call, const asking *with,
                                             with->target, &explanation, error);
         json_decref(explanation);
         if (status != BRUME_OK)
-            return brume_script_failed(script, i, status, error);
+            return brume_script_failed(script, i, 0, status, error);
+        if (with->watch && with->watch->stopped(with->watch->context))
+            return brume_fail(error, BRUME_ECANCELLED, NULL, "%s; nothing was spent",
+                              with->watch->stopped(with->watch->context));
     }
     return BRUME_OK;
 }
@@ -73,7 +76,7 @@ static brume_status ask_all(brume_call *call, asking *with, const brume_script *
     for (size_t i = 0; i < script->count; i++) {
         brume_status status = ask_and_write(call, with, script->statements[i], error);
         if (status != BRUME_OK)
-            return brume_script_failed(script, i, status, error);
+            return brume_script_failed(script, i, i, status, error);
         if (i + 1 == script->count)
             return BRUME_OK;
         if (!call->json)

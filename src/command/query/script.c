@@ -75,12 +75,16 @@ void brume_script_close(brume_script *script)
     *script = (brume_script){0};
 }
 
-brume_status brume_script_failed(const brume_script *script, size_t statement, brume_status status,
-                                 brume_error *error)
+brume_status brume_script_failed(const brume_script *script, size_t statement, size_t answered,
+                                 brume_status status, brume_error *error)
 {
     if (status == BRUME_OK || script->count < 2)
         return status;
     brume_error inner = *error;
-    return brume_fail(error, status, *inner.hint ? inner.hint : NULL, "statement %zu: %.400s",
-                      statement + 1, inner.message);
+    char before[100] = "";
+    if (answered > 0)
+        snprintf(before, sizeof before, "; before it %zu %s answered, whose prices stay spent",
+                 answered, answered == 1 ? "was" : "were");
+    return brume_fail(error, status, *inner.hint ? inner.hint : NULL, "statement %zu: %.400s%s",
+                      statement + 1, inner.message, before);
 }

@@ -15,8 +15,9 @@ BRUME_MUST_USE brume_status brume_script_open(const brume_call *call, brume_scri
                                               brume_error *error);
 void brume_script_close(brume_script *script);
 
-/* The same error, which also says of which statement (from 0) it is, where there are several. */
-brume_status brume_script_failed(const brume_script *script, size_t statement, brume_status status,
-                                 brume_error *error);
+/* The same error, which also says of which statement (from 0) it is, where there are several, and
+ * how many before it were answered. */
+brume_status brume_script_failed(const brume_script *script, size_t statement, size_t answered,
+                                 brume_status status, brume_error *error);
 
 #endif

@@ -180,21 +180,28 @@ typedef struct asked {
     brume_query_answer *answer; /* what is made of them */
 } asked;
 
+static brume_status check_stopped(const brume_watch *watch, brume_error *error)
+{
+    const char *why = watch ? watch->stopped(watch->context) : NULL;
+    return why ? brume_fail(error, BRUME_ECANCELLED, NULL, "%s", why) : BRUME_OK;
+}
+
 /* The choice of limits goes to disk before anything else is drawn: should what follows fail, the
- * next query finds it, and it is never drawn a second time for the same money. */
+ * next query finds it, and it is never drawn a second time for the same money. Others can see from
+ * the ledger that rows were read, so the watch says when; and a call that was told to stop before
+ * that time records nothing, as if it had been told while it read: whether the choice is there
+ * would otherwise tell if reading took less time than a deadline that the analyst types. */
 static brume_status keep_choice(void *context, const brume_plan *plan, brume_error *error)
 {
     const asked *what = context;
     const brume_watch *watch = what->watch;
-    if (watch) /* others can see from the ledger that rows were read: the watch says when */
+    if (watch)
         watch->enter(watch->context, BRUME_PHASE_SPENT, NULL);
+    BRUME_TRY(check_stopped(watch, error));
     BRUME_TRY(brume_choice_record(what->ledger, what->reservation, what->question, plan, error));
-    if (!watch)
-        return BRUME_OK;
-    watch->enter(watch->context, BRUME_PHASE_RUNNING, what->engine);
-    return watch->stopped(watch->context)
-               ? brume_fail(error, BRUME_ECANCELLED, NULL, "%s", watch->stopped(watch->context))
-               : BRUME_OK;
+    if (watch)
+        watch->enter(watch->context, BRUME_PHASE_RUNNING, what->engine);
+    return check_stopped(watch, error);
 }
 
 static brume_status make_answer(void *context, brume_engine *engine, uint64_t reservation,

@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include <brume/session.h>
+
 #include "base/error.h"
 
 enum { DEEPEST = 32 };
@@ -55,6 +57,22 @@ static brume_status refuse_ledger(const json_t *object, brume_error *error)
         return brume_fail(error, BRUME_EARGUMENT, "leave it out",
                           "'ledger' cannot be chosen here: the server has its own");
     return BRUME_OK;
+}
+
+/* /v1/query answers with one JSON object: several statements would be several, all charged. The
+ * command line, which shows them one after the other, says "json" or "format". */
+static brume_status refuse_script(const brume_http_route *route, const json_t *object,
+                                  brume_error *error)
+{
+    const char *sql = json_string_value(json_object_get(object, "sql"));
+    if (!sql || !route->command || strcmp(route->command, "query") != 0 ||
+        json_object_get(object, "json") || json_object_get(object, "format"))
+        return BRUME_OK;
+    size_t first = brume_statement_length(sql);
+    if (first == 0 || brume_statement_is_blank(sql + first))
+        return BRUME_OK;
+    return brume_fail(error, BRUME_EARGUMENT, "send each in a request of its own",
+                      "several statements in one request");
 }
 
 static brume_status set_operand(json_t *object, const char *name, const char *value,
@@ -122,6 +140,8 @@ brume_status brume_http_read_call(const brume_http_route *route, const char *res
     brume_http_call call = {0};
     BRUME_TRY(parse(body, length, &object, error));
     brume_status status = refuse_ledger(object, error);
+    if (status == BRUME_OK)
+        status = refuse_script(route, object, error);
     if (status == BRUME_OK)
         status = set_operand(object, route->operand, rest, error);
     if (status == BRUME_OK)

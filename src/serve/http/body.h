@@ -23,6 +23,8 @@ typedef struct brume_http_call {
  *  4. "policy" of POST /v1/datasets is the text of a policy file; sources in it are taken from the
  *     working folder of the server.
  *  5. In /v1/call/{command} words of the command are parted by a space or '/'.
+ *  6. Several statements in "sql" of POST /v1/query are refused, unless "json" or "format" says how
+ *     several answers are to be written.
  * Errors: ESYNTAX, EARGUMENT, EMEMORY, EDISK. On an error `out` is untouched. */
 BRUME_MUST_USE brume_status brume_http_read_call(const brume_http_route *route, const char *rest,
                                                  const char *body, size_t length,

@@ -362,18 +362,33 @@ static void tell_price(brume_pg_connection *connection, const json_t *answer)
     free(detail);
 }
 
-/* Note what an answer cost, before anything else can fail. */
-static void note_price(brume_pg_connection *connection, const json_t *answer)
+/* Note a price that was charged, before anything else can fail. */
+static void note_price(brume_pg_connection *connection, const json_t *cost)
 {
     char text[BRUME_PG_NUMBER_TEXT];
-    if (json_is_true(json_object_get(answer, "cached")))
-        return;
-    connection->spent += llround(epsilon_of(json_object_get(answer, "cost")) / unit);
+    connection->spent += llround(epsilon_of(cost) / unit);
     connection->charged = true;
     snprintf(text, sizeof text, "%.12g", (double)connection->spent * unit);
     brume_error ignored;
     if (brume_pg_note(connection->settings, "brume.session_spent", text, &ignored) != BRUME_OK)
         return; /* SHOW says an older number */
+}
+
+/* May a query that failed have been charged? What is wrong with a question, and what a budget or a
+ * policy refuses, is found before; the rest says so if nothing was spent. */
+static bool may_be_charged(const brume_error *error)
+{
+    switch (error->status) {
+    case BRUME_EARGUMENT:
+    case BRUME_ESYNTAX:
+    case BRUME_EUNKNOWN:
+    case BRUME_EUNSUPPORTED:
+    case BRUME_EBUDGET:
+    case BRUME_EPOLICY:
+        return strstr(error->message, "stays spent") != NULL;
+    default:
+        return strstr(error->message, "nothing was spent") == NULL;
+    }
 }
 
 brume_status brume_pg_ask(brume_pg_connection *connection, const char *sql,
@@ -392,10 +407,14 @@ brume_status brume_pg_ask(brume_pg_connection *connection, const char *sql,
         if (status == BRUME_OK && known->column_count > 0 && !same_columns(known, table))
             status = brume_pg_refuse(connection, "0A000", "prepare it again", error,
                                      "cached plan must not change result type");
-        if (status == BRUME_OK)
-            status = call(connection, "query", sql, options, &answer, error);
         if (status == BRUME_OK) {
-            note_price(connection, answer);
+            status = call(connection, "query", sql, options, &answer, error);
+            if (status == BRUME_OK && !json_is_true(json_object_get(answer, "cached")))
+                note_price(connection, json_object_get(answer, "cost"));
+            else if (status != BRUME_OK && may_be_charged(error))
+                note_price(connection, json_object_get(explanation, "cost"));
+        }
+        if (status == BRUME_OK) {
             status = add_rows(connection, answer, table, error);
             tell_price(connection, answer);
         }

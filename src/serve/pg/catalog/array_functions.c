@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "serve/pg/catalog/sqlite.h"
 
-enum { MOST_SERIES = 10000 };
+enum { MOST_SERIES = 10000, MOST_GATHERED = 256 << 10 };
 
 static const char *text_of(sqlite3_value *value)
 {
@@ -26,6 +26,23 @@ static void give_text(sqlite3_context *context, char *text)
 
 /* ---- arrays ---- */
 
+static bool ends_item(char letter, bool quoted)
+{
+    return !letter || (!quoted && (letter == ',' || letter == '}' || letter == ' '));
+}
+
+/* Bytes up to the end of the item, with its quotes and backslashes. */
+static size_t item_length(const char *from)
+{
+    bool quoted = false;
+    size_t length = 0;
+    for (; !ends_item(from[length], quoted); length++) {
+        quoted = quoted != (from[length] == '"');
+        length += from[length] == '\\' && from[length + 1];
+    }
+    return length;
+}
+
 /* The next item of an array, in `item` (from malloc); false at its end. *at is the rest. */
 static bool next_item(const char **at, char **item, bool *is_null)
 {
@@ -36,8 +53,8 @@ static bool next_item(const char **at, char **item, bool *is_null)
         from++;
     if (!*from || *from == '}')
         return false;
-    char *made = malloc(strlen(from) + 1), *to = made;
-    for (; made && *from && (quoted || (*from != ',' && *from != '}' && *from != ' ')); from++) {
+    char *made = malloc(item_length(from) + 1), *to = made;
+    for (; made && !ends_item(*from, quoted); from++) {
         if (*from == '"') {
             quoted = !quoted;
             was_quoted = true;
@@ -359,8 +376,17 @@ static void run_array_like(sqlite3_context *context, int count, sqlite3_value **
 typedef struct gathered {
     FILE *out;
     char *text;
-    size_t length, count;
+    size_t length, count, size; /* size: at least what was written */
 } gathered;
+
+/* Is there room for these texts (NULL: none)? Else the query fails. */
+static bool has_room(sqlite3_context *context, gathered *all, const char *a, const char *b)
+{
+    all->size += (a ? 2 * strlen(a) : 4) + (b ? strlen(b) : 0) + 3;
+    if (all->size > MOST_GATHERED)
+        sqlite3_result_error_toobig(context);
+    return all->size <= MOST_GATHERED;
+}
 
 static void step_array(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -368,7 +394,7 @@ static void step_array(sqlite3_context *context, int count, sqlite3_value **valu
     (void)count;
     if (all && !all->out && !(all->out = open_memstream(&all->text, &all->length)))
         return;
-    if (!all)
+    if (!all || !has_room(context, all, text_of(values[0]), NULL))
         return;
     fputs(all->count++ ? "," : "{", all->out);
     write_item(all->out, text_of(values[0]));
@@ -379,6 +405,8 @@ static void step_string(sqlite3_context *context, int count, sqlite3_value **val
     gathered *all = sqlite3_aggregate_context(context, sizeof *all);
     const char *text = text_of(values[0]), *between = count > 1 ? text_of(values[1]) : "";
     if (!all || !text || (!all->out && !(all->out = open_memstream(&all->text, &all->length))))
+        return;
+    if (!has_room(context, all, text, between))
         return;
     fprintf(all->out, "%s%s", all->count++ && between ? between : "", text);
 }

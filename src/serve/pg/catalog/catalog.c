@@ -15,15 +15,19 @@
 #include "serve/pg/catalog/print.h"
 #include "serve/pg/catalog/sqlite.h"
 
-/* Seconds that a catalog is taken to be of now, steps of a query, rows and bytes of its answer. */
-static const double fresh = 2;
-enum { STEPS = 1000, MOST_THOUSANDS = 50000, MOST_ROWS = 100000, MOST_BYTES = 64 << 20 };
+/* Seconds that a catalog is taken to be of now, and that a query of it may take; steps of a query,
+ * rows and bytes of its answer, bytes of one text, and bytes that SQLite may have meanwhile: a
+ * thread of a connection runs it, and nothing but these ends it. */
+static const double fresh = 2, patience = 5;
+enum { STEPS = 100, MOST_HUNDREDS = 500000, MOST_ROWS = 100000, MOST_BYTES = 64 << 20 };
+enum { MOST_TEXT = 256 << 10, MOST_MEMORY = 256 << 20 };
 
 struct brume_pg_catalog {
     sqlite3 *database;
     json_t *shown; /* what it was made from */
     double made;
-    int thousands; /* of steps of the query that runs */
+    int hundreds; /* of steps of the query that runs */
+    double until; /* when it has to end */
 };
 
 void brume_pg_catalog_close(brume_pg_catalog *catalog)
@@ -50,7 +54,8 @@ static int only_reading(void *context, int action, const char *a, const char *b,
 static int count_steps(void *context)
 {
     brume_pg_catalog *catalog = context;
-    return ++catalog->thousands > MOST_THOUSANDS;
+    return ++catalog->hundreds > MOST_HUNDREDS || sqlite3_memory_used() > MOST_MEMORY ||
+           brume_pg_now() > catalog->until;
 }
 
 static brume_status call(brume_pg_connection *connection, const char *command, const char *options,
@@ -108,10 +113,10 @@ static brume_status fill(brume_pg_connection *connection, brume_pg_catalog *cata
     BRUME_TRY(brume_pg_add_functions(catalog->database, connection, error));
     BRUME_TRY(brume_pg_catalog_fill(catalog->database, connection, catalog->shown, error));
     /* A table-valued function is made when it is first used, which reading alone does not allow. */
-    if (sqlite3_exec(catalog->database, "SELECT * FROM json_each('[]')", NULL, NULL, NULL) !=
-        SQLITE_OK)
+    if (sqlite3_exec(catalog->database, "PRAGMA temp_store = MEMORY; SELECT * FROM json_each('[]')",
+                     NULL, NULL, NULL) != SQLITE_OK)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "the catalog cannot be made");
-    (void)sqlite3_limit(catalog->database, SQLITE_LIMIT_LENGTH, 16 << 20);
+    (void)sqlite3_limit(catalog->database, SQLITE_LIMIT_LENGTH, MOST_TEXT);
     (void)sqlite3_limit(catalog->database, SQLITE_LIMIT_ATTACHED, 0);
     lock(catalog, true);
     sqlite3_progress_handler(catalog->database, STEPS, count_steps, catalog);
@@ -209,7 +214,8 @@ static brume_status run(brume_pg_connection *connection, const brume_pg_translat
 {
     brume_pg_catalog *catalog = connection->catalog;
     sqlite3_stmt *statement = NULL;
-    catalog->thousands = 0;
+    catalog->hundreds = 0;
+    catalog->until = brume_pg_now() + patience;
     int result = sqlite3_prepare_v2(catalog->database, translation->sql, -1, &statement, NULL);
     brume_status status = BRUME_OK;
     if (result == SQLITE_OK && (size_t)sqlite3_column_count(statement) == table->column_count)
@@ -217,7 +223,8 @@ static brume_status run(brume_pg_connection *connection, const brume_pg_translat
     else
         result = SQLITE_ERROR;
     if (status == BRUME_OK && result == SQLITE_INTERRUPT)
-        status = brume_fail(error, BRUME_EUNSUPPORTED, NULL, "the query takes too many steps");
+        status = brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                            "the query takes too many steps, or too long");
     else if (status == BRUME_OK && result != SQLITE_DONE && !translation->reads_catalog)
         status = brume_fail(error, BRUME_EUNSUPPORTED, NULL, "this is not answered: %.200s",
                             sqlite3_errmsg(catalog->database));
