@@ -28,7 +28,9 @@ uint8_t brume_pg_get8(brume_pg_reader *reader)
 uint16_t brume_pg_get16(brume_pg_reader *reader)
 {
     const uint8_t *bytes = brume_pg_get_bytes(reader, 2);
-    return bytes ? (uint16_t)(bytes[0] << 8 | bytes[1]) : 0;
+    if (!bytes)
+        return 0;
+    return (uint16_t)((unsigned)bytes[0] << 8 | bytes[1]);
 }
 
 uint32_t brume_pg_get32(brume_pg_reader *reader)

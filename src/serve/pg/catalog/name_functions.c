@@ -45,7 +45,7 @@ static void look_up(sqlite3_context *context, const char *sql, sqlite3_value *fi
 /* "schema.name" or a name, each perhaps quoted, in two parts; schema is "" where there is none. */
 static bool split_name(const char *text, char schema[128], char name[128])
 {
-    char parts[3][128];
+    char parts[3][128] = {{0}};
     size_t part = 0, length = 0;
     bool quoted = false;
     for (; *text; text++) {
@@ -63,8 +63,10 @@ static bool split_name(const char *text, char schema[128], char name[128])
         }
     }
     parts[part][length] = 0;
-    snprintf(name, 128, "%s", parts[part]);
-    snprintf(schema, 128, "%s", part ? parts[part - 1] : "");
+    memcpy(name, parts[part], 128);
+    memset(schema, 0, 128);
+    if (part > 0)
+        memcpy(schema, parts[part - 1], 128);
     return true;
 }
 
