@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import http.client
 import ipaddress
-import json
 import os
 import ssl
 import urllib.parse
 from typing import Any, Dict, NoReturn, Optional, Tuple
 
+from ._numbers import decode, encode
 from .errors import ArgumentError, BrumeError, SourceError, UnsupportedError, error_of_code
 
 __all__ = ["RemoteSession", "is_url"]
@@ -32,15 +32,6 @@ def _is_here(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _encode(options: Dict[str, Any]) -> bytes:
-    try:
-        return json.dumps(options, allow_nan=False).encode()
-    except ValueError:
-        raise ArgumentError("a number of the options is not finite") from None
-    except TypeError as wrong:
-        raise TypeError(f"an option is not a text, a number, a list or a dict: {wrong}") from None
 
 
 class RemoteSession:
@@ -89,7 +80,7 @@ class RemoteSession:
     def _post(self, path: str, options: Dict[str, Any]) -> Dict[str, Any]:
         if not self._is_open:
             raise ArgumentError("the connection is closed", "open another with brume.connect")
-        body, connection = _encode(options), self._connection()
+        body, connection = encode(options), self._connection()
         try:
             connection.connect()
         except (OSError, http.client.HTTPException) as fault:
@@ -107,7 +98,7 @@ class RemoteSession:
             self._running = None
             connection.close()
         try:
-            answer = json.loads(text)
+            answer = decode(text)
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
