@@ -105,9 +105,12 @@ class Session:
             _load_duckdb()
         handle = ctypes.c_void_p()
         path = None if ledger is None else os.fsencode(ledger)
+        if path is not None and b"\0" in path:
+            raise ArgumentError("the ledger's name has a NUL character")
         call(_sql.brume_session_open, path, encode(options), ctypes.byref(handle))
         self._handle = handle
         self._process = os.getpid()
+        self.place = os.fsdecode(ledger if ledger is not None else os.environ.get("BRUME_LEDGER") or "brume.db")
         self._tell: Any = None
         if progress is not None:
             self.on_progress(progress)

@@ -137,6 +137,8 @@ def test_an_unknown_option_names_it(con):
 def test_a_ledger_that_is_not_there(folder):
     with pytest.raises(brume.BrumeError):
         brume.connect("nowhere.db", must_exist=True)
+    with pytest.raises(brume.ArgumentError, match="NUL"):
+        brume.connect("brume.db\0")
     with brume.connect("nowhere.db") as con, pytest.raises(brume.BrumeError):
         con.query(COUNT, epsilon=1)
 
