@@ -207,6 +207,7 @@ def test_progress_is_told(con):
 INTERRUPTED = """
 import os, signal, sys, threading
 import brume
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background has it ignored
 con = brume.connect("brume.db", progress=False)
 threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
