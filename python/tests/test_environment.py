@@ -94,3 +94,21 @@ def locale_with_a_comma(tmp_path):
 def test_a_locale_with_a_decimal_comma(locale_with_a_comma):
     assert subprocess.run([sys.executable, "-c", COMMA, "de_DE.UTF-8"], env=locale_with_a_comma).returncode == 0
     assert locale.localeconv()["decimal_point"] == "."
+
+
+OTHER_VERSION = """
+import sys, types
+sys.modules["brume._version"] = other = types.ModuleType("brume._version")
+other.__version__ = "99.0.0"
+import brume
+"""
+
+
+@pytest.mark.parametrize("code, folder_of_libraries, said", [
+    (OTHER_VERSION, None, "install both from one source"), ("import brume", "/nonexistent", "BRUME_LIBRARY_DIR")])
+def test_a_library_that_is_not_there_or_of_another_version(code, folder_of_libraries, said):
+    environment = dict(os.environ)
+    if folder_of_libraries:
+        environment["BRUME_LIBRARY_DIR"] = folder_of_libraries
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.returncode == 1 and "ImportError" in done.stderr and said in done.stderr
