@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import concurrent.futures
 import ctypes
-import json
 import os
 import threading
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from ._library import ErrorRecord, call, find_duckdb, open_sql_library
+from ._numbers import decode, encode
 from .errors import ArgumentError
 
 Progress = Callable[[Optional[str], int, int], None]
@@ -74,15 +74,6 @@ class ArrowStream(ctypes.Structure):
             self.release(ctypes.addressof(self))
 
 
-def _encode(options: Dict[str, Any]) -> bytes:
-    try:
-        return json.dumps(options, allow_nan=False).encode()
-    except ValueError:
-        raise ArgumentError("a number of the options is not finite") from None
-    except TypeError as wrong:
-        raise TypeError(f"an option is not a text, a number, a list or a dict: {wrong}") from None
-
-
 def _sql_text(text: Any) -> bytes:
     if not isinstance(text, str):
         raise TypeError(f"SQL is a text, not {type(text).__name__}")
@@ -91,12 +82,16 @@ def _sql_text(text: Any) -> bytes:
     return text.encode()
 
 
-def _take(answer: ctypes.c_void_p) -> Dict[str, Any]:
+def _take_text(answer: ctypes.c_void_p) -> bytes:
     try:
-        read: Dict[str, Any] = json.loads(ctypes.string_at(answer.value or 0))
-        return read
+        return ctypes.string_at(answer.value or 0)
     finally:
         _sql.brume_free(answer)
+
+
+def _take(answer: ctypes.c_void_p) -> Dict[str, Any]:
+    read: Dict[str, Any] = decode(_take_text(answer))
+    return read
 
 
 class Session:
@@ -110,9 +105,12 @@ class Session:
             _load_duckdb()
         handle = ctypes.c_void_p()
         path = None if ledger is None else os.fsencode(ledger)
-        call(_sql.brume_session_open, path, _encode(options), ctypes.byref(handle))
+        if path is not None and b"\0" in path:
+            raise ArgumentError("the ledger's name has a NUL character")
+        call(_sql.brume_session_open, path, encode(options), ctypes.byref(handle))
         self._handle = handle
         self._process = os.getpid()
+        self.place = os.fsdecode(ledger if ledger is not None else os.environ.get("BRUME_LEDGER") or "brume.db")
         self._tell: Any = None
         if progress is not None:
             self.on_progress(progress)
@@ -152,35 +150,35 @@ class Session:
     def call(self, command: str, options: Dict[str, Any]) -> Dict[str, Any]:
         """A command by its name, its options as JSON, its answer as JSON."""
         answer = ctypes.c_void_p()
-        self._run(_sql.brume_session_call, self._open(), command.encode(), _encode(options),
+        self._run(_sql.brume_session_call, self._open(), command.encode(), encode(options),
                   ctypes.byref(answer))
         return _take(answer)
 
-    def call_here(self, command: str, options: Dict[str, Any]) -> Dict[str, Any]:
-        """The same in this thread: for short calls, that Ctrl-C need not end."""
+    def call_here(self, command: str, options: Dict[str, Any]) -> bytes:
+        """The same in this thread, its answer as it is: for short calls, that Ctrl-C need not end."""
         answer = ctypes.c_void_p()
-        call(_sql.brume_session_call, self._open(), command.encode(), _encode(options),
+        call(_sql.brume_session_call, self._open(), command.encode(), encode(options),
              ctypes.byref(answer))
-        return _take(answer)
+        return _take_text(answer)
 
     def explain(self, sql: str, options: Dict[str, Any]) -> Dict[str, Any]:
         """The plan of a query."""
         answer = ctypes.c_void_p()
-        self._run(_sql.brume_session_explain, self._open(), _sql_text(sql), _encode(options),
+        self._run(_sql.brume_session_explain, self._open(), _sql_text(sql), encode(options),
                   ctypes.byref(answer))
         return _take(answer)
 
     def query(self, sql: str, options: Dict[str, Any]) -> Tuple[Dict[str, Any], ArrowStream]:
         """The answer of a query, and its rows as an Arrow stream."""
         answer, rows = ctypes.c_void_p(), ArrowStream()
-        self._run(_sql.brume_session_query, self._open(), _sql_text(sql), _encode(options),
+        self._run(_sql.brume_session_query, self._open(), _sql_text(sql), encode(options),
                   ctypes.byref(rows), ctypes.byref(answer))
         return _take(answer), rows
 
     def stream_open(self, kind: str, options: Dict[str, Any]) -> None:
         """Open a stream; until it is closed the session takes no other call."""
         self._run(_sql.brume_session_stream_open, self._open(), f"stream {kind}".encode(),
-                  _encode(options))
+                  encode(options))
 
     def stream_ask(self, question: Any) -> Tuple[Dict[str, Any], bool]:
         """Put a question; the answer, and whether it was the last."""
@@ -216,13 +214,23 @@ class Session:
 _local = threading.local()
 
 
-def call_without_ledger(command: str, options: Dict[str, Any]) -> Dict[str, Any]:
-    """A command that needs no ledger, in this thread's own session."""
+def _ask_without_ledger(command: str, options: Dict[str, Any]) -> bytes:
     session = getattr(_local, "session", None)
     if session is None or session._process != os.getpid():
         session = _local.session = Session(None, {}, with_engine=False)
-    answer: Dict[str, Any] = session.call_here(command, options)
+    answer: bytes = session.call_here(command, options)
     return answer
 
 
-__all__ = ["ArrowStream", "ErrorRecord", "Progress", "Session", "call_without_ledger"]
+def call_without_ledger(command: str, options: Dict[str, Any]) -> Dict[str, Any]:
+    """A command that needs no ledger, in this thread's own session."""
+    answer: Dict[str, Any] = decode(_ask_without_ledger(command, options))
+    return answer
+
+
+def text_without_ledger(command: str, options: Dict[str, Any]) -> str:
+    """The same, as the command line shows it to a person."""
+    return _ask_without_ledger(command, dict(options, format="text")).decode()
+
+
+__all__ = ["ArrowStream", "ErrorRecord", "Progress", "Session", "call_without_ledger", "text_without_ledger"]

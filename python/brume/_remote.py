@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import http.client
 import ipaddress
-import json
 import os
 import ssl
 import urllib.parse
 from typing import Any, Dict, NoReturn, Optional, Tuple
 
-from .errors import ArgumentError, BrumeError, SourceError, UnsupportedError, error_of_code
+from ._numbers import decode, encode
+from .errors import ArgumentError, BrumeError, DiskError, SourceError, UnsupportedError, error_of_code
 
 __all__ = ["RemoteSession", "is_url"]
 
@@ -34,13 +34,12 @@ def _is_here(host: str) -> bool:
         return host == "localhost"
 
 
-def _encode(options: Dict[str, Any]) -> bytes:
+def _trust(ca: Optional[str]) -> ssl.SSLContext:
     try:
-        return json.dumps(options, allow_nan=False).encode()
-    except ValueError:
-        raise ArgumentError("a number of the options is not finite") from None
-    except TypeError as wrong:
-        raise TypeError(f"an option is not a text, a number, a list or a dict: {wrong}") from None
+        return ssl.create_default_context(cafile=ca)
+    except OSError as fault:  # an ssl.SSLError too
+        raise ArgumentError(f"no certificates can be read from ca='{ca}': {fault}",
+                            "give a file of certificates in PEM") from None
 
 
 class RemoteSession:
@@ -55,6 +54,10 @@ class RemoteSession:
             self._host = None
         if not self._host or parts.query or parts.fragment or parts.username is not None:
             raise ArgumentError(f"'{url}' is not the address of a server", "write https://HOST:PORT")
+        if token is not None and not isinstance(token, str):
+            raise TypeError(f"a token is a text, not {type(token).__name__}")
+        if timeout is not None and not 0 < timeout < 1e9:
+            raise ArgumentError("'timeout' must be above 0 seconds")
         self._token = token if token is not None else os.environ.get("BRUME_TOKEN", "")
         if not self._token or not self._token.isascii() or any(c.isspace() for c in self._token):
             raise ArgumentError("a server needs a token",
@@ -62,12 +65,13 @@ class RemoteSession:
         self._path, self._timeout = parts.path.rstrip("/"), timeout
         self._trust: Optional[ssl.SSLContext] = None
         if parts.scheme == "https":
-            self._trust = ssl.create_default_context(cafile=ca)
+            self._trust = _trust(ca)
             self._trust.minimum_version = ssl.TLSVersion.TLSv1_2
         elif not _is_here(self._host):
             raise ArgumentError(f"http:// would send the token to '{self._host}' for all to read",
                                 "use https://")
         self._is_open = True
+        self.place = f"{parts.scheme}://{parts.netloc}{self._path}"
         self._running: Optional[http.client.HTTPConnection] = None
 
     # --- one request -------------------------------------------------------------------------------
@@ -83,13 +87,16 @@ class RemoteSession:
         if isinstance(fault, ssl.SSLCertVerificationError):
             raise SourceError(f"the certificate of {self._host} is refused: {fault.verify_message}",
                               "name who signed it with ca=FILE, if you trust them") from None
+        if isinstance(fault, ssl.SSLError):
+            raise SourceError(f"the server at {self._host} does not speak TLS as it should: {fault.reason}",
+                              "is it served at http://, and is the port right?") from None
         raise SourceError(f"cannot reach the server at {self._host}: {fault}",
                           "is it running, and is the address right?") from None
 
     def _post(self, path: str, options: Dict[str, Any]) -> Dict[str, Any]:
         if not self._is_open:
             raise ArgumentError("the connection is closed", "open another with brume.connect")
-        body, connection = _encode(options), self._connection()
+        body, connection = encode(options), self._connection()
         try:
             connection.connect()
         except (OSError, http.client.HTTPException) as fault:
@@ -107,7 +114,7 @@ class RemoteSession:
             self._running = None
             connection.close()
         try:
-            answer = json.loads(text)
+            answer = decode(text)
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
@@ -134,8 +141,12 @@ class RemoteSession:
                 raise UnsupportedError(f"'{name}' is not to be had from a server", "leave it out")
         policy = options.get("policy")
         if command == "register" and isinstance(policy, str):
-            with open(policy, encoding="utf-8") as file:  # a file of this machine, as for a local ledger
-                return self._post("/v1/datasets", dict(options, policy=file.read()))
+            try:
+                with open(policy, encoding="utf-8") as file:  # of this machine, as for a local ledger
+                    text = file.read()
+            except (OSError, UnicodeDecodeError) as fault:
+                raise DiskError(f"cannot read the policy '{policy}': {fault}") from None
+            return self._post("/v1/datasets", dict(options, policy=text))
         return self._post("/v1/call/" + urllib.parse.quote(command.replace(" ", "/")), options)
 
     def explain(self, sql: str, options: Dict[str, Any]) -> Dict[str, Any]:

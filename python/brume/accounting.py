@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence
 
-from ._client import call_without_ledger
+from ._client import call_without_ledger, text_without_ledger
+from ._numbers import typed
 from .dp_event import expression_of
 
 __all__ = ["Interval", "Calibration", "Accuracy", "account", "calibrate", "accuracy", "loss",
-           "mechanisms"]
+           "mechanisms", "mechanism", "Card"]
 
 
 class Interval(NamedTuple):
@@ -55,7 +56,7 @@ def _without_none(**options: Any) -> Dict[str, Any]:
 
 
 def _typed(numbers: Optional[Sequence[float]]) -> Optional[str]:
-    return None if numbers is None else ",".join(repr(float(number)) for number in numbers)
+    return None if numbers is None else ",".join(typed(number) for number in numbers)
 
 
 def account(expression: Any, *, delta: Optional[float] = None, epsilon: Optional[float] = None,
@@ -98,7 +99,24 @@ def loss(expression: Optional[str] = None, *, p: Optional[Sequence[float]] = Non
     return call_without_ledger("loss", options)
 
 
-def mechanisms() -> List[Dict[str, Any]]:
+class Card(Dict[str, Any]):
+    """A mechanism's card: what it does, its parameters, its guarantee, accuracy and proof.
+
+    A dict of its fields, which shows as the text that ``brume mechanisms NAME`` has.
+    """
+
+    def __str__(self) -> str:
+        return text_without_ledger("mechanisms", {"name": self["name"]})
+
+    def __repr__(self) -> str:
+        return str(self).rstrip("\n")
+
+
+def mechanisms() -> List[Card]:
     """Every mechanism's card."""
-    cards: List[Dict[str, Any]] = call_without_ledger("mechanisms", {})["mechanisms"]
-    return cards
+    return [Card(card) for card in call_without_ledger("mechanisms", {})["mechanisms"]]
+
+
+def mechanism(name: str) -> Card:
+    """The card of one mechanism, by its name in expressions: ``print(brume.mechanism("laplace"))``."""
+    return Card(call_without_ledger("mechanisms", {"name": name})["mechanisms"][0])

@@ -132,6 +132,9 @@ class Connection:
         """Close the session. It may be called again."""
         self._session.close()
 
+    def __repr__(self) -> str:
+        return f"<brume connection to {self._session.place}>"
+
     def __enter__(self) -> "Connection":
         return self
 

@@ -15,7 +15,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="%%brume", add_help=False)
     parser.add_argument("--ledger", default="brume.db")
     for name in ("--epsilon", "--delta", "--rho", "--within"):
-        parser.add_argument(name, type=float)
+        parser.add_argument(name)  # the text itself: it is charged as it was typed
     parser.add_argument("--explain", action="store_true", help="show the price and the bars, spend nothing")
     parser.add_argument("--to", metavar="NAME", help="also keep the result under this name")
     return parser

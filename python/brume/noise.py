@@ -15,7 +15,9 @@ from typing import Any, Optional
 
 import numpy as np
 
+from ._cards import with_card
 from ._library import bits, call, library
+from ._numbers import at_least, at_most
 
 __all__ = [
     "laplace",
@@ -76,7 +78,7 @@ def _scalar(result: np.ndarray, values: Any) -> Any:
 def _add_integers(name: str, values: Any, spread: float, out: Optional[np.ndarray]) -> Any:
     source = _integers(values)
     target = _target(source, out)
-    call(getattr(library, f"brume_{name}_add"), bits(), float(spread),
+    call(getattr(library, f"brume_{name}_add"), bits(), at_least(spread),
          source.ctypes.data_as(_INT64), target.ctypes.data_as(_INT64), source.size)
     return _scalar(target, values)
 
@@ -87,9 +89,9 @@ def _add_reals(name: str, values: Any, spread: float, exponent: Optional[int],
     target = _target(source, out)
     if exponent is None:
         found = ctypes.c_int()
-        call(library.brume_release_exponent, float(spread), ctypes.byref(found))
+        call(library.brume_release_exponent, at_least(spread), ctypes.byref(found))
         exponent = found.value
-    call(getattr(library, f"brume_release_{name}"), bits(), float(spread), int(exponent),
+    call(getattr(library, f"brume_release_{name}"), bits(), at_least(spread), int(exponent),
          source.ctypes.data_as(_DOUBLE), target.ctypes.data_as(_DOUBLE), source.size)
     return _scalar(target, values)
 
@@ -98,6 +100,7 @@ def _is_real(values: Any) -> bool:
     return bool(np.asarray(values).dtype.kind == "f")
 
 
+@with_card("laplace")
 def laplace(values: Any, scale: float, *, exponent: Optional[int] = None,
             out: Optional[np.ndarray] = None) -> Any:
     """Values plus continuous Laplace noise, rounded once: pure epsilon = L1 sensitivity / scale.
@@ -110,6 +113,7 @@ def laplace(values: Any, scale: float, *, exponent: Optional[int] = None,
     return _add_integers("laplace", values, scale, out)
 
 
+@with_card("gaussian")
 def gaussian(values: Any, sigma: float, *, exponent: Optional[int] = None,
              out: Optional[np.ndarray] = None) -> Any:
     """Values plus continuous Gaussian noise, rounded once: rho = (L2 sensitivity / sigma)**2 / 2."""
@@ -118,16 +122,19 @@ def gaussian(values: Any, sigma: float, *, exponent: Optional[int] = None,
     return _add_integers("gaussian", values, sigma, out)
 
 
+@with_card("discrete_laplace")
 def discrete_laplace(values: Any, scale: float, *, out: Optional[np.ndarray] = None) -> Any:
     """Whole numbers plus discrete Laplace noise: pure epsilon = L1 sensitivity / scale."""
     return _add_integers("discrete_laplace", values, scale, out)
 
 
+@with_card("discrete_gaussian")
 def discrete_gaussian(values: Any, sigma: float, *, out: Optional[np.ndarray] = None) -> Any:
     """Whole numbers plus discrete Gaussian noise: rho = (L2 sensitivity / sigma)**2 / 2."""
     return _add_integers("discrete_gaussian", values, sigma, out)
 
 
+@with_card("randomized_response")
 def randomized_response(truth: Any, epsilon: float, k: int = 2, *,
                         out: Optional[np.ndarray] = None) -> Any:
     """Each person's answer in 0 .. k-1, kept with probability e^epsilon/(e^epsilon + k - 1).
@@ -141,7 +148,7 @@ def randomized_response(truth: Any, epsilon: float, k: int = 2, *,
         raise ValueError("answers are whole numbers from 0 to k-1, and k is at most 256")
     source = np.asarray(array, dtype=np.uint8, order="C")
     target = _target(source, out)
-    call(library.brume_randomized_response, bits(), float(epsilon), int(k),
+    call(library.brume_randomized_response, bits(), at_most(epsilon), int(k),
          source.ctypes.data_as(_BYTE), target.ctypes.data_as(_BYTE), source.size)
     return _scalar(target, truth)
 

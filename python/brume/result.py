@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import decimal
 import html
 import math
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
@@ -22,6 +23,20 @@ def _readable(value: Any, bar: Optional[float] = None) -> str:
         return f"{value:.6g}"
     digits = max(0, 1 - math.floor(math.log10(bar)))
     return f"{value:.{digits}f}"
+
+
+def _readable_bar(bar: float) -> str:
+    """An error bar with two digits, never below what it is."""
+    if not math.isfinite(bar) or bar <= 0:
+        return f"{bar:g}"
+    step = decimal.Decimal(1).scaleb(min(0, math.floor(math.log10(bar)) - 1))
+    return f"{decimal.Decimal(repr(float(bar))).quantize(step, decimal.ROUND_CEILING):f}"
+
+
+def _in_full(number: float) -> str:
+    """All its digits: a price that is rounded would be another price."""
+    text = repr(float(number))
+    return text[:-2] if text.endswith(".0") else text
 
 
 class Result(Sequence[Tuple[Any, ...]]):
@@ -76,6 +91,11 @@ class Result(Sequence[Tuple[Any, ...]]):
                       else bar + (column.get("cut_allowance") or 0)
                       for bar, column in zip(row, columns))
                 for row in self.row_error_95]
+
+    @property
+    def biased(self) -> List[str]:
+        """The columns that limits and bounds may have moved: a bar is about the bounded data."""
+        return [column["name"] for column in self.json["columns"] if column.get("biased")]
 
     @property
     def cost(self) -> Dict[str, Any]:
@@ -140,18 +160,22 @@ class Result(Sequence[Tuple[Any, ...]]):
 
     def _price(self) -> str:
         cost, left = self.cost, self.remaining
-        words = [f"cost epsilon {cost['epsilon']:g}"] if cost.get("epsilon") is not None else []
+        words = [f"cost epsilon {_in_full(cost['epsilon'])}"] if cost.get("epsilon") is not None else []
         if cost.get("delta"):
-            words.append(f"delta {cost['delta']:.4g}")
+            words.append(f"delta {_in_full(cost['delta'])}")
         text = ", ".join(words) or "free"
         if self.cached:
             text += ", read again for free"
         if left.get("epsilon") is not None:
-            text += f"; left: epsilon {left['epsilon']:g}"
+            text += f"; left: epsilon {_in_full(left['epsilon'])}"
         return text
 
+    def _notes(self) -> List[str]:
+        biased = ", ".join(self.biased)
+        return ([f"may be biased by limits and bounds: {biased}"] if biased else []) + [self._price()]
+
     def __repr__(self) -> str:
-        cells = [[_readable(value, bar) + (f" ± {_readable(bar, bar)}" if bar is not None else "")
+        cells = [[_readable(value, bar) + (f" ± {_readable_bar(bar)}" if bar is not None else "")
                   for value, bar in zip(row, bars)]
                  for row, bars in zip(self.rows, self.bars)]
         widths = [max([len(name)] + [len(row[at]) for row in cells])
@@ -159,7 +183,7 @@ class Result(Sequence[Tuple[Any, ...]]):
         lines = ["  ".join(name.ljust(width) for name, width in zip(self.columns, widths)).rstrip()]
         lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
                   for row in cells]
-        return "\n".join(lines + ["", self._price()])
+        return "\n".join(lines + ["", *self._notes()])
 
     def _repr_html_(self) -> str:
         widest = [max((abs(row[at]) + (bars[at] or 0)
@@ -179,10 +203,10 @@ class Result(Sequence[Tuple[Any, ...]]):
                 cells.append(
                     "<td style='text-align:right;background:linear-gradient(to right,"
                     f"rgba(70,130,180,.25) {share:.1f}%,transparent {share:.1f}%)'>{text}"
-                    f" <span style='opacity:.6'>± {html.escape(_readable(bar, bar))}</span></td>")
+                    f" <span style='opacity:.6'>± {html.escape(_readable_bar(bar))}</span></td>")
             body.append("<tr>" + "".join(cells) + "</tr>")
         return (f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-                f"<p style='opacity:.7'>{html.escape(self._price())}</p>")
+                f"<p style='opacity:.7'>{'<br>'.join(map(html.escape, self._notes()))}</p>")
 
     def plot(self, ax: Any = None) -> Any:
         """Bars with whiskers, one panel for each column of values. Needs matplotlib."""
@@ -197,7 +221,7 @@ class Result(Sequence[Tuple[Any, ...]]):
             pyplot.subplots(len(values), 1, squeeze=False)[1][:, 0])
         for at, axis in zip(values, axes):
             heights = [math.nan if row[at] is None else row[at] for row in self.rows]
-            whiskers = [bars[at] or 0 for bars in self.bars]
+            whiskers = [math.nan if bars[at] is None else bars[at] for bars in self.bars]
             axis.bar(range(len(labels)), heights, yerr=whiskers, capsize=3)
             axis.set_xticks(range(len(labels)))
             axis.set_xticklabels(labels, rotation=45 if len(labels) > 6 else 0)

@@ -7,7 +7,9 @@ from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
+from ._cards import with_card
 from ._library import bits, call, library
+from ._numbers import at_least, at_most
 
 __all__ = ["exponential", "permute_and_flip", "noisy_max", "SparseVector"]
 
@@ -43,13 +45,14 @@ def _choose(function: Any, first: Tuple[Any, ...], scores: Any, epsilon: float, 
     array = np.ascontiguousarray(scores, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise ValueError("scores are a list of at least one number")
-    options = _Selection(_adjacency(adjacency), float(epsilon), float(sensitivity), bool(monotone))
+    options = _Selection(_adjacency(adjacency), at_most(epsilon), at_least(sensitivity), bool(monotone))
     index = ctypes.c_size_t()
     call(function, bits(), *first, ctypes.byref(options), array.ctypes.data_as(_DOUBLE), array.size,
          ctypes.byref(index))
     return index.value
 
 
+@with_card("exponential")
 def exponential(scores: Any, epsilon: float, *, sensitivity: float = 1.0, monotone: bool = False,
                 adjacency: str = "add-remove") -> int:
     """The index of a candidate, by the exponential mechanism. Pure epsilon."""
@@ -57,6 +60,7 @@ def exponential(scores: Any, epsilon: float, *, sensitivity: float = 1.0, monoto
                    adjacency)
 
 
+@with_card("permute_and_flip")
 def permute_and_flip(scores: Any, epsilon: float, *, sensitivity: float = 1.0,
                      monotone: bool = False, adjacency: str = "add-remove") -> int:
     """The same by permute-and-flip, which is never less accurate."""
@@ -64,6 +68,7 @@ def permute_and_flip(scores: Any, epsilon: float, *, sensitivity: float = 1.0,
                    adjacency)
 
 
+@with_card("noisy_max")
 def noisy_max(scores: Any, epsilon: float, *, sensitivity: float = 1.0, monotone: bool = False,
               adjacency: str = "add-remove") -> int:
     """The same by report noisy max with Laplace noise."""
@@ -98,6 +103,7 @@ library.brume_sparse_vector_left.argtypes = [ctypes.c_void_p]
 library.brume_sparse_vector_left.restype = ctypes.c_uint64
 
 
+@with_card("sparse_vector")
 class SparseVector:
     """A stream of questions: which are above the threshold? It halts after ``hits`` of them.
 
@@ -111,7 +117,7 @@ class SparseVector:
                  adjacency: str = "add-remove") -> None:
         self._handle: Optional[ctypes.c_void_p] = None
         options = _SparseOptions(_adjacency(adjacency), int(sensitivity), int(threshold),
-                                 float(epsilon), int(hits), float(epsilon_answers), bool(monotone),
+                                 at_most(epsilon), int(hits), at_most(epsilon_answers), bool(monotone),
                                  bool(even_split))
         opened = ctypes.c_void_p()
         call(library.brume_sparse_vector_open, ctypes.byref(options), bits(), ctypes.byref(opened))

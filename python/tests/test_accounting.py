@@ -90,3 +90,18 @@ def test_the_same_numbers_as_dp_accounting():
         above = pld.PLDAccountant(value_discretization_interval=1e-4).compose(event).get_epsilon(1e-5)
         found = brume.account(event, delta=1e-5)
         assert found.lower <= above + 1e-9 and found.upper >= above - 0.05
+
+
+def test_cards_are_python_documentation():
+    """One source: help() and the card show what 'brume mechanisms NAME' does."""
+    for name, documented in (("laplace", brume.laplace), ("discrete_gaussian", brume.discrete_gaussian),
+                             ("randomized_response", brume.randomized_response),
+                             ("exponential", brume.exponential), ("sparse_vector", brume.SparseVector)):
+        card = brume.mechanism(name)
+        assert card["name"] == name and card["guarantee"] and card["parameters"] and card["proof"]
+        assert all(line.strip() in documented.__doc__ for line in str(card).splitlines())
+        assert "guarantee" in repr(card) and card in brume.mechanisms()
+    with pytest.raises(brume.UnknownNameError, match="laplace"):
+        brume.mechanism("laplase")
+    with pytest.raises(TypeError):
+        brume.mechanism(object())

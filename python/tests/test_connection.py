@@ -137,6 +137,8 @@ def test_an_unknown_option_names_it(con):
 def test_a_ledger_that_is_not_there(folder):
     with pytest.raises(brume.BrumeError):
         brume.connect("nowhere.db", must_exist=True)
+    with pytest.raises(brume.ArgumentError, match="NUL"):
+        brume.connect("brume.db\0")
     with brume.connect("nowhere.db") as con, pytest.raises(brume.BrumeError):
         con.query(COUNT, epsilon=1)
 
@@ -205,6 +207,7 @@ def test_progress_is_told(con):
 INTERRUPTED = """
 import os, signal, sys, threading
 import brume
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background has it ignored
 con = brume.connect("brume.db", progress=False)
 threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:

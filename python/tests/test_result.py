@@ -2,7 +2,7 @@
 
 import pytest
 
-from brume.result import Result
+from brume.result import Result, _readable_bar
 
 ANSWER = {
     "columns": [
@@ -52,6 +52,24 @@ def test_no_bar_where_what_was_cut_is_not_known():
                                    ANSWER["columns"][2]])
     assert Result(answer).bars[0] == (None, None, 0.67)
     assert Result(ANSWER).bars[0] == (None, 15.8, 0.67)
+
+
+def test_what_limits_may_have_moved_is_said(result):
+    assert result.biased == [] and "biased" not in repr(result)
+    answer = dict(ANSWER, columns=[ANSWER["columns"][0], dict(ANSWER["columns"][1], biased=True), ANSWER["columns"][2]])
+    moved = Result(answer)
+    assert moved.biased == ["n"]
+    assert "may be biased by limits and bounds: n" in repr(moved) and "biased by limits" in moved._repr_html_()
+
+
+@pytest.mark.parametrize("bar, wanted", [(29.1, "30"), (13.8, "14"), (0.67, "0.67"), (0.6701, "0.68"), (999.2, "1000"),
+                                         (99.95, "100"), (1.0, "1.0"), (4321, "4321"), (1e-9, "0.0000000010")])
+def test_a_bar_is_never_shown_smaller_than_it_is(bar, wanted):
+    assert _readable_bar(bar) == wanted
+
+
+def test_prices_are_shown_in_full():
+    assert "epsilon 0.10000001;" in repr(Result(dict(ANSWER, cost={"epsilon": 0.10000001})))
 
 
 def test_scalar(result):

@@ -6,6 +6,7 @@ import select
 import shutil
 import subprocess
 import threading
+from decimal import Decimal
 
 import pytest
 
@@ -67,7 +68,7 @@ def server(request, tmp_path_factory):
 
 def test_a_query_is_charged_once_and_read_again_for_free(server):
     with server.connect("ann", must_exist=True) as con:
-        first = con.query(COUNT, epsilon=0.1)
+        first = con.query(COUNT, epsilon=Decimal("0.1"))
         again = con.query(COUNT, epsilon=0.1)
         assert first.columns == ["n"] and first.scalar() == again.scalar() and again.cached
         assert first.cost["epsilon"] == 0.1 and first.error_95["n"] > 0
@@ -105,6 +106,7 @@ def test_errors_are_those_of_brume(server):
                 (brume.UnknownNameError, lambda: con.query("SELECT nothing FROM survey", epsilon=0.1)),
                 (brume.QuerySyntaxError, lambda: con.query("SELEKT", epsilon=0.1)),
                 (brume.UnsupportedError, lambda: next(con.stream("above-threshold", threshold=1))),
+                (brume.ArgumentError, lambda: con.query(COUNT, epsilon=Decimal("NaN"))),
                 (brume.UnsupportedError, lambda: con.call("query", sql=COUNT, epsilon=1, plot="x.svg")),
                 (TypeError, lambda: con.query(3, epsilon=1)),
                 (brume.ArgumentError, lambda: con.query(COUNT, epsilon=float("nan")))):
@@ -123,6 +125,9 @@ def test_roles_hold(server):
         with pytest.raises(brume.PolicyError, match="not for an auditor"):
             con.query(COUNT, epsilon=0.01)
     with server.connect("olga") as con:
+        with pytest.raises(brume.DiskError, match="nowhere.yaml"):
+            con.register("other", policy="nowhere.yaml")
+        assert server.url in repr(con) and server.tokens["olga"] not in repr(con)
         assert {user["name"] for user in con.call("user list")["users"]} >= {"ann", "bob"}
 
 
@@ -142,6 +147,17 @@ def test_only_who_has_a_token_and_is_trusted(server, monkeypatch):
             brume.connect(wrong)
     with pytest.raises(brume.SourceError, match="cannot reach"):
         brume.connect("http://127.0.0.1:1", must_exist=True)
+    with pytest.raises(TypeError, match="token"):
+        brume.connect(server.url, token=3)
+    for options in ({"timeout": -1}, {"timeout": float("nan")}):
+        with pytest.raises(brume.ArgumentError, match="timeout"):
+            brume.connect(server.url, ca=server.ca, **options)
+    for no_certificates in ("nowhere.pem", __file__):
+        with pytest.raises(brume.ArgumentError, match="ca="):
+            brume.connect("https://127.0.0.1:1", ca=no_certificates)
+    if not server.ca:
+        with pytest.raises(brume.SourceError, match="TLS"):
+            brume.connect(server.url.replace("http:", "https:"), must_exist=True)
     with pytest.raises(brume.ArgumentError, match="for a server"):
         brume.connect("brume.db", token="x")
 

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "number/thread_caches.h"
+
 _Static_assert(sizeof(unsigned long) == sizeof(uint64_t), "MPFR's integers must hold 64 bits");
 
 enum { FIRST_PRECISION = 200, LAST_PRECISION = 20000 };
@@ -54,6 +56,7 @@ void brume_scale_inverse(mpfr_t v, const brume_scale *scale, mpfr_rnd_t round)
 
 double brume_scale_certified(brume_scale_enclosure *enclose, const void *context)
 {
+    brume_thread_caches_free_at_end();
     for (mpfr_prec_t precision = FIRST_PRECISION; precision <= LAST_PRECISION; precision *= 2) {
         mpfr_t lower, upper;
         mpfr_inits2(precision, lower, upper, (mpfr_ptr)NULL);

@@ -2,6 +2,7 @@
 #include "session/environment.h"
 
 #include "base/error.h"
+#include "number/thread_caches.h"
 
 brume_status brume_environment_enter(brume_environment *before, brume_error *error)
 {
@@ -13,6 +14,7 @@ brume_status brume_environment_enter(brume_environment *before, brume_error *err
         return brume_fail(error, BRUME_EINTERNAL, NULL,
                           "the floating-point environment cannot be set");
     }
+    brume_thread_caches_free_at_end();
     before->plain = plain;
     before->locale = uselocale(plain);
     return BRUME_OK;

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The tests of the Python package on the libraries of this build, as TAP.
 
-    run_python.py SOURCE BUILD
+    run_python.py SOURCE BUILD [PROGRAM]
+
+PROGRAM: run this one of python/ instead, whose exit code says whether it passed.
 
 numpy, pytest, pandas and pyarrow come from PyPI into a virtual environment in the build folder. The
 wheel itself is made and tested by ./run python.
@@ -11,7 +13,7 @@ import re
 import subprocess
 import sys
 
-source, build = map(os.path.abspath, sys.argv[1:])
+source, build = map(os.path.abspath, sys.argv[1:3])
 place = os.path.join(build, "python")
 python = os.path.join(place, "bin", "python")
 NEEDED = ["numpy", "pytest", "pandas", "pyarrow"]
@@ -45,6 +47,8 @@ def main():
     environment.update(PYTHONPATH=os.path.join(source, "python"), PYTHONDONTWRITEBYTECODE="1",
                        BRUME_LIBRARY_DIR=link_libraries(),
                        BRUME_PROGRAM=os.path.join(build, "src", "cli", "brume"))
+    if len(sys.argv) > 3:
+        return subprocess.run([python, os.path.join(source, "python", sys.argv[3])], env=environment).returncode
     done = subprocess.run([python, "-m", "pytest", "-v", "--no-header", "-p", "no:cacheprovider",
                            os.path.join(source, "python", "tests")],
                           env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

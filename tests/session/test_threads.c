@@ -392,12 +392,51 @@ static void sessions_leak_nothing(void **state)
     fixture_close(&all);
 }
 
+static void *explain_once(void *context)
+{
+    const fixture *all = context;
+    brume_session *session = NULL;
+    char *text = NULL;
+    brume_error error = {0};
+    brume_status status = brume_session_open(all->ledger, NULL, &session, &error);
+    if (status == BRUME_OK)
+        status = brume_session_explain(session, "SELECT COUNT(*) FROM people", "{\"epsilon\": 1}",
+                                       &text, &error);
+    brume_free(text);
+    brume_session_close(session);
+    return status == BRUME_OK ? context : NULL;
+}
+
+/* What libraries keep for a thread goes with it: 1,500 bytes of MPFR's for each that has planned.
+ */
+static void threads_that_end_leave_nothing(void **state)
+{
+    (void)state;
+    fixture all;
+    size_t before = 0;
+    fixture_open(&all, 30, "1");
+    for (int i = 0; i < 200; i++) {
+        pthread_t thread;
+        void *good = NULL;
+        if (i == 50) /* caches are filled */
+            before = in_use();
+        assert_int_equal(pthread_create(&thread, NULL, explain_once, &all), 0);
+        assert_int_equal(pthread_join(thread, &good), 0);
+        assert_non_null(good);
+    }
+    size_t after = in_use();
+    if (after > before + SLACK)
+        fail_msg("%zu bytes more after 150 threads", after - before);
+    fixture_close(&all);
+}
+
 /* test_threads [TIMES]: with a number only the leaks, of so many sessions. */
 int main(int argc, char **argv)
 {
     static int times = 1000;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(sessions_leak_nothing, &times),
+        cmocka_unit_test(threads_that_end_leave_nothing),
         cmocka_unit_test(threads_that_share_a_ledger_get_exactly_what_it_carries),
         cmocka_unit_test(a_cancelled_query_says_whether_it_was_paid_for),
         cmocka_unit_test(cancelled_between_stages_it_says_that_the_first_is_paid_for),
