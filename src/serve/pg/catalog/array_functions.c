@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "serve/pg/catalog/sqlite.h"
 
-enum { MOST_SERIES = 10000, MOST_GATHERED = 256 << 10 };
+enum { MOST_SERIES = 10000 };
 
 static const char *text_of(sqlite3_value *value)
 {
@@ -91,8 +91,7 @@ static void run_array_has(sqlite3_context *context, int count, sqlite3_value **v
         sqlite3_result_int(context, array_has(array, sought));
 }
 
-/* Write an item into an array's text, quoted where that is needed. */
-static void write_item(FILE *out, const char *item)
+void brume_pg_write_item(FILE *out, const char *item)
 {
     bool plain = item && *item && strcasecmp(item, "null") != 0 && !strpbrk(item, "{}\"\\, \t\n");
     if (!item) {
@@ -120,7 +119,7 @@ static void run_array(sqlite3_context *context, int count, sqlite3_value **value
     fputc('{', out);
     for (int i = 0; i < count; i++) {
         fputs(i ? "," : "", out);
-        write_item(out, text_of(values[i]));
+        brume_pg_write_item(out, text_of(values[i]));
     }
     fputc('}', out);
     fclose(out);
@@ -142,12 +141,12 @@ static void run_array_append(sqlite3_context *context, int count, sqlite3_value 
         const char *part = text_of(values[i]);
         if (part && *part != '{') {
             fputs(comma, out);
-            write_item(out, part);
+            brume_pg_write_item(out, part);
             comma = ",";
         }
         while (part && *part && next_item(&part, &item, &is_null)) {
             fputs(comma, out);
-            write_item(out, is_null ? NULL : item);
+            brume_pg_write_item(out, is_null ? NULL : item);
             comma = ",";
             free(item);
             if (*text_of(values[i]) != '{')
@@ -269,7 +268,7 @@ static void run_string_to_array(sqlite3_context *context, int count, sqlite3_val
         end = strstr(text, between);
         end = end ? end : text + strlen(text);
         char *part = strndup(text, (size_t)(end - text));
-        write_item(out, part);
+        brume_pg_write_item(out, part);
         free(part);
         fputs(*end ? "," : "", out);
     }
@@ -371,66 +370,6 @@ static void run_array_like(sqlite3_context *context, int count, sqlite3_value **
     sqlite3_result_int(context, any);
 }
 
-/* ---- aggregates ---- */
-
-typedef struct gathered {
-    FILE *out;
-    char *text;
-    size_t length, count, size; /* size: at least what was written */
-} gathered;
-
-/* Is there room for these texts (NULL: none)? Else the query fails. */
-static bool has_room(sqlite3_context *context, gathered *all, const char *a, const char *b)
-{
-    all->size += (a ? 2 * strlen(a) : 4) + (b ? strlen(b) : 0) + 3;
-    if (all->size > MOST_GATHERED)
-        sqlite3_result_error_toobig(context);
-    return all->size <= MOST_GATHERED;
-}
-
-static void step_array(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    gathered *all = sqlite3_aggregate_context(context, sizeof *all);
-    (void)count;
-    if (all && !all->out && !(all->out = open_memstream(&all->text, &all->length)))
-        return;
-    if (!all || !has_room(context, all, text_of(values[0]), NULL))
-        return;
-    fputs(all->count++ ? "," : "{", all->out);
-    write_item(all->out, text_of(values[0]));
-}
-
-static void step_string(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    gathered *all = sqlite3_aggregate_context(context, sizeof *all);
-    const char *text = text_of(values[0]), *between = count > 1 ? text_of(values[1]) : "";
-    if (!all || !text || (!all->out && !(all->out = open_memstream(&all->text, &all->length))))
-        return;
-    if (!has_room(context, all, text, between))
-        return;
-    fprintf(all->out, "%s%s", all->count++ && between ? between : "", text);
-}
-
-static void finish(sqlite3_context *context, const char *end)
-{
-    gathered *all = sqlite3_aggregate_context(context, 0);
-    if (!all || !all->out)
-        return;
-    fputs(end, all->out);
-    fclose(all->out);
-    give_text(context, all->text);
-}
-
-static void finish_array(sqlite3_context *context)
-{
-    finish(context, "}");
-}
-
-static void finish_string(sqlite3_context *context)
-{
-    finish(context, "");
-}
-
 /* ---- adding them ---- */
 
 brume_status brume_pg_add_list(sqlite3 *database, const brume_pg_sqlite_function *list,
@@ -464,10 +403,5 @@ brume_status brume_pg_add_array_functions(sqlite3 *database, brume_error *error)
         {"brume_generate_subscripts_json", 2, run_subscripts_json},
     };
     BRUME_TRY(brume_pg_add_list(database, list, sizeof list / sizeof *list, NULL, error));
-    if (sqlite3_create_function(database, "array_agg", 1, SQLITE_UTF8, NULL, NULL, step_array,
-                                finish_array) != SQLITE_OK ||
-        sqlite3_create_function(database, "string_agg", 2, SQLITE_UTF8, NULL, NULL, step_string,
-                                finish_string) != SQLITE_OK)
-        return brume_no_memory(error, "the catalog");
-    return BRUME_OK;
+    return brume_pg_add_array_aggregates(database, error);
 }

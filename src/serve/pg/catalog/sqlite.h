@@ -2,6 +2,8 @@
 #ifndef BRUME_SERVE_PG_CATALOG_SQLITE_H
 #define BRUME_SERVE_PG_CATALOG_SQLITE_H
 
+#include <stdio.h>
+
 #include <sqlite3.h>
 
 #include "serve/pg/connection.h"
@@ -14,6 +16,10 @@ BRUME_MUST_USE brume_status brume_pg_add_functions(sqlite3 *database,
 /* Functions of texts and arrays alone. */
 BRUME_MUST_USE brume_status brume_pg_add_text_functions(sqlite3 *database, brume_error *error);
 BRUME_MUST_USE brume_status brume_pg_add_array_functions(sqlite3 *database, brume_error *error);
+BRUME_MUST_USE brume_status brume_pg_add_array_aggregates(sqlite3 *database, brume_error *error);
+
+/* Write an item into an array's text, quoted where that is needed; NULL is an item too. */
+void brume_pg_write_item(FILE *out, const char *item);
 
 /* LIKE with % and _ and \, in time text times pattern at most. */
 bool brume_pg_is_like(const char *text, const char *pattern, bool fold);
