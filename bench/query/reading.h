@@ -1,4 +1,4 @@
-/* Reading CSV and Parquet files: brume's readers beside DuckDB's own. */
+/* Reading CSV and Parquet files: brume's readers compared with DuckDB's own. */
 #ifndef BRUME_BENCH_QUERY_READING_H
 #define BRUME_BENCH_QUERY_READING_H
 

@@ -25,7 +25,7 @@ static const struct {
     {0, 0, 10, false, "ten rows at the upper bound, and one at the lower one"},
     {10, 0, 10, true, "ten rows at each bound, and one more at the upper one"},
     {1, 0, 0, true, "a row at the lower bound, and one at the upper one"},
-    {0, 2, 2, false, /* a median below them all is seldom, and one row makes it likelier */
+    {0, 2, 2, false, /* a median below all of them is rare, and one more row makes it likelier */
      "two rows a third of the way up, two at the upper bound, and one at the lower one"},
 };
 

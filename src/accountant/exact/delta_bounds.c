@@ -222,8 +222,8 @@ void brume_delta_bounds_invert(const brume_delta_bounds *bounds, double delta, d
 
 /* --- what several certified statements say together ---
  *
- * Every one of them holds of the same number, so the two ends of an interval never cross: not by
- * rounding either, since each end was rounded to its own side of the truth. Where they do cross
+ * Every one of them holds of the same number, so the lower bound is never above the upper one:
+ * not by rounding either, since each was rounded to its own side of the truth. Where it is above
  * nevertheless there is a fault of brume or of libm. It must not look like a perfect certificate:
  * the interval then spans both statements, and says so. */
 

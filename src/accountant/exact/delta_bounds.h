@@ -21,8 +21,9 @@ typedef struct brume_certified {
 /* Is the interval as narrow as asked, relative to its upper end? */
 bool brume_certified_is_narrow(const brume_certified *certified, double width);
 
-/* The ends of an interval whose statements were all taken: where they cross, the larger is the
- * upper one and the interval is contradictory. Every interval passes here before it is used. */
+/* The bounds of an interval whose statements were all taken: where the lower one is above the upper
+ * one they change places, and the interval is contradictory. Every interval passes here before it
+ * is used. */
 void brume_certified_settle(brume_certified *certified);
 
 /* Take the lower end of laws that the laws of `certified` dominate, in place of its own; take the
