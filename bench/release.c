@@ -18,7 +18,7 @@
 
 #include <brume/synthetic/mwem.h>
 
-#include "synthetic/parallel.h"
+#include "base/parallel.h"
 #include "synthetic/weights.h"
 
 enum { ROUNDS = 9, CHUNK = 4096 };

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "synthetic/block.h"
-#include "synthetic/parallel.h"
+#include "base/parallel.h"
 
 enum { CHUNK = 4096, NARROW = 8 };
 

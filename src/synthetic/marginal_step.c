@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "synthetic/block.h"
-#include "synthetic/parallel.h"
+#include "base/parallel.h"
 #include "synthetic/workload.h"
 
 typedef struct table_pass {

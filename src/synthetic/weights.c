@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "synthetic/block.h"
-#include "synthetic/parallel.h"
+#include "base/parallel.h"
 
 #define LEAST_WEIGHT 0x1p-900
 

@@ -38,8 +38,32 @@ static table random_table(uint64_t seed, size_t rows)
 
 static const brume_bound_value value_plan = {.low = -10, .high = 10, .centre = 2, .squares = true};
 
-static brume_bounder *take(const table *data, bool keys, size_t step, brume_bounded_group **groups,
-                           size_t *count)
+static void take_rows(brume_bounder *bounder, const table *data, bool keys, size_t first,
+                      size_t step, size_t copy)
+{
+    brume_error error = {0};
+    size_t rows = data->rows - first < step ? data->rows - first : step;
+    uint64_t valid[ROWS / 64 + 1];
+    int64_t units[ROWS];
+    memset(valid, 0xff, sizeof valid);
+    for (size_t i = 0; i < rows; i++) {
+        units[i] = data->unit[first + i] + (int64_t)(UNITS * copy);
+        if (data->null[first + i])
+            valid[i / 64] &= ~(UINT64_C(1) << i % 64);
+    }
+    brume_chunk_column columns[] = {
+        {.wire = BRUME_WIRE_INTEGER, .integers = units},
+        {.wire = BRUME_WIRE_INTEGER, .integers = data->cell + first},
+        {.wire = BRUME_WIRE_INTEGER, .integers = data->value + first, .valid = valid}};
+    if (!keys)
+        columns[1] = columns[2];
+    brume_chunk chunk = {.row_count = rows, .column_count = keys ? 3 : 2, .columns = columns};
+    assert_ok(brume_bounder_take(bounder, &chunk, &error));
+}
+
+/* The rows of copy c belong to units of their own, UNITS * c and above. */
+static brume_bounder *take(const table *data, bool keys, size_t step, size_t copies,
+                           brume_bounded_group **groups, size_t *count)
 {
     static const brume_wire wires[] = {BRUME_WIRE_INTEGER};
     brume_error error = {0};
@@ -56,22 +80,9 @@ static brume_bounder *take(const table *data, bool keys, size_t step, brume_boun
         brume_key_value key = {.wire = BRUME_WIRE_INTEGER, .integer = g};
         assert_ok(brume_bounder_declare(bounder, &key, &error));
     }
-    for (size_t first = 0; first < data->rows; first += step) {
-        size_t rows = data->rows - first < step ? data->rows - first : step;
-        uint64_t valid[ROWS / 64 + 1];
-        memset(valid, 0xff, sizeof valid);
-        for (size_t i = 0; i < rows; i++)
-            if (data->null[first + i])
-                valid[i / 64] &= ~(UINT64_C(1) << i % 64);
-        brume_chunk_column columns[] = {
-            {.wire = BRUME_WIRE_INTEGER, .integers = data->unit + first},
-            {.wire = BRUME_WIRE_INTEGER, .integers = data->cell + first},
-            {.wire = BRUME_WIRE_INTEGER, .integers = data->value + first, .valid = valid}};
-        if (!keys)
-            columns[1] = columns[2];
-        brume_chunk chunk = {.row_count = rows, .column_count = keys ? 3 : 2, .columns = columns};
-        assert_ok(brume_bounder_take(bounder, &chunk, &error));
-    }
+    for (size_t copy = 0; copy < copies; copy++)
+        for (size_t first = 0; first < data->rows; first += step)
+            take_rows(bounder, data, keys, first, step, copy);
     const brume_bounded_group *found = NULL;
     assert_ok(brume_bounder_finish(bounder, &found, count, &error));
     *groups = (brume_bounded_group *)found;
@@ -176,7 +187,7 @@ static void totals_are_right_in_every_order(void **state)
             total_up(&data, keys, units);
             brume_bounded_group *groups = NULL;
             size_t count = 0;
-            brume_bounder *bounder = take(&data, keys, seed % 2 ? 600 : 77, &groups, &count);
+            brume_bounder *bounder = take(&data, keys, seed % 2 ? 600 : 77, 1, &groups, &count);
             assert_int_equal(count, keys ? CELLS - 1 : 1);
             for (int p = 1; p <= 2; p++) {
                 for (size_t i = 0; i < 4; i++) {
@@ -209,7 +220,7 @@ static void only_shown_groups_count(void **state)
     total_up(&data, true, units);
     brume_bounded_group *groups = NULL;
     size_t count = 0;
-    brume_bounder *bounder = take(&data, true, 100, &groups, &count);
+    brume_bounder *bounder = take(&data, true, 100, 1, &groups, &count);
     bool shown[CELLS] = {false};
     shown[groups[1].number] = true;
     for (size_t u = 0; u < UNITS; u++)
@@ -250,8 +261,8 @@ static void a_unit_moves_nobody_elses_contribution(void **state)
         total_up(&data, true, units);
         brume_bounded_group *groups[2];
         size_t count[2];
-        brume_bounder *bounders[] = {take(&data, true, 50, &groups[0], &count[0]),
-                                     take(&rest, true, 600, &groups[1], &count[1])};
+        brume_bounder *bounders[] = {take(&data, true, 50, 1, &groups[0], &count[0]),
+                                     take(&rest, true, 600, 1, &groups[1], &count[1])};
         for (int p = 1; p <= 2; p++) {
             for (int i = 0; i < 2; i++)
                 assert_ok(brume_totals_limit(bounders[i], limits, 4, p, NULL, sums, SUMS, groups[i],
@@ -266,12 +277,49 @@ static void a_unit_moves_nobody_elses_contribution(void **state)
     }
 }
 
+/* As many units as several processors share: copies of the table with other units. Sums and counts
+ * are those of one copy, times the copies. */
+static void many_units_add_up(void **state)
+{
+    (void)state;
+    enum { COPIES = 6000 };
+    brume_error error = {0};
+    table data = random_table(31, ROWS);
+    unit_totals units[UNITS];
+    total_up(&data, true, units);
+    brume_bounded_group *groups[2];
+    size_t count[2];
+    brume_bounder *one = take(&data, true, ROWS, 1, &groups[0], &count[0]),
+                  *many = take(&data, true, ROWS, COPIES, &groups[1], &count[1]);
+    for (int p = 1; p <= 2; p++) {
+        for (size_t i = 0; i < 4; i++) {
+            uint64_t bins[BINS], all[BINS];
+            assert_ok(brume_totals_histogram(one, &limits[i].of, p, BINS, NULL, bins, &error));
+            assert_ok(brume_totals_histogram(many, &limits[i].of, p, BINS, NULL, all, &error));
+            for (size_t b = 0; b < BINS; b++)
+                assert_int_equal(all[b], COPIES * bins[b]);
+        }
+        assert_ok(
+            brume_totals_limit(one, limits, 4, p, NULL, sums, SUMS, groups[0], count[0], &error));
+        assert_ok(
+            brume_totals_limit(many, limits, 4, p, NULL, sums, SUMS, groups[1], count[1], &error));
+        assert_int_equal(count[0], count[1]);
+        check_sums(groups[0], count[0], units, p);
+        for (size_t g = 0; g < count[0]; g++)
+            for (size_t s = 0; s < SUMS; s++)
+                assert_true(groups[1][g].limited[s] == COPIES * groups[0][g].limited[s]);
+    }
+    brume_bounder_close(one);
+    brume_bounder_close(many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(totals_are_right_in_every_order),
         cmocka_unit_test(only_shown_groups_count),
         cmocka_unit_test(a_unit_moves_nobody_elses_contribution),
+        cmocka_unit_test(many_units_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

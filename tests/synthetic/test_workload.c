@@ -7,7 +7,7 @@
 #include <brume/synthetic/universe.h>
 #include <brume/synthetic/workload.h>
 
-#include "synthetic/parallel.h"
+#include "base/parallel.h"
 #include "synthetic/workload.h"
 
 /* A fixed little generator: the tests need variety, not randomness. */

@@ -1,11 +1,15 @@
 /* Totals: norms of what each unit has, and sums of what is left of it under limits.
  *
- * One shard after the other, so that the norms that are kept are those of a shard's units. */
+ * On all processors, a shard at a time each, so that the norms that are kept are those of a shard's
+ * units. Sums are of integers: whoever adds up which shard makes no difference. */
 #include "query/collect/totals.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "query/collect/bound_pairs.h"
 #include "query/limit/clip.h"
 #include "query/limit/grid.h"
@@ -81,6 +85,50 @@ size_t brume_totals_groups(const brume_bounder *bounder)
     return bounder->result_groups;
 }
 
+/* ---- all shards, on all processors ---- */
+
+enum { MOST_LANES = 16 }; /* each has sums of its own for every group */
+
+/* Lane i of `count` keeps norms and sums of its own. */
+typedef struct lanes {
+    const brume_bounder *bounder;
+    void (*visit)(void *context, size_t lane, const shard *own);
+    void *context;
+    atomic_size_t next; /* the next shard that nobody has */
+} lanes;
+
+static void run_lane(void *context, size_t lane, uint64_t first, uint64_t last)
+{
+    lanes *all = context;
+    (void)first;
+    (void)last;
+    for (size_t s; (s = atomic_fetch_add(&all->next, 1)) < SHARDS;)
+        all->visit(all->context, lane, &all->bounder->shards[s]);
+}
+
+static uint64_t count_totals(const brume_bounder *bounder)
+{
+    uint64_t count = 0;
+    for (size_t s = 0; s < SHARDS; s++)
+        count += bounder->shards[s].total_count;
+    return count;
+}
+
+static size_t count_lanes(const brume_bounder *bounder)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t most = cores < 1 ? 1 : cores < MOST_LANES ? (size_t)cores : MOST_LANES;
+    return brume_parallel_pieces(most, count_totals(bounder) / most);
+}
+
+static void visit_shards(const brume_bounder *bounder, size_t lane_count,
+                         void (*visit)(void *context, size_t lane, const shard *own), void *context)
+{
+    lanes all = {.bounder = bounder, .visit = visit, .context = context};
+    brume_parallel_run_on(lane_count, lane_count, count_totals(bounder) / lane_count, run_lane,
+                          &all);
+}
+
 static size_t most_units(const brume_bounder *bounder)
 {
     size_t most = 0;
@@ -89,25 +137,49 @@ static size_t most_units(const brume_bounder *bounder)
     return most;
 }
 
+typedef struct counting {
+    const brume_bounder *bounder;
+    const brume_total *of;
+    int p;
+    size_t bins, units; /* units: room for the norms of a shard */
+    const bool *shown;
+    brume_u128 *norms; /* [lane][unit of the shard] */
+    uint64_t *counts;  /* [lane][bin] */
+} counting;
+
+static void count_shard(void *context, size_t lane, const shard *own)
+{
+    const counting *how = context;
+    brume_u128 *norms = how->norms + lane * how->units;
+    uint64_t *counts = how->counts + lane * how->bins;
+    brume_totals_norms(how->bounder, own, how->of, how->p, how->shown, norms);
+    for (size_t i = 0; i < own->unit_count; i++) {
+        size_t bin = brume_limit_bin(norms[i], how->p, how->bins);
+        if (bin != BRUME_LIMIT_NO_BIN)
+            counts[bin]++;
+    }
+}
+
 brume_status brume_totals_histogram(brume_bounder *bounder, const brume_total *of, int p,
                                     size_t bins, const bool *shown, uint64_t *counts,
                                     brume_error *error)
 {
-    brume_u128 *norms = malloc((most_units(bounder) + 1) * sizeof *norms);
-    if (!norms)
-        return brume_no_memory(error, "the units and groups");
-    memset(counts, 0, bins * sizeof *counts);
-    for (size_t s = 0; s < SHARDS; s++) {
-        const shard *own = &bounder->shards[s];
-        brume_totals_norms(bounder, own, of, p, shown, norms);
-        for (size_t i = 0; i < own->unit_count; i++) {
-            size_t bin = brume_limit_bin(norms[i], p, bins);
-            if (bin != BRUME_LIMIT_NO_BIN)
-                counts[bin]++;
-        }
+    size_t lane_count = count_lanes(bounder);
+    counting how = {bounder, of, p, bins, most_units(bounder), shown, NULL, NULL};
+    how.norms = malloc((how.units * lane_count + 1) * sizeof *how.norms);
+    how.counts = calloc(bins * lane_count + 1, sizeof *how.counts);
+    brume_status status = BRUME_OK;
+    if (how.norms && how.counts) {
+        visit_shards(bounder, lane_count, count_shard, &how);
+        memset(counts, 0, bins * sizeof *counts);
+        for (size_t i = 0; i < bins * lane_count; i++)
+            counts[i % bins] += how.counts[i];
+    } else {
+        status = brume_no_memory(error, "the units and groups");
     }
-    free(norms);
-    return BRUME_OK;
+    free(how.norms);
+    free(how.counts);
+    return status;
 }
 
 /* ---- sums under limits ---- */
@@ -132,33 +204,39 @@ static brume_i128 limited(const brume_bounder *bounder, const total *one,
 }
 
 typedef struct limiting {
+    const brume_bounder *bounder;
     const brume_total_limit *limits;
     size_t limit_count;
     int p;
     const bool *shown;
     const brume_limited_sum *sums;
-    size_t sum_count;
-    brume_u128 *norms;           /* of a shard's units */
-    brume_limit_factor *factors; /* [limit][unit of the shard] */
+    size_t sum_count, units;     /* units: room for the norms of a shard */
+    brume_u128 *norms;           /* [lane][unit of the shard] */
+    brume_limit_factor *factors; /* [lane][limit][unit of the shard] */
+    brume_i128 *limited;         /* [lane][group][sum] */
 } limiting;
 
-static void limit_shard(brume_bounder *bounder, const shard *own, const limiting *how)
+static void limit_shard(void *context, size_t lane, const shard *own)
 {
+    const limiting *how = context;
+    brume_u128 *norms = how->norms + lane * how->units;
+    brume_limit_factor *factors = how->factors + lane * how->limit_count * how->units;
+    brume_i128 *sums = how->limited + lane * how->bounder->result_groups * how->sum_count;
     for (size_t j = 0; j < how->limit_count; j++) {
-        brume_totals_norms(bounder, own, &how->limits[j].of, how->p, how->shown, how->norms);
+        brume_totals_norms(how->bounder, own, &how->limits[j].of, how->p, how->shown, norms);
         for (size_t i = 0; i < own->unit_count; i++)
-            how->factors[j * own->unit_count + i] =
-                brume_limit_factor_of(how->norms[i], how->limits[j].limit, how->p);
+            factors[j * how->units + i] =
+                brume_limit_factor_of(norms[i], how->limits[j].limit, how->p);
     }
     for (size_t i = 0; i < own->total_count; i++) {
-        const total *one = total_in(bounder, own, i);
-        brume_i128 *to = bounder->limited + one->group * how->sum_count;
+        const total *one = total_in(how->bounder, own, i);
+        brume_i128 *to = sums + one->group * how->sum_count;
         if (!is_shown(how->shown, one))
             continue;
         for (size_t k = 0; k < how->sum_count; k++) {
             size_t j = how->sums[k].limit;
-            to[k] += limited(bounder, one, &how->sums[k], &how->limits[j], how->p,
-                             &how->factors[j * own->unit_count + one->unit]);
+            to[k] += limited(how->bounder, one, &how->sums[k], &how->limits[j], how->p,
+                             &factors[j * how->units + one->unit]);
         }
     }
 }
@@ -168,17 +246,24 @@ brume_status brume_totals_limit(brume_bounder *bounder, const brume_total_limit 
                                 const brume_limited_sum *sums, size_t sum_count,
                                 brume_bounded_group *groups, size_t group_count, brume_error *error)
 {
-    size_t units = most_units(bounder);
-    limiting how = {limits, limit_count, p, shown, sums, sum_count, NULL, NULL};
-    how.norms = malloc((units + 1) * sizeof *how.norms);
-    how.factors = malloc((units * limit_count + 1) * sizeof *how.factors);
+    size_t lane_count = count_lanes(bounder), all = (size_t)bounder->result_groups * sum_count;
+    limiting how = {.bounder = bounder,
+                    .limits = limits,
+                    .limit_count = limit_count,
+                    .p = p,
+                    .shown = shown,
+                    .sums = sums,
+                    .sum_count = sum_count,
+                    .units = most_units(bounder)};
+    how.norms = malloc((how.units * lane_count + 1) * sizeof *how.norms);
+    how.factors = malloc((how.units * limit_count * lane_count + 1) * sizeof *how.factors);
     free(bounder->limited);
-    bounder->limited =
-        calloc((size_t)bounder->result_groups * sum_count + 1, sizeof *bounder->limited);
+    how.limited = bounder->limited = calloc(all * lane_count + 1, sizeof *bounder->limited);
     brume_status status = BRUME_OK;
     if (how.norms && how.factors && bounder->limited) {
-        for (size_t s = 0; s < SHARDS; s++)
-            limit_shard(bounder, &bounder->shards[s], &how);
+        visit_shards(bounder, lane_count, limit_shard, &how);
+        for (size_t i = all; i < all * lane_count; i++)
+            bounder->limited[i % all] += bounder->limited[i];
         for (size_t i = 0; i < group_count; i++)
             groups[i].limited = bounder->limited + groups[i].number * sum_count;
     } else {

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-enum { FIRST = 256 };
+enum { FIRST = 256, LINE = 64 };
 
 void brume_totals_clear(shard *own)
 {
@@ -65,9 +65,12 @@ static brume_status make_places(shard *own, brume_error *error)
     if (own->place_room && own->total_count + WAITING_MOST <= own->place_room / 4 * 3)
         return BRUME_OK;
     shard wider = {.place_room = own->place_room ? 2 * own->place_room : 4 * FIRST};
-    wider.places = calloc(wider.place_room, sizeof *wider.places);
+    wider.places = aligned_alloc(LINE, wider.place_room * sizeof *wider.places);
     if (!wider.places)
         return brume_no_memory(error, "the units and groups");
+    /* Not calloc, nor malloc, which the compiler makes calloc of: a page that is read before it is
+     * written is mapped twice, and the second time all processors wait for each other. */
+    memset(wider.places, 0, wider.place_room * sizeof *wider.places);
     for (size_t i = 0; i < own->place_room; i++) {
         if (!own->places[i])
             continue;

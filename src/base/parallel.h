@@ -2,8 +2,8 @@
  *
  * How a loop is cut depends on its size alone, never on the number of cores: a sum that is kept per
  * piece and added up in the order of the pieces is the same on every machine. */
-#ifndef BRUME_SYNTHETIC_PARALLEL_H
-#define BRUME_SYNTHETIC_PARALLEL_H
+#ifndef BRUME_BASE_PARALLEL_H
+#define BRUME_BASE_PARALLEL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Run a loop over [0, count) on all cores, in contiguous pieces. Threads take the next piece that
  * nobody has, so that one that is held up holds nobody else up. */
-#include "synthetic/parallel.h"
+#include "base/parallel.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
