@@ -142,13 +142,19 @@ typedef struct limiting {
     brume_limit_factor *factors; /* [limit][unit of the shard] */
 } limiting;
 
+static brume_limit_factor factor_of(brume_u128 norm, const brume_total_limit *limit, int p)
+{
+    return p == 2 && limit->square ? brume_limit_factor_within(norm, limit->square)
+                                   : brume_limit_factor_of(norm, limit->limit, p);
+}
+
 static void limit_shard(brume_bounder *bounder, const shard *own, const limiting *how)
 {
     for (size_t j = 0; j < how->limit_count; j++) {
         brume_totals_norms(bounder, own, &how->limits[j].of, how->p, how->shown, how->norms);
         for (size_t i = 0; i < own->unit_count; i++)
             how->factors[j * own->unit_count + i] =
-                brume_limit_factor_of(how->norms[i], how->limits[j].limit, how->p);
+                factor_of(how->norms[i], &how->limits[j], how->p);
     }
     for (size_t i = 0; i < own->total_count; i++) {
         const total *one = total_in(bounder, own, i);
