@@ -249,11 +249,13 @@ static bool follows(brume_measure_kind kind)
     return kind == BRUME_MEASURE_CENTRED || kind == BRUME_MEASURE_SQUARES;
 }
 
-/* brume_limit_factor_of, where it cuts: T / norm (1 - 2^-40), in this order. */
-static void put_factor(const push *to, uint64_t limit, size_t j)
+/* brume_limit_factor_of or brume_limit_factor_within, where it cuts: T / norm (1 - 2^-40), in this
+ * order. */
+static void put_factor(const push *to, const brume_total_limit *limit, size_t j)
 {
+    bool root = to->p == 2 && limit->square;
     fputs("((", to->out);
-    put_double(to->out, (double)limit);
+    put_double(to->out, root ? sqrt((double)limit->square) : (double)limit->limit);
     fprintf(to->out, to->p == 1 ? " / \"m%zu\"::float8) * " : " / sqrt(\"m%zu\"::float8)) * ", j);
     put_double(to->out, 1 - 0x1p-40);
     fputc(')', to->out);
@@ -274,7 +276,8 @@ static void put_shifted(const push *to, const char *total, int shift)
 }
 
 /* `total` times the factor, 2^shift, towards zero. */
-static void put_scaled(const push *to, const char *total, uint64_t limit, size_t j, int shift)
+static void put_scaled(const push *to, const char *total, const brume_total_limit *limit, size_t j,
+                       int shift)
 {
     fprintf(to->out, "trunc(((%s)::float8 * ", total);
     put_factor(to, limit, j);
@@ -315,6 +318,8 @@ static void put_limited(const push *to, const brume_limited_sum *sum,
         snprintf(total, sizeof total, "\"e%zu\"", j);
     }
     brume_u128 most = to->p == 1 ? limit->limit : (brume_u128)limit->limit * limit->limit;
+    if (to->p == 2 && limit->square)
+        most = limit->square;
     fprintf(to->out, "CASE WHEN \"m%zu\" <= ", j);
     put_numeric(to->out, most);
     fputs(" THEN ", to->out);
@@ -323,7 +328,7 @@ static void put_limited(const push *to, const brume_limited_sum *sum,
     if (to->p == 1 && !follows(sum->kind))
         put_quotient(to, total, limit->limit, j, sum->shift);
     else
-        put_scaled(to, total, limit->limit, j, sum->shift);
+        put_scaled(to, total, limit, j, sum->shift);
     fputs(" END", to->out);
 }
 

@@ -216,6 +216,12 @@ typedef struct limiting {
     brume_i128 *limited;         /* [lane][group][sum] */
 } limiting;
 
+static brume_limit_factor factor_of(brume_u128 norm, const brume_total_limit *limit, int p)
+{
+    return p == 2 && limit->square ? brume_limit_factor_within(norm, limit->square)
+                                   : brume_limit_factor_of(norm, limit->limit, p);
+}
+
 static void limit_shard(void *context, size_t lane, const shard *own)
 {
     const limiting *how = context;
@@ -225,8 +231,7 @@ static void limit_shard(void *context, size_t lane, const shard *own)
     for (size_t j = 0; j < how->limit_count; j++) {
         brume_totals_norms(how->bounder, own, &how->limits[j].of, how->p, how->shown, norms);
         for (size_t i = 0; i < own->unit_count; i++)
-            factors[j * how->units + i] =
-                brume_limit_factor_of(norms[i], how->limits[j].limit, how->p);
+            factors[j * how->units + i] = factor_of(norms[i], &how->limits[j], how->p);
     }
     for (size_t i = 0; i < own->total_count; i++) {
         const total *one = total_in(how->bounder, own, i);

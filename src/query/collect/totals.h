@@ -27,6 +27,7 @@ size_t brume_totals_groups(const brume_bounder *bounder);
 typedef struct brume_total_limit {
     brume_total of;
     uint64_t limit;
+    uint64_t square; /* p = 2: of a limit that is no whole number, its square, which is; else 0 */
 } brume_total_limit;
 
 /* A sum over all units, in each group: a measure, of the vector that its limit is on or of one that

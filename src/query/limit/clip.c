@@ -1,8 +1,8 @@
 /* Clipping: a unit's vector over the cells, scaled into a ball and put on a grid.
  *
  * p = 2: why no total needs a second look. With F = T/|v| exactly, the factor is at most
- * F (1 - 2^-40)(1 + 2^-50): norm and limit become doubles, a root and a quotient are taken, each
- * within 2^-53 of right. |v_k| is at most 2^53 and so a double; |v_k| 2^shift factor is rounded
+ * F (1 - 2^-40)(1 + 2^-50): norm and limit (or its square) become doubles, one or two roots and a
+ * quotient are taken, each within 2^-53 of right. |v_k| is at most 2^53 and so a double; |v_k| 2^shift factor is rounded
  * once more, then down. So y_k <= |v_k| 2^shift F (1 - 2^-40)(1 + 2^-49) <= |v_k| 2^shift F, and
  * the sum of squares is at most t^2. */
 #include "query/limit/clip.h"
@@ -30,6 +30,14 @@ brume_limit_factor brume_limit_factor_of(brume_u128 norm, uint64_t limit, int p)
     brume_limit_factor result = {.cuts = norm > most, .norm = norm, .factor = 1};
     if (result.cuts)
         result.factor = (double)limit / (p == 1 ? (double)norm : sqrt((double)norm)) * SLACK;
+    return result;
+}
+
+brume_limit_factor brume_limit_factor_within(brume_u128 norm, uint64_t square)
+{
+    brume_limit_factor result = {.cuts = norm > square, .norm = norm, .factor = 1};
+    if (result.cuts)
+        result.factor = sqrt((double)square) / sqrt((double)norm) * SLACK;
     return result;
 }
 

@@ -36,6 +36,9 @@ typedef struct brume_limit_factor {
 
 brume_limit_factor brume_limit_factor_of(brume_u128 norm, uint64_t limit, int p);
 
+/* The same for p = 2 and T = the square root of `square`, above 0. */
+brume_limit_factor brume_limit_factor_within(brume_u128 norm, uint64_t square);
+
 /* y of one total of the vector that the norm belongs to: |y|_p <= t over the cells (p = 1, or
  * p = 2). */
 int64_t brume_limit_clip(brume_i128 total, const brume_limit_factor *factor, uint64_t limit,

@@ -1,11 +1,9 @@
-/* How much bounding and clamping may have biased an answer.
+/* How much clamping may have biased an answer.
  *
  * Promise: everything counted is 0 or 1 for each unit, and a function of that unit's rows alone. */
 #include "query/plan/bias.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "query/price/error_bar.h"
@@ -165,75 +163,33 @@ static brume_node column(nest *all, brume_relation *relation, brume_node express
     return reference;
 }
 
-/* 1 where a unit is in more groups or has more rows in one than may count; or NULL. */
-static brume_node is_cut(brume_builder *builder, const brume_shape *shape, brume_node groups,
-                         brume_node most_rows)
-{
-    char text[2][24];
-    snprintf(text[0], sizeof text[0], "%llu", (unsigned long long)shape->max_groups);
-    snprintf(text[1], sizeof text[1], "%llu", (unsigned long long)shape->max_rows);
-    brume_node over[] = {brume_build_compare(builder, BRUME_OPERATION_GREATER, groups,
-                                             brume_build_literal(builder, whole, text[0])),
-                         brume_build_compare(builder, BRUME_OPERATION_GREATER, most_rows,
-                                             brume_build_literal(builder, whole, text[1]))};
-    return over[0] && over[1]
-               ? one_if(builder, brume_build_logic(builder, BRUME_OPERATION_OR, over, 2))
-               : NULL;
-}
-
-/* SELECT unit, keys, flags; per unit and key its rows and the largest flags; per unit the number of
- * keys, the most rows in one and the largest flags. What is left is one row per unit. */
-static brume_status nest_units(nest *all, const brume_plan *plan, flags *of, brume_error *error)
+/* SELECT unit, flags; per unit the largest flags. What is left is one row per unit. */
+static brume_status nest_units(nest *all, flags *of, brume_error *error)
 {
     brume_query *query = all->query;
     brume_builder *builder = &all->walk.builder;
-    size_t keys = query->key_count + 1, most = keys + of->count + 2;
+    size_t most = of->count + 1;
     brume_relation *rows = add(all, BRUME_RELATION_SELECT, query->from, most);
-    brume_relation *cells = rows ? add(all, BRUME_RELATION_GROUP, rows, most) : NULL;
-    brume_relation *between = cells ? add(all, BRUME_RELATION_SELECT, cells, most) : NULL;
-    brume_relation *units = between ? add(all, BRUME_RELATION_GROUP, between, most) : NULL;
+    brume_relation *units = rows ? add(all, BRUME_RELATION_GROUP, rows, most) : NULL;
     brume_relation *flagged = units ? add(all, BRUME_RELATION_SELECT, units, most) : NULL;
     if (!flagged)
         return brume_no_memory(error, "an estimate of bias");
     rows->condition = query->where;
-    cells->key_count = keys;
     units->key_count = 1;
     brume_node unit = column(all, rows, query->unit, BRUME_FOLD_COUNT_ROWS, 0);
-    unit = unit ? column(all, cells, unit, BRUME_FOLD_COUNT_ROWS, 0) : NULL;
-    for (size_t i = 0; unit && i < query->key_count; i++) {
-        brume_node key = column(all, rows, query->keys[i].expression, BRUME_FOLD_COUNT_ROWS, 0);
-        if (!key || !column(all, cells, key, BRUME_FOLD_COUNT_ROWS, 0))
-            unit = NULL;
-    }
-    unit = unit ? column(all, between, unit, BRUME_FOLD_COUNT_ROWS, 0) : NULL;
     unit = unit ? column(all, units, unit, BRUME_FOLD_COUNT_ROWS, 0) : NULL;
-    brume_node count = column(all, cells, NULL, BRUME_FOLD_COUNT_ROWS, 0);
-    brume_node most_rows = count ? column(all, between, count, BRUME_FOLD_COUNT_ROWS, 0) : NULL;
-    most_rows = most_rows ? column(all, units, most_rows, BRUME_FOLD_MAX, 1) : NULL;
-    brume_node groups = column(all, units, NULL, BRUME_FOLD_COUNT_ROWS, 0);
-    for (size_t i = 0; i < of->count && of->node[i]; i++) {
-        size_t at = rows->column_count, then;
+    query->unit = unit ? column(all, flagged, unit, BRUME_FOLD_COUNT_ROWS, 0) : NULL;
+    for (size_t i = 0; query->unit && i < of->count; i++) {
+        size_t at = rows->column_count;
         brume_node each = column(all, rows, of->node[i], BRUME_FOLD_COUNT_ROWS, 0);
-        each = each ? column(all, cells, each, BRUME_FOLD_MAX, at) : NULL;
-        then = between->column_count;
-        each = each ? column(all, between, each, BRUME_FOLD_COUNT_ROWS, 0) : NULL;
-        of->node[i] = each ? column(all, units, each, BRUME_FOLD_MAX, then) : NULL;
+        each = each ? column(all, units, each, BRUME_FOLD_MAX, at) : NULL;
+        of->node[i] = each ? column(all, flagged, each, BRUME_FOLD_COUNT_ROWS, 0) : NULL;
+        if (!of->node[i])
+            query->unit = NULL;
     }
-    if (!unit || !most_rows || !groups)
+    if (!query->unit)
         return builder->status != BRUME_OK ? builder->status
                                            : brume_no_memory(error, "an estimate of bias");
-    if (plan->bounded) {
-        memmove(of->node + 1, of->node, of->count++ * sizeof *of->node);
-        of->node[0] = is_cut(builder, &plan->shape, groups, most_rows);
-    }
-    query->unit = column(all, flagged, unit, BRUME_FOLD_COUNT_ROWS, 0);
-    for (size_t i = 0; i < of->count; i++) {
-        of->node[i] = of->node[i] ? column(all, flagged, of->node[i], BRUME_FOLD_COUNT_ROWS, 0)
-                                  : NULL;
-        if (!of->node[i] || !query->unit)
-            return builder->status != BRUME_OK ? builder->status
-                                               : brume_no_memory(error, "an estimate of bias");
-    }
     flagged->grain_known = true;
     query->from = flagged;
     query->where = NULL;
@@ -286,7 +242,6 @@ static brume_status plan_bias(const brume_plan *plan, brume_measurement *bias, b
     if (!all.query)
         return brume_no_memory(error, "an estimate of bias");
     flags of = {.count = 0};
-    bias->bias.cut = plan->bounded;
     for (size_t i = 0; i < BRUME_BIAS_VALUES; i++)
         bias->bias.clamped[i] = BRUME_NOT_MEASURED;
     for (size_t i = 0; i < plan->value_count && i < BRUME_BIAS_VALUES; i++) {
@@ -295,16 +250,16 @@ static brume_status plan_bias(const brume_plan *plan, brume_measurement *bias, b
                                                    : clamped(&apart, plan->values[i].argument);
         if (!flag)
             continue;
-        bias->bias.clamped[i] = (int)(1 + of.count + bias->bias.cut);
+        bias->bias.clamped[i] = (int)(1 + of.count);
         of.node[of.count++] = flag;
     }
-    if (!bias->bias.cut && of.count == 0)
+    if (of.count == 0)
         return BRUME_OK;
     all.query->where = brume_plan_answered_rows(plan, builder);
     if (builder->status != BRUME_OK)
         return builder->status;
     if (plan->bounded || plan->by_totals) /* a unit has several rows */
-        BRUME_TRY(nest_units(&all, plan, &of, error));
+        BRUME_TRY(nest_units(&all, &of, error));
     all.query->key_count = all.query->aggregate_count = 0;
     all.query->one_row_per_unit = true;
     return collect_flags(&of, all.query, bias, error);
@@ -328,9 +283,7 @@ bool brume_bias_add_json(const brume_measurement *bias, json_t *list)
 {
     bool laplace = bias->noise == BRUME_NOISE_DISCRETE_LAPLACE;
     for (size_t i = 0; i < bias->count; i++) {
-        const char *word = i == 0                     ? "bias: units"
-                           : bias->bias.cut && i == 1 ? "bias: units cut"
-                                                      : "bias: units clamped";
+        const char *word = i == 0 ? "bias: units" : "bias: units clamped";
         json_t *one = json_pack("{s:s,s:s,s:f,s:f,s:f,s:f}", "measure", word, "mechanism",
                                 laplace ? "discrete_laplace" : "discrete_gaussian", "sensitivity",
                                 1.0, "share", bias->share / (double)bias->count,

@@ -1,9 +1,9 @@
-/* How much bounding and clamping may have biased an answer: private counts of the units concerned.
+/* How much clamping may have biased an answer: private counts of the units concerned. (How many
+ * units a limit cuts is counted where it is chosen: limit/above.h.)
  *
  * Where the owner allows it (brume_policy.bias_share), a share of a query's price buys, for the
  * whole query and not by group:
  *   units     with a row in the query,
- *   cut       of them: in more than max_groups groups, or with more than max_rows rows in one,
  *   clamped   of them, for each value: with a row whose value is outside its bounds.
  * Each moves by at most 1 when a unit comes, goes or is replaced. The share is public; the numbers
  * are one more release in addition to the others, and basic composition (or the sum of rho) adds
@@ -19,7 +19,7 @@
 bool brume_bias_may_clamp(const brume_expression *argument);
 
 /* Add the measurement to the plan's list, unless the policies do not allow it or nothing can be
- * cut or clamped. plan->measurements has room for it. */
+ * clamped. plan->measurements has room for it. */
 BRUME_MUST_USE brume_status brume_bias_plan(brume_plan *plan, const brume_plan_table *tables,
                                             brume_error *error);
 

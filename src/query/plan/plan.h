@@ -83,7 +83,8 @@ typedef struct brume_plan_limit {
     double reach;     /* what one row adds at most, in grid steps */
     /* Known from the beginning, or when it is chosen: */
     bool known;     /* false, after choosing: too few units to find one */
-    uint64_t limit; /* T, in grid steps, at least 1 */
+    uint64_t limit; /* T, in grid steps, at least 1; rounded up where `square` is not 0, */
+    uint64_t square; /* the square of a T that is no whole number (the owner's, norm 2); else 0 */
     brume_limit_earlier earlier;
     /* What it was chosen from, in this query or an earlier one; nothing where it was not. */
     double noisy[BRUME_LIMIT_BINS];
@@ -109,7 +110,7 @@ typedef struct brume_plan_aggregate {
 typedef enum brume_measurement_kind {
     BRUME_MEASUREMENT_GROUPS,   /* the measures of every group, and which private keys are shown */
     BRUME_MEASUREMENT_MODE,     /* the mode of an expression whose values nobody declared */
-    BRUME_MEASUREMENT_BIAS,     /* how many units bounding and clamping concern */
+    BRUME_MEASUREMENT_BIAS,     /* how many units clamping concerns */
     BRUME_MEASUREMENT_DISTINCT, /* how many values of an expression each group has */
 } brume_measurement_kind;
 
@@ -132,7 +133,6 @@ typedef struct brume_measurement {
             size_t measure; /* of the kind PRIVATE_MODE */
         } mode;
         struct {
-            bool cut;                       /* number 1 is the units that bounding cuts */
             int clamped[BRUME_BIAS_VALUES]; /* which number belongs to a value of the plan */
         } bias;                             /* number 0 is all units */
         struct {

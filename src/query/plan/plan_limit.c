@@ -59,18 +59,24 @@ static brume_total limited_by(const brume_plan *plan, const brume_measure *measu
     return (brume_total){BRUME_TOTAL_ROWS, 0};
 }
 
+/* min(G, K); 0: no limit. */
+static double ceiling_groups(const brume_plan *plan)
+{
+    uint64_t groups = plan->shape.max_groups, cells = plan->shape.cells;
+    return (double)(cells && (groups == 0 || cells < groups) ? cells : groups);
+}
+
 /* What the owner's limits leave of a statistic: R rows in each of min(G, K) groups. In grid steps,
  * rounded up; 0: no limit. */
 static uint64_t ceiling_of(const brume_plan *plan, const brume_plan_limit *limit)
 {
-    uint64_t groups = plan->shape.max_groups, rows = plan->shape.max_rows;
-    uint64_t cells = plan->shape.cells;
-    groups = cells && (groups == 0 || cells < groups) ? cells : groups;
+    double groups = ceiling_groups(plan);
+    uint64_t rows = plan->shape.max_rows;
     if (limit->of.kind == BRUME_TOTAL_PRESENCE)
         rows = 1;
-    if (groups == 0 || rows == 0)
+    if (!(groups > 0) || rows == 0)
         return 0;
-    double many = limit->norm == 1 ? (double)groups : sqrt((double)groups);
+    double many = limit->norm == 1 ? groups : sqrt(groups);
     double ceiling = ceil((double)rows * many * limit->reach);
     return ceiling < 0x1p62 ? (uint64_t)fmax(1, ceiling) : 0;
 }
@@ -97,8 +103,26 @@ static int add_limit(brume_plan *plan, const brume_measure *measure)
 static void set_known(brume_plan_limit *limit, brume_limit_source source, uint64_t value)
 {
     limit->source = source;
+    limit->square = 0;
     limit->limit = value < 1 ? 1 : value;
     limit->known = true;
+}
+
+/* The owner's ceiling as the limit. The length of R rows in each of G groups is R sqrt(G): where
+ * that is no whole number its square is kept, so that the noise is for this length and no more. */
+static void set_ceiling(const brume_plan *plan, brume_plan_limit *limit)
+{
+    double rows = limit->of.kind == BRUME_TOTAL_PRESENCE ? 1 : (double)plan->shape.max_rows;
+    double square = rows * limit->reach * rows * limit->reach * ceiling_groups(plan);
+    set_known(limit, BRUME_LIMIT_POLICY, limit->ceiling);
+    if (limit->norm == 2 && square < 0x1p53 &&
+        square < (double)limit->ceiling * (double)limit->ceiling)
+        limit->square = (uint64_t)square; /* exact: products of whole numbers below 2^53 */
+}
+
+double brume_plan_limit_value(const brume_plan_limit *limit)
+{
+    return limit->square ? brume_sqrt_up((double)limit->square) : brume_count_up(limit->limit);
 }
 
 static brume_status use_policy(brume_plan *plan, bool fixed, brume_error *error)
@@ -116,7 +140,7 @@ static brume_status use_policy(brume_plan *plan, bool fixed, brume_error *error)
                               "the owner registers --max-groups and --max-rows",
                               "the limits are fixed, and there is none for this query");
         else if (limit->ceiling > 0 && (fixed || cells == 1 || cells == 2))
-            set_known(limit, BRUME_LIMIT_POLICY, limit->ceiling);
+            set_ceiling(plan, limit);
     }
     return BRUME_OK;
 }
@@ -280,15 +304,20 @@ static double reach_up(const brume_measure *measure)
     return 1;
 }
 
+/* A count or sum of all rows is clamped and stays on its own grid; what is scaled needs a finer one. */
+static bool is_refined(const brume_plan *plan, const brume_measure *measure)
+{
+    return measure->kind == BRUME_MEASURE_CENTRED || measure->kind == BRUME_MEASURE_SQUARES ||
+           plan->shape.cells != 1;
+}
+
 void brume_plan_apply_limits(brume_plan *plan)
 {
     for (size_t i = 0; i < plan->measure_count; i++) {
         brume_measure *measure = &plan->measures[i];
         if (!plan->by_totals || plan->measure_limit[i] < 0)
             continue;
-        bool follows = measure->kind == BRUME_MEASURE_CENTRED ||
-                       measure->kind == BRUME_MEASURE_SQUARES;
-        double limit = brume_count_up(plan->limits[plan->measure_limit[i]].limit);
+        double limit = brume_plan_limit_value(&plan->limits[plan->measure_limit[i]]);
         if (brume_measure_is_selection(measure)) {
             measure->sensitivity = limit;
             measure->scale = brume_divide_down(1, brume_multiply_up(limit, measure->noise));
@@ -296,7 +325,7 @@ void brume_plan_apply_limits(brume_plan *plan)
         }
         double sensitivity = brume_multiply_up(limit, reach_up(measure));
         measure->shift =
-            brume_limit_shift(sensitivity, follows || plan->shape.cells != 1, measure->noise);
+            brume_limit_shift(sensitivity, is_refined(plan, measure), measure->noise);
         measure->sensitivity = sensitivity;
         measure->scale = brume_multiply_up(sensitivity, measure->noise);
     }
@@ -362,7 +391,7 @@ double brume_plan_width_at(const brume_plan *plan, size_t measure, double limit)
     if (brume_measure_is_selection(one))
         return brume_plan_selection_width(one, 1 / (limit * one->noise), 0.05);
     double scale = limit * reach_up(one) * one->noise;
-    int shift = brume_limit_shift(limit * reach_up(one), true, one->noise);
+    int shift = brume_limit_shift(limit * reach_up(one), is_refined(plan, one), one->noise);
     return ldexp(brume_error_width(plan->price.noise, ldexp(scale, shift), 0.05), -shift) *
            brume_plan_step(plan, one);
 }

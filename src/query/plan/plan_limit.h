@@ -68,6 +68,9 @@ bool brume_plan_limit_not_found(const brume_plan_limit *limit);
  */
 bool brume_plan_cut_is_unknown(const brume_plan *plan, size_t aggregate);
 
+/* The limit in grid steps, rounded up. */
+double brume_plan_limit_value(const brume_plan_limit *limit);
+
 /* What one grid step of a limit is in the units of the query. */
 double brume_plan_limit_step(const brume_plan *plan, const brume_plan_limit *limit);
 

@@ -31,7 +31,7 @@ static bool add_limit(json_t *json, const brume_plan *plan, size_t index)
         return false;
     if (limit->known) {
         json_object_set_new(json, "limit",
-                            json_real((double)limit->limit * brume_plan_limit_step(plan, limit)));
+                            json_real(brume_plan_limit_value(limit) * brume_plan_limit_step(plan, limit)));
         return false;
     }
     json_object_set_new(json, "sensitivity", json_null());
@@ -160,7 +160,7 @@ json_t *brume_plan_limits_to_json(const brume_plan *plan)
         json_t *one = json_pack("{s:s,s:s}", "statistic", statistics[limit->of.kind], "chosen",
                                 sources[limit->source]);
         if (limit->known)
-            json_object_set_new(one, "limit", json_real((double)limit->limit * step));
+            json_object_set_new(one, "limit", json_real(brume_plan_limit_value(limit) * step));
         if (limit->source == BRUME_LIMIT_AUTO && limit->earlier != BRUME_EARLIER_NONE)
             json_object_set_new(
                 one, "earlier",

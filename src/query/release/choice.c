@@ -124,7 +124,8 @@ static brume_status sum_up(const brume_plan *plan, brume_collected *collected, c
     brume_limited_list *lists = calloc(plan->measure_count + 1, sizeof *lists);
     brume_status status = limits && sums && lists ? BRUME_OK : brume_no_memory(error, "the limits");
     for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++)
-        limits[i] = (brume_total_limit){plan->limits[i].of, plan->limits[i].limit};
+        limits[i] = (brume_total_limit){plan->limits[i].of, plan->limits[i].limit,
+                                        plan->limits[i].square};
     for (size_t i = 0; status == BRUME_OK && i < plan->measure_count; i++) {
         const brume_measure *measure = &plan->measures[i];
         sums[i] = (brume_limited_sum){

@@ -39,11 +39,11 @@ void brume_show_bias(const brume_plan *plan, size_t index, const brume_drawn *dr
     bool counts = from->direct < 0 && from->centred < 0 && from->selection < 0;
     if (!counts && !from->private_mode && from->value >= 0 && from->value < BRUME_BIAS_VALUES)
         clamp = bias->bias.clamped[from->value];
-    if (!bias->bias.cut && clamp < 0)
+    if (clamp < 0)
         return;
     column->bias =
         (brume_answer_bias){.units = fmax(0, noisy[0]),
-                            .cut = bias->bias.cut ? fmax(0, noisy[1]) : NAN,
-                            .clamped = clamp >= 0 ? fmax(0, noisy[clamp]) : NAN,
+                            .cut = NAN,
+                            .clamped = fmax(0, noisy[clamp]),
                             .error_95 = brume_error_width(bias->noise, bias->scale, 0.05)};
 }

@@ -120,7 +120,7 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
                    plan->query->aggregates[aggregate].kind == BRUME_AGGREGATE_SUM;
     double step = by_rows ? largest_value(plan, from) : brume_plan_limit_step(plan, limit);
     if (limit->known)
-        column->limit = (double)limit->limit * step;
+        column->limit = brume_plan_limit_value(limit) * step;
     column->is_limited = column->biased = true;
     column->limit_not_found = brume_plan_limit_not_found(limit);
     if (limit->bins == 0 || limit->bin == BRUME_LIMIT_NO_BIN)

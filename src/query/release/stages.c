@@ -5,7 +5,7 @@
  * again. A later one is chosen by what an earlier one released: adaptive composition, which the
  * budgets' filters allow (proofs/filters.md).
  * 2. The price typed is split equally over the stages that cost anything; the parts add up to it.
- *    Stages of public tables are exact and free.
+ *    Stages of public tables are exact and free. A subquery that stands there twice is one stage.
  * 3. All stages are rehearsed before the first is charged, later ones with any number in the place
  *    of what is not yet known: what is accepted does not depend on it, because a constant in a
  *    condition has no part in bounds or keys. What is left of the budgets must carry all of them.
@@ -25,6 +25,7 @@ enum { PRICE_TEXT = BRUME_DECIMAL_TEXT };
 
 typedef struct stage {
     bool is_public;
+    bool repeated;    /* the same text as an earlier stage: its answer is used again, for nothing */
     const char *type; /* what it is as a constant: "double precision", "date", "timestamp" */
     char *value;      /* as it stands in the query */
 } stage;
@@ -177,8 +178,10 @@ static brume_status open_stages(stages *all, const brume_payment *payment, bool 
         return brume_no_memory(error, "a query");
     for (size_t i = 0; i < all->count; i++) {
         BRUME_TRY(find_type(all, i, error));
-        all->paid_count += !all->list[i].is_public;
         stage *one = &all->list[i];
+        for (size_t j = 0; j < i; j++)
+            one->repeated = one->repeated || strcmp(all->scalars[j].sql, all->scalars[i].sql) == 0;
+        all->paid_count += !one->is_public && !one->repeated;
         if (!one->is_public)
             BRUME_TRY(brume_scalar_constant(
                 one->type, strcmp(one->type, "double precision") == 0 ? "0" : "2000-01-01",
@@ -230,7 +233,7 @@ static brume_status explain_all(stages *all, json_t **explanation, brume_error *
         return status;
     }
     for (size_t i = 0; i < all->count; i++)
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3 && !all->list[i].repeated; j++) {
             static const char *const names[] = {"epsilon", "delta", "rho"};
             add_number(json_object_get(made, "cost"),
                        json_object_get(json_array_get(list, i), "cost"), names[j]);
@@ -313,7 +316,7 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
     else if (!answer->is_public)
         status = brume_scalar_released(all->list[i].type, &answer->values[0], &all->list[i].value,
                                        error);
-    if (!answer->is_public) {
+    if (!answer->is_public && !all->list[i].repeated) {
         cost->amount += answer->cost.amount;
         cost->delta += answer->cost.delta;
         *cached = *cached && answer->cached;
