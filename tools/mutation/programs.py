@@ -136,7 +136,8 @@ class Builder:
     def archive(self, name):
         """The archive with the objects that have faults in the place of the sound ones."""
         if name not in self.archives:
-            members = need(["ar", "t", name], f"no {name}").split()
+            told = need(["ninja", "-C", BUILD, "-t", "query", name], f"no {name}").split("outputs:")[0]
+            members = re.findall(r"^    (\S+\.o)$", told, re.M)
             objects = {m: self.object(m) for m in members}
             if all(m == o for m, o in objects.items()):
                 self.archives[name] = name
