@@ -80,8 +80,9 @@ static void again(place *here)
 static void noise(place *here)
 {
     brume_error error = {0};
-    check(brume_discrete_laplace_add(here->bits, 10.0, here->values, here->values, INTEGERS, &error),
-          &error);
+    check(
+        brume_discrete_laplace_add(here->bits, 10.0, here->values, here->values, INTEGERS, &error),
+        &error);
 }
 
 static void measure(void (*act)(place *), place *here, int calls)

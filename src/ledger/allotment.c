@@ -90,7 +90,8 @@ brume_status brume_ledger_left(brume_ledger *ledger, const brume_dataset *datase
     bool has = false;
     BRUME_TRY(brume_filter_left(&dataset->filter, &whole, error));
     if (ledger->user)
-        BRUME_TRY(brume_ledger_allotment(ledger, ledger->user, dataset->name, &has, &filter, error));
+        BRUME_TRY(
+            brume_ledger_allotment(ledger, ledger->user, dataset->name, &has, &filter, error));
     if (has) {
         BRUME_TRY(brume_filter_left(&filter, &mine, error));
         if (brume_decimal_compare(&mine.amount, &whole.amount) < 0)

@@ -55,7 +55,7 @@ def sanitize(environment):
 def leaks_of_brume(report):
     """The leaks of a report whose stack goes through brume; what Python itself keeps is not ours."""
     parts = re.split(r"(?=(?:Direct|Indirect) leak of )", report)
-    return [part.strip() for part in parts if " leak of " in part[:20] and "libbrume" in part]
+    return [part.strip() for part in parts if " leak of " in part[:20] and re.search(r"\bbrume_|libbrume", part)]
 
 
 def run_sanitized(program, environment):
