@@ -1,34 +1,37 @@
-/* Ask SQL from a program: register a table with a budget, see what a question costs, ask it.
- * Compile with `pkg-config --cflags --libs brume-sql`. */
+/* Ask SQL from a program. Everything that a program needs is in `ask`: open a ledger, register a
+ * table with a budget, ask, close. Compile with `pkg-config --cflags --libs brume-sql`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <brume/session.h>
 
+/* The options of 'brume register', as JSON: what is known of the table without a row. */
+static const char people[] = "{\"name\": \"people\", \"source\": \"people.csv\", \"unit\": "
+                             "\"person\", \"budget\": {\"epsilon\": 1}, \"domain\": {\"town\": "
+                             "[\"Bonn\", \"Ulm\"]}}";
 static const char question[] = "SELECT town, COUNT(*) AS n FROM people GROUP BY town";
+static const char price[] = "{\"epsilon\": 0.5}";
 
-static brume_status ask(brume_session *session, brume_error *error)
+static brume_status ask(void)
 {
-    char *answer = NULL;
-    brume_status status = brume_session_call(
-        session, "register",
-        "{\"name\": \"people\", \"source\": \"people.csv\", \"unit\": \"person\","
-        " \"budget\": {\"epsilon\": 1}, \"domain\": {\"town\": [\"Bonn\", \"Ulm\"]}}",
-        NULL, error);
+    brume_session *session = NULL;
+    brume_error error = {0};
+    char *plan = NULL, *answer = NULL;
+    brume_status status = brume_session_open("brume.db", NULL, &session, &error);
     if (status == BRUME_OK)
-        status = brume_session_explain(session, question, "{\"epsilon\": 0.5}", &answer, error);
-    printf("it would cost: %s\n", answer ? answer : "");
+        status = brume_session_call(session, "register", people, NULL, &error);
+    if (status == BRUME_OK)
+        status = brume_session_explain(session, question, price, &plan, &error);
+    if (status == BRUME_OK)
+        status = brume_session_query(session, question, price, NULL, &answer, &error);
+    if (status == BRUME_OK)
+        printf("before, for free: %s\nthe answer: %s\n", plan, answer);
+    else
+        fprintf(stderr, "%s: %s\n%s\n", brume_status_word(status), error.message, error.hint);
+    brume_free(plan);
     brume_free(answer);
-    if (status == BRUME_OK) /* "format": "text" is for a person; without it the answer is JSON */
-        status = brume_session_call(session, "query",
-                                    "{\"sql\": \"SELECT town, COUNT(*) AS n FROM people GROUP BY "
-                                    "town\", \"epsilon\": 0.5, \"format\": \"text\"}",
-                                    &answer, error);
-    if (status == BRUME_OK) {
-        printf("%s", answer);
-        brume_free(answer);
-    }
+    brume_session_close(session);
     return status;
 }
 
@@ -47,16 +50,9 @@ static int make_table(char *folder)
 int main(void)
 {
     char folder[] = "/tmp/brume-example-XXXXXX";
-    brume_session *session = NULL;
-    brume_error error = {0};
     if (make_table(folder) != 0)
         return 1;
-    brume_status status = brume_session_open("brume.db", NULL, &session, &error);
-    if (status == BRUME_OK)
-        status = ask(session, &error);
-    brume_session_close(session);
-    if (status != BRUME_OK)
-        fprintf(stderr, "%s: %s\n%s\n", brume_status_word(status), error.message, error.hint);
+    brume_status status = ask();
     static const char *const files[] = {"people.csv", "brume.db", "brume.db-wal", "brume.db-shm"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         unlink(files[i]);

@@ -1,6 +1,7 @@
 """Sessions that are opened and closed in one process, a question in each: memory must stay flat.
 
     python python/bench/sessions.py [SESSIONS]     10,000 unless said; exit 1 if memory grows
+    python python/bench/sessions.py --forget N     leak N sessions, for a check that must find them
 
 Each session asks a question whose answer is on the ledger, every tenth a new one, and drops the rows
 unread. The first tenth of the sessions fills what is filled once (caches); after it the heap may grow by
@@ -73,9 +74,19 @@ def main(sessions):
     return 0 if grown < 40 and files() == files_before else 1
 
 
+def forget(sessions):
+    """Open sessions and lose their handles."""
+    for _ in range(sessions):
+        brume.connect("brume.db", progress=False)._session._handle = None
+    return 0
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        result = main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+        if sys.argv[1:2] == ["--forget"]:
+            result = forget(int(sys.argv[2]))
+        else:
+            result = main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
         os.chdir("/")
     sys.exit(result)

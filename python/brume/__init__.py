@@ -8,5 +8,6 @@ from .errors import *  # noqa: F401,F403
 from .noise import *  # noqa: F401,F403
 from .result import *  # noqa: F401,F403
 from .selection import *  # noqa: F401,F403
+from .stability import *  # noqa: F401,F403
 
 __all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]

@@ -10,7 +10,7 @@ import concurrent.futures
 import ctypes
 import os
 import threading
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ._library import ErrorRecord, call, find_duckdb, open_sql_library
 from ._numbers import decode, encode
@@ -100,6 +100,8 @@ class Session:
     def __init__(self, ledger: Optional[str], options: Dict[str, Any],
                  progress: Optional[Progress] = None, *, with_engine: bool = True) -> None:
         self._handle: Optional[ctypes.c_void_p] = None
+        self._callers: List[int] = []  # threads that use the handle, which is freed when there are none
+        self._changes = threading.Condition(threading.RLock())
         self._worker: Optional[concurrent.futures.ThreadPoolExecutor] = None
         if with_engine:
             _load_duckdb()
@@ -123,14 +125,28 @@ class Session:
                                 "open another with brume.connect in this process")
         return self._handle
 
+    def _call(self, function: Any, *arguments: Any) -> None:
+        """Call with the handle, which another thread that closes does not free meanwhile."""
+        with self._changes:
+            handle, caller = self._open(), threading.get_ident()
+            self._callers.append(caller)
+        try:
+            call(function, handle, *arguments)
+        finally:
+            with self._changes:
+                self._callers.remove(caller)
+                if self._handle is None:  # somebody waits to free it
+                    self._changes.notify_all()
+
     def _run(self, function: Any, *arguments: Any) -> None:
         """Call, so that Ctrl-C in the main thread cancels."""
+        self._open()
         if threading.current_thread() is not threading.main_thread():
-            call(function, *arguments)
+            self._call(function, *arguments)
             return
         if self._worker is None:
             self._worker = concurrent.futures.ThreadPoolExecutor(1, "brume")
-        future = self._worker.submit(call, function, *arguments)
+        future = self._worker.submit(self._call, function, *arguments)
         try:
             future.result()
         except KeyboardInterrupt:
@@ -150,59 +166,71 @@ class Session:
     def call(self, command: str, options: Dict[str, Any]) -> Dict[str, Any]:
         """A command by its name, its options as JSON, its answer as JSON."""
         answer = ctypes.c_void_p()
-        self._run(_sql.brume_session_call, self._open(), command.encode(), encode(options),
+        self._run(_sql.brume_session_call, command.encode(), encode(options),
                   ctypes.byref(answer))
         return _take(answer)
 
     def call_here(self, command: str, options: Dict[str, Any]) -> bytes:
         """The same in this thread, its answer as it is: for short calls, that Ctrl-C need not end."""
         answer = ctypes.c_void_p()
-        call(_sql.brume_session_call, self._open(), command.encode(), encode(options),
-             ctypes.byref(answer))
+        self._call(_sql.brume_session_call, command.encode(), encode(options),
+                   ctypes.byref(answer))
         return _take_text(answer)
 
     def explain(self, sql: str, options: Dict[str, Any]) -> Dict[str, Any]:
         """The plan of a query."""
         answer = ctypes.c_void_p()
-        self._run(_sql.brume_session_explain, self._open(), _sql_text(sql), encode(options),
+        self._run(_sql.brume_session_explain, _sql_text(sql), encode(options),
                   ctypes.byref(answer))
         return _take(answer)
 
     def query(self, sql: str, options: Dict[str, Any]) -> Tuple[Dict[str, Any], ArrowStream]:
         """The answer of a query, and its rows as an Arrow stream."""
         answer, rows = ctypes.c_void_p(), ArrowStream()
-        self._run(_sql.brume_session_query, self._open(), _sql_text(sql), encode(options),
+        self._run(_sql.brume_session_query, _sql_text(sql), encode(options),
                   ctypes.byref(rows), ctypes.byref(answer))
         return _take(answer), rows
 
     def stream_open(self, kind: str, options: Dict[str, Any]) -> None:
         """Open a stream; until it is closed the session takes no other call."""
-        self._run(_sql.brume_session_stream_open, self._open(), f"stream {kind}".encode(),
+        self._run(_sql.brume_session_stream_open, f"stream {kind}".encode(),
                   encode(options))
 
     def stream_ask(self, question: Any) -> Tuple[Dict[str, Any], bool]:
         """Put a question; the answer, and whether it was the last."""
         answer, halted = ctypes.c_void_p(), ctypes.c_bool()
-        self._run(_sql.brume_session_stream_ask, self._open(), _sql_text(str(question)),
+        self._run(_sql.brume_session_stream_ask, _sql_text(str(question)),
                   ctypes.byref(answer), ctypes.byref(halted))
         return _take(answer), halted.value
 
     def stream_close(self) -> None:
         """End the stream, and record how far it came. Closing the session has done so already."""
         if self._handle is not None and os.getpid() == self._process:
-            self._run(_sql.brume_session_stream_close, self._handle)
+            self._run(_sql.brume_session_stream_close)
 
     def cancel(self) -> None:
         """From any thread: end the call that runs."""
-        if self._handle is not None:
-            _sql.brume_session_cancel(self._handle)
+        with self._changes:
+            if self._handle is not None:
+                _sql.brume_session_cancel(self._handle)
 
     def close(self) -> None:
-        """Close; it may be called again."""
-        handle, self._handle = self._handle, None
-        worker, self._worker = self._worker, None
-        if worker is not None and os.getpid() == self._process:
-            worker.shutdown()
+        """Close; it may be called again. A call that runs in another thread is cancelled first."""
+        if os.getpid() != self._process:  # threads that are not in this process may hold the lock
+            self._handle = None
+            return
+        with self._changes:
+            if threading.get_ident() in self._callers:
+                raise ArgumentError("a function that is told of progress cannot close the connection",
+                                    "call cancel there, and close after the call")
+            handle, self._handle = self._handle, None
+            worker, self._worker = self._worker, None
+            if handle is not None and self._callers:
+                _sql.brume_session_cancel(handle)
+            while self._callers:
+                self._changes.wait()
+        if worker is not None:
+            worker.shutdown(wait=False)  # it is idle, and may be the thread that collects this object
         if handle is not None:
             _sql.brume_session_close(handle)
 

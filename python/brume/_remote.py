@@ -6,9 +6,11 @@ although its answer was lost. Asking again is free once the answer was recorded.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import ipaddress
 import os
+import secrets
 import ssl
 import urllib.parse
 from typing import Any, Dict, NoReturn, Optional, Tuple
@@ -72,16 +74,15 @@ class RemoteSession:
                                 "use https://")
         self._is_open = True
         self.place = f"{parts.scheme}://{parts.netloc}{self._path}"
-        self._running: Optional[http.client.HTTPConnection] = None
+        self._running: Optional[str] = None  # the ticket of the call that runs
 
     # --- one request -------------------------------------------------------------------------------
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def _connection(self, timeout: Optional[float]) -> http.client.HTTPConnection:
         assert self._host is not None
         if self._trust is not None:
-            return http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout,
-                                               context=self._trust)
-        return http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+            return http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._trust)
+        return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
 
     def _unreachable(self, fault: Exception) -> NoReturn:
         if isinstance(fault, ssl.SSLCertVerificationError):
@@ -93,26 +94,34 @@ class RemoteSession:
         raise SourceError(f"cannot reach the server at {self._host}: {fault}",
                           "is it running, and is the address right?") from None
 
-    def _post(self, path: str, options: Dict[str, Any]) -> Dict[str, Any]:
-        if not self._is_open:
-            raise ArgumentError("the connection is closed", "open another with brume.connect")
-        body, connection = encode(options), self._connection()
+    def _send(self, path: str, options: Dict[str, Any], ticket: str, timeout: Optional[float]) -> Tuple[int, bytes]:
+        body, connection = encode(options), self._connection(timeout)
         try:
             connection.connect()
         except (OSError, http.client.HTTPException) as fault:
             self._unreachable(fault)
-        self._running = connection
         try:
             connection.request("POST", self._path + path, body, {
                 "Authorization": f"Bearer {self._token}", "Content-Type": "application/json",
-                "Accept": "application/json", "Connection": "close"})
+                "Accept": "application/json", "Connection": "close", "Brume-Ticket": ticket})
             response = connection.getresponse()
-            code, text = response.status, response.read(_MOST)
+            return response.status, response.read(_MOST)
         except (OSError, http.client.HTTPException) as fault:
             raise SourceError(f"the connection to the server was lost: {fault}", _LOST) from None
         finally:
-            self._running = None
             connection.close()
+
+    def _post(self, path: str, options: Dict[str, Any]) -> Dict[str, Any]:
+        if not self._is_open:
+            raise ArgumentError("the connection is closed", "open another with brume.connect")
+        ticket = self._running = secrets.token_hex(16)
+        try:
+            code, text = self._send(path, options, ticket, self._timeout)
+        except KeyboardInterrupt:
+            self._end(ticket)
+            raise
+        finally:
+            self._running = None
         try:
             answer = decode(text)
         except ValueError:
@@ -123,6 +132,11 @@ class RemoteSession:
         if code == 200:
             return answer
         raise self._told(code, answer)
+
+    def _end(self, ticket: str) -> None:
+        """Ask the server to end the call of a ticket; where it cannot be reached there is nothing to do."""
+        with contextlib.suppress(BrumeError):
+            self._send("/v1/cancel", {"ticket": ticket}, "", 10)
 
     @staticmethod
     def _told(code: int, answer: Dict[str, Any]) -> BrumeError:
@@ -177,13 +191,10 @@ class RemoteSession:
         """There is no stream."""
 
     def cancel(self) -> None:
-        """From any thread: stop waiting. What was charged stays charged."""
-        running = self._running
-        if running is not None and running.sock is not None:
-            try:
-                running.sock.shutdown(2)
-            except OSError:
-                pass
+        """From any thread: the server ends the call that runs. What was charged stays charged."""
+        ticket = self._running
+        if ticket is not None:
+            self._end(ticket)
 
     def close(self) -> None:
         """Close; it may be called again."""

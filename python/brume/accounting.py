@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence
 
 from ._client import call_without_ledger, text_without_ledger
 from ._numbers import typed
-from .dp_event import expression_of
+from .dp_event import NoPrivacy, expression_of
 
 __all__ = ["Interval", "Calibration", "Accuracy", "account", "calibrate", "accuracy", "loss",
            "mechanisms", "mechanism", "Card"]
@@ -65,10 +65,18 @@ def account(expression: Any, *, delta: Optional[float] = None, epsilon: Optional
     """The epsilon of a ``delta``, or the delta of an ``epsilon``, as a certified interval."""
     if (delta is None) == (epsilon is None):
         raise TypeError("give either delta= or epsilon=")
-    answer = call_without_ledger("account", _without_none(
-        expr=expression_of(expression), delta=delta, epsilon=epsilon, method=method,
-        adjacency=adjacency, group=group))
     word = "epsilon" if epsilon is None else "delta"
+    known: Optional[float] = None  # without the library: nothing is released, or everything
+    try:
+        text = expression_of(expression)
+        known = 0.0 if text is None else None
+    except NoPrivacy:
+        text, known = None, math.inf if word == "epsilon" else 1.0
+    answer = call_without_ledger("account", _without_none(
+        expr="pure(epsilon=1)" if text is None else text, delta=delta, epsilon=epsilon, method=method,
+        adjacency=adjacency, group=group))  # which refuses what is wrong in any case
+    if known is not None:
+        return Interval(known, known, "exact")
     upper = answer[f"{word}_upper"]
     return Interval(answer[f"{word}_lower"], math.inf if upper is None else upper, answer["method"])
 

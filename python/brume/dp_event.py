@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, List
+from typing import Any, List, Optional
 
 from .errors import UnsupportedError
+
+
+class NoPrivacy(Exception):
+    """The event releases data as it is: no epsilon does."""
 
 
 def _number(value: Any) -> str:
@@ -15,8 +19,10 @@ def _number(value: Any) -> str:
 def _terms(event: Any, count: int) -> List[str]:
     kind = type(event).__name__
     times = f"*{count}" if count != 1 else ""
-    if kind == "NoOpDpEvent":
+    if kind == "NoOpDpEvent" or count == 0:
         return []
+    if kind == "NonPrivateDpEvent":
+        raise NoPrivacy
     if kind == "SelfComposedDpEvent":
         return _terms(event.event, count * int(event.count))
     if kind == "ComposedDpEvent":
@@ -38,7 +44,7 @@ def _terms(event: Any, count: int) -> List[str]:
     if kind == "RandomizedResponseDpEvent":
         flip, k = float(event.noise_parameter), int(event.num_buckets)
         if flip == 0:
-            raise UnsupportedError("answers without noise cost everything")
+            raise NoPrivacy
         if flip == 1:
             return []
         return [f"randomized_response(epsilon={_number(math.log1p((1 - flip) * k / flip))}, k={k}){times}"]
@@ -52,13 +58,11 @@ def _terms(event: Any, count: int) -> List[str]:
                            "brume.mechanisms() lists what there is")
 
 
-def expression_of(expression: Any) -> str:
-    """The expression as text: itself, or that of an event of dp_accounting."""
+def expression_of(expression: Any) -> Optional[str]:
+    """The expression as text: itself, or that of an event of dp_accounting. None: nothing is released."""
     if isinstance(expression, str):
         return expression
     if not type(expression).__name__.endswith("DpEvent"):
         raise TypeError(f"an expression is a text or an event of dp_accounting, not {type(expression).__name__}")
     terms = _terms(expression, 1)
-    if not terms:
-        raise UnsupportedError("nothing is released: the cost is 0")
-    return " + ".join(terms)
+    return " + ".join(terms) or None

@@ -17,7 +17,7 @@ import numpy as np
 
 from ._cards import with_card
 from ._library import bits, call, library
-from ._numbers import at_least, at_most
+from ._numbers import at_least, at_most, whole
 
 __all__ = [
     "laplace",
@@ -50,12 +50,16 @@ library.brume_randomized_response.argtypes = [
 ]
 
 
+def _for_c(array: Any, kind: Any) -> np.ndarray:
+    """The array as C takes it: itself where it is contiguous and aligned already, else a copy."""
+    made: np.ndarray = np.require(array, kind, ["C_CONTIGUOUS", "ALIGNED"])
+    return made
+
+
 def _integers(values: Any) -> np.ndarray:
     array = np.asarray(values)
-    if array.dtype == np.int64:
-        return np.asarray(array, order="C")
     if array.dtype.kind == "b" or (array.dtype.kind in "iu" and array.dtype != np.uint64):
-        return np.asarray(array, dtype=np.int64, order="C")
+        return _for_c(array, np.int64)
     raise TypeError(
         f"whole numbers are needed, not {array.dtype}: convert with .astype('int64') where that is exact"
     )
@@ -66,8 +70,10 @@ def _target(source: np.ndarray, out: Optional[np.ndarray]) -> np.ndarray:
         return np.empty_like(source)
     if not isinstance(out, np.ndarray) or out.dtype != source.dtype or out.shape != source.shape:
         raise TypeError(f"'out' must be a {source.dtype} array of shape {source.shape}")
-    if not out.flags.c_contiguous or not out.flags.writeable:
-        raise ValueError("'out' must be contiguous and writeable")
+    if not out.flags.carray:
+        raise ValueError("'out' must be contiguous, aligned and writeable")
+    if out.ctypes.data != source.ctypes.data and np.may_share_memory(out, source):
+        raise ValueError("'out' overlaps the values: give the same array, or another one")
     return out
 
 
@@ -85,13 +91,13 @@ def _add_integers(name: str, values: Any, spread: float, out: Optional[np.ndarra
 
 def _add_reals(name: str, values: Any, spread: float, exponent: Optional[int],
                out: Optional[np.ndarray]) -> Any:
-    source = np.asarray(values, dtype=np.float64, order="C")
+    source = _for_c(values, np.float64)
     target = _target(source, out)
     if exponent is None:
         found = ctypes.c_int()
         call(library.brume_release_exponent, at_least(spread), ctypes.byref(found))
         exponent = found.value
-    call(getattr(library, f"brume_release_{name}"), bits(), at_least(spread), int(exponent),
+    call(getattr(library, f"brume_release_{name}"), bits(), at_least(spread), whole(exponent, "exponent", -1074, 900),
          source.ctypes.data_as(_DOUBLE), target.ctypes.data_as(_DOUBLE), source.size)
     return _scalar(target, values)
 
@@ -146,9 +152,9 @@ def randomized_response(truth: Any, epsilon: float, k: int = 2, *,
         raise TypeError(f"answers are whole numbers from 0 to k-1, not {array.dtype}")
     if array.size and (array.min() < 0 or array.max() > 255):
         raise ValueError("answers are whole numbers from 0 to k-1, and k is at most 256")
-    source = np.asarray(array, dtype=np.uint8, order="C")
+    source = _for_c(array, np.uint8)
     target = _target(source, out)
-    call(library.brume_randomized_response, bits(), at_most(epsilon), int(k),
+    call(library.brume_randomized_response, bits(), at_most(epsilon), whole(k, "k", 2, 256),
          source.ctypes.data_as(_BYTE), target.ctypes.data_as(_BYTE), source.size)
     return _scalar(target, truth)
 
@@ -177,6 +183,8 @@ def randomized_response_estimate(answered: int, n: int, epsilon: float, k: int =
                                  beta: float = 0.05, shares: int = 1) -> Share:
     """The share of people whose truth is one given answer, when ``answered`` of ``n`` gave it."""
     share = Share()
-    call(library.brume_randomized_response_estimate, float(epsilon), int(k), int(answered), int(n),
-         float(beta), int(shares), ctypes.byref(share))
+    most = 2**63 - 1
+    call(library.brume_randomized_response_estimate, float(epsilon), whole(k, "k", 2, most),
+         whole(answered, "answered", 0, most), whole(n, "n", 1, most), float(beta),
+         whole(shares, "shares", 1, most), ctypes.byref(share))
     return share

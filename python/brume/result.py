@@ -52,6 +52,9 @@ class Result(Sequence[Tuple[Any, ...]]):
         self._stream = stream
         self._arrow: Any = None
 
+    def __reduce__(self) -> Any:
+        return Result, (self.json,)  # the rows of C stay with the original
+
     @property
     def columns(self) -> List[str]:
         """The names of the columns."""
@@ -104,7 +107,8 @@ class Result(Sequence[Tuple[Any, ...]]):
 
     @property
     def remaining(self) -> Dict[str, Any]:
-        """What the budget has left."""
+        """What may still be spent: what the dataset's budget has left and, for an analyst with an allotment
+        on a server, no more than that has left. Of several datasets, of the one with the least."""
         return dict(self.json.get("remaining") or {})
 
     @property

@@ -74,10 +74,15 @@ def test_events_of_dp_accounting():
     discrete = dp.dp_event.DiscreteLaplaceDpEvent(0.5, 2)
     assert brume.account(discrete, delta=0).upper == pytest.approx(1, rel=1e-12)
     assert brume.account(dp.ZCDpEvent(0.1), delta=1e-6).upper > 0
-    for refused in (dp.NonPrivateDpEvent(), dp.NoOpDpEvent(),
-                    dp.PoissonSampledDpEvent(0.1, dp.SelfComposedDpEvent(dp.GaussianDpEvent(1.0), 3))):
-        with pytest.raises(brume.UnsupportedError):
-            brume.account(refused, delta=1e-6)
+    for nothing in (dp.NoOpDpEvent(), dp.SelfComposedDpEvent(dp.GaussianDpEvent(1.0), 0), dp.ComposedDpEvent([])):
+        assert brume.account(nothing, delta=1e-6).upper == 0 and brume.account(nothing, epsilon=1).upper == 0
+    for everything in (dp.NonPrivateDpEvent(), dp.ComposedDpEvent([dp.GaussianDpEvent(1.0), dp.NonPrivateDpEvent()])):
+        assert math.isinf(brume.account(everything, delta=1e-6).upper)
+        assert brume.account(everything, epsilon=1).upper == 1
+    with pytest.raises(brume.ArgumentError):
+        brume.account(dp.NoOpDpEvent(), delta=2)
+    with pytest.raises(brume.UnsupportedError):
+        brume.account(dp.PoissonSampledDpEvent(0.1, dp.SelfComposedDpEvent(dp.GaussianDpEvent(1.0), 3)), delta=1e-6)
 
 
 def test_the_same_numbers_as_dp_accounting():

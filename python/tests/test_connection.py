@@ -201,7 +201,38 @@ def test_progress_is_told(con):
     told = []
     with brume.connect("brume.db", progress=lambda *what: told.append(what)) as own:
         own.audit("laplace(scale=1)", samples=3_000_000)
-    assert all(len(what) == 3 for what in told)
+    labels = [label for label, _, _ in told]
+    assert labels[0] and labels[-1] is None, told  # work, and that it is over
+    assert all(0 <= done <= total for label, done, total in told if label and total)
+
+
+def test_a_progress_function_that_fails_ends_nothing(con, monkeypatch):
+    """Python reports it as an exception that was ignored."""
+    reported = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: reported.append(what.exc_type))
+
+    def fail(*_):
+        raise RuntimeError("of the caller")
+
+    with brume.connect("brume.db", progress=fail) as own:
+        assert own.audit("laplace(scale=1)", samples=3_000_000, confidence="0.99999999999999")["verdict"]
+    assert RuntimeError in reported
+
+
+def test_progress_may_cancel_and_may_not_close(con):
+    refused = []
+
+    def tell(label, *_):
+        if label:
+            try:
+                own.close()
+            except brume.ArgumentError as why:
+                refused.append(why)
+
+    with brume.connect("brume.db", progress=tell) as own:
+        assert own.audit("laplace(scale=1)", samples=3_000_000, confidence="0.99999999999999")["verdict"]
+        assert own.budget("survey")["queries"] == 0
+    assert refused and "cancel" in refused[0].hint
 
 
 INTERRUPTED = """
@@ -234,6 +265,60 @@ def test_cancel_from_another_thread(large):
     with pytest.raises(brume.CancelledError):
         large.query("SELECT town, COUNT(*) FROM large GROUP BY town", epsilon=1)
     assert large.query(COUNT, epsilon=1)
+
+
+def test_closing_while_another_thread_asks_ends_the_call_and_crashes_nothing(large):
+    raised, asking = [], threading.Event()
+
+    def ask(own):
+        asking.set()
+        try:
+            own.query("SELECT town, COUNT(*) FROM large GROUP BY town", epsilon=1)
+        except brume.BrumeError as why:
+            raised.append(why)
+
+    own = brume.connect("brume.db", progress=False)
+    thread = threading.Thread(target=ask, args=(own,))
+    thread.start()
+    asking.wait()
+    threading.Event().wait(0.1)
+    own.close()
+    thread.join()
+    assert isinstance(raised[0], (brume.CancelledError, brume.ArgumentError))
+    for _ in range(50):  # and at any moment
+        own = brume.connect("brume.db", progress=False)
+        threads = [threading.Thread(target=lambda own=own: own_datasets(own)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        own.close()
+        for thread in threads:
+            thread.join()
+
+
+def own_datasets(own):
+    try:
+        own.datasets()
+        own.cancel()
+    except brume.ArgumentError:
+        pass  # closed, or another thread was first
+
+
+def test_an_exception_in_a_generator_ends_the_stream(con):
+    questions = con.stream("above-threshold", dataset="survey", threshold=10**6, epsilon=1)
+    next(questions)
+    with pytest.raises(KeyError):
+        questions.throw(KeyError("of the caller"))
+    assert con.query(COUNT, epsilon=1)
+    questions = con.stream("above-threshold", dataset="survey", threshold=10**6, epsilon=1)
+    next(questions)
+    for wrong in (3, None, b"age > 3", "age > \0"):
+        with pytest.raises(Exception):
+            questions.send(wrong)
+        assert con.datasets()
+        questions = con.stream("above-threshold", dataset="survey", threshold=10**6, epsilon=0.1)
+        next(questions)
+    del questions  # a generator that nobody has any more is closed
+    assert con.query(COUNT, epsilon=0.5)
 
 
 def test_magic(con):

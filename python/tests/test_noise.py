@@ -1,7 +1,10 @@
 """Noise on numpy arrays: types, shapes, no copies, refusals. Laws are tested in C."""
 
+import copy
 import os
+import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -140,3 +143,101 @@ def test_a_fork_draws_other_noise():
         os._exit(0)
     os.waitpid(child, 0)
     assert os.read(reading, 64) != brume.laplace(np.zeros(8, dtype=np.int64), 1e9).tobytes()
+
+
+def test_out_may_not_overlap_the_values():
+    values = np.zeros(10, dtype=np.int64)
+    with pytest.raises(ValueError, match="overlaps"):
+        brume.laplace(values[:-1], 1.0, out=values[1:])
+    brume.laplace(values[:5], 1.0, out=values[5:])
+
+
+def test_arrays_that_c_cannot_take_as_they_are():
+    odd = np.zeros(81, dtype=np.uint8)[1:].view(np.int64)  # not aligned
+    assert not odd.flags.aligned and (brume.discrete_laplace(odd, 0.001) == 0).all()
+    with pytest.raises(ValueError, match="aligned"):
+        brume.discrete_laplace(np.zeros(10, dtype=np.int64), 0.001, out=odd)
+    assert (brume.discrete_laplace(np.arange(10)[::2], 0.001) == [0, 2, 4, 6, 8]).all()
+    assert (brume.discrete_laplace(np.arange(5).astype(">i8"), 0.001) == np.arange(5)).all()
+
+
+def test_the_gil_is_released_while_noise_is_drawn():
+    """Another thread runs in the middle of a draw of some hundred milliseconds."""
+    values, times = np.zeros(10_000_000, dtype=np.int64), []
+    drawn = threading.Thread(target=lambda: times.extend(
+        (time.monotonic(), brume.laplace(values, 10.0, out=values)[0], time.monotonic())))
+    drawn.start()
+    seen = []
+    while drawn.is_alive():
+        seen.append(time.monotonic())
+        time.sleep(0)
+    begin, _, end = times
+    fifth = (end - begin) / 5
+    assert any(begin + fifth < moment < end - fifth for moment in seen)
+
+
+@pytest.mark.parametrize("options, wanted", [
+    ({"sensitivity": 1.9}, TypeError), ({"sensitivity": 2**64 + 1}, brume.ArgumentError),
+    ({"hits": 2**64 + 1}, brume.ArgumentError), ({"hits": 0}, brume.ArgumentError), ({"hits": "3"}, TypeError),
+])
+def test_no_number_of_a_stream_is_cut_off(options, wanted):
+    with pytest.raises(wanted):
+        brume.SparseVector(100, 1.0, **options)
+    with pytest.raises(brume.ArgumentError):
+        brume.SparseVector(2**64, 1.0)
+
+
+def test_a_stream_clamps_what_it_is_asked():
+    """2**63 taken modulo 2**64 would be far below every threshold."""
+    with brume.SparseVector(0, 1.0, hits=3) as stream:
+        assert stream.ask(2**63) is True and stream.ask(2**64 + 2**62) is True and stream.ask(-(2**63) - 1) is False
+        with pytest.raises(TypeError, match="whole number"):
+            stream.ask(0.5)
+
+
+def test_a_stream_cannot_be_copied():
+    stream = brume.SparseVector(0, 1.0)
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="paid for once"):
+            copied(stream)
+
+
+def test_threads_that_share_a_stream_get_so_many_hits_and_no_more():
+    for _ in range(20):
+        stream, told = brume.SparseVector(0, 1.0, hits=10), []
+
+        def ask():
+            try:
+                while True:
+                    told.append(stream.ask(10**9))
+            except (brume.HaltedError, ValueError):
+                pass
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert told == [True] * 10
+        stream.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_stream_does_not_survive_a_fork():
+    """Two processes with the same noisy threshold would have paid for it once."""
+    stream = brume.SparseVector(0, 1.0, hits=3)
+    child = os.fork()
+    if child == 0:
+        try:
+            stream.ask(1)
+        except brume.ArgumentError as refused:
+            stream.close()
+            os._exit(0 if "fork" in str(refused) else 2)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert stream.ask(10**9) is True
+
+
+def test_above_threshold_halts_at_its_first_hit():
+    with brume.above_threshold(0, 1.0) as stream:
+        assert stream.ask(-(10**9)) is False and stream.ask(10**9) is True and stream.hits_left == 0

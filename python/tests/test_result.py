@@ -1,5 +1,8 @@
 """Results: rows, bars, tables of other libraries, what notebooks show."""
 
+import copy
+import pickle
+
 import pytest
 
 from brume.result import Result, _readable_bar
@@ -77,6 +80,11 @@ def test_scalar(result):
         result.scalar()
     one = Result({"columns": [{"name": "n", "role": "value", "error_95": 3.0}], "rows": [[7]]})
     assert one.scalar() == 7
+
+
+def test_a_result_can_be_kept(result):
+    for kept in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+        assert kept.json == result.json and kept.rows == result.rows
 
 
 def test_frames(result):

@@ -82,6 +82,27 @@ brume_status brume_ledger_allotment(brume_ledger *ledger, const char *user, cons
     return status;
 }
 
+brume_status brume_ledger_left(brume_ledger *ledger, const brume_dataset *dataset,
+                               brume_charge *left, brume_error *error)
+{
+    brume_charge whole, mine;
+    brume_filter filter;
+    bool has = false;
+    BRUME_TRY(brume_filter_left(&dataset->filter, &whole, error));
+    if (ledger->user)
+        BRUME_TRY(
+            brume_ledger_allotment(ledger, ledger->user, dataset->name, &has, &filter, error));
+    if (has) {
+        BRUME_TRY(brume_filter_left(&filter, &mine, error));
+        if (brume_decimal_compare(&mine.amount, &whole.amount) < 0)
+            whole.amount = mine.amount;
+        if (brume_decimal_compare(&mine.delta, &whole.delta) < 0)
+            whole.delta = mine.delta;
+    }
+    *left = whole;
+    return BRUME_OK;
+}
+
 brume_status brume_allotment_charge(brume_ledger *ledger, const char *dataset,
                                     const brume_charge *price, char state[BRUME_FILTER_TEXT],
                                     brume_error *error)

@@ -87,6 +87,12 @@ BRUME_MUST_USE brume_status brume_ledger_allotment(brume_ledger *ledger, const c
                                                    const char *dataset, bool *has,
                                                    brume_filter *out, brume_error *error);
 
+/* What may still be spent of a dataset by whom this handle acts for: amount and delta are each the
+ * lesser of what the dataset's budget and the user's allotment, if there is one, have left. A
+ * charge fits both filters iff neither of its numbers is above these. */
+BRUME_MUST_USE brume_status brume_ledger_left(brume_ledger *ledger, const brume_dataset *dataset,
+                                              brume_charge *left, brume_error *error);
+
 /* ---- for owners: each is a row of the journal ---- */
 
 typedef struct brume_allotment {

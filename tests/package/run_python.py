@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tests of the Python package on the libraries of this build, as TAP.
 
-    run_python.py SOURCE BUILD [PROGRAM]
+    run_python.py SOURCE BUILD [PROGRAM [ARGUMENT...]]
 
 PROGRAM: run this one of python/ instead, whose exit code says whether it passed.
 
@@ -41,6 +41,43 @@ def link_libraries():
     return folder
 
 
+def sanitize(environment):
+    """What Python needs to run libraries that were built with AddressSanitizer."""
+    runtime = subprocess.run(["cc", "-print-file-name=libasan.so"], stdout=subprocess.PIPE, text=True, check=True)
+    pinned = os.path.join(source, "third_party", "duckdb", "libduckdb.so")
+    environment.update(LD_PRELOAD=runtime.stdout.strip(), PYTHONMALLOC="malloc",
+                       ASAN_OPTIONS="detect_leaks=1:malloc_context_size=12:exitcode=23",
+                       UBSAN_OPTIONS="halt_on_error=1")
+    if os.path.exists(pinned):  # the sanitizer's dlopen does not look into run paths
+        environment["BRUME_DUCKDB"] = pinned
+
+
+def leaks_of_brume(report):
+    """The leaks of a report whose stack goes through brume; what Python itself keeps is not ours."""
+    parts = re.split(r"(?=(?:Direct|Indirect) leak of )", report)
+    return [part.strip() for part in parts if " leak of " in part[:20] and re.search(r"\bbrume_|libbrume", part)]
+
+
+def run_sanitized(program, environment):
+    """Run it; exit 1 where memory of brume leaks, or where the check does not find leaks that are made."""
+    sanitize(environment)
+
+    def found(*arguments):
+        done = subprocess.run(program + list(arguments), env=environment, stderr=subprocess.PIPE, text=True)
+        if done.returncode not in (0, 23) or "LeakSanitizer has encountered" in done.stderr or \
+                "ERROR: AddressSanitizer" in done.stderr or "runtime error" in done.stderr:
+            sys.exit(f"{done.stderr[-4000:]}\nended with {done.returncode}")
+        return leaks_of_brume(done.stderr)
+
+    if not found("--forget", "100"):
+        sys.exit("100 sessions that were never closed were not found: the check is broken")
+    leaks = found()
+    for leak in leaks[:5]:
+        print(leak, file=sys.stderr)
+    print(f"{len(leaks)} leaks that go through brume")
+    return 1 if leaks else 0
+
+
 def main():
     make_environment()
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
@@ -48,7 +85,11 @@ def main():
                        BRUME_LIBRARY_DIR=link_libraries(),
                        BRUME_PROGRAM=os.path.join(build, "src", "cli", "brume"))
     if len(sys.argv) > 3:
-        return subprocess.run([python, os.path.join(source, "python", sys.argv[3])], env=environment).returncode
+        program = [python, os.path.join(source, "python", sys.argv[3]), *sys.argv[4:]]
+        symbols = subprocess.run(["nm", "-D", os.path.join(build, "libbrume.so")], stdout=subprocess.PIPE, text=True)
+        if "__asan_init" in symbols.stdout:
+            return run_sanitized(program, environment)
+        return subprocess.run(program, env=environment).returncode
     done = subprocess.run([python, "-m", "pytest", "-v", "--no-header", "-p", "no:cacheprovider",
                            os.path.join(source, "python", "tests")],
                           env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

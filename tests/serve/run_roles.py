@@ -23,6 +23,7 @@ TABLE = [
     ("GET", "/openapi.json", None, (200, 200, 200)),
     ("GET", "/metrics", None, (200, 200, 200)),
     ("GET", "/v1/me", None, (200, 200, 200)),
+    ("POST", "/v1/cancel", {"ticket": "nothing runs"}, (200, 200, 200)),
     ("POST", "/v1/query", SELECT, (200, 200, 403)),
     ("POST", "/v1/explain", SELECT, (200, 200, 200)),
     ("POST", "/v1/dummy", SELECT, (200, 200, 200)),

@@ -229,6 +229,42 @@ static double mine_left(brume_session *session)
     return left;
 }
 
+/* "remaining" of the answer that a call gives. */
+static double answer_left(brume_session *session, const char *command, const char *options)
+{
+    json_t *answer = call_json(session, command, options);
+    double left =
+        json_number_value(json_object_get(json_object_get(answer, "remaining"), "epsilon"));
+    json_decref(answer);
+    return left;
+}
+
+/* What an answer says is left is what the user may still spend: the allotment where that is less,
+ * the dataset's budget where this is less or there is no allotment; also when it is read again. */
+static void an_answer_says_what_the_user_may_still_spend(void **state)
+{
+    (void)state;
+    fixture all;
+    open_with_users(&all, "0.5");
+    brume_session *alice = open_as(&all, "alice"), *bob = open_as(&all, "bob");
+    static const char first[] = "{\"sql\": \"SELECT COUNT(*) FROM people\", \"epsilon\": 0.1}";
+    static const char second[] = "{\"sql\": \"SELECT COUNT(*) FROM people WHERE income > 5\", "
+                                 "\"epsilon\": 0.3}";
+    static const char released[] = "{\"statistic\": \"count\", \"source\": \"people\", "
+                                   "\"epsilon\": 0.05}";
+    assert_close(answer_left(alice, "query", first), 0.2, 1e-15);
+    assert_close(answer_left(bob, "query", first), 0.4, 1e-15);
+    assert_close(answer_left(all.session, "query", first), 0.4, 1e-15);
+    assert_close(answer_left(alice, "release", released), 0.15, 1e-15);
+    assert_close(answer_left(bob, "release", released), 0.35, 1e-15);
+    assert_close(answer_left(bob, "query", second), 0.05, 1e-15);
+    assert_close(answer_left(alice, "query", second), 0.05, 1e-15); /* 0.15 of her own */
+    assert_close(answer_left(alice, "query", first), 0.05, 1e-15);
+    brume_session_close(alice);
+    brume_session_close(bob);
+    fixture_close(&all);
+}
+
 static void an_allotment_narrows_and_free_answers_touch_none(void **state)
 {
     (void)state;
@@ -362,6 +398,7 @@ int main(void)
         cmocka_unit_test(roles_hold_in_a_session),
         cmocka_unit_test(no_option_of_an_analyst_names_a_file_or_another_ledger),
         cmocka_unit_test(an_allotment_narrows_and_free_answers_touch_none),
+        cmocka_unit_test(an_answer_says_what_the_user_may_still_spend),
         cmocka_unit_test(a_refusal_says_the_same_on_neighbouring_data),
         cmocka_unit_test(a_user_who_is_removed_or_rotated_is_refused_at_the_next_call),
     };

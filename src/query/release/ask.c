@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ledger/user.h"
 #include "query/release/collect_and_draw.h"
 #include "query/plan/domain_warnings.h"
 #include "query/plan/plan_limit.h"
@@ -20,14 +21,14 @@ static brume_answer_price price_of(const brume_charge *charge, brume_rule rule)
                                 brume_decimal_nearest(&charge->delta)};
 }
 
-/* What is left of a dataset now, if that is less than *amount. */
+/* What may be spent of a dataset now, if that is less than *amount. */
 static brume_status take_less(brume_ledger *ledger, const char *name, double *amount,
                               brume_answer_price *remaining, brume_error *error)
 {
     brume_dataset *now = NULL;
     brume_charge left;
     BRUME_TRY(brume_ledger_dataset(ledger, name, &now, error));
-    brume_status status = brume_filter_left(&now->filter, &left, error);
+    brume_status status = brume_ledger_left(ledger, now, &left, error);
     if (status == BRUME_OK && brume_decimal_lower(&left.amount) < *amount) {
         *amount = brume_decimal_lower(&left.amount);
         *remaining = price_of(&left, now->filter.rule);
@@ -36,7 +37,7 @@ static brume_status take_less(brume_ledger *ledger, const char *name, double *am
     return status;
 }
 
-/* The tightest of the budgets that the query was charged to, as it is now. */
+/* The tightest of the budgets and allotments that the query was charged to, as it is now. */
 static brume_status find_remaining(brume_ledger *ledger, const brume_question *question,
                                    brume_answer_price *remaining, brume_error *error)
 {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ledger/digest.h"
+#include "ledger/user.h"
 #include "query/collect/unit_rows.h"
 #include "query/plan/question.h"
 
@@ -186,10 +187,13 @@ static brume_status release_from(brume_ledger *ledger, const brume_charged *rele
         status =
             reserve_and_answer(ledger, release, question, &charge, key, bits, watch, &made, error);
     brume_dataset *now = NULL;
+    brume_charge left;
     if (status == BRUME_OK)
         status = brume_ledger_dataset(ledger, release->dataset, &now, error);
+    if (status == BRUME_OK)
+        status = brume_ledger_left(ledger, now, &left, error);
     if (status == BRUME_OK &&
-        (json_object_set_new(made, "remaining", brume_budget_left(&now->filter)) != 0 ||
+        (json_object_set_new(made, "remaining", brume_left_to_json(&left)) != 0 ||
          json_object_set_new(made, "cached", json_boolean(cached)) != 0))
         status = brume_no_memory(error, "the rows");
     brume_dataset_close(now);

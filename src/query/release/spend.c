@@ -86,13 +86,17 @@ brume_status brume_spend(brume_ledger *ledger, const brume_reservation *reservat
     return BRUME_OK;
 }
 
+json_t *brume_left_to_json(const brume_charge *left)
+{
+    double amount = brume_decimal_nearest(&left->amount),
+           delta = brume_decimal_nearest(&left->delta);
+    if (left->rule == BRUME_RULE_CONCENTRATED)
+        return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
+    return json_pack("{s:f,s:f}", "epsilon", amount, "delta", delta);
+}
+
 json_t *brume_budget_left(const brume_filter *filter)
 {
     brume_charge left;
-    if (brume_filter_left(filter, &left, NULL) != BRUME_OK)
-        return NULL;
-    double amount = brume_decimal_nearest(&left.amount), delta = brume_decimal_nearest(&left.delta);
-    if (filter->rule == BRUME_RULE_CONCENTRATED)
-        return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
-    return json_pack("{s:f,s:f}", "epsilon", amount, "delta", delta);
+    return brume_filter_left(filter, &left, NULL) == BRUME_OK ? brume_left_to_json(&left) : NULL;
 }

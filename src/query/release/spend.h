@@ -49,7 +49,10 @@ BRUME_MUST_USE brume_status brume_spend(brume_ledger *ledger, const brume_reserv
                                         const brume_watch *watch, json_t **answer,
                                         brume_error *error);
 
-/* What is left of a dataset's budget: {"epsilon","delta"} and, under concentrated, "rho". */
+/* What is left: {"epsilon","delta"} and, under concentrated, "rho". */
+json_t *brume_left_to_json(const brume_charge *left);
+
+/* What is left of a dataset's budget, or of an allotment. */
 json_t *brume_budget_left(const brume_filter *filter);
 
 #endif

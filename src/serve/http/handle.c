@@ -167,9 +167,27 @@ static enum MHD_Result send_metrics(http_request *request)
                                                     info ? info->num_connections : 0));
 }
 
+static enum MHD_Result send_cancel(http_request *request)
+{
+    json_t *body = request->body ? json_loadb(request->body, request->length, 0, NULL) : NULL;
+    const char *ticket = json_string_value(json_object_get(body, "ticket"));
+    if (ticket)
+        brume_http_running_cancel(request->http->running, request->http->options.pool,
+                                  request->user, ticket);
+    bool is_named = ticket != NULL;
+    json_decref(body);
+    if (!is_named)
+        return brume_http_refuse(
+            request, MHD_HTTP_BAD_REQUEST, "argument",
+            "\"ticket\" is missing: the header Brume-Ticket of the call to end", NULL);
+    return brume_http_send(request, MHD_HTTP_OK, "application/json", strdup("{\"status\":\"ok\"}"));
+}
+
 static enum MHD_Result send_own(http_request *request)
 {
     const char *path = request->route->path;
+    if (strcmp(path, "/v1/cancel") == 0)
+        return send_cancel(request);
     if (strcmp(path, "/openapi.json") == 0)
         return brume_http_send(request, MHD_HTTP_OK, "application/json",
                                brume_http_route_openapi());
@@ -196,13 +214,16 @@ static void submit(http_request *request)
                                     .issued = request->about.issued,
                                     .command = request->call.command,
                                     .options = request->call.options};
+    const char *ticket = header_of(request, "Brume-Ticket");
     MHD_suspend_connection(request->connection);
     request->is_submitted = true;
     brume_pool_result refused = {0};
     refused.status = brume_pool_submit(request->http->options.pool, &job, take_result, request,
-                                       NULL, NULL, &refused.error);
+                                       &request->job, NULL, &refused.error);
     if (refused.status != BRUME_OK)
         take_result(request, &refused);
+    else if (ticket) /* the request is there until this thread goes on */
+        brume_http_running_add(request->http->running, request->user, ticket, request->job);
 }
 
 static enum MHD_Result start_call(http_request *request)
@@ -279,6 +300,8 @@ void brume_http_forget(void *context, struct MHD_Connection *connection, void **
     brume_http_guard_note(
         http->options.guard, request->user, request->route ? request->route->method : "GET",
         request->route ? request->route->path : "(page)", request->code, now() - request->start);
+    if (request->job)
+        brume_http_running_remove(http->running, request->job);
     brume_http_call_clear(&request->call);
     brume_free(request->result.json);
     free(request->rest);

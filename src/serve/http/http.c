@@ -59,6 +59,7 @@ static struct MHD_Daemon *start_daemon(brume_http *http)
 static void free_http(brume_http *http)
 {
     brume_http_patience_close(http->patience);
+    brume_http_running_close(http->running);
     brume_http_identities_close(http->identities);
     free(http);
 }
@@ -68,7 +69,8 @@ static brume_status start(brume_http *http, brume_error *error)
     BRUME_TRY(brume_microhttpd_load(error));
     BRUME_TRY(brume_http_identities_open(http->options.ledger, &http->identities, error));
     http->patience = brume_http_patience_open(http->options.patience);
-    if (!http->patience)
+    http->running = brume_http_running_open();
+    if (!http->patience || !http->running)
         return brume_no_memory(error, "the server");
     http->daemon = start_daemon(http);
     if (!http->daemon)

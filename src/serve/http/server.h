@@ -12,12 +12,14 @@
 #include "serve/http/identity.h"
 #include "serve/http/libmicrohttpd.h"
 #include "serve/http/patience.h"
+#include "serve/http/running.h"
 
 struct brume_http {
     brume_http_options options;
     struct MHD_Daemon *daemon;
     brume_http_identities *identities;
     brume_http_patience *patience;
+    brume_http_running *running;
     atomic_bool stopping;
     atomic_uint open_requests;
 };
@@ -32,6 +34,7 @@ typedef struct http_request {
     size_t length, room;
     bool is_too_large, is_whole, is_submitted;
     double start;
+    uint64_t job; /* of the pool; 0: none was accepted */
     brume_http_call call;
     brume_pool_result result;
     unsigned code; /* of the answer, once there is one */

@@ -33,7 +33,7 @@ export function useToken(text, keep) {
   }
 }
 
-async function send(method, path, body, signal) {
+async function send(method, path, body, signal, ticket) {
   let answer;
   try {
     answer = await fetch(path, {
@@ -44,6 +44,7 @@ async function send(method, path, body, signal) {
       headers: {
         Authorization: `Bearer ${token}`,
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...(ticket ? { "Brume-Ticket": ticket } : {}),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
@@ -68,8 +69,13 @@ async function send(method, path, body, signal) {
 }
 
 const get = (path) => send("GET", path);
-const post = (path, body, signal) => send("POST", path, body, signal);
+const post = (path, body, signal, ticket) => send("POST", path, body, signal, ticket);
 const part = encodeURIComponent;
+
+/** A name for a call that may be stopped: nobody else has it. */
+export function newTicket() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
 
 export const api = {
   me: () => get("/v1/me"),
@@ -81,8 +87,16 @@ export const api = {
   /** The recorded answer of one charge: there is no price in this request, so it cannot spend. */
   recorded: (id) => get(`/v1/history?answer=${part(id)}`),
   explain: (question, signal) => post("/v1/explain", question, signal),
-  query: (question) => post("/v1/query", question),
-  dummy: (question) => post("/v1/dummy", question),
+  query: (question, ticket) => post("/v1/query", question, undefined, ticket),
+  limits: (question, ticket) => post("/v1/limits", question, undefined, ticket),
+  dummy: (question, ticket) => post("/v1/dummy", question, undefined, ticket),
+  release: (question, ticket) => post("/v1/release", question, undefined, ticket),
+  synth: (question, ticket) => post("/v1/call/synth", question, undefined, ticket),
+  /** The server ends the call of a ticket; what that has spent stays spent. */
+  cancel: (ticket) => post("/v1/cancel", { ticket }),
+  amend: (name, changes) => post("/v1/call/amend", { name, ...changes }),
+  verify: () => get("/v1/ledger/verify"),
+  exported: () => get("/v1/ledger/export"),
   users: async () => (await get("/v1/users")).users,
   addUser: (user) => post("/v1/users", user),
   allot: (name, allotment) => post("/v1/call/user/allot", { name, allotment: [allotment] }),

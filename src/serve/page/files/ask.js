@@ -9,6 +9,7 @@ import { costText, errorText, leftText, niceAbove, priceText } from "./format.js
 import { datasetsIn, tablesOf, tokens } from "./sql.js";
 import { Editor } from "./editor.js";
 import { failure } from "./failure.js";
+import { stopButton } from "./stop.js";
 import { leftOf, meters } from "./budget.js";
 
 const STEPS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
@@ -108,6 +109,7 @@ class AskView {
     this.left = h("div", { class: "spend" });
     this.button = h("button", { class: "main", type: "button", onclick: () => this.ask() }, "Ask");
     this.try = h("button", { type: "button", onclick: () => this.rehearse() }, icon("flask"), "Try on made-up data, free");
+    this.stop = stopButton();
     this.sizeField = field("Values in a group, for means", this.size, "A mean is the more exact, the more values it is of.");
     const panel = h("section", { class: "card price", "aria-label": "Price and error" },
       h("div", { class: "bar" }, h("h2", {}, "Price and error"), h("span", { class: "chip free" }, "nothing is spent by looking")),
@@ -115,7 +117,7 @@ class AskView {
         h("details", {}, h("summary", {}, "More settings"), h("div", { class: "fields" }, this.sizeField,
           field("One person adds at most", this.limit, "A number, or column=number. Without it a tenth of the price chooses it."),
           field("δ of this question", this.delta, "Only where groups are private or noise is Gaussian."))),
-        h("div", { class: "spend" }, this.left, h("div", { class: "do" }, this.button, this.try))),
+        h("div", { class: "spend" }, this.left, h("div", { class: "do" }, this.button, this.try, this.stop.button))),
       h("div", { class: "terms" },
         h("p", {}, h("span", { class: "chip free" }, "free"), "Looking at errors, trying on made-up data, reading an answer again, public tables."),
         h("p", {}, h("span", { class: "chip cost" }, "costs"), "A new question: its price, once. Nobody can give it back.")));
@@ -319,7 +321,7 @@ class AskView {
     clear(button, h("span", { class: "working", "aria-hidden": "true" }), text);
     announce(text);
     try {
-      this.showAnswer(await call(question), { ...options, sql: question.sql }, true);
+      this.showAnswer(await this.stop.during((ticket) => call(question, ticket)), { ...options, sql: question.sql }, true);
     } catch (error) {
       const box = failure(error);
       clear(this.answer, box);
@@ -337,12 +339,12 @@ class AskView {
   ask() {
     const charge = this.paid();
     if (charge !== undefined) return this.run(this.button, "Reading…", () => api.recorded(charge), { madeUp: false });
-    return this.run(this.button, "Asking…", (question) => this.askAndRemember(question), { madeUp: false });
+    return this.run(this.button, "Asking…", (question, ticket) => this.askAndRemember(question, ticket), { madeUp: false });
   }
 
   /** What was paid for is read again by its charge: a request that has no price in it. */
-  async askAndRemember(question) {
-    const answer = await api.query(question);
+  async askAndRemember(question, ticket) {
+    const answer = await api.query(question, ticket);
     try {
       const charge = (await api.history()).reverse().find((one) => one.sql === question.sql && one.state === "committed" && one.cost &&
         ["epsilon", "delta", "rho"].every((word) => one.cost[word] === answer.cost[word]));

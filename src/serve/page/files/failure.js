@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 
 const TITLES = {
   budget: "Refused by the budget", policy: "Refused by the policy", syntax: "This is not SQL that brume reads", unknown: "Unknown name",
-  unsupported: "Not answered by brume", network: "No connection", token: "Signed out", busy: "The server is busy",
+  unsupported: "Not answered by brume", network: "No connection", token: "Signed out", busy: "The server is busy", cancelled: "Stopped",
 };
 
 // Hints name options of the command line; where the page has them.
