@@ -67,7 +67,7 @@ static brume_status start(brume_http *http, brume_error *error)
 {
     BRUME_TRY(brume_microhttpd_load(error));
     BRUME_TRY(brume_http_identities_open(http->options.ledger, &http->identities, error));
-    http->patience = brume_http_patience_open(http->options.patience);
+    http->patience = brume_http_patience_open(http->options.patience, http->options.guard);
     if (!http->patience)
         return brume_no_memory(error, "the server");
     http->daemon = start_daemon(http);
