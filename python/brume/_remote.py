@@ -16,7 +16,8 @@ import urllib.parse
 from typing import Any, Dict, NoReturn, Optional, Tuple
 
 from ._numbers import decode, encode
-from .errors import ArgumentError, BrumeError, DiskError, SourceError, UnsupportedError, error_of_code
+from .errors import (ArgumentError, BrumeError, DiskError, SourceError, UnknownNameError, UnsupportedError,
+                     error_of_code)
 
 __all__ = ["RemoteSession", "is_url"]
 
@@ -73,6 +74,7 @@ class RemoteSession:
             raise ArgumentError(f"http:// would send the token to '{self._host}' for all to read",
                                 "use https://")
         self._is_open = True
+        self._stream: Optional[str] = None
         self.place = f"{parts.scheme}://{parts.netloc}{self._path}"
         self._running: Optional[str] = None  # the ticket of the call that runs
 
@@ -179,16 +181,26 @@ class RemoteSession:
         return self.call(command, dict(options, sql=sql))
 
     def stream_open(self, kind: str, options: Dict[str, Any]) -> None:
-        """Refused: a stream keeps its state from question to question, and HTTP does not."""
-        raise UnsupportedError(f"a stream ({kind}) is not to be had from a server",
-                               "open the ledger where it is")
+        """Open a stream there; it ends when it is left alone for as long as the server's deadline."""
+        self._stream = self._post("/v1/streams", dict(options, command=f"stream {kind}"))["stream"]
 
     def stream_ask(self, question: Any) -> Tuple[Dict[str, Any], bool]:
-        """There is no stream."""
-        raise UnsupportedError("a stream is not to be had from a server")
+        """Put a question; the answer, and whether it was the last."""
+        if self._stream is None:
+            raise ArgumentError("no stream is open")
+        got = self._post(f"/v1/streams/{self._stream}", {"question": str(question)})
+        if got["halted"]:
+            self._stream = None
+        return decode(got["answer"].encode()), got["halted"]
 
     def stream_close(self) -> None:
-        """There is no stream."""
+        """End the stream, and record how far it came."""
+        stream, self._stream = self._stream, None
+        if stream is not None and self._is_open:
+            try:
+                self._post("/v1/call/stream/close", {"stream": stream})
+            except UnknownNameError:
+                pass  # the server has ended it
 
     def cancel(self) -> None:
         """From any thread: the server ends the call that runs. What was charged stays charged."""

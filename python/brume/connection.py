@@ -151,7 +151,7 @@ def connect(ledger: Optional[str] = None, *, token: Optional[str] = None, ca: Op
     ``https://HOST:PORT`` is a server (``brume serve``): the same methods for whoever has a ``token``
     (``$BRUME_TOKEN`` unless given), as far as the user's role allows. Its certificate is verified;
     ``ca`` is a file of certificates to trust in place of the system's, ``timeout`` how many seconds to
-    wait for an answer. Streams are not to be had from a server.
+    wait for an answer.
 
     ``progress`` is True, False, or a function ``(label, done, total)``; by default long work is shown
     in notebooks and terminals. With ``must_exist`` a ledger that is not there, or a token that is not

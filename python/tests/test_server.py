@@ -105,7 +105,8 @@ def test_errors_are_those_of_brume(server):
                 (brume.PolicyError, lambda: con.register("x", "/etc/passwd", unit="row", budget="epsilon=1")),
                 (brume.UnknownNameError, lambda: con.query("SELECT nothing FROM survey", epsilon=0.1)),
                 (brume.QuerySyntaxError, lambda: con.query("SELEKT", epsilon=0.1)),
-                (brume.UnsupportedError, lambda: next(con.stream("above-threshold", threshold=1))),
+                (brume.UnknownNameError,
+                 lambda: next(con.stream("above-threshold", dataset="nowhere", threshold=1, epsilon=0.1))),
                 (brume.ArgumentError, lambda: con.query(COUNT, epsilon=Decimal("NaN"))),
                 (brume.UnsupportedError, lambda: con.call("query", sql=COUNT, epsilon=1, plot="x.svg")),
                 (TypeError, lambda: con.query(3, epsilon=1)),
@@ -117,6 +118,26 @@ def test_errors_are_those_of_brume(server):
         assert caught.value.code == "budget" and caught.value.exit_code == 3 and caught.value.hint
     with pytest.raises(brume.ArgumentError, match="closed"):
         con.datasets()
+
+
+def test_streams_ask_and_halt(server):
+    with server.connect("bob") as con:
+        questions = con.stream("above-threshold", dataset="survey", threshold=100, epsilon=0.5)
+        next(questions)
+        assert questions.send("age > 200")["above"] is False
+        with server.connect("ann") as other, pytest.raises(brume.PolicyError, match="another stream"):
+            next(other.stream("above-threshold", dataset="survey", threshold=1, epsilon=0.1))
+        assert questions.send("age >= 0")["above"] is True
+        assert list(questions) == []  # it has halted
+        left = con.stream("above-threshold", dataset="survey", threshold=100, epsilon=0.1)
+        next(left)
+        left.close()
+        with pytest.raises(brume.UnknownNameError):
+            asked = con.stream("above-threshold", dataset="survey", threshold=100, epsilon=0.1)
+            next(asked)
+            asked.send("nothing > 1")
+        states = {event["state"] for event in con.history("survey")}
+    assert states == {"committed"}
 
 
 def test_roles_hold(server):

@@ -198,8 +198,7 @@ void brume_ledger_close(brume_ledger *ledger)
     if (!ledger)
         return;
     sqlite3_close_v2(ledger->database);
-    if (ledger->stream_lock > 0)
-        close(ledger->stream_lock); /* after SQLite's own: stream.c says why */
+    brume_ledger_end_stream(ledger);
     free(ledger->mark_key);
     free(ledger->user);
     free(ledger);

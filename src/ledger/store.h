@@ -15,10 +15,10 @@
 struct brume_ledger {
     sqlite3 *database;
     bool writable;
-    int schema;      /* of the file: 1 to BRUME_LEDGER_SCHEMA */
-    char *mark_key;  /* NULL until a mark is hashed */
-    int stream_lock; /* descriptor; 0: none */
-    char *user;      /* for whom it acts; NULL: the owner at the shell */
+    int schema;                    /* of the file: 1 to BRUME_LEDGER_SCHEMA */
+    char *mark_key;                /* NULL until a mark is hashed */
+    struct held_file *stream_lock; /* stream.c; NULL: none */
+    char *user;                    /* for whom it acts; NULL: the owner at the shell */
     uint64_t user_issued;
 };
 
@@ -45,6 +45,9 @@ BRUME_MUST_USE brume_status brume_store_check_names(const struct stat *file, bru
 BRUME_MUST_USE brume_status brume_store_begin(brume_ledger *ledger, brume_error *error);
 BRUME_MUST_USE brume_status brume_store_commit(brume_ledger *ledger, brume_error *error);
 void brume_store_undo(brume_ledger *ledger);
+
+/* Let another stream begin (stream.c); nothing to do where none has. */
+void brume_ledger_end_stream(brume_ledger *ledger);
 
 /* Prepare and bind: `types` has one letter per argument, 't' text (const char *, NULL allowed),
  * 'i' integer (int64_t). */

@@ -4,8 +4,11 @@
  * falls with the process that holds it, so that a killed stream keeps nobody out. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -51,21 +54,81 @@ brume_status brume_ledger_progress(brume_ledger *ledger, uint64_t id, uint64_t a
 
 /* ---- one at a time ---- */
 
+/* The lock is a flock, which is apart from the locks that SQLite takes on the same file. Those are
+ * of the process, and closing any descriptor of the file drops them for all its connections, after
+ * which another process could remove the log that they write to. So a process opens a descriptor
+ * once for each ledger, and never closes it. */
+typedef struct held_file {
+    dev_t device;
+    ino_t number;
+    pid_t process; /* that opened it: a child shares the lock, and must not let it go */
+    int file;
+    bool taken;
+    struct held_file *next;
+} held_file;
+
+static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
+static held_file *held;
+
+/* With held_lock held. NULL: errno says why. */
+static held_file *find_file(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return NULL;
+    for (held_file *one = held; one; one = one->next)
+        if (one->device == about.st_dev && one->number == about.st_ino && one->process == getpid())
+            return one;
+    held_file *made = calloc(1, sizeof *made);
+    int file = made ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (file < 0) {
+        free(made);
+        return NULL;
+    }
+    *made = (held_file){.device = about.st_dev,
+                        .number = about.st_ino,
+                        .process = getpid(),
+                        .file = file,
+                        .next = held};
+    held = made;
+    return made;
+}
+
+static brume_status take(brume_ledger *ledger, brume_error *error)
+{
+    held_file *file = find_file(sqlite3_db_filename(ledger->database, "main"));
+    if (!file)
+        return brume_fail(error, BRUME_EDISK, NULL, "cannot lock the ledger: %s", strerror(errno));
+    if (file->taken || flock(file->file, LOCK_EX | LOCK_NB) != 0) {
+        if (!file->taken && errno != EWOULDBLOCK)
+            return brume_fail(error, BRUME_EDISK, NULL, "cannot lock the ledger: %s",
+                              strerror(errno));
+        return brume_fail(error, BRUME_EPOLICY, "end the other one first, or wait for it",
+                          "another stream is open on this ledger: nothing was charged");
+    }
+    file->taken = true;
+    ledger->stream_lock = file;
+    return BRUME_OK;
+}
+
 brume_status brume_ledger_begin_stream(brume_ledger *ledger, brume_error *error)
 {
-    if (ledger->stream_lock > 0)
+    if (ledger->stream_lock)
         return BRUME_OK;
-    const char *path = sqlite3_db_filename(ledger->database, "main");
-    /* flock, which is apart from the locks that SQLite takes on the same file; the descriptor is
-     * closed after SQLite's, because closing one drops the other locks of the process. */
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return brume_fail(error, BRUME_EDISK, NULL, "cannot lock the ledger: %s", strerror(errno));
-    ledger->stream_lock = file;
-    if (flock(file, LOCK_EX | LOCK_NB) == 0)
-        return BRUME_OK;
-    if (errno != EWOULDBLOCK)
-        return brume_fail(error, BRUME_EDISK, NULL, "cannot lock the ledger: %s", strerror(errno));
-    return brume_fail(error, BRUME_EPOLICY, "end the other one first, or wait for it",
-                      "another stream is open on this ledger: nothing was charged");
+    pthread_mutex_lock(&held_lock);
+    brume_status status = take(ledger, error);
+    pthread_mutex_unlock(&held_lock);
+    return status;
+}
+
+void brume_ledger_end_stream(brume_ledger *ledger)
+{
+    held_file *file = ledger->stream_lock;
+    ledger->stream_lock = NULL;
+    if (!file || file->process != getpid())
+        return;
+    pthread_mutex_lock(&held_lock);
+    file->taken = false;
+    (void)flock(file->file, LOCK_UN); /* cannot fail on a lock that is held */
+    pthread_mutex_unlock(&held_lock);
 }

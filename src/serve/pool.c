@@ -19,6 +19,7 @@ void brume_pool_free_job(pool_job *job)
     free(job->command);
     free(job->sql);
     free(job->options);
+    free(job->told);
     free(job);
 }
 
@@ -193,6 +194,8 @@ void brume_pool_stop(brume_pool *pool, double seconds)
     }
     if (!ended)
         give_up_running(pool);
+    pool->hurry = true;
+    brume_pool_drop_streams(pool);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -216,27 +219,46 @@ static bool has_room(const brume_pool *pool, int kind)
            pool->hanging < 4 * pool->options.workers;
 }
 
+/* With the lock held: the job waits from now on. */
+static void put_in_line(brume_pool *pool, pool_job *job, _Atomic uint64_t *id)
+{
+    job->id = ++pool->last_id;
+    if (id)
+        atomic_store(id, job->id);
+    job->deadline = pool->options.deadline > 0 ? brume_pool_now() + pool->options.deadline
+                                               : INFINITY;
+    if (job->kind == POOL_ASKING) {
+        job->datasets = brume_pool_stream_datasets(pool, job->options);
+        if (job->datasets == ~(uint64_t)0)
+            job->datasets =
+                brume_pool_datasets_of(pool->names, pool->name_count, job->sql, job->options);
+        pool->names_wanted = true;
+    }
+    append(&pool->waiting[job->kind], job);
+    pool->counts.accepted++;
+}
+
+bool brume_pool_add_job(brume_pool *pool, const brume_pool_request *request, brume_pool_done *done)
+{
+    pool_job *job = copy_request(request);
+    if (!job)
+        return false;
+    job->done = done;
+    job->pool = pool;
+    put_in_line(pool, job, NULL);
+    pthread_cond_broadcast(&pool->changed);
+    return true;
+}
+
 /* Takes the job over only if it is accepted. */
 static bool enqueue(brume_pool *pool, pool_job *job, _Atomic uint64_t *id)
 {
     pthread_mutex_lock(&pool->lock);
     bool room = has_room(pool, job->kind);
-    if (room) {
-        job->id = ++pool->last_id;
-        if (id)
-            atomic_store(id, job->id);
-        job->deadline = pool->options.deadline > 0 ? brume_pool_now() + pool->options.deadline
-                                                   : INFINITY;
-        if (job->kind == POOL_ASKING) {
-            job->datasets =
-                brume_pool_datasets_of(pool->names, pool->name_count, job->sql, job->options);
-            pool->names_wanted = true;
-        }
-        append(&pool->waiting[job->kind], job);
-        pool->counts.accepted++;
-    } else {
+    if (room)
+        put_in_line(pool, job, id);
+    else
         pool->counts.refused++;
-    }
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->lock);
     return room;

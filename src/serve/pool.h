@@ -24,7 +24,12 @@
  *     running one is cancelled. If it has not ended `grace` seconds later (an engine that hangs),
  *     its answer is ECANCELLED with what is known of the price, its worker is given up, and a new
  *     one takes its place; at most 4 times `workers` are given up at a time, then jobs are refused.
- *  6. Every job that was accepted calls `done` exactly once, from a thread of the pool, also where
+ *  6. Streams: the commands "stream open" (of options with "command"), "stream ask" ("stream",
+ *     "question") and "stream close" ("stream") are asking jobs whose session stays open in
+ * between, for its user alone, and keep 4 and 5: also what a stream writes to the ledger waits. One
+ * that is not asked for as long as the deadline (without one: 60 seconds) is ended, and all are
+ * when the pool stops.
+ *  7. Every job that was accepted calls `done` exactly once, from a thread of the pool, also where
  *     the pool is closed. */
 #ifndef BRUME_SERVE_POOL_H
 #define BRUME_SERVE_POOL_H
@@ -57,9 +62,11 @@ typedef struct brume_pool_request {
 } brume_pool_request;
 
 /* What came of it. On BRUME_OK `json` is the answer, which the receiver frees with brume_free, and
- * `rows`, where wanted, is a stream that the receiver releases. Else `error` says why. */
+ * `rows`, where wanted, is a stream that the receiver releases. Else `error` says why, and `json`
+ * is what a script had answered before (NULL: nothing): it is paid for. */
 typedef struct brume_pool_result {
     brume_status status;
+    bool may_be_charged; /* of a query: a price was written to the ledger, or nobody knows */
     char *json;
     struct ArrowArrayStream rows; /* rows.release is NULL where there are none */
     brume_error error;

@@ -22,11 +22,14 @@ typedef struct pool_job {
     int stoppers;           /* threads that are about to cancel the session */
     bool stopped, is_late;  /* somebody wants it to end; the deadline does */
     brume_pool *pool;       /* for the hold below */
-    bool reads;             /* rows may have been read since its record last waited */
-    bool holding;           /* its record waits */
-    bool held;              /* its record waited for a quantised time */
-    bool leaving;           /* the call has ended; the answer waits for its time */
-    bool given_up;          /* `done` was called; the worker that hangs frees the job */
+    bool charged, tried;    /* a price was written; the ledger was asked to write one */
+    char *told;             /* what a script has answered so far */
+    size_t told_length;
+    bool reads;    /* rows may have been read since its record last waited */
+    bool holding;  /* its record waits */
+    bool held;     /* its record waited for a quantised time */
+    bool leaving;  /* the call has ended; the answer waits for its time */
+    bool given_up; /* `done` was called; the worker that hangs frees the job */
     brume_pool_result result;
     struct pool_job *next;
 } pool_job;
@@ -41,6 +44,7 @@ struct brume_pool {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* anything below; on the monotonic clock */
     pool_list waiting[POOL_KINDS], running;
+    struct pool_stream *streams; /* that are open */
     brume_pool_counts counts;
     uint64_t last_id;
     size_t threads, hanging; /* alive, and of these: given up */
@@ -65,6 +69,44 @@ uint64_t brume_pool_datasets_of(char *const *names, size_t count, const char *sq
 
 /* Read the names of datasets again. Takes the lock only to put them in place. */
 void brume_pool_read_names(brume_pool *pool);
+
+/* pool.c: with the lock held, a job of the pool's own, which has no bound. False: no memory. */
+bool brume_pool_add_job(brume_pool *pool, const brume_pool_request *request, brume_pool_done *done);
+
+/* pool_result.c: a script gives its answers one by one. Should it end midway they are the job's:
+ * they are paid. `job` is a pool_job. */
+BRUME_MUST_USE brume_status brume_pool_take_part(void *job, const char *text, size_t length,
+                                                 brume_error *error);
+
+/* The answer with what was told before it, or that alone after an error. */
+void brume_pool_add_told(pool_job *job, brume_pool_result *result);
+
+/* Was a price written to the ledger, or does nobody know? Its result is there. */
+bool brume_pool_may_be_charged(const pool_job *job);
+
+/* A free re-read: both the answer and that it is recorded are public. */
+bool brume_pool_is_cached(const pool_job *job);
+
+/* pool_stream.c: is the command a step of a stream? */
+bool brume_pool_is_stream_step(const char *command);
+
+/* Run one, without the lock. */
+BRUME_MUST_USE brume_status brume_pool_stream_step(brume_pool *pool, pool_job *job,
+                                                   brume_pool_result *result);
+
+/* With the lock held: the datasets of the stream that the options of a step name; ~0: none. */
+uint64_t brume_pool_stream_datasets(const brume_pool *pool, const char *options);
+
+/* With the lock held: end one that was left, false: there is none. *next becomes earlier where one
+ * is to be ended before. */
+bool brume_pool_end_idle_stream(brume_pool *pool, double now, double *next);
+
+/* With the lock held, which is let go meanwhile: end all that no step has. */
+void brume_pool_drop_streams(brume_pool *pool);
+
+/* pool_worker.c: a session of the job's user. */
+BRUME_MUST_USE brume_status brume_pool_open_session(const brume_pool *pool, const pool_job *job,
+                                                    brume_session **session, brume_error *error);
 
 /* pool_worker.c: start a worker of a kind, or the clock. With the lock held. */
 bool brume_pool_start_worker(brume_pool *pool, int kind);

@@ -54,15 +54,6 @@ static double leaving_time(const brume_pool *pool, const pool_job *job, double n
     return last >= now ? fmin(time, last) : time;
 }
 
-/* A free re-read: both the answer and that it is recorded are public. */
-static bool is_cached(const pool_job *job)
-{
-    json_t *answer = job->result.json ? json_loads(job->result.json, 0, NULL) : NULL;
-    bool cached = json_is_true(json_object_get(answer, "cached"));
-    json_decref(answer);
-    return cached;
-}
-
 /* With the lock held. */
 static void wait_to_leave(brume_pool *pool, pool_job *job)
 {
@@ -79,6 +70,8 @@ static void hold(void *context, brume_session_phase_word phase)
 {
     pool_job *job = context;
     pthread_mutex_lock(&job->pool->lock);
+    job->tried = job->tried || phase == BRUME_SESSION_RESERVING;
+    job->charged = job->charged || phase >= BRUME_SESSION_RUNNING;
     if (phase == BRUME_SESSION_RUNNING)
         job->reads = true;
     if (phase == BRUME_SESSION_SPENT && (job->reads || !job->held)) {
@@ -100,8 +93,8 @@ static char *user_option(const pool_job *job)
     return text;
 }
 
-static brume_status open_session(const brume_pool *pool, const pool_job *job,
-                                 brume_session **session, brume_error *error)
+brume_status brume_pool_open_session(const brume_pool *pool, const pool_job *job,
+                                     brume_session **session, brume_error *error)
 {
     char *options = user_option(job);
     if (!options)
@@ -129,16 +122,19 @@ static void run_job(brume_pool *pool, pool_job *job)
     brume_pool_result result = {0};
     brume_session *session = NULL;
     pthread_mutex_unlock(&pool->lock);
-    result.status = open_session(pool, job, &session, &result.error);
+    bool is_step = brume_pool_is_stream_step(job->command);
+    result.status = is_step ? brume_pool_stream_step(pool, job, &result)
+                            : brume_pool_open_session(pool, job, &session, &result.error);
     pthread_mutex_lock(&pool->lock);
-    if (result.status == BRUME_OK && job->stopped)
+    if (!is_step && result.status == BRUME_OK && job->stopped)
         result.status = brume_fail(&result.error, BRUME_ECANCELLED, NULL,
                                    "the call was cancelled; nothing was spent");
-    if (result.status == BRUME_OK) {
+    if (!is_step && result.status == BRUME_OK) {
         job->session = session;
         pthread_mutex_unlock(&pool->lock);
         if (job->kind == POOL_ASKING)
             brume_session_on_phase(session, hold, job);
+        brume_session_on_text(session, brume_pool_take_part, job);
         result.status = call(session, job, &result);
         pthread_mutex_lock(&pool->lock);
         job->session = NULL;
@@ -152,6 +148,7 @@ static void run_job(brume_pool *pool, pool_job *job)
     if (result.status == BRUME_ECANCELLED && job->is_late)
         snprintf(result.error.hint, sizeof result.error.hint,
                  "the server's deadline of %g s had passed", pool->options.deadline);
+    brume_pool_add_told(job, &result);
     job->result = result;
 }
 
@@ -159,6 +156,7 @@ void brume_pool_finish(brume_pool *pool, pool_job *job)
 {
     bool hangs = job->given_up; /* then its worker may free it as soon as the lock is let go */
     brume_pool_result result = job->result;
+    result.may_be_charged = brume_pool_may_be_charged(job);
     brume_pool_done *done = job->done;
     void *context = job->context;
     job->result = (brume_pool_result){0};
@@ -214,7 +212,7 @@ static bool work(brume_pool *pool, pool_job *job)
         return false;
     }
     /* what a held call does after its last hold depends on its answer and on the ledger alone */
-    if (job->kind == POOL_ASKING && !job->held && !is_cached(job))
+    if (job->kind == POOL_ASKING && !job->held && !brume_pool_is_cached(job))
         wait_to_leave(pool, job);
     brume_pool_remove(&pool->running, job);
     brume_pool_finish(pool, job);
@@ -372,7 +370,7 @@ static bool keep_deadlines(brume_pool *pool, double now, double *next)
         }
         *next = job->leaving ? *next : fmin(*next, due);
     }
-    return false;
+    return brume_pool_end_idle_stream(pool, now, next);
 }
 
 static void *run_clock(void *context)

@@ -17,7 +17,7 @@ static const double SECONDS_TO_END = 10, SECONDS_TO_SEND = 5;
 typedef struct server {
     const brume_serve_options *options;
     const char *ledger;
-    char *certificate, *key;
+    char *certificate, *key, *requests;
     brume_pool *pool;
     brume_http_guard *guard;
     brume_http *http;
@@ -90,6 +90,19 @@ static brume_status start_pg(server *all, brume_error *error)
     return BRUME_OK;
 }
 
+/* Where requests are recorded: beside the ledger unless said. NULL: nowhere, because none will
+ * come, or no memory. */
+static const char *requests_file(server *all)
+{
+    if (all->options->check)
+        return NULL;
+    if (all->options->requests)
+        return all->options->requests;
+    if (asprintf(&all->requests, "%s.requests", all->ledger) < 0)
+        all->requests = NULL;
+    return all->requests;
+}
+
 static brume_status start(server *all, brume_error *error)
 {
     const brume_serve_options *options = all->options;
@@ -102,7 +115,11 @@ static brume_status start(server *all, brume_error *error)
         return brume_fail(error, BRUME_EARGUMENT, "for example --listen 127.0.0.1:8443",
                           "there is nothing to listen on");
     BRUME_TRY(read_tls(all, error));
-    all->guard = brume_http_guard_open(options->rate, options->log);
+    const brume_http_guard_options guard = {.rate = options->rate,
+                                            .connections = options->connections,
+                                            .log = options->log,
+                                            .requests = requests_file(all)};
+    all->guard = guard.requests || options->check ? brume_http_guard_open(&guard) : NULL;
     if (!all->guard)
         return brume_no_memory(error, "the server");
     BRUME_TRY(brume_pool_open(&pool, &all->pool, error));
@@ -120,6 +137,7 @@ static void end(server *all)
     if (all->guard)
         brume_http_guard_event(all->guard, "stopped", NULL);
     brume_http_guard_close(all->guard);
+    free(all->requests);
     free(all->certificate);
     if (all->key)
         explicit_bzero(all->key, strlen(all->key));

@@ -18,10 +18,12 @@ typedef struct brume_serve_options {
     bool check;    /* start everything, and end at once */
     size_t workers, queue;
     double deadline, quantum;
-    double rate;     /* requests a second of each user; 0: any number */
-    double patience; /* seconds in which a request must have come in whole */
-    FILE *log;       /* JSON lines; NULL: none */
-    FILE *greeting;  /* where it says, once, what it listens on; NULL: nowhere */
+    double rate;          /* requests a second of each user; 0: any number */
+    size_t connections;   /* of each user that may be open; 0: any number */
+    double patience;      /* seconds in which a request must have come in whole */
+    FILE *log;            /* JSON lines; NULL: none */
+    const char *requests; /* the file in which requests are recorded; NULL: LEDGER.requests */
+    FILE *greeting;       /* where it says, once, what it listens on; NULL: nowhere */
 } brume_serve_options;
 
 /* Serve until SIGTERM or SIGINT comes; then take no more requests, let running calls end (10

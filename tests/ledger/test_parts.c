@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static brume_error error;
@@ -119,6 +120,44 @@ static void one_stream_at_a_time(void **state)
     remove_place(&where);
 }
 
+/* Does another process see a lock of this one on the ledger's file? */
+static bool is_locked(const place *where)
+{
+    int status = 0;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        int file = open(where->path, O_RDWR);
+        _exit(file < 0 || fcntl(file, F_GETLK, &lock) != 0 ? 2 : lock.l_type != F_UNLCK);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+    return WEXITSTATUS(status) == 1;
+}
+
+/* SQLite's locks are of the process: without them another one may remove the log under those who
+ * write to it. */
+static void a_stream_that_ends_leaves_the_locks_of_others(void **state)
+{
+    (void)state;
+    place where;
+    make_place(&where);
+    brume_ledger *stream = open_ledger(&where), *other = open_ledger(&where),
+                 *refused = open_ledger(&where);
+    register_dataset(other, "visits", "1", NULL);
+    assert_true(is_locked(&where));
+    assert_ok(brume_ledger_begin_stream(stream, &error));
+    assert_fails(brume_ledger_begin_stream(refused, &error), BRUME_EPOLICY);
+    brume_ledger_close(refused);
+    assert_true(is_locked(&where));
+    brume_ledger_close(stream);
+    assert_true(is_locked(&where));
+    brume_ledger_close(other);
+    assert_false(is_locked(&where));
+    remove_place(&where);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +166,7 @@ int main(void)
         with_fresh_ledger(progress_is_of_an_open_reservation),
         cmocka_unit_test(nothing_is_noted_on_a_ledger_that_was_edited),
         cmocka_unit_test(one_stream_at_a_time),
+        cmocka_unit_test(a_stream_that_ends_leaves_the_locks_of_others),
     };
     return cmocka_run_group_tests_name("parts of answers", tests, NULL, NULL);
 }

@@ -29,11 +29,11 @@ static const char shown[] =
     "{\"name\":\"v\",\"type\":\"decimal(9,2)\",\"low\":\"0.00\",\"high\":\"5.00\"}]}";
 
 brume_status fake_run(void *context, const char *command, const char *sql, const char *options,
-                      char **json, bool *busy, brume_error *error)
+                      char **json, brume_pg_outcome *outcome, brume_error *error)
 {
     fake_peer *peer = context;
     const char *text = "{}";
-    *busy = false;
+    *outcome = (brume_pg_outcome){0};
     if (sql)
         snprintf(peer->last_sql, sizeof peer->last_sql, "%s", sql);
     if (options)

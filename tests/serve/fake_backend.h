@@ -17,7 +17,7 @@ typedef struct fake_peer {
 /* A backend whose dataset `t` has the columns k (text), n (count) and a (average); `explain`
  * refuses texts with "bad" in them, and `query` answers three rows. */
 brume_status fake_run(void *context, const char *command, const char *sql, const char *options,
-                      char **json, bool *busy, brume_error *error);
+                      char **json, brume_pg_outcome *outcome, brume_error *error);
 
 /* A host whose only user is `alice` with the password `pencil` (RFC 7677 has its exchange). */
 brume_status fake_find_user(void *context, const char *name, brume_user **user, brume_error *error);

@@ -5,6 +5,7 @@
 """
 import os
 import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -302,6 +303,105 @@ def what_was_charged_and_failed_counts_in_the_cap(programs):
         raw.close()
 
 
+def a_free_answer_is_given_above_the_cap(programs):
+    with PgServer(programs) as server:
+        raw = server.raw()
+        raw.login("ann", server.tokens["ann"])
+        raw.query("SET brume.epsilon = 0.25; SET brume.session_cap = 0.3")
+        first = raw.query(COUNT)
+        check(error_of(first) is None, first)
+        check(error_of(raw.query(COUNT + " WHERE age > 3"))[0] == "BR001", "above the cap")
+        again = raw.query(COUNT)
+        check(error_of(again) is None and [m for m in again if m[0] == b"D"] == [m for m in first if m[0] == b"D"],
+              again)
+        check(server.spent() == 0.25, server.spent())
+        raw.close()
+
+
+def prepare_and_execute_are_statements_too(programs):
+    with PgServer(programs) as server:
+        by_age = "SELECT COUNT(*) AS n FROM public.visits WHERE age > $1 AND person <> $2"
+        out, err = server.psql("SET brume.epsilon = 0.25; SET brume.notices = off", f"PREPARE q (integer, text) AS {by_age}",
+                               options=PRICED)
+        check(out == "SET\nSET\nPREPARE\n" or out == "SET\nPREPARE\n", (out, err))
+        check(server.spent() == 0, "to prepare spends nothing")
+        raw = server.raw()
+        raw.login("ann", server.tokens["ann"])
+        raw.query("SET brume.epsilon = 0.25")
+
+        def rows(sql):
+            got = raw.query(sql)
+            check(error_of(got) is None, f"{sql}: {error_of(got)}")
+            return [m[1] for m in got if m[0] == b"D"], [m[1] for m in got if m[0] == b"C"][0]
+        check(rows(f"PREPARE q (integer, text) AS {by_age}") == ([], b"PREPARE\0"), "PREPARE")
+        answer, tag = rows("EXECUTE q (40, 'p''7')")
+        check(len(answer) == 1 and tag == b"SELECT 1\0" and server.spent() == 0.25, (answer, tag))
+        again, _ = rows("SELECT COUNT(*) AS n FROM visits WHERE age > 40 AND person <> 'p''7'")
+        check(again == answer and server.spent() == 0.25, "it is the same question, and free")
+        rows("PREPARE free AS SELECT $1::text || relname FROM pg_class WHERE relname = 'visits'")
+        check(rows("EXECUTE free ('a ')")[0][0].endswith(b"a visits"), "of the catalog")
+        states = {f"PREPARE q AS {COUNT}": "42P05", "EXECUTE nobody": "26000", "EXECUTE q (40)": "42601",
+                  "EXECUTE q ('x', 'y')": "22023", "EXECUTE q (1 + 1, 'y')": "0A000",
+                  "PREPARE d AS DELETE FROM visits": "0A000", "PREPARE d (nothing) AS SELECT $1": "42704"}
+        for sql, state in states.items():
+            got = error_of(raw.query(sql))
+            check(got is not None and got[0] == state, f"{sql}: {got}")
+        # Describe of an EXECUTE is that of its query, and free
+        raw.send(message(b"P", b"\0" + text("EXECUTE q (41, 'z')") + struct.pack("!h", 0)) + message(b"D", b"S\0")
+                 + message(b"S"))
+        got = raw.until(b"Z")
+        check(any(m[0] == b"T" and b"n\0" in m[1] for m in got) and server.spent() == 0.25, got)
+        check(rows("DEALLOCATE q")[1] == b"DEALLOCATE\0" and error_of(raw.query("EXECUTE q (1, 'a')"))[0] == "26000",
+              "DEALLOCATE")
+        check(server.spent() == 0.25, server.spent())
+        raw.close()
+
+
+def channels_are_bound_to_the_certificate(programs):
+    with PgServer(programs, tls=True) as server:
+        ca = {"PGSSLROOTCERT": server.path("cert.pem"), "PGSSLMODE": "verify-ca", "PGCHANNELBINDING": "require"}
+        out, err = server.psql("SELECT 1", **ca)
+        check(out == "1\n" and err == "", (out, err))
+        out, err = server.psql("SELECT 1", PGSSLMODE="disable", PGCHANNELBINDING="require")
+        check(out == "" and err, "there is none without TLS")
+        out, err = server.psql("SELECT 1", **{**ca, "PGCHANNELBINDING": "disable"})
+        check(out == "1\n" and err == "", (out, err))
+
+        def begin(first):
+            raw = server.raw()
+            raw.send(struct.pack("!ii", 8, 80877103))
+            check(raw.exactly(1) == b"S", "TLS")
+            context = ssl.create_default_context(cafile=server.path("cert.pem"))
+            raw.socket = context.wrap_socket(raw.socket, server_hostname="localhost")
+            raw.send(startup(user="ann"))
+            check(b"SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0" in raw.receive()[1], "both are offered")
+            mechanism, data = first
+            raw.send(message(b"p", text(mechanism) + struct.pack("!i", len(data)) + data))
+            kind, body = raw.receive()
+            raw.close()
+            return kind == b"R" and body[:4] == struct.pack("!i", 11)
+        check(begin(("SCRAM-SHA-256", b"n,,n=,r=abcdefgh")), "a client that cannot bind")
+        check(begin(("SCRAM-SHA-256-PLUS", b"p=tls-server-end-point,,n=,r=abcdefgh")), "one that does")
+        check(not begin(("SCRAM-SHA-256", b"y,,n=,r=abcdefgh")), "one that was kept from seeing the offer")
+        check(not begin(("SCRAM-SHA-256-PLUS", b"n,,n=,r=abcdefgh")), "one that says both")
+        check(not begin(("SCRAM-SHA-256-PLUS", b"p=tls-unique,,n=,r=abcdefgh")), "another kind")
+
+
+def old_versions_and_ciphers_of_tls_are_refused(programs):
+    with PgServer(programs, tls=True) as server:
+        def spoken(*arguments):
+            done = subprocess.run(["openssl", "s_client", "-starttls", "postgres", "-connect",
+                                   f"127.0.0.1:{server.pg_port}", *arguments], stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, check=False, timeout=SOON)
+            return "Cipher is (NONE)" not in done.stdout and done.returncode == 0
+        for good in (["-tls1_3"], ["-tls1_2"], ["-tls1_2", "-cipher", "ECDHE-ECDSA-CHACHA20-POLY1305"]):
+            check(spoken(*good), good)
+        for bad in (["-tls1"], ["-tls1_1"], ["-cipher", "AES128-GCM-SHA256"], ["-cipher", "ECDHE-ECDSA-AES128-SHA256"],
+                    ["-cipher", "ECDHE-ECDSA-AES256-SHA"], ["-cipher", "aNULL"], ["-cipher", "DHE-RSA-AES128-GCM-SHA256"]):
+            level = [f"{word}:@SECLEVEL=0" if i else word for i, word in enumerate(bad)]
+            check(not spoken("-tls1_2", *level) if "-cipher" in bad else not spoken(*bad), bad)
+
+
 def a_query_of_the_catalog_ends(programs):
     """Long texts make few steps take long, and aggregates keep them: time and memory are bounded too."""
     long = "'aaaaaaaaaaaaaaaa'"
@@ -329,7 +429,9 @@ TESTS = [
     a_client_that_goes_away_finds_its_answer, a_cancel_with_a_wrong_key_does_nothing,
     tls_is_spoken_and_required_where_others_connect, what_is_free_does_not_depend_on_a_person,
     a_rate_is_kept_and_the_log_tells_no_question, many_ask_at_once_and_the_budget_holds,
-    what_was_charged_and_failed_counts_in_the_cap, a_query_of_the_catalog_ends,
+    what_was_charged_and_failed_counts_in_the_cap, a_free_answer_is_given_above_the_cap,
+    prepare_and_execute_are_statements_too, channels_are_bound_to_the_certificate,
+    old_versions_and_ciphers_of_tls_are_refused, a_query_of_the_catalog_ends,
 ]
 
 if __name__ == "__main__":

@@ -29,6 +29,10 @@ TABLE = [
     ("POST", "/v1/dummy", SELECT, (200, 200, 200)),
     ("POST", "/v1/limits", {"sql": "SELECT SUM(age) FROM visits WHERE person <> '{who}'", "epsilon": 0.5}, (200, 200, 403)),
     ("POST", "/v1/release", {"statistic": "count", "source": "visits", "epsilon": 0.001}, (200, 200, 403)),
+    ("POST", "/v1/streams", {"command": "stream above-threshold", "dataset": "nowhere", "threshold": 1, "epsilon": 1},
+     (404, 404, 403)),
+    ("POST", "/v1/streams/{stream}", {"question": "age > 1"}, (404, 404, 404)),
+    ("DELETE", "/v1/streams/{stream}", None, (404, 404, 404)),
     ("GET", "/v1/datasets", None, (200, 200, 200)),
     ("GET", "/v1/datasets/{name}", None, (200, 200, 200)),
     ("POST", "/v1/datasets", {"name": "more", "source": "more.csv", "unit": "row", "budget": "epsilon=1"},
@@ -63,7 +67,7 @@ PATHS = [
 
 def names(path, who):
     return path.replace("{name}", "new-owner" if path.startswith("/v1/users") else "visits").replace(
-        "{command}", "help").replace("{who}", who)
+        "{command}", "help").replace("{stream}", "0" * 32).replace("{who}", who)
 
 
 def body_for(body, who):

@@ -197,7 +197,7 @@ static void bad_bodies_are_refused(void **state)
 static void rates_are_each_users_own(void **state)
 {
     (void)state;
-    brume_http_guard *guard = brume_http_guard_open(5, NULL);
+    brume_http_guard *guard = brume_http_guard_open(&(brume_http_guard_options){.rate = 5});
     for (int i = 0; i < 10; i++)
         assert_true(brume_http_guard_pass(guard, "ann", 100));
     assert_false(brume_http_guard_pass(guard, "ann", 100));
@@ -207,6 +207,26 @@ static void rates_are_each_users_own(void **state)
     for (int i = 0; i < 10; i++)
         assert_true(brume_http_guard_pass(guard, "ann", 200));
     assert_false(brume_http_guard_pass(guard, "ann", 200));
+    brume_http_guard_close(guard);
+}
+
+static void connections_are_each_users_own(void **state)
+{
+    (void)state;
+    brume_http_guard *guard = brume_http_guard_open(&(brume_http_guard_options){.connections = 2});
+    assert_true(brume_http_guard_enter(guard, "ann") && brume_http_guard_enter(guard, "ann"));
+    assert_false(brume_http_guard_enter(guard, "ann"));
+    assert_true(brume_http_guard_enter(guard, "bob"));
+    brume_http_guard_leave(guard, "ann");
+    assert_true(brume_http_guard_enter(guard, "ann"));
+    assert_false(brume_http_guard_enter(guard, "ann"));
+    for (int i = 0; i < 5000; i++) { /* more users than are kept: those with connections stay */
+        char name[16];
+        snprintf(name, sizeof name, "u%d", i);
+        assert_true(brume_http_guard_enter(guard, name));
+        brume_http_guard_leave(guard, name);
+    }
+    assert_false(brume_http_guard_enter(guard, "ann"));
     brume_http_guard_close(guard);
 }
 
@@ -269,6 +289,7 @@ int main(void)
         cmocka_unit_test(bodies_become_calls),
         cmocka_unit_test(bad_bodies_are_refused),
         cmocka_unit_test(rates_are_each_users_own),
+        cmocka_unit_test(connections_are_each_users_own),
         cmocka_unit_test(other_machines_need_tls),
         cmocka_unit_test(only_the_pages_files_are_found),
     };

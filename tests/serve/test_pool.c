@@ -22,6 +22,8 @@ struct brume_session {
     atomic_int phase;
     void (*tell)(void *context, brume_session_phase_word phase);
     void *tell_context;
+    brume_status (*take)(void *context, const char *text, size_t length, brume_error *error);
+    void *take_context;
 };
 
 static atomic_int running[2], most_running, most_of_a, hangs, opened, closed;
@@ -87,6 +89,15 @@ void brume_session_on_phase(brume_session *session,
     session->tell_context = context;
 }
 
+void brume_session_on_text(brume_session *session,
+                           brume_status (*take)(void *context, const char *text, size_t length,
+                                                brume_error *error),
+                           void *context)
+{
+    session->take = take;
+    session->take_context = context;
+}
+
 static void raise_to(atomic_int *most, int value)
 {
     int now = atomic_load(most);
@@ -94,8 +105,8 @@ static void raise_to(atomic_int *most, int value)
         ;
 }
 
-/* {"dataset": "a" | "b", "nap": seconds, "hang": true, "fail": true, "cached": true, "say": TEXT}
- */
+/* {"dataset": "a" | "b", "nap": seconds, "hang": true, "fail": true, "cached": true, "say": TEXT,
+ * "part": TEXT that is given before the answer, "phase": what it comes to before it ends} */
 static brume_status obey(brume_session *session, const json_t *told, char **answer,
                          brume_error *error)
 {
@@ -122,7 +133,17 @@ static brume_status obey(brume_session *session, const json_t *told, char **answ
         session->tell(session->tell_context, BRUME_SESSION_SPENT);
         recorded = brume_pool_now();
     }
+    const char *part = json_string_value(json_object_get(told, "part"));
+    if (part)
+        assert_int_equal(session->take(session->take_context, part, strlen(part), error), BRUME_OK);
+    if (json_object_get(told, "phase") && session->tell)
+        session->tell(session->tell_context,
+                      (brume_session_phase_word)json_integer_value(json_object_get(told, "phase")));
     atomic_fetch_sub(&running[of], 1);
+    if (json_is_true(json_object_get(told, "refuse"))) {
+        error->status = BRUME_EBUDGET;
+        return error->status;
+    }
     if (json_is_true(json_object_get(told, "fail")) ||
         (!hang && atomic_load(&session->cancelled))) {
         error->status = BRUME_ECANCELLED;
@@ -166,7 +187,8 @@ brume_status brume_session_explain(brume_session *session, const char *sql, cons
 typedef struct noted {
     atomic_int times;
     brume_status status;
-    char message[480];
+    char message[480], json[64];
+    bool may_be_charged;
     double when;
 } noted;
 
@@ -175,6 +197,8 @@ static void note(void *context, brume_pool_result *result)
     noted *one = context;
     one->status = result->status;
     snprintf(one->message, sizeof one->message, "%s", result->error.message);
+    snprintf(one->json, sizeof one->json, "%s", result->json ? result->json : "");
+    one->may_be_charged = result->may_be_charged;
     one->when = brume_pool_now();
     brume_free(result->json);
     atomic_fetch_add(&one->times, 1);
@@ -215,6 +239,49 @@ static void wait_for(const noted *one)
     for (int i = 0; i < 4000 && !atomic_load(&one->times); i++)
         nap(0.005);
     assert_int_equal(one->times, 1);
+}
+
+static void what_a_script_answered_is_given_also_after_an_error(void **state)
+{
+    (void)state;
+    brume_pool *pool = open_pool(1, 10, 0, 0.01);
+    noted good, bad, alone;
+    put(pool, "query", "{\"part\": \"one \"}", &good, NULL);
+    put(pool, "query", "{\"part\": \"one \", \"fail\": true}", &bad, NULL);
+    put(pool, "query", "{\"fail\": true}", &alone, NULL);
+    wait_for(&good);
+    wait_for(&bad);
+    wait_for(&alone);
+    assert_string_equal(good.json, "one {}");
+    assert_int_equal(bad.status, BRUME_ECANCELLED);
+    assert_string_equal(bad.json, "one ");
+    assert_string_equal(alone.json, "");
+    brume_pool_close(pool, 1);
+}
+
+static void it_is_known_whether_a_price_may_be_charged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options;
+        bool may_be;
+    } cases[] = {
+        {"{\"fail\": true}", false},                 /* before the ledger is asked */
+        {"{\"phase\": 4, \"fail\": true}", true},    /* only the ledger knows */
+        {"{\"phase\": 4, \"refuse\": true}", false}, /* the budget says no */
+        {"{\"phase\": 5, \"fail\": true}", true},    /* spent, the engine fails */
+        {"{\"phase\": 5, \"refuse\": true}", true},  /* of a later statement */
+        {"{\"phase\": 7}", true},
+        {"{\"cached\": true}", false},
+    };
+    brume_pool *pool = open_pool(2, 10, 0, 0.01);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        noted one;
+        put(pool, "query", cases[i].options, &one, NULL);
+        wait_for(&one);
+        assert_int_equal(one.may_be_charged, cases[i].may_be);
+    }
+    brume_pool_close(pool, 1);
 }
 
 /* 3 */
@@ -509,6 +576,8 @@ static void every_job_ends_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_script_answered_is_given_also_after_an_error),
+        cmocka_unit_test(it_is_known_whether_a_price_may_be_charged),
         cmocka_unit_test(jobs_of_one_dataset_run_in_order),
         cmocka_unit_test(free_jobs_do_not_wait_for_queries),
         cmocka_unit_test(too_many_jobs_are_refused),

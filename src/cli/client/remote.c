@@ -96,9 +96,6 @@ static brume_status has_option(const char *command, const char *name, bool *has,
 
 brume_status brume_remote_takes(const char *command, bool *takes, brume_error *error)
 {
-    if (strncmp(command, "stream ", 7) == 0)
-        return brume_cli_fail(error, BRUME_EUNSUPPORTED, "run it where the ledger is",
-                              "a stream of questions is not to be had from a server");
     if (strcmp(command, "serve") == 0)
         return brume_cli_fail(error, BRUME_EUNSUPPORTED, "run it where the ledger is",
                               "'serve' does not run on a server");
@@ -202,43 +199,53 @@ static brume_status status_of(const char *word)
     return BRUME_ESOURCE;
 }
 
-/* What the server says is wrong. */
-static brume_status told(const brume_http_answer *answer, brume_error *error)
+/* What the server says is wrong; *before becomes what a script had answered, if anything. */
+static brume_status told(const brume_http_answer *answer, char **before, brume_error *error)
 {
     json_t *body = json_loads(answer->body, 0, NULL);
     const json_t *fault = json_object_get(body, "error");
     const char *message = json_string_value(json_object_get(fault, "message"));
     const char *hint = json_string_value(json_object_get(fault, "hint"));
+    const char *answers = json_string_value(json_object_get(body, "answers"));
     brume_status status = status_of(json_string_value(json_object_get(fault, "code")));
     if (message)
         status = brume_cli_fail(error, status, hint, "%s", message);
     else
         status = brume_cli_fail(error, BRUME_ESOURCE, "is it a brume server?",
                                 "the server answers with HTTP %d and no reason", answer->code);
+    *before = answers ? strdup(answers) : NULL;
     json_decref(body);
     return status;
 }
 
-static brume_status exchange(const brume_remote *remote, const char *path, const json_t *options,
-                             char **answer, size_t *length, brume_error *error)
+brume_status brume_remote_post(const brume_remote *remote, const char *path, const char *body,
+                               char **answer, size_t *length, brume_error *error)
 {
     brume_http_answer got = {0};
     const brume_http_place place = {remote->url, remote->ca, getenv("BRUME_TOKEN")};
-    char *body = json_dumps(options, JSON_COMPACT);
-    if (!body)
-        return out_of_memory(error);
     brume_status status = brume_http_post(&place, path, body, &got, error);
-    free(body);
     if (status != BRUME_OK)
         return status;
     if (got.code != 200) {
-        status = told(&got, error);
+        status = told(&got, answer, error);
+        *length = *answer ? strlen(*answer) : 0;
         free(got.body);
         return status;
     }
     *answer = got.body;
     *length = got.length;
     return BRUME_OK;
+}
+
+static brume_status exchange(const brume_remote *remote, const char *path, const json_t *options,
+                             char **answer, size_t *length, brume_error *error)
+{
+    char *body = json_dumps(options, JSON_COMPACT);
+    if (!body)
+        return out_of_memory(error);
+    brume_status status = brume_remote_post(remote, path, body, answer, length, error);
+    free(body);
+    return status;
 }
 
 brume_status brume_remote_run(const brume_remote *remote, const char *command, const char *options,

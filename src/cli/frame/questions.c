@@ -11,7 +11,7 @@
 #include "cli/frame/output.h"
 
 typedef struct questions {
-    brume_session *session;
+    const brume_questions_stream *stream;
     const char *command;
     bool json;
     uint64_t index;     /* of the newest line, from 1, wrong ones too */
@@ -77,7 +77,7 @@ static brume_status answer_line(questions *all, const char *line, bool *halted, 
     brume_error wrong = {0};
     char *answer = NULL;
     all->index++;
-    brume_status status = brume_session_stream_ask(all->session, line, &answer, halted, &wrong);
+    brume_status status = all->stream->ask(all->stream->context, line, &answer, halted, &wrong);
     if (status == BRUME_OK) {
         status = add(all, answer, error);
         brume_free(answer);
@@ -92,6 +92,11 @@ static brume_status answer_line(questions *all, const char *line, bool *halted, 
     return status;
 }
 
+static bool is_stopping(const questions *all)
+{
+    return all->stream->stopping && all->stream->stopping(all->stream->context);
+}
+
 static brume_status answer_lines(questions *all, brume_line_input *lines, brume_error *error)
 {
     brume_status status = BRUME_OK;
@@ -101,10 +106,9 @@ static brume_status answer_lines(questions *all, brume_line_input *lines, brume_
         if (!brume_line_input_ready(lines))
             status = flush(all, error);
         /* a stream that is to stop need not wait for its next line */
-        while (status == BRUME_OK && !brume_line_input_wait(lines, 100) &&
-               !brume_session_stopping(all->session))
+        while (status == BRUME_OK && !brume_line_input_wait(lines, 100) && !is_stopping(all))
             ;
-        if (brume_session_stopping(all->session))
+        if (is_stopping(all))
             break;
         if (status == BRUME_OK)
             status = brume_line_input_next(lines, &line, &any, error);
@@ -114,17 +118,13 @@ static brume_status answer_lines(questions *all, brume_line_input *lines, brume_
     return status;
 }
 
-brume_status brume_questions_from_input(brume_session *session, const char *command,
-                                        const char *options, bool json, brume_error *error)
+brume_status brume_questions_run(const brume_questions_stream *stream, const char *command,
+                                 bool at_once, bool json, brume_error *error)
 {
-    questions all = {.session = session, .command = command, .json = json};
-    all.at_once = strstr(options, "\"no-ledger\"") == NULL;
+    questions all = {.stream = stream, .command = command, .at_once = at_once, .json = json};
     brume_line_input *lines = NULL;
     brume_error end = {0};
-    brume_status status = brume_session_stream_open(session, command, options, error);
-    if (status != BRUME_OK)
-        return status;
-    status = brume_line_input_open(STDIN_FILENO, &lines, error);
+    brume_status status = brume_line_input_open(STDIN_FILENO, &lines, error);
     if (status == BRUME_OK)
         status = answer_lines(&all, lines, error);
     if (status == BRUME_OK)
@@ -132,8 +132,38 @@ brume_status brume_questions_from_input(brume_session *session, const char *comm
     brume_line_input_close(lines);
     if ((status == BRUME_EDISK || status == BRUME_ESOURCE) && all.at_once)
         say_spent(error); /* an error of ours: those of the session say it themselves */
-    brume_status closed = brume_session_stream_close(session, &end);
+    brume_status closed = stream->close(stream->context, &end);
     if (closed != BRUME_OK && (status == BRUME_OK || closed == status))
         *error = end; /* it also says what became of the price */
     return status != BRUME_OK ? status : closed;
+}
+
+/* ---- of a session ---- */
+
+static brume_status ask_session(void *session, const char *line, char **answer, bool *halted,
+                                brume_error *error)
+{
+    return brume_session_stream_ask(session, line, answer, halted, error);
+}
+
+static brume_status close_session(void *session, brume_error *error)
+{
+    return brume_session_stream_close(session, error);
+}
+
+static bool session_stops(void *session)
+{
+    return brume_session_stopping(session) != NULL;
+}
+
+brume_status brume_questions_from_input(brume_session *session, const char *command,
+                                        const char *options, bool json, brume_error *error)
+{
+    const brume_questions_stream stream = {
+        .ask = ask_session, .close = close_session, .stopping = session_stops, .context = session};
+    brume_status status = brume_session_stream_open(session, command, options, error);
+    if (status != BRUME_OK)
+        return status;
+    return brume_questions_run(&stream, command, strstr(options, "\"no-ledger\"") == NULL, json,
+                               error);
 }

@@ -87,8 +87,13 @@ static brume_status run_remote(const words *all, brume_error *error)
     size_t length = 0;
     brume_status status =
         brume_remote_run(&all->remote, all->command, all->options, &answer, &length, error);
-    if (status == BRUME_OK)
+    if (status == BRUME_OK) {
         status = brume_output_commit(answer, length, error);
+    } else if (answer) { /* of a script that ended midway: it is paid for */
+        brume_error lost;
+        if (brume_output_write(NULL, answer, length, &lost) != BRUME_OK)
+            status = lost.status, *error = lost;
+    }
     free(answer);
     return status;
 }
@@ -130,6 +135,11 @@ static brume_status run_words(words *all, brume_error *error)
         status = brume_remote_takes(all->command, &is_remote, error);
     if (all->remote.url && status != BRUME_OK)
         return status; /* nothing runs here that was meant for there */
+    bool is_stream = strncmp(all->command, "stream ", 7) == 0;
+    if (is_remote && is_stream && strstr(all->options, "\"no-ledger\""))
+        is_remote = false; /* it has no dataset, and runs here */
+    if (is_remote && is_stream)
+        return brume_remote_stream(&all->remote, all->command, all->options, all->json, error);
     if (is_remote)
         return run_remote(all, error);
     of_the_shell = all->remote;

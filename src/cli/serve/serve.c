@@ -40,6 +40,8 @@ brume_status brume_serve_run(const char *text, brume_error *error)
         .deadline = number_of(options, "deadline", 60),
         .quantum = number_of(options, "quantum", 0),
         .rate = number_of(options, "rate", 50),
+        .connections = (size_t)number_of(options, "connections", 100),
+        .requests = text_of(options, "requests"),
         .patience = number_of(options, "patience", 60),
         .log = is_given(options, "quiet") || is_given(options, "check") ? NULL : stderr,
         .greeting = stdout,

@@ -49,12 +49,24 @@ static const brume_option options[] = {
      .least = 0,
      .most = 1000000,
      .help = "requests a second of each user, twice as many at once; 0: any number (50)"},
+    {.name = "connections",
+     .type = BRUME_OPTION_COUNT,
+     .argument = "N",
+     .least = 0,
+     .most = 100000,
+     .help = "open connections of each user; 0: any number (100)"},
     BRUME_POSITIVE_OPTION("patience", "SECONDS",
                           "how long a request may take to come in, and a connection be idle (60)"),
     {.name = "check",
      .type = BRUME_OPTION_FLAG,
      .help = "only see whether all is there to start: files, addresses, the ledger"},
-    {.name = "quiet", .type = BRUME_OPTION_FLAG, .help = "no log"},
+    {.name = "requests",
+     .type = BRUME_OPTION_FILE,
+     .argument = "FILE",
+     .help = "record each request of a user here, a line of JSON each (LEDGER.requests)"},
+    {.name = "quiet",
+     .type = BRUME_OPTION_FLAG,
+     .help = "no log; requests are recorded all the same"},
     BRUME_LEDGER_OPTION,
 };
 
@@ -75,7 +87,8 @@ const brume_command brume_command_serve = {
         "one took says next to nothing about rows; --quantum S is coarser and says less. Queries "
         "of one dataset run in the order in which they came. Where others can connect, TLS is "
         "required. One line of JSON for each request goes to standard error, with user, route "
-        "and code; never a token, a question or an answer.\n\n"
+        "and code; never a token, a question or an answer. Those of users are also added to a file "
+        "(--requests); where that cannot be written, no request runs.\n\n"
         "SIGTERM or Ctrl-C ends it: running calls may end first. What was paid for stays in the "
         "ledger, and can be read again for free.",
     .options = BRUME_LIST(options),

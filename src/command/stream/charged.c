@@ -29,12 +29,19 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+/* Write down how far it came. Others see that in the ledger: the watch says when. */
 static brume_status record(charged_run *run, brume_error *error)
 {
+    const brume_watch *watch = run->on->watch;
+    if (watch)
+        watch->enter(watch->context, BRUME_PHASE_SPENT, NULL);
     run->recorded = run->asked;
     run->recorded_at = now();
-    return brume_ledger_progress(run->on->ledger, run->on->reservation, run->asked, run->hits,
-                                 error);
+    brume_status status =
+        brume_ledger_progress(run->on->ledger, run->on->reservation, run->asked, run->hits, error);
+    if (watch)
+        watch->enter(watch->context, BRUME_PHASE_RUNNING, run->on->engine);
+    return status;
 }
 
 static brume_status ask(void *context, const char *line, brume_stream_answer *answer,

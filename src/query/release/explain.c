@@ -134,6 +134,21 @@ static bool add_where(const brume_plan *plan, json_t *made)
                                                   : json_null()) == 0;
 }
 
+/* Is there an answer to the same question at the same price? It can be read again for free. */
+static brume_status add_recorded(brume_ledger *ledger, const brume_question *question,
+                                 const brume_plan *plan, json_t *made, brume_error *error)
+{
+    char key[65];
+    json_t *record = NULL;
+    BRUME_TRY(brume_question_key(question, plan, key, error));
+    BRUME_TRY(brume_ledger_recall(ledger, key, &record, error));
+    bool is_recorded = record != NULL;
+    json_decref(record);
+    return json_object_set_new(made, "recorded", json_boolean(is_recorded)) == 0
+               ? BRUME_OK
+               : brume_no_memory(error, "the explanation");
+}
+
 brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
                                  const brume_payment *payment, const brume_target *target,
                                  json_t **explanation, brume_error *error)
@@ -161,12 +176,17 @@ brume_status brume_explain_whole(brume_ledger *ledger, const char *sql,
             json_object_set_new(made, "warnings",
                                 brume_domain_warnings(question->query, question->tables)) != 0) {
             json_decref(made);
+            made = NULL;
             status = brume_no_memory(error, "the explanation");
         }
+        if (status == BRUME_OK)
+            status = add_recorded(ledger, question, plan, made, error);
     }
     brume_query_plan_close(plan);
     brume_question_close(question);
     if (status == BRUME_OK)
         *explanation = made;
+    else
+        json_decref(made);
     return status;
 }

@@ -240,6 +240,7 @@ static brume_status explain_all(stages *all, json_t **explanation, brume_error *
         }
     json_object_set_new(made, "sql", json_string(all->sql));
     json_object_set_new(made, "stages", list);
+    json_object_set_new(made, "recorded", json_false()); /* what is asked last is not known yet */
     *explanation = made;
     return BRUME_OK;
 }

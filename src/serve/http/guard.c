@@ -1,4 +1,4 @@
-/* Rates, counts and the log. Promises: guard.h. */
+/* Rates, counts, the log and the record. Promises: guard.h. */
 #include "serve/http/guard.h"
 
 #include <math.h>
@@ -9,59 +9,86 @@
 
 #include <jansson.h>
 
+#include "serve/http/record.h"
+
 enum { MOST_BUCKETS = 4096, CODES = 600 };
 
 typedef struct bucket {
     char *user;
     double level, time; /* requests that may pass, as of `time` */
+    size_t connections; /* that are open */
 } bucket;
 
 struct brume_http_guard {
     pthread_mutex_t lock;
     double rate;
+    size_t connections;
     FILE *log;
+    brume_http_record *record; /* NULL: none */
     bucket *buckets;
     size_t count;
     uint64_t answers[CODES], limited;
 };
 
-brume_http_guard *brume_http_guard_open(double rate, FILE *log)
+brume_http_guard *brume_http_guard_open(const brume_http_guard_options *options)
 {
     brume_http_guard *guard = calloc(1, sizeof *guard);
-    if (!guard)
+    brume_http_record *record = options->requests ? brume_http_record_open(options->requests)
+                                                  : NULL;
+    if (!guard || (options->requests && !record)) {
+        free(guard);
+        brume_http_record_close(record);
         return NULL;
+    }
     pthread_mutex_init(&guard->lock, NULL);
-    guard->rate = rate;
-    guard->log = log;
+    guard->rate = options->rate;
+    guard->connections = options->connections;
+    guard->log = options->log;
+    guard->record = record;
     return guard;
 }
 
-static void forget(brume_http_guard *guard)
+/* All users, or those without a connection. */
+static void forget(brume_http_guard *guard, bool all)
 {
-    for (size_t i = 0; i < guard->count; i++)
-        free(guard->buckets[i].user);
-    guard->count = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < guard->count; i++) {
+        if (!all && guard->buckets[i].connections > 0)
+            guard->buckets[kept++] = guard->buckets[i];
+        else
+            free(guard->buckets[i].user);
+    }
+    guard->count = kept;
 }
 
 void brume_http_guard_close(brume_http_guard *guard)
 {
     if (!guard)
         return;
-    forget(guard);
+    forget(guard, true);
     free(guard->buckets);
+    brume_http_record_close(guard->record);
     pthread_mutex_destroy(&guard->lock);
     free(guard);
 }
 
-/* ---- rates ---- */
+/* ---- rates and connections ---- */
 
-static bucket *find_bucket(brume_http_guard *guard, const char *user, double now)
+static bucket *known_bucket(brume_http_guard *guard, const char *user)
 {
     for (size_t i = 0; i < guard->count; i++)
         if (strcmp(guard->buckets[i].user, user) == 0)
             return &guard->buckets[i];
-    if (guard->count == MOST_BUCKETS)
-        forget(guard); /* more users than this: every bucket starts full again */
+    return NULL;
+}
+
+static bucket *find_bucket(brume_http_guard *guard, const char *user, double now)
+{
+    bucket *known = known_bucket(guard, user);
+    if (known)
+        return known;
+    if (guard->count >= MOST_BUCKETS)
+        forget(guard, false); /* more users than this: buckets start full again */
     bucket *longer = realloc(guard->buckets, (guard->count + 1) * sizeof *longer);
     char *copy = strdup(user);
     if (longer)
@@ -70,7 +97,7 @@ static bucket *find_bucket(brume_http_guard *guard, const char *user, double now
         free(copy);
         return NULL;
     }
-    guard->buckets[guard->count] = (bucket){copy, 2 * guard->rate, now};
+    guard->buckets[guard->count] = (bucket){.user = copy, .level = 2 * guard->rate, .time = now};
     return &guard->buckets[guard->count++];
 }
 
@@ -92,9 +119,36 @@ bool brume_http_guard_pass(brume_http_guard *guard, const char *user, double now
     return pass;
 }
 
-/* ---- the log ---- */
+bool brume_http_guard_enter(brume_http_guard *guard, const char *user)
+{
+    struct timespec time = {0};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    pthread_mutex_lock(&guard->lock);
+    bucket *mine = find_bucket(guard, user, (double)time.tv_sec + (double)time.tv_nsec * 1e-9);
+    bool enters = mine && (guard->connections == 0 || mine->connections < guard->connections);
+    if (enters)
+        mine->connections++;
+    pthread_mutex_unlock(&guard->lock);
+    return enters;
+}
 
-static void write_line(brume_http_guard *guard, json_t *line)
+void brume_http_guard_leave(brume_http_guard *guard, const char *user)
+{
+    pthread_mutex_lock(&guard->lock);
+    bucket *mine = known_bucket(guard, user); /* it stays while it has connections */
+    if (mine && mine->connections > 0)
+        mine->connections--;
+    pthread_mutex_unlock(&guard->lock);
+}
+
+/* ---- the log and the record ---- */
+
+bool brume_http_guard_records(brume_http_guard *guard)
+{
+    return !guard->record || brume_http_record_is_good(guard->record);
+}
+
+static void write_line(brume_http_guard *guard, json_t *line, bool is_recorded)
 {
     char time_text[32] = "";
     time_t now = time(NULL);
@@ -107,6 +161,8 @@ static void write_line(brume_http_guard *guard, json_t *line)
         fprintf(guard->log, "%s\n", text);
         fflush(guard->log);
     }
+    if (is_recorded)
+        brume_http_record_add(guard->record, text ? text : "{}"); /* one without memory */
     free(text);
     json_decref(line);
 }
@@ -117,19 +173,20 @@ void brume_http_guard_note(brume_http_guard *guard, const char *user, const char
     pthread_mutex_lock(&guard->lock);
     guard->answers[code < CODES ? code : 0]++;
     pthread_mutex_unlock(&guard->lock);
-    if (!guard->log)
+    bool is_recorded = guard->record && user;
+    if (!guard->log && !is_recorded)
         return;
     json_t *line = json_pack("{s:s?,s:s,s:s,s:i,s:I}", "user", user, "method", method, "route",
                              route, "code", (int)code, "ms", (json_int_t)ceil(seconds * 1e3));
     if (line)
-        write_line(guard, line);
+        write_line(guard, line, is_recorded);
 }
 
 void brume_http_guard_event(brume_http_guard *guard, const char *event, const char *detail)
 {
     json_t *line = json_pack("{s:s,s:s?}", "event", event, "detail", detail);
     if (line)
-        write_line(guard, line);
+        write_line(guard, line, guard->record != NULL);
 }
 
 /* ---- metrics ---- */

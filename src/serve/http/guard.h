@@ -1,5 +1,6 @@
-/* What the server counts: requests of each user against a rate, answers for metrics, and lines of
- * the log. All of it may be used from any thread. */
+/* What the server counts: requests of each user against a rate, connections of each user against a
+ * number, answers for metrics; and the lines of the log and of the record of requests. All of it
+ * may be used from any thread. */
 #ifndef BRUME_SERVE_HTTP_GUARD_H
 #define BRUME_SERVE_HTTP_GUARD_H
 
@@ -12,17 +13,31 @@
 
 typedef struct brume_http_guard brume_http_guard;
 
-/* So many requests a second for each user, and twice as many at once (0: any number); the log goes
- * to `log` (NULL: nowhere), which the caller closes. NULL without memory. */
-brume_http_guard *brume_http_guard_open(double rate, FILE *log);
+typedef struct brume_http_guard_options {
+    double rate;          /* requests a second of each user, twice as many at once; 0: any number */
+    size_t connections;   /* of each user that may be open; 0: any number */
+    FILE *log;            /* NULL: none; the caller closes it */
+    const char *requests; /* the file of the record of requests (record.h); NULL: none */
+} brume_http_guard_options;
+
+/* NULL without memory. */
+brume_http_guard *brume_http_guard_open(const brume_http_guard_options *options);
 void brume_http_guard_close(brume_http_guard *guard);
 
 /* May this user's request pass at `now` (seconds of a clock that never goes back)? The bucket is
  * the user's own: nobody can use up another's, and a wrong token has none. */
 bool brume_http_guard_pass(brume_http_guard *guard, const char *user, double now);
 
+/* May this user have one more connection? It is counted then until it leaves. */
+bool brume_http_guard_enter(brume_http_guard *guard, const char *user);
+void brume_http_guard_leave(brume_http_guard *guard, const char *user);
+
+/* Can requests be recorded now? Where not, none may run. */
+bool brume_http_guard_records(brume_http_guard *guard);
+
 /* An answer has been given. One line: time, who (NULL: nobody known), method, the route's pattern
- * (never the path or the body: they may hold what was asked), code, milliseconds. */
+ * (never the path or the body: they may hold what was asked), code, milliseconds. It goes to the
+ * log, and to the record if the user is known. */
 void brume_http_guard_note(brume_http_guard *guard, const char *user, const char *method,
                            const char *route, unsigned code, double seconds);
 

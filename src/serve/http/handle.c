@@ -2,6 +2,7 @@
  * are there, for each piece of the body, when it is whole, and after a resume. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include <jansson.h>
@@ -35,6 +36,52 @@ static const char *header_of(const http_request *request, const char *name)
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
+/* ---- where the body ends ---- */
+
+typedef struct framing {
+    unsigned lengths, codings;
+    bool is_wrong;
+} framing;
+
+static enum MHD_Result note_framing(void *context, enum MHD_ValueKind kind, const char *name,
+                                    const char *value)
+{
+    framing *said = context;
+    (void)kind;
+    const char *text = value ? value : "";
+    if (name[strcspn(name, " \t")])
+        said->is_wrong = true;
+    if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
+        said->lengths++;
+        size_t digits = strspn(text, "0123456789");
+        said->is_wrong = said->is_wrong || digits == 0 || digits > 18 || text[digits];
+    }
+    if (strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) {
+        said->codings++;
+        said->is_wrong = said->is_wrong || strcasecmp(text, "chunked") != 0;
+    }
+    return MHD_YES;
+}
+
+/* Do the headers say in one way only where the body ends? A proxy before the server may take the
+ * other one, and what it holds to be the rest of a body would be the request of somebody else. */
+static bool is_framed(const http_request *request)
+{
+    framing said = {0};
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, note_framing, &said);
+    return !said.is_wrong && said.lengths + said.codings <= 1;
+}
+
+static enum MHD_Result refuse_framing(http_request *request)
+{
+    request->closes = true;
+    return brume_http_refuse(request, MHD_HTTP_BAD_REQUEST, "argument",
+                             "the headers do not say clearly where the body ends",
+                             "send one Content-Length, or Transfer-Encoding: chunked");
+}
+
+/* ---- who asks ---- */
+
 /* Who asks; MHD_YES with request->code 0 means: go on. */
 static enum MHD_Result check_token(http_request *request)
 {
@@ -49,6 +96,16 @@ static enum MHD_Result check_token(http_request *request)
                                  error.hint);
     if (status != BRUME_OK)
         return brume_http_send_error(request, brume_http_route_status(status), &error);
+    if (!brume_http_guard_records(request->http->options.guard))
+        return brume_http_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE, "disk",
+                                 "requests cannot be recorded now; nothing was spent",
+                                 "the owner sees why: the disk may be full");
+    if (!brume_http_patience_claim(request->http->patience, request->connection, request->user)) {
+        request->closes = true;
+        return brume_http_refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, "cancelled",
+                                 "too many connections with this token; nothing was spent",
+                                 "close others first");
+    }
     if (!brume_http_guard_pass(request->http->options.guard, request->user, now()))
         return brume_http_refuse(request, MHD_HTTP_TOO_MANY_REQUESTS, "cancelled",
                                  "too many requests with this token; nothing was spent",
@@ -81,6 +138,8 @@ static enum MHD_Result check_headers(http_request *request, const char *url, con
 {
     const char *rest = "";
     bool other_method = false, reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    if (!is_framed(request))
+        return refuse_framing(request);
     request->route = brume_http_route_find(method, url, &rest, &other_method);
     if (!request->route && other_method)
         return brume_http_refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, "argument",
@@ -241,8 +300,8 @@ static enum MHD_Result send_result(http_request *request)
 {
     brume_pool_result *result = &request->result;
     if (result->status != BRUME_OK)
-        return brume_http_send_error(request, brume_http_route_status(result->status),
-                                     &result->error);
+        return brume_http_send_failure(request, brume_http_route_status(result->status),
+                                       &result->error, result->json);
     char *text = result->json;
     result->json = NULL;
     bool is_text = text[0] != '{';

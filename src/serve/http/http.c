@@ -68,7 +68,7 @@ static brume_status start(brume_http *http, brume_error *error)
 {
     BRUME_TRY(brume_microhttpd_load(error));
     BRUME_TRY(brume_http_identities_open(http->options.ledger, &http->identities, error));
-    http->patience = brume_http_patience_open(http->options.patience);
+    http->patience = brume_http_patience_open(http->options.patience, http->options.guard);
     http->running = brume_http_running_open();
     if (!http->patience || !http->running)
         return brume_no_memory(error, "the server");

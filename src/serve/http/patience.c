@@ -5,11 +5,13 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 typedef struct slow_link {
     int socket;
     double since; /* of waiting for a request; below 0: it is there */
+    char *user;   /* whose it is; NULL: not known yet */
     struct slow_link *next, **place;
 } slow_link;
 
@@ -18,6 +20,7 @@ struct brume_http_patience {
     pthread_cond_t changed;
     pthread_t thread;
     double seconds;
+    brume_http_guard *guard;
     bool ends;
     slow_link *first;
 };
@@ -58,7 +61,7 @@ static void *run(void *context)
     return NULL;
 }
 
-brume_http_patience *brume_http_patience_open(double seconds)
+brume_http_patience *brume_http_patience_open(double seconds, brume_http_guard *guard)
 {
     sigset_t all, before;
     brume_http_patience *patience = calloc(1, sizeof *patience);
@@ -67,6 +70,7 @@ brume_http_patience *brume_http_patience_open(double seconds)
     pthread_mutex_init(&patience->lock, NULL);
     pthread_cond_init(&patience->changed, NULL);
     patience->seconds = seconds;
+    patience->guard = guard;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool good = pthread_create(&patience->thread, NULL, run, patience) == 0;
@@ -108,10 +112,19 @@ static slow_link *start(brume_http_patience *patience, struct MHD_Connection *co
     return link;
 }
 
-static void end(slow_link *link)
+static void disown(brume_http_patience *patience, slow_link *link)
+{
+    if (link->user)
+        brume_http_guard_leave(patience->guard, link->user);
+    free(link->user);
+    link->user = NULL;
+}
+
+static void end(brume_http_patience *patience, slow_link *link)
 {
     if (!link)
         return;
+    disown(patience, link);
     *link->place = link->next;
     if (link->next)
         link->next->place = link->place;
@@ -126,10 +139,31 @@ void brume_http_patience_notice(void *context, struct MHD_Connection *connection
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         *link = start(patience, connection);
     } else {
-        end(*link);
+        end(patience, *link);
         *link = NULL;
     }
     pthread_mutex_unlock(&patience->lock);
+}
+
+bool brume_http_patience_claim(brume_http_patience *patience, struct MHD_Connection *connection,
+                               const char *user)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    bool good = true;
+    pthread_mutex_lock(&patience->lock);
+    slow_link *link = info ? info->socket_context : NULL;
+    if (link && (!link->user || strcmp(link->user, user) != 0)) {
+        disown(patience, link);
+        char *copy = strdup(user);
+        good = copy && brume_http_guard_enter(patience->guard, user);
+        if (good)
+            link->user = copy;
+        else
+            free(copy);
+    }
+    pthread_mutex_unlock(&patience->lock);
+    return good;
 }
 
 static void set(brume_http_patience *patience, struct MHD_Connection *connection, double since)

@@ -44,6 +44,8 @@ static enum MHD_Result queue(http_request *request, unsigned code, const char *t
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (code == MHD_HTTP_TOO_MANY_REQUESTS || code == MHD_HTTP_SERVICE_UNAVAILABLE)
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+    if (request->closes)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     request->code = code;
     enum MHD_Result result = MHD_queue_response(request->connection, code, response);
     MHD_destroy_response(response);
@@ -64,21 +66,33 @@ enum MHD_Result brume_http_send(http_request *request, unsigned code, const char
     return queue(request, code, type, response);
 }
 
-enum MHD_Result brume_http_refuse(http_request *request, unsigned code, const char *word,
-                                  const char *message, const char *hint)
+static enum MHD_Result send_fault(http_request *request, unsigned code, const char *word,
+                                  const char *message, const char *hint, const char *answers)
 {
-    json_t *object = json_pack("{s:{s:s,s:s,s:s}}", "error", "code", word, "message", message,
-                               "hint", hint ? hint : "");
+    json_t *object = json_pack("{s:{s:s,s:s,s:s},s:s*}", "error", "code", word, "message", message,
+                               "hint", hint ? hint : "", "answers", answers);
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     return brume_http_send(request, code, "application/json", text);
 }
 
+enum MHD_Result brume_http_refuse(http_request *request, unsigned code, const char *word,
+                                  const char *message, const char *hint)
+{
+    return send_fault(request, code, word, message, hint, NULL);
+}
+
+enum MHD_Result brume_http_send_failure(http_request *request, unsigned code,
+                                        const brume_error *error, const char *answers)
+{
+    return send_fault(request, code, brume_status_word(error->status), error->message, error->hint,
+                      answers);
+}
+
 enum MHD_Result brume_http_send_error(http_request *request, unsigned code,
                                       const brume_error *error)
 {
-    return brume_http_refuse(request, code, brume_status_word(error->status), error->message,
-                             error->hint);
+    return brume_http_send_failure(request, code, error, NULL);
 }
 
 enum MHD_Result brume_http_send_file(http_request *request, const char *path)

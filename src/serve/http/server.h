@@ -33,6 +33,7 @@ typedef struct http_request {
     char *body;
     size_t length, room;
     bool is_too_large, is_whole, is_submitted;
+    bool closes; /* the connection ends with the answer */
     double start;
     uint64_t job; /* of the pool; 0: none was accepted */
     brume_http_call call;
@@ -53,6 +54,10 @@ void brume_http_forget(void *http, struct MHD_Connection *connection, void **req
 enum MHD_Result brume_http_send(http_request *request, unsigned code, const char *type, char *text);
 enum MHD_Result brume_http_send_error(http_request *request, unsigned code,
                                       const brume_error *error);
+/* The same for a call; `answers`, if not NULL, is what it had answered, and was paid for, before.
+ */
+enum MHD_Result brume_http_send_failure(http_request *request, unsigned code,
+                                        const brume_error *error, const char *answers);
 /* The same with words: {"error":{"code","message","hint"}}. */
 enum MHD_Result brume_http_refuse(http_request *request, unsigned code, const char *word,
                                   const char *message, const char *hint);

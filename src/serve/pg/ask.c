@@ -15,17 +15,19 @@ static const double unit = 1e-12;
 
 /* ---- the two calls ---- */
 
-static brume_status call(brume_pg_connection *connection, const char *command, const char *sql,
-                         json_t *options, json_t **answer, brume_error *error)
+static brume_status call_for(brume_pg_connection *connection, const char *command, const char *sql,
+                             json_t *options, json_t **answer, bool *may_be_charged,
+                             brume_error *error)
 {
     char *text = json_dumps(options, 0), *json = NULL;
-    bool busy = false;
+    brume_pg_outcome outcome = {0};
     if (!text)
         return brume_no_memory(error, "the query");
     brume_status status = connection->backend->run(connection->backend->context, command, sql, text,
-                                                   &json, &busy, error);
+                                                   &json, &outcome, error);
     free(text);
-    if (status != BRUME_OK && busy)
+    *may_be_charged = outcome.may_be_charged;
+    if (status != BRUME_OK && outcome.busy)
         snprintf(connection->sqlstate, sizeof connection->sqlstate, "53300");
     if (status != BRUME_OK)
         return status;
@@ -33,6 +35,13 @@ static brume_status call(brume_pg_connection *connection, const char *command, c
     brume_free(json);
     return *answer ? BRUME_OK
                    : brume_fail(error, BRUME_EINTERNAL, NULL, "the answer cannot be read");
+}
+
+static brume_status call(brume_pg_connection *connection, const char *command, const char *sql,
+                         json_t *options, json_t **answer, brume_error *error)
+{
+    bool ignored = false;
+    return call_for(connection, command, sql, options, answer, &ignored, error);
 }
 
 /* Explain a query with the price that is set. Without one (*priced is false) its columns are those
@@ -278,7 +287,8 @@ static brume_status check_price(brume_pg_connection *connection, bool priced,
                                "SET brume.epsilon = 0.1, or connect with options=-c "
                                "brume.epsilon=0.1; EXPLAIN tells what it buys",
                                error, "a price is missing: no epsilon is spent by default");
-    if (cap && *cap &&
+    bool is_free = json_is_true(json_object_get(explanation, "recorded"));
+    if (cap && *cap && !is_free &&
         connection->spent + llround(price / unit) > llround(strtod(cap, NULL) / unit))
         return brume_pg_refuse(connection, "BR001",
                                "SET brume.session_cap to more, or ask for less", error,
@@ -374,27 +384,10 @@ static void note_price(brume_pg_connection *connection, const json_t *cost)
         return; /* SHOW says an older number */
 }
 
-/* May a query that failed have been charged? What is wrong with a question, and what a budget or a
- * policy refuses, is found before; the rest says so if nothing was spent. */
-static bool may_be_charged(const brume_error *error)
-{
-    switch (error->status) {
-    case BRUME_EARGUMENT:
-    case BRUME_ESYNTAX:
-    case BRUME_EUNKNOWN:
-    case BRUME_EUNSUPPORTED:
-    case BRUME_EBUDGET:
-    case BRUME_EPOLICY:
-        return strstr(error->message, "stays spent") != NULL;
-    default:
-        return strstr(error->message, "nothing was spent") == NULL;
-    }
-}
-
 brume_status brume_pg_ask(brume_pg_connection *connection, const char *sql,
                           const brume_pg_table *known, brume_pg_table *table, brume_error *error)
 {
-    bool priced = false;
+    bool priced = false, may_be_charged = false;
     json_t *options = NULL, *explanation = NULL, *answer = NULL;
     BRUME_TRY(explain(connection, sql, &priced, &options, &explanation, error));
     brume_status status = BRUME_OK;
@@ -408,10 +401,10 @@ brume_status brume_pg_ask(brume_pg_connection *connection, const char *sql,
             status = brume_pg_refuse(connection, "0A000", "prepare it again", error,
                                      "cached plan must not change result type");
         if (status == BRUME_OK) {
-            status = call(connection, "query", sql, options, &answer, error);
+            status = call_for(connection, "query", sql, options, &answer, &may_be_charged, error);
             if (status == BRUME_OK && !json_is_true(json_object_get(answer, "cached")))
                 note_price(connection, json_object_get(answer, "cost"));
-            else if (status != BRUME_OK && may_be_charged(error))
+            else if (status != BRUME_OK && may_be_charged)
                 note_price(connection, json_object_get(explanation, "cost"));
         }
         if (status == BRUME_OK) {

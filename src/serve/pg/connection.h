@@ -16,12 +16,17 @@
 #include "serve/pg/statement.h"
 #include "serve/pg/wire.h"
 
+typedef struct brume_pg_outcome {
+    bool busy;           /* it was refused because too many wait */
+    bool may_be_charged; /* a price was written to the ledger, or nobody knows whether it was */
+} brume_pg_outcome;
+
 /* Who answers: the pool of the server, or what a test puts in its place. */
 typedef struct brume_pg_backend {
     /* Run a command as the user of the connection; `sql` NULL: it has none, or in its options.
-     * *busy: it was refused because too many wait. The caller frees *json with brume_free. */
+     * *outcome is set also on an error. The caller frees *json with brume_free. */
     brume_status (*run)(void *context, const char *command, const char *sql, const char *options,
-                        char **json, bool *busy, brume_error *error);
+                        char **json, brume_pg_outcome *outcome, brume_error *error);
     void *context;
 } brume_pg_backend;
 
@@ -76,6 +81,7 @@ typedef struct brume_pg_connection {
 
 /* Statements, and portals; and bytes of the texts of both together. */
 enum { BRUME_PG_MOST_OPEN = 1000, BRUME_PG_MOST_OPEN_BYTES = 4 << 20 };
+enum { BRUME_PG_MOST_PARAMETERS = 1000 }; /* of a statement */
 
 /* ---- errors ---- */
 
@@ -157,6 +163,17 @@ BRUME_MUST_USE brume_status brume_pg_fetch(brume_pg_connection *connection,
                                            const PgQuery__FetchStmt *fetch, brume_pg_table *table,
                                            char tag[BRUME_PG_TAG], brume_error *error);
 
+/* ---- PREPARE and EXECUTE (prepare.c) ---- */
+
+/* Prepares a SELECT, of datasets or of the catalog; nothing runs. */
+BRUME_MUST_USE brume_status brume_pg_prepare(brume_pg_connection *connection,
+                                             const brume_pg_statement *statement,
+                                             brume_error *error);
+/* Puts the query in the place of an EXECUTE, with the constants as its parameters; any other
+ * statement stays as it is. */
+BRUME_MUST_USE brume_status brume_pg_resolve(brume_pg_connection *connection,
+                                             brume_pg_portal *portal, brume_error *error);
+
 /* ---- what is open (open.c) ---- */
 
 brume_pg_prepared *brume_pg_find_prepared(const brume_pg_connection *connection, const char *name);
@@ -168,6 +185,7 @@ BRUME_MUST_USE brume_status brume_pg_add_prepared(brume_pg_connection *connectio
                                                   brume_pg_prepared *prepared, brume_error *error);
 BRUME_MUST_USE brume_status brume_pg_add_portal(brume_pg_connection *connection,
                                                 brume_pg_portal *portal, brume_error *error);
+void brume_pg_prepared_free(brume_pg_prepared *prepared);
 void brume_pg_drop_prepared(brume_pg_connection *connection, const char *name); /* NULL: all */
 void brume_pg_drop_portal(brume_pg_connection *connection, const char *name);
 
@@ -176,6 +194,12 @@ void brume_pg_drop_portals(brume_pg_connection *connection, bool keep_held);
 void brume_pg_portal_free(brume_pg_portal *portal);
 
 /* ---- messages (serve.c, extended.c) ---- */
+
+/* A portal of a prepared statement with these values in it. */
+BRUME_MUST_USE brume_status brume_pg_bind(brume_pg_connection *connection,
+                                          const brume_pg_prepared *prepared, const char *name,
+                                          const brume_pg_value *values, brume_pg_portal **out,
+                                          brume_error *error);
 
 /* Parse, Bind, Describe, Execute, Close: one message. */
 BRUME_MUST_USE brume_status brume_pg_extended(brume_pg_connection *connection, char type,

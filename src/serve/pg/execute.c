@@ -31,8 +31,9 @@ static brume_status refuse_kind(brume_pg_connection *connection,
         !statement->node->select_stmt->into_clause)
         return brume_pg_refuse(connection, "0A000", "ask them one by one", error,
                                "a query of the catalog cannot read datasets");
-    return brume_pg_refuse(connection, "0A000", "SELECT, EXPLAIN, SET, SHOW and cursors are served",
-                           error, "brume answers questions and changes nothing");
+    return brume_pg_refuse(connection, "0A000",
+                           "SELECT, EXPLAIN, SET, SHOW, PREPARE and cursors are served", error,
+                           "brume answers questions and changes nothing");
 }
 
 /* The query that EXPLAIN is of. */
@@ -74,11 +75,12 @@ static brume_status no_columns(brume_pg_portal *portal)
 brume_status brume_pg_portal_describe(brume_pg_connection *connection, brume_pg_portal *portal,
                                       brume_error *error)
 {
-    brume_pg_statement *statement = portal->statement;
     brume_status status = BRUME_OK;
     if (portal->has_columns)
         return BRUME_OK;
-    BRUME_TRY(check_transaction(connection, statement, error));
+    BRUME_TRY(check_transaction(connection, portal->statement, error));
+    BRUME_TRY(brume_pg_resolve(connection, portal, error));
+    brume_pg_statement *statement = portal->statement;
     switch (statement->kind) {
     case BRUME_PG_ASK:
         status = brume_pg_ask_describe(connection, statement->text, &portal->table, &portal->is_run,
@@ -139,6 +141,10 @@ static brume_status run(brume_pg_connection *connection, brume_pg_portal *portal
     case BRUME_PG_CLOSE:
         status = brume_pg_close_cursor(connection, statement->node->close_portal_stmt, portal->tag,
                                        error);
+        break;
+    case BRUME_PG_PREPARE:
+        brume_pg_set_tag(portal->tag, "PREPARE");
+        status = brume_pg_prepare(connection, statement, error);
         break;
     case BRUME_PG_EMPTY:
         break;
@@ -213,6 +219,7 @@ brume_status brume_pg_portal_execute(brume_pg_connection *connection, brume_pg_p
         brume_pg_put_empty(&connection->wire->out, 'I');
         return BRUME_OK;
     }
+    BRUME_TRY(brume_pg_resolve(connection, portal, error));
     if (portal->statement->kind == BRUME_PG_ASK && portal->formats.count > 1)
         BRUME_TRY(brume_pg_portal_describe(connection, portal, error)); /* how many columns? */
     if (portal->has_columns)

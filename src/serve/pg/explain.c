@@ -25,7 +25,8 @@ static brume_status add_lines(char *text, brume_pg_table *table, brume_error *er
 brume_status brume_pg_ask_explain(brume_pg_connection *connection, const char *sql,
                                   brume_pg_table *table, brume_error *error)
 {
-    bool priced = false, busy = false;
+    bool priced = false;
+    brume_pg_outcome outcome = {0};
     json_t *options = json_object();
     char *text = NULL, *answer = NULL;
     brume_status status = brume_pg_table_add_column(table, "QUERY PLAN", BRUME_PG_TEXT, error);
@@ -41,8 +42,8 @@ brume_status brume_pg_ask_explain(brume_pg_connection *connection, const char *s
         status = brume_no_memory(error, "the query");
     if (status == BRUME_OK)
         status = connection->backend->run(connection->backend->context, "explain", NULL, text,
-                                          &answer, &busy, error);
-    if (status != BRUME_OK && busy)
+                                          &answer, &outcome, error);
+    if (status != BRUME_OK && outcome.busy)
         snprintf(connection->sqlstate, sizeof connection->sqlstate, "53300");
     if (status == BRUME_OK)
         status = add_lines(answer, table, error);

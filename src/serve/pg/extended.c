@@ -5,8 +5,6 @@
 #include "base/error.h"
 #include "serve/pg/connection.h"
 
-enum { MOST_PARAMETERS = 1000 };
-
 static brume_status malformed(brume_pg_connection *connection, brume_error *error)
 {
     return brume_pg_refuse(connection, "08P01", NULL, error, "malformed message");
@@ -25,10 +23,10 @@ static brume_status parse(brume_pg_connection *connection, brume_pg_reader *body
     brume_pg_statement *statement = NULL;
     BRUME_TRY(brume_pg_statement_open(text, &statement, &connection->position, error));
     size_t needed = statement->parameter_count > count ? statement->parameter_count : count;
-    if (needed > MOST_PARAMETERS) {
+    if (needed > BRUME_PG_MOST_PARAMETERS) {
         brume_pg_statement_close(statement);
         return brume_pg_refuse(connection, "54000", NULL, error, "more than %d parameters",
-                               MOST_PARAMETERS);
+                               BRUME_PG_MOST_PARAMETERS);
     }
     brume_pg_prepared *prepared = calloc(1, sizeof *prepared);
     char *copy = strdup(name);
@@ -72,7 +70,7 @@ static void free_values(brume_pg_value *values, size_t count)
 static bool read_formats(brume_pg_reader *body, brume_pg_formats *formats)
 {
     formats->count = brume_pg_get16(body);
-    if (formats->count > 2 * MOST_PARAMETERS)
+    if (formats->count > 2 * BRUME_PG_MOST_PARAMETERS)
         return false;
     formats->list = calloc((size_t)formats->count + 1, sizeof *formats->list);
     for (size_t i = 0; formats->list && i < formats->count; i++) {
@@ -115,10 +113,9 @@ static brume_status read_values(brume_pg_connection *connection, const brume_pg_
     return status;
 }
 
-/* A portal of the statement with these values in it. */
-static brume_status make_portal(brume_pg_connection *connection, const brume_pg_prepared *prepared,
-                                const char *name, const brume_pg_value *values,
-                                brume_pg_portal **out, brume_error *error)
+brume_status brume_pg_bind(brume_pg_connection *connection, const brume_pg_prepared *prepared,
+                           const char *name, const brume_pg_value *values, brume_pg_portal **out,
+                           brume_error *error)
 {
     brume_pg_portal *portal = calloc(1, sizeof *portal);
     char *text = NULL;
@@ -152,7 +149,7 @@ static brume_status bind(brume_pg_connection *connection, brume_pg_reader *body,
         return malformed(connection, error);
     BRUME_TRY(find_prepared(connection, of, &prepared, error));
     BRUME_TRY(read_values(connection, prepared, body, &values, error));
-    brume_status status = make_portal(connection, prepared, name, values, &portal, error);
+    brume_status status = brume_pg_bind(connection, prepared, name, values, &portal, error);
     free_values(values, prepared->type_count);
     BRUME_TRY(status);
     if (!read_formats(body, &portal->formats) || !brume_pg_is_read(body)) {
@@ -183,7 +180,7 @@ static brume_status try_describe(brume_pg_connection *connection, const brume_pg
                                : "1";
         values[i] = (brume_pg_value){type, text ? strdup(text) : NULL};
     }
-    brume_status status = make_portal(connection, prepared, "", values, &portal, error);
+    brume_status status = brume_pg_bind(connection, prepared, "", values, &portal, error);
     free_values(values, prepared->type_count);
     BRUME_TRY(status);
     status = brume_pg_portal_describe(connection, portal, error);

@@ -52,7 +52,7 @@ void brume_pg_notice(brume_pg_connection *connection, const char *severity, cons
 
 /* ---- prepared statements ---- */
 
-static void free_prepared(brume_pg_prepared *prepared)
+void brume_pg_prepared_free(brume_pg_prepared *prepared)
 {
     brume_pg_statement_close(prepared->statement);
     brume_pg_table_clear(&prepared->described);
@@ -74,7 +74,7 @@ void brume_pg_drop_prepared(brume_pg_connection *connection, const char *name)
     size_t kept = 0;
     for (size_t i = 0; i < connection->prepared_count; i++)
         if (!name || strcmp(connection->prepared[i]->name, name) == 0)
-            free_prepared(connection->prepared[i]);
+            brume_pg_prepared_free(connection->prepared[i]);
         else
             connection->prepared[kept++] = connection->prepared[i];
     connection->prepared_count = kept;
@@ -118,7 +118,7 @@ brume_status brume_pg_add_prepared(brume_pg_connection *connection, brume_pg_pre
     else if (!grow((void **)&connection->prepared, connection->prepared_count))
         status = brume_no_memory(error, "the statement");
     if (status != BRUME_OK) {
-        free_prepared(prepared);
+        brume_pg_prepared_free(prepared);
         return status;
     }
     connection->prepared[connection->prepared_count++] = prepared;

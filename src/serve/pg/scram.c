@@ -36,6 +36,30 @@ static bool is_nonce(const char *text)
     return *text != 0;
 }
 
+/* What the message says of channel binding. */
+static brume_status read_header(brume_pg_scram *scram, const char *text, brume_error *error)
+{
+    static const char bound[] = "p=tls-server-end-point,,";
+    if (scram->is_bound != (text[0] == 'p') || (scram->is_bound && scram->binding_length == 0))
+        return brume_fail(error, BRUME_EUNSUPPORTED, "set channel_binding=prefer",
+                          "the mechanism and the channel binding do not fit");
+    if (scram->is_bound) {
+        if (strncmp(text, bound, sizeof bound - 1) != 0)
+            return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
+                              "channel binding is by tls-server-end-point");
+        memcpy(scram->gs2_header, bound, sizeof bound);
+        return BRUME_OK;
+    }
+    if (text[0] == 'y' && scram->binding_length > 0) /* somebody took it out of the offer */
+        return brume_fail(error, BRUME_EPOLICY, NULL,
+                          "channel binding was offered, and the client did not see it");
+    if ((text[0] != 'n' && text[0] != 'y') || strncmp(text + 1, ",,", 2) != 0)
+        return wrong(error); /* names of others to act for, and m= extensions, are not known */
+    memcpy(scram->gs2_header, text, 3);
+    scram->gs2_header[3] = 0;
+    return BRUME_OK;
+}
+
 brume_status brume_pg_scram_begin(brume_pg_scram *scram, const uint8_t *message, size_t length,
                                   brume_error *error)
 {
@@ -45,16 +69,11 @@ brume_status brume_pg_scram_begin(brume_pg_scram *scram, const uint8_t *message,
         return wrong(error);
     memcpy(text, message, length);
     text[length] = 0;
-    if (text[0] == 'p')
-        return brume_fail(error, BRUME_EUNSUPPORTED, "set channel_binding=prefer",
-                          "channel binding is not offered");
-    if ((text[0] != 'n' && text[0] != 'y') || text[1] != ',' || text[2] != ',')
-        return wrong(error); /* names of others to act for, and m= extensions, are not known */
-    memcpy(scram->gs2_header, text, 3);
-    scram->gs2_header[3] = 0;
-    snprintf(scram->client_first_bare, sizeof scram->client_first_bare, "%s", text + 3);
-    const char *nonce = strstr(text + 3, ",r=");
-    if (memcmp(text + 3, "n=", 2) != 0 || !nonce)
+    BRUME_TRY(read_header(scram, text, error));
+    const char *bare = text + strlen(scram->gs2_header);
+    snprintf(scram->client_first_bare, sizeof scram->client_first_bare, "%s", bare);
+    const char *nonce = strstr(bare, ",r=");
+    if (strncmp(bare, "n=", 2) != 0 || !nonce)
         return wrong(error);
     char *more = strchr(nonce + 3, ',');
     if (more)
@@ -99,7 +118,8 @@ static bool proof_holds(const brume_pg_scram *scram, const char *signed_text,
 brume_status brume_pg_scram_end(brume_pg_scram *scram, const uint8_t *message, size_t length,
                                 bool *accepted, char final[BRUME_PG_SCRAM_TEXT], brume_error *error)
 {
-    char text[BRUME_PG_SCRAM_TEXT], expected[BRUME_PG_SCRAM_TEXT], header[16];
+    char text[BRUME_PG_SCRAM_TEXT], expected[BRUME_PG_SCRAM_TEXT], header[160];
+    uint8_t bound[sizeof scram->gs2_header + BRUME_PG_BINDING];
     char signed_text[3 * BRUME_PG_SCRAM_TEXT + 8], encoded[64];
     uint8_t proof[BRUME_SCRAM_KEY], signature[BRUME_SCRAM_KEY];
     if (length == 0 || length >= sizeof text || memchr(message, 0, length))
@@ -110,9 +130,14 @@ brume_status brume_pg_scram_end(brume_pg_scram *scram, const uint8_t *message, s
     if (!sent || !decode_key(sent + 3, proof))
         return wrong(error);
     *sent = 0;
-    EVP_EncodeBlock((uint8_t *)header, (const uint8_t *)scram->gs2_header,
-                    (int)strlen(scram->gs2_header));
-    snprintf(expected, sizeof expected, "c=%s,r=%.400s", header, scram->nonce);
+    size_t length_bound = strlen(scram->gs2_header);
+    memcpy(bound, scram->gs2_header, length_bound);
+    if (scram->is_bound) {
+        memcpy(bound + length_bound, scram->binding, scram->binding_length);
+        length_bound += scram->binding_length;
+    }
+    EVP_EncodeBlock((uint8_t *)header, bound, (int)length_bound);
+    snprintf(expected, sizeof expected, "c=%s,r=%.300s", header, scram->nonce);
     size_t known = strlen(expected); /* extensions may follow */
     if (strncmp(text, expected, known) != 0 || (text[known] != 0 && text[known] != ','))
         return wrong(error);

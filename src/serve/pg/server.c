@@ -95,7 +95,7 @@ static bool may_pass(const client *self, const char *command, double now)
 }
 
 static brume_status run(void *context, const char *command, const char *sql, const char *options,
-                        char **json, bool *busy, brume_error *error)
+                        char **json, brume_pg_outcome *outcome, brume_error *error)
 {
     client *self = context;
     double start = brume_pg_now();
@@ -105,18 +105,27 @@ static brume_status run(void *context, const char *command, const char *sql, con
                                   .sql = sql,
                                   .options = options};
     brume_pool_result result = {0};
+    *outcome = (brume_pg_outcome){0};
+    if (self->server->guard && !brume_http_guard_records(self->server->guard))
+        return brume_fail(error, BRUME_EDISK, "the owner sees why: the disk may be full",
+                          "requests cannot be recorded now; nothing was spent");
     if (!may_pass(self, command, start)) {
-        *busy = true;
+        outcome->busy = true;
         note(self, self->user, command, 429, start);
         return brume_fail(error, BRUME_ECANCELLED, "wait a second",
                           "too many requests; nothing was spent");
     }
-    brume_status status = brume_pool_run(self->server->pool, &request, &self->job, &result, busy);
+    brume_status status =
+        brume_pool_run(self->server->pool, &request, &self->job, &result, &outcome->busy);
     atomic_store(&self->job, 0);
-    note(self, self->user, command, status == BRUME_OK ? 200 : *busy ? 503 : 400, start);
-    if (status == BRUME_OK)
+    outcome->may_be_charged = result.may_be_charged;
+    note(self, self->user, command, status == BRUME_OK ? 200 : outcome->busy ? 503 : 400, start);
+    if (status == BRUME_OK) {
         *json = result.json;
-    else if (error)
+        return status;
+    }
+    brume_free(result.json); /* of a script, which is not asked here */
+    if (error)
         *error = result.error;
     return status;
 }
@@ -129,6 +138,20 @@ static void put_key(client *self)
     brume_pg_put32(&self->wire.out, self->number);
     brume_pg_put32(&self->wire.out, self->key);
     brume_pg_end(&self->wire.out);
+}
+
+/* Count the connection; false: the user has as many as may be open, and was told. */
+static bool enter(client *self, const brume_pg_connection *connection)
+{
+    const brume_pg_report report = {.severity = "FATAL",
+                                    .sqlstate = "53300",
+                                    .message = "too many connections of this user",
+                                    .hint = "close others first"};
+    if (!self->server->guard || brume_http_guard_enter(self->server->guard, connection->user))
+        return true;
+    brume_pg_put_report(&self->wire.out, 'E', &report);
+    (void)brume_pg_wire_flush(&self->wire);
+    return false;
 }
 
 static void serve_client(client *self)
@@ -144,11 +167,15 @@ static void serve_client(client *self)
     bool started = connection.settings && brume_pg_startup(&connection, &self->server->host);
     if (connection.user) /* who it said it was: known if it has started */
         note(self, started ? connection.user : NULL, "connect", started ? 200 : 401, start);
+    if (started && !enter(self, &connection))
+        started = false;
     if (started) {
         self->user = connection.user;
         self->issued = connection.issued;
         put_key(self);
         brume_pg_serve(&connection);
+        if (self->server->guard)
+            brume_http_guard_leave(self->server->guard, connection.user);
     }
     brume_pg_connection_clear(&connection);
 }

@@ -141,8 +141,18 @@ static void put_authentication(brume_pg_writer *out, uint32_t code, const char *
     brume_pg_begin(out, 'R');
     brume_pg_put32(out, code);
     brume_pg_put_bytes(out, text, strlen(text));
-    if (code == 10) /* the list of mechanisms ends with an empty one */
-        brume_pg_put16(out, 0);
+    brume_pg_end(out);
+}
+
+/* The mechanisms that may be chosen, the better one first; an empty one ends the list. */
+static void put_mechanisms(brume_pg_writer *out, bool can_bind)
+{
+    static const char both[] = "SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0"; /* and one more 0 behind it */
+    const size_t first = sizeof "SCRAM-SHA-256-PLUS";
+    brume_pg_begin(out, 'R');
+    brume_pg_put32(out, 10);
+    brume_pg_put_bytes(out, can_bind ? both : both + first,
+                       can_bind ? sizeof both : sizeof both - first);
     brume_pg_end(out);
 }
 
@@ -187,7 +197,8 @@ static bool first_message(brume_pg_connection *connection, brume_pg_scram *scram
     brume_status status = BRUME_ESYNTAX;
     snprintf(error.message, sizeof error.message, "malformed SASL message");
     error.hint[0] = 0;
-    if (brume_pg_is_read(&body) && strcmp(mechanism, "SCRAM-SHA-256") == 0)
+    scram->is_bound = strcmp(mechanism, "SCRAM-SHA-256-PLUS") == 0;
+    if (brume_pg_is_read(&body) && (scram->is_bound || strcmp(mechanism, "SCRAM-SHA-256") == 0))
         status = brume_pg_scram_begin(scram, message, length, &error);
     free(bytes);
     if (status != BRUME_OK)
@@ -226,7 +237,8 @@ static bool authenticate(brume_pg_connection *connection, const brume_pg_host *h
     brume_pg_scram scram = {.verifier = user->scram, .is_mock = user->role == BRUME_ROLE_NONE};
     connection->issued = user->issued;
     brume_user_close(user);
-    put_authentication(&connection->wire->out, 10, "SCRAM-SHA-256");
+    scram.binding_length = brume_pg_wire_binding(connection->wire, scram.binding);
+    put_mechanisms(&connection->wire->out, scram.binding_length > 0);
     return first_message(connection, &scram) && final_message(connection, &scram);
 }
 

@@ -110,6 +110,10 @@ static brume_pg_kind kind_of(const PgQuery__Node *node)
         return BRUME_PG_FETCH;
     case PG_QUERY__NODE__NODE_CLOSE_PORTAL_STMT:
         return BRUME_PG_CLOSE;
+    case PG_QUERY__NODE__NODE_PREPARE_STMT:
+        return BRUME_PG_PREPARE;
+    case PG_QUERY__NODE__NODE_EXECUTE_STMT:
+        return BRUME_PG_EXECUTE;
     case PG_QUERY__NODE__NODE_DEALLOCATE_STMT:
         return BRUME_PG_DEALLOCATE;
     case PG_QUERY__NODE__NODE_DISCARD_STMT:
@@ -155,7 +159,8 @@ brume_status brume_pg_statement_open(const char *text, brume_pg_statement **out,
     if (tree->n_stmts == 1) {
         made->node = tree->stmts[0]->stmt;
         made->kind = kind_of(made->node);
-        brume_pg_visit(&tree->base, note_parameter, &made->parameter_count);
+        if (made->kind != BRUME_PG_PREPARE)
+            brume_pg_visit(&tree->base, note_parameter, &made->parameter_count);
     }
     *out = made;
     return BRUME_OK;

@@ -16,6 +16,8 @@ typedef enum brume_pg_kind {
     BRUME_PG_DECLARE,
     BRUME_PG_FETCH, /* also MOVE */
     BRUME_PG_CLOSE,
+    BRUME_PG_PREPARE,
+    BRUME_PG_EXECUTE, /* becomes what it executes when it is described or run */
     BRUME_PG_DEALLOCATE,
     BRUME_PG_DISCARD,
     BRUME_PG_NOTHING, /* UNLISTEN and its like: accepted, and without effect */
@@ -27,7 +29,7 @@ typedef struct brume_pg_statement {
     char *text;
     PgQuery__ParseResult *tree;
     const PgQuery__Node *node; /* of the tree; NULL where it is empty */
-    size_t parameter_count;    /* the highest $n */
+    size_t parameter_count;    /* the highest $n; of PREPARE 0: they are of its query */
 } brume_pg_statement;
 
 /* The statements of a text, each alone. ESYNTAX (nothing is given then), with the position. Free

@@ -160,6 +160,22 @@ bool brume_pg_wire_start_tls(brume_pg_wire *wire, SSL_CTX *context)
     }
 }
 
+size_t brume_pg_wire_binding(const brume_pg_wire *wire, uint8_t hash[64])
+{
+    const X509 *own = wire->tls ? SSL_get_certificate(wire->tls) : NULL;
+    int kind = NID_undef;
+    unsigned length = 0;
+    if (!own || X509_get_signature_info((X509 *)(uintptr_t)own, &kind, NULL, NULL, NULL) != 1 ||
+        kind == NID_undef)
+        return 0;
+    /* the hash of its signature, but no weaker one than SHA-256 */
+    const EVP_MD *digest = kind == NID_md5 || kind == NID_sha1 ? EVP_sha256()
+                                                               : EVP_get_digestbynid(kind);
+    if (!digest || EVP_MD_get_size(digest) > 64 || X509_digest(own, digest, hash, &length) != 1)
+        return 0;
+    return length;
+}
+
 void brume_pg_wire_close(brume_pg_wire *wire)
 {
     if (wire->tls) {

@@ -40,6 +40,10 @@ bool brume_pg_wire_flush(brume_pg_wire *wire);
  * fault of the peer or of somebody between, and are refused. */
 bool brume_pg_wire_start_tls(brume_pg_wire *wire, SSL_CTX *context);
 
+/* The hash of the own certificate that a channel is bound to (tls-server-end-point, RFC 5929), of
+ * at most 64 bytes; its length, 0: without TLS, or with a certificate that has none. */
+size_t brume_pg_wire_binding(const brume_pg_wire *wire, uint8_t hash[64]);
+
 /* Say goodbye and free what it has; the socket is closed. */
 void brume_pg_wire_close(brume_pg_wire *wire);
 

@@ -62,10 +62,10 @@ static brume_status call(brume_pg_connection *connection, const char *command, c
                          json_t **answer, brume_error *error)
 {
     char *text = NULL;
-    bool busy = false;
+    brume_pg_outcome outcome = {0};
     brume_status status = connection->backend->run(connection->backend->context, command, NULL,
-                                                   options, &text, &busy, error);
-    if (status != BRUME_OK && busy)
+                                                   options, &text, &outcome, error);
+    if (status != BRUME_OK && outcome.busy)
         snprintf(connection->sqlstate, sizeof connection->sqlstate, "53300");
     if (status != BRUME_OK)
         return status;
