@@ -9,8 +9,9 @@
 typedef struct brume_push {
     const brume_collection *collection; /* NULL: rows were streamed, or every row is a unit */
     brume_engine *engine;
-    char *rows; /* the SELECT of the rows */
-    bool held;  /* one snapshot is kept for all statements */
+    const struct brume_push_dialect *dialect; /* how the engine is asked */
+    char *rows;                               /* the SELECT of the rows */
+    bool held;                                /* one snapshot is kept for all statements */
 } brume_push;
 
 struct brume_collected {

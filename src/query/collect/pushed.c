@@ -8,6 +8,24 @@
 #include "query/collect/collect_parts.h"
 #include "query/print/statement.h"
 
+/* ---- dialects ---- */
+
+static const brume_push_dialect postgresql = {brume_push_postgresql_obstacle,
+                                              brume_push_print_histogram, brume_push_print_sums};
+
+const brume_push_dialect *brume_push_dialect_of(brume_dialect dialect)
+{
+    return dialect == BRUME_DIALECT_POSTGRESQL ? &postgresql : NULL;
+}
+
+const char *brume_push_obstacle(const brume_collection *collection, brume_dialect dialect)
+{
+    const brume_push_dialect *own = brume_push_dialect_of(dialect);
+    return own ? own->obstacle(collection) : "files are read by brume itself";
+}
+
+/* ---- opening and running ---- */
+
 void brume_push_close(brume_collected *collected)
 {
     brume_push *push = &collected->push;
@@ -25,8 +43,11 @@ brume_status brume_push_open(const brume_collection *collection, brume_engine *e
     brume_push *push = &collected->push;
     push->collection = collection;
     push->engine = engine;
-    BRUME_TRY(
-        brume_collect_print_rows(collection, BRUME_DIALECT_POSTGRESQL, tables, &push->rows, error));
+    push->dialect = brume_push_dialect_of(brume_engine_dialect(engine));
+    if (!push->dialect)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "nothing is pushed down to this engine");
+    BRUME_TRY(brume_collect_print_rows(collection, brume_engine_dialect(engine), tables,
+                                       &push->rows, error));
     BRUME_TRY(brume_collect_close_domain(collected, collection, error));
     BRUME_TRY(brume_engine_retain(engine, error));
     push->held = true;
@@ -75,7 +96,8 @@ brume_status brume_push_histogram(brume_collected *collected, const brume_total 
     histogram to = {bins, counts};
     char *sql = NULL;
     memset(counts, 0, bins * sizeof *counts);
-    BRUME_TRY(brume_push_print_histogram(push->collection, push->rows, of, p, bins, &sql, error));
+    BRUME_TRY(
+        push->dialect->print_histogram(push->collection, push->rows, of, p, bins, &sql, error));
     brume_status status = run(push, sql, wires, 2, take_bin, &to, error);
     free(sql);
     return status;
@@ -146,8 +168,8 @@ brume_status brume_push_limit(brume_collected *collected, const brume_total_limi
         collected->groups[i].limited = collected->limited + i * sum_count;
     }
     char *sql = NULL;
-    BRUME_TRY(brume_push_print_sums(push->collection, push->rows, limits, limit_count, p, sums,
-                                    sum_count, &sql, error));
+    BRUME_TRY(push->dialect->print_sums(push->collection, push->rows, limits, limit_count, p, sums,
+                                        sum_count, &sql, error));
     brume_status status = run_sums(collected, sql, sum_count, error);
     free(sql);
     return status;

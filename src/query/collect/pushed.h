@@ -48,4 +48,23 @@ BRUME_MUST_USE brume_status brume_push_print_sums(const brume_collection *collec
                                                   const brume_limited_sum *sums, size_t sum_count,
                                                   char **sql, brume_error *error);
 
+/* What is an engine's own: how it is asked, and what it cannot be asked. A dialect has its
+ * statements in a file of its own; the functions above are PostgreSQL's. */
+typedef struct brume_push_dialect {
+    const char *(*obstacle)(const brume_collection *collection); /* as brume_push_obstacle */
+    brume_status (*print_histogram)(const brume_collection *collection, const char *rows,
+                                    const brume_total *of, int p, size_t bins, char **sql,
+                                    brume_error *error);
+    brume_status (*print_sums)(const brume_collection *collection, const char *rows,
+                               const brume_total_limit *limits, size_t limit_count, int p,
+                               const brume_limited_sum *sums, size_t sum_count, char **sql,
+                               brume_error *error);
+} brume_push_dialect;
+
+/* NULL: nothing is pushed down there. */
+const brume_push_dialect *brume_push_dialect_of(brume_dialect dialect);
+
+/* The obstacles of PostgreSQL. */
+const char *brume_push_postgresql_obstacle(const brume_collection *collection);
+
 #endif
