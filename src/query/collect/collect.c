@@ -209,6 +209,9 @@ static bool is_bytewise(void *engine, size_t table, const char *column)
 brume_status brume_collect_print_staying(const brume_collection *collection, brume_engine *engine,
                                          const char *const *tables, char **sql, brume_error *error)
 {
+    if (brume_engine_dialect(engine) != BRUME_DIALECT_POSTGRESQL)
+        return brume_collect_print_rows(collection, brume_engine_dialect(engine), tables, sql,
+                                        error);
     const brume_expression **columns =
         calloc(1 + collection->query->key_count + collection->value_count, sizeof *columns);
     if (!columns)

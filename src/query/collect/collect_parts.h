@@ -10,8 +10,9 @@
 typedef struct brume_push {
     const brume_collection *collection; /* NULL: rows were streamed, or every row is a unit */
     brume_engine *engine;
-    char *rows; /* the SELECT of the rows */
-    bool held;  /* one snapshot is kept for all statements */
+    const struct brume_push_dialect *dialect; /* how the engine is asked */
+    char *rows;                               /* the SELECT of the rows */
+    bool held;                                /* one snapshot is kept for all statements */
     /* Where something is kept by hash: */
     brume_push_key key;
     brume_collection restricted; /* to `only`; `collection` points to it then */
@@ -99,6 +100,9 @@ BRUME_MUST_USE brume_status brume_push_limit(brume_collected *collected,
                                              int p, const bool *shown,
                                              const brume_limited_sum *sums, size_t sum_count,
                                              brume_error *error);
+
+/* The groups of a collection of which something is kept by hash, in order (pushed_groups.c). */
+BRUME_MUST_USE brume_status brume_push_take_groups(brume_collected *collected, brume_error *error);
 
 /* Run a statement and give each of its rows to `take`. */
 typedef brume_status (*brume_push_taker)(void *context, const brume_chunk *chunk, size_t at,

@@ -8,6 +8,28 @@
 #include "query/collect/collect_parts.h"
 #include "query/print/statement.h"
 
+/* ---- dialects ---- */
+
+static const brume_push_dialect postgresql = {brume_push_postgresql_obstacle,
+                                              brume_push_print_histogram,
+                                              brume_push_print_sums,
+                                              brume_push_print_kept,
+                                              brume_push_print_distinct,
+                                              brume_push_print_bounded};
+
+const brume_push_dialect *brume_push_dialect_of(brume_dialect dialect)
+{
+    return dialect == BRUME_DIALECT_POSTGRESQL ? &postgresql : NULL;
+}
+
+const char *brume_push_obstacle(const brume_collection *collection, brume_dialect dialect)
+{
+    const brume_push_dialect *own = brume_push_dialect_of(dialect);
+    return own ? own->obstacle(collection) : "files are read by brume itself";
+}
+
+/* ---- opening and running ---- */
+
 void brume_push_close(brume_collected *collected)
 {
     brume_push *push = &collected->push;
@@ -16,6 +38,36 @@ void brume_push_close(brume_collected *collected)
     free(push->rows);
     free(push->only_groups);
     explicit_bzero(push, sizeof *push);
+}
+
+/* Does something of a unit stay by hash? Then a key is drawn. */
+static bool keeps(const brume_collection *collection)
+{
+    return !collection->totals || collection->cells == 0;
+}
+
+brume_status brume_push_open(const brume_collection *collection, brume_engine *engine,
+                             const char *const *tables, brume_bits *bits,
+                             brume_collected *collected, brume_error *error)
+{
+    brume_push *push = &collected->push;
+    push->collection = collection;
+    push->engine = engine;
+    push->dialect = brume_push_dialect_of(brume_engine_dialect(engine));
+    if (!push->dialect)
+        return brume_fail(error, BRUME_EINTERNAL, NULL, "nothing is pushed down to this engine");
+    if (keeps(collection)) {
+        uint64_t words[2];
+        BRUME_TRY(brume_bits_words(bits, words, 2, error));
+        push->key = (brume_push_key){words[0], words[1]};
+    }
+    BRUME_TRY(brume_collect_print_staying(collection, engine, tables, &push->rows, error));
+    BRUME_TRY(brume_engine_retain(engine, error));
+    push->held = true;
+    if (keeps(collection) && !(collection->totals && collection->all_groups))
+        BRUME_TRY(brume_push_take_groups(collected, error));
+    return collection->cells == 0 ? BRUME_OK
+                                  : brume_collect_close_domain(collected, collection, error);
 }
 
 brume_status brume_push_run(const brume_push *push, const char *sql, const brume_wire *wires,
@@ -102,7 +154,8 @@ brume_status brume_push_histogram(brume_collected *collected, const brume_total 
     BRUME_TRY(restrict_to_shown(collected, shown, error));
     if (is_nothing(push))
         return BRUME_OK;
-    BRUME_TRY(brume_push_print_histogram(push->collection, push->rows, of, p, bins, &sql, error));
+    BRUME_TRY(
+        push->dialect->print_histogram(push->collection, push->rows, of, p, bins, &sql, error));
     brume_status status = brume_push_run(push, sql, wires, 2, take_bin, &to, error);
     free(sql);
     return status;
@@ -179,8 +232,8 @@ brume_status brume_push_limit(brume_collected *collected, const brume_total_limi
     BRUME_TRY(restrict_to_shown(collected, shown, error));
     if (is_nothing(push))
         return BRUME_OK;
-    BRUME_TRY(brume_push_print_sums(push->collection, push->rows, limits, limit_count, p, sums,
-                                    sum_count, &sql, error));
+    BRUME_TRY(push->dialect->print_sums(push->collection, push->rows, limits, limit_count, p, sums,
+                                        sum_count, &sql, error));
     brume_status status = run_sums(collected, sql, sum_count, error);
     free(sql);
     return status;
@@ -238,7 +291,7 @@ brume_status brume_collected_count_values(const brume_collected *collected, uint
     for (size_t i = 0; wires && i <= keys; i++)
         wires[i] = i < keys ? brume_type_wire(query->keys[i].expression->type) : BRUME_WIRE_INTEGER;
     if (status == BRUME_OK && !is_nothing(push))
-        status = brume_push_print_distinct(push->collection, push->rows, &push->key, limit, &sql,
+        status = push->dialect->print_distinct(push->collection, push->rows, &push->key, limit, &sql,
                                            error);
     if (status == BRUME_OK && sql)
         status = brume_push_run(push, sql, wires, keys + 1, take_count, &to, error);

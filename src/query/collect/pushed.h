@@ -19,7 +19,7 @@
  * distinct values, fixed limits) the server's own hash ranks it: pushed_choice.c. What is kept of a
  * unit is a function of its own rows and the key, whatever the hash is.
  *
- * Only for PostgreSQL: brume_push_obstacle. */
+ * What cannot be pushed down: brume_push_obstacle. */
 #ifndef BRUME_QUERY_PUSHED_H
 #define BRUME_QUERY_PUSHED_H
 
@@ -91,5 +91,32 @@ void brume_push_put_keys(FILE *out, size_t count, const char *before);
 
 /* Longer SELECTs of rows are fenced off. */
 const char *brume_push_fence(const char *rows);
+
+/* What is an engine's own: how it is asked, and what it cannot be asked. A dialect has its
+ * statements in a file of its own; the functions above are PostgreSQL's. */
+typedef struct brume_push_dialect {
+    const char *(*obstacle)(const brume_collection *collection); /* as brume_push_obstacle */
+    brume_status (*print_histogram)(const brume_collection *collection, const char *rows,
+                                    const brume_total *of, int p, size_t bins, char **sql,
+                                    brume_error *error);
+    brume_status (*print_sums)(const brume_collection *collection, const char *rows,
+                               const brume_total_limit *limits, size_t limit_count, int p,
+                               const brume_limited_sum *sums, size_t sum_count, char **sql,
+                               brume_error *error);
+    /* What is kept by hash; NULL where `obstacle` refuses all that needs it. */
+    brume_status (*print_kept)(const brume_collection *collection, const char *rows,
+                               const brume_push_key *key, char **sql, brume_error *error);
+    brume_status (*print_distinct)(const brume_collection *collection, const char *rows,
+                                   const brume_push_key *key, uint64_t limit, char **sql,
+                                   brume_error *error);
+    brume_status (*print_bounded)(const brume_collection *collection, const char *rows,
+                                  const brume_push_key *key, char **sql, brume_error *error);
+} brume_push_dialect;
+
+/* NULL: nothing is pushed down there. */
+const brume_push_dialect *brume_push_dialect_of(brume_dialect dialect);
+
+/* The obstacles of PostgreSQL. */
+const char *brume_push_postgresql_obstacle(const brume_collection *collection);
 
 #endif

@@ -11,11 +11,9 @@ enum {
 
 /* ---- what can be pushed ---- */
 
-const char *brume_push_obstacle(const brume_collection *collection, brume_dialect dialect)
+const char *brume_push_postgresql_obstacle(const brume_collection *collection)
 {
     size_t declared = 0;
-    if (dialect != BRUME_DIALECT_POSTGRESQL)
-        return "files are read by brume itself";
     for (size_t i = 0; i < collection->value_count; i++)
         if (collection->values[i].keep)
             return "quantiles and modes are drawn from the values themselves";

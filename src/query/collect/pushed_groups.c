@@ -1,4 +1,4 @@
-/* Totals where the rows lie: opening, and groups of which something is kept by a keyed hash. */
+/* Totals where the rows lie: groups of which something is kept by a keyed hash. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -57,10 +57,11 @@ static size_t list_wires(const brume_collection *collection, bool bounded, brume
     return count;
 }
 
-static brume_status take_groups(brume_collected *collected, bool bounded, brume_error *error)
+brume_status brume_push_take_groups(brume_collected *collected, brume_error *error)
 {
     const brume_push *push = &collected->push;
     const brume_collection *collection = push->collection;
+    bool bounded = !collection->totals;
     brume_wire *wires =
         calloc(collection->query->key_count + 2 + 3 * collection->value_count, sizeof *wires);
     taking to = {collected, collection};
@@ -69,8 +70,8 @@ static brume_status take_groups(brume_collected *collected, bool bounded, brume_
         return brume_no_memory(error, "the groups");
     size_t count = list_wires(collection, bounded, wires);
     brume_status status =
-        bounded ? brume_push_print_bounded(collection, push->rows, &push->key, &sql, error)
-                : brume_push_print_kept(collection, push->rows, &push->key, &sql, error);
+        bounded ? push->dialect->print_bounded(collection, push->rows, &push->key, &sql, error)
+                : push->dialect->print_kept(collection, push->rows, &push->key, &sql, error);
     if (status == BRUME_OK)
         status = brume_push_run(push, sql, wires, count, bounded ? take_bounded : take_kept, &to,
                                 error);
@@ -83,33 +84,4 @@ static brume_status take_groups(brume_collected *collected, bool bounded, brume_
     for (size_t i = 0; i < collected->count; i++)
         collected->groups[i].number = (uint32_t)i;
     return BRUME_OK;
-}
-
-/* Does something of a unit stay by hash? Then a key is drawn. */
-static bool keeps(const brume_collection *collection)
-{
-    return !collection->totals || collection->cells == 0;
-}
-
-brume_status brume_push_open(const brume_collection *collection, brume_engine *engine,
-                             const char *const *tables, brume_bits *bits,
-                             brume_collected *collected, brume_error *error)
-{
-    brume_push *push = &collected->push;
-    push->collection = collection;
-    push->engine = engine;
-    if (keeps(collection)) {
-        uint64_t words[2];
-        BRUME_TRY(brume_bits_words(bits, words, 2, error));
-        push->key = (brume_push_key){words[0], words[1]};
-    }
-    BRUME_TRY(brume_collect_print_staying(collection, engine, tables, &push->rows, error));
-    BRUME_TRY(brume_engine_retain(engine, error));
-    push->held = true;
-    if (collection->totals && collection->all_groups)
-        return BRUME_OK; /* its groups stay where they are */
-    if (!collection->totals || collection->cells == 0)
-        BRUME_TRY(take_groups(collected, !collection->totals, error));
-    return collection->cells == 0 ? BRUME_OK
-                                  : brume_collect_close_domain(collected, collection, error);
 }
