@@ -31,6 +31,7 @@ typedef struct brume_driver {
     brume_status (*scan_parts)(brume_engine *engine, const char *const *statements, size_t count,
                                const brume_wire *wires, size_t wire_count, brume_row_taker take,
                                void *context, brume_error *error); /* NULL: as divide */
+    bool (*is_bytewise)(brume_engine *engine, size_t index, const char *column); /* NULL: no */
     /* Begin, or end, a transaction that all statements run in; NULL: rows are files. */
     brume_status (*retain)(brume_engine *engine, brume_error *error);
     void (*release)(brume_engine *engine);

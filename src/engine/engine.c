@@ -316,6 +316,12 @@ void brume_parts_clear(brume_parts *parts)
     *parts = (brume_parts){0};
 }
 
+bool brume_engine_is_bytewise(brume_engine *engine, size_t index, const char *column)
+{
+    return index < engine->source_count && !engine->rows && engine->driver->is_bytewise &&
+           engine->driver->is_bytewise(engine, index, column);
+}
+
 brume_status brume_engine_divide(brume_engine *engine, size_t index, brume_parts *parts,
                                  brume_error *error)
 {

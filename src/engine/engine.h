@@ -197,6 +197,10 @@ BRUME_MUST_USE brume_status brume_engine_scan(brume_engine *engine, const char *
                                               brume_row_taker take, void *context,
                                               brume_error *error);
 
+/* Does the engine compare a text column of source `index` byte by byte, by the column's own
+ * collation? false also where that cannot be said. */
+bool brume_engine_is_bytewise(brume_engine *engine, size_t index, const char *column);
+
 /* ---- several statements on one snapshot ---- */
 
 /* From now on all statements of the engine, one after the other, read one snapshot of the data,
