@@ -197,8 +197,8 @@ static void put_kept_pairs(const choice *to, uint64_t key)
     fputs("(SELECT \"r0\"", out);
     brume_push_put_keys(out, to->keys, ", ");
     if (to->values == 0) /* rows are alike: how many is all that is kept of them */
-        fprintf(out, ", CASE WHEN count(*) > '%llu'::int8 THEN '%llu'::int8 ELSE count(*) END", most,
-                most);
+        fprintf(out, ", CASE WHEN count(*) > '%llu'::int8 THEN '%llu'::int8 ELSE count(*) END",
+                most, most);
     else
         fputs(", count(*)", out);
     fputs(" AS \"n\"", out);
@@ -206,7 +206,8 @@ static void put_kept_pairs(const choice *to, uint64_t key)
         const brume_plan_value *value = &to->collection->values[i];
         brume_measure bounds = {.low = value->low, .high = value->high};
         long long centre = (long long)brume_measure_centre(&bounds);
-        fprintf(out, ", count(\"x%zu\") AS \"c%zu\", coalesce(sum(\"x%zu\"), '0'::numeric) AS \"s%zu\"",
+        fprintf(out,
+                ", count(\"x%zu\") AS \"c%zu\", coalesce(sum(\"x%zu\"), '0'::numeric) AS \"s%zu\"",
                 i, i, i, i);
         if (value->squares) /* |x - centre| <= 2^31 */
             fprintf(out,

@@ -73,8 +73,8 @@ brume_status brume_push_take_groups(brume_collected *collected, brume_error *err
         bounded ? push->dialect->print_bounded(collection, push->rows, &push->key, &sql, error)
                 : push->dialect->print_kept(collection, push->rows, &push->key, &sql, error);
     if (status == BRUME_OK)
-        status = brume_push_run(push, sql, wires, count, bounded ? take_bounded : take_kept, &to,
-                                error);
+        status =
+            brume_push_run(push, sql, wires, count, bounded ? take_bounded : take_kept, &to, error);
     free(sql);
     free(wires);
     if (status != BRUME_OK)
