@@ -31,6 +31,7 @@ typedef struct brume_driver {
     brume_status (*scan_parts)(brume_engine *engine, const char *const *statements, size_t count,
                                const brume_wire *wires, size_t wire_count, brume_row_taker take,
                                void *context, brume_error *error); /* NULL: as divide */
+    bool (*is_bytewise)(brume_engine *engine, size_t index, const char *column); /* NULL: no */
     /* Begin, or end, a transaction that all statements run in; NULL: rows are files. */
     brume_status (*retain)(brume_engine *engine, brume_error *error);
     void (*release)(brume_engine *engine);
@@ -59,9 +60,12 @@ struct brume_rows {
 
 extern const brume_driver brume_driver_duckdb;
 extern const brume_driver brume_driver_postgresql;
+extern const brume_driver brume_driver_spark;
 
-/* `name` in double quotes, inner ones doubled: an identifier on both engines. NULL: no memory. */
+/* `name` in double quotes, inner ones doubled: an identifier of DuckDB and PostgreSQL; or in other
+ * marks. NULL: no memory. */
 char *brume_engine_quote(const char *name);
+char *brume_engine_quote_with(char mark, const char *name);
 
 /* Does `text` end in `end`, without regard to case? */
 bool brume_engine_ends_with(const char *text, const char *end);

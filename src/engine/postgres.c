@@ -429,6 +429,7 @@ const brume_driver brume_driver_postgresql = {
     .finish = postgres_driver_finish,
     .divide = brume_postgres_divide,
     .scan_parts = brume_postgres_scan_parts,
+    .is_bytewise = brume_postgres_is_bytewise,
     .retain = postgres_driver_retain,
     .release = postgres_driver_release,
     .cancel = postgres_driver_cancel,

@@ -55,6 +55,7 @@ brume_status brume_postgres_look_through(brume_engine *engine, size_t index,
                                          brume_description *description, brume_error *error);
 brume_status brume_postgres_marks(brume_engine *engine, size_t index, bool contents,
                                   brume_marks *marks, brume_error *error);
+bool brume_postgres_is_bytewise(brume_engine *engine, size_t index, const char *column);
 brume_status brume_postgres_divide(brume_engine *engine, size_t index, brume_parts *parts,
                                    brume_error *error);
 brume_status brume_postgres_scan_parts(brume_engine *engine, const char *const *statements,

@@ -95,3 +95,23 @@ brume_status brume_postgres_describe(brume_engine *engine, size_t index,
     BRUME_TRY(brume_postgres_columns(engine, index, description, error));
     return brume_postgres_look_through(engine, index, description, error);
 }
+
+/* Under a deterministic collation texts are equal if and only if their bytes are. */
+bool brume_postgres_is_bytewise(brume_engine *engine, size_t index, const char *column)
+{
+    brume_postgres *state = engine->state;
+    const char *const parameters[] = {state->sources[index].oid, column};
+    int rows = 0;
+    if (!parameters[0])
+        return false;
+    char *cell = brume_postgres_cell(
+        state,
+        "SELECT 'yes' FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = "
+        "a.atttypid JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace JOIN "
+        "pg_catalog.pg_collation c ON c.oid = a.attcollation WHERE a.attrelid = $1::oid AND "
+        "a.attname = $2::name AND NOT a.attisdropped AND n.nspname = 'pg_catalog' AND t.typname IN "
+        "('text', 'varchar') AND c.collisdeterministic",
+        parameters, 2, &rows);
+    free(cell);
+    return rows == 1;
+}

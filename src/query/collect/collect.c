@@ -43,8 +43,8 @@ brume_status brume_collected_histogram(brume_collected *collected, const brume_t
 {
     if (collected->bounder)
         return brume_totals_histogram(collected->bounder, of, p, bins, shown, counts, error);
-    if (collected->push.collection) /* of groups that are all shown */
-        return brume_push_histogram(collected, of, p, bins, counts, error);
+    if (collected->push.collection)
+        return brume_push_histogram(collected, of, p, bins, shown, counts, error);
     memset(counts, 0, bins * sizeof *counts);
     return BRUME_OK;
 }
@@ -65,7 +65,7 @@ brume_status brume_collected_limit(brume_collected *collected, const brume_total
         return brume_totals_limit(collected->bounder, limits, limit_count, p, shown, sums,
                                   sum_count, collected->groups, collected->count, error);
     if (collected->push.collection)
-        return brume_push_limit(collected, limits, limit_count, p, sums, sum_count, error);
+        return brume_push_limit(collected, limits, limit_count, p, shown, sums, sum_count, error);
     free(collected->limited);
     collected->limited = calloc(sum_count + 1, sizeof *collected->limited);
     if (!collected->limited)
@@ -201,6 +201,28 @@ brume_status brume_collect_print_rows(const brume_collection *collection, brume_
     return status;
 }
 
+static bool is_bytewise(void *engine, size_t table, const char *column)
+{
+    return brume_engine_is_bytewise(engine, table, column);
+}
+
+brume_status brume_collect_print_staying(const brume_collection *collection, brume_engine *engine,
+                                         const char *const *tables, char **sql, brume_error *error)
+{
+    if (brume_engine_dialect(engine) != BRUME_DIALECT_POSTGRESQL)
+        return brume_collect_print_rows(collection, brume_engine_dialect(engine), tables, sql,
+                                        error);
+    const brume_expression **columns =
+        calloc(1 + collection->query->key_count + collection->value_count, sizeof *columns);
+    if (!columns)
+        return brume_no_memory(error, "the groups");
+    brume_status status = brume_query_print_staying(
+        collection->query, brume_engine_dialect(engine), tables, is_bytewise, engine, columns,
+        stream_columns(collection, columns), sql, error);
+    free(columns);
+    return status;
+}
+
 static brume_status stream_rows(stream *rows, brume_error *error)
 {
     const brume_collection *collection = rows->collection;
@@ -301,7 +323,7 @@ brume_status brume_collect(const brume_collection *collection, brume_engine *eng
         status = !brume_collect_streams(collection)
                      ? brume_collect_groups(collection, engine, tables, collected, error)
                  : collection->pushed
-                     ? brume_push_open(collection, engine, tables, collected, error)
+                     ? brume_push_open(collection, engine, tables, bits, collected, error)
                      : collect_rows(collection, engine, tables, bits, collected, error);
     free(tables);
     if (status != BRUME_OK) {

@@ -60,6 +60,19 @@ BRUME_MUST_USE brume_status brume_collected_distinct(const brume_collected *coll
                                                      uint64_t limit, const bool *shown, bool *kept,
                                                      brume_error *error);
 
+/* Are distinct values counted where the rows lie? Then there are no groups here, and: from now on
+ * only rows of these groups count, by the first `key_count` keys (of other collections nothing is
+ * changed); `groups` must outlive the collection, or the next call. And counts[i] of groups[i]: how
+ * many values of the last key some unit keeps, each `limit` at most; groups are in order. */
+bool brume_collected_counts_there(const brume_collected *collected);
+void brume_collected_restrict(brume_collected *collected, const brume_bounded_group *const *groups,
+                              size_t count, size_t key_count);
+BRUME_MUST_USE brume_status brume_collected_count_values(const brume_collected *collected,
+                                                         uint64_t limit,
+                                                         const brume_bounded_group *const *groups,
+                                                         size_t count, int64_t *counts,
+                                                         brume_error *error);
+
 /* How many numbers there are for groups: all are below. */
 size_t brume_collected_numbers(const brume_collected *collected);
 

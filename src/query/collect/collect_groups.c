@@ -134,30 +134,49 @@ brume_key_value brume_collect_key(const brume_chunk_column *column, size_t at)
     return key;
 }
 
-static brume_status take_group(brume_collected *collected, const brume_collection *collection,
-                               const brume_chunk *chunk, size_t at, brume_error *error)
+brume_status brume_collect_take_values(const brume_collection *collection, const brume_chunk *chunk,
+                                       size_t at, size_t column, brume_bounded_value *values,
+                                       brume_error *error)
 {
-    BRUME_TRY(brume_collect_grow(collected, collection, error));
-    size_t keys = collection->query->key_count, column = keys;
-    brume_key_value *cells = &collected->keys[collected->count * keys];
-    for (size_t i = 0; i < keys; i++) {
-        cells[i] = brume_collect_key(&chunk->columns[i], at);
-        if (!cells[i].null && cells[i].wire == BRUME_WIRE_TEXT)
-            BRUME_TRY(keep_text(collected, &cells[i].text, error));
-    }
-    brume_bounded_group *group = &collected->groups[collected->count];
-    group->units = group->rows = (uint64_t)chunk->columns[column++].integers[at];
     for (size_t i = 0; i < collection->value_count; i++) {
-        brume_bounded_value *value =
-            &collected->values[collected->count * collection->value_count + i];
+        brume_bounded_value *value = &values[i];
         *value = (brume_bounded_value){.count = (uint64_t)chunk->columns[column++].integers[at]};
         if (!brume_collect_read_wide(chunk->columns[column++].texts[at], &value->sum) ||
             (collection->values[i].squares &&
              !brume_collect_read_wide(chunk->columns[column++].texts[at], &value->squares)))
             return brume_collect_strange(error);
     }
+    return BRUME_OK;
+}
+
+brume_status brume_collect_add(brume_collected *collected, const brume_collection *collection,
+                               const brume_chunk *chunk, size_t at, brume_bounded_group **group,
+                               brume_bounded_value **values, brume_error *error)
+{
+    BRUME_TRY(brume_collect_grow(collected, collection, error));
+    size_t keys = collection->query->key_count;
+    brume_key_value *cells = &collected->keys[collected->count * keys];
+    for (size_t i = 0; i < keys; i++) {
+        cells[i] = brume_collect_key(&chunk->columns[i], at);
+        if (!cells[i].null && cells[i].wire == BRUME_WIRE_TEXT)
+            BRUME_TRY(keep_text(collected, &cells[i].text, error));
+    }
+    *group = &collected->groups[collected->count];
+    *values = &collected->values[collected->count * collection->value_count];
+    **group = (brume_bounded_group){0};
     collected->count++;
     return BRUME_OK;
+}
+
+static brume_status take_group(brume_collected *collected, const brume_collection *collection,
+                               const brume_chunk *chunk, size_t at, brume_error *error)
+{
+    brume_bounded_group *group = NULL;
+    brume_bounded_value *values = NULL;
+    BRUME_TRY(brume_collect_add(collected, collection, chunk, at, &group, &values, error));
+    size_t column = collection->query->key_count;
+    group->units = group->rows = (uint64_t)chunk->columns[column++].integers[at];
+    return brume_collect_take_values(collection, chunk, at, column, values, error);
 }
 
 void brume_collect_point(brume_collected *collected, const brume_collection *collection)

@@ -4,13 +4,20 @@
 #define BRUME_QUERY_COLLECT_PARTS_H
 
 #include "query/collect/collect.h"
+#include "query/collect/pushed.h"
 
 /* Totals that the engine adds up (pushed.h). */
 typedef struct brume_push {
     const brume_collection *collection; /* NULL: rows were streamed, or every row is a unit */
     brume_engine *engine;
-    char *rows; /* the SELECT of the rows */
-    bool held;  /* one snapshot is kept for all statements */
+    const struct brume_push_dialect *dialect; /* how the engine is asked */
+    char *rows;                               /* the SELECT of the rows */
+    bool held;                                /* one snapshot is kept for all statements */
+    /* Where something is kept by hash: */
+    brume_push_key key;
+    brume_collection restricted; /* to `only`; `collection` points to it then */
+    brume_collection_only only;
+    const brume_bounded_group **only_groups; /* owned */
 } brume_push;
 
 struct brume_collected {
@@ -48,6 +55,12 @@ BRUME_MUST_USE brume_status brume_collect_print_rows(const brume_collection *col
                                                      const char *const *tables, char **sql,
                                                      brume_error *error);
 
+/* The same where the rows stay on their server and are grouped there. */
+BRUME_MUST_USE brume_status brume_collect_print_staying(const brume_collection *collection,
+                                                        brume_engine *engine,
+                                                        const char *const *tables, char **sql,
+                                                        brume_error *error);
+
 /* Run that SELECT and give each row to `take` exactly once, on several threads where the engine has
  * them, and in parts where it divides a table by which the query divides (scan.c). `tables` is as
  * before afterwards. The errors of brume_engine_scan. */
@@ -71,19 +84,48 @@ size_t brume_collect_find(const brume_bounded_group *groups, size_t count,
 bool brume_collect_read_wide(brume_text text, brume_i128 *out);
 brume_status brume_collect_strange(brume_error *error);
 
-/* Pushed down: every declared group, empty, and a snapshot that is held until it is closed; then as
- * brume_collected_histogram and brume_collected_limit. */
+/* Pushed down: the groups, and a snapshot that is held until it is closed; then as
+ * brume_collected_histogram and brume_collected_limit. Groups that are declared are empty; those
+ * that nobody declared have the units that keep them; under fixed limits all numbers are there. */
 BRUME_MUST_USE brume_status brume_push_open(const brume_collection *collection,
                                             brume_engine *engine, const char *const *tables,
-                                            brume_collected *collected, brume_error *error);
+                                            brume_bits *bits, brume_collected *collected,
+                                            brume_error *error);
 void brume_push_close(brume_collected *collected);
 BRUME_MUST_USE brume_status brume_push_histogram(brume_collected *collected, const brume_total *of,
-                                                 int p, size_t bins, uint64_t *counts,
-                                                 brume_error *error);
+                                                 int p, size_t bins, const bool *shown,
+                                                 uint64_t *counts, brume_error *error);
 BRUME_MUST_USE brume_status brume_push_limit(brume_collected *collected,
                                              const brume_total_limit *limits, size_t limit_count,
-                                             int p, const brume_limited_sum *sums, size_t sum_count,
+                                             int p, const bool *shown,
+                                             const brume_limited_sum *sums, size_t sum_count,
                                              brume_error *error);
+
+/* The groups of a collection of which something is kept by hash, in order (pushed_groups.c). */
+BRUME_MUST_USE brume_status brume_push_take_groups(brume_collected *collected, brume_error *error);
+
+/* Run a statement and give each of its rows to `take`. */
+typedef brume_status (*brume_push_taker)(void *context, const brume_chunk *chunk, size_t at,
+                                         brume_error *error);
+BRUME_MUST_USE brume_status brume_push_run(const brume_push *push, const char *sql,
+                                           const brume_wire *wires, size_t wire_count,
+                                           brume_push_taker take, void *context,
+                                           brume_error *error);
+
+/* Add a group with the keys in the first columns of a row; its numbers are the caller's to fill in:
+ * *values points to them. */
+BRUME_MUST_USE brume_status brume_collect_add(brume_collected *collected,
+                                              const brume_collection *collection,
+                                              const brume_chunk *chunk, size_t at,
+                                              brume_bounded_group **group,
+                                              brume_bounded_value **values, brume_error *error);
+
+/* The values of a group, from a row's columns at `column` on: of each the number (INTEGER), the sum
+ * and, where asked for, the squares (TEXT). */
+BRUME_MUST_USE brume_status brume_collect_take_values(const brume_collection *collection,
+                                                      const brume_chunk *chunk, size_t at,
+                                                      size_t column, brume_bounded_value *values,
+                                                      brume_error *error);
 
 /* Room for one more group; the groups' pointers to their keys and values. */
 BRUME_MUST_USE brume_status brume_collect_grow(brume_collected *collected,

@@ -17,7 +17,7 @@ brume_status brume_place_dialect(const brume_question *question, brume_dialect *
         if (i > 0 && each != *dialect)
             return brume_fail(error, BRUME_EUNSUPPORTED,
                               "load both into the same database, or export the table to a file",
-                              "files and PostgreSQL tables cannot be read in one query");
+                              "sources of different kinds cannot be read in one query");
         *dialect = each;
     }
     return BRUME_OK;
@@ -35,9 +35,8 @@ static const char *obstacle_of(const brume_plan *plan, brume_dialect dialect)
     for (size_t i = plan->measurement_count; i-- > 0;) { /* what was asked for comes last */
         const brume_measurement *one = &plan->measurements[i];
         const char *obstacle = brume_push_obstacle(&one->collection, dialect);
-        bool named =
-            dialect == BRUME_DIALECT_POSTGRESQL &&
-            (one->kind == BRUME_MEASUREMENT_MODE || one->kind == BRUME_MEASUREMENT_DISTINCT);
+        bool named = brume_push_dialect_of(dialect) && (one->kind == BRUME_MEASUREMENT_MODE ||
+                                                        one->kind == BRUME_MEASUREMENT_DISTINCT);
         if (obstacle && named)
             return kinds[one->kind];
         found = obstacle ? obstacle : found;
@@ -96,7 +95,7 @@ brume_status brume_place(const brume_question *question, brume_plan *plan, brume
         plan->where_reason = "the owner says that they stay";
     else if (asked != BRUME_WHERE_AUTO)
         plan->where_reason = "as typed";
-    else if (dialect == BRUME_DIALECT_POSTGRESQL)
+    else if (brume_push_dialect_of(dialect))
         plan->where_reason = "nobody says that they stay on the server";
     for (size_t i = 0; i < plan->measurement_count; i++)
         plan->measurements[i].collection.pushed = wanted;

@@ -15,7 +15,11 @@
  * 4. Both statements read one snapshot: a transaction is held from the first to the last.
  * proofs/push-down.md has the argument.
  *
- * Only for PostgreSQL, and for groups that are known beforehand: brume_push_obstacle. */
+ * Where something of every unit is kept by a keyed hash (groups that nobody declared, counts of
+ * distinct values, fixed limits) the server's own hash ranks it: pushed_choice.c. What is kept of a
+ * unit is a function of its own rows and the key, whatever the hash is.
+ *
+ * What cannot be pushed down: brume_push_obstacle. */
 #ifndef BRUME_QUERY_PUSHED_H
 #define BRUME_QUERY_PUSHED_H
 
@@ -28,8 +32,14 @@
  * begins with "because"; NULL: it does not. Public: nothing is read for it. */
 const char *brume_push_obstacle(const brume_collection *collection, brume_dialect dialect);
 
-/* Print " WHERE ...": the keys "r1", "r2", ... are those of a declared group; nothing where there
- * are no keys. */
+/* Groups, by the first `key_count` keys of a collection, to which its rows are restricted. */
+typedef struct brume_collection_only {
+    const brume_bounded_group *const *groups;
+    size_t count, key_count;
+} brume_collection_only;
+
+/* Print " WHERE ...": the keys "r1", "r2", ... are those of a declared group, and of one of
+ * collection->only; nothing where there is no condition. */
 void brume_push_put_domain(FILE *out, const brume_collection *collection);
 
 /* What is printed around `rows`, the text of the SELECT whose columns "r0", "r1", ... are the unit,
@@ -47,5 +57,66 @@ BRUME_MUST_USE brume_status brume_push_print_sums(const brume_collection *collec
                                                   size_t limit_count, int p,
                                                   const brume_limited_sum *sums, size_t sum_count,
                                                   char **sql, brume_error *error);
+
+/* The key of a choice by hash: secret, and another one for each query. */
+typedef struct brume_push_key {
+    uint64_t pairs, rows;
+} brume_push_key;
+
+/* Groups of which each unit keeps one. Result: the keys, and the units that keep each (INTEGER). */
+BRUME_MUST_USE brume_status brume_push_print_kept(const brume_collection *collection,
+                                                  const char *rows, const brume_push_key *key,
+                                                  char **sql, brume_error *error);
+
+/* How many values of the last key there are under each combination of the others, of those that
+ * some unit keeps: a unit keeps `limit` of its pairs. Result: the other keys, and the number
+ * (INTEGER). */
+BRUME_MUST_USE brume_status brume_push_print_distinct(const brume_collection *collection,
+                                                      const char *rows, const brume_push_key *key,
+                                                      uint64_t limit, char **sql,
+                                                      brume_error *error);
+
+/* Fixed limits: max_groups groups of each unit, and max_rows rows in each. Result: the keys, units
+ * and rows (INTEGER), and for each value the number of those there are (INTEGER), the sum of x -
+ * centre and, where asked for, that of the squares (TEXT). */
+BRUME_MUST_USE brume_status brume_push_print_bounded(const brume_collection *collection,
+                                                     const char *rows, const brume_push_key *key,
+                                                     char **sql, brume_error *error);
+
+/* Value i of a row, clamped as the bounder does; NULL stays NULL. */
+void brume_push_put_value(FILE *out, const brume_collection *collection, size_t i);
+
+/* "r1", "r2", ...: the first `count` keys, after `before`; nothing where there are none. */
+void brume_push_put_keys(FILE *out, size_t count, const char *before);
+
+/* Longer SELECTs of rows are fenced off. */
+const char *brume_push_fence(const char *rows);
+
+/* What is an engine's own: how it is asked, and what it cannot be asked. A dialect has its
+ * statements in a file of its own; the functions above are PostgreSQL's. */
+typedef struct brume_push_dialect {
+    const char *(*obstacle)(const brume_collection *collection); /* as brume_push_obstacle */
+    brume_status (*print_histogram)(const brume_collection *collection, const char *rows,
+                                    const brume_total *of, int p, size_t bins, char **sql,
+                                    brume_error *error);
+    brume_status (*print_sums)(const brume_collection *collection, const char *rows,
+                               const brume_total_limit *limits, size_t limit_count, int p,
+                               const brume_limited_sum *sums, size_t sum_count, char **sql,
+                               brume_error *error);
+    /* What is kept by hash; NULL where `obstacle` refuses all that needs it. */
+    brume_status (*print_kept)(const brume_collection *collection, const char *rows,
+                               const brume_push_key *key, char **sql, brume_error *error);
+    brume_status (*print_distinct)(const brume_collection *collection, const char *rows,
+                                   const brume_push_key *key, uint64_t limit, char **sql,
+                                   brume_error *error);
+    brume_status (*print_bounded)(const brume_collection *collection, const char *rows,
+                                  const brume_push_key *key, char **sql, brume_error *error);
+} brume_push_dialect;
+
+/* NULL: nothing is pushed down there. */
+const brume_push_dialect *brume_push_dialect_of(brume_dialect dialect);
+
+/* The obstacles of PostgreSQL. */
+const char *brume_push_postgresql_obstacle(const brume_collection *collection);
 
 #endif

@@ -1,97 +1,129 @@
 /* Push-down: what can be pushed, and the condition on rows that their group is a declared one. */
 #include "query/collect/pushed.h"
 
+#include <string.h>
+
 enum {
-    DOMAIN_MOST = 10000, /* declared values that a statement names */
-    VALUES_MOST = 100    /* so that all columns together are fewer than PostgreSQL takes */
+    DOMAIN_MOST = 1000000, /* declared values that a statement names */
+    LIST_MOST = 100,       /* more values of a key are one array: its text is read at once */
+    VALUES_MOST = 100      /* so that all columns together are fewer than PostgreSQL takes */
 };
 
 /* ---- what can be pushed ---- */
 
-const char *brume_push_obstacle(const brume_collection *collection, brume_dialect dialect)
+const char *brume_push_postgresql_obstacle(const brume_collection *collection)
 {
     size_t declared = 0;
-    if (dialect != BRUME_DIALECT_POSTGRESQL)
-        return "files are read by brume itself";
     for (size_t i = 0; i < collection->value_count; i++)
         if (collection->values[i].keep)
             return "quantiles and modes are drawn from the values themselves";
-    if (!collection->totals)
-        return collection->bounded ? "fixed limits keep rows of each unit by a keyed hash" : NULL;
-    if (collection->cells == 0 || collection->all_groups)
-        return "the groups are private, and each unit keeps one by a keyed hash";
+    if (!collection->totals && !collection->bounded)
+        return NULL;
     if (collection->value_count > VALUES_MOST)
         return "more than 100 expressions are measured";
-    for (size_t i = 0; i < collection->query->key_count; i++)
+    for (size_t i = 0; collection->cells > 0 && i < collection->query->key_count; i++)
         declared += collection->domain_size[i];
-    return declared > DOMAIN_MOST ? "the groups have more than 10000 declared values" : NULL;
+    return declared > DOMAIN_MOST ? "the groups have more than 1000000 declared values" : NULL;
 }
 
-/* ---- which rows ---- */
+/* ---- values ---- */
 
-typedef struct domain_text {
-    FILE *out;
-    const brume_collection *collection;
-    size_t keys;
-} domain_text;
-
-static void put_text(FILE *out, brume_text text)
+/* `text` between quotes of SQL; inside an array also between its own. */
+static void put_text(FILE *out, brume_text text, bool in_array)
 {
-    fputc('\'', out);
+    if (in_array)
+        fputc('"', out);
     for (size_t i = 0; i < text.length; i++) {
         if (text.data[i] == '\'')
             fputc('\'', out);
+        if (in_array && (text.data[i] == '"' || text.data[i] == '\\'))
+            fputc('\\', out);
         fputc(text.data[i], out);
     }
-    fputs("'::text", out);
+    if (in_array)
+        fputc('"', out);
 }
 
-static bool can_be_text(brume_text text)
+/* No text of PostgreSQL has a zero byte. */
+static bool can_be_there(const brume_key_value *value)
 {
-    for (size_t i = 0; i < text.length; i++)
-        if (text.data[i] == 0)
-            return false;
-    return true;
+    return value->wire != BRUME_WIRE_TEXT || value->text.length == 0 ||
+           !memchr(value->text.data, 0, value->text.length);
 }
 
-/* Is key k one of these `count` values? */
-static void put_among(const domain_text *to, size_t k, const brume_key_value *values, size_t count)
+static const char *type_of(brume_wire wire)
 {
-    bool null = false, any = false;
-    fputc('(', to->out);
-    for (size_t i = 0; i < count; i++) {
-        const brume_key_value *value = &values[i];
+    return wire == BRUME_WIRE_INTEGER ? "int8" : wire == BRUME_WIRE_REAL ? "float8" : "text";
+}
+
+static void put_plain(FILE *out, const brume_key_value *value, bool in_array)
+{
+    if (value->wire == BRUME_WIRE_INTEGER)
+        fprintf(out, "%lld", (long long)value->integer);
+    else if (value->wire == BRUME_WIRE_REAL)
+        fprintf(out, "%.17g", value->real);
+    else
+        put_text(out, value->text, in_array);
+}
+
+static void put_typed(FILE *out, const brume_key_value *value)
+{
+    fputc('\'', out);
+    put_plain(out, value, false);
+    fprintf(out, "'::%s", type_of(value->wire));
+}
+
+/* Values of one key: a list of them, or the only keys of groups. */
+typedef struct value_list {
+    const brume_key_value *values;
+    const brume_bounded_group *const *groups;
+    size_t count;
+} value_list;
+
+static const brume_key_value *value_at(const value_list *list, size_t i)
+{
+    return list->values ? &list->values[i] : &list->groups[i]->keys[0];
+}
+
+/* Is key k one of these values? */
+static void put_among(FILE *out, size_t k, const value_list *list)
+{
+    const brume_key_value *some = NULL;
+    bool null = false, array = list->count > LIST_MOST;
+    fputc('(', out);
+    for (size_t i = 0; i < list->count; i++) {
+        const brume_key_value *value = value_at(list, i);
         null = null || value->null;
-        if (value->null || (value->wire == BRUME_WIRE_TEXT && !can_be_text(value->text)))
-            continue; /* no text of PostgreSQL has a zero byte */
-        if (any)
-            fputs(", ", to->out);
+        if (value->null || !can_be_there(value))
+            continue;
+        if (some)
+            fputs(array ? "," : ", ", out);
         else
-            fprintf(to->out, "\"r%zu\" IN (", 1 + k);
-        any = true;
-        if (value->wire == BRUME_WIRE_INTEGER)
-            fprintf(to->out, "'%lld'::int8", (long long)value->integer);
-        else if (value->wire == BRUME_WIRE_REAL)
-            fprintf(to->out, "'%.17g'::float8", value->real);
+            fprintf(out, array ? "\"r%zu\" = ANY ('{" : "\"r%zu\" IN (", 1 + k);
+        some = value;
+        if (array)
+            put_plain(out, value, true);
         else
-            put_text(to->out, value->text);
+            put_typed(out, value);
     }
-    if (any)
-        fputc(')', to->out);
+    if (some && array)
+        fprintf(out, "}'::%s[])", type_of(some->wire));
+    else if (some)
+        fputc(')', out);
     if (null)
-        fprintf(to->out, "%s\"r%zu\" IS NULL", any ? " OR " : "", 1 + k);
-    fputs(any || null ? ")" : "false)", to->out);
+        fprintf(out, "%s\"r%zu\" IS NULL", some ? " OR " : "", 1 + k);
+    fputs(some || null ? ")" : "false)", out);
 }
+/* ---- declared groups ---- */
 
 /* The rows of one grouping set, or of all where there is one: see in_a_set of collect_groups.c. */
-static void put_set(const domain_text *to, size_t set, bool several)
+static void put_set(FILE *out, const brume_collection *collection, size_t set, bool several)
 {
-    const brume_collection *collection = to->collection;
-    size_t first = 0;
-    for (size_t k = 0; k < to->keys; k++) {
+    size_t keys = collection->query->key_count, first = 0;
+    for (size_t k = 0; k < keys; k++) {
         size_t count = collection->domain_size[k], from = first;
         first += count;
-        if (several && k + 1 == to->keys) {
+        if (several && k + 1 == keys) {
             from += set; /* its values are 0, 1, 2, ... */
             count = 1;
         } else if (several && brume_key_is_optional(collection->query, k)) {
@@ -99,22 +131,105 @@ static void put_set(const domain_text *to, size_t set, bool several)
             from += has ? 0 : count - 1; /* the last one stands for "not in this set" */
             count = has ? count - 1 : 1;
         }
-        fputs(k ? " AND " : "", to->out);
-        put_among(to, k, &collection->domain[from], count);
+        fputs(k ? " AND " : "", out);
+        put_among(out, k, &(value_list){.values = &collection->domain[from], .count = count});
     }
 }
 
-/* WHERE: rows of groups that are declared. */
+/* ---- given groups ---- */
+
+/* Bit k: key k is NULL. */
+static uint64_t nulls_of(const brume_key_value *keys, size_t count)
+{
+    uint64_t nulls = 0;
+    for (size_t k = 0; k < count; k++)
+        nulls |= keys[k].null ? UINT64_C(1) << k : 0;
+    return nulls;
+}
+
+/* The groups whose keys are NULL at these places, and there alone: the other keys are one of... */
+static void put_alike(FILE *out, const brume_collection_only *only, uint64_t nulls)
+{
+    const char *between = "(";
+    bool any = false;
+    for (size_t k = 0; k < only->key_count; k++)
+        if (nulls >> k & 1)
+            fprintf(out, "\"r%zu\" IS NULL AND ", 1 + k);
+    for (size_t k = 0; k < only->key_count; k++)
+        if (!(nulls >> k & 1)) {
+            fprintf(out, "%s\"r%zu\"", between, 1 + k);
+            between = ", ";
+            any = true;
+        }
+    if (!any) {
+        fputs("true", out);
+        return;
+    }
+    fputs(") IN (VALUES ", out);
+    for (size_t i = 0, printed = 0; i < only->count; i++) {
+        const brume_key_value *keys = only->groups[i]->keys;
+        if (nulls_of(keys, only->key_count) != nulls)
+            continue;
+        between = printed++ ? ", (" : "(";
+        for (size_t k = 0; k < only->key_count; k++)
+            if (!keys[k].null) {
+                fputs(between, out);
+                put_typed(out, &keys[k]);
+                between = ", ";
+            }
+        fputc(')', out);
+    }
+    fputc(')', out);
+}
+
+/* PostgreSQL finds a row among many by hashing, but no NULL: they are told apart first. */
+static void put_only(FILE *out, const brume_collection_only *only)
+{
+    if (only->count == 0) {
+        fputs("false", out);
+        return;
+    }
+    if (only->key_count == 1) {
+        put_among(out, 0, &(value_list){.groups = only->groups, .count = only->count});
+        return;
+    }
+    uint64_t last = 0;
+    for (bool first = true, found = true; found; first = false) {
+        uint64_t least = 0;
+        found = false;
+        for (size_t i = 0; i < only->count; i++) {
+            uint64_t here = nulls_of(only->groups[i]->keys, only->key_count);
+            if ((first || here > last) && (!found || here < least)) {
+                least = here;
+                found = true;
+            }
+        }
+        if (!found)
+            break;
+        fputs(first ? "((" : " OR (", out);
+        put_alike(out, only, least);
+        fputc(')', out);
+        last = least;
+    }
+    fputc(')', out);
+}
+
 void brume_push_put_domain(FILE *out, const brume_collection *collection)
 {
-    const domain_text all = {out, collection, collection->query->key_count}, *to = &all;
+    const brume_collection_only *only = collection->only;
     size_t sets = collection->query->set_count;
-    if (to->keys == 0)
-        return;
-    fputs(" WHERE ", to->out);
-    for (size_t s = 0; s < (sets > 1 ? sets : 1); s++) {
-        fputs(s ? " OR (" : "(", to->out);
-        put_set(to, s, sets > 1);
-        fputc(')', to->out);
+    bool declared = collection->cells > 0 && collection->query->key_count > 0;
+    if (declared)
+        fputs(" WHERE (", out);
+    for (size_t s = 0; declared && s < (sets > 1 ? sets : 1); s++) {
+        fputs(s ? " OR (" : "(", out);
+        put_set(out, collection, s, sets > 1);
+        fputc(')', out);
     }
+    if (declared)
+        fputc(')', out);
+    if (!only || only->key_count == 0)
+        return;
+    fputs(declared ? " AND " : " WHERE ", out);
+    put_only(out, only);
 }

@@ -46,22 +46,37 @@ static void put_double(FILE *out, double value)
 }
 
 /* "r0" is the unit, then the keys, then the values. */
-static void put_keys(const push *to, const char *before)
+void brume_push_put_keys(FILE *out, size_t count, const char *before)
 {
-    for (size_t i = 0; i < to->keys; i++)
-        fprintf(to->out, "%s\"r%zu\"", i ? ", " : before, 1 + i);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s\"r%zu\"", i ? ", " : before, 1 + i);
 }
 
-/* Value i of a row, clamped as the bounder does; NULL stays NULL. */
-static void put_value(const push *to, size_t i)
+static void put_keys(const push *to, const char *before)
 {
-    const brume_plan_value *value = &to->collection->values[i];
-    size_t column = 1 + to->keys + i;
-    fprintf(to->out,
+    brume_push_put_keys(to->out, to->keys, before);
+}
+
+void brume_push_put_value(FILE *out, const brume_collection *collection, size_t i)
+{
+    const brume_plan_value *value = &collection->values[i];
+    size_t column = 1 + collection->query->key_count + i;
+    fprintf(out,
             "CASE WHEN \"r%zu\" < '%lld'::int8 THEN '%lld'::int8 WHEN \"r%zu\" > '%lld'::int8 THEN "
             "'%lld'::int8 ELSE \"r%zu\" END",
             column, (long long)value->low, (long long)value->low, column, (long long)value->high,
             (long long)value->high, column);
+}
+
+static void put_value(const push *to, size_t i)
+{
+    brume_push_put_value(to->out, to->collection, i);
+}
+
+/* PostgreSQL copies what it pulls up to each place that names it: long texts are fenced off. */
+const char *brume_push_fence(const char *rows)
+{
+    return strlen(rows) > LONG_ROWS ? " OFFSET 0" : "";
 }
 
 /* ---- totals ---- */
@@ -98,8 +113,7 @@ static void put_totals(const push *to, const char *rows, const wanted *of, bool 
             fprintf(out, " - '%lld'::int8)), '0'::numeric) AS \"q%zu\"", centre, i);
         }
     }
-    /* PostgreSQL copies what it pulls up to each place that names it: long texts are fenced off. */
-    fprintf(out, " FROM (%s%s) AS \"r\"", rows, strlen(rows) > LONG_ROWS ? " OFFSET 0" : "");
+    fprintf(out, " FROM (%s%s) AS \"r\"", rows, brume_push_fence(rows));
     brume_push_put_domain(to->out, to->collection);
     fputs(" GROUP BY \"r0\"", out);
     if (!whole)

@@ -29,6 +29,8 @@ typedef struct brume_collection {
     const size_t *domain_size;
     size_t value_count;
     const brume_plan_value *values;
+    /* Pushed: rows of these groups alone count (collect/pushed.h); NULL: no others are left out. */
+    const struct brume_collection_only *only;
 } brume_collection;
 
 #endif

@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "engine/driver.h"
 #include "query/print/print_cast.h"
+#include "query/print/print_fold.h"
+#include "query/print/spark.h"
 #include "query/print/statement.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
@@ -20,6 +22,10 @@ typedef struct print_scope {
     const char *const *tables;
     brume_printer printer;
     bool **used; /* [relation number][column] */
+    /* Rows that stay on their server; NULL: they do not, or are not those of one table. */
+    brume_bytewise bytewise;
+    void *context;
+    bool *mixed; /* columns of that table that are part of other expressions */
 } print_scope;
 
 enum { MOST_RELATIONS = 200 };
@@ -100,8 +106,8 @@ static const char *bind_steps(brume_printer *printer, const char *from)
                     printer, &list, ", ",
                     FORMAT("%s AS \"v%zu\"", printer->steps[i].text, printer->steps[i].name));
         if (list.length)
-            from = FORMAT("(SELECT *, %s FROM %s OFFSET 0) AS \"s%zu\"", list.text, from,
-                          printer->names++);
+            from = FORMAT("(SELECT *, %s FROM %s%s) AS \"s%zu\"", list.text, from,
+                          printer->spark ? "" : " OFFSET 0", printer->names++);
     }
     printer->width += printer->step_count;
     printer->step_count = 0;
@@ -126,6 +132,26 @@ static const char *filter(brume_printer *printer, const char *from,
     return FORMAT("(SELECT * FROM %s WHERE %s) AS \"s%zu\"", from, text, printer->names++);
 }
 
+/* A column that rows which stay are grouped by, as it is stored; NULL: it must be made a value. A
+ * unit of text is compared by the bytes here, whatever another server that has it would do: two
+ * units taken for one would share their limits. */
+static const char *print_stored(print_scope *scope, const brume_relation *relation, size_t i,
+                                const char *quoted)
+{
+    brume_printer *printer = &scope->printer;
+    const brume_relation_column *column = &relation->columns[i];
+    brume_type type = column->reference->type;
+    if (!scope->bytewise || scope->mixed[i])
+        return NULL;
+    if (type.kind == BRUME_TYPE_INTEGER && column->leaf == BRUME_LEAF_CAST)
+        return FORMAT("%s", quoted);
+    if (type.kind != BRUME_TYPE_TEXT || scope->query->unit->column == i ||
+        !scope->bytewise(scope->context, relation->table, column->stored))
+        return NULL;
+    return FORMAT("CASE WHEN octet_length(%s::text) <= %d THEN %s::text END", quoted,
+                  BRUME_TEXT_BYTES_MOST, quoted);
+}
+
 static const char *print_table(print_scope *scope, const brume_relation *relation)
 {
     brume_printer *printer = &scope->printer;
@@ -136,13 +162,16 @@ static const char *print_table(print_scope *scope, const brume_relation *relatio
             continue;
         const brume_relation_column *column = &relation->columns[i];
         brume_leaf leaf = column->leaf;
-        char *quoted = brume_engine_quote(column->stored);
+        char *quoted = printer->spark ? brume_engine_quote_with('`', column->stored)
+                                      : brume_engine_quote(column->stored);
+        const char *stored = print_stored(scope, relation, i, quoted ? quoted : "");
         const char *value =
-            brume_print_leaf(printer, quoted ? quoted : "", column->reference->type, leaf);
+            stored ? stored
+                   : brume_print_leaf(printer, quoted ? quoted : "", column->reference->type, leaf);
         printer->failed = printer->failed || !quoted;
         add_column(printer, &list, value, relation->number, i);
-        guarded = guarded || leaf != BRUME_LEAF_PLAIN ||
-                  column->reference->type.kind == BRUME_TYPE_TEXT;
+        guarded = guarded || (!stored && (leaf != BRUME_LEAF_PLAIN ||
+                                          column->reference->type.kind == BRUME_TYPE_TEXT));
         free(quoted);
     }
     return FORMAT("(SELECT %s FROM %s%s) AS \"s%zu\"", list.length ? list.text : "1 AS \"c\"",
@@ -165,47 +194,6 @@ static const char *print_select(print_scope *scope, const brume_relation *relati
                   printer->postgresql ? " OFFSET 0" : "", printer->names++);
 }
 
-static const char *print_fold(brume_printer *printer, const brume_relation *relation, size_t i)
-{
-    const brume_relation_column *column = &relation->columns[i];
-    if (column->fold == BRUME_FOLD_COUNT_ROWS)
-        return "count(*)";
-    const brume_expression *argument = relation->left->columns[column->argument].reference;
-    brume_type type = argument->type;
-    const char *x = brume_print_expression(printer, argument).text;
-    bool pg = printer->postgresql;
-    /* One zero, so that which of -0 and 0 came first does not show. */
-    if (type.kind == BRUME_TYPE_DOUBLE)
-        x = FORMAT("%s + %s", x, brume_print_typed(printer, "0", pg ? "float8" : "DOUBLE"));
-    switch (column->fold) {
-    case BRUME_FOLD_COUNT:
-        return FORMAT("count(%s)", x);
-    case BRUME_FOLD_COUNT_DISTINCT:
-        return FORMAT("count(DISTINCT %s)", x);
-    case BRUME_FOLD_MIN:
-        return FORMAT("min(%s)", x);
-    case BRUME_FOLD_MAX:
-        return FORMAT("max(%s)", x);
-    default:
-        break;
-    }
-    /* Exact sums of integers or of decimals of at most 18 digits cannot overflow 128 bits. */
-    if (type.kind == BRUME_TYPE_DECIMAL) {
-        char digits[64];
-        snprintf(digits, sizeof digits, "1%0*d", 28 - type.scale, 0);
-        const char *sum = FORMAT("sum(%s)", x);
-        const char *name = FORMAT(pg ? "numeric" : "DECIMAL(38,%d)", type.scale);
-        return brume_print_cast(
-            printer, brume_print_range(printer, sum, FORMAT("-%s", digits), digits, name),
-            brume_print_type(printer, column->reference->type));
-    }
-    const char *sum = FORMAT("sum(%s)", brume_print_cast(printer, x, pg ? "int8" : "BIGINT"));
-    return brume_print_cast(printer,
-                            brume_print_range(printer, sum, "-9223372036854775809",
-                                              "9223372036854775808", pg ? "numeric" : "HUGEINT"),
-                            pg ? "int8" : "BIGINT");
-}
-
 static const char *print_group(print_scope *scope, const brume_relation *relation)
 {
     brume_printer *printer = &scope->printer;
@@ -219,7 +207,7 @@ static const char *print_group(print_scope *scope, const brume_relation *relatio
             value = brume_print_expression(printer, relation->left->columns[i].reference).text;
             brume_print_add(printer, &keys, ", ", value);
         } else {
-            value = print_fold(printer, relation, i);
+            value = brume_print_fold(printer, relation, i);
         }
         add_column(printer, &list, value, relation->number, i);
     }
@@ -290,6 +278,9 @@ static const char *print_relation(print_scope *scope, const brume_relation *rela
         right = filter(printer, right, relation->right_condition);
     const char *on = relation->condition ? brume_print_expression(printer, relation->condition).text
                                          : "true";
+    if (printer->spark && printer->step_count) /* the others: brume_walk_check_plain */
+        (void)brume_print_refuse(printer, "a join condition is too complex for Spark; compute the "
+                                          "expression in a subquery and join on its column");
     if (relation->join == BRUME_JOIN_SEMI || relation->join == BRUME_JOIN_ANTI)
         return FORMAT("(SELECT * FROM %s WHERE %sEXISTS (SELECT 1 FROM %s WHERE %s)) AS \"s%zu\"",
                       left, relation->join == BRUME_JOIN_ANTI ? "NOT " : "", right, on,
@@ -308,6 +299,7 @@ static brume_status open_scope(print_scope *scope, const brume_query *query, bru
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     scope->printer.dialect = dialect;
     scope->printer.postgresql = dialect == BRUME_DIALECT_POSTGRESQL;
+    scope->printer.spark = dialect == BRUME_DIALECT_SPARK;
     scope->used = brume_arena_allocate(scope->printer.arena, MOST_RELATIONS * sizeof *scope->used);
     if (scope->used && use_relation(scope, query->from))
         return BRUME_OK;
@@ -340,9 +332,13 @@ static brume_status close_scope(print_scope *scope, const char *text, char **sql
                                 brume_error *error)
 {
     bool failed = scope->printer.failed;
+    const char *refused = scope->printer.refused;
     bool wide = scope->printer.postgresql && scope->printer.width > POSTGRESQL_COLUMNS;
-    char *copy = failed || wide ? NULL : strdup(text);
+    char *copy = failed || wide || refused ? NULL : strdup(text);
     brume_arena_close(scope->printer.arena);
+    if (refused && !failed)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "this cannot be asked of Spark: %s",
+                          refused);
     if (failed || wide)
         return brume_fail(error, BRUME_EUNSUPPORTED, "ask in several queries",
                           wide ? "the query needs more columns than PostgreSQL has"
@@ -353,6 +349,28 @@ static brume_status close_scope(print_scope *scope, const char *text, char **sql
     return BRUME_OK;
 }
 
+static brume_status print_rows(print_scope *scope, const brume_expression *const *expressions,
+                               size_t count, char **sql, brume_error *error)
+{
+    brume_printer *printer = &scope->printer;
+    for (size_t i = 0; i < count; i++)
+        use_expression(scope, expressions[i]);
+    const char *from = print_source(scope);
+    brume_print_list list = {0};
+    for (size_t i = 0; i < count; i++) {
+        brume_piece piece = brume_print_expression(printer, expressions[i]);
+        brume_type_kind kind = expressions[i]->type.kind;
+        bool whole = kind == BRUME_TYPE_INTEGER || kind == BRUME_TYPE_BIGINT;
+        if (i > 0 || !scope->bytewise || !whole)
+            piece = brume_print_wire(printer, piece, expressions[i]->type);
+        brume_print_add(printer, &list, ", ", FORMAT("%s AS \"r%zu\"", piece.text, i));
+    }
+    printer->width += count;
+    from = bind_steps(printer, from);
+    return close_scope(scope, FORMAT("SELECT %s FROM %s", list.length ? list.text : "", from), sql,
+                       error);
+}
+
 brume_status brume_query_print_rows(const brume_query *query, brume_dialect dialect,
                                     const char *const *tables,
                                     const brume_expression *const *expressions, size_t count,
@@ -360,27 +378,43 @@ brume_status brume_query_print_rows(const brume_query *query, brume_dialect dial
 {
     print_scope scope;
     BRUME_TRY(open_scope(&scope, query, dialect, tables, error));
-    brume_printer *printer = &scope.printer;
-    for (size_t i = 0; i < count; i++)
-        use_expression(&scope, expressions[i]);
-    const char *from = print_source(&scope);
-    brume_print_list list = {0};
-    for (size_t i = 0; i < count; i++) {
-        brume_piece piece = brume_print_expression(printer, expressions[i]);
-        piece = brume_print_wire(printer, piece, expressions[i]->type);
-        brume_print_add(printer, &list, ", ", FORMAT("%s AS \"r%zu\"", piece.text, i));
+    return print_rows(&scope, expressions, count, sql, error);
+}
+
+static void mix_expression(bool *mixed, const brume_expression *node)
+{
+    if (node->operation == BRUME_OPERATION_COLUMN)
+        mixed[node->column] = true;
+    for (size_t i = 0; i < node->argument_count; i++)
+        mix_expression(mixed, node->arguments[i]);
+}
+
+brume_status brume_query_print_staying(const brume_query *query, brume_dialect dialect,
+                                       const char *const *tables, brume_bytewise bytewise,
+                                       void *context, const brume_expression *const *expressions,
+                                       size_t count, char **sql, brume_error *error)
+{
+    print_scope scope;
+    BRUME_TRY(open_scope(&scope, query, dialect, tables, error));
+    if (scope.printer.postgresql && query->from->kind == BRUME_RELATION_TABLE && query->unit &&
+        query->unit->operation == BRUME_OPERATION_COLUMN) {
+        scope.mixed = brume_arena_allocate(scope.printer.arena, query->from->column_count + 1);
+        scope.bytewise = scope.mixed ? bytewise : NULL;
+        scope.context = context;
     }
-    printer->width += count;
-    from = bind_steps(printer, from);
-    return close_scope(&scope, FORMAT("SELECT %s FROM %s", list.length ? list.text : "", from), sql,
-                       error);
+    if (scope.bytewise && query->where)
+        mix_expression(scope.mixed, query->where);
+    for (size_t i = 0; scope.bytewise && i < count; i++)
+        if (expressions[i]->operation != BRUME_OPERATION_COLUMN)
+            mix_expression(scope.mixed, expressions[i]);
+    return print_rows(&scope, expressions, count, sql, error);
 }
 
 /* What is summed of one value: its count, its sum and perhaps its squares, as results. */
 static void print_sum(brume_printer *printer, const brume_group_sum *sum, size_t i,
                       brume_print_list *outer)
 {
-    const char *text = printer->postgresql ? "text" : "VARCHAR";
+    const char *text = printer->postgresql ? "text" : printer->spark ? "STRING" : "VARCHAR";
     const char *centred = FORMAT("\"x%zu\"", i);
     if (sum->centre) {
         char centre[32];
@@ -391,11 +425,13 @@ static void print_sum(brume_printer *printer, const brume_group_sum *sum, size_t
     }
     brume_print_add(printer, outer, ", ", FORMAT("count(\"x%zu\")", i));
     brume_print_add(printer, outer, ", ",
-                    brume_print_cast(printer, FORMAT("coalesce(sum(%s), 0)", centred), text));
+                    brume_print_cast(printer, brume_print_exact_sum(printer, centred), text));
     if (sum->squares)
         brume_print_add(
             printer, outer, ", ",
-            brume_print_cast(printer, FORMAT("coalesce(sum(%s * %s), 0)", centred, centred), text));
+            brume_print_cast(printer,
+                             brume_print_exact_sum(printer, FORMAT("%s * %s", centred, centred)),
+                             text));
     printer->width += 3;
 }
 

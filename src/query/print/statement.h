@@ -15,6 +15,20 @@ BRUME_MUST_USE brume_status brume_query_print_rows(const brume_query *query, bru
                                                    const brume_expression *const *expressions,
                                                    size_t count, char **sql, brume_error *error);
 
+/* Is a column of catalog table `table` compared byte by byte by itself? */
+typedef bool (*brume_bytewise)(void *context, size_t table, const char *column);
+
+/* The same of rows that stay on their server and are grouped there: expressions[0] is the unit,
+ * which is no result and so is not widened, and texts that are keys and nothing else keep the
+ * collation of their column where that compares bytes. So that as little as can be is between a
+ * table and GROUP BY, and PostgreSQL can send it to other servers. */
+BRUME_MUST_USE brume_status brume_query_print_staying(const brume_query *query,
+                                                      brume_dialect dialect,
+                                                      const char *const *tables,
+                                                      brume_bytewise bytewise, void *context,
+                                                      const brume_expression *const *expressions,
+                                                      size_t count, char **sql, brume_error *error);
+
 /* One measured expression of a plan that needs no bounding (the row is the unit, or one row per
  * unit and one group): the engine itself sums. */
 typedef struct brume_group_sum {

@@ -86,6 +86,22 @@ typedef struct work {
     int64_t *counts;
 } work;
 
+/* The same where the rows lie: the pairs stay there, and their numbers come. */
+static brume_status count_there(const brume_plan *plan, const brume_measurement *distinct,
+                                brume_collected *pairs, brume_bits *bits, const brume_drawn *drawn,
+                                work *room, double found[BRUME_DISTINCT_EXTRA], brume_error *error)
+{
+    /* Declared groups are a condition on the rows already, but for those of grouping sets. */
+    if (plan->shape.private_keys || plan->query->set_count > 1)
+        brume_collected_restrict(pairs, drawn->groups, drawn->count, plan->query->key_count);
+    found[BRUME_DISTINCT_LIMIT] = (double)distinct->distinct.limit;
+    found[BRUME_DISTINCT_CUT_UNITS] = found[BRUME_DISTINCT_BEYOND] = NAN;
+    if (distinct->distinct.limit == 0)
+        BRUME_TRY(choose(distinct, pairs, NULL, (double)drawn->count, bits, found, error));
+    return brume_collected_count_values(pairs, (uint64_t)found[BRUME_DISTINCT_LIMIT], drawn->groups,
+                                        drawn->count, room->counts, error);
+}
+
 /* The values that each drawn group has, of pairs that some unit keeps. */
 static brume_status count_values(const brume_plan *plan, const brume_measurement *distinct,
                                  const brume_collected *pairs, brume_bits *bits,
@@ -95,6 +111,9 @@ static brume_status count_values(const brume_plan *plan, const brume_measurement
     size_t count = 0, numbers = brume_collected_numbers(pairs);
     const brume_bounded_group *all = brume_collected_groups(pairs, &count);
     bool limited = distinct->collection.totals;
+    if (brume_collected_counts_there(pairs))
+        return count_there(plan, distinct, (brume_collected *)pairs, bits, drawn, room, found,
+                           error);
     find_groups(plan, all, count, drawn, room->group_of);
     for (size_t i = 0; limited && i < count; i++)
         if (all[i].number < numbers)
