@@ -56,7 +56,7 @@ static void scalars_are_cut_out_of_the_text(void **state)
             strcat(joined, scalars[j].sql);
         }
         assert_string_equal(joined, cases[i].found);
-        char *replaced = brume_scalars_replace(cases[i].text, scalars, count, values);
+        char *replaced = brume_scalars_replace(cases[i].text, scalars, count, values, NULL);
         assert_non_null(replaced);
         assert_string_equal(replaced, cases[i].replaced);
         free(replaced);

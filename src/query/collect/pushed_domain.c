@@ -83,7 +83,7 @@ static void put_among(const domain_text *to, size_t k, const brume_key_value *va
     fputs(any || null ? ")" : "false)", to->out);
 }
 
-/* The rows of one grouping set, or of all where there is one: see in_a_set of collect_groups.c. */
+/* The rows of one grouping set, or of all where there is one: see in_a_set of key_cells.c. */
 static void put_set(const domain_text *to, size_t set, bool several)
 {
     const brume_collection *collection = to->collection;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "number/decimal.h"
 
 static void enter(const brume_watch *watch, brume_phase phase, brume_engine *engine)
 {
@@ -91,7 +92,8 @@ json_t *brume_budget_left(const brume_filter *filter)
     brume_charge left;
     if (brume_filter_left(filter, &left, NULL) != BRUME_OK)
         return NULL;
-    double amount = brume_decimal_nearest(&left.amount), delta = brume_decimal_nearest(&left.delta);
+    double amount = brume_decimal_shown_down(&left.amount);
+    double delta = brume_decimal_shown_down(&left.delta);
     if (filter->rule == BRUME_RULE_CONCENTRATED)
         return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
     return json_pack("{s:f,s:f}", "epsilon", amount, "delta", delta);
