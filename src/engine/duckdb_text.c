@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/regular.h"
 #include "engine/like.h"
 #include "engine/plain_form.h"
 
@@ -15,8 +16,20 @@ static duckdb_string_t *constant(duckdb_data_chunk input)
 
 /* ---- LIKE ---- */
 
+typedef bool matcher(const void *pattern, const char *text, size_t length);
+
+static bool match_like(const void *pattern, const char *text, size_t length)
+{
+    return brume_like_match(pattern, text, length);
+}
+
+static bool match_pattern(const void *pattern, const char *text, size_t length)
+{
+    return brume_regular_match(pattern, text, length);
+}
+
 /* What is NULL in the text is NULL in the result. */
-static void match_rows(const brume_like *like, duckdb_vector column, size_t count,
+static void match_rows(matcher *match, const void *pattern, duckdb_vector column, size_t count,
                        duckdb_vector output)
 {
     duckdb_string_t *texts = duckdb_vector_get_data(column);
@@ -28,8 +41,8 @@ static void match_rows(const brume_like *like, duckdb_vector column, size_t coun
     }
     for (size_t i = 0; i < count; i++)
         if (!valid || duckdb_validity_row_is_valid(valid, i))
-            matched[i] = brume_like_match(like, duckdb_string_t_data(&texts[i]),
-                                          duckdb_string_t_length(texts[i]));
+            matched[i] =
+                match(pattern, duckdb_string_t_data(&texts[i]), duckdb_string_t_length(texts[i]));
         else
             duckdb_validity_set_row_invalid(result, i);
 }
@@ -47,8 +60,28 @@ static void like_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb
         duckdb_scalar_function_set_error(info, "out of memory");
         return;
     }
-    match_rows(like, duckdb_data_chunk_get_vector(input, 0), count, output);
+    match_rows(match_like, like, duckdb_data_chunk_get_vector(input, 0), count, output);
     brume_like_close(like);
+}
+
+/* ---- regular expressions ---- */
+
+static void pattern_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    size_t count = duckdb_data_chunk_get_size(input);
+    if (count == 0)
+        return;
+    duckdb_string_t *typed = constant(input);
+    const char *why = NULL;
+    char *text = strndup(duckdb_string_t_data(typed), duckdb_string_t_length(*typed));
+    brume_regular *pattern = text ? brume_regular_open(text, false, false, &why) : NULL;
+    free(text);
+    if (!pattern) {
+        duckdb_scalar_function_set_error(info, why ? why : "out of memory");
+        return;
+    }
+    match_rows(match_pattern, pattern, duckdb_data_chunk_get_vector(input, 0), count, output);
+    brume_regular_close(pattern);
 }
 
 /* ---- plain forms ---- */
@@ -129,5 +162,6 @@ bool brume_duckdb_text_register(duckdb_connection connection)
     static char folds;
     return register_one(connection, "brume_like", DUCKDB_TYPE_BOOLEAN, like_rows, NULL) &&
            register_one(connection, "brume_ilike", DUCKDB_TYPE_BOOLEAN, like_rows, &folds) &&
+           register_one(connection, "brume_matches", DUCKDB_TYPE_BOOLEAN, pattern_rows, NULL) &&
            register_one(connection, "brume_plain", DUCKDB_TYPE_VARCHAR, plain_rows, NULL);
 }

@@ -1,6 +1,7 @@
 /* Functions of texts for DuckDB whose time does not depend on what the texts hold:
  *
  *   brume_like(text, pattern), brume_ilike(text, pattern)   engine/like.h
+ *   brume_matches(text, pattern)                            base/regular.h
  *   brume_plain(text, form)                                 engine/plain_form.h: what is between
  * the blanks of a text of that form, else NULL
  *

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "ledger/journal.h"
+#include "number/decimal.h"
 
 /* A charge as numbers, in addition to its exact text; NULL if it is none. */
 static json_t *cost_to_json(const char *price)
@@ -10,8 +11,8 @@ static json_t *cost_to_json(const char *price)
     brume_charge charge;
     if (brume_charge_parse(price, &charge, NULL) != BRUME_OK)
         return NULL;
-    double amount = brume_decimal_nearest(&charge.amount);
-    double delta = brume_decimal_nearest(&charge.delta);
+    double amount = brume_decimal_shown_up(&charge.amount);
+    double delta = brume_decimal_shown_up(&charge.delta);
     if (charge.rule == BRUME_RULE_CONCENTRATED)
         return json_pack("{s:n,s:f,s:f,s:s}", "epsilon", "delta", delta, "rho", amount, "exact",
                          price);

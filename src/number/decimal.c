@@ -424,3 +424,27 @@ brume_status brume_decimal_from_double_shortest(double x, brume_decimal *out, br
     }
     return brume_fail(error, BRUME_EINTERNAL, NULL, "17 digits do not identify a double");
 }
+
+/* The double from the nearest one on, in the direction of `towards`, whose shortest decimal is on
+ * that side of x. */
+static double shown(const brume_decimal *x, double towards)
+{
+    int wrong = towards > 0 ? -1 : 1;
+    for (double at = brume_decimal_nearest(x);; at = nextafter(at, towards)) {
+        brume_decimal text;
+        if (!isfinite(at) || at <= 0 ||
+            brume_decimal_from_double_shortest(at, &text, NULL) != BRUME_OK ||
+            brume_decimal_compare(&text, x) != wrong)
+            return at > 0 ? at : 0;
+    }
+}
+
+double brume_decimal_shown_up(const brume_decimal *x)
+{
+    return shown(x, INFINITY);
+}
+
+double brume_decimal_shown_down(const brume_decimal *x)
+{
+    return shown(x, 0);
+}

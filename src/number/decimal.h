@@ -16,6 +16,11 @@ BRUME_MUST_USE brume_status brume_decimal_from_double_down(double x, int signifi
 BRUME_MUST_USE brume_status brume_decimal_from_double_shortest(double x, brume_decimal *out,
                                                                brume_error *error);
 
+/* The double next to x whose shortest decimal is not below x (up), or not above it (down): what is
+ * shown of what was spent, and of what is left. 0.3 is shown as 0.3, whichever way. */
+double brume_decimal_shown_up(const brume_decimal *x);
+double brume_decimal_shown_down(const brume_decimal *x);
+
 /* The multiple of 10^-places next to x, not below it (up) or not above it (down); x itself where it
  * is one. `places` 0..1000. BRUME_EOVERFLOW only for `up`, where the carry does not fit. */
 BRUME_MUST_USE brume_status brume_decimal_quantise_up(const brume_decimal *x, int places,

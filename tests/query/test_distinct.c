@@ -190,11 +190,11 @@ static double cost_of(const brume_plan *plan, bool replace, bool concentrated)
         const brume_measurement *one = &plan->measurements[i];
         if (one->kind != BRUME_MEASUREMENT_DISTINCT)
             continue;
-        uint64_t limit = one->distinct.limit ? one->distinct.limit : 12;
+        uint64_t limit = one->distinct.limit.known ? one->distinct.limit.limit : 12;
         double scale = brume_distinct_scale(one, limit), moved = (double)limit;
         double times = replace && plan->shape.cells != 1 ? 2 : 1;
         sum += concentrated ? times * moved * moved / (2 * scale * scale) : times * moved / scale;
-        if (one->distinct.limit == 0) {
+        if (brume_distinct_chooses(one)) {
             double bins = replace ? 2 : 1, histogram = one->distinct.histogram_scale;
             double count = one->distinct.count_scale; /* of units above, moved by 1 */
             sum += concentrated ? bins / (2 * histogram * histogram) : bins / histogram;

@@ -32,9 +32,19 @@ static const struct {
      "WITH a AS (SELECT x FROM t WHERE x > (1)) SELECT COUNT(*) FROM a HAVING COUNT(*) > (2)"},
     {"SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM u WHERE y > (SELECT AVG(y) FROM u))",
      "SELECT AVG(y) FROM u", "SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM u WHERE y > (1))"},
-    /* not in conditions, and not one value: left where they are */
-    {"SELECT COUNT(*) / (SELECT COUNT(*) FROM u) FROM t", "",
-     "SELECT COUNT(*) / (SELECT COUNT(*) FROM u) FROM t"},
+    /* in outputs, and in the conditions of aggregates, but not in their arguments */
+    {"SELECT COUNT(*) / (SELECT COUNT(*) FROM u) FROM t", "SELECT COUNT(*) FROM u",
+     "SELECT COUNT(*) / (1) FROM t"},
+    {"SELECT (SELECT AVG(x) FROM u), (SELECT SUM(x) FROM u) AS s, COUNT(*) FROM t",
+     "SELECT AVG(x) FROM u|SELECT SUM(x) FROM u",
+     "SELECT (1) AS \"a\"\"b\", (2) AS s, COUNT(*) FROM t"},
+    {"SELECT COUNT(*) FILTER (WHERE x > (SELECT AVG(x) FROM u)) FROM t", "SELECT AVG(x) FROM u",
+     "SELECT COUNT(*) FILTER (WHERE x > (1)) FROM t"},
+    {"SELECT SUM(x - (SELECT AVG(x) FROM u)) FROM t", "",
+     "SELECT SUM(x - (SELECT AVG(x) FROM u)) FROM t"},
+    {"SELECT COUNT(*) FROM (SELECT (SELECT AVG(x) FROM u) AS a FROM t) s", "",
+     "SELECT COUNT(*) FROM (SELECT (SELECT AVG(x) FROM u) AS a FROM t) s"},
+    /* not one value: left where they are */
     {"SELECT COUNT(*) FROM t WHERE x IN (SELECT y FROM u)", "",
      "SELECT COUNT(*) FROM t WHERE x IN (SELECT y FROM u)"},
     {"SELECT no sense (", "", "SELECT no sense ("},
@@ -44,6 +54,7 @@ static void scalars_are_cut_out_of_the_text(void **state)
 {
     (void)state;
     static const char *const values[] = {"1", "2", "3"};
+    static const char *const names[] = {"a\"b", "c", NULL};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         brume_scalar *scalars = NULL;
         brume_error error = {0};
@@ -56,7 +67,7 @@ static void scalars_are_cut_out_of_the_text(void **state)
             strcat(joined, scalars[j].sql);
         }
         assert_string_equal(joined, cases[i].found);
-        char *replaced = brume_scalars_replace(cases[i].text, scalars, count, values);
+        char *replaced = brume_scalars_replace(cases[i].text, scalars, count, values, names);
         assert_non_null(replaced);
         assert_string_equal(replaced, cases[i].replaced);
         free(replaced);

@@ -221,6 +221,8 @@ static brume_status add_operand(brume_call *call, size_t at, const json_t *value
                                 brume_error *error)
 {
     const brume_operand *operand = &call->command->operands[at];
+    if (call->operands[at]) /* names are told apart by their letters, not by their case */
+        return brume_fail(error, BRUME_EARGUMENT, NULL, "'%s' is given twice", operand->name);
     if (!operand->repeated || !json_is_array(value)) {
         BRUME_TRY(to_text(call, operand->name, NULL, value, &call->operands[at], error));
         call->operand_count = at + 1 > call->operand_count ? at + 1 : call->operand_count;

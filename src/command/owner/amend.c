@@ -150,22 +150,23 @@ static brume_status write_amended(brume_call *call, const json_t *policy, const 
                                   const brume_description *found, brume_error *error)
 {
     const char *name = brume_call_operand(call, 0);
+    const char *location = json_string_value(json_object_get(policy, "location"));
     const char *options = json_string_value(json_object_get(policy, "options"));
     json_t *warnings =
         brume_source_warnings(found, json_is_true(json_object_get(policy, "public")));
     if (call->json)
-        return brume_call_write_json(call,
-                                     json_pack("{s:s,s:O,s:O,s:o,s:o}", "dataset", name, "changes",
-                                               changes, "columns",
-                                               json_object_get(policy, "columns"), "format",
-                                               brume_format_to_json(options), "warnings", warnings),
-                                     error);
+        return brume_call_write_json(
+            call,
+            json_pack("{s:s,s:O,s:O,s:o,s:o}", "dataset", name, "changes", changes, "columns",
+                      json_object_get(policy, "columns"), "format",
+                      brume_format_to_json(location, options), "warnings", warnings),
+            error);
     fprintf(call->out, "amended %s%s%s: ", brume_bold(call), name, brume_plain(call));
     write_changes(call->out, changes);
     fputc('\n', call->out);
     brume_status status = BRUME_OK;
     if (brume_declares_schema(call)) {
-        brume_write_format(call, options);
+        brume_write_format(call, location, options);
         fputc('\n', call->out);
         status = brume_write_columns(call, policy, error);
         brume_write_warnings(call, warnings);

@@ -135,11 +135,12 @@ bool brume_declares_column(const brume_call *call, const char *option, const cha
 BRUME_MUST_USE brume_status brume_write_columns(brume_call *call, const json_t *policy,
                                                 brume_error *error);
 
-/* "  lines       delimiter ',', quote '\"', a header": how lines are read, where there are any. */
-void brume_write_format(const brume_call *call, const char *options);
+/* "  lines       delimiter ',', quote '\"', a header": how the lines of a CSV file are read;
+ * nothing of other sources. */
+void brume_write_format(const brume_call *call, const char *location, const char *options);
 
 /* The same as JSON: the object of reader/format.h; null for none. */
-json_t *brume_format_to_json(const char *options);
+json_t *brume_format_to_json(const char *location, const char *options);
 
 /* What the owner should know of the source: sentences, as a JSON array; NULL if memory is out. */
 json_t *brume_source_warnings(const brume_description *description, bool is_public);

@@ -4,6 +4,7 @@
 #include "command/owner/declare.h"
 #include "command/frame/table.h"
 #include "command/frame/wrap.h"
+#include "engine/files.h"
 
 static void write_domain(brume_table *table, const json_t *domain)
 {
@@ -38,9 +39,10 @@ brume_status brume_write_columns(brume_call *call, const json_t *policy, brume_e
     return status;
 }
 
-json_t *brume_format_to_json(const char *options)
+json_t *brume_format_to_json(const char *location, const char *options)
 {
-    json_t *format = options && *options == '{' ? json_loads(options, 0, NULL) : NULL;
+    bool csv = location && brume_file_format_of(location) == BRUME_FILE_CSV;
+    json_t *format = csv && options && *options == '{' ? json_loads(options, 0, NULL) : NULL;
     return format ? format : json_null();
 }
 
@@ -55,9 +57,9 @@ static void write_character(FILE *out, const char *text)
         fputs("none", out);
 }
 
-void brume_write_format(const brume_call *call, const char *options)
+void brume_write_format(const brume_call *call, const char *location, const char *options)
 {
-    json_t *format = brume_format_to_json(options);
+    json_t *format = brume_format_to_json(location, options);
     const char *delimiter = json_string_value(json_object_get(format, "delimiter"));
     const char *quote = json_string_value(json_object_get(format, "quote"));
     bool multiline = json_is_true(json_object_get(format, "multiline"));

@@ -85,7 +85,7 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
         fprintf(call->out, "registered %s%s%s: %zu columns from %s\n", brume_bold(call),
                 brume_call_operand(call, 0), brume_plain(call), policy->column_count,
                 policy->location);
-        brume_write_format(call, policy->options);
+        brume_write_format(call, policy->location, policy->options);
         write_terms(call, policy, filter, adjacency, typed);
         fputc('\n', call->out);
         status = brume_write_columns(call, json, error);
@@ -93,17 +93,17 @@ static brume_status write_registered(brume_call *call, const brume_policy *polic
     } else if (status == BRUME_OK) {
         status = brume_call_write_json(
             call,
-            json_pack("{s:s,s:s,s:s,s:s?,s:s,s:O,s:O,s:{s:s?,s:s?},s:O,s:o,s:O}", "dataset",
-                      brume_call_operand(call, 0), "rule", brume_rule_word(filter->rule),
-                      "adjacency", brume_adjacency_word(adjacency), "unit",
-                      policy->is_public ? NULL
-                      : policy->unit    ? policy->unit
-                                        : "row",
-                      "source", policy->location, "max_groups", json_object_get(json, "max_groups"),
-                      "max_rows", json_object_get(json, "max_rows"), "budget", "epsilon",
-                      typed->epsilon, "delta", typed->delta, "columns",
-                      json_object_get(json, "columns"), "format",
-                      brume_format_to_json(policy->options), "warnings", warnings),
+            json_pack(
+                "{s:s,s:s,s:s,s:s?,s:s,s:O,s:O,s:{s:s?,s:s?},s:O,s:o,s:O}", "dataset",
+                brume_call_operand(call, 0), "rule", brume_rule_word(filter->rule), "adjacency",
+                brume_adjacency_word(adjacency), "unit",
+                policy->is_public ? NULL
+                : policy->unit    ? policy->unit
+                                  : "row",
+                "source", policy->location, "max_groups", json_object_get(json, "max_groups"),
+                "max_rows", json_object_get(json, "max_rows"), "budget", "epsilon", typed->epsilon,
+                "delta", typed->delta, "columns", json_object_get(json, "columns"), "format",
+                brume_format_to_json(policy->location, policy->options), "warnings", warnings),
             error);
     }
     json_decref(json);

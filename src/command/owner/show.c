@@ -22,8 +22,9 @@ static json_t *to_json(const brume_dataset *dataset)
                              brume_adjacency_word(dataset->adjacency), "data_version",
                              dataset->data_version, "cap", dataset->cap, "budget",
                              budget_to_json(&dataset->filter));
+    const char *location = json_string_value(json_object_get(dataset->policy, "location"));
     const char *options = json_string_value(json_object_get(dataset->policy, "options"));
-    if (json && json_object_set_new(json, "format", brume_format_to_json(options)) == 0)
+    if (json && json_object_set_new(json, "format", brume_format_to_json(location, options)) == 0)
         json_object_update_missing(json, dataset->policy);
     return json;
 }
@@ -61,7 +62,8 @@ static brume_status write_text(brume_call *call, const brume_dataset *dataset, b
     const char *unit = json_string_value(json_object_get(policy, "unit"));
     fprintf(out, "%s%s%s\n", brume_bold(call), dataset->name, brume_plain(call));
     fprintf(out, "  source      %s\n", json_string_value(json_object_get(policy, "location")));
-    brume_write_format(call, json_string_value(json_object_get(policy, "options")));
+    brume_write_format(call, json_string_value(json_object_get(policy, "location")),
+                       json_string_value(json_object_get(policy, "options")));
     if (json_is_true(json_object_get(policy, "public"))) {
         fprintf(out, "  public\n");
         if (*dataset->data_version)

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "command/owner/typed_budget.h"
+#include "number/decimal.h"
 #include "query/release/spend.h"
 
 /* ---- allotments ---- */
@@ -127,8 +128,8 @@ brume_status brume_call_expires(const brume_call *call, int64_t otherwise, int64
 
 static json_t *spent_to_json(const brume_filter *filter)
 {
-    double amount = brume_decimal_upper(&filter->spent);
-    double delta = brume_decimal_upper(&filter->spent_delta);
+    double amount = brume_decimal_shown_up(&filter->spent);
+    double delta = brume_decimal_shown_up(&filter->spent_delta);
     if (filter->rule == BRUME_RULE_CONCENTRATED)
         return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
     return json_pack("{s:f,s:f}", "epsilon", amount, "delta", delta);

@@ -313,8 +313,12 @@ static brume_status take_batch(brume_bounder *bounder, worker *own, const brume_
     const brume_chunk_column *units = &chunk->columns[0];
     hash_units(bounder, own, units, first, count);
     BRUME_TRY(brume_bound_groups(bounder, own, chunk, first, count, error));
-    /* Ranks come from the other key: the table's must not decide them. */
-    brume_siphash_batch_two(&bounder->choice_key, own->hashes, own->tokens, count, own->ranks);
+    /* Ranks come from the other key: the table's must not decide them. Where a unit has one pair
+     * and no row is listed nothing is decided by them. */
+    if (bounder->plan.key_count == 0 && bounder->plan.totals && !bounder->listed_size)
+        memset(own->ranks, 0, count * sizeof *own->ranks);
+    else
+        brume_siphash_batch_two(&bounder->choice_key, own->hashes, own->tokens, count, own->ranks);
     for (size_t i = 0; i < count; i++)
         if (own->groups[i] != NO_GROUP && !brume_chunk_is_null(units, first + i))
             BRUME_TRY(lay_row(bounder, own, chunk, first, i, error));

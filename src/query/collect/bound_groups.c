@@ -204,9 +204,27 @@ static void remember(worker *own, const brume_chunk_column *keys, size_t first,
     }
 }
 
+/* Without keys there is one group: what the first row finds is all rows'. */
+static brume_status find_only(brume_bounder *bounder, worker *own, const brume_chunk *chunk,
+                              size_t first, size_t count, brume_error *error)
+{
+    size_t unknown = 1;
+    own->unknown[0] = 0;
+    BRUME_TRY(look_up(bounder, own, chunk, first, &unknown, error));
+    if (unknown > 0 && !bounder->plan.closed)
+        BRUME_TRY(add_unknown(bounder, own, chunk, first, unknown, error));
+    for (size_t i = 1; i < count; i++) {
+        own->groups[i] = own->groups[0];
+        own->tokens[i] = own->tokens[0];
+    }
+    return BRUME_OK;
+}
+
 brume_status brume_bound_groups(brume_bounder *bounder, worker *own, const brume_chunk *chunk,
                                 size_t first, size_t count, brume_error *error)
 {
+    if (bounder->plan.key_count == 0)
+        return find_only(bounder, own, chunk, first, count, error);
     const brume_chunk_column *keys = &chunk->columns[1];
     bool single = bounder->plan.key_count == 1 && keys->wire == BRUME_WIRE_INTEGER;
     size_t unknown = count;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "query/plan/key_cells.h"
 #include "query/price/price.h"
 #include "query/print/statement.h"
 
@@ -250,7 +251,7 @@ static brume_status collect_rows(const brume_collection *collection, brume_engin
     rows.numbered = !collection->query->unit;
     brume_status status = open_bounder(collection, bits, &rows.bounder, error);
     if (status == BRUME_OK && collection->cells > 0)
-        status = brume_collect_visit(collection, declare_cell, rows.bounder, error);
+        status = brume_cells_visit(collection, declare_cell, rows.bounder, error);
     if (status == BRUME_OK)
         status = stream_rows(&rows, error);
     collected->bounder = rows.bounder;

@@ -6,55 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "query/plan/key_cells.h"
 #include "query/price/price.h"
 #include "query/print/statement.h"
-
-/* Is it a group of one of the grouping sets: a value for every key that the set has, and NULL for
- * the others? `places` says which of its key's values each is; NULL for the others is the last. */
-static bool in_a_set(const brume_collection *collection, const size_t *places)
-{
-    const brume_query *query = collection->query;
-    if (query->set_count < 2)
-        return true;
-    size_t set = places[query->key_count - 1]; /* its values are 0, 1, 2, ... */
-    for (size_t k = 0; k + 1 < query->key_count; k++) {
-        bool optional = brume_key_is_optional(query, k);
-        bool has = (query->keys[k].sets >> set & 1) != 0;
-        bool last = places[k] + 1 == collection->domain_size[k];
-        if (optional && has == last)
-            return false;
-    }
-    return true;
-}
-
-brume_status brume_collect_visit(const brume_collection *collection, brume_cell_visitor visit,
-                                 void *context, brume_error *error)
-{
-    size_t keys = collection->query->key_count;
-    uint64_t combinations = 1;
-    for (size_t k = 0; k < keys; k++)
-        combinations *= collection->domain_size[k];
-    brume_key_value *cell = calloc(keys + 1, sizeof *cell);
-    size_t *places = calloc(keys + 1, sizeof *places);
-    brume_status status = cell && places ? BRUME_OK : brume_no_memory(error, "the groups");
-    for (uint64_t i = 0; status == BRUME_OK && i < combinations; i++) {
-        uint64_t rest = i;
-        size_t end = 0;
-        for (size_t k = 0; k < keys; k++)
-            end += collection->domain_size[k];
-        for (size_t k = keys; k-- > 0;) {
-            end -= collection->domain_size[k];
-            places[k] = rest % collection->domain_size[k];
-            cell[k] = collection->domain[end + places[k]];
-            rest /= collection->domain_size[k];
-        }
-        if (in_a_set(collection, places))
-            status = visit(context, cell, error);
-    }
-    free(cell);
-    free(places);
-    return status;
-}
 
 bool brume_collect_read_wide(brume_text text, brume_i128 *out)
 {
@@ -234,7 +188,7 @@ brume_status brume_collect_close_domain(brume_collected *collected,
 {
     brume_collected all = {0};
     domain_match match = {collection, collected, &all, NULL};
-    brume_status status = brume_collect_visit(collection, add_cell, &match, error);
+    brume_status status = brume_cells_visit(collection, add_cell, &match, error);
     if (status == BRUME_OK) {
         free(collected->groups);
         free(collected->keys);

@@ -33,13 +33,6 @@ struct brume_collected {
     brume_push push;
 };
 
-/* Visit every combination of a closed domain, the last key fastest. */
-typedef brume_status (*brume_cell_visitor)(void *context, const brume_key_value *cell,
-                                           brume_error *error);
-BRUME_MUST_USE brume_status brume_collect_visit(const brume_collection *collection,
-                                                brume_cell_visitor visit, void *context,
-                                                brume_error *error);
-
 /* The statement that lets the engine sum, and what it answers. */
 BRUME_MUST_USE brume_status brume_collect_print_groups(const brume_collection *collection,
                                                        brume_dialect dialect,

@@ -116,7 +116,7 @@ static void put_among(FILE *out, size_t k, const value_list *list)
 }
 /* ---- declared groups ---- */
 
-/* The rows of one grouping set, or of all where there is one: see in_a_set of collect_groups.c. */
+/* The rows of one grouping set, or of all where there is one: see in_a_set of key_cells.c. */
 static void put_set(FILE *out, const brume_collection *collection, size_t set, bool several)
 {
     size_t keys = collection->query->key_count, first = 0;

@@ -78,6 +78,9 @@ brume_node brume_build_in(brume_builder *builder, bool negated, brume_node a,
 /* `pattern` with backslash as its escape. */
 brume_node brume_build_like(brume_builder *builder, brume_operation operation, brume_node a,
                             const char *pattern);
+/* Does the text, or a part of it unless `whole`, match a regular expression (base/regular.h)? */
+brume_node brume_build_matches(brume_builder *builder, brume_node a, const char *pattern,
+                               bool folds, bool whole);
 /* condition, value, condition, value, ..., else (NULL of no type where there is none). */
 brume_node brume_build_case(brume_builder *builder, const brume_node *arguments, size_t count);
 /* COALESCE, GREATEST, LEAST, NULLIF, CONCAT, JOIN_TEXT. */

@@ -1,8 +1,10 @@
 /* Comparisons, boolean logic, CASE and the other choices between values. */
 #include "query/expression/build.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/regular.h"
 #include "engine/like.h"
 #include "query/expression/text_work.h"
 
@@ -161,6 +163,34 @@ brume_node brume_build_like(brume_builder *builder, brume_operation operation, b
                 *each = (char)(*each - 'A' + 'a');
     node->text = own;
     return node;
+}
+
+brume_node brume_build_matches(brume_builder *builder, brume_node a, const char *pattern,
+                               bool folds, bool whole)
+{
+    const char *why = NULL;
+    if (!a)
+        return NULL;
+    if (a->untyped)
+        a = brume_build_convert(builder, a, TEXT);
+    if (a && a->type.kind != BRUME_TYPE_TEXT)
+        return brume_build_fail(builder, BRUME_EARGUMENT, "CAST it to text",
+                                "a pattern is for a text");
+    brume_regular *read = brume_regular_open(pattern, folds, whole, &why);
+    if (!read && why)
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED,
+                                "see the documentation for what a pattern may hold", "%s", why);
+    char *printed = read ? brume_regular_print(read) : NULL;
+    brume_expression *node =
+        printed ? brume_build_node(builder, BRUME_OPERATION_MATCHES, BOOLEAN, &a, 1) : NULL;
+    if (node)
+        node->text = brume_arena_text(builder->arena, printed);
+    bool made = node && node->text;
+    free(printed);
+    brume_regular_close(read);
+    if (!made && builder->status == BRUME_OK)
+        return brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
+    return made ? node : NULL;
 }
 
 /* Put the hull of the values' bounds and lengths into `node`. */

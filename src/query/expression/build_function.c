@@ -108,8 +108,9 @@ static brume_node refuse(brume_builder *builder, const char *name)
     };
     char hint[80] = "see the list of functions in the documentation";
     if (strncmp(name, "regexp", 6) == 0 || strcmp(name, "rlike") == 0)
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, BRUME_NO_PATTERNS,
-                                "regular expressions are not supported: %.40s", name);
+        return brume_build_fail(
+            builder, BRUME_EUNSUPPORTED, BRUME_NO_PATTERNS,
+            "of regular expressions only whether a text matches is supported, not %.40s", name);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i].name) == 0)
             return brume_build_fail(builder, BRUME_EUNSUPPORTED, known[i].hint,

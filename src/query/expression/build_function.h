@@ -32,9 +32,9 @@ brume_node brume_argument_number(brume_builder *builder, const char *name, brume
 brume_node brume_argument_text(brume_builder *builder, const char *name, brume_node node);
 brume_node brume_argument_integer(brume_builder *builder, const char *name, brume_node node);
 
-/* Why there are no regular expressions, and what to write instead. */
+/* Why regular expressions do not cut texts, and what to write instead. */
 #define BRUME_NO_PATTERNS                                                                          \
-    "use LIKE, split_part, strpos or replace: PostgreSQL's patterns mean something else than "     \
-    "DuckDB's, and can take time that tells of a row"
+    "use regexp_matches, split_part, strpos or replace: where one of several matches is taken, "   \
+    "PostgreSQL takes another one than DuckDB, and a time that tells of a row"
 
 #endif

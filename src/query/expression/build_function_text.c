@@ -1,6 +1,8 @@
 /* Functions of texts: each knows how long its result can be. */
 #include "query/expression/build_function.h"
 
+#include <string.h>
+
 #include "query/expression/text_work.h"
 
 static const brume_type INTEGER = {BRUME_TYPE_INTEGER, 0, 0};
@@ -140,6 +142,41 @@ static brume_node build_split(brume_builder *builder, const char *name, brume_op
     return node->text ? node : brume_build_fail(builder, BRUME_EMEMORY, NULL, "out of memory");
 }
 
+/* Of the flags of a pattern: i, ASCII letters in either case; c, as they are, which is the default;
+ * s, a dot is any character, which it always is. */
+static bool read_flags(brume_builder *builder, const char *name, const brume_node *arguments,
+                       size_t count, bool *folds)
+{
+    const char *flags = count > 2 ? brume_argument_constant(arguments[2]) : "";
+    *folds = false;
+    for (; flags && *flags; flags++) {
+        if (!strchr("ics", *flags)) {
+            flags = NULL;
+            break;
+        }
+        *folds = *flags == 'i' || (*folds && *flags != 'c');
+    }
+    if (!flags)
+        brume_build_fail(builder, BRUME_EUNSUPPORTED, "'i': letters in either case",
+                         "%s takes the flags i, c and s", name);
+    return flags != NULL;
+}
+
+static brume_node build_matches(brume_builder *builder, const char *name, brume_operation operation,
+                                const brume_node *arguments, size_t count)
+{
+    (void)operation;
+    bool folds = false;
+    const char *pattern = brume_argument_constant(arguments[1]);
+    if (!pattern)
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write regexp_matches(x, '^ab')",
+                                "%s needs a constant pattern", name);
+    if (!read_flags(builder, name, arguments, count, &folds))
+        return NULL;
+    return brume_build_matches(builder, arguments[0], pattern, folds,
+                               strcmp(name, "regexp_full_match") == 0);
+}
+
 static brume_node build_concat(brume_builder *builder, const char *name, brume_operation operation,
                                const brume_node *arguments, size_t count)
 {
@@ -174,5 +211,8 @@ const brume_function brume_text_functions[] = {
     {"ltrim", build_trim, BRUME_OPERATION_TRIM_LEFT, 1, 2},
     {"rtrim", build_trim, BRUME_OPERATION_TRIM_RIGHT, 1, 2},
     {"replace", build_replace, BRUME_OPERATION_REPLACE, 3, 3},
+    {"regexp_matches", build_matches, BRUME_OPERATION_MATCHES, 2, 3},
+    {"regexp_like", build_matches, BRUME_OPERATION_MATCHES, 2, 3},
+    {"regexp_full_match", build_matches, BRUME_OPERATION_MATCHES, 2, 3},
     {NULL, NULL, 0, 0, 0},
 };

@@ -40,10 +40,46 @@ static bool visit_joins(const brume_relation *relation, brume_condition_visitor 
            visit_joins(relation->right, visit, context);
 }
 
+brume_row_scope brume_query_scope(const brume_query *query)
+{
+    return (brume_row_scope){query->from, query->where};
+}
+
+bool brume_scope_conditions(brume_row_scope scope, brume_condition_visitor visit, void *context)
+{
+    return visit_conjuncts(scope.where, visit, context) && visit_joins(scope.from, visit, context);
+}
+
 bool brume_query_conditions(const brume_query *query, brume_condition_visitor visit, void *context)
 {
-    return visit_conjuncts(query->where, visit, context) &&
-           visit_joins(query->from, visit, context);
+    return brume_scope_conditions(brume_query_scope(query), visit, context);
+}
+
+/* Has every row of `from` a row of the relation? */
+static bool always_has(const brume_relation *from, const brume_relation *relation)
+{
+    if (from == relation)
+        return true;
+    if (from->kind != BRUME_RELATION_JOIN)
+        return false;
+    bool left = from->join != BRUME_JOIN_RIGHT && from->join != BRUME_JOIN_FULL;
+    bool right = from->join == BRUME_JOIN_INNER || from->join == BRUME_JOIN_RIGHT;
+    return (left && always_has(from->left, relation)) ||
+           (right && always_has(from->right, relation));
+}
+
+const brume_expression *brume_scope_inside(brume_row_scope scope, const brume_expression *node,
+                                           brume_row_scope *inside)
+{
+    const brume_relation *relation = node->relation;
+    if (node->operation != BRUME_OPERATION_COLUMN || !always_has(scope.from, relation))
+        return NULL;
+    if (relation->kind == BRUME_RELATION_GROUP && node->column < relation->key_count)
+        relation = relation->left; /* a key of the rows that are grouped, first in their list */
+    if (relation->kind != BRUME_RELATION_SELECT)
+        return NULL;
+    *inside = (brume_row_scope){relation->left, relation->condition};
+    return relation->columns[node->column].expression;
 }
 
 bool brume_key_is_optional(const brume_query *query, size_t key)

@@ -175,6 +175,15 @@ typedef struct brume_key {
     const char *const *values;
 } brume_key;
 
+/* Keys of which only some combinations can occur, whatever the protected rows are: those of public
+ * tables that are joined, as these have them. */
+typedef struct brume_key_tie {
+    size_t key_count;
+    const size_t *keys; /* which, in ascending order */
+    size_t row_count;
+    const char *const *texts; /* row by row, a text of each key; NULL for NULL */
+} brume_key_tie;
+
 /* A table that the query reads. `nullable_side`: it is on the nullable side of an outer join, or in
  * a NOT EXISTS that compares more than the unit, where removing a unit turns rows into other rows:
  * charge it as under replacement. */
@@ -207,6 +216,8 @@ typedef struct brume_query {
     const size_t *public_tables;
     size_t key_count;
     const brume_key *keys;
+    size_t tie_count; /* read before the plan is made (release/public_keys.h) */
+    const brume_key_tie *ties;
     size_t set_count; /* grouping sets; 1: GROUP BY has no more than one */
     size_t aggregate_count;
     const brume_aggregate *aggregates;
@@ -233,10 +244,25 @@ typedef struct brume_query {
 /* Has a grouping set not this key? */
 bool brume_key_is_optional(const brume_query *query, size_t key);
 
-/* The conditions that every row of the query satisfies: conjuncts of WHERE and of inner joins.
- * Calls `visit` for each; false from it ends the walk. */
+/* Rows of a query, or of a subquery in its FROM: those of `from` that satisfy `where`. */
+typedef struct brume_row_scope {
+    const brume_relation *from;
+    const brume_expression *where; /* NULL: all */
+} brume_row_scope;
+
+brume_row_scope brume_query_scope(const brume_query *query);
+
+/* The conditions that every row satisfies: conjuncts of `where` and of inner joins. Calls `visit`
+ * for each; false from it ends the walk. */
 typedef bool (*brume_condition_visitor)(void *context, const brume_expression *condition);
+bool brume_scope_conditions(brume_row_scope scope, brume_condition_visitor visit, void *context);
 bool brume_query_conditions(const brume_query *query, brume_condition_visitor visit, void *context);
+
+/* Where `node` is a column of a subquery, and every row has a row of that subquery (which is not on
+ * the nullable side of an outer join): what the column is there, and the rows of the subquery. NULL
+ * otherwise. What holds of it in every row there holds of `node` in every row of the scope. */
+const brume_expression *brume_scope_inside(brume_row_scope scope, const brume_expression *node,
+                                           brume_row_scope *inside);
 
 /* Free a query with all that is in its arena; NULL is allowed. */
 void brume_query_free(brume_query *query);

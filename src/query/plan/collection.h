@@ -17,6 +17,14 @@ typedef struct brume_plan_value {
         *declared; /* for modes: the grid integer is the place in its domain */
 } brume_plan_value;
 
+/* Keys of declared groups of which only some combinations can occur. */
+typedef struct brume_cell_tie {
+    size_t key_count;
+    const size_t *keys; /* which, in ascending order; a key has one tie at most */
+    size_t row_count;
+    const size_t *places; /* row by row, in order: which of its key's values each is */
+} brume_cell_tie;
+
 typedef struct brume_collection {
     const brume_query *query; /* its FROM, WHERE, unit and keys */
     uint64_t max_groups, max_rows;
@@ -24,9 +32,12 @@ typedef struct brume_collection {
     bool totals;     /* nothing is cut: a unit's totals are limited as a whole (collect/totals.h) */
     bool pushed;     /* totals: the engine adds them up where the rows lie (collect/pushed.h) */
     bool all_groups; /* totals: `units` counts all that are in a group, and none is dropped */
-    uint64_t cells; /* declared groups: all combinations of `domain`; 0: those that some unit has */
+    uint64_t cells;  /* declared groups: all combinations of `domain` that can occur; 0: those that
+                        some unit has */
     const brume_key_value *domain; /* domain_size[k] values for each key in turn */
     const size_t *domain_size;
+    size_t tie_count;
+    const brume_cell_tie *ties;
     size_t value_count;
     const brume_plan_value *values;
     /* Pushed: rows of these groups alone count (collect/pushed.h); NULL: no others are left out. */

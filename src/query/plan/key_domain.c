@@ -21,7 +21,6 @@ typedef struct values {
 
 typedef struct search {
     brume_arena *arena;
-    const brume_query *query;
     const brume_plan_table *tables;
     bool failed; /* memory is out */
 } search;
@@ -203,7 +202,7 @@ static int64_t year_of(int64_t day)
 }
 
 /* The key between two close constants; EXTRACT(year FROM d) where d is. */
-static values range_of(search *in, const brume_expression *key)
+static values range_of(search *in, brume_row_scope scope, const brume_expression *key)
 {
     const brume_expression *plain = brume_key_without_widening(key);
     bool year = plain->operation == BRUME_OPERATION_EXTRACT && plain->text &&
@@ -214,8 +213,8 @@ static values range_of(search *in, const brume_expression *key)
     if (year ? !brume_key_is_whole(plain->type)
              : !brume_key_is_whole(plain->type) && plain->type.kind != BRUME_TYPE_DATE)
         return made;
-    if (!brume_key_limits(in->query, year ? plain->arguments[0] : plain, &low, &high) ||
-        low < -far || high > far)
+    if (!brume_key_limits(scope, year ? plain->arguments[0] : plain, &low, &high) || low < -far ||
+        high > far)
         return made;
     if (year)
         return range(in, key->type, year_of(low), year_of(high));
@@ -224,8 +223,7 @@ static values range_of(search *in, const brume_expression *key)
 
 /* ---- date_trunc ---- */
 
-/* The start of the part of time that begins at or before a day, and of the next one: days. */
-static int64_t start_of(const char *unit, int64_t day, int64_t *next)
+int64_t brume_key_start_of(const char *unit, int64_t day, int64_t *next)
 {
     if (strcmp(unit, "day") == 0 || strcmp(unit, "week") == 0) {
         bool week = *unit == 'w'; /* from Monday; day 0 was a Thursday */
@@ -255,7 +253,7 @@ static int64_t start_of(const char *unit, int64_t day, int64_t *next)
 
 /* date_trunc(unit, d) where d lies between two constants: the starts of all parts of time between
  * them, as timestamps. */
-static values range_of_starts(search *in, const brume_expression *key)
+static values range_of_starts(search *in, brume_row_scope scope, const brume_expression *key)
 {
     static const char units[] = " year quarter month week day ";
     char word[24];
@@ -264,13 +262,13 @@ static values range_of_starts(search *in, const brume_expression *key)
     if (key->operation != BRUME_OPERATION_DATE_TRUNC || !strstr(units, word))
         return made;
     int64_t low, high;
-    const int64_t least = -719162, most = 2932896; /* 0001-01-01, 9999-12-31 */
-    if (!brume_key_limits(in->query, key->arguments[0], &low, &high) || low < least || high > most)
+    if (!brume_key_limits(scope, key->arguments[0], &low, &high) || low < BRUME_FIRST_DAY ||
+        high > BRUME_LAST_DAY)
         return made;
     made.known = true;
     for (int64_t day = low, next = 0; made.known && day <= high && !in->failed; day = next) {
         char date[64], text[80];
-        int64_t start = start_of(key->text, day, &next);
+        int64_t start = brume_key_start_of(key->text, day, &next);
         brume_integer_text((brume_type){BRUME_TYPE_DATE, 0, 0}, start, date, sizeof date);
         snprintf(text, sizeof text, "%s 00:00:00", date);
         char *own = brume_arena_text(in->arena, text);
@@ -296,6 +294,32 @@ static bool narrow_by(void *context, const brume_expression *condition)
     values each = narrow(all->in, all->key, condition);
     all->found = both(all->in, &all->found, &each);
     return true;
+}
+
+/* Are the texts of values of both types written alike? */
+static bool is_written_alike(brume_type a, brume_type b)
+{
+    return a.kind == b.kind || (brume_key_is_whole(a) && brume_key_is_whole(b));
+}
+
+/* What conditions say of the key: those of the scope, and those of the subquery that it is a column
+ * of. */
+static values said_of(search *in, brume_row_scope scope, const brume_expression *key)
+{
+    bool starts = key->type.kind == BRUME_TYPE_TIMESTAMP;
+    narrowing conditions = {.in = in, .key = key};
+    if (!starts)
+        brume_scope_conditions(scope, narrow_by, &conditions);
+    values close = starts ? range_of_starts(in, scope, key) : range_of(in, scope, key);
+    values said = both(in, &conditions.found, &close);
+    brume_row_scope inside;
+    const brume_expression *inner =
+        brume_scope_inside(scope, brume_key_without_widening(key), &inside);
+    if (inner && is_written_alike(inner->type, key->type)) {
+        values deeper = said_of(in, inside, inner);
+        said = both(in, &said, &deeper);
+    }
+    return said;
 }
 
 static values declared_values(search *in, const brume_key *key)
@@ -343,7 +367,7 @@ brume_status brume_key_domain_find(const brume_query *query, size_t index,
                                    brume_error *error)
 {
     const brume_key *key = &query->keys[index];
-    search in = {.arena = query->arena, .query = query, .tables = tables};
+    search in = {.arena = query->arena, .tables = tables};
     *out = (brume_key_domain){0};
     bool starts = key->plain->type.kind == BRUME_TYPE_TIMESTAMP;
     if (!is_listable(key->plain->type) && !starts)
@@ -353,11 +377,8 @@ brume_status brume_key_domain_find(const brume_query *query, size_t index,
         base = read_values(&in, key);
     if (!base.known)
         base = values_of(&in, key->plain);
-    narrowing conditions = {.in = &in, .key = key->plain};
-    if (!starts)
-        brume_query_conditions(query, narrow_by, &conditions);
-    values close = starts ? range_of_starts(&in, key->plain) : range_of(&in, key->plain);
-    values said = both(&in, &conditions.found, &close), all = both(&in, &base, &said);
+    values said = said_of(&in, brume_query_scope(query), key->plain);
+    values all = both(&in, &base, &said);
     if (said.known)
         all.null = false;
     if (in.failed)

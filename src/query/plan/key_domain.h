@@ -10,7 +10,8 @@
  *      is made);
  *   4. where WHERE, or the condition of an inner join, says that it equals a constant or one of
  *      several, or lies between two close ones (whole numbers and dates); EXTRACT(year FROM d) and
- *      date_trunc(unit, d) of days and longer by the bounds of d.
+ *      date_trunc(unit, d) of days and longer by the bounds of d; and where it is a column of a
+ *      subquery, what the WHERE there says so.
  * What 4 says narrows what 1 to 3 say. NULL is one of the values where 2 and 3 cannot exclude it,
  * and none where 1 or 4 speaks. */
 #ifndef BRUME_QUERY_KEY_DOMAIN_H
@@ -24,6 +25,12 @@ typedef struct brume_key_domain {
     const char *const *values;
     size_t count;
 } brume_key_domain;
+
+/* The start of the part of time (year, quarter, month, week, day) that a day lies in, and of the
+ * next one: days since 1970-01-01. */
+int64_t brume_key_start_of(const char *unit, int64_t day, int64_t *next);
+
+enum { BRUME_FIRST_DAY = -719162, BRUME_LAST_DAY = 2932896 }; /* 0001-01-01, 9999-12-31 */
 
 enum { BRUME_KEY_RANGE = 400, BRUME_KEY_VALUES = 100000 };
 

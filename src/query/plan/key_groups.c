@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/plan/key_domain.h"
+#include "query/plan/key_cells.h"
 #include "query/plan/plan_parts.h"
 #include "query/print/statement.h"
 
@@ -48,18 +48,33 @@ static brume_status fill_domains(brume_plan *plan, const brume_key_domain *domai
     return BRUME_OK;
 }
 
-/* How many groups there are: of all grouping sets together. */
-static double count_cells(const brume_query *query, const brume_key_domain *domains)
+static brume_status count_cell(void *context, const brume_key_value *cell, brume_error *error)
 {
-    double all = 0;
-    for (size_t set = 0; set < query->set_count || set == 0; set++) {
-        double cells = 1;
-        for (size_t i = 0; i + (query->set_count > 1) < query->key_count; i++)
-            if (query->set_count < 2 || (query->keys[i].sets >> set & 1))
-                cells *= (double)domains[i].count;
-        all += cells;
-    }
-    return all;
+    uint64_t *count = context;
+    (void)cell;
+    if (++*count > DOMAIN_CELLS)
+        return brume_fail(error, BRUME_EOVERFLOW, "group by fewer columns",
+                          "the public keys have more than %d combinations, which is the most that "
+                          "is answered",
+                          DOMAIN_CELLS);
+    return BRUME_OK;
+}
+
+/* How many groups there are: of all grouping sets together. */
+static brume_status count_cells(brume_plan *plan, brume_error *error)
+{
+    brume_collection groups = {.query = plan->query,
+                               .domain = plan->domain,
+                               .domain_size = plan->domain_size,
+                               .tie_count = plan->tie_count,
+                               .ties = plan->ties};
+    uint64_t count = 0;
+    BRUME_TRY(brume_cells_visit(&groups, count_cell, &count, error));
+    if (count == 0) /* conditions on public tables leave nothing */
+        return brume_fail(error, BRUME_EARGUMENT, "",
+                          "the conditions leave no combination of the keys' values");
+    plan->shape.cells = count;
+    return BRUME_OK;
 }
 
 /* A private key is shown only if many units have it: one that each unit has for itself never is. */
@@ -95,21 +110,17 @@ brume_status brume_plan_keys(brume_plan *plan, const brume_plan_table *tables, b
         plan->shape.private_keys = plan->shape.private_keys || !domains[i].is_known;
         count += domains[i].count + 1;
     }
-    double cells = status == BRUME_OK ? count_cells(query, domains) : 0;
     if (status == BRUME_OK && plan->shape.private_keys)
         status = check_shared(query, tables, error);
     if (status == BRUME_OK && !plan->shape.private_keys) {
-        plan->shape.cells = (uint64_t)cells;
         plan->domain = calloc(count + 1, sizeof *plan->domain);
         plan->domain_size = calloc(query->key_count + 1, sizeof *plan->domain_size);
-        if (cells > DOMAIN_CELLS)
-            status = brume_fail(error, BRUME_EOVERFLOW, "group by fewer columns",
-                                "the public keys have %.6g combinations, at most %d are answered",
-                                cells, DOMAIN_CELLS);
-        else if (!plan->domain || !plan->domain_size)
-            status = brume_no_memory(error, "a plan");
-        else
-            status = fill_domains(plan, domains, error);
+        status = plan->domain && plan->domain_size ? fill_domains(plan, domains, error)
+                                                   : brume_no_memory(error, "a plan");
+        if (status == BRUME_OK)
+            status = brume_plan_tie_keys(plan, domains, error);
+        if (status == BRUME_OK)
+            status = count_cells(plan, error);
     }
     free(domains);
     return status;

@@ -116,11 +116,15 @@ static bool take_limit(void *context, const brume_expression *condition)
     return true;
 }
 
-bool brume_key_limits(const brume_query *query, const brume_expression *of, int64_t *low,
+bool brume_key_limits(brume_row_scope scope, const brume_expression *of, int64_t *low,
                       int64_t *high)
 {
     limits all = {.of = brume_key_without_widening(of)};
-    brume_query_conditions(query, take_limit, &all);
+    while (all.of) {
+        brume_scope_conditions(scope, take_limit, &all);
+        all.of = brume_scope_inside(scope, all.of, &scope);
+        all.of = all.of ? brume_key_without_widening(all.of) : NULL;
+    }
     *low = all.low;
     *high = all.high;
     return all.has_low && all.has_high && all.low <= all.high;

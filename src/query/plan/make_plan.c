@@ -393,6 +393,8 @@ static brume_collection collect_groups(const brume_plan *plan)
                               .cells = plan->shape.cells,
                               .domain = plan->domain,
                               .domain_size = plan->domain_size,
+                              .tie_count = plan->tie_count,
+                              .ties = plan->ties,
                               .value_count = plan->value_count,
                               .values = plan->values};
 }

@@ -137,9 +137,8 @@ typedef struct brume_measurement {
         } bias;                             /* number 0 is all units */
         struct {
             const brume_expression *argument;
-            uint64_t limit;                      /* what a unit may bring; 0: it is to be chosen */
-            uint64_t ceiling;                    /* the owner's; 0: none */
-            bool typed;                          /* the analyst typed the limit */
+            brume_plan_limit limit;              /* on the pairs that a unit may bring */
+            double part;                         /* of the price: epsilon, or rho */
             double histogram_scale, count_scale; /* of the choice: of units above it too */
         } distinct;                              /* `scale` is for a limit of 1 */
     };
@@ -165,6 +164,8 @@ typedef struct brume_plan {
     int units;               /* measure of the units present, or BRUME_NOT_MEASURED */
     brume_key_value *domain; /* public keys: domain_size[k] values for each key in turn */
     size_t *domain_size;
+    size_t tie_count; /* which combinations of them can occur; in the arena of the query */
+    const brume_cell_tie *ties;
     brume_charge charge;     /* in the currency of the rule, for every dataset */
     char delta[128];         /* what was allowed: typed, or by default */
     bool delta_by_default;   /* nobody typed it */
@@ -186,7 +187,7 @@ typedef struct brume_plan {
 
 void brume_query_plan_close(brume_plan *plan);
 
-/* Is a limit of the plan still to be chosen? */
+/* Is a limit of the plan still to be chosen: of its groups, or of a count of values? */
 bool brume_plan_chooses(const brume_plan *plan);
 
 /* How much of the price the measures have together. */

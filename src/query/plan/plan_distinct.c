@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "number/rounding.h"
+#include "query/plan/plan_limit.h"
 #include "query/plan/plan_parts.h"
 #include "query/price/error_bar.h"
 #include "query/price/limited.h"
@@ -70,10 +71,20 @@ static void take_least(uint64_t *least, uint64_t ceiling)
         *least = ceiling;
 }
 
-/* The owner's ceiling on the pairs of a unit: R rows in each of G groups; 0: none. */
+/* Limits are below: they are multiplied with scales, as doubles. */
+static const uint64_t most_pairs = UINT64_C(1) << 62;
+
+/* The product; 0, which is no ceiling, where it is not below most_pairs. */
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    return b != 0 && a >= most_pairs / b ? 0 : a * b;
+}
+
+/* The owner's ceiling on the pairs of a unit in one grouping set: R rows in each of G groups; 0:
+ * none. */
 static uint64_t ceiling_of(const brume_plan *plan, const brume_plan_table *tables, bool *fixed)
 {
-    uint64_t groups = 0, rows = 0, most = UINT64_C(1) << 30;
+    uint64_t groups = 0, rows = 0;
     *fixed = false;
     for (size_t i = 0; i < plan->query->table_count; i++) {
         const brume_policy *policy = tables[plan->query->tables[i].table].policy;
@@ -83,7 +94,14 @@ static uint64_t ceiling_of(const brume_plan *plan, const brume_plan_table *table
     }
     if (plan->shape.cells == 1)
         groups = 1;
-    return groups == 0 || rows == 0 || groups > most || rows > most ? 0 : groups * rows;
+    return times(groups, rows);
+}
+
+static void set_known(brume_measurement *one, brume_limit_source source, uint64_t limit)
+{
+    one->distinct.limit.source = source;
+    one->distinct.limit.limit = limit;
+    one->distinct.limit.known = true;
 }
 
 brume_status brume_distinct_plan(brume_plan *plan, const brume_plan_table *tables,
@@ -92,21 +110,26 @@ brume_status brume_distinct_plan(brume_plan *plan, const brume_plan_table *table
     const brume_query *query = plan->query;
     uint64_t sets = query->set_count > 1 ? query->set_count : 1;
     bool fixed = false, once = !query->unit || query->one_row_per_unit;
-    uint64_t ceiling = ceiling_of(plan, tables, &fixed);
+    uint64_t in_a_set = ceiling_of(plan, tables, &fixed), ceiling = times(in_a_set, sets);
     for (size_t i = 0; i < plan->measurement_count; i++) {
         brume_measurement *one = &plan->measurements[i];
         if (one->kind != BRUME_MEASUREMENT_DISTINCT)
             continue;
         BRUME_TRY(collect_pairs(plan, one, error));
-        one->distinct.ceiling = ceiling * sets;
+        one->distinct.limit = (brume_plan_limit){.of = {BRUME_TOTAL_PRESENCE, 0},
+                                                 .norm = 1,
+                                                 .ceiling = ceiling,
+                                                 .reach = 1, /* a row adds one value at most */
+                                                 .limit = 1,
+                                                 .bin = BRUME_LIMIT_NO_BIN};
         if (once) /* its one row has one value, in a group of each set: nothing is cut */
-            one->distinct.limit = sets;
+            set_known(one, BRUME_LIMIT_NONE, sets);
         else if (fixed && ceiling == 0)
             return brume_fail(error, BRUME_EPOLICY,
                               "the owner registers --max-groups and --max-rows",
                               "the limits are fixed, and there is none for this query");
-        else if (ceiling > 0 && (fixed || ceiling <= 2))
-            one->distinct.limit = ceiling * sets;
+        else if (ceiling > 0 && (fixed || in_a_set <= 2))
+            set_known(one, BRUME_LIMIT_POLICY, ceiling);
     }
     return BRUME_OK;
 }
@@ -157,13 +180,12 @@ static brume_status use_typed(brume_measurement *one, const char *text, brume_er
     if (!one->collection.totals)
         return brume_fail(error, BRUME_EARGUMENT, "leave it out",
                           "'--limit': a unit has one row, so there is none");
-    uint64_t ceiling = one->distinct.ceiling;
+    uint64_t ceiling = one->distinct.limit.ceiling;
     if (ceiling && typed > (double)ceiling)
         return brume_fail(error, BRUME_EPOLICY, "the owner's ceiling is the most",
                           "'--limit' %s is above the ceiling of %llu", text,
                           (unsigned long long)ceiling);
-    one->distinct.limit = (uint64_t)typed;
-    one->distinct.typed = true;
+    set_known(one, BRUME_LIMIT_TYPED, (uint64_t)typed);
     return BRUME_OK;
 }
 
@@ -180,12 +202,36 @@ static brume_status use_typed_limits(brume_plan *plan, const brume_payment *paym
 
 /* ---- the price ---- */
 
-static size_t count_distinct(const brume_plan *plan)
+bool brume_distinct_chooses(const brume_measurement *measurement)
+{
+    return measurement->kind == BRUME_MEASUREMENT_DISTINCT &&
+           measurement->distinct.limit.source == BRUME_LIMIT_AUTO;
+}
+
+size_t brume_distinct_choices(const brume_plan *plan)
 {
     size_t count = 0;
     for (size_t i = 0; i < plan->measurement_count; i++)
-        count += plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT;
+        count += brume_distinct_chooses(&plan->measurements[i]);
     return count;
+}
+
+/* Has it a part of the price? */
+static bool is_paid(const brume_plan *plan, const brume_measurement *one)
+{
+    return one->kind == BRUME_MEASUREMENT_DISTINCT &&
+           (!plan->limits_only || brume_distinct_chooses(one));
+}
+
+/* The measures of the groups that a price is shared with. */
+static size_t count_others(const brume_plan *plan)
+{
+    if (!plan->limits_only || !plan->limits)
+        return plan->measure_count;
+    for (size_t i = 0; i < plan->limit_count; i++)
+        if (plan->limits[i].source == BRUME_LIMIT_AUTO)
+            return plan->measure_count;
+    return 0;
 }
 
 /* The noise of numbers that a unit moves by 1 together, `moved` times: p = 1: moved/b <= part, with
@@ -196,42 +242,97 @@ static double scale_for(int p, double moved, double part)
                   : brume_sqrt_up(brume_divide_up(moved, brume_multiply_down(2, part)));
 }
 
+/* Where the choice is not bought alone. */
+static double histogram_share(int p)
+{
+    return p == 1 ? 0.09 : 0.2;
+}
+
+double brume_distinct_choice_share(const brume_plan *plan, const brume_measurement *distinct)
+{
+    int p = distinct->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
+    return distinct->share *
+           (plan->limits_only ? 1 : histogram_share(p) + brume_limited_ask_share(p));
+}
+
+/* Of its part. Where the choice is bought alone the histogram has all but the count. */
+static double histogram_part(const brume_plan *plan, double part, double count, int p)
+{
+    return plan->limits_only ? brume_subtract_down(part, count)
+                             : brume_multiply_down(part, histogram_share(p));
+}
+
+brume_status brume_distinct_price(const brume_plan *plan, brume_measurement *distinct,
+                                  brume_error *error)
+{
+    int p = distinct->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
+    double part = distinct->distinct.part, histogram_scale = 0, count_scale = 0, scale = 0;
+    /* Of both: those that go and those that come, where these can be different groups. */
+    double moved = plan->shape.replace && plan->shape.cells != 1 ? 2 : 1;
+    if (brume_distinct_chooses(distinct)) { /* a unit is in one bin; replaced, in two */
+        double count = brume_multiply_down(part, brume_limited_ask_share(p));
+        double choice = histogram_part(plan, part, count, p);
+        histogram_scale = scale_for(p, plan->shape.replace ? 2 : 1, choice);
+        count_scale = scale_for(p, 1, count); /* above a limit, or not */
+        part = brume_subtract_down(brume_subtract_down(part, choice), count);
+    }
+    if (!plan->limits_only)
+        scale = scale_for(p, moved, part);
+    if (!(scale <= 0x1p40) || !(histogram_scale <= 0x1p40) || !(count_scale <= 0x1p40))
+        return brume_fail(error, BRUME_EOVERFLOW, "pay more",
+                          "the noise on a count of values would have scale %.3g", scale);
+    distinct->scale = scale;
+    distinct->distinct.histogram_scale = histogram_scale;
+    distinct->distinct.count_scale = count_scale;
+    return BRUME_OK;
+}
+
 brume_status brume_distinct_pay(brume_plan *plan, const brume_payment *payment, int p,
                                 double *price, brume_error *error)
 {
-    size_t left = count_distinct(plan);
-    if (left > 0 && payment->limits_only)
-        return brume_fail(error, BRUME_EUNSUPPORTED, "ask with 'brume query'",
-                          "the limit of COUNT(DISTINCT) is chosen with its answer, not before");
     BRUME_TRY(use_typed_limits(plan, payment, error));
-    double whole = *price, joint = brume_plan_joint_share(plan);
-    double all = (double)(left + plan->measure_count);
+    size_t left = 0, others = count_others(plan);
     for (size_t i = 0; i < plan->measurement_count; i++) {
         brume_measurement *one = &plan->measurements[i];
-        if (one->kind != BRUME_MEASUREMENT_DISTINCT)
+        left += is_paid(plan, one);
+        if (one->kind == BRUME_MEASUREMENT_DISTINCT)
+            one->share = 0;
+    }
+    double whole = *price, joint = brume_plan_joint_share(plan);
+    double all = (double)(left + others);
+    for (size_t i = 0; i < plan->measurement_count; i++) {
+        brume_measurement *one = &plan->measurements[i];
+        if (!is_paid(plan, one))
             continue;
-        bool last = --left == 0 && plan->measure_count == 0;
-        double part = last ? *price : brume_divide_down(whole, all);
+        bool last = --left == 0 && others == 0;
+        one->distinct.part = last ? *price : brume_divide_down(whole, all);
         one->share = joint / all;
         one->count = 1;
         one->noise = p == 1 ? BRUME_NOISE_DISCRETE_LAPLACE : BRUME_NOISE_DISCRETE_GAUSSIAN;
-        *price = last ? 0 : brume_subtract_down(*price, part);
-        /* Of both: those that go and those that come, where these can be different groups. */
-        double moved = plan->shape.replace && plan->shape.cells != 1 ? 2 : 1;
-        if (one->distinct.limit == 0) { /* a unit is in one bin; replaced, in two */
-            double choice = brume_multiply_down(part, p == 1 ? 0.09 : 0.2);
-            double count = brume_multiply_down(part, brume_limited_ask_share(p));
-            one->distinct.histogram_scale = scale_for(p, plan->shape.replace ? 2 : 1, choice);
-            one->distinct.count_scale = scale_for(p, 1, count); /* above a limit, or not */
-            part = brume_subtract_down(brume_subtract_down(part, choice), count);
-        }
-        one->scale = scale_for(p, moved, part);
-        if (!(one->scale <= 0x1p40) || !(one->distinct.histogram_scale <= 0x1p40) ||
-            !(one->distinct.count_scale <= 0x1p40))
-            return brume_fail(error, BRUME_EOVERFLOW, "pay more",
-                              "the noise on a count of values would have scale %.3g", one->scale);
+        *price = last ? 0 : brume_subtract_down(*price, one->distinct.part);
+        BRUME_TRY(brume_distinct_price(plan, one, error));
     }
     return BRUME_OK;
+}
+
+void brume_distinct_choose_limit(brume_measurement *distinct, double cells)
+{
+    brume_plan_limit *limit = &distinct->distinct.limit;
+    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    bool gaussian = distinct->noise != BRUME_NOISE_DISCRETE_LAPLACE;
+    double need = brume_limit_need(distinct->scale, gaussian, fmax(1, cells));
+    limit->bin = brume_limit_choose(&histogram, need, false);
+    limit->known = true;
+    limit->limit = limit->bin == BRUME_LIMIT_NO_BIN ? 1 : brume_limit_edge(limit->bin);
+    if (limit->ceiling && (limit->limit > limit->ceiling || limit->bin == BRUME_LIMIT_NO_BIN))
+        limit->limit = limit->ceiling;
+}
+
+void brume_distinct_forget_limits(brume_plan *plan)
+{
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        if (brume_distinct_chooses(&plan->measurements[i]))
+            brume_plan_forget_limit(&plan->measurements[i].distinct.limit);
 }
 
 double brume_distinct_scale(const brume_measurement *distinct, uint64_t limit)
@@ -265,7 +366,9 @@ static json_t *ladder(const brume_measurement *distinct)
 bool brume_distinct_add_json(const brume_measurement *distinct, json_t *list)
 {
     bool laplace = distinct->noise == BRUME_NOISE_DISCRETE_LAPLACE;
-    uint64_t limit = distinct->distinct.limit;
+    uint64_t limit = distinct->distinct.limit.known ? distinct->distinct.limit.limit : 0;
+    if (!(distinct->share > 0))
+        return true; /* nothing is bought of it */
     json_t *one = json_pack("{s:s,s:s,s:f}", "measure", "distinct values", "mechanism",
                             brume_distinct_mechanism(distinct), "share", distinct->share);
     if (!one)
@@ -285,20 +388,17 @@ bool brume_distinct_add_json(const brume_measurement *distinct, json_t *list)
 
 bool brume_distinct_add_limit(const brume_measurement *distinct, json_t *list)
 {
-    uint64_t limit = distinct->distinct.limit, ceiling = distinct->distinct.ceiling;
-    bool cuts = distinct->collection.totals;
+    const brume_plan_limit *limit = &distinct->distinct.limit;
     json_t *one = json_pack("{s:s,s:s}", "statistic", "distinct values", "chosen",
-                            !cuts                      ? "none"
-                            : distinct->distinct.typed ? "typed"
-                            : limit                    ? "policy"
-                                                       : "auto");
+                            brume_limit_source_word(limit->source));
     if (!one)
         return false;
-    if (limit)
-        json_object_set_new(one, "limit", json_real((double)limit));
+    if (limit->known)
+        json_object_set_new(one, "limit", json_real((double)limit->limit));
     else
         json_object_set_new(one, "ladder", ladder(distinct));
-    if (cuts && ceiling)
-        json_object_set_new(one, "ceiling", json_real((double)ceiling));
+    brume_plan_limit_add_earlier(limit, one);
+    if (distinct->collection.totals && limit->ceiling)
+        json_object_set_new(one, "ceiling", json_real((double)limit->ceiling));
     return json_array_append_new(list, one) == 0;
 }

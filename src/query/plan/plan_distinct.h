@@ -4,8 +4,9 @@
  * pairs of a group and a value, chosen by keyed hash among its own; what is counted in each group
  * is the values that some unit's pairs have. One unit more or less moves these counts by L
  * together, one replaced by 2 L, or by L where there is one group (proofs/distinct.md). L is known
- * where a unit has one row, or by the owner's ceilings, or typed; else it is chosen from a noisy
- * histogram of the numbers of pairs, as other limits are, and the units above it are counted. */
+ * where a unit has one row, or by the owner's ceilings, or typed, or from an earlier choice in the
+ * ledger; else it is chosen from a noisy histogram of the numbers of pairs, as other limits are,
+ * and the units above it are counted. */
 #ifndef BRUME_QUERY_PLAN_DISTINCT_H
 #define BRUME_QUERY_PLAN_DISTINCT_H
 
@@ -26,11 +27,30 @@ BRUME_MUST_USE brume_status brume_distinct_plan(brume_plan *plan, const brume_pl
 bool brume_distinct_is_typed(const brume_plan *plan, const char *text);
 
 /* Buy them: of what is left of *price (epsilon for p = 1, rho for p = 2) each has as much as a
- * measure of the groups. Typed limits are taken from the payment.
- * Errors: EUNSUPPORTED: only the limits are to be bought; EARGUMENT, EPOLICY: a typed limit that is
- * none, or is above the owner's ceiling. */
+ * measure of the groups. Typed limits are taken from the payment. Where only the choice of limits
+ * is bought (plan->limits_only), those whose limits are known have nothing, and the groups have
+ * nothing either once it is known that none of their limits is to be chosen.
+ * Errors: EARGUMENT, EPOLICY: a typed limit that is none, or is above the owner's ceiling. */
 BRUME_MUST_USE brume_status brume_distinct_pay(brume_plan *plan, const brume_payment *payment,
                                                int p, double *price, brume_error *error);
+
+/* The scales that its part of the price buys, for a limit that is to be chosen or is known. */
+BRUME_MUST_USE brume_status brume_distinct_price(const brume_plan *plan,
+                                                 brume_measurement *distinct, brume_error *error);
+
+/* The limit by the rule, from the histogram in it, over so many groups; where none was found it is
+ * the owner's ceiling, or 1. */
+void brume_distinct_choose_limit(brume_measurement *distinct, double cells);
+
+/* Forget the limits that were chosen, as after a rehearsal. */
+void brume_distinct_forget_limits(brume_plan *plan);
+
+/* Is the limit of a count of values to be chosen? Of all: how many are? */
+bool brume_distinct_chooses(const brume_measurement *measurement);
+size_t brume_distinct_choices(const brume_plan *plan);
+
+/* Which part of the plan's price the choice of its limit has. */
+double brume_distinct_choice_share(const brume_plan *plan, const brume_measurement *distinct);
 
 /* What one unit may move: the noise of a count, for a limit. Rounded up. */
 double brume_distinct_scale(const brume_measurement *distinct, uint64_t limit);

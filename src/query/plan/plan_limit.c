@@ -25,12 +25,17 @@ bool brume_plan_limits_totals(const brume_query *query)
     return query->unit && !query->one_row_per_unit && others > 0;
 }
 
+static size_t count_choices(const brume_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->limit_count; i++)
+        count += plan->limits[i].source == BRUME_LIMIT_AUTO;
+    return count;
+}
+
 bool brume_plan_chooses(const brume_plan *plan)
 {
-    for (size_t i = 0; i < plan->limit_count; i++)
-        if (plan->limits[i].source == BRUME_LIMIT_AUTO)
-            return true;
-    return false;
+    return count_choices(plan) > 0 || brume_distinct_choices(plan) > 0;
 }
 
 /* ---- which limits there are ---- */
@@ -331,10 +336,18 @@ void brume_plan_apply_limits(brume_plan *plan)
     }
 }
 
-brume_status brume_plan_no_choice(brume_error *error)
+brume_status brume_plan_check_choice(const brume_plan *plan, brume_error *error)
 {
-    return brume_fail(error, BRUME_EARGUMENT, "ask with 'brume query'",
-                      "there is no limit to choose: the query has none, or they are known");
+    if (!brume_plan_chooses(plan))
+        return brume_fail(error, BRUME_EARGUMENT, "ask with 'brume query'",
+                          "there is no limit to choose: the query has none, or they are known");
+    if (plan->shape.private_keys)
+        return brume_fail(error, BRUME_EUNSUPPORTED,
+                          "ask with 'brume query', which chooses them, or declare the keys with "
+                          "--domain",
+                          "the limits of private groups cannot be bought alone: which groups count "
+                          "is decided by each query");
+    return BRUME_OK;
 }
 
 brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error)
@@ -342,17 +355,8 @@ brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error)
     brume_limited_shape shape = {.cells = plan->shape.private_keys ? 0 : plan->shape.cells,
                                  .replace = plan->shape.replace,
                                  .pairs = brume_shape_pairs(&plan->shape),
+                                 .choices = count_choices(plan),
                                  .choices_only = plan->limits_only};
-    for (size_t i = 0; i < plan->limit_count; i++)
-        shape.choices += plan->limits[i].source == BRUME_LIMIT_AUTO;
-    if (plan->limits_only && shape.choices == 0)
-        return brume_plan_no_choice(error);
-    if (plan->limits_only && plan->shape.private_keys)
-        return brume_fail(error, BRUME_EUNSUPPORTED,
-                          "ask with 'brume query', which chooses them, or declare the keys with "
-                          "--domain",
-                          "the limits of private groups cannot be bought alone: which groups count "
-                          "is decided by each query");
     BRUME_TRY(brume_limited_pay(plan->measures, plan->measure_count, &shape, plan->price.noise,
                                 plan->amount, plan->allowed_delta, plan->asked, &plan->limited,
                                 &plan->price, error));
@@ -360,21 +364,24 @@ brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error)
     return BRUME_OK;
 }
 
+void brume_plan_forget_limit(brume_plan_limit *limit)
+{
+    limit->known = limit->crowd = false;
+    memset(limit->counts, 0, sizeof limit->counts);
+    limit->limit = 1;
+    limit->bins = 0;
+    limit->bin = BRUME_LIMIT_NO_BIN;
+}
+
 brume_status brume_plan_forget_limits(brume_plan *plan, brume_error *error)
 {
+    brume_distinct_forget_limits(plan);
     if (!plan->by_totals)
         return BRUME_OK;
     plan->asked = 0;
-    for (size_t i = 0; i < plan->limit_count; i++) {
-        brume_plan_limit *limit = &plan->limits[i];
-        if (limit->source != BRUME_LIMIT_AUTO)
-            continue;
-        limit->known = limit->crowd = false;
-        memset(limit->counts, 0, sizeof limit->counts);
-        limit->limit = 1;
-        limit->bins = 0;
-        limit->bin = BRUME_LIMIT_NO_BIN;
-    }
+    for (size_t i = 0; i < plan->limit_count; i++)
+        if (plan->limits[i].source == BRUME_LIMIT_AUTO)
+            brume_plan_forget_limit(&plan->limits[i]);
     return brume_plan_price_limited(plan, error);
 }
 
@@ -396,9 +403,9 @@ double brume_plan_width_at(const brume_plan *plan, size_t measure, double limit)
            brume_plan_step(plan, one);
 }
 
-double brume_plan_choice_share(const brume_plan *plan)
+double brume_plan_groups_choice_share(const brume_plan *plan)
 {
-    if (!brume_plan_chooses(plan))
+    if (count_choices(plan) == 0)
         return 0;
     if (plan->limits_only)
         return brume_plan_joint_share(plan);
@@ -407,24 +414,51 @@ double brume_plan_choice_share(const brume_plan *plan)
            (brume_limited_choice_share(p) + (double)plan->asked * brume_limited_ask_share(p));
 }
 
-const char *brume_plan_limits_word(const brume_plan *plan)
+double brume_plan_choice_share(const brume_plan *plan)
 {
-    static const struct {
-        brume_limit_source source;
-        const char *word;
-    } words[] = {{BRUME_LIMIT_AUTO, "auto"},
-                 {BRUME_LIMIT_LEDGER, "ledger"},
-                 {BRUME_LIMIT_TYPED, "typed"},
-                 {BRUME_LIMIT_POLICY, "policy"}};
-    for (size_t w = 0; w < 4; w++)
-        for (size_t i = 0; i < plan->limit_count; i++)
-            if (plan->limits[i].source == words[w].source)
-                return words[w].word;
+    double share = brume_plan_groups_choice_share(plan);
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        if (brume_distinct_chooses(&plan->measurements[i]))
+            share += brume_distinct_choice_share(plan, &plan->measurements[i]);
+    return share;
+}
+
+const char *brume_limit_source_word(brume_limit_source source)
+{
+    static const char *const words[] = {[BRUME_LIMIT_AUTO] = "auto",
+                                        [BRUME_LIMIT_TYPED] = "typed",
+                                        [BRUME_LIMIT_POLICY] = "policy",
+                                        [BRUME_LIMIT_LEDGER] = "ledger",
+                                        [BRUME_LIMIT_NONE] = "none"};
+    return words[source];
+}
+
+static bool has_source(const brume_plan *plan, brume_limit_source source)
+{
+    for (size_t i = 0; i < plan->limit_count; i++)
+        if (plan->limits[i].source == source)
+            return true;
     for (size_t i = 0; i < plan->measurement_count; i++)
         if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT &&
-            plan->measurements[i].collection.totals)
-            return plan->measurements[i].distinct.typed   ? "typed"
-                   : plan->measurements[i].distinct.limit ? "policy"
-                                                          : "auto";
+            plan->measurements[i].distinct.limit.source == source)
+            return true;
+    return false;
+}
+
+const char *brume_plan_limits_word(const brume_plan *plan)
+{
+    static const brume_limit_source dearest_first[] = {BRUME_LIMIT_AUTO, BRUME_LIMIT_LEDGER,
+                                                       BRUME_LIMIT_TYPED, BRUME_LIMIT_POLICY};
+    for (size_t i = 0; i < sizeof dearest_first / sizeof *dearest_first; i++)
+        if (has_source(plan, dearest_first[i]))
+            return brume_limit_source_word(dearest_first[i]);
     return plan->bounded ? "policy" : "none";
+}
+
+void brume_plan_limit_add_earlier(const brume_plan_limit *limit, json_t *json)
+{
+    if (limit->source == BRUME_LIMIT_AUTO && limit->earlier != BRUME_EARLIER_NONE)
+        json_object_set_new(
+            json, "earlier",
+            json_string(limit->earlier == BRUME_EARLIER_NOISY ? "noisy" : "not found"));
 }

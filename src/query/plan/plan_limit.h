@@ -11,6 +11,8 @@
 #ifndef BRUME_QUERY_PLAN_LIMIT_H
 #define BRUME_QUERY_PLAN_LIMIT_H
 
+#include <jansson.h>
+
 #include "query/plan/plan.h"
 
 /* Does clause 1 hold for the query? */
@@ -37,15 +39,17 @@ void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, do
  * noise of the measures; then apply the limits. From plan->amount, allowed_delta and asked. */
 BRUME_MUST_USE brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error);
 
-/* The refusal of 'brume limits' where no limit is chosen. */
-brume_status brume_plan_no_choice(brume_error *error);
+/* EARGUMENT or EUNSUPPORTED where 'brume limits' would have nothing to choose, or choose among
+ * private groups. */
+BRUME_MUST_USE brume_status brume_plan_check_choice(const brume_plan *plan, brume_error *error);
 
 /* Sensitivities, scales and shifts of the measures under the limits; those that are not known count
  * as 1. */
 void brume_plan_apply_limits(brume_plan *plan);
 
-/* Forget what was chosen, as after a rehearsal, and price anew. */
+/* Forget what was chosen, as after a rehearsal, and price anew; of one limit, what was chosen. */
 BRUME_MUST_USE brume_status brume_plan_forget_limits(brume_plan *plan, brume_error *error);
+void brume_plan_forget_limit(brume_plan_limit *limit);
 
 /* The limit of a measure; NULL: it has none. */
 const brume_plan_limit *brume_plan_measure_limit(const brume_plan *plan, size_t measure);
@@ -74,10 +78,15 @@ double brume_plan_limit_value(const brume_plan_limit *limit);
 /* What one grid step of a limit is in the units of the query. */
 double brume_plan_limit_step(const brume_plan *plan, const brume_plan_limit *limit);
 
-/* Which part of the price is for choosing limits, asking included. */
+/* Which part of the price is for choosing limits, asking included; of the groups' limits alone. */
 double brume_plan_choice_share(const brume_plan *plan);
+double brume_plan_groups_choice_share(const brume_plan *plan);
 
 /* "auto", "typed", "policy", "ledger" or "none": of several limits the one that costs most. */
 const char *brume_plan_limits_word(const brume_plan *plan);
+const char *brume_limit_source_word(brume_limit_source source);
+
+/* What the ledger has of a limit that is chosen all the same, if anything, as "earlier". */
+void brume_plan_limit_add_earlier(const brume_plan_limit *limit, json_t *json);
 
 #endif

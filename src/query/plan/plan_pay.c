@@ -233,12 +233,20 @@ static brume_status pay_limited(brume_plan *plan, const brume_plan_table *tables
         noise = BRUME_NOISE_ROUNDED_GAUSSIAN;
     plan->norm = noise == BRUME_NOISE_DISCRETE_LAPLACE || plan->shape.cells == 1 ? 1 : 2;
     plan->price.noise = noise;
-    plan->limits_only = payment->limits_only;
     if (!plan->limits)
         BRUME_TRY(brume_plan_find_limits(plan, payment, limits_are_fixed(plan, tables), error));
     plan->amount = amount;
     plan->allowed_delta = delta;
     return brume_plan_price_limited(plan, error);
+}
+
+/* Where only limits are bought and the groups have none to choose, the counts of values get what
+ * the groups were given before that was known. */
+static brume_status pay_choices_of_values(brume_plan *plan, const brume_payment *payment, int p,
+                                          double whole, brume_error *error)
+{
+    return plan->limits_only && plan->limits ? brume_distinct_pay(plan, payment, p, &whole, error)
+                                             : BRUME_OK;
 }
 
 static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *tables,
@@ -253,9 +261,10 @@ static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *t
         BRUME_TRY(
             decimal_up(brume_divide_up(brume_multiply_up(epsilon, epsilon), 2), &amount, error));
     }
-    double rho = brume_decimal_lower(&amount), allowed = 0;
+    double rho = brume_decimal_lower(&amount), allowed = 0, whole = 0;
     BRUME_TRY(read_delta(plan, tables, payment, rho, &allowed, error));
     BRUME_TRY(pay_own_shares(plan, 2, &rho, error));
+    whole = rho;
     BRUME_TRY(brume_distinct_pay(plan, payment, 2, &rho, error));
     plan->price.noise = BRUME_NOISE_DISCRETE_GAUSSIAN;
     if (plan->measure_count > 0)
@@ -264,12 +273,14 @@ static brume_status pay_concentrated(brume_plan *plan, const brume_plan_table *t
                                     allowed, error)
                       : brume_price_concentrated(plan->measures, plan->measure_count, &plan->shape,
                                                  rho, allowed, &plan->price, error));
+    BRUME_TRY(pay_choices_of_values(plan, payment, 2, whole, error));
     return make_charge(plan, &amount, payment, error);
 }
 
 static brume_status pay(brume_plan *plan, const brume_plan_table *tables,
                         const brume_payment *payment, brume_error *error)
 {
+    plan->limits_only = payment->limits_only;
     if (!plan->by_totals) /* refuses what is typed for nothing */
         BRUME_TRY(brume_plan_find_limits(plan, payment, false, error));
     if (!payment->epsilon == !payment->rho)
@@ -288,17 +299,19 @@ static brume_status pay(brume_plan *plan, const brume_plan_table *tables,
                           "%s undeclared values need a delta, and the budget is pure",
                           plan->shape.private_keys ? "groups with" : "modes of");
     brume_decimal amount;
-    double allowed = 0;
+    double allowed = 0, whole = 0;
     BRUME_TRY(read_price(payment->epsilon, "epsilon", &amount, error));
     double epsilon = brume_decimal_lower(&amount); /* not more than was typed */
     BRUME_TRY(read_delta(plan, tables, payment, epsilon, &allowed, error));
     BRUME_TRY(pay_own_shares(plan, 1, &epsilon, error));
+    whole = epsilon;
     BRUME_TRY(brume_distinct_pay(plan, payment, 1, &epsilon, error));
     plan->price.noise = BRUME_NOISE_DISCRETE_LAPLACE;
     if (plan->measure_count > 0)
         BRUME_TRY(plan->by_totals ? pay_limited(plan, tables, payment, BRUME_NOISE_DISCRETE_LAPLACE,
                                                 epsilon, allowed, error)
                                   : choose_noise(plan, epsilon, allowed, error));
+    BRUME_TRY(pay_choices_of_values(plan, payment, 1, whole, error));
     choose_key_test(plan, epsilon, allowed);
     return make_charge(plan, &amount, payment, error);
 }
@@ -307,5 +320,5 @@ brume_status brume_plan_pay(brume_plan *plan, const brume_plan_table *tables,
                             const brume_payment *payment, brume_error *error)
 {
     BRUME_TRY(pay(plan, tables, payment, error));
-    return payment->limits_only && !plan->by_totals ? brume_plan_no_choice(error) : BRUME_OK;
+    return payment->limits_only ? brume_plan_check_choice(plan, error) : BRUME_OK;
 }

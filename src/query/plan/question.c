@@ -326,10 +326,11 @@ brume_status brume_question_key(const brume_question *question, const brume_plan
     }
     for (size_t i = 0; i < plan->measurement_count; i++) { /* those of counts of values */
         const brume_measurement *one = &plan->measurements[i];
-        if (one->kind != BRUME_MEASUREMENT_DISTINCT || !one->distinct.typed)
+        if (one->kind != BRUME_MEASUREMENT_DISTINCT ||
+            one->distinct.limit.source != BRUME_LIMIT_TYPED)
             continue;
         snprintf(shape, sizeof shape, "%zu values %llu", i,
-                 (unsigned long long)one->distinct.limit);
+                 (unsigned long long)one->distinct.limit.limit);
         const char *limit[] = {key, shape};
         BRUME_TRY(brume_digest(limit, 2, key, error));
     }

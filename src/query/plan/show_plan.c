@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "number/decimal.h"
 #include "query/plan/bias.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
@@ -61,7 +62,7 @@ static json_t *measure_to_json(const brume_plan *plan, size_t index)
     json_t *json = json_pack("{s:s,s:s,s:f,s:f}", "measure", brume_measure_word(measure->kind),
                              "mechanism", brume_plan_mechanism(plan, index), "sensitivity",
                              brume_plan_step(plan, measure) * measure->sensitivity, "share",
-                             (brume_plan_joint_share(plan) - brume_plan_choice_share(plan)) /
+                             (brume_plan_joint_share(plan) - brume_plan_groups_choice_share(plan)) /
                                  (double)plan->measure_count);
     if (!json)
         return NULL;
@@ -148,23 +149,15 @@ json_t *brume_plan_limits_to_json(const brume_plan *plan)
                                              [BRUME_TOTAL_ROWS] = "rows",
                                              [BRUME_TOTAL_VALUES] = "values",
                                              [BRUME_TOTAL_SUM] = "sum"};
-    static const char *const sources[] = {[BRUME_LIMIT_AUTO] = "auto",
-                                          [BRUME_LIMIT_TYPED] = "typed",
-                                          [BRUME_LIMIT_POLICY] = "policy",
-                                          [BRUME_LIMIT_LEDGER] = "ledger",
-                                          [BRUME_LIMIT_NONE] = "none"};
     json_t *list = json_array();
     for (size_t i = 0; list && i < plan->limit_count; i++) {
         const brume_plan_limit *limit = &plan->limits[i];
         double step = brume_plan_limit_step(plan, limit);
         json_t *one = json_pack("{s:s,s:s}", "statistic", statistics[limit->of.kind], "chosen",
-                                sources[limit->source]);
+                                brume_limit_source_word(limit->source));
         if (limit->known)
             json_object_set_new(one, "limit", json_real(brume_plan_limit_value(limit) * step));
-        if (limit->source == BRUME_LIMIT_AUTO && limit->earlier != BRUME_EARLIER_NONE)
-            json_object_set_new(
-                one, "earlier",
-                json_string(limit->earlier == BRUME_EARLIER_NOISY ? "noisy" : "not found"));
+        brume_plan_limit_add_earlier(limit, one);
         if (limit->ceiling)
             json_object_set_new(one, "ceiling", json_real((double)limit->ceiling * step));
         int shown = measure_of(plan, limit);
@@ -186,8 +179,8 @@ json_t *brume_plan_limits_to_json(const brume_plan *plan)
 
 json_t *brume_plan_cost_to_json(const brume_plan *plan)
 {
-    double amount = brume_decimal_nearest(&plan->charge.amount);
-    double delta = brume_decimal_nearest(&plan->charge.delta);
+    double amount = brume_decimal_shown_up(&plan->charge.amount);
+    double delta = brume_decimal_shown_up(&plan->charge.delta);
     if (plan->rule == BRUME_RULE_CONCENTRATED)
         return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
     return json_pack("{s:f,s:f,s:n}", "epsilon", amount, "delta", delta, "rho");

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "query/price/error_bar.h"
 #include "query/plan/make_plan.h"
+#include "query/plan/plan_distinct.h"
 
 static const double steps_per_unit = 1e6; /* prices are searched in steps of 10^-6 */
 static const double largest_price = 1e6;
@@ -81,6 +82,12 @@ static double sum_width(const brume_plan *plan, const brume_plan_aggregate *from
            plan->values[from->value].step;
 }
 
+static double distinct_width(const brume_plan *plan, const brume_plan_aggregate *from, double beta)
+{
+    const brume_measurement *distinct = &plan->measurements[from->distinct];
+    return brume_distinct_width(distinct, distinct->distinct.limit.limit, beta);
+}
+
 /* Is every value of the plan near enough? */
 static bool good_enough(const search *all, const brume_plan *plan)
 {
@@ -111,10 +118,12 @@ static bool good_enough(const search *all, const brume_plan *plan)
                                                plan->measures[from->selection].scale, beta);
             allowed = target->rank;
             break;
+        case BRUME_AGGREGATE_COUNT_DISTINCT:
+            width = distinct_width(plan, from, beta);
+            break;
         case BRUME_AGGREGATE_VAR_SAMP:
         case BRUME_AGGREGATE_STDDEV_POP:
         case BRUME_AGGREGATE_STDDEV_SAMP:
-        case BRUME_AGGREGATE_COUNT_DISTINCT:
         case BRUME_AGGREGATE_MODE:
             return false; /* refused before */
         }
@@ -130,6 +139,10 @@ static bool found_nothing(const brume_plan *plan)
 {
     for (size_t i = 0; i < plan->limit_count; i++)
         if (plan->limits[i].earlier == BRUME_EARLIER_NOT_FOUND)
+            return true;
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        if (brume_distinct_chooses(&plan->measurements[i]) &&
+            plan->measurements[i].distinct.limit.earlier == BRUME_EARLIER_NOT_FOUND)
             return true;
     return false;
 }
@@ -170,9 +183,8 @@ static brume_status check_target(const search *all, const brume_plan *plan, brum
             return brume_fail(error, BRUME_EARGUMENT,
                               "--at-least N: the promise then holds for groups of that size",
                               "how near a mean is depends on how many values it has");
-        if (kind == BRUME_AGGREGATE_MODE || kind == BRUME_AGGREGATE_COUNT_DISTINCT ||
-            kind == BRUME_AGGREGATE_VAR_SAMP || kind == BRUME_AGGREGATE_STDDEV_POP ||
-            kind == BRUME_AGGREGATE_STDDEV_SAMP)
+        if (kind == BRUME_AGGREGATE_MODE || kind == BRUME_AGGREGATE_VAR_SAMP ||
+            kind == BRUME_AGGREGATE_STDDEV_POP || kind == BRUME_AGGREGATE_STDDEV_SAMP)
             return brume_fail(error, BRUME_EUNSUPPORTED, "pay with --epsilon",
                               "no price can be chosen from the accuracy of %s",
                               brume_aggregate_word(kind));

@@ -66,7 +66,9 @@ const char *brume_print_lower(brume_printer *printer, const char *a, bool upper)
 }
 
 /* PostgreSQL's own LIKE gives up as soon as the text is at its end, so that its time is that of the
- * text times the pattern at most; DuckDB's tries again and again (engine/duckdb_text.h). */
+ * text times the pattern at most; DuckDB's tries again and again (engine/duckdb_text.h). Whether a
+ * text matches a regular expression PostgreSQL finds out in one pass, by an automaton too: only
+ * where it does, it would try again. */
 static brume_piece like(brume_printer *printer, const brume_expression *node, brume_piece a)
 {
     bool folds = node->operation == BRUME_OPERATION_ILIKE ||
@@ -74,7 +76,10 @@ static brume_piece like(brume_printer *printer, const brume_expression *node, br
     bool negated = node->operation == BRUME_OPERATION_NOT_LIKE ||
                    node->operation == BRUME_OPERATION_NOT_ILIKE;
     const char *pattern = brume_print_quoted(printer, node->text), *not = negated ? "NOT " : "";
-    if (!printer->postgresql)
+    if (node->operation == BRUME_OPERATION_MATCHES)
+        a.text =
+            FORMAT(printer->postgresql ? "((%s) ~ %s)" : "brume_matches(%s, %s)", a.text, pattern);
+    else if (!printer->postgresql)
         a.text =
             FORMAT("(%s%s(%s, %s))", not, folds ? "brume_ilike" : "brume_like", a.text, pattern);
     else

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "ledger/user.h"
+#include "number/decimal.h"
 #include "query/release/collect_and_draw.h"
 #include "query/plan/domain_warnings.h"
 #include "query/plan/plan_limit.h"
@@ -17,8 +18,8 @@
 static brume_answer_price price_of(const brume_charge *charge, brume_rule rule)
 {
     return (brume_answer_price){rule == BRUME_RULE_CONCENTRATED,
-                                brume_decimal_nearest(&charge->amount),
-                                brume_decimal_nearest(&charge->delta)};
+                                brume_decimal_shown_up(&charge->amount),
+                                brume_decimal_shown_up(&charge->delta)};
 }
 
 /* What may be spent of a dataset now, if that is less than *amount. */
@@ -31,7 +32,9 @@ static brume_status take_less(brume_ledger *ledger, const char *name, double *am
     brume_status status = brume_ledger_left(ledger, now, &left, error);
     if (status == BRUME_OK && brume_decimal_lower(&left.amount) < *amount) {
         *amount = brume_decimal_lower(&left.amount);
-        *remaining = price_of(&left, now->filter.rule);
+        *remaining = (brume_answer_price){now->filter.rule == BRUME_RULE_CONCENTRATED,
+                                          brume_decimal_shown_down(&left.amount),
+                                          brume_decimal_shown_down(&left.delta)};
     }
     brume_dataset_close(now);
     return status;

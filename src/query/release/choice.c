@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "query/limit/above.h"
 #include "query/plan/plan_limit.h"
+#include "query/release/draw_distinct.h"
 
 /* Which groups are drawn, by their numbers; NULL where all are. */
 static brume_status find_shown(const brume_plan *plan, const brume_collected *collected,
@@ -183,19 +184,35 @@ static brume_status choose(brume_plan *plan, brume_collected *collected, const b
     return BRUME_OK;
 }
 
+brume_status brume_choose_all_limits(brume_plan *plan, brume_collected *const *collected,
+                                     const brume_drawn *drawn, brume_bits *bits,
+                                     const brume_choice_keeper *keeper, brume_error *error)
+{
+    bool *shown = NULL;
+    brume_status status = BRUME_OK;
+    if (plan->by_totals) {
+        BRUME_TRY(find_shown(plan, collected[0], drawn, &shown, error));
+        status = choose(plan, collected[0], drawn, shown, bits, error);
+    }
+    for (size_t i = 0; status == BRUME_OK && i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT)
+            status = brume_distinct_choose(plan, i, collected[i], drawn, bits, error);
+    if (status == BRUME_OK && keeper && brume_plan_chooses(plan))
+        status = keeper->keep(keeper->context, plan, error);
+    if (status == BRUME_OK && plan->by_totals && !plan->limits_only)
+        status = sum_up(plan, collected[0], shown, error);
+    free(shown);
+    return status;
+}
+
 brume_status brume_choose_limits(brume_plan *plan, brume_collected *collected,
                                  const brume_drawn *drawn, brume_bits *bits,
                                  const brume_choice_keeper *keeper, brume_error *error)
 {
-    bool *shown = NULL;
-    BRUME_TRY(find_shown(plan, collected, drawn, &shown, error));
-    brume_status status = choose(plan, collected, drawn, shown, bits, error);
-    if (status == BRUME_OK && keeper && brume_plan_chooses(plan))
-        status = keeper->keep(keeper->context, plan, error);
-    if (status == BRUME_OK && !plan->limits_only)
-        status = sum_up(plan, collected, shown, error);
-    free(shown);
-    return status;
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT)
+            return brume_fail(error, BRUME_EINTERNAL, NULL, "a count of values has its own rows");
+    return brume_choose_all_limits(plan, &collected, drawn, bits, keeper, error);
 }
 
 /* ---- as an answer ---- */
@@ -209,12 +226,49 @@ static const char *word_of(brume_total_kind kind)
     return words[kind];
 }
 
+/* Row `row` of the limits as an answer. */
+static brume_status present_limit(const brume_plan *plan, const brume_plan_limit *limit,
+                                  const char *word, size_t row, brume_query_answer *answer,
+                                  brume_error *error)
+{
+    brume_value values[3] = {{.kind = BRUME_VALUE_TEXT, .text = word, .length = strlen(word)}};
+    if (limit->known && !brume_plan_limit_not_found(limit))
+        values[1] =
+            (brume_value){.kind = BRUME_VALUE_NUMBER,
+                          .number = (double)limit->limit * brume_plan_limit_step(plan, limit)};
+    if (limit->bin != BRUME_LIMIT_NO_BIN) {
+        brume_limit_histogram histogram = brume_plan_histogram(limit);
+        values[2] = (brume_value){.kind = BRUME_VALUE_NUMBER,
+                                  .number = ceil(brume_limit_cut_units(&histogram, limit->bin))};
+    }
+    for (size_t j = 0; j < 3; j++)
+        BRUME_TRY(brume_query_answer_set(answer, row, j, &values[j], error));
+    return BRUME_OK;
+}
+
+/* The limits of the groups, then those of counts of values. */
+static brume_status present_all_limits(const brume_plan *plan, brume_query_answer *answer,
+                                       brume_error *error)
+{
+    for (size_t i = 0; i < plan->limit_count; i++)
+        BRUME_TRY(present_limit(plan, &plan->limits[i], word_of(plan->limits[i].of.kind), i, answer,
+                                error));
+    for (size_t i = 0, row = plan->limit_count; i < plan->measurement_count; i++)
+        if (plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT)
+            BRUME_TRY(present_limit(plan, &plan->measurements[i].distinct.limit, "distinct values",
+                                    row++, answer, error));
+    return BRUME_OK;
+}
+
 brume_status brume_present_limits(const brume_plan *plan, brume_query_answer **answer,
                                   brume_error *error)
 {
     static const char *const names[] = {"statistic", "limit", "cut_units"};
     brume_query_answer *made = NULL;
-    BRUME_TRY(brume_query_answer_open(3, plan->limit_count, &made, error));
+    size_t rows = plan->limit_count;
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        rows += plan->measurements[i].kind == BRUME_MEASUREMENT_DISTINCT;
+    BRUME_TRY(brume_query_answer_open(3, rows, &made, error));
     brume_status status = BRUME_OK;
     for (size_t i = 0; i < 3; i++) {
         made->columns[i].is_key = i == 0;
@@ -222,23 +276,8 @@ brume_status brume_present_limits(const brume_plan *plan, brume_query_answer **a
         if (!made->columns[i].name)
             status = brume_no_memory(error, "the answer");
     }
-    for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++) {
-        const brume_plan_limit *limit = &plan->limits[i];
-        const char *word = word_of(limit->of.kind);
-        brume_value values[3] = {{.kind = BRUME_VALUE_TEXT, .text = word, .length = strlen(word)}};
-        if (limit->known && !brume_plan_limit_not_found(limit))
-            values[1] =
-                (brume_value){.kind = BRUME_VALUE_NUMBER,
-                              .number = (double)limit->limit * brume_plan_limit_step(plan, limit)};
-        if (limit->bin != BRUME_LIMIT_NO_BIN) {
-            brume_limit_histogram histogram = brume_plan_histogram(limit);
-            values[2] =
-                (brume_value){.kind = BRUME_VALUE_NUMBER,
-                              .number = ceil(brume_limit_cut_units(&histogram, limit->bin))};
-        }
-        for (size_t j = 0; status == BRUME_OK && j < 3; j++)
-            status = brume_query_answer_set(made, i, j, &values[j], error);
-    }
+    if (status == BRUME_OK)
+        status = present_all_limits(plan, made, error);
     if (status != BRUME_OK) {
         brume_query_answer_close(made);
         return status;

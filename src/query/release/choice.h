@@ -23,7 +23,14 @@ typedef struct brume_choice_keeper {
 
 /* Draw the histograms of the plan's unknown limits over the groups that are drawn, choose, tell the
  * keeper (NULL: nobody), price the measures under the limits, and sum up what is left of the units'
- * totals. Nothing is drawn where all limits are known. */
+ * totals. Nothing is drawn where all limits are known. `collected` is one for each measurement. */
+BRUME_MUST_USE brume_status brume_choose_all_limits(brume_plan *plan,
+                                                    brume_collected *const *collected,
+                                                    const brume_drawn *drawn, brume_bits *bits,
+                                                    const brume_choice_keeper *keeper,
+                                                    brume_error *error);
+
+/* The same of a plan that measures nothing but its groups. */
 BRUME_MUST_USE brume_status brume_choose_limits(brume_plan *plan, brume_collected *collected,
                                                 const brume_drawn *drawn, brume_bits *bits,
                                                 const brume_choice_keeper *keeper,

@@ -8,14 +8,56 @@
 
 #include "base/error.h"
 #include "ledger/digest.h"
+#include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
+
+/* ---- all limits of a plan, one after the other ---- */
+
+/* A limit of the plan, and what its histogram is made of and costs. */
+typedef struct chosen {
+    brume_plan_limit *limit;
+    brume_measurement *distinct; /* a count of values; NULL: a limit of the groups */
+    double bought;               /* standard deviation of the noise on a bin that is paid for now */
+} chosen;
+
+/* Standard deviation of the noise on a bin. */
+static double noise_of(bool gaussian, double scale)
+{
+    return gaussian ? scale : sqrt(2) * scale;
+}
+
+/* The next limit from *at on; false: there are no more. */
+static bool next_limit(const brume_plan *plan, size_t *at, chosen *next)
+{
+    if (*at < plan->limit_count) {
+        bool gaussian = plan->limited.noise != BRUME_NOISE_DISCRETE_LAPLACE;
+        *next = (chosen){.limit = &plan->limits[(*at)++],
+                         .bought = noise_of(gaussian, plan->limited.histogram_scale)};
+        return true;
+    }
+    while (*at - plan->limit_count < plan->measurement_count) {
+        brume_measurement *one = &plan->measurements[(*at)++ - plan->limit_count];
+        if (one->kind != BRUME_MEASUREMENT_DISTINCT)
+            continue;
+        bool gaussian = one->noise != BRUME_NOISE_DISCRETE_LAPLACE;
+        *next = (chosen){.limit = &one->distinct.limit,
+                         .distinct = one,
+                         .bought = noise_of(gaussian, one->distinct.histogram_scale)};
+        return true;
+    }
+    return false;
+}
+
+/* ---- keys ---- */
 
 /* The key of a choice: everything that the histogram is a function of, all of it public. The rows,
  * groups and values are known by the statement that reads them. */
-static brume_status key_of(const brume_question *question, const brume_plan *plan,
-                           const brume_plan_limit *limit, char key[65], brume_error *error)
+static brume_status key_of(const brume_question *question, const brume_plan *plan, const chosen *of,
+                           char key[65], brume_error *error)
 {
-    brume_collection collection = plan->measurements[0].collection;
+    const brume_plan_limit *limit = of->limit;
+    brume_collection collection = of->distinct ? of->distinct->collection
+                                               : plan->measurements[0].collection;
     bool has_value = limit->of.kind == BRUME_TOTAL_VALUES || limit->of.kind == BRUME_TOTAL_SUM;
     collection.values = has_value ? &plan->values[limit->of.value] : NULL;
     collection.value_count = has_value;
@@ -42,7 +84,8 @@ static brume_status key_of(const brume_question *question, const brume_plan *pla
     snprintf(shape, sizeof shape, "limit %d norm %d ceiling %llu cells %llu", (int)limit->of.kind,
              limit->norm, (unsigned long long)limit->ceiling,
              (unsigned long long)plan->shape.cells);
-    const char *first[] = {"choice of a limit", statement, shape};
+    const char *what = of->distinct ? "choice of a limit on distinct values" : "choice of a limit";
+    const char *first[] = {what, statement, shape};
     status = brume_digest(first, 3, key, error);
     free(statement);
     for (size_t i = 0; status == BRUME_OK && i < question->table_count; i++) {
@@ -125,12 +168,6 @@ static bool finds(const brume_plan_limit *limit)
     return brume_limit_choose(&histogram, 1, limit->crowd) != BRUME_LIMIT_NO_BIN;
 }
 
-/* Standard deviation of the noise on a bin. */
-static double noise_of(bool gaussian, double scale)
-{
-    return gaussian ? scale : sqrt(2) * scale;
-}
-
 /* The choices that are recorded: how many, and in *best the one with the least noise of those that
  * found a limit; without bins where none did. */
 static brume_status read_choices(brume_ledger *ledger, const char key[65],
@@ -161,10 +198,8 @@ static brume_status read_choices(brume_ledger *ledger, const char key[65],
 /* May a recorded choice be used where this price would buy a histogram of its own? At least one of
  * half the sharpness: a little more noise costs less than another choice. The 2^-20 is for prices
  * that are twice as high to the last digit. */
-static bool is_sharp(const brume_plan *plan, const brume_plan_limit *best)
+static bool is_sharp(double bought, const brume_plan_limit *best)
 {
-    bool gaussian = plan->limited.noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    double bought = noise_of(gaussian, plan->limited.histogram_scale);
     return noise_of(best->gaussian, best->scale) <= 2 * (1 + 0x1p-20) * bought;
 }
 
@@ -172,14 +207,15 @@ brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
                                  const brume_question *question, const brume_plan *plan,
                                  brume_error *error)
 {
-    for (size_t i = 0; i < plan->limit_count; i++) {
-        const brume_plan_limit *limit = &plan->limits[i];
+    chosen one;
+    for (size_t at = 0; next_limit(plan, &at, &one);) {
+        const brume_plan_limit *limit = one.limit;
         char key[65], next[65];
         brume_plan_limit best;
         size_t count = 0;
         if (limit->source != BRUME_LIMIT_AUTO)
             continue;
-        BRUME_TRY(key_of(question, plan, limit, key, error));
+        BRUME_TRY(key_of(question, plan, &one, key, error));
         BRUME_TRY(read_choices(ledger, key, limit, &best, &count, error));
         BRUME_TRY(numbered(key, count, next, error));
         json_t *json = to_json(limit);
@@ -194,17 +230,17 @@ brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
 
 /* Of a limit that is to be chosen: the recorded choice that may be used, or why there is none. */
 static brume_status recall_one(brume_ledger *ledger, const brume_question *question,
-                               const brume_plan *plan, bool noisy_too, brume_plan_limit *limit,
-                               brume_error *error)
+                               const brume_plan *plan, bool noisy_too, const chosen *of,
+                               brume_plan_limit *limit, brume_error *error)
 {
     char key[65];
     brume_plan_limit best;
     size_t count = 0;
     if (limit->source != BRUME_LIMIT_AUTO)
         return BRUME_OK;
-    BRUME_TRY(key_of(question, plan, limit, key, error));
+    BRUME_TRY(key_of(question, plan, of, key, error));
     BRUME_TRY(read_choices(ledger, key, limit, &best, &count, error));
-    if (best.bins > 0 && (noisy_too || is_sharp(plan, &best))) {
+    if (best.bins > 0 && (noisy_too || is_sharp(of->bought, &best))) {
         *limit = best;
         limit->source = BRUME_LIMIT_LEDGER;
     } else {
@@ -218,19 +254,25 @@ static brume_status recall_one(brume_ledger *ledger, const brume_question *quest
 brume_status brume_choice_recall(brume_ledger *ledger, const brume_question *question,
                                  bool noisy_too, brume_plan *plan, brume_error *error)
 {
-    bool any = false;
-    for (size_t i = 0; i < plan->limit_count; i++) {
-        brume_plan_limit *limit = &plan->limits[i];
-        BRUME_TRY(recall_one(ledger, question, plan, noisy_too, limit, error));
-        any = any || limit->source == BRUME_LIMIT_LEDGER;
+    bool any = false; /* of the groups */
+    double cells = plan->shape.cells ? (double)plan->shape.cells : 1;
+    chosen one;
+    for (size_t at = 0; next_limit(plan, &at, &one);) {
+        BRUME_TRY(recall_one(ledger, question, plan, noisy_too, &one, one.limit, error));
+        if (one.limit->source != BRUME_LIMIT_LEDGER)
+            continue;
+        any = any || !one.distinct;
+        if (one.distinct) { /* what the choice would have cost buys less noise */
+            BRUME_TRY(brume_distinct_price(plan, one.distinct, error));
+            brume_distinct_choose_limit(one.distinct, cells);
+        }
     }
     if (!any)
         return BRUME_OK;
     BRUME_TRY(brume_plan_price_limited(plan, error));
     for (size_t i = 0; i < plan->limit_count; i++)
         if (plan->limits[i].source == BRUME_LIMIT_LEDGER)
-            brume_plan_choose_limit(plan, &plan->limits[i],
-                                    plan->shape.cells ? (double)plan->shape.cells : 1);
+            brume_plan_choose_limit(plan, &plan->limits[i], cells);
     brume_plan_apply_limits(plan);
     return BRUME_OK;
 }
@@ -238,9 +280,10 @@ brume_status brume_choice_recall(brume_ledger *ledger, const brume_question *que
 brume_status brume_choice_check_new(brume_ledger *ledger, const brume_question *question,
                                     const brume_plan *plan, brume_error *error)
 {
-    for (size_t i = 0; i < plan->limit_count; i++) {
-        brume_plan_limit limit = plan->limits[i];
-        BRUME_TRY(recall_one(ledger, question, plan, false, &limit, error));
+    chosen one;
+    for (size_t at = 0; next_limit(plan, &at, &one);) {
+        brume_plan_limit limit = *one.limit;
+        BRUME_TRY(recall_one(ledger, question, plan, false, &one, &limit, error));
         if (limit.source == BRUME_LIMIT_AUTO)
             return BRUME_OK;
     }

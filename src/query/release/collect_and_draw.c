@@ -14,8 +14,8 @@ static brume_status draw_and_present(brume_plan *plan, brume_collected *const *c
     brume_drawn *drawn = NULL;
     BRUME_TRY(brume_drawn_open(plan, &drawn, error));
     brume_status status = brume_draw_keys(plan, collected[0], bits, drawn, error);
-    if (status == BRUME_OK && plan->by_totals)
-        status = brume_choose_limits(plan, collected[0], drawn, bits, keeper, error);
+    if (status == BRUME_OK)
+        status = brume_choose_all_limits(plan, collected, drawn, bits, keeper, error);
     if (plan->limits_only) {
         if (status == BRUME_OK)
             status = brume_present_limits(plan, answer, error);

@@ -12,6 +12,7 @@
 #include "query/limit/above.h"
 #include "query/limit/spread.h"
 #include "query/plan/plan_distinct.h"
+#include "query/plan/plan_limit.h"
 
 /* Which drawn group each pair is of; SIZE_MAX: of none that is drawn. Both are in the order of the
  * keys. */
@@ -29,102 +30,126 @@ static void find_groups(const brume_plan *plan, const brume_bounded_group *pairs
     }
 }
 
-/* How many units are above the edge of the bin, with noise, beside the histogram. */
-static brume_status count_above(const brume_measurement *distinct, const int64_t *units, size_t bin,
-                                brume_bits *bits, brume_limit_histogram *histogram,
-                                brume_error *error)
-{
-    int64_t above = 0;
-    brume_limit_count drawn = {.from = bin + 1, .scale = distinct->distinct.count_scale};
-    for (size_t i = drawn.from; i < histogram->bins; i++)
-        above += units[i];
-    BRUME_TRY(
-        brume_draw_counts(distinct->noise, drawn.scale, &above, 1, bits, &drawn.noisy, error));
-    histogram->counts[BRUME_LIMIT_SHARP] = drawn;
-    return BRUME_OK;
-}
-
-/* A limit from a noisy histogram of the units' pairs. */
-static brume_status choose(const brume_measurement *distinct, const brume_collected *pairs,
-                           const bool *shown, double cells, brume_bits *bits,
-                           double found[BRUME_DISTINCT_EXTRA], brume_error *error)
-{
-    uint64_t units[BRUME_LIMIT_BINS];
-    int64_t counts[BRUME_LIMIT_BINS];
-    double noisy[BRUME_LIMIT_BINS];
-    brume_total of = {BRUME_TOTAL_PRESENCE, 0};
-    brume_limit_histogram histogram = {.noisy = noisy,
-                                       .bins = brume_limit_bins(distinct->distinct.ceiling),
-                                       .gaussian = distinct->noise != BRUME_NOISE_DISCRETE_LAPLACE,
-                                       .scale = distinct->distinct.histogram_scale,
-                                       .base = 0}; /* a row adds one value at most */
-    BRUME_TRY(brume_collected_histogram((brume_collected *)pairs, &of, 1, histogram.bins, shown,
-                                        units, error));
-    for (size_t i = 0; i < histogram.bins; i++)
-        counts[i] = (int64_t)units[i];
-    BRUME_TRY(brume_draw_counts(distinct->noise, histogram.scale, counts, histogram.bins, bits,
-                                noisy, error));
-    double need = brume_limit_need(distinct->scale, histogram.gaussian, fmax(1, cells));
-    size_t bin = brume_limit_choose(&histogram, need, false);
-    uint64_t limit = bin == BRUME_LIMIT_NO_BIN ? 1 : brume_limit_edge(bin);
-    uint64_t ceiling = distinct->distinct.ceiling;
-    if (bin != BRUME_LIMIT_NO_BIN)
-        BRUME_TRY(count_above(distinct, counts, bin, bits, &histogram, error));
-    if (ceiling && (limit > ceiling || bin == BRUME_LIMIT_NO_BIN))
-        limit = ceiling;
-    found[BRUME_DISTINCT_LIMIT] = (double)limit;
-    found[BRUME_DISTINCT_CUT_UNITS] =
-        bin == BRUME_LIMIT_NO_BIN ? NAN : ceil(brume_limit_cut_units(&histogram, bin));
-    found[BRUME_DISTINCT_BEYOND] =
-        bin == BRUME_LIMIT_NO_BIN ? NAN : brume_limit_cut_allowance(&histogram, (double)limit);
-    return BRUME_OK;
-}
-
+/* By the place and by the number of a pair, which groups are drawn. */
 typedef struct work {
     size_t *group_of;   /* by the place of a pair */
     bool *shown, *kept; /* by its number */
     int64_t *counts;
 } work;
 
-/* The same where the rows lie: the pairs stay there, and their numbers come. */
-static brume_status count_there(const brume_plan *plan, const brume_measurement *distinct,
-                                brume_collected *pairs, brume_bits *bits, const brume_drawn *drawn,
-                                work *room, double found[BRUME_DISTINCT_EXTRA], brume_error *error)
+static void free_work(work *room)
 {
-    /* Declared groups are a condition on the rows already, but for those of grouping sets. */
-    if (plan->shape.private_keys || plan->query->set_count > 1)
-        brume_collected_restrict(pairs, drawn->groups, drawn->count, plan->query->key_count);
-    found[BRUME_DISTINCT_LIMIT] = (double)distinct->distinct.limit;
-    found[BRUME_DISTINCT_CUT_UNITS] = found[BRUME_DISTINCT_BEYOND] = NAN;
-    if (distinct->distinct.limit == 0)
-        BRUME_TRY(choose(distinct, pairs, NULL, (double)drawn->count, bits, found, error));
-    return brume_collected_count_values(pairs, (uint64_t)found[BRUME_DISTINCT_LIMIT], drawn->groups,
-                                        drawn->count, room->counts, error);
+    free(room->group_of);
+    free(room->shown);
+    free(room->kept);
+    free(room->counts);
 }
 
-/* The values that each drawn group has, of pairs that some unit keeps. */
-static brume_status count_values(const brume_plan *plan, const brume_measurement *distinct,
-                                 const brume_collected *pairs, brume_bits *bits,
-                                 const brume_drawn *drawn, work *room,
-                                 double found[BRUME_DISTINCT_EXTRA], brume_error *error)
+static brume_status open_work(const brume_plan *plan, const brume_collected *pairs,
+                              const brume_drawn *drawn, bool limited, work *room,
+                              brume_error *error)
 {
     size_t count = 0, numbers = brume_collected_numbers(pairs);
     const brume_bounded_group *all = brume_collected_groups(pairs, &count);
-    bool limited = distinct->collection.totals;
-    if (brume_collected_counts_there(pairs))
-        return count_there(plan, distinct, (brume_collected *)pairs, bits, drawn, room, found,
-                           error);
+    size_t most = numbers > count ? numbers : count;
+    *room = (work){.group_of = calloc(count + 1, sizeof *room->group_of),
+                   .shown = calloc(most + 1, sizeof *room->shown),
+                   .kept = calloc(most + 1, sizeof *room->kept),
+                   .counts = calloc(drawn->count + 1, sizeof *room->counts)};
+    if (!room->group_of || !room->shown || !room->kept || !room->counts) {
+        free_work(room);
+        return brume_no_memory(error, "a count of values");
+    }
     find_groups(plan, all, count, drawn, room->group_of);
     for (size_t i = 0; limited && i < count; i++)
         if (all[i].number < numbers)
             room->shown[all[i].number] = room->group_of[i] != SIZE_MAX;
-    found[BRUME_DISTINCT_LIMIT] = (double)distinct->distinct.limit;
-    found[BRUME_DISTINCT_CUT_UNITS] = found[BRUME_DISTINCT_BEYOND] = NAN;
-    if (distinct->distinct.limit == 0)
-        BRUME_TRY(choose(distinct, pairs, room->shown, (double)drawn->count, bits, found, error));
+    return BRUME_OK;
+}
+
+/* Are the values counted where the rows lie? Then the pairs stay there, and only those of drawn
+ * groups are looked at. Declared groups are a condition on the rows already, but for those of
+ * grouping sets. */
+static bool counted_there(const brume_plan *plan, const brume_collected *pairs,
+                          const brume_drawn *drawn)
+{
+    if (!brume_collected_counts_there(pairs))
+        return false;
+    if (plan->shape.private_keys || plan->query->set_count > 1)
+        brume_collected_restrict((brume_collected *)pairs, drawn->groups, drawn->count,
+                                 plan->query->key_count);
+    return true;
+}
+
+/* ---- the limit ---- */
+
+/* How many units are above the edge of the bin, with noise, beside the histogram. */
+static brume_status count_above(brume_measurement *distinct, const int64_t *units, brume_bits *bits,
+                                brume_error *error)
+{
+    brume_plan_limit *limit = &distinct->distinct.limit;
+    int64_t above = 0;
+    brume_limit_count drawn = {.from = limit->bin + 1, .scale = distinct->distinct.count_scale};
+    for (size_t i = drawn.from; i < limit->bins; i++)
+        above += units[i];
+    BRUME_TRY(
+        brume_draw_counts(distinct->noise, drawn.scale, &above, 1, bits, &drawn.noisy, error));
+    limit->counts[BRUME_LIMIT_SHARP] = drawn;
+    return BRUME_OK;
+}
+
+/* A limit from a noisy histogram of the units' pairs. */
+static brume_status choose(brume_measurement *distinct, const brume_collected *pairs,
+                           const bool *shown, double cells, brume_bits *bits, brume_error *error)
+{
+    brume_plan_limit *limit = &distinct->distinct.limit;
+    uint64_t units[BRUME_LIMIT_BINS];
+    int64_t counts[BRUME_LIMIT_BINS];
+    size_t bins = brume_limit_bins(limit->ceiling);
+    BRUME_TRY(brume_collected_histogram((brume_collected *)pairs, &limit->of, limit->norm, bins,
+                                        shown, units, error));
+    for (size_t i = 0; i < bins; i++)
+        counts[i] = (int64_t)units[i];
+    memset(limit->counts, 0, sizeof limit->counts);
+    limit->bins = bins;
+    limit->gaussian = distinct->noise != BRUME_NOISE_DISCRETE_LAPLACE;
+    limit->scale = distinct->distinct.histogram_scale;
+    limit->crowd = false;
+    BRUME_TRY(
+        brume_draw_counts(distinct->noise, limit->scale, counts, bins, bits, limit->noisy, error));
+    brume_distinct_choose_limit(distinct, cells);
+    return limit->bin == BRUME_LIMIT_NO_BIN ? BRUME_OK : count_above(distinct, counts, bits, error);
+}
+
+brume_status brume_distinct_choose(brume_plan *plan, size_t index, const brume_collected *pairs,
+                                   const brume_drawn *drawn, brume_bits *bits, brume_error *error)
+{
+    brume_measurement *distinct = &plan->measurements[index];
+    if (distinct->distinct.limit.source == BRUME_LIMIT_LEDGER)
+        brume_distinct_choose_limit(distinct, (double)drawn->count);
+    if (!brume_distinct_chooses(distinct))
+        return BRUME_OK;
+    if (counted_there(plan, pairs, drawn))
+        return choose(distinct, pairs, NULL, (double)drawn->count, bits, error);
+    work room;
+    BRUME_TRY(open_work(plan, pairs, drawn, true, &room, error));
+    brume_status status = choose(distinct, pairs, room.shown, (double)drawn->count, bits, error);
+    free_work(&room);
+    return status;
+}
+
+/* ---- the counts ---- */
+
+/* The values that each drawn group has, of pairs that some unit keeps. */
+static brume_status count_values(const brume_measurement *distinct, const brume_collected *pairs,
+                                 work *room, brume_error *error)
+{
+    size_t count = 0;
+    const brume_bounded_group *all = brume_collected_groups(pairs, &count);
+    bool limited = distinct->collection.totals;
     if (limited)
-        BRUME_TRY(brume_collected_distinct(pairs, (uint64_t)found[BRUME_DISTINCT_LIMIT],
-                                           room->shown, room->kept, error));
+        BRUME_TRY(brume_collected_distinct(pairs, distinct->distinct.limit.limit, room->shown,
+                                           room->kept, error));
     for (size_t i = 0; i < count; i++)
         if (room->group_of[i] != SIZE_MAX && (!limited || room->kept[all[i].number]))
             room->counts[room->group_of[i]]++;
@@ -135,56 +160,44 @@ brume_status brume_draw_distinct(const brume_plan *plan, size_t index, const bru
                                  brume_bits *bits, brume_drawn *drawn, brume_error *error)
 {
     const brume_measurement *distinct = &plan->measurements[index];
-    size_t count = 0, numbers = brume_collected_numbers(pairs);
-    (void)brume_collected_groups(pairs, &count);
-    numbers = numbers > count ? numbers : count;
-    double *noisy = calloc(drawn->count + BRUME_DISTINCT_EXTRA, sizeof *noisy);
-    work room = {.group_of = calloc(count + 1, sizeof *room.group_of),
-                 .shown = calloc(numbers + 1, sizeof *room.shown),
-                 .kept = calloc(numbers + 1, sizeof *room.kept),
-                 .counts = calloc(drawn->count + 1, sizeof *room.counts)};
+    work room;
+    double *noisy = calloc(drawn->count + 1, sizeof *noisy);
     drawn->results[index].numbers = noisy; /* closed with the rest, also on failure */
-    brume_status status = noisy && room.group_of && room.shown && room.kept && room.counts
-                              ? BRUME_OK
-                              : brume_no_memory(error, "a count of values");
+    if (!noisy)
+        return brume_no_memory(error, "a count of values");
+    BRUME_TRY(open_work(plan, pairs, drawn, distinct->collection.totals, &room, error));
+    brume_status status =
+        counted_there(plan, pairs, drawn)
+            ? brume_collected_count_values((brume_collected *)pairs, distinct->distinct.limit.limit,
+                                           drawn->groups, drawn->count, room.counts, error)
+            : count_values(distinct, pairs, &room, error);
     if (status == BRUME_OK)
-        status =
-            count_values(plan, distinct, pairs, bits, drawn, &room, noisy + drawn->count, error);
-    if (status == BRUME_OK) {
-        uint64_t limit = (uint64_t)noisy[drawn->count + BRUME_DISTINCT_LIMIT];
-        status = brume_draw_counts(distinct->noise, brume_distinct_scale(distinct, limit),
+        status = brume_draw_counts(distinct->noise,
+                                   brume_distinct_scale(distinct, distinct->distinct.limit.limit),
                                    room.counts, drawn->count, bits, noisy, error);
-    }
-    free(room.group_of);
-    free(room.shown);
-    free(room.kept);
-    free(room.counts);
+    free_work(&room);
     return status;
-}
-
-bool brume_distinct_not_found(const brume_plan *plan, size_t index, const brume_drawn *drawn)
-{
-    const brume_measurement *distinct = &plan->measurements[index];
-    return distinct->collection.totals && distinct->distinct.limit == 0 &&
-           isnan(drawn->results[index].numbers[drawn->count + BRUME_DISTINCT_CUT_UNITS]);
 }
 
 void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn *drawn,
                          size_t aggregate, brume_answer_column *column)
 {
-    const double *found = drawn->results[index].numbers + drawn->count;
+    const brume_plan_limit *limit = &plan->measurements[index].distinct.limit;
+    (void)drawn;
     if (plan->aggregates[aggregate].distinct != (int)index)
         return;
     column->biased = false;
     if (!plan->measurements[index].collection.totals)
         return; /* nothing was cut */
-    column->limit = found[BRUME_DISTINCT_LIMIT];
-    column->cut_units = found[BRUME_DISTINCT_CUT_UNITS];
+    bool found = limit->bin != BRUME_LIMIT_NO_BIN;
+    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    double beyond = found ? brume_limit_cut_allowance(&histogram, (double)limit->limit) : NAN;
+    column->limit = (double)limit->limit;
+    column->cut_units = found ? ceil(brume_limit_cut_units(&histogram, limit->bin)) : NAN;
     column->is_limited = true;
-    column->limit_not_found = brume_distinct_not_found(plan, index, drawn);
-    column->biased = !(found[BRUME_DISTINCT_BEYOND] <= 0);
+    column->limit_not_found = brume_plan_limit_not_found(limit);
+    column->biased = !(beyond <= 0);
     /* A pair beyond the limit is a value less at most, of all groups together. */
-    column->cut_allowance = found[BRUME_DISTINCT_BEYOND];
-    column->cut_not_known = isnan(found[BRUME_DISTINCT_BEYOND]) &&
-                            !isnan(found[BRUME_DISTINCT_CUT_UNITS]);
+    column->cut_allowance = beyond;
+    column->cut_not_known = found && isnan(beyond);
 }

@@ -47,9 +47,10 @@ static json_t *errors_to_json(const brume_plan *plan)
     for (size_t i = 0; errors && i < plan->measurement_count; i++) {
         const brume_measurement *one = &plan->measurements[i];
         if (one->kind == BRUME_MEASUREMENT_DISTINCT) {
-            json_array_append_new(errors, one->distinct.limit ? json_real(brume_distinct_width(
-                                                                    one, one->distinct.limit, 0.05))
-                                                              : json_null());
+            const brume_plan_limit *limit = &one->distinct.limit;
+            json_array_append_new(
+                errors, limit->known ? json_real(brume_distinct_width(one, limit->limit, 0.05))
+                                     : json_null());
             continue;
         }
         for (size_t j = 0; j < one->count; j++) /* those with a share of their own */
@@ -114,7 +115,11 @@ static json_t *outputs_to_json(const brume_query *query)
         const brume_query_output *output = &query->outputs[i];
         brume_type type = {.kind = brume_output_type(query, output)};
         json_t *column = json_pack("{s:s,s:s,s:s}", "name", output->name, "role",
-                                   brume_count_aggregates(output->value) == 0 ? "key" : "value",
+                                   brume_formula_count_aggregates(output->value) +
+                                               brume_formula_count_released(output->value) ==
+                                           0
+                                       ? "key"
+                                       : "value",
                                    "type", brume_type_name(type, room));
         if (json_array_append_new(columns, column) != 0) {
             json_decref(columns);

@@ -14,14 +14,6 @@ static const double whole_beta = 0.05;
 
 /* ---- error bars of outputs ---- */
 
-size_t brume_count_aggregates(const brume_formula *formula)
-{
-    size_t count = formula->kind == BRUME_FORMULA_AGGREGATE;
-    for (size_t i = 0; i < formula->argument_count; i++)
-        count += brume_count_aggregates(formula->arguments[i]);
-    return count;
-}
-
 static brume_interval multiply(brume_interval a, brume_interval b)
 {
     double ends[] = {a.lower * b.lower, a.lower * b.upper, a.upper * b.lower, a.upper * b.upper};
@@ -61,7 +53,11 @@ static bool interval_of(const brume_formula *formula, const interval_source *fro
     }
     case BRUME_FORMULA_LITERAL:
         *out = (brume_interval){formula->value.number, formula->value.number};
-        return formula->value.kind == BRUME_VALUE_NUMBER;
+        if (formula->released) {
+            out->lower -= formula->error_95;
+            out->upper += formula->error_95;
+        }
+        return formula->value.kind == BRUME_VALUE_NUMBER && isfinite(out->upper);
     case BRUME_FORMULA_ADD:
         *out = (brume_interval){part[0].lower + part[1].lower, part[0].upper + part[1].upper};
         return true;
@@ -117,10 +113,15 @@ static void free_row(brume_answer_row *row)
 static double error_of(const brume_answer_table *all, const brume_formula *formula, size_t group,
                        const brume_value *value)
 {
-    size_t used = brume_count_aggregates(formula);
-    if (used == 0 || value->kind != BRUME_VALUE_NUMBER)
+    size_t used = brume_formula_count_aggregates(formula);
+    size_t released = brume_formula_count_released(formula);
+    /* An error at 95 % is all that is known of what was released before: it leaves nothing for the
+     * noise of another number. */
+    if (used + released == 0 || (released > 0 && used + released > 1) ||
+        value->kind != BRUME_VALUE_NUMBER)
         return NAN;
-    interval_source from = {{all->plan, all->drawn, all->modes}, group, whole_beta / (double)used};
+    interval_source from = {
+        {all->plan, all->drawn, all->modes}, group, whole_beta / fmax(1, (double)used)};
     brume_interval bar;
     if (!interval_of(formula, &from, &bar))
         return NAN;

@@ -149,7 +149,8 @@ static brume_status fill_column(const brume_answer_table *all, size_t output,
     column->name = strdup(shown->name);
     if (!column->name)
         return brume_no_memory(error, "the answer");
-    column->is_key = brume_count_aggregates(shown->value) == 0;
+    column->is_key = brume_formula_count_aggregates(shown->value) == 0 &&
+                     brume_formula_count_released(shown->value) == 0;
     if (column->is_key) {
         bool several = all->plan->by_totals || all->plan->bounded; /* rows of a unit */
         if (all->plan->shape.private_keys && several)
@@ -167,7 +168,9 @@ static brume_status fill_column(const brume_answer_table *all, size_t output,
     if (whole->kind == BRUME_FORMULA_DATE || whole->kind == BRUME_FORMULA_TIMESTAMP)
         whole = whole->arguments[0];
     if (whole->kind != BRUME_FORMULA_AGGREGATE) {
-        column->biased = column->biased || all->plan->by_totals;
+        /* what limits and bounds did to a number that was released before is not known here */
+        column->biased = column->biased || all->plan->by_totals ||
+                         brume_formula_count_released(whole) > 0;
         return BRUME_OK;
     }
     const brume_aggregate *aggregate = &all->plan->query->aggregates[whole->index];

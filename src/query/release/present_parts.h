@@ -47,9 +47,6 @@ typedef struct brume_answer_table {
 /* The values of the window functions of all rows. */
 BRUME_MUST_USE brume_status brume_present_windows(brume_answer_table *all, brume_error *error);
 
-/* How many aggregates an output uses. */
-size_t brume_count_aggregates(const brume_formula *formula);
-
 /* Does the half-width differ from row to row? Counts and sums have one for all. */
 bool brume_error_varies(const brume_plan *plan, const brume_formula *formula);
 

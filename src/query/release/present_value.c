@@ -67,12 +67,11 @@ static brume_shown show_distinct(const brume_plan *plan, const brume_drawn *draw
                                  const brume_plan_aggregate *from, size_t group, double beta)
 {
     const double *numbers = drawn->results[from->distinct].numbers;
-    uint64_t limit = (uint64_t)numbers[drawn->count + BRUME_DISTINCT_LIMIT];
     const brume_measurement *distinct = &plan->measurements[from->distinct];
+    const brume_plan_limit *limit = &distinct->distinct.limit;
     brume_shown shown = around(numbers[group], fmax(0, rint(numbers[group])),
-                               brume_distinct_width(distinct, limit, beta));
-    if (distinct->distinct.ceiling == 0 &&
-        brume_distinct_not_found(plan, (size_t)from->distinct, drawn))
+                               brume_distinct_width(distinct, limit->limit, beta));
+    if (limit->ceiling == 0 && brume_plan_limit_not_found(limit))
         shown.has_interval = false;
     return shown;
 }

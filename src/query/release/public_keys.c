@@ -9,7 +9,11 @@
 #include "query/plan/key_domain.h"
 #include "query/print/statement.h"
 
-enum { MOST_TABLES = 8, FIRST_NUMBER = 180 }; /* numbers of relations that no walk gives */
+enum {
+    MOST_TABLES = 8,
+    MOST_KEYS = 32,
+    FIRST_NUMBER = 180 /* numbers of relations that no walk gives */
+};
 
 /* ---- which tables, on which conditions ---- */
 
@@ -161,12 +165,14 @@ static brume_status open_tables(brume_ledger *ledger, const brume_question *ques
     return status;
 }
 
+/* What keys have in a public part, row by row. */
 typedef struct key_values {
     brume_arena *arena;
-    brume_type type;
+    size_t key_count;
+    const brume_type *types;
     const char **texts;
-    size_t count, room;
-    bool known; /* few enough, and each can be written down */
+    size_t count, room; /* of texts */
+    bool known;         /* few enough, and each can be written down */
 } key_values;
 
 static brume_status add_value(key_values *to, const char *text, brume_error *error)
@@ -185,29 +191,31 @@ static brume_status add_value(key_values *to, const char *text, brume_error *err
     return BRUME_OK;
 }
 
+static brume_status take_value(key_values *to, const brume_chunk_column *column, brume_type type,
+                               size_t row, brume_error *error)
+{
+    char number[BRUME_KEY_TEXT], *text = NULL;
+    if (brume_chunk_is_null(column, row))
+        return add_value(to, NULL, error);
+    if (column->texts) {
+        brume_text from = column->texts[row];
+        text = brume_arena_allocate(to->arena, from.length + 1);
+        if (text)
+            memcpy(text, from.data, from.length);
+        to->known = to->known && !memchr(from.data, 0, from.length);
+    } else {
+        brume_integer_text(type, column->integers[row], number, sizeof number);
+        text = brume_arena_text(to->arena, number);
+    }
+    return text ? add_value(to, text, error) : brume_no_memory(error, "the keys");
+}
+
 static brume_status take_chunk(key_values *to, const brume_chunk *chunk, brume_error *error)
 {
-    const brume_chunk_column *column = &chunk->columns[0];
     for (size_t i = 0; to->known && i < chunk->row_count; i++) {
-        char number[BRUME_KEY_TEXT], *text = NULL;
-        if (brume_chunk_is_null(column, i)) {
-            BRUME_TRY(add_value(to, NULL, error));
-            continue;
-        }
-        if (column->texts) {
-            brume_text from = column->texts[i];
-            text = brume_arena_allocate(to->arena, from.length + 1);
-            if (text)
-                memcpy(text, from.data, from.length);
-            to->known = !memchr(from.data, 0, from.length);
-        } else {
-            brume_integer_text(to->type, column->integers[i], number, sizeof number);
-            text = brume_arena_text(to->arena, number);
-        }
-        if (!text)
-            return brume_no_memory(error, "the keys");
-        BRUME_TRY(add_value(to, text, error));
-        to->known = to->known && to->count <= BRUME_KEY_VALUES;
+        for (size_t k = 0; k < to->key_count; k++)
+            BRUME_TRY(take_value(to, &chunk->columns[k], to->types[k], i, error));
+        to->known = to->known && to->count <= BRUME_KEY_VALUES * to->key_count;
     }
     return BRUME_OK;
 }
@@ -215,10 +223,13 @@ static brume_status take_chunk(key_values *to, const brume_chunk *chunk, brume_e
 static brume_status read_values(brume_engine *engine, const char *sql, key_values *to,
                                 brume_error *error)
 {
-    brume_wire wires[] = {brume_type_wire(to->type), BRUME_WIRE_INTEGER};
+    brume_wire wires[MOST_KEYS + 1];
     brume_rows *rows = NULL;
     const brume_chunk *chunk = NULL;
-    BRUME_TRY(brume_engine_select(engine, sql, wires, 2, &rows, error));
+    for (size_t k = 0; k < to->key_count; k++)
+        wires[k] = brume_type_wire(to->types[k]);
+    wires[to->key_count] = BRUME_WIRE_INTEGER;
+    BRUME_TRY(brume_engine_select(engine, sql, wires, to->key_count + 1, &rows, error));
     brume_status status = brume_rows_next(rows, &chunk, error);
     while (status == BRUME_OK && chunk && to->known) {
         status = take_chunk(to, chunk, error);
@@ -229,14 +240,22 @@ static brume_status read_values(brume_engine *engine, const char *sql, key_value
     return status;
 }
 
+/* The combinations of values that the keys have in the part: each once. */
 static brume_status read_part(brume_ledger *ledger, const brume_question *question,
-                              public_part *part, const brume_key *key, key_values *to,
+                              public_part *part, const size_t *keys, key_values *to,
                               brume_error *error)
 {
+    brume_key plain[MOST_KEYS] = {{0}}; /* of the sets that have them */
+    brume_type types[MOST_KEYS];
+    for (size_t k = 0; k < to->key_count; k++) {
+        plain[k].plain = plain[k].expression = question->query->keys[keys[k]].plain;
+        types[k] = plain[k].plain->type;
+    }
+    to->types = types;
     brume_query asked = {.from = join_tables(part),
                          .where = part->where,
-                         .keys = key,
-                         .key_count = 1,
+                         .keys = plain,
+                         .key_count = to->key_count,
                          .arena = part->builder.arena};
     const char **places = calloc(question->table_count + 1, sizeof *places);
     brume_engine *engine = NULL;
@@ -264,27 +283,42 @@ static bool is_listable(brume_type type)
            (type.kind == BRUME_TYPE_DECIMAL && type.scale == 0 && type.precision <= 18);
 }
 
-static brume_status read_key(brume_ledger *ledger, const brume_question *question, brume_key *key,
-                             brume_error *error)
+/* The public tables that a key reads, with all that conditions tie to them. `*found`: it reads
+ * nothing else; `*missing`: rows of the query may lack them. */
+static brume_status find_part(const brume_question *question, const brume_key *key,
+                              public_part *part, bool *found, bool *missing, brume_error *error)
 {
     const brume_query *query = question->query;
-    public_part part = {.builder = {.arena = query->arena, .error = error}};
-    add_tables(&part, key->plain);
-    if (part.other || part.count == 0 || !is_listable(key->plain->type))
+    *part = (public_part){.builder = {.arena = query->arena, .error = error}};
+    *missing = false;
+    add_tables(part, key->plain);
+    *found = !part->other && part->count > 0 && is_listable(key->plain->type);
+    if (!*found)
         return BRUME_OK;
-    bool missing = false;
-    for (size_t i = 0; i < part.count; i++)
-        missing = missing || may_be_missing(query->from, part.tables[i], false);
+    for (size_t i = 0; i < part->count; i++)
+        *missing = *missing || may_be_missing(query->from, part->tables[i], false);
     do {
-        part.changed = false;
-        brume_query_conditions(query, grow_by, &part);
-    } while (part.changed);
-    if (!brume_query_conditions(query, narrow_by, &part))
-        return part.builder.status != BRUME_OK ? part.builder.status
-                                               : brume_no_memory(error, "the keys");
-    key_values values = {.arena = query->arena, .type = key->plain->type, .known = true};
-    BRUME_TRY(read_part(ledger, question, &part, key, &values, error));
-    bool null = false;
+        part->changed = false;
+        brume_query_conditions(query, grow_by, part);
+    } while (part->changed);
+    if (!brume_query_conditions(query, narrow_by, part))
+        return part->builder.status != BRUME_OK ? part->builder.status
+                                                : brume_no_memory(error, "the keys");
+    return BRUME_OK;
+}
+
+static brume_status read_key(brume_ledger *ledger, const brume_question *question, size_t index,
+                             brume_key *key, brume_error *error)
+{
+    public_part part;
+    bool found, missing, null = false;
+    BRUME_TRY(find_part(question, key, &part, &found, &missing, error));
+    /* Where the tables are missing a column of them is NULL, and another expression may be
+     * anything: COALESCE(name, 'none') is none of the values that the tables have. */
+    if (!found || (missing && key->plain->operation != BRUME_OPERATION_COLUMN))
+        return BRUME_OK;
+    key_values values = {.arena = question->query->arena, .key_count = 1, .known = true};
+    BRUME_TRY(read_part(ledger, question, &part, &index, &values, error));
     for (size_t i = 0; i < values.count; i++)
         null = null || !values.texts[i];
     if (missing && !null)
@@ -292,6 +326,77 @@ static brume_status read_key(brume_ledger *ledger, const brume_question *questio
     key->values_known = values.known && values.count > 0;
     key->values = values.texts;
     key->value_count = values.count;
+    return BRUME_OK;
+}
+
+/* ---- which values of several keys occur together ---- */
+
+static bool has_same_tables(const public_part *a, const public_part *b)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (!has_table(b, a->tables[i]))
+            return false;
+    return a->count == b->count;
+}
+
+/* The keys from `first` on that read the same public tables, which every row of the query has. */
+static brume_status find_together(const brume_question *question, size_t first, const bool *is_tied,
+                                  public_part *part, size_t *keys, size_t *count,
+                                  brume_error *error)
+{
+    const brume_query *query = question->query;
+    *count = 0;
+    for (size_t i = first; i < query->key_count && *count < MOST_KEYS; i++) {
+        public_part other;
+        bool found, missing;
+        if (is_tied[i] || !query->keys[i].values_known)
+            continue;
+        BRUME_TRY(find_part(question, &query->keys[i], &other, &found, &missing, error));
+        if (!found || missing || (*count > 0 && !has_same_tables(part, &other)))
+            continue;
+        if (*count == 0 && i > first)
+            return BRUME_OK;
+        if (*count == 0)
+            *part = other;
+        keys[(*count)++] = i;
+    }
+    return BRUME_OK;
+}
+
+static brume_status read_tie(brume_ledger *ledger, brume_question *question, public_part *part,
+                             const size_t *keys, size_t count, brume_key_tie *ties,
+                             brume_error *error)
+{
+    brume_query *query = question->query;
+    key_values values = {.arena = query->arena, .key_count = count, .known = true};
+    BRUME_TRY(read_part(ledger, question, part, keys, &values, error));
+    const size_t *own = brume_arena_copy(query->arena, keys, count * sizeof *keys);
+    if (!own)
+        return brume_no_memory(error, "the keys");
+    if (values.known && values.count > 0)
+        ties[query->tie_count++] = (brume_key_tie){count, own, values.count / count, values.texts};
+    return BRUME_OK;
+}
+
+static brume_status read_ties(brume_ledger *ledger, brume_question *question, brume_error *error)
+{
+    brume_query *query = question->query;
+    brume_key_tie *ties = brume_arena_allocate(query->arena, (query->key_count + 1) * sizeof *ties);
+    bool *is_tied = brume_arena_allocate(query->arena, query->key_count + 1);
+    if (!ties || !is_tied)
+        return brume_no_memory(error, "the keys");
+    memset(is_tied, 0, query->key_count + 1);
+    query->tie_count = 0;
+    query->ties = ties;
+    for (size_t i = 0; i < query->key_count; i++) {
+        public_part part;
+        size_t keys[MOST_KEYS], count;
+        BRUME_TRY(find_together(question, i, is_tied, &part, keys, &count, error));
+        for (size_t k = 0; k < count; k++)
+            is_tied[keys[k]] = true;
+        if (count > 1)
+            BRUME_TRY(read_tie(ledger, question, &part, keys, count, ties, error));
+    }
     return BRUME_OK;
 }
 
@@ -307,8 +412,8 @@ brume_status brume_read_public_keys(brume_ledger *ledger, brume_question *questi
         bool declared = keys[i].is_column &&
                         question->policies[keys[i].table]->columns[keys[i].column].domain_count > 0;
         if (!declared)
-            BRUME_TRY(read_key(ledger, question, &keys[i], error));
+            BRUME_TRY(read_key(ledger, question, i, &keys[i], error));
     }
     query->keys = keys;
-    return BRUME_OK;
+    return read_ties(ledger, question, error);
 }

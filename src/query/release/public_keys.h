@@ -11,8 +11,9 @@
 #include "query/plan/question.h"
 
 /* Fill in brume_key.values of the question's keys, where they read public tables alone and have at
- * most BRUME_KEY_VALUES values of a type that can be listed. ESOURCE and EENGINE: a public table
- * cannot be read; EPOLICY: it is no longer public. */
+ * most BRUME_KEY_VALUES values of a type that can be listed; and the query's ties, of keys that
+ * read the same public tables: which of their values occur together there, if these are not more.
+ * ESOURCE and EENGINE: a public table cannot be read; EPOLICY: it is no longer public. */
 BRUME_MUST_USE brume_status brume_read_public_keys(brume_ledger *ledger, brume_question *question,
                                                    brume_error *error);
 

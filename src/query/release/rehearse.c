@@ -54,7 +54,7 @@ static brume_status check_limits(const brume_plan *plan, brume_error *error)
             same = enforced->max_groups == brume_shape_pairs(priced) && enforced->max_rows == 1;
         else if (measurement->kind == BRUME_MEASUREMENT_DISTINCT) /* cut when the limit is known */
             same = enforced->cells == 0 && enforced->all_groups &&
-                   (enforced->totals || measurement->distinct.limit > 0) &&
+                   (enforced->totals || measurement->distinct.limit.known) &&
                    enforced->totals == (plan->query->unit && !plan->query->one_row_per_unit);
         else if (measurement->kind == BRUME_MEASUREMENT_BIAS)
             same = enforced->max_groups == 1 && enforced->max_rows == 1;

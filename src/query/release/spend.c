@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "number/decimal.h"
 
 static void enter(const brume_watch *watch, brume_phase phase, brume_engine *engine)
 {
@@ -88,8 +89,8 @@ brume_status brume_spend(brume_ledger *ledger, const brume_reservation *reservat
 
 json_t *brume_left_to_json(const brume_charge *left)
 {
-    double amount = brume_decimal_nearest(&left->amount),
-           delta = brume_decimal_nearest(&left->delta);
+    double amount = brume_decimal_shown_down(&left->amount),
+           delta = brume_decimal_shown_down(&left->delta);
     if (left->rule == BRUME_RULE_CONCENTRATED)
         return json_pack("{s:n,s:f,s:f}", "epsilon", "delta", delta, "rho", amount);
     return json_pack("{s:f,s:f}", "epsilon", amount, "delta", delta);

@@ -8,8 +8,8 @@
  *    Stages of public tables are exact and free. A subquery that stands there twice is one stage.
  * 3. All stages are rehearsed before the first is charged, later ones with any number in the place
  *    of what is not yet known: what is accepted does not depend on it, because a constant in a
- *    condition has no part in bounds or keys. What is left of the budgets must carry all of them.
- */
+ *    condition, or in an output, has no part in bounds or keys. What is left of the budgets must
+ *    carry all of them. */
 #include "query/release/ask.h"
 
 #include <math.h>
@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "number/decimal.h"
 #include "query/release/explain.h"
 #include "query/sql/scalar.h"
 
@@ -28,6 +29,7 @@ typedef struct stage {
     bool repeated;    /* the same text as an earlier stage: its answer is used again, for nothing */
     const char *type; /* what it is as a constant: "double precision", "date", "timestamp" */
     char *value;      /* as it stands in the query */
+    char *name;       /* of its output; NULL: not known */
 } stage;
 
 typedef struct stages {
@@ -35,7 +37,8 @@ typedef struct stages {
     const char *sql;
     brume_scalar *scalars;
     stage *list;
-    size_t count, paid_count;  /* those that cost something */
+    size_t count, paid_count; /* those that cost something */
+    bool in_engine; /* the query itself reads public tables alone, and an engine runs it */
     brume_payment first, last; /* of each of these, and of the query itself */
     char texts[6][PRICE_TEXT];
 } stages;
@@ -109,8 +112,10 @@ static brume_status split_payment(stages *all, const brume_payment *payment, bru
 
 static void close_stages(stages *all)
 {
-    for (size_t i = 0; all->list && i < all->count; i++)
+    for (size_t i = 0; all->list && i < all->count; i++) {
         free(all->list[i].value);
+        free(all->list[i].name);
+    }
     brume_scalars_free(all->scalars, all->count);
     free(all->list);
 }
@@ -137,6 +142,10 @@ static brume_status find_type(stages *all, size_t i, brume_error *error)
     if (status != BRUME_OK)
         return status;
     one->is_public = question->open_query != NULL;
+    one->name =
+        strdup(one->is_public ? question->open_query->names[0] : question->query->outputs[0].name);
+    if (!one->name)
+        status = brume_no_memory(error, "a query");
     if (!one->is_public) {
         const brume_formula *shown = question->query->outputs[0].value;
         bool mode = shown->kind == BRUME_FORMULA_AGGREGATE &&
@@ -147,6 +156,9 @@ static brume_status find_type(stages *all, size_t i, brume_error *error)
         bool moment = shown->kind == BRUME_FORMULA_DATE || shown->kind == BRUME_FORMULA_TIMESTAMP;
         if (!mode && !moment && !brume_scalar_is_number(shown))
             status = brume_scalar_no_number(error);
+        if (moment && all->scalars[i].shown)
+            status = brume_fail(error, BRUME_EUNSUPPORTED, "ask for it in a query of its own",
+                                "a scalar subquery of dates cannot be a part of an output");
         one->type = shown->kind == BRUME_FORMULA_DATE        ? "date"
                     : shown->kind == BRUME_FORMULA_TIMESTAMP ? "timestamp"
                                                              : one->type;
@@ -169,8 +181,42 @@ static brume_status ask_public(stages *all, stage *one, const char *sql, brume_e
     return status;
 }
 
-static brume_status open_stages(stages *all, const brume_payment *payment, bool asking,
-                                brume_error *error)
+/* Any number or date, in the places of what is not known yet. */
+static brume_status put_anything(const stages *all, brume_error *error)
+{
+    static const brume_value zero = {.kind = BRUME_VALUE_NUMBER, .number = 0};
+    for (size_t i = 0; i < all->count; i++) {
+        stage *one = &all->list[i];
+        bool number = strcmp(one->type, "double precision") == 0;
+        if (one->is_public)
+            continue;
+        BRUME_TRY(all->scalars[i].shown && !all->in_engine
+                      ? brume_scalar_shown(&zero, 0, &one->value, error)
+                      : brume_scalar_constant(one->type, number ? "0" : "2000-01-01", &one->value,
+                                              error));
+    }
+    return BRUME_OK;
+}
+
+static brume_status fill_in(const stages *all, char **sql, brume_error *error);
+
+/* Does an engine run the query itself? Its text then has plain constants. */
+static brume_status find_place(stages *all, brume_error *error)
+{
+    brume_question *question = NULL;
+    brume_error ignored;
+    char *sql = NULL;
+    all->in_engine = true;
+    BRUME_TRY(put_anything(all, error));
+    BRUME_TRY(fill_in(all, &sql, error));
+    bool open = brume_question_open_any(all->ledger, sql, &question, &ignored) == BRUME_OK;
+    all->in_engine = open && question->open_query;
+    brume_question_close(question);
+    free(sql);
+    return put_anything(all, error);
+}
+
+static brume_status open_stages(stages *all, const brume_payment *payment, brume_error *error)
 {
     BRUME_TRY(brume_scalars_find(all->sql, &all->scalars, &all->count, error));
     all->list = calloc(all->count + 1, sizeof *all->list);
@@ -182,27 +228,37 @@ static brume_status open_stages(stages *all, const brume_payment *payment, bool 
         for (size_t j = 0; j < i; j++)
             one->repeated = one->repeated || strcmp(all->scalars[j].sql, all->scalars[i].sql) == 0;
         all->paid_count += !one->is_public && !one->repeated;
-        if (!one->is_public)
-            BRUME_TRY(brume_scalar_constant(
-                one->type, strcmp(one->type, "double precision") == 0 ? "0" : "2000-01-01",
-                &one->value, error));
-        else if (asking)
+        if (one->is_public) /* also to explain: its value may decide which keys there are */
             BRUME_TRY(ask_public(all, one, all->scalars[i].sql, error));
-        else
-            BRUME_TRY(brume_scalar_constant(NULL, NULL, &one->value, error)); /* of any type */
     }
+    BRUME_TRY(find_place(all, error));
     return split_payment(all, payment, error);
 }
 
 /* The query with the values that are known so far. */
 static brume_status fill_in(const stages *all, char **sql, brume_error *error)
 {
-    const char **values = calloc(all->count + 1, sizeof *values);
-    for (size_t i = 0; values && i < all->count; i++)
+    const char **values = calloc(2 * all->count + 1, sizeof *values);
+    for (size_t i = 0; values && i < all->count; i++) {
         values[i] = all->list[i].value;
-    *sql = values ? brume_scalars_replace(all->sql, all->scalars, all->count, values) : NULL;
+        values[all->count + i] = all->list[i].name;
+    }
+    *sql = values ? brume_scalars_replace(all->sql, all->scalars, all->count, values,
+                                          values + all->count)
+                  : NULL;
     free(values);
     return *sql ? BRUME_OK : brume_no_memory(error, "a query");
+}
+
+/* What is shown of both together: the exact sum of the decimals that are shown of each. */
+static double add_costs(double a, double b)
+{
+    brume_decimal x, y;
+    if (brume_decimal_from_double_shortest(a, &x, NULL) != BRUME_OK ||
+        brume_decimal_from_double_shortest(b, &y, NULL) != BRUME_OK ||
+        brume_decimal_add(&x, &y, &x, NULL) != BRUME_OK)
+        return nextafter(a + b, INFINITY);
+    return brume_decimal_shown_up(&x);
 }
 
 /* ---- explaining ---- */
@@ -211,7 +267,8 @@ static void add_number(json_t *cost, const json_t *more, const char *name)
 {
     const json_t *a = json_object_get(cost, name), *b = json_object_get(more, name);
     if (json_is_number(a) && json_is_number(b))
-        json_object_set_new(cost, name, json_real(json_number_value(a) + json_number_value(b)));
+        json_object_set_new(cost, name,
+                            json_real(add_costs(json_number_value(a), json_number_value(b))));
 }
 
 static brume_status explain_all(stages *all, json_t **explanation, brume_error *error)
@@ -250,7 +307,7 @@ static brume_status explain_stages(brume_ledger *ledger, const char *sql,
                                    brume_error *error)
 {
     stages all = {.ledger = ledger, .sql = sql};
-    brume_status status = open_stages(&all, payment, false, error);
+    brume_status status = open_stages(&all, payment, error);
     if (status == BRUME_OK)
         status = explain_all(&all, explanation, error);
     close_stages(&all);
@@ -301,6 +358,15 @@ static json_t *stage_to_json(const char *sql, const brume_query_answer *answer)
     return made;
 }
 
+/* What its noise, and what was cut of it, moved it by at most; infinite: that is not known. */
+static double bar_of(const brume_query_answer *answer)
+{
+    const brume_answer_column *column = &answer->columns[0];
+    if (column->cut_not_known || !isfinite(answer->errors[0]))
+        return INFINITY;
+    return answer->errors[0] + fmax(0, column->cut_allowance); /* NaN: nothing was cut */
+}
+
 /* Ask stage i; its value, its cost and its line of the list. */
 static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const brume_watch *watch,
                               json_t *list, brume_answer_price *cost, bool *cached,
@@ -314,12 +380,14 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
         status = brume_fail(error, BRUME_EUNSUPPORTED, NULL, "a scalar subquery has one value");
     else if (json_array_append_new(list, stage_to_json(all->scalars[i].sql, answer)) != 0)
         status = brume_no_memory(error, "the answer");
+    else if (!answer->is_public && all->scalars[i].shown && !all->in_engine)
+        status = brume_scalar_shown(&answer->values[0], bar_of(answer), &all->list[i].value, error);
     else if (!answer->is_public)
         status = brume_scalar_released(all->list[i].type, &answer->values[0], &all->list[i].value,
                                        error);
     if (!answer->is_public && !all->list[i].repeated) {
-        cost->amount += answer->cost.amount;
-        cost->delta += answer->cost.delta;
+        cost->amount = add_costs(cost->amount, answer->cost.amount);
+        cost->delta = add_costs(cost->delta, answer->cost.delta);
         *cached = *cached && answer->cached;
     }
     brume_query_answer_close(answer);
@@ -356,8 +424,8 @@ static brume_status ask_all(stages *all, brume_bits *bits, const brume_watch *wa
         say_spent(&cost, error);
         return status;
     }
-    made->cost.amount += cost.amount;
-    made->cost.delta += cost.delta;
+    made->cost.amount = add_costs(made->cost.amount, cost.amount);
+    made->cost.delta = add_costs(made->cost.delta, cost.delta);
     made->cached = made->cached && cached;
     made->stages = json_incref(list);
     *answer = made;
@@ -370,7 +438,7 @@ static brume_status ask_stages(brume_ledger *ledger, const char *sql, const brum
 {
     stages all = {.ledger = ledger, .sql = sql};
     json_t *explanation = NULL, *list = json_array();
-    brume_status status = list ? open_stages(&all, payment, true, error)
+    brume_status status = list ? open_stages(&all, payment, error)
                                : brume_no_memory(error, "the answer");
     if (status == BRUME_OK)
         status = explain_all(&all, &explanation, error);

@@ -252,13 +252,30 @@ bool brume_formula_is_true(const brume_formula *formula, const brume_value *keys
     return value.kind == BRUME_VALUE_BOOLEAN && value.boolean;
 }
 
+size_t brume_formula_count_aggregates(const brume_formula *formula)
+{
+    size_t count = formula->kind == BRUME_FORMULA_AGGREGATE;
+    for (size_t i = 0; i < formula->argument_count; i++)
+        count += brume_formula_count_aggregates(formula->arguments[i]);
+    return count;
+}
+
+size_t brume_formula_count_released(const brume_formula *formula)
+{
+    size_t count = formula->released;
+    for (size_t i = 0; i < formula->argument_count; i++)
+        count += brume_formula_count_released(formula->arguments[i]);
+    return count;
+}
+
 bool brume_formula_equal(const brume_formula *a, const brume_formula *b)
 {
     if (a == b)
         return true;
     if (a->kind != b->kind || a->index != b->index || a->digits != b->digits ||
         a->extreme != b->extreme || a->argument_count != b->argument_count ||
-        a->value.kind != b->value.kind ||
+        a->value.kind != b->value.kind || a->released != b->released ||
+        (a->released && a->error_95 != b->error_95) ||
         (a->kind == BRUME_FORMULA_LITERAL && a->value.kind != BRUME_VALUE_NULL &&
          brume_value_compare(&a->value, &b->value) != 0))
         return false;

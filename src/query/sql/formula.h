@@ -91,6 +91,10 @@ typedef struct brume_formula {
     size_t index;
     int digits;
     bool extreme; /* AGGREGATE: a quantile that was asked for as MIN or MAX */
+    /* LITERAL: a number that was released before, and what its noise moved it by at most in 95 % of
+     * draws; infinite: that is not known. */
+    bool released;
+    double error_95;
     brume_value value;
     const brume_window *window; /* WINDOW */
     size_t argument_count;
@@ -116,5 +120,9 @@ bool brume_formula_is_true(const brume_formula *formula, const brume_value *keys
 int brume_value_compare(const brume_value *a, const brume_value *b);
 
 bool brume_formula_equal(const brume_formula *a, const brume_formula *b);
+
+/* How many aggregates, and numbers that were released before, it is computed from. */
+size_t brume_formula_count_aggregates(const brume_formula *formula);
+size_t brume_formula_count_released(const brume_formula *formula);
 
 #endif

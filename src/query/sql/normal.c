@@ -124,7 +124,9 @@ static void put_formula(writer *w, const brume_formula *formula)
         fprintf(w->file, "agg%zu%s", formula->index, formula->extreme ? "!" : "");
         return;
     case BRUME_FORMULA_LITERAL:
-        if (formula->value.kind == BRUME_VALUE_NUMBER)
+        if (formula->released)
+            fprintf(w->file, "released %.17g %.17g", formula->value.number, formula->error_95);
+        else if (formula->value.kind == BRUME_VALUE_NUMBER)
             fprintf(w->file, "%.17g", formula->value.number);
         else if (formula->value.kind == BRUME_VALUE_TEXT)
             put_quoted(w, formula->value.text, formula->value.length);

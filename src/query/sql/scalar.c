@@ -16,10 +16,17 @@
 
 enum { MOST_SCALARS = 8 };
 
+typedef struct found_scalar {
+    size_t start;
+    bool shown, unnamed;
+} found_scalar;
+
 typedef struct found_scalars {
-    size_t starts[MOST_SCALARS];
+    found_scalar list[MOST_SCALARS];
     size_t count;
     bool too_many, wrong;
+    bool in_outputs; /* is an output looked at? */
+    bool unnamed;    /* one without a name, of which the first node is looked at */
 } found_scalars;
 
 /* One aggregate of one row. */
@@ -41,7 +48,7 @@ static bool is_scalar(const ProtobufCMessage *message)
                PG_QUERY__SUB_LINK_TYPE__EXPR_SUBLINK;
 }
 
-/* In a condition. */
+/* In a condition or an output. */
 static bool take_scalar(void *context, const ProtobufCMessage *message)
 {
     found_scalars *all = context;
@@ -50,19 +57,51 @@ static bool take_scalar(void *context, const ProtobufCMessage *message)
     const PgQuery__SubLink *link = (const PgQuery__SubLink *)message;
     size_t start = link->location < 0 ? 0 : (size_t)link->location;
     for (size_t i = 0; i < all->count; i++)
-        if (all->starts[i] == start)
+        if (all->list[i].start == start)
             return false;
     all->wrong = all->wrong || !is_single(link->subselect);
     if (all->count < MOST_SCALARS)
-        all->starts[all->count++] = start;
+        all->list[all->count++] = (found_scalar){start, all->in_outputs, all->unnamed};
     else
         all->too_many = true;
     return false;
 }
 
+/* In an output, outside of aggregates: inside, a constant would have a part in bounds. */
+static bool take_shown(void *context, const ProtobufCMessage *message)
+{
+    if (message->descriptor == &pg_query__node__descriptor &&
+        brume_walk_is_aggregate((const PgQuery__Node *)message))
+        return false;
+    return take_scalar(context, message);
+}
+
+/* The outputs of the query itself. */
+static void visit_outputs(found_scalars *all, const PgQuery__SelectStmt *select)
+{
+    all->in_outputs = true;
+    for (size_t i = 0; select && i < select->n_target_list; i++) {
+        const PgQuery__ResTarget *target = select->target_list[i]->node_case ==
+                                                   PG_QUERY__NODE__NODE_RES_TARGET
+                                               ? select->target_list[i]->res_target
+                                               : NULL;
+        if (!target || !target->val)
+            continue;
+        all->unnamed = target->val->node_case == PG_QUERY__NODE__NODE_SUB_LINK &&
+                       (!target->name || !*target->name);
+        brume_tree_visit(&target->val->base, take_shown, all);
+    }
+    all->in_outputs = all->unnamed = false;
+}
+
 /* The conditions of every SELECT that is in none of them. */
 static bool visit_conditions(void *context, const ProtobufCMessage *message)
 {
+    if (message->descriptor == &pg_query__func_call__descriptor) {
+        const PgQuery__FuncCall *call = (const PgQuery__FuncCall *)message;
+        if (call->agg_filter)
+            brume_tree_visit(&call->agg_filter->base, take_scalar, context);
+    }
     if (message->descriptor == &pg_query__select_stmt__descriptor) {
         const PgQuery__SelectStmt *select = (const PgQuery__SelectStmt *)message;
         if (select->where_clause)
@@ -92,7 +131,7 @@ static size_t closing(const PgQuery__ScanResult *tokens, size_t start)
 
 static int compare_starts(const void *a, const void *b)
 {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    size_t x = ((const found_scalar *)a)->start, y = ((const found_scalar *)b)->start;
     return (x > y) - (x < y);
 }
 
@@ -105,15 +144,16 @@ static brume_status cut_out(const char *text, found_scalars *found, brume_scalar
                       : pg_query__scan_result__unpack(NULL, scanned.pbuf.len,
                                                       (const uint8_t *)scanned.pbuf.data);
     brume_status status = tokens ? BRUME_OK : brume_no_memory(error, "a query");
-    qsort(found->starts, found->count, sizeof *found->starts, compare_starts);
+    qsort(found->list, found->count, sizeof *found->list, compare_starts);
     for (size_t i = 0; status == BRUME_OK && i < found->count; i++) {
-        size_t start = found->starts[i], end = closing(tokens, start);
+        size_t start = found->list[i].start, end = closing(tokens, start);
         if (end < start + 2) {
             status = brume_fail(error, BRUME_EUNSUPPORTED, NULL,
                                 "a subquery in an expression is not supported here");
             break;
         }
-        scalars[i] = (brume_scalar){start, end, strndup(text + start + 1, end - start - 2)};
+        scalars[i] = (brume_scalar){start, end, strndup(text + start + 1, end - start - 2),
+                                    found->list[i].shown, found->list[i].unnamed};
         if (!scalars[i].sql)
             status = brume_no_memory(error, "a query");
     }
@@ -179,6 +219,7 @@ static brume_status find_in(const brume_sql *sql, const char *text, brume_scalar
                             size_t *count, brume_error *error)
 {
     found_scalars found = {.count = 0};
+    visit_outputs(&found, brume_sql_tree(sql)->stmts[0]->stmt->select_stmt);
     brume_tree_visit(&brume_sql_tree(sql)->base, visit_conditions, &found);
     if (found.count == 0)
         return BRUME_OK;
@@ -220,7 +261,7 @@ void brume_scalars_free(brume_scalar *scalars, size_t count)
 }
 
 char *brume_scalars_replace(const char *text, const brume_scalar *scalars, size_t count,
-                            const char *const *values)
+                            const char *const *values, const char *const *names)
 {
     char *made = NULL;
     size_t size = 0, at = 0;
@@ -230,6 +271,12 @@ char *brume_scalars_replace(const char *text, const brume_scalar *scalars, size_
     for (size_t i = 0; i < count; i++) {
         fwrite(text + at, 1, scalars[i].start - at, file);
         fprintf(file, "(%s)", values[i]);
+        if (scalars[i].unnamed && names && names[i]) {
+            fputs(" AS \"", file);
+            for (const char *c = names[i]; *c; c++)
+                fprintf(file, *c == '"' ? "\"\"" : "%c", *c);
+            fputc('"', file);
+        }
         at = scalars[i].end;
     }
     fputs(text + at, file);
@@ -316,6 +363,20 @@ brume_status brume_scalar_released(const char *type, const brume_value *released
         !memchr(released->text, '\'', released->length))
         return brume_scalar_constant(type, released->text, value, error);
     return brume_scalar_no_number(error);
+}
+
+brume_status brume_scalar_shown(const brume_value *released, double error_95, char **value,
+                                brume_error *error)
+{
+    char *made = NULL;
+    if (released->kind == BRUME_VALUE_NULL)
+        return put(strdup("NULL"), value, error);
+    if (released->kind != BRUME_VALUE_NUMBER)
+        return brume_scalar_no_number(error);
+    int length = isfinite(error_95)
+                     ? asprintf(&made, "released(%.17g, %.17g)", released->number, error_95)
+                     : asprintf(&made, "released(%.17g)", released->number);
+    return put(length < 0 ? NULL : made, value, error);
 }
 
 static brume_status put_text(const brume_value *text, char **value, brume_error *error)

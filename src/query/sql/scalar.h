@@ -1,4 +1,5 @@
-/* Scalar subqueries: (SELECT one aggregate ...) in a WHERE or HAVING clause, found in the text.
+/* Scalar subqueries: (SELECT one aggregate ...) found in the text: in a WHERE, HAVING or FILTER
+ * clause, and in the outputs of the query itself, but not inside an aggregate.
  *
  * They are asked first, each as a query by itself, and what was released of it stands in its place
  * as a constant. One that names a column of the query around it is no query by itself. */
@@ -16,6 +17,8 @@
 typedef struct brume_scalar {
     size_t start, end; /* in the text, with its brackets */
     char *sql;         /* what is between them */
+    bool shown;        /* in an output */
+    bool unnamed;      /* it is an output by itself, and has no name */
 } brume_scalar;
 
 /* Those of a text, in order; none inside another. *count is 0 and *scalars NULL where there are
@@ -25,9 +28,10 @@ BRUME_MUST_USE brume_status brume_scalars_find(const char *text, brume_scalar **
                                                size_t *count, brume_error *error);
 void brume_scalars_free(brume_scalar *scalars, size_t count);
 
-/* The text with `values` in their places; the caller frees it. NULL: memory is out. */
+/* The text with `values` in their places, and `names` (NULL, or NULL for one: none) for those that
+ * are unnamed; the caller frees it. NULL: memory is out. */
 char *brume_scalars_replace(const char *text, const brume_scalar *scalars, size_t count,
-                            const char *const *values);
+                            const char *const *values, const char *const *names);
 
 /* ---- values: what stands in the place of one once it was asked ----
  *
@@ -49,6 +53,11 @@ BRUME_MUST_USE brume_status brume_scalar_constant(const char *type, const char *
  * of a stage that has stages itself. */
 BRUME_MUST_USE brume_status brume_scalar_released(const char *type, const brume_value *released,
                                                   char **value, brume_error *error);
+
+/* What was released, as a part of an output: a number with its error at 95 % (not finite: it is not
+ * known), or NULL. EUNSUPPORTED: it is no number. */
+BRUME_MUST_USE brume_status brume_scalar_shown(const brume_value *released, double error_95,
+                                               char **value, brume_error *error);
 
 /* What a public table has, exactly; a text takes the type of what it is compared with.
  * EUNSUPPORTED: a number of 2^53 or more, since an answer has doubles. */

@@ -1,6 +1,7 @@
 /* Expressions over keys and aggregates: what is shown of what was released. */
 #include "query/sql/walk_outer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,6 +202,54 @@ static brume_formula_node formula_case(brume_walk_outer *o, const PgQuery__CaseE
                                  expression->defresult ? count : count - 1);
 }
 
+/* A number that is written down, with a sign or without; false: something else is. */
+static bool read_number(const PgQuery__Node *node, double *out)
+{
+    const PgQuery__AConst *constant =
+        node->node_case == PG_QUERY__NODE__NODE_A_CONST ? node->a_const : NULL;
+    if (!constant || constant->isnull ||
+        (constant->val_case != PG_QUERY__A__CONST__VAL_IVAL &&
+         constant->val_case != PG_QUERY__A__CONST__VAL_FVAL))
+        return false;
+    *out = constant->val_case == PG_QUERY__A__CONST__VAL_IVAL ? (double)constant->ival->ival
+                                                              : strtod(constant->fval->fval, NULL);
+    return *out < 1e300 && *out > -1e300;
+}
+
+/* released(value, error_95): a number that was released before. Without its error none is known. */
+static brume_formula_node formula_released(brume_walk_outer *o, const PgQuery__FuncCall *call)
+{
+    double value = 0, error_95 = INFINITY;
+    if (call->n_args < 1 || call->n_args > 2 || !read_number(call->args[0], &value) ||
+        (call->n_args == 2 && (!read_number(call->args[1], &error_95) || !(error_95 >= 0))))
+        return brume_walk_outer_fail(o, BRUME_EARGUMENT, "such as released(41.5, 0.2)",
+                                     "released takes a number and its error, 0 or more");
+    brume_formula *node = brume_walk_outer_make(o, BRUME_FORMULA_LITERAL, NULL, 0);
+    if (node) {
+        node->value = (brume_value){.kind = BRUME_VALUE_NUMBER, .number = value};
+        node->released = true;
+        node->error_95 = error_95;
+    }
+    return node;
+}
+
+/* A text that is written down and cast to a number is that number. */
+static brume_formula_node as_number(brume_walk_outer *o, brume_formula_node argument)
+{
+    if (!argument || argument->kind != BRUME_FORMULA_LITERAL ||
+        argument->value.kind != BRUME_VALUE_TEXT)
+        return argument;
+    char *end = NULL;
+    double number = strtod(argument->value.text, &end);
+    if (end == argument->value.text || *end || !(fabs(number) < 1e300))
+        return brume_walk_outer_fail(o, BRUME_EARGUMENT, NULL,
+                                     "a text that is cast to a number is none");
+    brume_formula *node = brume_walk_outer_make(o, BRUME_FORMULA_LITERAL, NULL, 0);
+    if (node)
+        node->value = (brume_value){.kind = BRUME_VALUE_NUMBER, .number = number};
+    return node;
+}
+
 static brume_formula_node formula_function(brume_walk_outer *o, const PgQuery__FuncCall *call)
 {
     static const struct {
@@ -213,6 +262,8 @@ static brume_formula_node formula_function(brume_walk_outer *o, const PgQuery__F
         {"ln", BRUME_FORMULA_LN},        {"exp", BRUME_FORMULA_EXP},
     };
     const char *name = brume_walk_name(call->funcname, call->n_funcname);
+    if (name && strcmp(name, "released") == 0)
+        return formula_released(o, call);
     bool chooses = name && (strcmp(name, "if") == 0 || strcmp(name, "iff") == 0);
     if (name && (strcmp(name, "ifnull") == 0 || strcmp(name, "nvl") == 0 || chooses)) {
         if (call->n_args < 2 || call->n_args > (chooses ? 3 : 2))
@@ -294,7 +345,7 @@ brume_formula_node brume_walk_formula(brume_walk_outer *o, const PgQuery__Node *
         /* Released values are numbers: casts between numbers change nothing but integers. */
         const char *name =
             brume_walk_name(node->type_cast->type_name->names, node->type_cast->type_name->n_names);
-        brume_formula_node argument = brume_walk_formula(o, node->type_cast->arg);
+        brume_formula_node argument = as_number(o, brume_walk_formula(o, node->type_cast->arg));
         if (name && (strcmp(name, "float8") == 0 || strcmp(name, "numeric") == 0))
             return argument;
         if (name && (strcmp(name, "int4") == 0 || strcmp(name, "int8") == 0))

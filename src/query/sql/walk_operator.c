@@ -57,6 +57,22 @@ static brume_node walk_like(brume_walk_context *c, const PgQuery__AExpr *express
                             brume_walk_node(c, expression->lexpr, false), pattern);
 }
 
+/* x ~ 'pattern', and ~* !~ !~*. */
+static brume_node walk_matches(brume_walk_context *c, const PgQuery__AExpr *expression,
+                               const char *name)
+{
+    brume_builder *builder = &c->walk->builder;
+    bool negated = *name == '!';
+    const char *pattern = brume_walk_constant_text(expression->rexpr);
+    if (!pattern)
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write x ~ '^ab'",
+                                "a pattern must be a constant");
+    brume_node matches = brume_build_matches(builder, brume_walk_node(c, expression->lexpr, false),
+                                             pattern, strcmp(name + negated, "~*") == 0, false);
+    return negated && matches ? brume_build_logic(builder, BRUME_OPERATION_NOT, &matches, 1)
+                              : matches;
+}
+
 static brume_node walk_list(brume_walk_context *c, const PgQuery__AExpr *expression, bool inside)
 {
     const PgQuery__Node *right = expression->rexpr;
@@ -129,8 +145,10 @@ static brume_node walk_plain_operator(brume_walk_context *c, const PgQuery__AExp
                              brume_walk_node(c, expression->rexpr, inside)};
         return brume_build_function(builder, "power", both, 2);
     }
-    return brume_build_fail(builder, BRUME_EUNSUPPORTED,
-                            *name == '~' || *name == '!' ? BRUME_NO_PATTERNS : NULL,
+    if (expression->lexpr && (strcmp(name, "~") == 0 || strcmp(name, "~*") == 0 ||
+                              strcmp(name, "!~") == 0 || strcmp(name, "!~*") == 0))
+        return walk_matches(c, expression, name);
+    return brume_build_fail(builder, BRUME_EUNSUPPORTED, NULL,
                             "the operator %.20s is not supported", name);
 }
 
@@ -173,7 +191,7 @@ brume_node brume_walk_operator(brume_walk_context *c, const PgQuery__AExpr *expr
         return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write the lower bound first",
                                 "BETWEEN SYMMETRIC is not supported");
     case PG_QUERY__A__EXPR__KIND__AEXPR_SIMILAR:
-        return brume_build_fail(builder, BRUME_EUNSUPPORTED, BRUME_NO_PATTERNS,
+        return brume_build_fail(builder, BRUME_EUNSUPPORTED, "write regexp_full_match(x, 'a.*')",
                                 "SIMILAR TO is not supported");
     default:
         return brume_build_fail(builder, BRUME_EUNSUPPORTED, "use IN",
