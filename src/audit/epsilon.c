@@ -14,6 +14,9 @@
  */
 enum { ENOUGH = 1000, MOST_LEARNED = 1 << 18 };
 
+/* The caution (below) with which few draws choose an event that others judge. */
+static const double BOLD = 2.5;
+
 static size_t learned(size_t samples)
 {
     size_t part = samples / 4 > ENOUGH ? samples / 4 : samples / 2 < ENOUGH ? samples / 2 : ENOUGH;
@@ -26,6 +29,7 @@ static size_t learned(size_t samples)
 typedef struct aim {
     double draws; /* that will count, or what can be foreseen of them */
     double delta, epsilon;
+    bool ordered;
     double caution; /* deviations that the bounds will be off by, about */
 } aim;
 
@@ -60,6 +64,7 @@ static aim aim_of(const brume_audit_options *options, size_t first, size_t draws
     return (aim){.draws = fmin(1.75 * (double)first, (double)draws),
                  .delta = options->delta,
                  .epsilon = options->epsilon,
+                 .ordered = options->ordered,
                  .caution = fmax(sqrt(-2 * log1p(-options->confidence)), 1)};
 }
 
@@ -91,10 +96,18 @@ static void choose(const aim *of, const brume_bin_counts counts[2], brume_audit_
 {
     /* false alarms of a test, from rare to even */
     static const double shares[BRUME_AUDIT_CURVE] = {.001, .003, .01, .03, .1, .2, .35, .5};
-    brume_partition_choose(&out->bins, counts, promise_epsilon, of, &out->event.of);
-    brume_partition_choose(&out->bins, counts, promise_delta, of, &out->delta_event.of);
+    brume_partition_choose(&out->bins, counts, of->ordered, promise_epsilon, of, &out->event.of);
+    brume_partition_choose(&out->bins, counts, of->ordered, promise_delta, of,
+                           &out->delta_event.of);
     for (size_t i = 0; i < BRUME_AUDIT_CURVE; i++)
         brume_partition_nested(&out->bins, counts, shares[i], &out->curve[i].of);
+}
+
+static void add_counts(brume_bin_counts *to, const brume_bin_counts *more)
+{
+    for (int second = 0; second < 2; second++)
+        for (size_t i = 0; i < BRUME_BINS; i++)
+            to->of[second][i] += more->of[second][i];
 }
 
 /* ---- bounding ---- */
@@ -185,6 +198,8 @@ brume_status brume_audit_epsilon(brume_audit_draw *draw, const void *context,
         status = learn(draw, context, options, first, bits, &result->bins, counts, error);
     if (status == BRUME_OK) {
         aim of = aim_of(options, first, options->samples - first);
+        if (options->ordered) /* nothing is ranked: all of them choose */
+            add_counts(&counts[1], &counts[0]);
         choose(&of, counts, result);
         result->draws = options->samples - first;
         memset(counts, 0, sizeof *counts);
@@ -200,20 +215,54 @@ brume_status brume_audit_epsilon(brume_audit_draw *draw, const void *context,
     return status;
 }
 
+/* ---- foreseeing ---- */
+
+/* What an event chosen on each half of the draws does on the other half, and what bounds so many
+ * draws would then give: chosen and judged on the same draws, luck would look best. */
+static double judged(const brume_partition *bins, const brume_bin_counts counts[2],
+                     brume_promise *promise, const aim *choosing, const aim *audit)
+{
+    double p = 0, q = 0, n = 0;
+    for (int half = 0; half < 2; half++) {
+        brume_bin_event event;
+        const brume_bin_counts same[2] = {counts[half], counts[half]};
+        brume_partition_choose(bins, same, true, promise, choosing, &event);
+        for (size_t i = 0; i < bins->count; i++) {
+            n += (double)counts[!half].of[0][i];
+            p += event.in[i] ? (double)counts[!half].of[event.second][i] : 0;
+            q += event.in[i] ? (double)counts[!half].of[!event.second][i] : 0;
+        }
+    }
+    return n > 0 ? promise(audit, p / n, q / n) : -INFINITY;
+}
+
+/* Of outcomes in no order: what the best event promises. */
+static double promised(const brume_partition *bins, const brume_bin_counts counts[2],
+                       brume_promise *promise, const aim *of)
+{
+    brume_bin_event event;
+    return brume_partition_choose(bins, counts, false, promise, of, &event);
+}
+
 brume_status brume_audit_guess(brume_audit_draw *draw, const void *context,
                                const brume_audit_options *options, size_t few, brume_bits *bits,
                                double *epsilon, double *delta, brume_error *error)
 {
-    brume_bin_event event;
     brume_bin_counts *counts = calloc(2, sizeof *counts);
     brume_partition *bins = calloc(1, sizeof *bins);
     brume_status status = counts && bins ? BRUME_OK : brume_no_memory(error, "an audit");
     if (status == BRUME_OK)
         status = learn(draw, context, options, few, bits, bins, counts, error);
-    if (status == BRUME_OK) {
+    if (status == BRUME_OK && options->ordered) {
+        size_t counted = options->samples - learned(options->samples);
+        aim audit = aim_of(options, counted, counted), half = aim_of(options, few / 2, counted);
+        half.caution = BOLD;
+        *epsilon = judged(bins, counts, promise_epsilon, &half, &audit);
+        *delta = judged(bins, counts, promise_delta, &half, &audit);
+    } else if (status == BRUME_OK) {
         aim of = aim_of(options, few, options->samples);
-        *epsilon = brume_partition_choose(bins, counts, promise_epsilon, &of, &event);
-        *delta = brume_partition_choose(bins, counts, promise_delta, &of, &event);
+        *epsilon = promised(bins, counts, promise_epsilon, &of);
+        *delta = promised(bins, counts, promise_delta, &of);
     }
     free(bins);
     free(counts);
