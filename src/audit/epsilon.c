@@ -112,29 +112,43 @@ static void add_counts(brume_bin_counts *to, const brume_bin_counts *more)
 
 /* ---- bounding ---- */
 
-static void bound(const brume_partition *bins, const brume_bin_counts *counts, uint64_t draws,
-                  double alarm, brume_audit_event *event)
+static void count_hits(const brume_partition *bins, const brume_bin_counts *counts,
+                       brume_audit_event *event)
 {
     event->hits[0] = event->hits[1] = 0;
     for (size_t i = 0; i < bins->count; i++)
         for (int second = 0; event->of.in[i] && second < 2; second++)
             event->hits[second] += counts->of[second][i];
+}
+
+/* Each of the event's probabilities by itself. */
+static void bound(const brume_partition *bins, const brume_bin_counts *counts, uint64_t draws,
+                  double alarm, brume_audit_event *event)
+{
+    count_hits(bins, counts, event);
     event->p_lower = brume_proportion_lower(draws, event->hits[event->of.second], alarm / 2);
     event->q_upper = brume_proportion_upper(draws, event->hits[!event->of.second], alarm / 2);
 }
 
 /* Rounded down: three operations, each off by a relative 2^-52. */
-static double epsilon_of(const brume_audit_event *event, double delta)
+static double epsilon_of(const void *context, double p, double q)
 {
-    double p = event->p_lower;
-    double lower = p > delta ? log((p - delta) / event->q_upper) : 0;
+    double delta = ((const brume_audit_options *)context)->delta;
+    double lower = p > delta ? log((p - delta) / q) : 0;
     return fmax(lower - 1e-12 * (1 + fabs(lower)), 0);
 }
 
-/* D_a(p || q)/a is at most rho for every a > 1; the best of some. */
-static double rho_of(const brume_audit_event *event)
+static double delta_of(const void *context, double p, double q)
 {
-    double p = event->p_lower, q = event->q_upper, best = 0;
+    double epsilon = ((const brume_audit_options *)context)->epsilon;
+    return fmax(p - exp(epsilon) * q * (1 + 1e-12) - 1e-15, 0);
+}
+
+/* D_a(p || q)/a is at most rho for every a > 1; the best of some. */
+static double rho_of(const void *context, double p, double q)
+{
+    (void)context;
+    double best = 0;
     if (!(p > q && q > 0))
         return 0;
     for (double order = 1.001; order < 1000; order *= 1.1) {
@@ -147,21 +161,28 @@ static double rho_of(const brume_audit_event *event)
     return fmax(best * (1 - 1e-9) - 1e-12, 0);
 }
 
+/* Of an event's two probabilities together; each function of one event is of the same region. */
+static double bound_both(const brume_audit_options *options, const brume_audit_result *result,
+                         const brume_audit_event *event, double alarm, brume_of_two *of)
+{
+    return brume_two_proportions_lower(result->draws, event->hits[event->of.second],
+                                       event->hits[!event->of.second], alarm, of, options);
+}
+
 static void conclude(const brume_audit_options *options, const brume_bin_counts *counts,
                      brume_audit_result *out)
 {
     double alarm = 1 - options->confidence;
-    bound(&out->bins, counts, out->draws, alarm / 2, &out->event);
-    bound(&out->bins, counts, out->draws, alarm / 4, &out->delta_event);
-    out->epsilon_lower = epsilon_of(&out->event, options->delta);
-    out->delta_lower = fmax(out->delta_event.p_lower -
-                                exp(options->epsilon) * out->delta_event.q_upper * (1 + 1e-12) -
-                                1e-15,
-                            0);
-    out->rho_lower = fmax(rho_of(&out->event), rho_of(&out->delta_event));
+    count_hits(&out->bins, counts, &out->event);
+    count_hits(&out->bins, counts, &out->delta_event);
+    out->epsilon_lower = bound_both(options, out, &out->event, alarm / 2, epsilon_of);
+    out->delta_lower = bound_both(options, out, &out->delta_event, alarm / 4, delta_of);
+    out->rho_lower = fmax(bound_both(options, out, &out->event, alarm / 2, rho_of),
+                          bound_both(options, out, &out->delta_event, alarm / 4, rho_of));
     for (size_t i = 0; i < BRUME_AUDIT_CURVE; i++) {
-        bound(&out->bins, counts, out->draws, alarm / 4 / BRUME_AUDIT_CURVE, &out->curve[i]);
-        out->rho_lower = fmax(out->rho_lower, rho_of(&out->curve[i]));
+        brume_audit_event *point = &out->curve[i];
+        bound(&out->bins, counts, out->draws, alarm / 4 / BRUME_AUDIT_CURVE, point);
+        out->rho_lower = fmax(out->rho_lower, rho_of(NULL, point->p_lower, point->q_upper));
     }
 }
 

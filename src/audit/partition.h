@@ -47,8 +47,8 @@ typedef struct brume_bin_event {
 typedef double brume_promise(const void *context, double p, double q);
 
 /* The event of the largest promise by counts[1], and that promise; -INFINITY: there is none. Bins
- * are ranked by counts[0], of other draws, so that luck is not counted twice; if `ordered`, they are
- * not, and an event ends at one edge. */
+ * are ranked by counts[0], of other draws, so that luck is not counted twice; if `ordered`, they
+ * are not, and an event ends at one edge. */
 double brume_partition_choose(const brume_partition *bins, const brume_bin_counts counts[2],
                               bool ordered, brume_promise *promise, const void *context,
                               brume_bin_event *out);

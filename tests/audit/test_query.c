@@ -79,7 +79,8 @@ static double audit(const registered *all, const char *sql, fault broken, size_t
     brume_audit_options options = {.samples = samples,
                                    .confidence = confidence,
                                    .delta = brume_decimal_upper(&plan->charge.delta),
-                                   .epsilon = 1};
+                                   .epsilon = 1,
+                                   .ordered = true};
     assert_ok(brume_query_subject_open(&lane, 1, sql, &options, all->bits, NULL, &subject, &error));
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all->bits, &result,
                                   &error));

@@ -154,7 +154,8 @@ static bool is_accused(const control *of, bool broken, size_t samples)
     brume_audit_options options = {.samples = samples,
                                    .confidence = .999,
                                    .delta = brume_decimal_upper(&plan->charge.delta),
-                                   .epsilon = brume_decimal_upper(&plan->charge.amount)};
+                                   .epsilon = brume_decimal_upper(&plan->charge.amount),
+                                   .ordered = true};
     assert_ok(
         brume_query_subject_open(&lane, 1, of->sql, &options, all.bits, NULL, &subject, &error));
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all.bits, &result,
@@ -215,7 +216,8 @@ static void lanes_draw_at_once(void **state)
                                    .confidence = 1 - 1e-14,
                                    .delta = brume_decimal_upper(&lanes[0].plan->charge.delta),
                                    .epsilon = brume_decimal_upper(&lanes[0].plan->charge.amount),
-                                   .threads = LANES};
+                                   .threads = LANES,
+                                   .ordered = true};
     assert_ok(brume_query_subject_open(lanes, LANES, of->sql, &options, all.bits, NULL, &subject,
                                        &error));
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all.bits, &result,

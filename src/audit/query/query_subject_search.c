@@ -275,7 +275,7 @@ static brume_status find_pair(search *s, brume_bits *bits, brume_error *error)
     size_t pairs = brume_neighbours_count(s->pool->lanes[0].question, &s->hints);
     s->examples = between(8, samples / 40, 150);
     BRUME_TRY(run_crew(s, try_pair, pairs ? pairs : 1, bits, error));
-    BRUME_TRY(choose(s, between(20, samples / 20, 2000), LAST, bits, error));
+    BRUME_TRY(choose(s, between(20, samples / 24, 2000), LAST, bits, error));
     return choose(s, between(40, samples / 10, 4000), 1, bits, error);
 }
 

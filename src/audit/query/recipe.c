@@ -57,7 +57,7 @@ static const plain of_means = {BRUME_ROW_HIGH, ONE, 0, 12, 12, false, false, 0};
 /* The choice of a limit sees so many units at once, in a bin of small totals or in any; the unit
  * that differs has more than any limit, so that it adds all that a unit may. */
 static const plain of_limits[] = {{BRUME_ROW_HIGH, TWICE, 0, 0, 0, false, false, 60},
-                                  {BRUME_ROW_HIGH, TWICE, 0, 0, 200, false, false, 0}};
+                                  {BRUME_ROW_HIGH, TWICE, 0, 0, 160, false, false, 0}};
 
 /* A quantile q beyond the bulk is seldom, and one unit there makes it likelier by as much as a unit
  * may, and all of the bulk less likely by as much. Of m units q m are at the lower bound, the

@@ -9,7 +9,15 @@
 #include "audit/query/trees.h"
 #include "base/error.h"
 
-enum { STEPS = 64, FEATURES = 2048, BINS = 32, LEAST_IN_BIN = 40, LEAST_IN_TREE = 20 };
+enum {
+    STEPS = 64,
+    FEATURES = 2048,
+    BINS = 32,
+    FINE = 64,
+    LEAST_IN_BIN = 40,
+    LEAST_IN_TREE = 20,
+    ENOUGH_FOR_HALVES = 80
+};
 
 /* Trees look at so many features, and are grown from so many examples of each database on. */
 enum { TREE_FEATURES = 24, LEAST_FOR_TREES = 200 };
@@ -20,7 +28,7 @@ typedef struct feature {
     double edges[BINS - 1]; /* bin i has the values below edges[i] and not below the one before */
     size_t bins;
     double weight[BINS], absent; /* logarithms of quotients */
-    double fine[BINS - 1];       /* edges of the bins that trees look at */
+    double fine[FINE - 1];       /* edges of the bins that trees look at */
     size_t fine_bins;
     double apart; /* how much they tell apart: the difference of their means */
     size_t place; /* among those that trees look at, from 1 on; 0: it is not */
@@ -136,7 +144,7 @@ static size_t sort_values(const brume_score *score, const feature *f, double *al
 }
 
 /* Cut them into so many parts of about equal size; returns how many there are. */
-static size_t cut(const double *all, size_t n, size_t parts, double edges[BINS - 1])
+static size_t cut(const double *all, size_t n, size_t parts, double *edges)
 {
     size_t bins = 1;
     for (size_t i = 1; n > 0 && i < parts; i++) {
@@ -161,51 +169,84 @@ static size_t bin_of(const feature *f, double value)
 }
 
 /* The logarithm of a quotient of two frequencies, less what luck may have added. */
-static double weight_of(double first, double second, double n[2])
+static double weight_of(double first, double second, const double n[2])
 {
     double quotient = log((second + .5) / (n[1] + 1)) - log((first + .5) / (n[0] + 1));
     double luck = 1.5 * sqrt(1 / (first + .5) + 1 / (second + .5));
     return fabs(quotient) <= luck ? 0 : quotient - copysign(luck / 2, quotient);
 }
 
-/* Weights of the bins that there are, and how much they tell apart. */
-static void weigh_bins(const brume_score *score, feature *f)
+/* How often each bin came, of the examples with even numbers and of the others. */
+typedef struct bin_hits {
+    double in[2][2][BINS], missing[2][2], all[2][2]; /* [half][second] */
+} bin_hits;
+
+static void count_bins(const brume_score *score, const feature *f, bin_hits *hits)
 {
-    double hits[2][BINS] = {{0}}, missing[2] = {0, 0}, n[2];
-    for (int second = 0; second < 2; second++) {
-        n[second] = (double)score->examples[second];
+    *hits = (bin_hits){0};
+    for (int second = 0; second < 2; second++)
         for (size_t i = 0; i < score->examples[second]; i++) {
             double value = f->values[second][i];
+            hits->all[i % 2][second]++;
             if (isnan(value))
-                missing[second]++;
+                hits->missing[i % 2][second]++;
             else
-                hits[second][bin_of(f, value)]++;
+                hits->in[i % 2][second][bin_of(f, value)]++;
         }
-    }
+}
+
+/* Weights that one half gives, and by how much they differ on the other half's two databases. */
+static double judge_bins(const feature *f, const bin_hits *hits, int half)
+{
+    const double *n = hits->all[half], *m = hits->all[!half];
+    const double *missing = hits->missing[!half];
+    if (n[0] == 0 || n[1] == 0 || m[0] == 0 || m[1] == 0)
+        return 0;
+    double apart = weight_of(hits->missing[half][0], hits->missing[half][1], n) *
+                   (missing[1] / m[1] - missing[0] / m[0]);
+    for (size_t i = 0; i < f->bins; i++)
+        apart += weight_of(hits->in[half][0][i], hits->in[half][1][i], n) *
+                 (hits->in[!half][1][i] / m[1] - hits->in[!half][0][i] / m[0]);
+    return apart;
+}
+
+/* Weights of the bins that there are, and how much they tell apart. */
+static void weigh_bins(feature *f, const bin_hits *hits)
+{
+    double n[2] = {hits->all[0][0] + hits->all[1][0], hits->all[0][1] + hits->all[1][1]};
+    double missing[2] = {hits->missing[0][0] + hits->missing[1][0],
+                         hits->missing[0][1] + hits->missing[1][1]};
     f->absent = weight_of(missing[0], missing[1], n);
     f->apart = f->absent * (missing[1] / n[1] - missing[0] / n[0]);
     for (size_t i = 0; i < f->bins; i++) {
-        f->weight[i] = weight_of(hits[0][i], hits[1][i], n);
-        f->apart += f->weight[i] * (hits[1][i] / n[1] - hits[0][i] / n[0]);
+        double in[2] = {hits->in[0][0][i] + hits->in[1][0][i],
+                        hits->in[0][1][i] + hits->in[1][1][i]};
+        f->weight[i] = weight_of(in[0], in[1], n);
+        f->apart += f->weight[i] * (in[1] / n[1] - in[0] / n[0]);
     }
+    if (n[0] >= ENOUGH_FOR_HALVES && n[1] >= ENOUGH_FOR_HALVES)
+        f->apart = (judge_bins(f, hits, 0) + judge_bins(f, hits, 1)) / 2;
 }
 
 /* As many bins as tell most: few where the difference is small, since what a bin with few values
- * says is taken for luck. */
+ * says is mostly luck. Each half of the examples judges what the other one says, where there are
+ * enough of them. */
 static void weigh(const brume_score *score, feature *f, double *room)
 {
     size_t n = sort_values(score, f, room);
     feature best = {.bins = 0};
     for (size_t parts = 2; parts <= BINS; parts *= 2) {
+        bin_hits hits;
         if (parts > 2 && n / parts < LEAST_IN_BIN)
             break;
         f->bins = cut(room, n, parts, f->edges);
-        weigh_bins(score, f);
+        count_bins(score, f, &hits);
+        weigh_bins(f, &hits);
         if (best.bins == 0 || f->apart > best.apart)
             best = *f;
     }
     *f = best;
-    f->fine_bins = cut(room, n, n / LEAST_IN_TREE > BINS ? BINS : n / LEAST_IN_TREE, f->fine);
+    f->fine_bins = cut(room, n, n / LEAST_IN_TREE > FINE ? FINE : n / LEAST_IN_TREE, f->fine);
 }
 
 /* ---- features together ---- */

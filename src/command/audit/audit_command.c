@@ -148,19 +148,33 @@ static brume_status call_it(const typed *line, char **words, said *out, brume_er
     return status;
 }
 
+/* The names of the files are the auditor's: what is said of them says nothing. */
+static void forget_names(json_t *answer, const char *table, const char *written)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach (answer, key, value) {
+        const char *text = json_string_value(value);
+        if (text && (strcmp(text, table) == 0 || strcmp(text, written) == 0))
+            json_string_set(value, "FILE");
+    }
+}
+
 static brume_status answer(const subject *of, bool second, said *out, brume_error *error)
 {
     char *words[MOST_WORDS], *written = NULL;
     const typed *line = of->line;
     const char *table = brume_program_subject_path(of->tables, second);
     *out = (said){0};
-    if (asprintf(&written, "%s-%lx.csv", table, (unsigned long)pthread_self()) < 0)
+    if (asprintf(&written, "%s-%lx.csv", brume_program_subject_path(of->tables, false),
+                 (unsigned long)pthread_self()) < 0)
         return brume_no_memory(error, "an audit");
     for (int i = line->used; i < line->count; i++)
         words[i - line->used] = strcmp(line->words[i], "TABLE") == 0    ? (char *)(uintptr_t)table
                                 : strcmp(line->words[i], "OUTPUT") == 0 ? written
                                                                         : line->words[i];
     brume_status status = call_it(line, words, out, error);
+    forget_names(out->answer, table, written);
     out->written = read_file(written);
     unlink(written);
     free(written);
