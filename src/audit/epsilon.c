@@ -15,7 +15,7 @@
 enum { ENOUGH = 1000, MOST_LEARNED = 1 << 18 };
 
 /* The caution (below) with which few draws choose an event that others judge. */
-static const double BOLD = 2.5;
+static const double BOLD = 2;
 
 static size_t learned(size_t samples)
 {
@@ -30,14 +30,14 @@ typedef struct aim {
     double draws; /* that will count, or what can be foreseen of them */
     double delta, epsilon;
     bool ordered;
-    double caution; /* deviations that the bounds will be off by, about */
+    double caution; /* deviations that each bound will be off by, about, of both together */
 } aim;
 
 /* About what the bounds of the draws that count will be, were these the true probabilities. */
 static void foresee(const aim *of, double *p, double *q)
 {
     double n = of->draws;
-    double margin = of->caution * of->caution / (2 * n); /* of an event that never came */
+    double margin = of->caution * of->caution / n; /* of an event that never came */
     *p -= of->caution * sqrt(*p * (1 - *p) / n);
     *q += of->caution * sqrt(*q * (1 - *q) / n) + margin;
 }
@@ -65,7 +65,7 @@ static aim aim_of(const brume_audit_options *options, size_t first, size_t draws
                  .delta = options->delta,
                  .epsilon = options->epsilon,
                  .ordered = options->ordered,
-                 .caution = fmax(sqrt(-2 * log1p(-options->confidence)), 1)};
+                 .caution = fmax(sqrt(-log1p(-options->confidence)), 1)};
 }
 
 /* Bins from n draws on each neighbour, and how many of these are in each: counts[0] of their first
