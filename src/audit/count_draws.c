@@ -37,9 +37,8 @@ typedef struct worker {
 
 brume_status brume_audit_check_stopped(const brume_audit_options *options, brume_error *error)
 {
-    return options->stopped && options->stopped(options->stopped_context)
-               ? brume_fail(error, BRUME_ECANCELLED, NULL, "interrupted; nothing was spent")
-               : BRUME_OK;
+    const char *why = options->stopped ? options->stopped(options->stopped_context) : NULL;
+    return why ? brume_fail(error, BRUME_ECANCELLED, NULL, "%s; nothing was spent", why) : BRUME_OK;
 }
 
 static uint64_t parts(const work *all)

@@ -16,9 +16,9 @@ typedef brume_status brume_audit_draw(const void *context, bool second, brume_bi
 /* Told how many of all draws are done; called by one thread. */
 typedef void brume_audit_progress(void *context, size_t done);
 
-/* Does somebody want to stop? Asked between draws, by any thread; BRUME_ECANCELLED is the answer.
- */
-typedef bool brume_audit_stopped(void *context);
+/* Why somebody wants to stop ("interrupted"), or NULL. Asked between draws, by any thread;
+ * BRUME_ECANCELLED is the answer. */
+typedef const char *brume_audit_stopped(void *context);
 
 enum { BRUME_AUDIT_WHOLE = 8192 };
 
@@ -28,6 +28,7 @@ typedef struct brume_audit_options {
     double delta;      /* 0 <= delta < 1 */
     double epsilon;    /* delta is bounded here; claimed, >= 0 */
     size_t threads;    /* 0 is 1: only `bits` is used; others open their own */
+    bool ordered;      /* outcomes are scores: events are all from an edge on, or all up to one */
     bool whole;        /* BRUME_AUDIT_WHOLE draws at a time: each call is slow by itself */
     brume_audit_progress *progress; /* NULL: nobody is told */
     void *progress_context;

@@ -14,6 +14,9 @@
  */
 enum { ENOUGH = 1000, MOST_LEARNED = 1 << 18 };
 
+/* The caution (below) with which few draws choose an event that others judge. */
+static const double BOLD = 2;
+
 static size_t learned(size_t samples)
 {
     size_t part = samples / 4 > ENOUGH ? samples / 4 : samples / 2 < ENOUGH ? samples / 2 : ENOUGH;
@@ -26,14 +29,15 @@ static size_t learned(size_t samples)
 typedef struct aim {
     double draws; /* that will count, or what can be foreseen of them */
     double delta, epsilon;
-    double caution; /* deviations that the bounds will be off by, about */
+    bool ordered;
+    double caution; /* deviations that each bound will be off by, about, of both together */
 } aim;
 
 /* About what the bounds of the draws that count will be, were these the true probabilities. */
 static void foresee(const aim *of, double *p, double *q)
 {
     double n = of->draws;
-    double margin = of->caution * of->caution / (2 * n); /* of an event that never came */
+    double margin = of->caution * of->caution / n; /* of an event that never came */
     *p -= of->caution * sqrt(*p * (1 - *p) / n);
     *q += of->caution * sqrt(*q * (1 - *q) / n) + margin;
 }
@@ -60,7 +64,8 @@ static aim aim_of(const brume_audit_options *options, size_t first, size_t draws
     return (aim){.draws = fmin(1.75 * (double)first, (double)draws),
                  .delta = options->delta,
                  .epsilon = options->epsilon,
-                 .caution = fmax(sqrt(-2 * log1p(-options->confidence)), 1)};
+                 .ordered = options->ordered,
+                 .caution = fmax(sqrt(-log1p(-options->confidence)), 1)};
 }
 
 /* Bins from n draws on each neighbour, and how many of these are in each: counts[0] of their first
@@ -91,37 +96,59 @@ static void choose(const aim *of, const brume_bin_counts counts[2], brume_audit_
 {
     /* false alarms of a test, from rare to even */
     static const double shares[BRUME_AUDIT_CURVE] = {.001, .003, .01, .03, .1, .2, .35, .5};
-    brume_partition_choose(&out->bins, counts, promise_epsilon, of, &out->event.of);
-    brume_partition_choose(&out->bins, counts, promise_delta, of, &out->delta_event.of);
+    brume_partition_choose(&out->bins, counts, of->ordered, promise_epsilon, of, &out->event.of);
+    brume_partition_choose(&out->bins, counts, of->ordered, promise_delta, of,
+                           &out->delta_event.of);
     for (size_t i = 0; i < BRUME_AUDIT_CURVE; i++)
         brume_partition_nested(&out->bins, counts, shares[i], &out->curve[i].of);
 }
 
+static void add_counts(brume_bin_counts *to, const brume_bin_counts *more)
+{
+    for (int second = 0; second < 2; second++)
+        for (size_t i = 0; i < BRUME_BINS; i++)
+            to->of[second][i] += more->of[second][i];
+}
+
 /* ---- bounding ---- */
 
-static void bound(const brume_partition *bins, const brume_bin_counts *counts, uint64_t draws,
-                  double alarm, brume_audit_event *event)
+static void count_hits(const brume_partition *bins, const brume_bin_counts *counts,
+                       brume_audit_event *event)
 {
     event->hits[0] = event->hits[1] = 0;
     for (size_t i = 0; i < bins->count; i++)
         for (int second = 0; event->of.in[i] && second < 2; second++)
             event->hits[second] += counts->of[second][i];
+}
+
+/* Each of the event's probabilities by itself. */
+static void bound(const brume_partition *bins, const brume_bin_counts *counts, uint64_t draws,
+                  double alarm, brume_audit_event *event)
+{
+    count_hits(bins, counts, event);
     event->p_lower = brume_proportion_lower(draws, event->hits[event->of.second], alarm / 2);
     event->q_upper = brume_proportion_upper(draws, event->hits[!event->of.second], alarm / 2);
 }
 
 /* Rounded down: three operations, each off by a relative 2^-52. */
-static double epsilon_of(const brume_audit_event *event, double delta)
+static double epsilon_of(const void *context, double p, double q)
 {
-    double p = event->p_lower;
-    double lower = p > delta ? log((p - delta) / event->q_upper) : 0;
+    double delta = ((const brume_audit_options *)context)->delta;
+    double lower = p > delta ? log((p - delta) / q) : 0;
     return fmax(lower - 1e-12 * (1 + fabs(lower)), 0);
 }
 
-/* D_a(p || q)/a is at most rho for every a > 1; the best of some. */
-static double rho_of(const brume_audit_event *event)
+static double delta_of(const void *context, double p, double q)
 {
-    double p = event->p_lower, q = event->q_upper, best = 0;
+    double epsilon = ((const brume_audit_options *)context)->epsilon;
+    return fmax(p - exp(epsilon) * q * (1 + 1e-12) - 1e-15, 0);
+}
+
+/* D_a(p || q)/a is at most rho for every a > 1; the best of some. */
+static double rho_of(const void *context, double p, double q)
+{
+    (void)context;
+    double best = 0;
     if (!(p > q && q > 0))
         return 0;
     for (double order = 1.001; order < 1000; order *= 1.1) {
@@ -134,21 +161,28 @@ static double rho_of(const brume_audit_event *event)
     return fmax(best * (1 - 1e-9) - 1e-12, 0);
 }
 
+/* Of an event's two probabilities together; each function of one event is of the same region. */
+static double bound_both(const brume_audit_options *options, const brume_audit_result *result,
+                         const brume_audit_event *event, double alarm, brume_of_two *of)
+{
+    return brume_two_proportions_lower(result->draws, event->hits[event->of.second],
+                                       event->hits[!event->of.second], alarm, of, options);
+}
+
 static void conclude(const brume_audit_options *options, const brume_bin_counts *counts,
                      brume_audit_result *out)
 {
     double alarm = 1 - options->confidence;
-    bound(&out->bins, counts, out->draws, alarm / 2, &out->event);
-    bound(&out->bins, counts, out->draws, alarm / 4, &out->delta_event);
-    out->epsilon_lower = epsilon_of(&out->event, options->delta);
-    out->delta_lower = fmax(out->delta_event.p_lower -
-                                exp(options->epsilon) * out->delta_event.q_upper * (1 + 1e-12) -
-                                1e-15,
-                            0);
-    out->rho_lower = fmax(rho_of(&out->event), rho_of(&out->delta_event));
+    count_hits(&out->bins, counts, &out->event);
+    count_hits(&out->bins, counts, &out->delta_event);
+    out->epsilon_lower = bound_both(options, out, &out->event, alarm / 2, epsilon_of);
+    out->delta_lower = bound_both(options, out, &out->delta_event, alarm / 4, delta_of);
+    out->rho_lower = fmax(bound_both(options, out, &out->event, alarm / 2, rho_of),
+                          bound_both(options, out, &out->delta_event, alarm / 4, rho_of));
     for (size_t i = 0; i < BRUME_AUDIT_CURVE; i++) {
-        bound(&out->bins, counts, out->draws, alarm / 4 / BRUME_AUDIT_CURVE, &out->curve[i]);
-        out->rho_lower = fmax(out->rho_lower, rho_of(&out->curve[i]));
+        brume_audit_event *point = &out->curve[i];
+        bound(&out->bins, counts, out->draws, alarm / 4 / BRUME_AUDIT_CURVE, point);
+        out->rho_lower = fmax(out->rho_lower, rho_of(NULL, point->p_lower, point->q_upper));
     }
 }
 
@@ -185,6 +219,8 @@ brume_status brume_audit_epsilon(brume_audit_draw *draw, const void *context,
         status = learn(draw, context, options, first, bits, &result->bins, counts, error);
     if (status == BRUME_OK) {
         aim of = aim_of(options, first, options->samples - first);
+        if (options->ordered) /* nothing is ranked: all of them choose */
+            add_counts(&counts[1], &counts[0]);
         choose(&of, counts, result);
         result->draws = options->samples - first;
         memset(counts, 0, sizeof *counts);
@@ -200,20 +236,54 @@ brume_status brume_audit_epsilon(brume_audit_draw *draw, const void *context,
     return status;
 }
 
+/* ---- foreseeing ---- */
+
+/* What an event chosen on each half of the draws does on the other half, and what bounds so many
+ * draws would then give: chosen and judged on the same draws, luck would look best. */
+static double judged(const brume_partition *bins, const brume_bin_counts counts[2],
+                     brume_promise *promise, const aim *choosing, const aim *audit)
+{
+    double p = 0, q = 0, n = 0;
+    for (int half = 0; half < 2; half++) {
+        brume_bin_event event;
+        const brume_bin_counts same[2] = {counts[half], counts[half]};
+        brume_partition_choose(bins, same, true, promise, choosing, &event);
+        for (size_t i = 0; i < bins->count; i++) {
+            n += (double)counts[!half].of[0][i];
+            p += event.in[i] ? (double)counts[!half].of[event.second][i] : 0;
+            q += event.in[i] ? (double)counts[!half].of[!event.second][i] : 0;
+        }
+    }
+    return n > 0 ? promise(audit, p / n, q / n) : -INFINITY;
+}
+
+/* Of outcomes in no order: what the best event promises. */
+static double promised(const brume_partition *bins, const brume_bin_counts counts[2],
+                       brume_promise *promise, const aim *of)
+{
+    brume_bin_event event;
+    return brume_partition_choose(bins, counts, false, promise, of, &event);
+}
+
 brume_status brume_audit_guess(brume_audit_draw *draw, const void *context,
                                const brume_audit_options *options, size_t few, brume_bits *bits,
                                double *epsilon, double *delta, brume_error *error)
 {
-    brume_bin_event event;
     brume_bin_counts *counts = calloc(2, sizeof *counts);
     brume_partition *bins = calloc(1, sizeof *bins);
     brume_status status = counts && bins ? BRUME_OK : brume_no_memory(error, "an audit");
     if (status == BRUME_OK)
         status = learn(draw, context, options, few, bits, bins, counts, error);
-    if (status == BRUME_OK) {
+    if (status == BRUME_OK && options->ordered) {
+        size_t counted = options->samples - learned(options->samples);
+        aim audit = aim_of(options, counted, counted), half = aim_of(options, few / 2, counted);
+        half.caution = BOLD;
+        *epsilon = judged(bins, counts, promise_epsilon, &half, &audit);
+        *delta = judged(bins, counts, promise_delta, &half, &audit);
+    } else if (status == BRUME_OK) {
         aim of = aim_of(options, few, options->samples);
-        *epsilon = brume_partition_choose(bins, counts, promise_epsilon, &of, &event);
-        *delta = brume_partition_choose(bins, counts, promise_delta, &of, &event);
+        *epsilon = promised(bins, counts, promise_epsilon, &of);
+        *delta = promised(bins, counts, promise_delta, &of);
     }
     free(bins);
     free(counts);

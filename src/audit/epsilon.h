@@ -2,14 +2,12 @@
  *
  * Draw outcomes on each of two neighbours. On the first part of them choose bins, events and
  * directions; of the others count the bins, and bound each event's two probabilities p and q
- * exactly (Clopper-Pearson). All bounds hold together with the confidence, whatever the mechanism
- * is: half of the alarm goes to the event of epsilon, a quarter to that of delta, the rest to the
- * curve. Nothing is assumed of the mechanism but that draws are independent.
- *   epsilon >= ln((p_lower - delta)/q_upper)
- *   delta(epsilon) >= p_lower - e^epsilon q_upper
- *   rho >= the Renyi divergence of order a of (p_lower, q_upper), over a
- *   trade-off curve: a test with both errors at most (q_upper, 1 - p_lower) exists.
- * Proof: proofs/audit.md. */
+ * exactly (Clopper-Pearson, of both together proportion.h). All bounds hold together with the
+ * confidence, whatever the mechanism is: half of the alarm goes to the event of epsilon, a quarter
+ * to that of delta, the rest to the curve. Nothing is assumed of the mechanism but that draws are
+ * independent. epsilon >= ln((p - delta)/q) delta(epsilon) >= p - e^epsilon q rho >= the Renyi
+ * divergence of order a of (p, q), over a trade-off curve: a test with both errors at most
+ * (q_upper, 1 - p_lower) exists. Proof: proofs/audit.md. */
 #ifndef BRUME_AUDIT_EPSILON_H
 #define BRUME_AUDIT_EPSILON_H
 
@@ -20,12 +18,11 @@
 #include "audit/draw.h"
 #include "audit/partition.h"
 
-/* An event and how often it came in the draws that count, on its likelier neighbour and on the
- * other; bounds of both probabilities. */
+/* An event and how often it came in the draws that count. */
 typedef struct brume_audit_event {
     brume_bin_event of;
-    uint64_t hits[2]; /* on the first neighbour and the second */
-    double p_lower, q_upper;
+    uint64_t hits[2];        /* on the first neighbour and the second */
+    double p_lower, q_upper; /* of the curve's: bounds on its likelier neighbour and on the other */
 } brume_audit_event;
 
 enum { BRUME_AUDIT_CURVE = 8 };

@@ -9,7 +9,7 @@
 #include "mechanism/trial.h"
 #include "number/rounding.h"
 
-enum { MOST_OUTCOMES = 1 << 22 };
+enum { MOST_OUTCOMES = 1 << 22, AT_A_TIME = 256 };
 
 /* An outcome and its masses on the first input and the second. */
 typedef struct outcome {
@@ -42,11 +42,18 @@ static double rounding(const brume_exact_law *law)
     return 0x1p-50 + (double)law->count * (double)__LDBL_EPSILON__;
 }
 
-static brume_status fill(const brume_subject *subject, brume_exact_law *law, int64_t least,
-                         brume_error *error)
+static brume_status check_stopped(const brume_audit_options *options, brume_error *error)
+{
+    return options ? brume_audit_check_stopped(options, error) : BRUME_OK;
+}
+
+static brume_status fill(const brume_subject *subject, const brume_audit_options *options,
+                         brume_exact_law *law, int64_t least, brume_error *error)
 {
     for (size_t i = 0; i < law->count; i++) {
         outcome *next = &law->outcomes[i];
+        if (i % AT_A_TIME == 0)
+            BRUME_TRY(check_stopped(options, error));
         next->value = i + 1 == law->count ? BRUME_TRIAL_HIDDEN : least + (int64_t)i;
         for (int second = 0; second < 2; second++)
             BRUME_TRY(
@@ -61,8 +68,8 @@ static brume_status fill(const brume_subject *subject, brume_exact_law *law, int
     return BRUME_OK;
 }
 
-brume_status brume_exact_open(const brume_subject *subject, brume_exact_law **out,
-                              brume_error *error)
+brume_status brume_exact_open(const brume_subject *subject, const brume_audit_options *options,
+                              brume_exact_law **out, brume_error *error)
 {
     int64_t least, most;
     if (!brume_subject_has_law(subject))
@@ -78,7 +85,7 @@ brume_status brume_exact_open(const brume_subject *subject, brume_exact_law **ou
         return brume_no_memory(error, "an audit");
     law->count = (size_t)(most - least) + 2; /* and "nothing is shown" */
     law->outcomes = calloc(law->count, sizeof *law->outcomes);
-    brume_status status = law->outcomes ? fill(subject, law, least, error)
+    brume_status status = law->outcomes ? fill(subject, options, law, least, error)
                                         : brume_no_memory(error, "an audit");
     if (status != BRUME_OK) {
         brume_exact_close(law);
@@ -267,7 +274,8 @@ static void find_delta(const brume_exact_side *sides, size_t count, brume_exact_
 
 brume_status brume_exact_compare(const brume_exact_side *sides, size_t count,
                                  brume_exact_claim *claim, const void *context, double certain,
-                                 brume_exact_result *out, brume_error *error)
+                                 const brume_audit_options *options, brume_exact_result *out,
+                                 brume_error *error)
 {
     enum { LOSSES = (BRUME_EXACT_POINTS - 3) / 3 };
     double losses[LOSSES];
@@ -277,6 +285,7 @@ brume_status brume_exact_compare(const brume_exact_side *sides, size_t count,
     result.count = place_points(losses, placed, certain, result.points);
     for (size_t i = 0; i < result.count; i++) {
         brume_exact_point *point = &result.points[i];
+        BRUME_TRY(check_stopped(options, error));
         BRUME_TRY(claim(context, point->epsilon, &point->claimed, error));
         find_delta(sides, count, point);
         if (point->delta.lower > point->claimed)

@@ -17,10 +17,12 @@
 
 typedef struct brume_exact_law brume_exact_law;
 
-/* All masses of the subject. Errors: BRUME_EUNSUPPORTED where the card states no law for this pair,
- * or it has more than 2^22 outcomes; BRUME_EMEMORY. */
-BRUME_MUST_USE brume_status brume_exact_open(const brume_subject *subject, brume_exact_law **out,
-                                             brume_error *error);
+/* All masses of the subject. Of `options` (NULL: none) only `stopped` is asked. Errors:
+ * BRUME_EUNSUPPORTED where the card states no law for this pair, or it has more than 2^22 outcomes;
+ * BRUME_ECANCELLED; BRUME_EMEMORY. */
+BRUME_MUST_USE brume_status brume_exact_open(const brume_subject *subject,
+                                             const brume_audit_options *options,
+                                             brume_exact_law **out, brume_error *error);
 void brume_exact_close(brume_exact_law *law);
 
 size_t brume_exact_outcomes(const brume_exact_law *law);
@@ -67,11 +69,11 @@ typedef struct brume_exact_side {
 } brume_exact_side;
 
 /* `certain` is the epsilon that is claimed at delta = 0, or at the delta of interest: it is among
- * the points unless it is infinite. */
+ * the points unless it is infinite. `options` as above. */
 BRUME_MUST_USE brume_status brume_exact_compare(const brume_exact_side *sides, size_t count,
                                                 brume_exact_claim *claim, const void *context,
-                                                double certain, brume_exact_result *out,
-                                                brume_error *error);
+                                                double certain, const brume_audit_options *options,
+                                                brume_exact_result *out, brume_error *error);
 
 const char *brume_exact_verdict_name(brume_exact_verdict verdict);
 

@@ -184,7 +184,8 @@ static double total(const brume_partition *bins, const brume_bin_counts *counts)
 }
 
 double brume_partition_choose(const brume_partition *bins, const brume_bin_counts counts[2],
-                              brume_promise *promise, const void *context, brume_bin_event *out)
+                              bool ordered, brume_promise *promise, const void *context,
+                              brume_bin_event *out)
 {
     size_t order[BRUME_BINS];
     search s = {bins, &counts[1], total(bins, &counts[1]), promise, context, -INFINITY, out};
@@ -197,7 +198,8 @@ double brume_partition_choose(const brume_partition *bins, const brume_bin_count
             order[i] = bins->count - 1 - i;
         consider(&s, order, second, 0);
     }
-    for (int second = 0; second < 2; second++) { /* simple events before sets that luck favours */
+    for (int second = 0; !ordered && second < 2;
+         second++) { /* simple events before sets that luck favours */
         rank_bins(bins, &counts[0], second, order);
         consider(&s, order, second, SIMPLER);
     }

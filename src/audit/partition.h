@@ -47,9 +47,11 @@ typedef struct brume_bin_event {
 typedef double brume_promise(const void *context, double p, double q);
 
 /* The event of the largest promise by counts[1], and that promise; -INFINITY: there is none. Bins
- * are ranked by counts[0], of other draws, so that luck is not counted twice. */
+ * are ranked by counts[0], of other draws, so that luck is not counted twice; if `ordered`, they
+ * are not, and an event ends at one edge. */
 double brume_partition_choose(const brume_partition *bins, const brume_bin_counts counts[2],
-                              brume_promise *promise, const void *context, brume_bin_event *out);
+                              bool ordered, brume_promise *promise, const void *context,
+                              brume_bin_event *out);
 
 /* Of the outcomes that speak most for the second neighbour, about the share `share` on the first.
  */

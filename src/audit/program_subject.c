@@ -27,6 +27,8 @@ static const struct {
     {1, 0, 0, true, "a row at the lower bound, and one at the upper one"},
     {0, 2, 2, false, /* a median below all of them is rare, and one more row makes it likelier */
      "two rows a third of the way up, two at the upper bound, and one at the lower one"},
+    {0, 4, 4, false, /* the same where a row is replaced, for half of the rate */
+     "four rows a third of the way up, four at the upper bound, and one at the lower one"},
 };
 
 /* True answers that a textbook's noise may have been added to, on both tables: sum, rows, mean. */
@@ -58,6 +60,11 @@ void brume_program_subject_close(brume_program_subject *subject)
         rmdir(subject->folder);
     free(subject->command);
     free(subject);
+}
+
+const char *brume_program_subject_path(const brume_program_subject *subject, bool second)
+{
+    return subject->paths[second];
 }
 
 static double third_of(const brume_program_subject *subject)

@@ -26,6 +26,9 @@ BRUME_MUST_USE brume_status brume_program_subject_open(const char *command, doub
                                                        brume_error *error);
 void brume_program_subject_close(brume_program_subject *subject);
 
+/* Where the first table is, or the second. */
+const char *brume_program_subject_path(const brume_program_subject *subject, bool second);
+
 /* A line that was printed. */
 typedef struct brume_program_answer {
     double number; /* NaN where it is a text */

@@ -55,3 +55,63 @@ double brume_proportion_upper(uint64_t n, uint64_t k, double alarm)
     /* k of n succeed where n - k fail; 1 - x is rounded up by the last place. */
     return n ? fmin(nextafter(1 - brume_proportion_lower(n, n - k, alarm), 2), 1) : 1;
 }
+
+/* ---- two of them ---- */
+
+/* The largest k with k (1 - ln k) <= alarm, rounded down. */
+static double product_of(double alarm)
+{
+    double low = 0, high = alarm;
+    for (int i = 0; i < 200; i++) {
+        double middle = (low + high) / 2;
+        if (middle * (1 - log(middle)) <= alarm)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low * (1 - 1e-9);
+}
+
+/* Values of a, as -ln a from `far` to `near`, and of(p, q) is at least this there. */
+typedef struct stretch {
+    double near, far, least;
+} stretch;
+
+typedef struct trials {
+    uint64_t n, hits_p, hits_q;
+    double whole; /* -ln k */
+    brume_of_two *of;
+    const void *context;
+} trials;
+
+/* Where a is at least e^-far and at most e^-near, b is above k e^near. Both are rounded down. */
+static stretch judge(const trials *t, double near, double far)
+{
+    double p = brume_proportion_lower(t->n, t->hits_p, exp(-far) * (1 - 1e-12));
+    double q = brume_proportion_upper(t->n, t->hits_q, exp(near - t->whole) * (1 - 1e-12));
+    return (stretch){near, far, t->of(t->context, p, q)};
+}
+
+double brume_two_proportions_lower(uint64_t n, uint64_t hits_p, uint64_t hits_q, double alarm,
+                                   brume_of_two *of, const void *context)
+{
+    enum { FIRST = 4, MOST = 48 };
+    double product = product_of(alarm);
+    trials t = {n, hits_p, hits_q, -log(product), of, context};
+    stretch all[MOST];
+    int count = 0;
+    for (; count < FIRST; count++)
+        all[count] = judge(&t, t.whole * count / FIRST, t.whole * (count + 1) / FIRST);
+    for (;;) { /* halve the stretch with the least bound: the others do not matter */
+        int least = 0;
+        for (int i = 1; i < count; i++)
+            if (all[i].least < all[least].least)
+                least = i;
+        stretch here = all[least];
+        if (count == MOST || here.far - here.near < .02)
+            return here.least;
+        double middle = (here.near + here.far) / 2;
+        all[least] = judge(&t, here.near, middle);
+        all[count++] = judge(&t, middle, here.far);
+    }
+}

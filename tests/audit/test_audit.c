@@ -81,6 +81,63 @@ static void proportions_miss_no_more_often_than_stated(void **state)
     }
 }
 
+static double difference(const void *context, double p, double q)
+{
+    (void)context;
+    return p - q;
+}
+
+static double quotient(const void *context, double p, double q)
+{
+    (void)context;
+    return log(p / q);
+}
+
+/* P[the bound of two proportions is wrong] over all outcomes of n trials of each, for the worst of
+ * a grid of truths. */
+static double worst_miss_of_two(brume_of_two *of, double alarm)
+{
+    enum { N = 12, GRID = 24 };
+    static double bounds[N + 1][N + 1];
+    double worst = 0;
+    for (uint64_t i = 0; i <= N; i++)
+        for (uint64_t j = 0; j <= N; j++)
+            bounds[i][j] = brume_two_proportions_lower(N, i, j, alarm, of, NULL);
+    for (int step = 1; step < GRID * GRID; step++) {
+        double p = (step / GRID + .5) / GRID, q = (step % GRID + .5) / GRID, miss = 0;
+        for (int i = 0; i <= N; i++)
+            for (int j = 0; j <= N; j++)
+                if (bounds[i][j] > of(NULL, p, q))
+                    miss += binomial(N, i, p) * binomial(N, j, q);
+        worst = fmax(worst, miss);
+    }
+    return worst;
+}
+
+/* What two bounds of one proportion each give. */
+static double by_halves(uint64_t n, uint64_t hits_p, uint64_t hits_q, double alarm)
+{
+    return quotient(NULL, brume_proportion_lower(n, hits_p, alarm / 2),
+                    brume_proportion_upper(n, hits_q, alarm / 2));
+}
+
+static void two_proportions_miss_no_more_often_than_stated(void **state)
+{
+    (void)state;
+    brume_of_two *const both[] = {difference, quotient};
+    for (int i = 0; i < 2; i++) {
+        assert_holds(worst_miss_of_two(both[i], .05) <= .05);
+        assert_holds(worst_miss_of_two(both[i], .05) > .005); /* and are not far too low */
+        assert_holds(worst_miss_of_two(both[i], .3) > .05);   /* the mutant: another alarm */
+    }
+    /* and tell more than each proportion by itself */
+    double together = brume_two_proportions_lower(10000, 2500, 920, .001, quotient, NULL);
+    assert_holds(together > by_halves(10000, 2500, 920, .001) + .03);
+    assert_holds(together < log(2500. / 920));
+    assert_holds(brume_two_proportions_lower(10000, 300, 0, .001, quotient, NULL) > 2.9);
+    assert_holds(!(brume_two_proportions_lower(100, 0, 50, .001, quotient, NULL) > -INFINITY));
+}
+
 /* --- shipped mechanisms ----------------------------------------------------------- */
 
 static const struct {
@@ -311,6 +368,7 @@ int main(int count, char **words)
         cmocka_unit_test(proportions_have_the_bounds_of_the_textbook),
         cmocka_unit_test(tails_are_upper_bounds_also_of_the_most_draws),
         cmocka_unit_test(proportions_miss_no_more_often_than_stated),
+        cmocka_unit_test(two_proportions_miss_no_more_often_than_stated),
         cmocka_unit_test(shipped_mechanisms_are_acquitted_and_seen_to_lose_something),
         cmocka_unit_test(broken_mechanisms_are_caught_with_a_witness),
         cmocka_unit_test(a_leak_within_delta_is_no_violation),

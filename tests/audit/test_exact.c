@@ -26,7 +26,7 @@ static brume_exact_law *law_of(const brume_event *event, size_t pair, brume_subj
 {
     brume_exact_law *law = NULL;
     assert_ok(brume_subject_open(event, pair, subject, &error));
-    assert_ok(brume_exact_open(*subject, &law, &error));
+    assert_ok(brume_exact_open(*subject, NULL, &law, &error));
     return law;
 }
 
@@ -86,7 +86,7 @@ static brume_exact_verdict verdict_of(const char *text, double factor, brume_exa
     brume_exact_law *law = law_of(&event, 0, &subject);
     brume_exact_side sides[] = {{law, false}, {law, true}};
     brume_exact_result result;
-    assert_ok(brume_exact_compare(sides, 2, pure_claim, &factor, 1, &result, &error));
+    assert_ok(brume_exact_compare(sides, 2, pure_claim, &factor, 1, NULL, &result, &error));
     *worst = result.points[result.worst];
     brume_exact_close(law);
     brume_subject_close(subject);
@@ -135,7 +135,7 @@ static brume_exact_verdict compare(const brume_event *event, const brume_event *
             brume_subject_close(subjects[count]);
             continue;
         }
-        assert_ok(brume_exact_open(subjects[count], &laws[count], &error));
+        assert_ok(brume_exact_open(subjects[count], NULL, &laws[count], &error));
         for (int reversed = 0; reversed < 2; reversed++) {
             sides[2 * count + (size_t)reversed] = (brume_exact_side){laws[count], reversed != 0};
             *epsilon = fmax(*epsilon, brume_exact_epsilon(laws[count], reversed != 0, delta).lower);
@@ -149,7 +149,8 @@ static brume_exact_verdict compare(const brume_event *event, const brume_event *
     brume_bound certain;
     assert_ok(brume_account_epsilon(BRUME_METHOD_AUTO, terms, 1, delta, &certain, &error));
     assert_ok(brume_exact_compare(sides, 2 * count, accounted, terms,
-                                  certain.infinite ? INFINITY : certain.upper, &result, &error));
+                                  certain.infinite ? INFINITY : certain.upper, NULL, &result,
+                                  &error));
     free(terms);
     for (size_t i = 0; i < count; i++) {
         brume_exact_close(laws[i]);
@@ -217,10 +218,44 @@ static void laws_that_are_unknown_or_too_large_are_refused(void **state)
         brume_subject *subject = NULL;
         brume_exact_law *law = NULL;
         assert_ok(brume_subject_open(&event, 0, &subject, &error));
-        assert_fails(brume_exact_open(subject, &law, &error), BRUME_EUNSUPPORTED);
+        assert_fails(brume_exact_open(subject, NULL, &law, &error), BRUME_EUNSUPPORTED);
         assert_null(law);
         brume_subject_close(subject);
     }
+}
+
+/* ---- stopping ---- */
+
+static const char *after_some(void *left)
+{
+    return --*(int *)left < 0 ? "enough" : NULL;
+}
+
+static void audits_end_when_they_are_asked_to(void **state)
+{
+    (void)state;
+    brume_event event = read_event("discrete_laplace(scale=20)", BRUME_ADD_REMOVE);
+    brume_subject *subject = NULL;
+    brume_exact_law *law = NULL;
+    assert_ok(brume_subject_open(&event, 0, &subject, &error));
+    int left = 0, asked = 1 << 20;
+    brume_audit_options options = {.stopped = after_some, .stopped_context = &left};
+    assert_fails(brume_exact_open(subject, &options, &law, &error), BRUME_ECANCELLED);
+    assert_string_equal(error.message, "enough; nothing was spent");
+    assert_null(law);
+    options.stopped_context = &asked;
+    assert_ok(brume_exact_open(subject, &options, &law, &error));
+    assert_true(asked < (1 << 20) - 2); /* and not once at the start alone */
+    brume_exact_side sides[] = {{law, false}, {law, true}};
+    brume_exact_result result = {.count = 77};
+    double factor = 1;
+    left = 1;
+    options.stopped_context = &left;
+    assert_fails(brume_exact_compare(sides, 2, pure_claim, &factor, 1, &options, &result, &error),
+                 BRUME_ECANCELLED);
+    assert_int_equal(result.count, 77);
+    brume_exact_close(law);
+    brume_subject_close(subject);
 }
 
 int main(void)
@@ -230,6 +265,7 @@ int main(void)
         cmocka_unit_test(verdicts_are_violation_tight_or_loose),
         cmocka_unit_test(cards_keep_their_promise_and_smaller_ones_are_not_kept),
         cmocka_unit_test(laws_that_are_unknown_or_too_large_are_refused),
+        cmocka_unit_test(audits_end_when_they_are_asked_to),
     };
     return cmocka_run_group_tests_name("exact audits", tests, NULL, NULL);
 }

@@ -195,9 +195,9 @@ typedef struct patience {
     int left;
 } patience;
 
-static bool has_enough(void *context)
+static const char *has_enough(void *context)
 {
-    return --((patience *)context)->left < 0;
+    return --((patience *)context)->left < 0 ? "enough" : NULL;
 }
 
 static void audits_stop_when_asked(void **state)

@@ -7,8 +7,8 @@
 
 #include <libpq-fe.h>
 
-#include "audit/neighbours.h"
-#include "audit/query_subject.h"
+#include "audit/query/neighbours.h"
+#include "audit/query/query_subject.h"
 #include "chance.h"
 #include "query/release/ask.h"
 #include "query/plan/make_plan.h"
@@ -79,7 +79,8 @@ static double audit(const registered *all, const char *sql, fault broken, size_t
     brume_audit_options options = {.samples = samples,
                                    .confidence = confidence,
                                    .delta = brume_decimal_upper(&plan->charge.delta),
-                                   .epsilon = 1};
+                                   .epsilon = 1,
+                                   .ordered = true};
     assert_ok(brume_query_subject_open(&lane, 1, sql, &options, all->bits, NULL, &subject, &error));
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all->bits, &result,
                                   &error));
@@ -158,7 +159,12 @@ static void neighbours_differ_by_one_unit(void **state)
         brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
         open_place(&all, i < 2 ? FILES : SERVER, adjacency);
         assert_ok(brume_question_open(all.ledger, sql, &question, &error));
-        brume_recipe_hints hints = {5, 1};
+        brume_recipe_hints hints = {.threshold = 5,
+                                    .epsilon = 1,
+                                    .limits = true,
+                                    .means = true,
+                                    .quantiles = true,
+                                    .quantile = .5};
         size_t stride = i < 2 ? 1 : 4; /* the rows are the same, only their place is another */
         for (size_t number = 0; number < brume_neighbours_count(question, &hints);
              number += stride) {
@@ -216,7 +222,7 @@ static void rows_are_made_for_every_type_of_a_server(void **state)
     registered_enter(all.ledger, policy, &terms);
     execute("DROP TABLE every; DROP TYPE mood");
     assert_ok(brume_question_open(all.ledger, sql, &question, &error));
-    brume_recipe_hints hints = {50, 1};
+    brume_recipe_hints hints = {.threshold = 50, .epsilon = 1};
     for (size_t number = 0; number < brume_neighbours_count(question, &hints); number++) {
         brume_neighbours *pair = NULL;
         assert_ok(

@@ -11,7 +11,7 @@
 
 #include <brume/mechanism/stable_histogram.h>
 
-#include "audit/query_subject.h"
+#include "audit/query/query_subject.h"
 #include "query/plan/make_plan.h"
 #include "query/release/ask.h"
 #include "query/release/rehearse.h"
@@ -154,7 +154,8 @@ static bool is_accused(const control *of, bool broken, size_t samples)
     brume_audit_options options = {.samples = samples,
                                    .confidence = .999,
                                    .delta = brume_decimal_upper(&plan->charge.delta),
-                                   .epsilon = brume_decimal_upper(&plan->charge.amount)};
+                                   .epsilon = brume_decimal_upper(&plan->charge.amount),
+                                   .ordered = true};
     assert_ok(
         brume_query_subject_open(&lane, 1, of->sql, &options, all.bits, NULL, &subject, &error));
     assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all.bits, &result,
@@ -192,6 +193,45 @@ static void broken_plans_are_caught_and_sound_ones_are_not(void **state)
     audit_all(true);
 }
 
+/* Several lanes draw at once, each with a question and a plan of its own: what they draw is the
+ * query's, and nobody sees another's draw. The second lane's draws are fresh: an accusation has a
+ * probability of 1e-14. */
+static void lanes_draw_at_once(void **state)
+{
+    (void)state;
+    enum { LANES = 3 };
+    const control *of = &controls[0];
+    registered all;
+    brume_error error = {0};
+    brume_question *questions[LANES];
+    brume_query_lane lanes[LANES];
+    brume_query_subject *subject = NULL;
+    brume_audit_result result;
+    open_place(&all, of);
+    for (size_t i = 0; i < LANES; i++) {
+        assert_ok(brume_question_open(all.ledger, of->sql, &questions[i], &error));
+        lanes[i] = (brume_query_lane){questions[i], plan_of(of, questions[i])};
+    }
+    brume_audit_options options = {.samples = 100,
+                                   .confidence = 1 - 1e-14,
+                                   .delta = brume_decimal_upper(&lanes[0].plan->charge.delta),
+                                   .epsilon = brume_decimal_upper(&lanes[0].plan->charge.amount),
+                                   .threads = LANES,
+                                   .ordered = true};
+    assert_ok(brume_query_subject_open(lanes, LANES, of->sql, &options, all.bits, NULL, &subject,
+                                       &error));
+    assert_ok(brume_audit_epsilon(brume_query_subject_draw, subject, &options, all.bits, &result,
+                                  &error));
+    assert_true(result.epsilon_lower <= options.epsilon && result.delta_lower <= options.delta);
+    assert_int_equal(result.draws, 50);
+    brume_query_subject_close(subject);
+    for (size_t i = 0; i < LANES; i++) {
+        brume_query_plan_close(lanes[i].plan);
+        brume_question_close(questions[i]);
+    }
+    registered_close(&all);
+}
+
 /* Nothing is drawn with a threshold that its delta does not allow. */
 static void wrong_thresholds_are_refused_before_anything_is_charged(void **state)
 {
@@ -224,6 +264,7 @@ int main(int count, char **words)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_thresholds_are_refused_before_anything_is_charged),
         cmocka_unit_test(broken_plans_are_caught),
+        cmocka_unit_test(lanes_draw_at_once),
     };
     return cmocka_run_group_tests_name("broken queries", tests, NULL, NULL);
 }

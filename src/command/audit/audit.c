@@ -158,10 +158,10 @@ brume_status brume_audited_draw(const brume_call *call, brume_audited *a, brume_
     return status;
 }
 
-static bool is_stopped(void *context)
+static const char *why_stopped(void *context)
 {
     const brume_watch *watch = context;
-    return watch->stopped(watch->context) != NULL;
+    return watch->stopped(watch->context);
 }
 
 brume_audit_options brume_audited_options(const brume_audited *a)
@@ -171,8 +171,9 @@ brume_audit_options brume_audited_options(const brume_audited *a)
                                  .delta = a->delta,
                                  .epsilon = a->claimed,
                                  .threads = a->threads,
+                                 .ordered = a->ordered,
                                  .whole = a->whole,
-                                 .stopped = a->watch ? is_stopped : NULL,
+                                 .stopped = a->watch ? why_stopped : NULL,
                                  .stopped_context = (void *)a->watch};
 }
 
@@ -195,16 +196,18 @@ static brume_status check_words(const brume_call *call, brume_error *error)
 {
     static const struct {
         const char *name;
-        bool expression, query, program;
-    } words[] = {{"epsilon", false, true, true},   {"rho", false, true, false},
-                 {"ledger", false, true, false},   {"bounds", false, false, true},
-                 {"adjacency", true, false, true}, {"exact", true, false, false},
-                 {"save", true, true, true},       {"time", true, true, true}};
+        bool expression, query, program, command;
+    } words[] = {{"epsilon", false, true, true, false},   {"rho", false, true, false, false},
+                 {"ledger", false, true, false, false},   {"bounds", false, false, true, true},
+                 {"adjacency", true, false, true, false}, {"exact", true, false, false, false},
+                 {"delta", true, true, true, false}};
     bool query = brume_call_has(call, "query"), program = brume_call_has(call, "program");
+    bool command = brume_call_has(call, "command");
     bool expression = brume_call_operand(call, 0) != NULL;
-    if (query + program + expression != 1)
+    if (query + program + command + expression != 1)
         return brume_fail(error, BRUME_EARGUMENT, "see 'brume help audit'",
-                          "give one of EXPR, '--query SQL' and '--program COMMAND'");
+                          "give one of EXPR, '--query SQL', '--command WORDS' and '--program "
+                          "COMMAND'");
     if (query && brume_call_has(call, "adjacency"))
         return brume_fail(error, BRUME_EARGUMENT, "leave it out",
                           "'--adjacency' is that of the datasets of a query");
@@ -214,12 +217,16 @@ static brume_status check_words(const brume_call *call, brume_error *error)
         return brume_fail(error, BRUME_EARGUMENT, "see 'brume help audit'",
                           "give one of '--exact', '--time' and '--save'");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        bool goes = query ? words[i].query : program ? words[i].program : words[i].expression;
+        bool goes = query     ? words[i].query
+                    : program ? words[i].program
+                    : command ? words[i].command
+                              : words[i].expression;
         if (brume_call_has(call, words[i].name) && !goes)
             return brume_fail(error, BRUME_EARGUMENT, "see 'brume help audit'",
                               "'--%s' does not go with %s", words[i].name,
                               query     ? "'--query'"
                               : program ? "'--program'"
+                              : command ? "'--command'"
                                         : "EXPR");
     }
     return BRUME_OK;
@@ -231,16 +238,17 @@ static brume_status run(brume_call *call, brume_error *error)
     brume_audited a = {.delta = brume_call_real(call, "delta", 0),
                        .confidence = brume_call_real(call, "confidence", 0.999)};
     BRUME_TRY(check_words(call, error));
-    if (!brume_call_has(call, "exact"))
-        BRUME_TRY(brume_call_watch_noted(call, &a.watch, error));
+    BRUME_TRY(brume_call_watch_noted(call, &a.watch, error));
     if (brume_call_has(call, "query"))
         return brume_audit_query(call, &a, error);
     if (brume_call_has(call, "program"))
         return brume_audit_program(call, &a, error);
+    if (brume_call_has(call, "command"))
+        return brume_audit_command(call, &a, error);
     BRUME_TRY(brume_call_expression(call, &expression, error));
     brume_status status = check_expression(&expression, error);
     if (status == BRUME_OK && brume_call_has(call, "exact"))
-        status = brume_audit_exact(call, &expression.events[0], a.delta, error);
+        status = brume_audit_exact(call, &expression.events[0], &a, error);
     else if (status == BRUME_OK)
         status = brume_audit_mechanism(call, &expression.events[0], &a, error);
     brume_expression_free(&expression);
@@ -259,6 +267,10 @@ static const brume_option options[] = {
      .type = BRUME_OPTION_TEXT,
      .argument = "SQL",
      .help = "instead of EXPR: a query over registered datasets, at the price that follows"},
+    {.name = "command",
+     .type = BRUME_OPTION_TEXT,
+     .argument = "WORDS",
+     .help = "instead of EXPR: 'release ...' or 'synth ...' with TABLE for the source"},
     {.name = "program",
      .type = BRUME_OPTION_TEXT,
      .argument = "COMMAND",
@@ -266,7 +278,7 @@ static const brume_option options[] = {
     {.name = "bounds",
      .type = BRUME_OPTION_TEXT,
      .argument = "LO..HI",
-     .help = "with --program: of the numbers in its table: 0..1 unless typed"},
+     .help = "with --program and --command: of the numbers in the table: 0..1 unless typed"},
     {.name = "epsilon",
      .type = BRUME_OPTION_TEXT,
      .argument = "E",
@@ -300,6 +312,13 @@ static const brume_option options[] = {
         "audit epsilon at this delta: 0 unless typed; with --query, as 'brume query' takes it"),
     BRUME_ADJACENCY_OPTION,
     BRUME_LEDGER_OPTION,
+    {.name = "timeout",
+     .type = BRUME_OPTION_REAL,
+     .argument = "SECONDS",
+     .least = 0,
+     .least_open = true,
+     .most = BRUME_TIMEOUT_MOST,
+     .help = "end after this time, without a result"},
 };
 
 static const char *const examples[] = {
@@ -309,6 +328,7 @@ static const char *const examples[] = {
     "audit 'randomized_response(epsilon=1)' --confidence 0.999999",
     "audit 'above_threshold(epsilon=1)' --exact",
     "audit 'laplace(scale=1)' --time --samples 10000",
+    "audit --command 'release sum TABLE --column value --bounds 0..1 --epsilon 1' --samples 200",
     "audit --query 'SELECT ward, COUNT(*) FROM visits GROUP BY ward' --epsilon 1 --samples 200",
     NULL,
 };
@@ -317,8 +337,8 @@ const brume_command brume_command_audit = {
     .name = "audit",
     .summary = "attack a mechanism or a query: its epsilon from below",
     .usage =
-        "EXPR|--query SQL|--program COMMAND [--exact|--time] [--bounds LO..HI] [--epsilon E|--rho R] [--delta D] [--samples N] "
-        "[--confidence C] [--adjacency A] [--ledger FILE] [--save DIR]",
+        "EXPR|--query SQL|--command WORDS|--program COMMAND [--exact|--time] [--bounds LO..HI] [--epsilon E|--rho R] [--delta D] [--samples N] "
+        "[--confidence C] [--adjacency A] [--ledger FILE] [--save DIR] [--timeout SECONDS]",
     .description =
         "Draws on two neighbours that are as bad for the mechanism as is known, the best of those that "
         "its card suggests, through the "
@@ -342,6 +362,10 @@ const brume_command brume_command_audit = {
         "concentrated the claim is the epsilon that rho has at a delta of 0.01. With --save DIR the tables "
         "are kept as 1-TABLE.csv and 2-TABLE.csv, the query as query.sql, and event.json says how an "
         "answer is scored, which scores are the event and how often they came: for datasets of files.\n\n"
+        "With --command a statistic or a synthetic table is audited as it is shipped: the words are those of "
+        "'brume release' or 'brume synth' without a ledger, TABLE stands for the source and OUTPUT for "
+        "the file that synth writes (whose name ends in .csv). The tables are those of --program, the claim "
+        "is the price that the command names, and all that it says or writes is looked at.\n\n"
         "With --program anybody's mechanism is attacked: the command is run by the shell with the "
         "name of a CSV file, whose column \"value\" has numbers within --bounds, and a number of "
         "answers to print, each independent of the others, a line each. The tables differ by one "

@@ -11,7 +11,8 @@
 typedef struct brume_audited {
     double claimed, delta, confidence;
     size_t samples, threads;
-    bool whole; /* each call of the subject is slow by itself */
+    bool ordered; /* outcomes are scores */
+    bool whole;   /* each call of the subject is slow by itself */
     brume_audit_result result;
     double step; /* outcomes are printed times this */
     const char *neighbours, *outcome;
@@ -67,7 +68,15 @@ BRUME_MUST_USE brume_status brume_audit_query(brume_call *call, brume_audited *a
 /* --exact: the law itself against the claim, in both directions; under both adjacencies unless one
  * is typed. */
 BRUME_MUST_USE brume_status brume_audit_exact(brume_call *call, const brume_event *event,
-                                              double delta, brume_error *error);
+                                              const brume_audited *a, brume_error *error);
+
+/* --bounds: LO..HI; 0..1 where there is none. */
+BRUME_MUST_USE brume_status brume_audit_bounds(const char *text, double *low, double *high,
+                                               brume_error *error);
+
+/* --command: audit it and write the result. */
+BRUME_MUST_USE brume_status brume_audit_command(brume_call *call, brume_audited *a,
+                                                brume_error *error);
 
 /* --program: audit it and write the result. */
 BRUME_MUST_USE brume_status brume_audit_program(brume_call *call, brume_audited *a,

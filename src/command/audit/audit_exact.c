@@ -60,7 +60,8 @@ static brume_status claimed_delta(const void *context, double epsilon, double *d
     return BRUME_OK;
 }
 
-static brume_status open_laws(exact_case *c, const brume_event *event, brume_error *error)
+static brume_status open_laws(exact_case *c, const brume_event *event,
+                              const brume_audit_options *options, brume_error *error)
 {
     size_t pairs = brume_subject_pairs(event);
     for (size_t pair = 0; pair < (pairs > 0 ? pairs : 1) && c->pairs < MOST_PAIRS; pair++) {
@@ -69,7 +70,7 @@ static brume_status open_laws(exact_case *c, const brume_event *event, brume_err
         brume_status status = BRUME_OK;
         brume_exact_law *law = NULL;
         if (brume_subject_has_law(subject))
-            status = brume_exact_open(subject, &law, error);
+            status = brume_exact_open(subject, options, &law, error);
         if (!law) {
             brume_subject_close(subject);
             BRUME_TRY(status);
@@ -83,12 +84,14 @@ static brume_status open_laws(exact_case *c, const brume_event *event, brume_err
     return BRUME_OK;
 }
 
-static brume_status examine(exact_case *c, const brume_term *term, double delta, brume_error *error)
+static brume_status examine(exact_case *c, const brume_term *term, double delta,
+                            const brume_audit_options *options, brume_error *error)
 {
     brume_bound bound;
     BRUME_TRY(brume_account_epsilon(BRUME_METHOD_AUTO, term, 1, delta, &bound, error));
     c->claimed = bound.infinite ? INFINITY : bound.upper;
     for (size_t i = 0; i < 2 * c->pairs; i++) {
+        BRUME_TRY(brume_audit_check_stopped(options, error));
         brume_interval epsilon = brume_exact_epsilon(c->sides[i].law, c->sides[i].reversed, delta);
         if (i == 0 || epsilon.lower > c->epsilon.lower) {
             c->epsilon.lower = epsilon.lower;
@@ -96,12 +99,12 @@ static brume_status examine(exact_case *c, const brume_term *term, double delta,
         }
         c->epsilon.upper = fmax(c->epsilon.upper, epsilon.upper);
     }
-    return brume_exact_compare(c->sides, 2 * c->pairs, claimed_delta, term, c->claimed, &c->result,
-                               error);
+    return brume_exact_compare(c->sides, 2 * c->pairs, claimed_delta, term, c->claimed, options,
+                               &c->result, error);
 }
 
 static brume_status audit_case(exact_case *c, const brume_event *event, double delta,
-                               brume_error *error)
+                               const brume_audit_options *options, brume_error *error)
 {
     brume_term *terms = NULL;
     brume_event claimed = *event;
@@ -114,12 +117,12 @@ static brume_status audit_case(exact_case *c, const brume_event *event, double d
                                 .count = 1};
         claimed.parameter[0] = event->parameter[brume_card_parameter(card, "epsilon")];
     }
-    BRUME_TRY(open_laws(c, event, error));
+    BRUME_TRY(open_laws(c, event, options, error));
     if (c->pairs == 0)
         return brume_fail(error, BRUME_EUNSUPPORTED, "leave '--exact' out: draws will do",
                           "the card of %s states no exact law for this", card->name);
     BRUME_TRY(brume_account_terms(&claimed, 1, 1, BRUME_METHOD_AUTO, &terms, error));
-    brume_status status = examine(c, terms, delta, error);
+    brume_status status = examine(c, terms, delta, options, error);
     free(terms);
     return status;
 }
@@ -200,9 +203,11 @@ static void write_case(brume_call *call, const exact_case *c, double delta)
     fputs(brume_plain(call), call->out);
 }
 
-brume_status brume_audit_exact(brume_call *call, const brume_event *event, double delta,
+brume_status brume_audit_exact(brume_call *call, const brume_event *event, const brume_audited *a,
                                brume_error *error)
 {
+    double delta = a->delta;
+    brume_audit_options options = brume_audited_options(a);
     static const brume_adjacency both[] = {BRUME_ADD_REMOVE, BRUME_REPLACE};
     exact_case *cases = calloc(2, sizeof *cases);
     size_t count = 0;
@@ -211,12 +216,12 @@ brume_status brume_audit_exact(brume_call *call, const brume_event *event, doubl
     const brume_card *card = brume_card_by_id(event->mechanism);
     brume_status status = BRUME_OK;
     if (brume_call_has(call, "adjacency"))
-        status = audit_case(&cases[count++], event, delta, error);
+        status = audit_case(&cases[count++], event, delta, &options, error);
     for (size_t i = 0; status == BRUME_OK && !brume_call_has(call, "adjacency") && i < 2; i++) {
         brume_event under = *event;
         under.adjacency = both[i];
         if (card->adjacencies & (unsigned)both[i])
-            status = audit_case(&cases[count++], &under, delta, error);
+            status = audit_case(&cases[count++], &under, delta, &options, error);
     }
     if (status == BRUME_OK && call->json)
         status = write_json(call, cases, count, delta, error);

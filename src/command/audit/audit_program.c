@@ -7,8 +7,7 @@
 
 #include "audit/program_subject.h"
 
-/* "LO..HI" */
-static brume_status read_bounds(const char *text, double *low, double *high, brume_error *error)
+brume_status brume_audit_bounds(const char *text, double *low, double *high, brume_error *error)
 {
     char *end = NULL;
     *low = 0;
@@ -157,7 +156,7 @@ brume_status brume_audit_program(brume_call *call, brume_audited *a, brume_error
     choice best = {0, BRUME_VIEW_VALUE, 0};
     const char *epsilon = brume_call_text(call, "epsilon");
     char *end = NULL;
-    BRUME_TRY(read_bounds(brume_call_text(call, "bounds"), &of.low, &of.high, error));
+    BRUME_TRY(brume_audit_bounds(brume_call_text(call, "bounds"), &of.low, &of.high, error));
     const char *adjacency = brume_call_text(call, "adjacency");
     of.adjacency = adjacency && strcmp(adjacency, "replace") == 0 ? BRUME_REPLACE
                                                                   : BRUME_ADD_REMOVE;

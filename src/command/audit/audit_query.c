@@ -6,8 +6,8 @@
 
 #include <brume/mechanism/mechanism.h>
 
-#include "audit/neighbours.h"
-#include "audit/query_subject.h"
+#include "audit/query/neighbours.h"
+#include "audit/query/query_subject.h"
 #include "base/error.h"
 #include "command/query/ask.h"
 #include "command/ledger/open_ledger.h"
@@ -137,6 +137,7 @@ static brume_status audit(brume_call *call, const lane *lanes, size_t count, con
     a->samples = brume_call_count(call, "samples", BRUME_QUERY_SUBJECT_SAMPLES);
     a->threads = count;
     a->step = 1;
+    a->ordered = true;
     a->outcome = brume_query_subject_outcome();
     brume_audit_options options = brume_audited_options(a);
     BRUME_TRY(brume_bits_open(&bits, error));

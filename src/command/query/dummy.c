@@ -1,11 +1,11 @@
 /* brume dummy: the answer of a query on a made table, for trying it out. Spends nothing.
  *
  * Promises: the ledger is only read, and no protected source is opened. The table follows from the
- * policy and the query's text alone (audit/neighbours.h), so that the answer, and how long it
+ * policy and the query's text alone (audit/query/neighbours.h), so that the answer, and how long it
  * takes, says nothing of the data; its noise is what the price buys. */
 #include "command/query/ask.h"
 
-#include "audit/neighbours.h"
+#include "audit/query/neighbours.h"
 #include "base/error.h"
 #include "command/ledger/open_ledger.h"
 #include "command/query/write_answer.h"

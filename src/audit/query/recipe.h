@@ -29,6 +29,10 @@ typedef enum brume_row_choice {
 typedef struct brume_recipe_hints {
     uint64_t threshold; /* units that a private key or an undeclared mode needs; 0: there is none */
     double epsilon;
+    bool limits;     /* what one unit may add is chosen as part of the answer */
+    bool means;      /* a sum and a number of values are measured for a mean */
+    bool quantiles;  /* there is one, */
+    double quantile; /* this one */
 } brume_recipe_hints;
 
 typedef struct brume_recipe {
@@ -43,6 +47,9 @@ typedef struct brume_recipe {
 
 /* How many there are. */
 size_t brume_recipe_count(const brume_recipe_hints *hints);
+
+/* Was it made for what these hints say that the query measures? The others are for any query. */
+bool brume_recipe_is_special(size_t number, const brume_recipe_hints *hints);
 
 /* Recipe `number`, for a table with this policy. */
 brume_recipe brume_recipe_of(size_t number, const brume_recipe_hints *hints,

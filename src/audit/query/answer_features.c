@@ -1,6 +1,6 @@
 /* The features of a released table. Promises: what two analysts would see differently has another
  * name or another number. */
-#include "audit/answer_features.h"
+#include "audit/query/answer_features.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,9 +130,10 @@ static void visit_texts(const visitor *v)
     }
 }
 
-bool brume_features_visit(const brume_query_answer *answer, const brume_error *refused,
-                          brume_feature_visit *each, void *context)
+bool brume_features_visit(const void *answered, brume_feature_visit *each, void *context)
 {
+    const brume_query_answer *answer = ((const brume_answered *)answered)->answer;
+    const brume_error *refused = ((const brume_answered *)answered)->refused;
     visitor v = {answer, each, context};
     bool good = true;
     if (!answer) {

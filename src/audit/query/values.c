@@ -1,5 +1,5 @@
 /* Values to try in a column, from what is public of it. */
-#include "audit/values.h"
+#include "audit/query/values.h"
 
 #include <ctype.h>
 #include <errno.h>

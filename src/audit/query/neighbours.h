@@ -9,12 +9,12 @@
 #ifndef BRUME_AUDIT_NEIGHBOURS_H
 #define BRUME_AUDIT_NEIGHBOURS_H
 
-#include "audit/recipe.h"
+#include "audit/query/recipe.h"
 #include "query/plan/question.h"
 
 typedef struct brume_neighbours brume_neighbours;
 
-/* How many pairs there are. */
+/* How many pairs there are: of each recipe one for every private table, in a row. */
 size_t brume_neighbours_count(const brume_question *question, const brume_recipe_hints *hints);
 
 /* Make pair `number`; each is another. `sql` is the question's text. Close with

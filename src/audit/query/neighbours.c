@@ -1,15 +1,15 @@
 /* Two neighbouring databases, made from policies alone. Promises: no source of a dataset is opened;
  * the same number gives the same databases again. */
-#include "audit/neighbours.h"
+#include "audit/query/neighbours.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "audit/made_table.h"
+#include "audit/query/made_table.h"
 #include "audit/subsets.h"
-#include "audit/values.h"
+#include "audit/query/values.h"
 #include "base/error.h"
 
 enum { PUBLIC_ROWS = 12 };

@@ -1,6 +1,6 @@
 /* Tables made for an audit. Promises: files appear nowhere but at the path given, nothing is
  * written to a server, and no text can end its literal. */
-#include "audit/made_table.h"
+#include "audit/query/made_table.h"
 
 #include <stdlib.h>
 #include <string.h>

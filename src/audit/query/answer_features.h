@@ -1,0 +1,22 @@
+/* The features of a released table: everything an analyst sees of it, as names and numbers. */
+#ifndef BRUME_AUDIT_ANSWER_FEATURES_H
+#define BRUME_AUDIT_ANSWER_FEATURES_H
+
+#include <brume/status.h>
+
+#include "audit/query/score.h"
+#include "query/release/answer.h"
+
+/* An answer or, where it is NULL, a refusal. */
+typedef struct brume_answered {
+    const brume_query_answer *answer;
+    const brume_error *refused;
+} brume_answered;
+
+/* Of a brume_answered, as a brume_seen: which keys are in the table, the numbers of each row, as
+ * they are and over their error, texts, and what is said of each column; of a refusal its status
+ * and its texts. A number is a feature; every other value, and every key, is one by itself, whose
+ * number is 1. */
+bool brume_features_visit(const void *answered, brume_feature_visit *each, void *context);
+
+#endif
