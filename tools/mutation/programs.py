@@ -33,11 +33,16 @@ def need(words, what):
 
 
 class Test:
-    def __init__(self, known, target):
-        self.name, self.command, self.target = known["name"], known["cmd"], target
+    """A program, or one of its tests."""
+
+    def __init__(self, known, target, one=None):
+        self.known, self.name, self.command, self.target, self.one = known, known["name"], known["cmd"], target, one
         self.slow = any(s.endswith(":slow") for s in known["suite"])
-        self.environment, self.seconds, self.seen, self.program = known["env"], 1.0, set(), None
+        self.environment, self.seconds, self.seen, self.program = dict(known["env"]), 1.0, set(), None
         self.found, self.tried = {}, {}  # {file: how many faults}
+        if one:
+            self.name += ": " + one
+            self.environment["BRUME_FAULT_TEST"] = one
 
     def promise(self, path):
         """Faults of the file that it is likely to find in a second."""
@@ -197,12 +202,14 @@ class Runner:
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
 
         before, good = resource.getrusage(resource.RUSAGE_CHILDREN), True
+        self.names = []
         with subprocess.Popen([test.program] + test.command[1:], cwd=BUILD, env=environment, text=True,
                               errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, preexec_fn=limit) as process:
             alarm = threading.Timer(20 + 8 * seconds, os.killpg, (process.pid, signal.SIGKILL))
             alarm.start()
             for line in process.stdout:
+                self.names += re.findall(r"^ok \d+ - (\w+)$", line)
                 if line.startswith("not ok"):
                     good = False
                     break
@@ -217,18 +224,39 @@ class Runner:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return good, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    def measure(self, test, size, known):
-        """How long it takes without a fault, and which functions it calls; known from a run before?"""
-        with open(test.program, "rb") as file:
-            key = hashlib.sha256(file.read()).hexdigest() + " " + " ".join(test.command[1:])
+    def measure(self, program, size, known):
+        """The tests of the program that can be run alone, or the program itself, each with its time and
+        the functions it calls; known from a run before?"""
+        with open(program.program, "rb") as file:
+            key = hashlib.sha256(file.read()).hexdigest() + " " + " ".join(program.command[1:])
         if key not in known.found:
-            good, test.seconds = self.passes(test, 0, 300, size)
-            if not good:
-                sys.exit(f"mutate: '{test.name}' fails without a fault")
-            with open(self.seen, "rb") as file:
-                test.seen = {i for i, byte in enumerate(file.read()) if byte}
-            known.keep(key, [test.seconds, sorted(test.seen)])
-        test.seconds, test.seen = known.found[key][0], set(known.found[key][1])
+            whole = self.measured(program, size)
+            if not whole:
+                sys.exit(f"mutate: '{program.name}' fails without a fault")
+            parts = []
+            for name in self.names if len(self.names) > 1 else []:
+                part = self.measured(self.part(program, name), size)
+                if not part or self.names != [name]:  # it needs the others
+                    parts = []
+                    break
+                parts.append([name, *part])
+            known.keep(key, parts or [[None, *whole]])
+        found = []
+        for name, seconds, seen in known.found[key]:
+            found.append(self.part(program, name))
+            found[-1].seconds, found[-1].seen = seconds, set(seen)
+        return found
+
+    @staticmethod
+    def part(program, name):
+        test = Test(program.known, program.target, name)
+        test.program = program.program
+        return test
+
+    def measured(self, test, size):
+        good, seconds = self.passes(test, 0, 300, size)
+        with open(self.seen, "rb") as file:
+            return [seconds, [i for i, byte in enumerate(file.read()) if byte]] if good else None
 
     def attempt(self, tests, path, number, function, effort):
         """'killed by ...', 'not reached', 'survives', or 'undecided' after that many seconds of tests."""
