@@ -12,7 +12,7 @@
 #include "query/price/noise_tail.h"
 #include "random/tape.h"
 
-enum { BITS = 200, CASES = 3000 };
+enum { BITS = 200, CASES = 2000 };
 
 static brume_error error;
 static uint64_t state_of_draws = 16;
@@ -116,6 +116,8 @@ static void laplace_tail_is_the_least_double_or_nearly(void **state)
         holds(brume_noise_tail_laplace_upper, laplace, scale, some_place(scale, i % 2 ? .5 : 40),
               0x1p-45);
     }
+    for (int i = 0; i < CASES; i++) /* where 1 + a depends on a most */
+        holds(brume_noise_tail_laplace_upper, laplace, some_scale(-1, 2), 1 + i % 3, 0x1p-45);
 }
 
 /* Rejects: any of the six roundings turned, m for m - 1/2, one side for both. */
@@ -126,6 +128,12 @@ static void rounded_gaussian_tail_is_the_least_double_or_nearly(void **state)
         double sigma = some_scale(-2, 40);
         holds(brume_noise_tail_rounded_gaussian_upper, rounded_gaussian, sigma,
               some_place(sigma, i % 2 ? .25 : 8), 0x1p-43);
+    }
+    /* integers that are no doubles once 1/2 is subtracted */
+    for (int i = 0; i < CASES; i++) {
+        double sigma = some_scale(48, 50);
+        holds(brume_noise_tail_rounded_gaussian_upper, rounded_gaussian, sigma,
+              some_place(sigma, 36), 0x1p-38);
     }
     /* m = 0: more than half, and the divisor is rounded the other way */
     for (int i = 0; i < CASES; i++)
@@ -144,6 +152,9 @@ static void discrete_gaussian_tail_is_a_bound(void **state)
         double slack = far ? .3 : 3 * sigma * sigma + 2;
         holds(brume_noise_tail_discrete_gaussian_upper, discrete_gaussian, sigma, m, slack);
     }
+    for (int i = 0; i < CASES; i++) /* nothing of the law but 0 and 1: the roundings are all */
+        holds(brume_noise_tail_discrete_gaussian_upper, discrete_gaussian, some_scale(-5, -3), 1,
+              0x1p-40);
     assert_true(brume_noise_tail_discrete_gaussian_upper(1000, 1) <= 1);
 }
 

@@ -46,7 +46,7 @@ class Test:
 
     def promise(self, path):
         """Faults of the file that it is likely to find in a second."""
-        return (self.found.get(path, 0) + 0.5) / (self.tried.get(path, 0) + 1) / (self.seconds + 0.02)
+        return (self.found.get(path, 0) + 0.05) / (self.tried.get(path, 0) + 1) / (self.seconds + 0.02)
 
 
 def tests_of(folders, pattern, slow):
@@ -101,10 +101,14 @@ class Builder:
                 text = file.read()
             output = next(o for o in self.commands if self.source(o) == path)
             while True:
-                full = self.write(path, schema.write(path, text, base, faults))
-                done = run(self.words(output, path) + STRICT + ["-fsyntax-only", full])
+                written = schema.write(path, text, base, faults)
+                full = os.path.join(self.place, path)
+                if os.path.exists(full) and open(full, encoding="utf-8").read() == written:
+                    break  # it did compile
+                done = run(self.words(output, path) + STRICT + ["-fsyntax-only", self.write(path + ".new.c", written)])
                 wrong = {int(n) for n in re.findall(r"^fault-(\d+):\d+:\d+: error", done.stdout, re.M)}
                 if done.returncode == 0:
+                    self.write(path, written)
                     break
                 if not wrong & set(faults):
                     sys.exit(f"mutate: {path} with its faults does not compile\n{done.stdout[-3000:]}")
@@ -124,6 +128,19 @@ class Builder:
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
             return any("src/" + each in self.paths for each in INCLUDED.findall(file.read()))
 
+    @staticmethod
+    def make(words, made, parts):
+        """Run the command, unless it was run before with parts that are as old as they were."""
+        now = " ".join(words) + " ".join(str(os.stat(os.path.join(BUILD, part)).st_mtime_ns) for part in parts)
+        stamp = hashlib.sha256(now.encode()).hexdigest()
+        if os.path.exists(made + ".stamp") and open(made + ".stamp", encoding="utf-8").read() == stamp:
+            return
+        if os.path.exists(made):
+            os.remove(made)
+        need(words, f"{os.path.basename(made)} cannot be made")
+        with open(made + ".stamp", "w", encoding="utf-8") as file:
+            file.write(stamp)
+
     def object(self, output):
         """The object with its faults, or the sound one where it has none."""
         if output not in self.commands or not self.has_faults(self.source(output)):
@@ -133,8 +150,8 @@ class Builder:
             source = os.path.join(self.place if path in self.paths else ROOT, path)
             made = os.path.join(self.place, "objects", output)
             os.makedirs(os.path.dirname(made), exist_ok=True)
-            need(self.words(output, path) + ["-w", "-Wno-error", "-o", made, "-c", source],
-                 f"{path} with its faults does not compile")
+            parts = [source] + [os.path.join(ROOT, path), output]  # the sound object knows its headers
+            self.make(self.words(output, path) + ["-w", "-Wno-error", "-o", made, "-c", source], made, parts)
             self.objects[output] = made
         return self.objects[output]
 
@@ -149,15 +166,13 @@ class Builder:
             else:
                 made = os.path.join(self.place, "objects", name)
                 os.makedirs(os.path.dirname(made), exist_ok=True)
-                if os.path.exists(made):
-                    os.remove(made)
-                need(["ar", "qcs", made] + list(objects.values()), f"no archive {name}")
+                self.make(["ar", "qcs", made] + list(objects.values()), made, list(objects.values()))
                 self.archives[name] = made
         return self.archives[name]
 
     def runtime(self, size):
         source = self.write("runtime.c", f"#define SIZE {size}\n" + schema.RUNTIME)
-        need(["cc", "-O1", "-o", source[:-1] + "o", "-c", source], "no runtime")
+        self.make(["cc", "-O1", "-o", source[:-1] + "o", "-c", source], source[:-1] + "o", [source])
         return source[:-1] + "o"
 
     def link(self, test, runtime):
@@ -172,7 +187,8 @@ class Builder:
             rest.append(word if not inside else
                         self.archive(word) if word.endswith(".a") else self.object(word))
         fast = ["-fuse-ld=gold"] if os.path.exists("/usr/bin/ld.gold") else []
-        need(words[:at] + fast + ["-o", test.program, runtime] + rest, f"{test.target} does not link")
+        self.make(words[:at] + fast + ["-o", test.program, runtime] + rest, test.program,
+                  [word for word in rest if word.endswith((".o", ".a"))])
 
 
 class Runner:
