@@ -90,7 +90,8 @@ class Builder:
     def words(self, output, path):
         """How the object is compiled; ccache, where there is one, knows whether it has to be."""
         words = shlex.split(self.commands[output]["command"])
-        words = words[:words.index("-MD")] + ["-g0", "-iquote", os.path.join(ROOT, os.path.dirname(path))]
+        words = words[:words.index("-MD")] + ["-g0", "-fdiagnostics-color=never", "-include", "stdbool.h", "-iquote",
+                                              os.path.join(ROOT, os.path.dirname(path))]
         at = next(i for i, word in enumerate(words) if word.startswith("-I"))
         return words[:at] + ["-I" + os.path.join(self.place, "src")] + words[at:]
 
