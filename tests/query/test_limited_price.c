@@ -203,7 +203,7 @@ static void check_thresholds(const plan *p)
             lowest = fmin(lowest, brume_key_shown_upper(tail, m->scale, pairs, threshold - 1));
         parts++;
     }
-    assert_holds(used <= p->price.delta * (1 + 1e-12) && p->price.delta <= p->delta * (1 + 1e-15));
+    assert_holds(used <= p->price.delta * (1 + 1e-12) && p->price.delta <= p->delta);
     assert_holds(parts > 0 || p->price.delta == 0);
     if (parts > 0)
         assert_holds(lowest > p->delta / parts * (1 - 1e-9));
@@ -259,14 +259,26 @@ static void what_cannot_be_bought_is_refused(void **state)
         for (int enough = 0; enough < 2; enough++) {
             plan p = {.measures = {{.kind = which == 1   ? BRUME_MEASURE_UNITS
                                             : which == 2 ? BRUME_MEASURE_PRIVATE_MODE
-                                                         : BRUME_MEASURE_ROWS},
-                                   {.kind = BRUME_MEASURE_ROWS}},
+                                                         : BRUME_MEASURE_ROWS}},
                       .shape = {.cells = which != 1, .choices = which == 3, .pairs = 1}};
             brume_status status = brume_limited_pay(
-                p.measures, which == 1 ? 2 : 1, &p.shape, BRUME_NOISE_DISCRETE_LAPLACE,
-                enough ? 0x1p-30 : 0x1p-41, 1e-6, 0, &p.limited, &p.price, &error);
+                p.measures, 1, &p.shape, BRUME_NOISE_DISCRETE_LAPLACE,
+                enough       ? 0x1p-30
+                : which == 3 ? 0x1p-36 /* 3.5 % of it, for counts, are not enough */
+                             : 0x1p-41,
+                1e-6, 0, &p.limited, &p.price, &error);
             assert_int_equal((int)status, (int)(enough ? BRUME_OK : BRUME_EOVERFLOW));
         }
+}
+
+/* Any shares that add up would do; these are the ones that the header states. */
+static void shares_are_as_stated(void **state)
+{
+    (void)state;
+    assert_close(brume_limited_choice_share(1), .09 + .035, 1e-15);
+    assert_close(brume_limited_choice_share(2), .2 + .04, 1e-15);
+    assert_close(brume_limited_ask_share(1), .12, 1e-15);
+    assert_close(brume_limited_ask_share(2), .06, 1e-15);
 }
 
 int main(void)
@@ -274,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limited_plans_cost_their_price_in_exact_rationals),
         cmocka_unit_test(what_cannot_be_bought_is_refused),
+        cmocka_unit_test(shares_are_as_stated),
     };
     return cmocka_run_group_tests_name("prices of limited totals", tests, NULL, NULL);
 }
