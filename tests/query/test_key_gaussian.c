@@ -69,37 +69,59 @@ static void check_threshold(const query *q, double delta)
 
 /* Rejects: half the cells counted under replace, in the sum for few keys or in the one for many;
  * cells that a unit stays in forgotten; a threshold one less. */
-static void the_whole_query_is_within_what_is_used(void **state)
+static void check_queries(uint64_t groups)
+{
+    static const double prices[][2] = {{1, 1e-3}, {2.5, 1e-5}, {0.3, 1e-6}};
+    for (int replace = 0; replace <= 1; replace++)
+        for (int stay = 0; stay <= replace; stay++)
+            for (size_t i = 0; i < 3; i++)
+                for (int little = 0; little <= 1; little++) {
+                    double epsilon = prices[i][0], delta = prices[i][1];
+                    double cells = (double)groups * (stay ? 3 : replace ? 2 : 1);
+                    /* half of delta for what moves, as plans have it; or nearly all of it, and
+                     * steps of the threshold that are felt */
+                    double sigma =
+                        brume_profile_gaussian_sigma_upper(epsilon, delta * (little ? .97 : .5));
+                    double cell = 1 / (cells * sigma * sigma);
+                    query q = {(double)groups,
+                               cell,
+                               3 * stay * cell,
+                               epsilon,
+                               little ? 2 : sigma * sqrt(2 * cells),
+                               replace};
+                    check_threshold(&q, delta);
+                }
+}
+
+static void queries_of_one_or_two_keys_are_within_what_is_used(void **state)
 {
     (void)state;
-    static const uint64_t groups[] = {1, 2, 3, 5, 8, 9, 12, 30};
-    static const double prices[][2] = {{1, 1e-3}, {2.5, 1e-5}, {0.3, 1e-6}};
-    for (size_t g = 0; g < 8; g++)
-        for (int replace = 0; replace <= 1; replace++)
-            for (int stay = 0; stay <= replace; stay++)
-                for (size_t i = 0; i < 3; i++)
-                    for (int little = 0; little <= 1; little++) {
-                        double epsilon = prices[i][0], delta = prices[i][1];
-                        double cells = (double)groups[g] * (stay ? 3 : replace ? 2 : 1);
-                        /* half of delta for what moves, as plans have it; or nearly all of it, and
-                         * steps of the threshold that are felt */
-                        double sigma = brume_profile_gaussian_sigma_upper(
-                            epsilon, delta * (little ? .97 : .5));
-                        double cell = 1 / (cells * sigma * sigma);
-                        query q = {(double)groups[g],
-                                   cell,
-                                   3 * stay * cell,
-                                   epsilon,
-                                   little ? 2 : sigma * sqrt(2 * cells),
-                                   replace};
-                        check_threshold(&q, delta);
-                    }
+    check_queries(1);
+    check_queries(2);
+}
+
+static void queries_of_few_keys_are_within_what_is_used(void **state)
+{
+    (void)state;
+    check_queries(3);
+    check_queries(5);
+    check_queries(8);
+}
+
+static void queries_of_many_keys_are_within_what_is_used(void **state)
+{
+    (void)state;
+    check_queries(9);
+    check_queries(12);
+    check_queries(30);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_whole_query_is_within_what_is_used),
+        cmocka_unit_test(queries_of_one_or_two_keys_are_within_what_is_used),
+        cmocka_unit_test(queries_of_few_keys_are_within_what_is_used),
+        cmocka_unit_test(queries_of_many_keys_are_within_what_is_used),
     };
     return cmocka_run_group_tests_name("gaussian keys", tests, NULL, NULL);
 }

@@ -318,6 +318,47 @@ static void estimates_of_bias_and_the_query_share_one_price(void **state)
         }
 }
 
+static bool has_part(const brume_expression *tree, const brume_expression *part)
+{
+    bool found = brume_expression_equal(tree, part);
+    for (size_t i = 0; i < tree->argument_count; i++)
+        found = found || has_part(tree->arguments[i], part);
+    return found;
+}
+
+/* Values nobody declared are counted in rows that the query is about: those of WHERE, with keys
+ * that are answered. Rejects: either condition forgotten, so that other rows use up what a unit may
+ * have, or are counted. */
+static void modes_and_counts_of_values_are_of_the_rows_that_are_answered(void **state)
+{
+    (void)state;
+    static const char *const queries[] = {
+        "SELECT sex, MODE() WITHIN GROUP (ORDER BY clinic) FROM visits v JOIN patients p ON "
+        "v.patient = p.patient WHERE age > 40 GROUP BY sex",
+        "SELECT sex, MODE() WITHIN GROUP (ORDER BY clinic) FROM visits v JOIN patients p ON "
+        "v.patient = p.patient GROUP BY sex",
+        "SELECT COUNT(DISTINCT clinic) FROM visits WHERE age > 40",
+    };
+    const terms of = {BRUME_ADD_REMOVE, {1, 1}, {3, 3}, 0, false};
+    for (size_t i = 0; i < 3; i++) {
+        planned all;
+        make(&all, queries[i], &of, "1", "1e-6");
+        const brume_expression *rows = NULL;
+        for (size_t m = 0; m < all.plan->measurement_count; m++)
+            if (all.plan->measurements[m].kind == BRUME_MEASUREMENT_MODE ||
+                all.plan->measurements[m].kind == BRUME_MEASUREMENT_DISTINCT)
+                rows = all.plan->measurements[m].collection.query->where;
+        assert_non_null(rows);
+        if (all.query->where)
+            assert_holds(has_part(rows, all.query->where));
+        if (i < 2) { /* sex is one of two: a list of itself and two words */
+            const brume_expression *sex = all.query->keys[0].expression;
+            assert_holds(has_part(rows, sex));
+        }
+        clear(&all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +369,7 @@ int main(void)
         cmocka_unit_test(noise_on_estimates_of_bias_has_its_limit_too),
         cmocka_unit_test(estimates_of_bias_and_the_query_share_one_price),
         cmocka_unit_test(no_plan_charges_less_than_it_uses_or_more_than_was_typed),
+        cmocka_unit_test(modes_and_counts_of_values_are_of_the_rows_that_are_answered),
     };
     return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
 }

@@ -33,15 +33,20 @@ def need(words, what):
 
 
 class Test:
-    def __init__(self, known, target):
-        self.name, self.command, self.target = known["name"], known["cmd"], target
+    """A program, or one of its tests."""
+
+    def __init__(self, known, target, one=None):
+        self.known, self.name, self.command, self.target, self.one = known, known["name"], known["cmd"], target, one
         self.slow = any(s.endswith(":slow") for s in known["suite"])
-        self.environment, self.seconds, self.seen, self.program = known["env"], 1.0, set(), None
+        self.environment, self.seconds, self.seen, self.program = dict(known["env"]), 1.0, set(), None
         self.found, self.tried = {}, {}  # {file: how many faults}
+        if one:
+            self.name += ": " + one
+            self.environment["BRUME_FAULT_TEST"] = one
 
     def promise(self, path):
         """Faults of the file that it is likely to find in a second."""
-        return (self.found.get(path, 0) + 0.5) / (self.tried.get(path, 0) + 1) / (self.seconds + 0.02)
+        return (self.found.get(path, 0) + 0.05) / (self.tried.get(path, 0) + 1) / (self.seconds + 0.02)
 
 
 def tests_of(folders, pattern, slow):
@@ -85,7 +90,8 @@ class Builder:
     def words(self, output, path):
         """How the object is compiled; ccache, where there is one, knows whether it has to be."""
         words = shlex.split(self.commands[output]["command"])
-        words = words[:words.index("-MD")] + ["-g0", "-iquote", os.path.join(ROOT, os.path.dirname(path))]
+        words = words[:words.index("-MD")] + ["-g0", "-fdiagnostics-color=never", "-include", "stdbool.h", "-iquote",
+                                              os.path.join(ROOT, os.path.dirname(path))]
         at = next(i for i, word in enumerate(words) if word.startswith("-I"))
         return words[:at] + ["-I" + os.path.join(self.place, "src")] + words[at:]
 
@@ -96,10 +102,14 @@ class Builder:
                 text = file.read()
             output = next(o for o in self.commands if self.source(o) == path)
             while True:
-                full = self.write(path, schema.write(path, text, base, faults))
-                done = run(self.words(output, path) + STRICT + ["-fsyntax-only", full])
+                written = schema.write(path, text, base, faults)
+                full = os.path.join(self.place, path)
+                if os.path.exists(full) and open(full, encoding="utf-8").read() == written:
+                    break  # it did compile
+                done = run(self.words(output, path) + STRICT + ["-fsyntax-only", self.write(path + ".new.c", written)])
                 wrong = {int(n) for n in re.findall(r"^fault-(\d+):\d+:\d+: error", done.stdout, re.M)}
                 if done.returncode == 0:
+                    self.write(path, written)
                     break
                 if not wrong & set(faults):
                     sys.exit(f"mutate: {path} with its faults does not compile\n{done.stdout[-3000:]}")
@@ -119,6 +129,19 @@ class Builder:
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
             return any("src/" + each in self.paths for each in INCLUDED.findall(file.read()))
 
+    @staticmethod
+    def make(words, made, parts):
+        """Run the command, unless it was run before with parts that are as old as they were."""
+        now = " ".join(words) + " ".join(str(os.stat(os.path.join(BUILD, part)).st_mtime_ns) for part in parts)
+        stamp = hashlib.sha256(now.encode()).hexdigest()
+        if os.path.exists(made + ".stamp") and open(made + ".stamp", encoding="utf-8").read() == stamp:
+            return
+        if os.path.exists(made):
+            os.remove(made)
+        need(words, f"{os.path.basename(made)} cannot be made")
+        with open(made + ".stamp", "w", encoding="utf-8") as file:
+            file.write(stamp)
+
     def object(self, output):
         """The object with its faults, or the sound one where it has none."""
         if output not in self.commands or not self.has_faults(self.source(output)):
@@ -128,8 +151,8 @@ class Builder:
             source = os.path.join(self.place if path in self.paths else ROOT, path)
             made = os.path.join(self.place, "objects", output)
             os.makedirs(os.path.dirname(made), exist_ok=True)
-            need(self.words(output, path) + ["-w", "-Wno-error", "-o", made, "-c", source],
-                 f"{path} with its faults does not compile")
+            parts = [source] + [os.path.join(ROOT, path), output]  # the sound object knows its headers
+            self.make(self.words(output, path) + ["-w", "-Wno-error", "-o", made, "-c", source], made, parts)
             self.objects[output] = made
         return self.objects[output]
 
@@ -144,15 +167,13 @@ class Builder:
             else:
                 made = os.path.join(self.place, "objects", name)
                 os.makedirs(os.path.dirname(made), exist_ok=True)
-                if os.path.exists(made):
-                    os.remove(made)
-                need(["ar", "qcs", made] + list(objects.values()), f"no archive {name}")
+                self.make(["ar", "qcs", made] + list(objects.values()), made, list(objects.values()))
                 self.archives[name] = made
         return self.archives[name]
 
     def runtime(self, size):
         source = self.write("runtime.c", f"#define SIZE {size}\n" + schema.RUNTIME)
-        need(["cc", "-O1", "-o", source[:-1] + "o", "-c", source], "no runtime")
+        self.make(["cc", "-O1", "-o", source[:-1] + "o", "-c", source], source[:-1] + "o", [source])
         return source[:-1] + "o"
 
     def link(self, test, runtime):
@@ -167,7 +188,8 @@ class Builder:
             rest.append(word if not inside else
                         self.archive(word) if word.endswith(".a") else self.object(word))
         fast = ["-fuse-ld=gold"] if os.path.exists("/usr/bin/ld.gold") else []
-        need(words[:at] + fast + ["-o", test.program, runtime] + rest, f"{test.target} does not link")
+        self.make(words[:at] + fast + ["-o", test.program, runtime] + rest, test.program,
+                  [word for word in rest if word.endswith((".o", ".a"))])
 
 
 class Runner:
@@ -197,12 +219,14 @@ class Runner:
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
 
         before, good = resource.getrusage(resource.RUSAGE_CHILDREN), True
+        self.names = []
         with subprocess.Popen([test.program] + test.command[1:], cwd=BUILD, env=environment, text=True,
                               errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, preexec_fn=limit) as process:
             alarm = threading.Timer(20 + 8 * seconds, os.killpg, (process.pid, signal.SIGKILL))
             alarm.start()
             for line in process.stdout:
+                self.names += re.findall(r"^ok \d+ - (\w+)$", line)
                 if line.startswith("not ok"):
                     good = False
                     break
@@ -217,18 +241,39 @@ class Runner:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return good, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    def measure(self, test, size, known):
-        """How long it takes without a fault, and which functions it calls; known from a run before?"""
-        with open(test.program, "rb") as file:
-            key = hashlib.sha256(file.read()).hexdigest() + " " + " ".join(test.command[1:])
+    def measure(self, program, size, known):
+        """The tests of the program that can be run alone, or the program itself, each with its time and
+        the functions it calls; known from a run before?"""
+        with open(program.program, "rb") as file:
+            key = hashlib.sha256(file.read()).hexdigest() + " " + " ".join(program.command[1:])
         if key not in known.found:
-            good, test.seconds = self.passes(test, 0, 300, size)
-            if not good:
-                sys.exit(f"mutate: '{test.name}' fails without a fault")
-            with open(self.seen, "rb") as file:
-                test.seen = {i for i, byte in enumerate(file.read()) if byte}
-            known.keep(key, [test.seconds, sorted(test.seen)])
-        test.seconds, test.seen = known.found[key][0], set(known.found[key][1])
+            whole = self.measured(program, size)
+            if not whole:
+                sys.exit(f"mutate: '{program.name}' fails without a fault")
+            parts = []
+            for name in self.names if len(self.names) > 1 else []:
+                part = self.measured(self.part(program, name), size)
+                if not part or self.names != [name]:  # it needs the others
+                    parts = []
+                    break
+                parts.append([name, *part])
+            known.keep(key, parts or [[None, *whole]])
+        found = []
+        for name, seconds, seen in known.found[key]:
+            found.append(self.part(program, name))
+            found[-1].seconds, found[-1].seen = seconds, set(seen)
+        return found
+
+    @staticmethod
+    def part(program, name):
+        test = Test(program.known, program.target, name)
+        test.program = program.program
+        return test
+
+    def measured(self, test, size):
+        good, seconds = self.passes(test, 0, 300, size)
+        with open(self.seen, "rb") as file:
+            return [seconds, [i for i, byte in enumerate(file.read()) if byte]] if good else None
 
     def attempt(self, tests, path, number, function, effort):
         """'killed by ...', 'not reached', 'survives', or 'undecided' after that many seconds of tests."""

@@ -3,7 +3,7 @@ asks at its beginning which of these copies is to run in its place.
 
 The fault that is planted is the number in the environment's BRUME_FAULT, and the functions that were
 called are marked in the file that BRUME_FAULT_SEEN names: a test that calls none of the copies cannot
-find a fault in them. A number is 1,000 for each file before this one, and its place in this one."""
+find a fault in them. BRUME_FAULT_TEST is the one test of the program that runs. A number is 1,000 for each file before this one, and its place in this one."""
 import re
 
 from mutation import rules
@@ -18,6 +18,7 @@ RUNTIME = """
 #include <unistd.h>
 
 int brume_fault;
+void cmocka_set_test_filter(const char *) __attribute__((weak));
 static unsigned char nobody_looks[SIZE];
 unsigned char *brume_fault_seen = nobody_looks;
 
@@ -25,6 +26,8 @@ __attribute__((constructor(101))) static void start(void)
 {
     const char *number = getenv("BRUME_FAULT"), *seen = getenv("BRUME_FAULT_SEEN");
     brume_fault = number ? atoi(number) : 0;
+    if (getenv("BRUME_FAULT_TEST") && cmocka_set_test_filter)
+        cmocka_set_test_filter(getenv("BRUME_FAULT_TEST"));
     setvbuf(stdout, NULL, _IOLBF, 0); /* whoever waits for the first failure sees it at once */
     int file = seen ? open(seen, O_RDWR) : -1;
     if (file < 0)
