@@ -146,7 +146,11 @@ class Session:
             return
         if self._worker is None:
             self._worker = concurrent.futures.ThreadPoolExecutor(1, "brume")
-        future = self._worker.submit(self._call, function, *arguments)
+        try:
+            future = self._worker.submit(self._call, function, *arguments)
+        except RuntimeError:  # the interpreter is ending, and starts nothing any more
+            self._call(function, *arguments)
+            return
         try:
             future.result()
         except KeyboardInterrupt:
