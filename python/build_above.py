@@ -8,11 +8,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import mesonpy
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 os.chdir(TOP)
+os.environ.setdefault("BRUME_PYTHON", sys.executable)  # which has pip: tools/fetch-duckdb uses it
 
 # Of the list: what pip brings itself, and what only the command line, the server and the tests need.
 NOT_NEEDED = {"meson", "ninja-build", "libedit-dev", "libmicrohttpd-dev", "libcmocka-dev"}
