@@ -21,7 +21,7 @@ import numpy
 
 import brume
 
-BATCHES = {"account": (31, 200), "query": (15, 20), "again": (15, 50), "noise": (15, 1)}  # batches, calls in each
+BATCHES = {"account": (31, 200), "query": (11, 5), "again": (15, 10), "noise": (15, 1)}  # batches, calls in each
 SQL = "SELECT COUNT(*) AS n FROM people WHERE person <> 'p{}'"
 
 

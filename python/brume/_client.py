@@ -146,7 +146,11 @@ class Session:
             return
         if self._worker is None:
             self._worker = concurrent.futures.ThreadPoolExecutor(1, "brume")
-        future = self._worker.submit(self._call, function, *arguments)
+        try:
+            future = self._worker.submit(self._call, function, *arguments)
+        except RuntimeError:  # the interpreter is ending, and starts nothing any more
+            self._call(function, *arguments)
+            return
         try:
             future.result()
         except KeyboardInterrupt:
@@ -171,10 +175,10 @@ class Session:
         return _take(answer)
 
     def call_here(self, command: str, options: Dict[str, Any]) -> bytes:
-        """The same in this thread, its answer as it is: for short calls, that Ctrl-C need not end."""
+        """The same in this thread, its answer as it is: for short calls, that Ctrl-C need not end. Only for a
+        session that no other thread has, and so could close meanwhile."""
         answer = ctypes.c_void_p()
-        self._call(_sql.brume_session_call, command.encode(), encode(options),
-                   ctypes.byref(answer))
+        call(_sql.brume_session_call, self._open(), command.encode(), encode(options), ctypes.byref(answer))
         return _take_text(answer)
 
     def explain(self, sql: str, options: Dict[str, Any]) -> Dict[str, Any]:

@@ -321,6 +321,21 @@ def test_an_exception_in_a_generator_ends_the_stream(con):
     assert con.query(COUNT, epsilon=0.5)
 
 
+FORGOTTEN = """
+import brume
+con = brume.connect("brume.db", progress=False)
+questions = con.stream("above-threshold", dataset="survey", threshold=10**6, epsilon=1)
+next(questions)
+questions.send("age > 50")
+"""
+
+
+def test_a_stream_that_is_open_at_the_end_of_the_program_is_recorded(con):
+    done = subprocess.run([sys.executable, "-c", FORGOTTEN], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stderr == ""
+    assert con.history("survey")[-1]["state"] == "committed"
+
+
 def test_magic(con):
     from brume.magic import brume_magic
 

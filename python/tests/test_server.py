@@ -5,6 +5,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import threading
 from decimal import Decimal
 
@@ -204,3 +205,69 @@ def test_threads_share_a_budget(server):
         thread.join()
     assert len(won) == 3
     assert json.loads(server.run("ledger", "verify", "--json"))["holds"]
+
+
+def test_what_is_left_is_what_an_analyst_may_still_spend(server):
+    token = json.loads(server.run("user", "add", "fay", "--role", "analyst", "--allot", "survey=epsilon=0.2",
+                                  "--json"))["token"]
+    with brume.connect(server.url, token=token, ca=server.ca) as con, server.connect("bob") as other:
+        mine = con.query("SELECT COUNT(*) AS n FROM survey WHERE age > 77", epsilon=Decimal("0.01"))
+        theirs = other.query("SELECT COUNT(*) AS n FROM survey WHERE age > 77", epsilon=Decimal("0.01"))
+        assert mine.remaining["epsilon"] == pytest.approx(0.19) and theirs.cached
+        assert theirs.remaining["epsilon"] == other.budget("survey")["remaining"]["epsilon"] > 0.19
+        assert con.budget("survey")["mine"]["remaining"]["epsilon"] == mine.remaining["epsilon"]
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory):
+    """A server with a table that no machine answers about at once."""
+    made = Server(tmp_path_factory.mktemp("slow"), False)
+    write_table(made.folder / "large.csv", 3_000_000)
+    made.run("register", "large", "large.csv", "--unit", "person", "--budget", "epsilon=9", "--domain", "town=Aix,Bex")
+    yield made
+    made.close()
+
+
+SLOW = "SELECT town, COUNT(*) AS n FROM large GROUP BY town"
+
+
+def test_cancel_ends_the_call_on_the_server(slow):
+    with slow.connect("bob") as con:
+        ended = threading.Event()
+
+        def cancel():
+            while not ended.wait(0.2):  # the first may come before the server has the question
+                con.cancel()
+
+        thread = threading.Thread(target=cancel)
+        thread.start()
+        try:
+            with pytest.raises(brume.CancelledError):
+                con.query(SLOW, epsilon=1)
+        finally:
+            ended.set()
+            thread.join()
+        assert con.query(COUNT, epsilon=Decimal("0.01")).rows
+        assert [event["state"] for event in con.history("large")] in ([], ["failed"])
+    with slow.connect("carl") as con:
+        con.cancel()  # nothing runs
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+import brume
+signal.signal(signal.SIGINT, signal.default_int_handler)
+con = brume.connect(sys.argv[1], token=sys.argv[2])
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    con.query("SELECT town, COUNT(*) AS n FROM large WHERE town <> 'Bex' GROUP BY town", epsilon=1)
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+
+
+def test_control_c_ends_the_call_on_the_server(slow):
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, slow.url, slow.tokens["bob"]], timeout=120)
+    assert done.returncode == 7
+    with slow.connect("bob") as con:
+        assert all(event["state"] != "committed" for event in con.history("large"))
