@@ -3,10 +3,10 @@
  * They are those of pushed_statement.c, with t, e and m as there, in the types that Spark has:
  *
  *   Integers have 64 bits and decimals 38 digits, and decimals are many times slower. So a total
- *   is a BIGINT where every value of it is at most 2^22 in size (SMALL): it would take more than
- *   2^40 rows of one unit to leave 64 bits. Where one did, the total would wrap around, and would
- *   still be a function of that unit's own rows, which is limited like any other. Wider values are
- *   added up in DECIMAL(38,0): 2^80 times 2^44 has 38 digits.
+ *   is a BIGINT where every value of it is at most 2^22 in size (SMALL) and there are few cells. It
+ *   would take more than 2^39 rows of one unit in one group to leave 64 bits; such a total is
+ *   saturated, by the number of its rows. Wider values are added up in DECIMAL(38,0): 2^63 values
+ *   of 2^63 have 38 digits, and so has 2^80 times 2^44.
  *
  *   What is left of a unit is at most 2^44, and the sums of all units must be exact: the upper and
  *   the lower 22 bits are added up apart.
@@ -102,7 +102,7 @@ brume_status brume_push_spark_histogram(const brume_collection *collection, cons
     fputs(" AS \"b\" FROM (SELECT sum(", to.out);
     brume_spark_put_part(&to, of, 0);
     fputs(") AS \"m\" FROM (SELECT \"r0\", ", to.out);
-    brume_spark_put_entry(&to, of);
+    brume_spark_put_entry(&to, of, adds_up(&to, of));
     fputs(" AS \"e0\" FROM ", to.out);
     brume_spark_put_totals(&to, rows, adds_up(&to, of));
     fputs(") AS \"e\" GROUP BY \"r0\") AS \"m\" WHERE \"m\" > 0) AS \"b\" GROUP BY \"b\"", to.out);
@@ -118,7 +118,7 @@ static bool follows(brume_measure_kind kind)
 
 /* A total that is limited: its text, and whether it is a BIGINT. */
 typedef struct total_text {
-    char text[160];
+    char text[280];
     bool small;
 } total_text;
 
@@ -134,14 +134,21 @@ static total_text total_of(const brume_spark_push *to, const brume_limited_sum *
     }
     total.small = centred ? brume_spark_has_small_sum(to, i) : brume_spark_has_small_squares(to, i);
     const char *type = total.small ? "BIGINT" : "DECIMAL(19,0)";
+    char sum_text[160];
     if (centred)
-        snprintf(total.text, sizeof total.text,
+        snprintf(sum_text, sizeof sum_text,
                  "(\"s%zu\" - CAST('%lld' AS %s) * CAST(\"c%zu\" AS %s))", i,
                  brume_spark_centre_of(to, i), type, i, type);
     else
-        snprintf(total.text, sizeof total.text,
+        snprintf(sum_text, sizeof sum_text,
                  "(\"q%zu\" - CAST('%llu' AS %s) * CAST(\"c%zu\" AS %s))", i,
                  (unsigned long long)sum->half_square, type, i, type);
+    if (total.small) /* what may have wrapped around is nothing: it must be at most h times c */
+        snprintf(total.text, sizeof total.text,
+                 "CASE WHEN \"n\" > CAST('%lld' AS BIGINT) THEN CAST(0 AS BIGINT) ELSE %s END",
+                 (long long)BRUME_SPARK_ROWS, sum_text);
+    else
+        snprintf(total.text, sizeof total.text, "%s", sum_text);
     return total;
 }
 
@@ -241,7 +248,7 @@ static void put_norms(const brume_spark_push *to, const char *rows, const brume_
     fputs(" FROM (SELECT *", out);
     for (size_t j = 0; j < count; j++) {
         fputs(", ", out);
-        brume_spark_put_entry(to, &limits[j].of);
+        brume_spark_put_entry(to, &limits[j].of, false);
         fprintf(out, " AS \"e%zu\"", j);
     }
     fputs(" FROM ", out);

@@ -22,6 +22,7 @@ BRUME_MUST_USE brume_status brume_push_spark_sums(const brume_collection *collec
 /* ---- between pushed_spark.c and pushed_spark_totals.c ---- */
 
 #define BRUME_SPARK_WIDE "DECIMAL(38,0)"
+#define BRUME_SPARK_ROWS (INT64_C(1) << 39) /* of a pair: more may make a total of 64 bits wrap */
 
 /* What is wanted of each value: its number, its sum, its squares. */
 typedef struct brume_spark_wanted {
@@ -55,7 +56,7 @@ bool brume_spark_has_small_norm(const brume_spark_push *to, const brume_total *o
  * `whole` of each unit in all groups together; what a limit is on; what "e<i>" adds to a norm. */
 void brume_spark_want(const brume_spark_push *to, const brume_total *of);
 void brume_spark_put_totals(const brume_spark_push *to, const char *rows, bool whole);
-void brume_spark_put_entry(const brume_spark_push *to, const brume_total *of);
+void brume_spark_put_entry(const brume_spark_push *to, const brume_total *of, bool whole);
 void brume_spark_put_part(const brume_spark_push *to, const brume_total *of, size_t i);
 
 #endif

@@ -5,7 +5,7 @@
 #include "query/expression/wide.h"
 #include "query/limit/grid.h"
 
-enum { SMALL = 1 << 22 };
+enum { SMALL = 1 << 22, FEW_CELLS = 1 << 13 };
 
 #define WIDE BRUME_SPARK_WIDE
 
@@ -56,7 +56,7 @@ long long brume_spark_centre_of(const brume_spark_push *to, size_t i)
 bool brume_spark_has_small_sum(const brume_spark_push *to, size_t i)
 {
     const brume_plan_value *value = &to->collection->values[i];
-    return value->low >= -SMALL && value->high <= SMALL;
+    return value->low >= -SMALL && value->high <= SMALL && to->collection->cells <= FEW_CELLS;
 }
 
 /* Distances from the centre of at most 2^11. */
@@ -128,9 +128,9 @@ bool brume_spark_is_small(const brume_spark_push *to, const brume_total *of)
     return of->kind != BRUME_TOTAL_SUM || brume_spark_has_small_sum(to, of->value);
 }
 
-/* What a limit is on, in one group: BIGINT or WIDE; what is more than brume_limit_size lets pass is
- * saturated. Counts are never as large. */
-void brume_spark_put_entry(const brume_spark_push *to, const brume_total *of)
+/* What a limit is on: BIGINT or WIDE; what is more than brume_limit_size lets pass is saturated,
+ * and so is a total that may have wrapped around. Counts are never as large. */
+void brume_spark_put_entry(const brume_spark_push *to, const brume_total *of, bool whole)
 {
     switch (of->kind) {
     case BRUME_TOTAL_PRESENCE:
@@ -145,19 +145,21 @@ void brume_spark_put_entry(const brume_spark_push *to, const brume_total *of)
     case BRUME_TOTAL_SUM:
         break;
     }
+    /* So that a norm of 64 bits cannot overflow, whatever a unit has. */
     bool small = brume_spark_is_small(to, of);
-    if (small && to->p == 1) { /* less than 2^80 anyway */
-        fprintf(to->out, "\"s%zu\"", of->value);
-        return;
-    }
+    brume_u128 most = BRUME_LIMIT_LARGEST(to->p);
+    if (small && to->p == 1)
+        most = INT64_MAX / (whole || to->collection->cells == 0 ? 1 : to->collection->cells);
     char text[BRUME_WIDE_TEXT_SIZE];
-    const char *most = brume_wide_format((brume_wide)BRUME_LIMIT_LARGEST(to->p), 0, text);
     const char *type = small ? "BIGINT" : WIDE;
-    fprintf(
-        to->out,
-        "CASE WHEN \"s%zu\" > CAST('%s' AS %s) THEN CAST('%s' AS %s) WHEN \"s%zu\" < CAST('-%s' "
-        "AS %s) THEN CAST('-%s' AS %s) ELSE \"s%zu\" END",
-        of->value, most, type, most, type, of->value, most, type, most, type, of->value);
+    brume_wide_format((brume_wide)most, 0, text);
+    fputs("CASE WHEN ", to->out);
+    if (small)
+        fprintf(to->out, "\"n\" > CAST('%lld' AS BIGINT) OR ", (long long)BRUME_SPARK_ROWS);
+    fprintf(to->out,
+            "\"s%zu\" > CAST('%s' AS %s) THEN CAST('%s' AS %s) WHEN \"s%zu\" < CAST('-%s' AS %s) "
+            "THEN CAST('-%s' AS %s) ELSE \"s%zu\" END",
+            of->value, text, type, text, type, of->value, text, type, text, type, of->value);
 }
 
 /* What entry "e<i>" adds to its unit's norm (brume_limit_part). Of BIGINTs the norm is one for
