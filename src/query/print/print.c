@@ -12,7 +12,6 @@
 #include "engine/driver.h"
 #include "query/print/print_cast.h"
 #include "query/print/print_fold.h"
-#include "query/print/spark.h"
 #include "query/print/statement.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)

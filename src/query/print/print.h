@@ -49,7 +49,10 @@ brume_piece brume_print_wire(brume_printer *printer, brume_piece piece, brume_ty
 const char *brume_print_leaf(brume_printer *printer, const char *name, brume_type type,
                              brume_leaf leaf);
 
-/* 'text', quotes doubled. */
+/* Remember that this dialect cannot say it, and why. */
+brume_piece brume_print_refuse(brume_printer *printer, const char *why);
+
+/* 'text', quotes doubled; in Spark they, and backslashes, are behind a backslash. */
 const char *brume_print_quoted(brume_printer *printer, const char *text);
 
 const char *brume_print_format(brume_printer *printer, const char *format, ...) BRUME_PRINTF(2, 3);
