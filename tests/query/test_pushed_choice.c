@@ -1,9 +1,9 @@
 /* What a server keeps of every unit by a keyed hash: groups that nobody declared, distinct values,
- * fixed limits.
+ * keys alone and modes.
  *
  * The hash is computed here too, so that what is kept is known: the server's numbers are those of
- * the kept rows, as counted here and, under fixed limits, as the bounder of streamed rows counts
- * these rows alone. What one unit moves, removed or replaced, is within the limits, and statements
+ * the kept rows, as counted here or, where each unit keeps several groups, as the bounder of
+ * streamed rows counts these rows alone. What one unit moves, removed or replaced, is within the limits, and statements
  * that look at the rows of others are told apart. All of a unit's groups are kept equally often. */
 #include "check.h"
 
@@ -67,7 +67,7 @@ typedef struct row {
     int64_t u;     /* NOTHING: nobody's */
     const char *k; /* NULL */
     int64_t l, x;
-    int64_t pair_rank, row_rank;
+    int64_t rank;
     bool kept;
 } row;
 
@@ -141,24 +141,13 @@ static uint64_t hash_text(const char *text, uint64_t key)
     return text ? postgres_hash_bytes(text, strlen(text), key) : key;
 }
 
-static int64_t clamped(int64_t x)
-{
-    return x == NOTHING ? x : x < -10 ? -10 : x > 12 ? 12 : x;
-}
-
-static void rank_rows(table *all, const brume_push_key *key)
+static void rank_rows(table *all, uint64_t key)
 {
     for (size_t i = 0; i < all->count; i++) {
         row *one = &all->rows[i];
-        uint64_t keys[2] = {key->pairs, key->rows}, ranks[2];
-        for (int j = 0; j < 2; j++) {
-            uint64_t h = postgres_hash_number((int64_t)hash_number(one->u, keys[j]), keys[j]);
-            h = postgres_hash_number((int64_t)hash_text(one->k, keys[j]), h);
-            ranks[j] = postgres_hash_number((int64_t)hash_number(one->l, keys[j]), h);
-        }
-        one->pair_rank = (int64_t)ranks[0];
-        one->row_rank =
-            (int64_t)postgres_hash_number((int64_t)hash_number(clamped(one->x), keys[1]), ranks[1]);
+        uint64_t h = postgres_hash_number((int64_t)hash_number(one->u, key), key);
+        h = postgres_hash_number((int64_t)hash_text(one->k, key), h);
+        one->rank = (int64_t)postgres_hash_number((int64_t)hash_number(one->l, key), h);
     }
 }
 
@@ -181,20 +170,16 @@ static bool is_first(const table *all, size_t i)
     return true;
 }
 
-/* Of each unit the `groups` pairs of the least ranks, and in each the `most` rows of the least. */
-static void keep(table *all, const brume_push_key *key, uint64_t groups, uint64_t most)
+/* Of each unit the `groups` pairs of the least ranks. */
+static void keep(table *all, uint64_t key, uint64_t groups)
 {
     rank_rows(all, key);
     for (size_t i = 0; i < all->count; i++) {
         row *one = &all->rows[i];
-        uint64_t before = 0, rows = 0;
-        for (size_t j = 0; j < all->count; j++) {
-            const row *other = &all->rows[j];
-            before += other->u == one->u && other->pair_rank < one->pair_rank && is_first(all, j);
-            rows += same_pair(other, one) && (other->row_rank < one->row_rank ||
-                                              (other->row_rank == one->row_rank && j < i));
-        }
-        one->kept = one->u != NOTHING && before < groups && rows < most;
+        uint64_t before = 0;
+        for (size_t j = 0; j < all->count; j++)
+            before += all->rows[j].u == one->u && all->rows[j].rank < one->rank && is_first(all, j);
+        one->kept = one->u != NOTHING && before < groups;
     }
 }
 
@@ -245,15 +230,14 @@ static brume_collected *collect(const asked *all, bool pushed, size_t measuremen
 }
 
 /* The key that the next pushed collection draws. */
-static brume_push_key next_key(const asked *all)
+static uint64_t next_key(const asked *all)
 {
-    uint64_t words[2];
+    uint64_t word;
     brume_bits *again = brume_tape_open_seeded(SEED);
-    for (size_t i = 0; i < brume_tape_main_read(all->bits); i++)
-        assert_ok(brume_bits_words(again, words, 1, &error));
-    assert_ok(brume_bits_words(again, words, 2, &error));
+    for (size_t i = 0; i <= brume_tape_main_read(all->bits); i++)
+        assert_ok(brume_bits_words(again, &word, 1, &error));
     brume_bits_close(again);
-    return (brume_push_key){words[0], words[1]};
+    return word;
 }
 
 static bool is_of(const row *one, const brume_key_value *keys)
@@ -275,8 +259,8 @@ static void each_unit_keeps_one_private_group(void **state)
         asked all = open_query("c", "SELECT k, l, COUNT(*) FROM c GROUP BY k, l", 0, 0);
         table rows = random_table(round ? 1 + below(ROWS) : 0);
         fill("c", &rows, true);
-        brume_push_key key = next_key(&all);
-        keep(&rows, &key, 1, UINT64_MAX);
+        uint64_t key = next_key(&all);
+        keep(&rows, key, 1);
         brume_collected *there = collect(&all, true, 0);
         size_t count = 0, units = 0;
         const brume_bounded_group *groups = brume_collected_groups(there, &count);
@@ -371,7 +355,7 @@ static void distinct_values_are_those_that_a_unit_keeps(void **state)
                 rows.rows[i].u = NOTHING;
         fill("c", &rows, true);
         brume_collected *groups_of = collect(&all, true, 0);
-        brume_push_key key = next_key(&all);
+        uint64_t key = next_key(&all);
         brume_collected *values = collect(&all, true, 1);
         assert_true(brume_collected_counts_there(values));
         for (uint64_t limit = 1; limit <= 3; limit++) {
@@ -395,7 +379,7 @@ static void distinct_values_are_those_that_a_unit_keeps(void **state)
                 if (!there)
                     left.rows[i].u = NOTHING;
             }
-            keep(&left, &key, limit, UINT64_MAX);
+            keep(&left, key, limit);
             brume_collected_restrict(values, asked_of, shown, 1);
             assert_ok(brume_collected_count_values(values, limit, asked_of, shown, counts, &error));
             for (size_t g = 0; g < shown; g++) {
@@ -424,45 +408,44 @@ static void distinct_values_are_those_that_a_unit_keeps(void **state)
     close_query(&all);
 }
 
-static void compare_groups(brume_collected *a, brume_collected *b, const brume_plan *plan)
+static void compare_groups(brume_collected *a, brume_collected *b)
 {
     size_t count = 0, other = 0;
     const brume_bounded_group *left = brume_collected_groups(a, &count);
     const brume_bounded_group *right = brume_collected_groups(b, &other);
     assert_int_equal(count, other);
     for (size_t g = 0; g < count; g++) {
-        assert_int_equal(
-            brume_keys_compare(left[g].keys, right[g].keys, plan->query->key_count), 0);
+        assert_int_equal(brume_keys_compare(left[g].keys, right[g].keys, 2), 0);
         assert_int_equal(left[g].units, right[g].units);
         assert_int_equal(left[g].rows, right[g].rows);
-        for (size_t i = 0; i < plan->value_count; i++) {
-            assert_int_equal(left[g].values[i].count, right[g].values[i].count);
-            assert_true(left[g].values[i].sum == right[g].values[i].sum);
-            assert_true(left[g].values[i].squares == right[g].values[i].squares);
-        }
     }
 }
 
-/* The server cuts the table; the bounder gets what is left of it, where nothing is cut. */
-static void fixed_limits_keep_what_is_computed_here(void **state)
+/* The server cuts the table; the bounder gets what is left of it, where nothing is cut. Keys alone,
+ * and modes of values that nobody declared. */
+static void several_groups_are_kept_as_computed_here(void **state)
 {
     (void)state;
-    static const uint64_t limits[][2] = {{1, 1}, {2, 1}, {1, 2}, {3, 2}, {2, 50}, {50, 1}};
     size_t cut = 0;
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        for (int kind = 0; kind < 3; kind++) {
-            const char *sql = kind == 0   ? "SELECT k, l, COUNT(*) FROM c GROUP BY k, l"
-                              : kind == 1 ? "SELECT k, l, SUM(x), VAR_POP(x) FROM c GROUP BY k, l"
-                                          : "SELECT k, l, COUNT(x), AVG(x) FROM c GROUP BY k, l";
-            asked all = open_query("c", sql, limits[i][0], limits[i][1]);
-            asked left = open_query("kept", sql, 1000, 1000);
+    for (uint64_t groups = 1; groups <= 4; groups++)
+        for (int mode = 0; mode < 2; mode++) {
+            const char *sql = mode ? "SELECT k, MODE() WITHIN GROUP (ORDER BY l) FROM c GROUP BY k"
+                                   : "SELECT k, l FROM c GROUP BY k, l";
+            asked all = open_query("c", sql, groups, 2), left = open_query("kept", sql, 500, 500);
+            size_t of = mode ? 1 : 0;
+            brume_collection *collection = &all.plan->measurements[of].collection;
+            assert_true(collection->bounded && !collection->totals);
+            assert_int_equal(collection->max_groups, mode ? 2 * groups : groups);
+            left.plan->measurements[of].collection.max_rows = collection->max_rows;
             table rows = random_table(ROWS);
+            for (size_t i = 0; mode && i < rows.count; i++)
+                if (rows.rows[i].l == NOTHING)
+                    rows.rows[i].u = NOTHING;
             fill("c", &rows, true);
-            brume_push_key key = next_key(&all);
-            keep(&rows, &key, limits[i][0], limits[i][1]);
+            keep(&rows, next_key(&all), collection->max_groups);
             fill("kept", &rows, false);
-            brume_collected *there = collect(&all, true, 0), *here = collect(&left, false, 0);
-            compare_groups(there, here, all.plan);
+            brume_collected *there = collect(&all, true, of), *here = collect(&left, false, of);
+            compare_groups(there, here);
             for (size_t r = 0; r < rows.count; r++)
                 cut += rows.rows[r].u != NOTHING && !rows.rows[r].kept;
             brume_collected_close(there);
@@ -580,7 +563,7 @@ static char *replaced(const char *text, const char *from, const char *to)
 static checked print(const asked *all, int kind)
 {
     static const char *const tables[] = {"public.c"};
-    const brume_push_key key = {UINT64_C(0x123456789abcdef), UINT64_C(0xfedcba987654321)};
+    const uint64_t key = UINT64_C(0xf23456789abcdef);
     const brume_collection *collection =
         &all->plan->measurements[kind == 1 ? 1 : 0].collection;
     char *rows = NULL;
@@ -588,13 +571,13 @@ static checked print(const asked *all, int kind)
     assert_ok(
         brume_collect_statement(collection, BRUME_DIALECT_POSTGRESQL, tables, &rows, &error));
     if (kind == 0) {
-        assert_ok(brume_push_print_kept(collection, rows, &key, &made.sql, &error));
+        assert_ok(brume_push_print_kept(collection, rows, key, &made.sql, &error));
     } else if (kind == 1) {
         made.most[0] = made.groups = 2;
-        assert_ok(brume_push_print_distinct(collection, rows, &key, 2, &made.sql, &error));
+        assert_ok(brume_push_print_distinct(collection, rows, key, 2, &made.sql, &error));
     } else { /* two groups, three rows in each */
-        made = (checked){.keys = 2, .columns = 3, .most = {2, 6, 6}, .groups = 2};
-        assert_ok(brume_push_print_bounded(collection, rows, &key, &made.sql, &error));
+        made = (checked){.keys = 2, .columns = 2, .most = {2, 6}, .groups = 2};
+        assert_ok(brume_push_print_bounded(collection, rows, key, &made.sql, &error));
     }
     free(rows);
     return made;
@@ -610,7 +593,7 @@ static void one_unit_moves_no_more_than_its_limits(void **state)
     } kinds[] = {
         {"SELECT k, l, COUNT(*) FROM c GROUP BY k, l", "PARTITION BY \"r0\" ", "", 0, 0},
         {"SELECT k, COUNT(DISTINCT l) FROM c GROUP BY k", "\"g\" <= '2'", "\"g\" <= '4'", 0, 0},
-        {"SELECT k, l, COUNT(*), COUNT(x) FROM c GROUP BY k, l", "PARTITION BY \"r0\" ", "", 2, 3},
+        {"SELECT k, l FROM c GROUP BY k, l", "PARTITION BY \"r0\" ", "", 2, 3},
     };
     PQclear(run("SET search_path = pg_catalog, public"));
     for (int kind = 0; kind < 3; kind++) {
@@ -655,8 +638,8 @@ static void all_groups_are_kept_equally_often(void **state)
                 "(1, 'a', NULL, 1), (1, 'a', 1099511627777, 1)"));
     assert_ok(
         brume_collect_statement(collection, BRUME_DIALECT_POSTGRESQL, tables, &rows, &error));
-    const brume_push_key key = {1234567, 0};
-    assert_ok(brume_push_print_kept(collection, rows, &key, &sql, &error));
+    const uint64_t key = 1234567;
+    assert_ok(brume_push_print_kept(collection, rows, key, &sql, &error));
     /* the key as a column of numbers, so that all are one statement */
     char *whole = NULL;
     size_t length = 0;
@@ -694,7 +677,7 @@ int main(void)
         cmocka_unit_test(each_unit_keeps_one_private_group),
         cmocka_unit_test(shown_groups_have_the_same_totals),
         cmocka_unit_test(distinct_values_are_those_that_a_unit_keeps),
-        cmocka_unit_test(fixed_limits_keep_what_is_computed_here),
+        cmocka_unit_test(several_groups_are_kept_as_computed_here),
         cmocka_unit_test(one_unit_moves_no_more_than_its_limits),
         cmocka_unit_test(all_groups_are_kept_equally_often),
     };
