@@ -84,7 +84,11 @@ class Server:
                             "BRUME_TEST_SPARK": self.url}
         if java_home():
             self.environment["JAVA_HOME"] = java_home()
-        self.start()
+        try:
+            self.start()
+        except BaseException:  # also an interrupt: no server is left behind
+            self.stop()
+            raise
 
     def start(self):
         values = {"spark.connect.grpc.binding.port": self.port, "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -121,7 +125,7 @@ class Server:
         if self.python:
             self.python.stdin.close()
             self.python.wait()
-        if self.process.poll() is None:
+        if self.process and self.process.poll() is None:
             self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -340,7 +344,9 @@ def run_kills(brume, visits_program, runs):
 
 def run_beside(words):
     install()
-    server = Server()
+    # Small tables: to compile less is quicker.
+    server = Server(settings=[("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
+                              ("spark.sql.shuffle.partitions", 2)])
     try:
         return subprocess.run(words, env=server.environment, check=False).returncode
     finally:
