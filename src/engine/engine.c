@@ -26,12 +26,10 @@ bool brume_engine_dialect_of(const char *location, brume_dialect *dialect)
         *dialect = BRUME_DIALECT_POSTGRESQL;
         return true;
     }
-    if (strncmp(location, "spark://", 8) == 0) {
+    if (strstr(location, "://")) {
         *dialect = BRUME_DIALECT_SPARK;
-        return true;
+        return strncmp(location, "spark://", 8) == 0;
     }
-    if (strstr(location, "://"))
-        return false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (brume_engine_ends_with(location, endings[i])) {
             *dialect = BRUME_DIALECT_DUCKDB;

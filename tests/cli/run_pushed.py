@@ -16,7 +16,8 @@ from processes import Folder, check, run_tests
 URL = os.environ["BRUME_TEST_POSTGRESQL"]
 TABLES = """
 CREATE TABLE visits AS SELECT CASE WHEN i % 50 = 0 THEN NULL ELSE 'p' || i * i % 700 END AS person,
-    'ward ' || i % 4 AS ward, CASE WHEN i % 9 = 0 THEN NULL ELSE i % 120 - 10 END AS age, (i % 77) / 8.0 AS cost
+    'ward ' || i % 4 AS ward, CASE WHEN i % 9 = 0 THEN NULL ELSE i % 120 - 10 END AS age, (i % 77) / 8.0 AS cost,
+    CASE WHEN i * i % 700 % 3 = 0 THEN NULL ELSE 'habit ' || i * i % 700 % 3 END AS habit, 'm' || i % 11900 AS many
     FROM generate_series(1, 6000) AS s(i);
 CREATE TABLE wards AS SELECT 'ward ' || i AS ward, CASE WHEN i < 2 THEN 'old' ELSE 'new' END AS house
     FROM generate_series(0, 3) AS s(i);
@@ -25,9 +26,10 @@ CREATE TABLE kept AS SELECT * FROM visits;
 POLICY = """budget: epsilon=1e12,delta=1e-6
 rows-stay: %s
 tables:
-  visits: {source: "%s", table: %s, unit: person, bounds: {age: 0..100, cost: 0..9}, domain: {ward: ['ward 0', 'ward 1', 'ward 2', 'ward 7']}}
+  visits: {source: "%s", table: %s, unit: person, bounds: {age: 0..100, cost: 0..9}, domain: {ward: ['ward 0', 'ward 1', 'ward 2', 'ward 7'], many: [%s]}}
   wards: {source: "%s", table: wards, public: true}
 """
+MANY = ", ".join(f"m{i}" for i in range(12000))  # more values than a list of them would be
 # With limits that cut many units, or chosen ones.
 ASKED = [
     ("SELECT COUNT(*) AS n, COUNT(age) AS a, SUM(age) AS s FROM visits", "n=7 a=5 s=111"),
@@ -36,12 +38,18 @@ ASKED = [
     ("SELECT house, COUNT(*) AS n, SUM(age) AS s FROM visits JOIN wards USING (ward) GROUP BY house", "n=5 s=90"),
     ("SELECT ward, COUNT(DISTINCT person) AS n, VAR_POP(age) AS v FROM visits GROUP BY ROLLUP (ward)", ""),
     ("SELECT ward, COUNT(*) AS n FROM visits WHERE age > (SELECT AVG(age) FROM visits) GROUP BY ward", "n=3"),
+    # What each unit keeps is chosen by another hash: so of these every unit has one group, or keeps all of them.
+    ("SELECT habit, COUNT(*) AS n, AVG(cost) AS c FROM visits GROUP BY habit", "n=7"),
+    ("SELECT habit FROM visits GROUP BY habit", ""),
+    ("SELECT COUNT(DISTINCT age) AS n FROM visits", "n=1000"),
+    ("SELECT ward, COUNT(*) AS n, COUNT(DISTINCT age) AS a FROM visits GROUP BY ROLLUP (ward)", "n=6 a=1000"),
+    ("SELECT habit, COUNT(DISTINCT cost) AS c FROM visits GROUP BY habit", "c=1000"),
+    ("SELECT ward, MODE() WITHIN GROUP (ORDER BY habit) AS m FROM visits GROUP BY ward", ""),
+    ("SELECT many, COUNT(*) AS n FROM visits GROUP BY many", "n=20"),
 ]
 REFUSED = [
     ("SELECT MEDIAN(age) AS m FROM visits", "quantiles and modes"),
-    ("SELECT age, COUNT(*) AS n FROM visits GROUP BY age", "the groups are private"),
-    ("SELECT COUNT(DISTINCT age) AS n FROM visits", "COUNT(DISTINCT)"),
-    ("SELECT MODE() WITHIN GROUP (ORDER BY cost) AS m FROM visits", "modes"),
+    ("SELECT MODE() WITHIN GROUP (ORDER BY ward) AS m FROM visits", "modes"),
 ]
 
 
@@ -113,7 +121,7 @@ def main():
         psql(TABLES)
         for name, table, stay in (("clinic", "visits", "false"), ("kept", "kept", "true")):
             with open(folder.path(name + ".yaml"), "w", encoding="utf-8") as file:
-                file.write(POLICY % (stay, URL, table, URL))
+                file.write(POLICY % (stay, URL, table, MANY, URL))
             folder.run("register", name, "--policy", name + ".yaml")
         count = "SELECT COUNT(*) FROM visits"
         return run_tests(

@@ -88,21 +88,6 @@ brume_key_value brume_collect_key(const brume_chunk_column *column, size_t at)
     return key;
 }
 
-brume_status brume_collect_take_values(const brume_collection *collection, const brume_chunk *chunk,
-                                       size_t at, size_t column, brume_bounded_value *values,
-                                       brume_error *error)
-{
-    for (size_t i = 0; i < collection->value_count; i++) {
-        brume_bounded_value *value = &values[i];
-        *value = (brume_bounded_value){.count = (uint64_t)chunk->columns[column++].integers[at]};
-        if (!brume_collect_read_wide(chunk->columns[column++].texts[at], &value->sum) ||
-            (collection->values[i].squares &&
-             !brume_collect_read_wide(chunk->columns[column++].texts[at], &value->squares)))
-            return brume_collect_strange(error);
-    }
-    return BRUME_OK;
-}
-
 brume_status brume_collect_add(brume_collected *collected, const brume_collection *collection,
                                const brume_chunk *chunk, size_t at, brume_bounded_group **group,
                                brume_bounded_value **values, brume_error *error)
@@ -130,7 +115,14 @@ static brume_status take_group(brume_collected *collected, const brume_collectio
     BRUME_TRY(brume_collect_add(collected, collection, chunk, at, &group, &values, error));
     size_t column = collection->query->key_count;
     group->units = group->rows = (uint64_t)chunk->columns[column++].integers[at];
-    return brume_collect_take_values(collection, chunk, at, column, values, error);
+    for (size_t i = 0; i < collection->value_count; i++) {
+        values[i] = (brume_bounded_value){.count = (uint64_t)chunk->columns[column++].integers[at]};
+        if (!brume_collect_read_wide(chunk->columns[column++].texts[at], &values[i].sum) ||
+            (collection->values[i].squares &&
+             !brume_collect_read_wide(chunk->columns[column++].texts[at], &values[i].squares)))
+            return brume_collect_strange(error);
+    }
+    return BRUME_OK;
 }
 
 void brume_collect_point(brume_collected *collected, const brume_collection *collection)

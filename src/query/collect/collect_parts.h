@@ -14,7 +14,7 @@ typedef struct brume_push {
     char *rows;                               /* the SELECT of the rows */
     bool held;                                /* one snapshot is kept for all statements */
     /* Where something is kept by hash: */
-    brume_push_key key;
+    uint64_t key;
     brume_collection restricted; /* to `only`; `collection` points to it then */
     brume_collection_only only;
     const brume_bounded_group **only_groups; /* owned */
@@ -79,7 +79,7 @@ brume_status brume_collect_strange(brume_error *error);
 
 /* Pushed down: the groups, and a snapshot that is held until it is closed; then as
  * brume_collected_histogram and brume_collected_limit. Groups that are declared are empty; those
- * that nobody declared have the units that keep them; under fixed limits all numbers are there. */
+ * that nobody declared have the units that keep them. */
 BRUME_MUST_USE brume_status brume_push_open(const brume_collection *collection,
                                             brume_engine *engine, const char *const *tables,
                                             brume_bits *bits, brume_collected *collected,
@@ -112,13 +112,6 @@ BRUME_MUST_USE brume_status brume_collect_add(brume_collected *collected,
                                               const brume_chunk *chunk, size_t at,
                                               brume_bounded_group **group,
                                               brume_bounded_value **values, brume_error *error);
-
-/* The values of a group, from a row's columns at `column` on: of each the number (INTEGER), the sum
- * and, where asked for, the squares (TEXT). */
-BRUME_MUST_USE brume_status brume_collect_take_values(const brume_collection *collection,
-                                                      const brume_chunk *chunk, size_t at,
-                                                      size_t column, brume_bounded_value *values,
-                                                      brume_error *error);
 
 /* Room for one more group; the groups' pointers to their keys and values. */
 BRUME_MUST_USE brume_status brume_collect_grow(brume_collected *collected,

@@ -60,11 +60,8 @@ brume_status brume_push_open(const brume_collection *collection, brume_engine *e
     push->dialect = brume_push_dialect_of(brume_engine_dialect(engine));
     if (!push->dialect)
         return brume_fail(error, BRUME_EINTERNAL, NULL, "nothing is pushed down to this engine");
-    if (keeps(collection)) {
-        uint64_t words[2];
-        BRUME_TRY(brume_bits_words(bits, words, 2, error));
-        push->key = (brume_push_key){words[0], words[1]};
-    }
+    if (keeps(collection))
+        BRUME_TRY(brume_bits_words(bits, &push->key, 1, error));
     BRUME_TRY(brume_collect_print_staying(collection, engine, tables, &push->rows, error));
     BRUME_TRY(brume_engine_retain(engine, error));
     push->held = true;
@@ -294,8 +291,8 @@ brume_status brume_collected_count_values(const brume_collected *collected, uint
     for (size_t i = 0; wires && i <= keys; i++)
         wires[i] = i < keys ? brume_type_wire(query->keys[i].expression->type) : BRUME_WIRE_INTEGER;
     if (status == BRUME_OK && !is_nothing(push))
-        status = push->dialect->print_distinct(push->collection, push->rows, &push->key, limit,
-                                               &sql, error);
+        status = push->dialect->print_distinct(push->collection, push->rows, push->key, limit, &sql,
+                                           error);
     if (status == BRUME_OK && sql)
         status = brume_push_run(push, sql, wires, keys + 1, take_count, &to, error);
     free(sql);

@@ -16,7 +16,7 @@
  * proofs/push-down.md has the argument.
  *
  * Where something of every unit is kept by a keyed hash (groups that nobody declared, counts of
- * distinct values, fixed limits) the server's own hash ranks it: pushed_choice.c. What is kept of a
+ * distinct values, modes of undeclared ones) the server's own hash ranks it: pushed_choice.c. What is kept of a
  * unit is a function of its own rows and the key, whatever the hash is.
  *
  * What cannot be pushed down: brume_push_obstacle. */
@@ -58,33 +58,26 @@ BRUME_MUST_USE brume_status brume_push_print_sums(const brume_collection *collec
                                                   const brume_limited_sum *sums, size_t sum_count,
                                                   char **sql, brume_error *error);
 
-/* The key of a choice by hash: secret, and another one for each query. */
-typedef struct brume_push_key {
-    uint64_t pairs, rows;
-} brume_push_key;
+/* What is kept by a hash with `key`, which is secret, and another one for each collection. */
 
 /* Groups of which each unit keeps one. Result: the keys, and the units that keep each (INTEGER). */
 BRUME_MUST_USE brume_status brume_push_print_kept(const brume_collection *collection,
-                                                  const char *rows, const brume_push_key *key,
+                                                  const char *rows, uint64_t key,
                                                   char **sql, brume_error *error);
 
 /* How many values of the last key there are under each combination of the others, of those that
  * some unit keeps: a unit keeps `limit` of its pairs. Result: the other keys, and the number
  * (INTEGER). */
 BRUME_MUST_USE brume_status brume_push_print_distinct(const brume_collection *collection,
-                                                      const char *rows, const brume_push_key *key,
+                                                      const char *rows, uint64_t key,
                                                       uint64_t limit, char **sql,
                                                       brume_error *error);
 
-/* Fixed limits: max_groups groups of each unit, and max_rows rows in each. Result: the keys, units
- * and rows (INTEGER), and for each value the number of those there are (INTEGER), the sum of x -
- * centre and, where asked for, that of the squares (TEXT). */
+/* Groups of which each unit keeps max_groups, and nothing but them: no value is measured. Result:
+ * the keys, and the units and rows (INTEGER) that are kept, max_rows rows of each pair at most. */
 BRUME_MUST_USE brume_status brume_push_print_bounded(const brume_collection *collection,
-                                                     const char *rows, const brume_push_key *key,
+                                                     const char *rows, uint64_t key,
                                                      char **sql, brume_error *error);
-
-/* Value i of a row, clamped as the bounder does; NULL stays NULL. */
-void brume_push_put_value(FILE *out, const brume_collection *collection, size_t i);
 
 /* "r1", "r2", ...: the first `count` keys, after `before`; nothing where there are none. */
 void brume_push_put_keys(FILE *out, size_t count, const char *before);
@@ -105,12 +98,12 @@ typedef struct brume_push_dialect {
                                brume_error *error);
     /* What is kept by hash; NULL where `obstacle` refuses all that needs it. */
     brume_status (*print_kept)(const brume_collection *collection, const char *rows,
-                               const brume_push_key *key, char **sql, brume_error *error);
+                               uint64_t key, char **sql, brume_error *error);
     brume_status (*print_distinct)(const brume_collection *collection, const char *rows,
-                                   const brume_push_key *key, uint64_t limit, char **sql,
+                                   uint64_t key, uint64_t limit, char **sql,
                                    brume_error *error);
     brume_status (*print_bounded)(const brume_collection *collection, const char *rows,
-                                  const brume_push_key *key, char **sql, brume_error *error);
+                                  uint64_t key, char **sql, brume_error *error);
 } brume_push_dialect;
 
 /* NULL: nothing is pushed down there. */

@@ -19,6 +19,8 @@ const char *brume_push_postgresql_obstacle(const brume_collection *collection)
             return "quantiles and modes are drawn from the values themselves";
     if (!collection->totals && !collection->bounded)
         return NULL;
+    if (!collection->totals && collection->value_count > 0)
+        return "rows of each unit are kept by a keyed hash";
     if (collection->value_count > VALUES_MOST)
         return "more than 100 expressions are measured";
     for (size_t i = 0; collection->cells > 0 && i < collection->query->key_count; i++)

@@ -57,20 +57,16 @@ static void put_keys(const push *to, const char *before)
     brume_push_put_keys(to->out, to->keys, before);
 }
 
-void brume_push_put_value(FILE *out, const brume_collection *collection, size_t i)
+/* Value i of a row, clamped as the bounder does; NULL stays NULL. */
+static void put_value(const push *to, size_t i)
 {
-    const brume_plan_value *value = &collection->values[i];
-    size_t column = 1 + collection->query->key_count + i;
-    fprintf(out,
+    const brume_plan_value *value = &to->collection->values[i];
+    size_t column = 1 + to->keys + i;
+    fprintf(to->out,
             "CASE WHEN \"r%zu\" < '%lld'::int8 THEN '%lld'::int8 WHEN \"r%zu\" > '%lld'::int8 THEN "
             "'%lld'::int8 ELSE \"r%zu\" END",
             column, (long long)value->low, (long long)value->low, column, (long long)value->high,
             (long long)value->high, column);
-}
-
-static void put_value(const push *to, size_t i)
-{
-    brume_push_put_value(to->out, to->collection, i);
 }
 
 /* PostgreSQL copies what it pulls up to each place that names it: long texts are fenced off. */

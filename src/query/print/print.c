@@ -12,7 +12,6 @@
 #include "engine/driver.h"
 #include "query/print/print_cast.h"
 #include "query/print/print_fold.h"
-#include "query/print/spark.h"
 #include "query/print/statement.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
@@ -21,11 +20,8 @@ typedef struct print_scope {
     const brume_query *query;
     const char *const *tables;
     brume_printer printer;
-    bool **used; /* [relation number][column] */
-    /* Rows that stay on their server; NULL: they do not, or are not those of one table. */
-    brume_bytewise bytewise;
-    void *context;
-    bool *mixed; /* columns of that table that are part of other expressions */
+    const brume_staying *staying; /* NULL: rows come here, or are not those of one table */
+    bool **used;                  /* [relation number][column] */
 } print_scope;
 
 enum { MOST_RELATIONS = 200 };
@@ -132,26 +128,6 @@ static const char *filter(brume_printer *printer, const char *from,
     return FORMAT("(SELECT * FROM %s WHERE %s) AS \"s%zu\"", from, text, printer->names++);
 }
 
-/* A column that rows which stay are grouped by, as it is stored; NULL: it must be made a value. A
- * unit of text is compared by the bytes here, whatever another server that has it would do: two
- * units taken for one would share their limits. */
-static const char *print_stored(print_scope *scope, const brume_relation *relation, size_t i,
-                                const char *quoted)
-{
-    brume_printer *printer = &scope->printer;
-    const brume_relation_column *column = &relation->columns[i];
-    brume_type type = column->reference->type;
-    if (!scope->bytewise || scope->mixed[i])
-        return NULL;
-    if (type.kind == BRUME_TYPE_INTEGER && column->leaf == BRUME_LEAF_CAST)
-        return FORMAT("%s", quoted);
-    if (type.kind != BRUME_TYPE_TEXT || scope->query->unit->column == i ||
-        !scope->bytewise(scope->context, relation->table, column->stored))
-        return NULL;
-    return FORMAT("CASE WHEN octet_length(%s::text) <= %d THEN %s::text END", quoted,
-                  BRUME_TEXT_BYTES_MOST, quoted);
-}
-
 static const char *print_table(print_scope *scope, const brume_relation *relation)
 {
     brume_printer *printer = &scope->printer;
@@ -164,14 +140,13 @@ static const char *print_table(print_scope *scope, const brume_relation *relatio
         brume_leaf leaf = column->leaf;
         char *quoted = printer->spark ? brume_engine_quote_with('`', column->stored)
                                       : brume_engine_quote(column->stored);
-        const char *stored = print_stored(scope, relation, i, quoted ? quoted : "");
-        const char *value =
-            stored ? stored
-                   : brume_print_leaf(printer, quoted ? quoted : "", column->reference->type, leaf);
+        brume_type type = column->reference->type;
+        const char *value = brume_print_stored(printer, scope->staying, relation, i, quoted);
+        guarded = guarded || (!value && (leaf != BRUME_LEAF_PLAIN || type.kind == BRUME_TYPE_TEXT));
+        if (!value)
+            value = brume_print_leaf(printer, quoted ? quoted : "", type, leaf);
         printer->failed = printer->failed || !quoted;
         add_column(printer, &list, value, relation->number, i);
-        guarded = guarded || (!stored && (leaf != BRUME_LEAF_PLAIN ||
-                                          column->reference->type.kind == BRUME_TYPE_TEXT));
         free(quoted);
     }
     return FORMAT("(SELECT %s FROM %s%s) AS \"s%zu\"", list.length ? list.text : "1 AS \"c\"",
@@ -349,65 +324,29 @@ static brume_status close_scope(print_scope *scope, const char *text, char **sql
     return BRUME_OK;
 }
 
-static brume_status print_rows(print_scope *scope, const brume_expression *const *expressions,
-                               size_t count, char **sql, brume_error *error)
+brume_status brume_print_rows(const brume_query *query, brume_dialect dialect,
+                              const char *const *tables, const brume_staying *staying,
+                              const brume_expression *const *expressions, size_t count, char **sql,
+                              brume_error *error)
 {
-    brume_printer *printer = &scope->printer;
+    print_scope scope;
+    BRUME_TRY(open_scope(&scope, query, dialect, tables, error));
+    scope.staying = staying;
+    brume_printer *printer = &scope.printer;
     for (size_t i = 0; i < count; i++)
-        use_expression(scope, expressions[i]);
-    const char *from = print_source(scope);
+        use_expression(&scope, expressions[i]);
+    const char *from = print_source(&scope);
     brume_print_list list = {0};
     for (size_t i = 0; i < count; i++) {
         brume_piece piece = brume_print_expression(printer, expressions[i]);
-        brume_type_kind kind = expressions[i]->type.kind;
-        bool whole = kind == BRUME_TYPE_INTEGER || kind == BRUME_TYPE_BIGINT;
-        if (i > 0 || !scope->bytewise || !whole)
+        if (!staying || i > 0)
             piece = brume_print_wire(printer, piece, expressions[i]->type);
         brume_print_add(printer, &list, ", ", FORMAT("%s AS \"r%zu\"", piece.text, i));
     }
     printer->width += count;
     from = bind_steps(printer, from);
-    return close_scope(scope, FORMAT("SELECT %s FROM %s", list.length ? list.text : "", from), sql,
+    return close_scope(&scope, FORMAT("SELECT %s FROM %s", list.length ? list.text : "", from), sql,
                        error);
-}
-
-brume_status brume_query_print_rows(const brume_query *query, brume_dialect dialect,
-                                    const char *const *tables,
-                                    const brume_expression *const *expressions, size_t count,
-                                    char **sql, brume_error *error)
-{
-    print_scope scope;
-    BRUME_TRY(open_scope(&scope, query, dialect, tables, error));
-    return print_rows(&scope, expressions, count, sql, error);
-}
-
-static void mix_expression(bool *mixed, const brume_expression *node)
-{
-    if (node->operation == BRUME_OPERATION_COLUMN)
-        mixed[node->column] = true;
-    for (size_t i = 0; i < node->argument_count; i++)
-        mix_expression(mixed, node->arguments[i]);
-}
-
-brume_status brume_query_print_staying(const brume_query *query, brume_dialect dialect,
-                                       const char *const *tables, brume_bytewise bytewise,
-                                       void *context, const brume_expression *const *expressions,
-                                       size_t count, char **sql, brume_error *error)
-{
-    print_scope scope;
-    BRUME_TRY(open_scope(&scope, query, dialect, tables, error));
-    if (scope.printer.postgresql && query->from->kind == BRUME_RELATION_TABLE && query->unit &&
-        query->unit->operation == BRUME_OPERATION_COLUMN) {
-        scope.mixed = brume_arena_allocate(scope.printer.arena, query->from->column_count + 1);
-        scope.bytewise = scope.mixed ? bytewise : NULL;
-        scope.context = context;
-    }
-    if (scope.bytewise && query->where)
-        mix_expression(scope.mixed, query->where);
-    for (size_t i = 0; scope.bytewise && i < count; i++)
-        if (expressions[i]->operation != BRUME_OPERATION_COLUMN)
-            mix_expression(scope.mixed, expressions[i]);
-    return print_rows(&scope, expressions, count, sql, error);
 }
 
 /* What is summed of one value: its count, its sum and perhaps its squares, as results. */

@@ -14,6 +14,7 @@
 
 #include "query/expression/arena.h"
 #include "query/expression/query.h"
+#include "query/print/statement.h"
 
 typedef struct brume_piece {
     const char *text; /* NULL: out of memory */
@@ -49,7 +50,10 @@ brume_piece brume_print_wire(brume_printer *printer, brume_piece piece, brume_ty
 const char *brume_print_leaf(brume_printer *printer, const char *name, brume_type type,
                              brume_leaf leaf);
 
-/* 'text', quotes doubled. */
+/* Remember that this dialect cannot say it, and why. */
+brume_piece brume_print_refuse(brume_printer *printer, const char *why);
+
+/* 'text', quotes doubled; in Spark they, and backslashes, are behind a backslash. */
 const char *brume_print_quoted(brume_printer *printer, const char *text);
 
 const char *brume_print_format(brume_printer *printer, const char *format, ...) BRUME_PRINTF(2, 3);
@@ -67,5 +71,25 @@ void brume_print_add(brume_printer *printer, brume_print_list *list, const char 
 /* RANGE(v, low, high): NULL unless low < v < high; `type` is v's, in the printer's dialect. */
 const char *brume_print_range(brume_printer *printer, const char *value, const char *low,
                               const char *high, const char *type);
+
+/* Rows of one table that stay on their server and are grouped there (statement.h). */
+typedef struct brume_staying {
+    brume_bytewise bytewise;
+    void *context;
+    size_t unit; /* its column in the table */
+    bool *mixed; /* columns that are part of other expressions than a column by itself */
+} brume_staying;
+
+/* A column by which such rows are grouped, as it is stored; NULL: it must be made a value, or rows
+ * do not stay. */
+const char *brume_print_stored(brume_printer *printer, const brume_staying *staying,
+                               const brume_relation *relation, size_t column, const char *quoted);
+
+/* brume_query_print_rows, or with `staying` brume_query_print_staying. */
+BRUME_MUST_USE brume_status brume_print_rows(const brume_query *query, brume_dialect dialect,
+                                             const char *const *tables,
+                                             const brume_staying *staying,
+                                             const brume_expression *const *expressions,
+                                             size_t count, char **sql, brume_error *error);
 
 #endif

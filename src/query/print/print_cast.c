@@ -10,7 +10,6 @@
 
 #include "query/expression/build.h"
 #include "query/expression/wide.h"
-#include "query/print/spark.h"
 #include "query/print/statement.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)

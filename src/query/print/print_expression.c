@@ -1,6 +1,6 @@
 /* The printed form of conditions, choices, text and dates on DuckDB and PostgreSQL, and of every
  * operation by way of print_number.c and print_cast.c; what Spark says in another way is in
- * spark.h.
+ * print_spark.h.
  */
 #include "query/print/print.h"
 
@@ -9,7 +9,7 @@
 
 #include "query/expression/build.h"
 #include "query/print/print_cast.h"
-#include "query/print/spark.h"
+#include "query/print/print_spark.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
 

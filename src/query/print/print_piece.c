@@ -115,6 +115,13 @@ const char *brume_print_literal(brume_printer *printer, brume_type type, const c
     return brume_print_typed(printer, text, name);
 }
 
+brume_piece brume_print_refuse(brume_printer *printer, const char *why)
+{
+    if (!printer->refused)
+        printer->refused = why;
+    return (brume_piece){"NULL", 0, false};
+}
+
 /* ---- let ---- */
 
 int brume_print_level(brume_piece a, brume_piece b)

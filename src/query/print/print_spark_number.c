@@ -9,18 +9,11 @@
 
 #include "query/expression/wide.h"
 #include "query/print/print_cast.h"
-#include "query/print/spark.h"
+#include "query/print/print_spark.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
 
 #define WHOLE "CAST('4503599627370496' AS DOUBLE)" /* 2^52: from here on there are no fractions */
-
-brume_piece brume_print_refuse(brume_printer *printer, const char *why)
-{
-    if (!printer->refused)
-        printer->refused = why;
-    return (brume_piece){"NULL", 0, false};
-}
 
 /* Quotients of 64-bit integers: div gives one, and only the least by -1 leaves them. */
 static brume_piece quotient(brume_printer *printer, const brume_expression *node)

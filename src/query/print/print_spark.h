@@ -20,7 +20,4 @@ bool brume_print_spark_text(brume_printer *printer, const brume_expression *node
 bool brume_print_spark_time(brume_printer *printer, const brume_expression *node,
                             brume_piece *piece);
 
-/* Remember that the statement cannot be printed, and why. */
-brume_piece brume_print_refuse(brume_printer *printer, const char *why);
-
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "query/print/print_cast.h"
-#include "query/print/spark.h"
+#include "query/print/print_spark.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
 

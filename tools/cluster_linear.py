@@ -1,0 +1,66 @@
+"""cluster postgresql --linear [MILLIONS]: what a query costs where the rows lie, against rows, units, groups and
+processes of the server.
+
+Tables of narrow rows are made on one server: from one million rows to MILLIONS (100), and of ten million rows with more
+or fewer units and groups. Printed as CSV: rows, units, groups, worker processes that one statement may have, seconds,
+processor seconds of brume and of the server, and the largest memory of brume in KiB. tools/docs/scale-model reads it."""
+import os
+import subprocess
+import sys
+import time
+
+from cluster_servers import Cluster
+
+MILLION = 1000000
+HEADER = "rows,units,groups,workers,seconds,brume,server,memory"
+
+
+def shapes(most):
+    """Rows, units, groups and workers of each measurement."""
+    sizes = [size * MILLION for size in (1, 3, 10, 30, 100) if size <= most]
+    made = [(rows, rows // 5, 10, 0) for rows in sizes]
+    middle = min(10, most) * MILLION
+    return made + [(middle, middle // 50, 10, 0), (middle, middle // 2, 10, 0), (middle, middle // 5, 1000, 0),
+                   (middle, middle // 5, 10, 1)]
+
+
+def make_table(server, rows, units, groups):
+    server.psql("DROP TABLE IF EXISTS narrow")
+    server.psql(f"""CREATE UNLOGGED TABLE narrow AS SELECT (i * 48271 % {units})::int8 AS patient,
+        (abs(hashint8(i)::int8) % {groups})::int8 AS ward, (i % 31)::int8 AS stay
+        FROM generate_series(1::int8, {rows}::int8) AS s(i)""")
+    server.psql("VACUUM ANALYZE narrow")
+
+
+def measure(cluster, server, number, groups, workers):
+    """Seconds, processor seconds of brume and of the server, KiB."""
+    environment = {**os.environ, "BRUME_LEDGER": os.path.join(cluster.folder, f"linear{number}.db")}
+    domain = ",".join(str(i) for i in range(groups))
+    server.psql(f"ALTER SYSTEM SET max_parallel_workers_per_gather = {workers}")
+    server.psql("SELECT pg_reload_conf()")
+    subprocess.run([cluster.brume, "register", "narrow", server.url, "--table", "narrow", "--unit", "patient", "--budget",
+                    "epsilon=10", "--bounds", "stay=0..30", "--domain", "ward=" + domain], env=environment, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.3)
+    before, began = server.processor_time(), time.monotonic()
+    process = subprocess.Popen([cluster.brume, "query", "SELECT ward, COUNT(*) AS n, SUM(stay) AS s FROM narrow GROUP BY ward",
+                                "--epsilon", "1", "--limit", "n=6", "--limit", "s=100", "--where", "engine", "--json"],
+                               env=environment, stdout=subprocess.DEVNULL)
+    _, status, use = os.wait4(process.pid, 0)
+    wall = time.monotonic() - began
+    time.sleep(0.3)  # sessions are counted when they have ended
+    if status != 0:
+        sys.exit("cluster: the query failed")
+    return wall, use.ru_utime + use.ru_stime, server.processor_time() - before, use.ru_maxrss
+
+
+def main(brume, visits_program, rest):
+    most = int(rest[0]) if rest else 100
+    print(HEADER, flush=True)
+    with Cluster(os.path.abspath(brume), visits_program) as cluster:
+        server = cluster.servers[0]
+        for number, (rows, units, groups, workers) in enumerate(shapes(most)):
+            make_table(server, rows, units, groups)
+            wall, here, there, memory = measure(cluster, server, number, groups, workers)
+            print(f"{rows},{units},{groups},{workers},{wall:.2f},{here:.2f},{there:.2f},{memory}", flush=True)
+    return 0
