@@ -60,9 +60,12 @@ struct brume_rows {
 
 extern const brume_driver brume_driver_duckdb;
 extern const brume_driver brume_driver_postgresql;
+extern const brume_driver brume_driver_spark;
 
-/* `name` in double quotes, inner ones doubled: an identifier on both engines. NULL: no memory. */
+/* `name` in double quotes, inner ones doubled: an identifier of DuckDB and PostgreSQL; or in other
+ * marks. NULL: no memory. */
 char *brume_engine_quote(const char *name);
+char *brume_engine_quote_with(char mark, const char *name);
 
 /* Does `text` end in `end`, without regard to case? */
 bool brume_engine_ends_with(const char *text, const char *end);

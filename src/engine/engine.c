@@ -26,8 +26,10 @@ bool brume_engine_dialect_of(const char *location, brume_dialect *dialect)
         *dialect = BRUME_DIALECT_POSTGRESQL;
         return true;
     }
-    if (strstr(location, "://"))
-        return false;
+    if (strstr(location, "://")) {
+        *dialect = BRUME_DIALECT_SPARK;
+        return strncmp(location, "spark://", 8) == 0;
+    }
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (brume_engine_ends_with(location, endings[i])) {
             *dialect = BRUME_DIALECT_DUCKDB;
@@ -41,19 +43,25 @@ brume_status brume_engine_open(const brume_source *sources, size_t count, brume_
 {
     if (count == 0)
         return brume_fail(error, BRUME_EARGUMENT, NULL, "no source to open");
+    static const brume_driver *const drivers[] = {
+        [BRUME_DIALECT_DUCKDB] = &brume_driver_duckdb,
+        [BRUME_DIALECT_POSTGRESQL] = &brume_driver_postgresql,
+        [BRUME_DIALECT_SPARK] = &brume_driver_spark,
+    };
     brume_dialect dialect = BRUME_DIALECT_DUCKDB;
     for (size_t i = 0; i < count; i++) {
         brume_dialect each;
         if (!brume_engine_dialect_of(sources[i].location, &each))
             return brume_fail(error, BRUME_EARGUMENT,
-                              "give a .csv, .parquet or .json file or glob, or a postgresql:// URL",
+                              "give a .csv, .parquet or .json file or glob, or a postgresql:// or "
+                              "spark:// URL",
                               "'%s' is not a source that brume can open",
                               strstr(sources[i].location, "://") ? "this URL"
                                                                  : sources[i].location);
         if (i > 0 && each != dialect)
             return brume_fail(error, BRUME_EUNSUPPORTED,
                               "load both into the same database, or export the table to a file",
-                              "files and PostgreSQL tables cannot be read in one query");
+                              "sources of different kinds cannot be read in one query");
         dialect = each;
     }
     brume_engine *opened = calloc(1, sizeof *opened);
@@ -63,8 +71,7 @@ brume_status brume_engine_open(const brume_source *sources, size_t count, brume_
         free(tables);
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     }
-    opened->driver = dialect == BRUME_DIALECT_DUCKDB ? &brume_driver_duckdb
-                                                     : &brume_driver_postgresql;
+    opened->driver = drivers[dialect];
     opened->source_count = count;
     opened->tables = tables;
     atomic_init(&opened->cancelled, false);
@@ -367,20 +374,25 @@ void brume_engine_cancel(brume_engine *engine)
     engine->driver->cancel(engine);
 }
 
-char *brume_engine_quote(const char *name)
+char *brume_engine_quote_with(char mark, const char *name)
 {
     char *quoted = malloc(2 * strlen(name) + 3), *end = quoted;
     if (!quoted)
         return NULL;
-    *end++ = '"';
+    *end++ = mark;
     for (; *name; name++) {
-        if (*name == '"')
-            *end++ = '"';
+        if (*name == mark)
+            *end++ = mark;
         *end++ = *name;
     }
-    *end++ = '"';
+    *end++ = mark;
     *end = 0;
     return quoted;
+}
+
+char *brume_engine_quote(const char *name)
+{
+    return brume_engine_quote_with('"', name);
 }
 
 char *brume_engine_format(const char *format, ...)

@@ -1,8 +1,8 @@
 /* An engine runs a printed SELECT over one or more sources and streams its rows.
  *
  * 1. A source is a CSV, Parquet or JSON file or glob (queried by DuckDB, in process), or a table of
- *    a PostgreSQL server. Several sources may be opened together (for joins); they must be of one
- *    kind, and on one server.
+ *    a PostgreSQL or a Spark server. Several sources may be opened together (for joins); they must
+ * be of one kind, and on one server.
  * 2. An engine is opened locked down: files other than the sources cannot be read, nothing can be
  *    written, only one SELECT at a time runs, settings that change the meaning of SQL are pinned.
  * 3. No message carries the engine's own error text, because that text may quote rows.
@@ -23,7 +23,12 @@
 #include "base/type.h"
 
 /* In which SQL a SELECT must be printed. */
-typedef enum brume_dialect { BRUME_DIALECT_DUCKDB, BRUME_DIALECT_POSTGRESQL } brume_dialect;
+typedef enum brume_dialect {
+    BRUME_DIALECT_DUCKDB,
+    BRUME_DIALECT_POSTGRESQL,
+    BRUME_DIALECT_SPARK,
+    BRUME_DIALECTS /* how many there are */
+} brume_dialect;
 
 /* What a stored column needs before it is a value of its brume_type: see the printers. */
 typedef enum brume_leaf {
@@ -46,11 +51,11 @@ typedef struct brume_column {
 
 /* Where data is, and what is recorded of it. */
 typedef struct brume_source {
-    const char *location; /* path, glob, or postgresql:// URL */
-    const char *table;    /* PostgreSQL: name or schema.name; NULL for files */
-    const char *password; /* PostgreSQL: where the URL has none (location.h); NULL: none */
-    const char *relation; /* PostgreSQL: what follows FROM instead of the table, of which nothing is
-                             read then, not even its columns; NULL: the table */
+    const char *location; /* path, glob, or postgresql:// or spark:// URL */
+    const char *table;    /* of a server: its name, qualified or not; NULL for files */
+    const char *password; /* of a server: where the URL has none (location.h); NULL: none */
+    const char *relation; /* of a server: what follows FROM instead of the table, of which nothing
+                             is read then, not even its columns; NULL: the table */
     /* Files: how their lines are read (reader/format.h), as the owner declares it when the source
      * is registered and as it was recorded afterwards; NULL: the defaults of the name. */
     const char *options;
@@ -86,6 +91,8 @@ typedef struct brume_description {
  *   table:SERVER:DATABASE:OID       a table; of a partitioned or inherited one also its parts; of a
  *                            view also the tables it reads, these last. What is behind a function
  *                            or a foreign table is not seen.
+ *   table:spark:SERVER:NAME, location:URI   a table of Spark by its name in the catalog, and by the
+ *                            folder of its files, wherever that is
  * They may say something about the data (names of files, contents): they are for the ledger, which
  * keeps them as keyed hashes, and for nobody's eyes. */
 typedef struct brume_marks {
@@ -197,7 +204,8 @@ bool brume_engine_is_bytewise(brume_engine *engine, size_t index, const char *co
 /* ---- several statements on one snapshot ---- */
 
 /* From now on all statements of the engine, one after the other, read one snapshot of the data,
- * until brume_engine_release as many times. EUNSUPPORTED where the rows are files. */
+ * until brume_engine_release as many times; but Spark has none, and each statement reads what is
+ * there then. EUNSUPPORTED where the rows are files. */
 BRUME_MUST_USE brume_status brume_engine_retain(brume_engine *engine, brume_error *error);
 void brume_engine_release(brume_engine *engine);
 

@@ -26,6 +26,13 @@ static void the_password_leaves_the_url_and_nothing_else_does(void **state)
         {"postgresql://ada:one@host/db?password=two", "postgresql://ada@host/db", "two"},
         {"postgresql://ada:secret@[::1]:5433/db", "postgresql://ada@[::1]:5433/db", "secret"},
         {"postgresql://ada:secret@one:1,two:2/db", "postgresql://ada@one:1,two:2/db", "secret"},
+        {"spark://host:15002", "spark://host:15002", NULL},
+        {"spark://host:15002/", "spark://host:15002", NULL},
+        {"spark://host:15002/;token=secret", "spark://host:15002", "secret"},
+        {"spark://host/;use_ssl=true;token=se=cret;user_id=ada",
+         "spark://host/;use_ssl=true;user_id=ada", "se=cret"},
+        {"spark://host/;user_id=ada", "spark://host/;user_id=ada", NULL},
+        {"spark://[::1]:15002/;;token=secret;", "spark://[::1]:15002", "secret"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         brume_error error = {0};
@@ -45,9 +52,17 @@ static void a_password_that_cannot_be_told_from_the_rest_is_refused_unquoted(voi
 {
     (void)state;
     static const char *const typed[] = {
-        "postgresql:///db?%70assword=secret", "postgresql://ada:secret@host/db?password=%zz",
+        "postgresql:///db?%70assword=secret",
+        "postgresql://ada:secret@host/db?password=%zz",
         "postgresql://ada:secret@host/db?nonsense=1",
-        "postgresql:///db?password=secret&password=secret&pass%77ord=secret"};
+        "postgresql:///db?password=secret&password=secret&pass%77ord=secret",
+        "spark://ada:secret@host:15002",
+        "spark://host;token=secret",
+        "spark://host/db;token=secret",
+        "spark://host/;x-api-key=secret",
+        "spark://host/;token=secret;token=secret",
+        "spark://host/;Token=secret",
+        "spark:///;token=secret"};
     for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
         brume_error error = {0};
         char *shown = NULL, *password = NULL;

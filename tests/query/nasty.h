@@ -16,7 +16,7 @@ typedef struct nasty_random {
 uint64_t nasty_next(nasty_random *random);
 size_t nasty_below(nasty_random *random, size_t bound);
 
-/* Make the table in PostgreSQL (at `url`) and as a Parquet file at `path`. */
+/* Make the table in PostgreSQL (at `url`; NULL: not there) and as a Parquet file at `path`. */
 void nasty_make(uint64_t seed, const char *url, const char *path);
 
 /* Append a random expression of about this depth to `text` (size bytes). */

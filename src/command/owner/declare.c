@@ -138,9 +138,9 @@ static brume_status declare_stay(const brume_call *call, brume_policy *policy, b
         policy->rows_stay = strcmp(brume_call_text(call, "rows-stay"), "true") == 0;
     if (policy->is_public)
         policy->rows_stay = false; /* of a dataset of several tables */
-    if (policy->rows_stay && (!brume_engine_dialect_of(policy->location, &dialect) ||
-                              dialect != BRUME_DIALECT_POSTGRESQL))
-        return brume_fail(error, BRUME_EARGUMENT, "load the file into PostgreSQL, or leave it out",
+    if (policy->rows_stay &&
+        (!brume_engine_dialect_of(policy->location, &dialect) || dialect == BRUME_DIALECT_DUCKDB))
+        return brume_fail(error, BRUME_EARGUMENT, "load the file into a server, or leave it out",
                           "'--rows-stay' is for tables of a server: files are read by brume");
     return BRUME_OK;
 }

@@ -82,7 +82,7 @@ extern const char *const brume_limits_words[], *const brume_stay_words[];
          .type = BRUME_OPTION_CHOICE,                                                              \
          .argument = "true|false",                                                                 \
          .choices = brume_stay_words,                                                              \
-         .help = "true: no row leaves the PostgreSQL server; what it cannot add up by itself is "  \
+         .help = "true: no row leaves its server; what it cannot add up by itself is "             \
                  "refused. false unless said"},                                                    \
     {                                                                                              \
         .name = "estimate-bias", .type = BRUME_OPTION_TEXT, .argument = "SHARE",                   \

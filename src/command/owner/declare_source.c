@@ -41,16 +41,19 @@ brume_status brume_check_schema_options(const brume_call *call, const char *loca
 {
     brume_dialect dialect = BRUME_DIALECT_DUCKDB;
     bool known = brume_engine_dialect_of(location, &dialect);
-    bool table = known && dialect == BRUME_DIALECT_POSTGRESQL;
+    bool table = known && dialect != BRUME_DIALECT_DUCKDB;
     bool parquet = !table && brume_file_format_of(location) == BRUME_FILE_PARQUET;
     bool json = !table && brume_file_format_of(location) == BRUME_FILE_JSON;
-    const char *to = table     ? "a PostgreSQL table"
+    bool spark = known && dialect == BRUME_DIALECT_SPARK;
+    const char *to = spark     ? "a Spark table"
+                     : table   ? "a PostgreSQL table"
                      : parquet ? "a Parquet file"
                      : json    ? "JSON lines"
                                : NULL;
     *text = !table && !parquet;
     if (!table && brume_call_text(call, "table"))
-        return does_not_apply("table", "a file", "it is for postgresql:// sources", error);
+        return does_not_apply("table", "a file", "it is for postgresql:// and spark:// sources",
+                              error);
     if ((table || parquet) && brume_call_has(call, "columns"))
         return does_not_apply("columns", to, "it has a schema of its own, which is kept", error);
     for (size_t i = 0; to && i < FORMAT_OPTIONS; i++)

@@ -194,7 +194,7 @@ static const brume_operand operands[] = {
     {.name = "SOURCE",
      .type = BRUME_OPERAND_FILE,
      .optional = true,
-     .help = "a .csv, .parquet or .json path or glob, or postgresql://..."},
+     .help = "a .csv, .parquet or .json path or glob, postgresql://... or spark://..."},
 };
 static const brume_option options[] = {
     {.name = "unit",
@@ -228,7 +228,7 @@ static const brume_option options[] = {
     {.name = "table",
      .type = BRUME_OPTION_TEXT,
      .argument = "NAME",
-     .help = "PostgreSQL: the table, or schema.table"},
+     .help = "of a server: the table, or schema.table, or catalog.schema.table"},
     {.name = "public", .type = BRUME_OPTION_FLAG, .help = "a table that needs no protection"},
     {.name = "policy",
      .type = BRUME_OPTION_FILE,
@@ -255,14 +255,14 @@ const brume_command brume_command_register = {
         "found out from rows, since then a row could change how all others are read. Of a CSV the "
         "header line is read; a column is text, unless --columns gives it a type or --bounds makes "
         "it a number with as many decimals as the bounds are typed with. Of JSON lines the fields "
-        "in --columns are read. Parquet files and PostgreSQL tables have types of their own. Every "
+        "in --columns are read. Parquet files and tables of servers have types of their own. Every "
         "line is a row; what cannot be read is NULL. 'inspect' looks at a file and proposes "
         "--columns.\n\nThe same source cannot be registered twice, because two budgets "
         "for the same people add up: not by another name, a link or a glob, nor a copy of a file, "
         "nor a view of a table; and what is protected cannot be registered as public. --new-budget "
         "does the former all the same. A refusal does not say what the reason is; 'history' shows "
         "it.\n\nA password in a postgresql:// "
-        "URL is kept in the ledger for later queries, and is in nothing that brume prints or "
+        "URL, and a token in a spark:// one, is kept in the ledger for later queries, and is in nothing that brume prints or "
         "exports.",
     .usage = "NAME SOURCE (--unit COLUMN|row --budget epsilon=E[,delta=D] | --public) [OPTION...]\n"
              "NAME --policy FILE.yaml",

@@ -17,7 +17,7 @@ brume_status brume_place_dialect(const brume_question *question, brume_dialect *
         if (i > 0 && each != *dialect)
             return brume_fail(error, BRUME_EUNSUPPORTED,
                               "load both into the same database, or export the table to a file",
-                              "files and PostgreSQL tables cannot be read in one query");
+                              "sources of different kinds cannot be read in one query");
         *dialect = each;
     }
     return BRUME_OK;

@@ -6,20 +6,24 @@
 
 #include "base/error.h"
 #include "query/collect/collect_parts.h"
+#include "query/collect/pushed_spark.h"
 #include "query/print/statement.h"
 
 /* ---- dialects ---- */
 
-static const brume_push_dialect postgresql = {brume_push_postgresql_obstacle,
-                                              brume_push_print_histogram,
-                                              brume_push_print_sums,
-                                              brume_push_print_kept,
-                                              brume_push_print_distinct,
-                                              brume_push_print_bounded};
+static const brume_push_dialect postgresql = {
+    brume_push_postgresql_obstacle, brume_push_print_histogram, brume_push_print_sums,
+    brume_push_print_kept,          brume_push_print_distinct,  brume_push_print_bounded};
+
+static const brume_push_dialect spark = {.obstacle = brume_push_spark_obstacle,
+                                         .print_histogram = brume_push_spark_histogram,
+                                         .print_sums = brume_push_spark_sums};
 
 const brume_push_dialect *brume_push_dialect_of(brume_dialect dialect)
 {
-    return dialect == BRUME_DIALECT_POSTGRESQL ? &postgresql : NULL;
+    return dialect == BRUME_DIALECT_POSTGRESQL ? &postgresql
+           : dialect == BRUME_DIALECT_SPARK    ? &spark
+                                               : NULL;
 }
 
 const char *brume_push_obstacle(const brume_collection *collection, brume_dialect dialect)
@@ -262,8 +266,7 @@ static brume_status take_count(void *context, const brume_chunk *chunk, size_t a
         else
             high = middle;
     }
-    if (low < to->count &&
-        brume_keys_compare(to->groups[low]->keys, to->keys, to->key_count) == 0)
+    if (low < to->count && brume_keys_compare(to->groups[low]->keys, to->keys, to->key_count) == 0)
         to->counts[low] = chunk->columns[to->key_count].integers[at];
     return BRUME_OK;
 }

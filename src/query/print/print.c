@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "engine/driver.h"
 #include "query/print/print_cast.h"
+#include "query/print/print_fold.h"
 #include "query/print/statement.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
@@ -101,8 +102,8 @@ static const char *bind_steps(brume_printer *printer, const char *from)
                     printer, &list, ", ",
                     FORMAT("%s AS \"v%zu\"", printer->steps[i].text, printer->steps[i].name));
         if (list.length)
-            from = FORMAT("(SELECT *, %s FROM %s OFFSET 0) AS \"s%zu\"", list.text, from,
-                          printer->names++);
+            from = FORMAT("(SELECT *, %s FROM %s%s) AS \"s%zu\"", list.text, from,
+                          printer->spark ? "" : " OFFSET 0", printer->names++);
     }
     printer->width += printer->step_count;
     printer->step_count = 0;
@@ -137,11 +138,11 @@ static const char *print_table(print_scope *scope, const brume_relation *relatio
             continue;
         const brume_relation_column *column = &relation->columns[i];
         brume_leaf leaf = column->leaf;
-        char *quoted = brume_engine_quote(column->stored);
+        char *quoted = printer->spark ? brume_engine_quote_with('`', column->stored)
+                                      : brume_engine_quote(column->stored);
         brume_type type = column->reference->type;
         const char *value = brume_print_stored(printer, scope->staying, relation, i, quoted);
-        guarded = guarded ||
-                  (!value && (leaf != BRUME_LEAF_PLAIN || type.kind == BRUME_TYPE_TEXT));
+        guarded = guarded || (!value && (leaf != BRUME_LEAF_PLAIN || type.kind == BRUME_TYPE_TEXT));
         if (!value)
             value = brume_print_leaf(printer, quoted ? quoted : "", type, leaf);
         printer->failed = printer->failed || !quoted;
@@ -168,47 +169,6 @@ static const char *print_select(print_scope *scope, const brume_relation *relati
                   printer->postgresql ? " OFFSET 0" : "", printer->names++);
 }
 
-static const char *print_fold(brume_printer *printer, const brume_relation *relation, size_t i)
-{
-    const brume_relation_column *column = &relation->columns[i];
-    if (column->fold == BRUME_FOLD_COUNT_ROWS)
-        return "count(*)";
-    const brume_expression *argument = relation->left->columns[column->argument].reference;
-    brume_type type = argument->type;
-    const char *x = brume_print_expression(printer, argument).text;
-    bool pg = printer->postgresql;
-    /* One zero, so that which of -0 and 0 came first does not show. */
-    if (type.kind == BRUME_TYPE_DOUBLE)
-        x = FORMAT("%s + %s", x, brume_print_typed(printer, "0", pg ? "float8" : "DOUBLE"));
-    switch (column->fold) {
-    case BRUME_FOLD_COUNT:
-        return FORMAT("count(%s)", x);
-    case BRUME_FOLD_COUNT_DISTINCT:
-        return FORMAT("count(DISTINCT %s)", x);
-    case BRUME_FOLD_MIN:
-        return FORMAT("min(%s)", x);
-    case BRUME_FOLD_MAX:
-        return FORMAT("max(%s)", x);
-    default:
-        break;
-    }
-    /* Exact sums of integers or of decimals of at most 18 digits cannot overflow 128 bits. */
-    if (type.kind == BRUME_TYPE_DECIMAL) {
-        char digits[64];
-        snprintf(digits, sizeof digits, "1%0*d", 28 - type.scale, 0);
-        const char *sum = FORMAT("sum(%s)", x);
-        const char *name = FORMAT(pg ? "numeric" : "DECIMAL(38,%d)", type.scale);
-        return brume_print_cast(
-            printer, brume_print_range(printer, sum, FORMAT("-%s", digits), digits, name),
-            brume_print_type(printer, column->reference->type));
-    }
-    const char *sum = FORMAT("sum(%s)", brume_print_cast(printer, x, pg ? "int8" : "BIGINT"));
-    return brume_print_cast(printer,
-                            brume_print_range(printer, sum, "-9223372036854775809",
-                                              "9223372036854775808", pg ? "numeric" : "HUGEINT"),
-                            pg ? "int8" : "BIGINT");
-}
-
 static const char *print_group(print_scope *scope, const brume_relation *relation)
 {
     brume_printer *printer = &scope->printer;
@@ -222,7 +182,7 @@ static const char *print_group(print_scope *scope, const brume_relation *relatio
             value = brume_print_expression(printer, relation->left->columns[i].reference).text;
             brume_print_add(printer, &keys, ", ", value);
         } else {
-            value = print_fold(printer, relation, i);
+            value = brume_print_fold(printer, relation, i);
         }
         add_column(printer, &list, value, relation->number, i);
     }
@@ -293,6 +253,9 @@ static const char *print_relation(print_scope *scope, const brume_relation *rela
         right = filter(printer, right, relation->right_condition);
     const char *on = relation->condition ? brume_print_expression(printer, relation->condition).text
                                          : "true";
+    if (printer->spark && printer->step_count) /* the others: brume_walk_check_plain */
+        (void)brume_print_refuse(printer, "a join condition is too complex for Spark; compute the "
+                                          "expression in a subquery and join on its column");
     if (relation->join == BRUME_JOIN_SEMI || relation->join == BRUME_JOIN_ANTI)
         return FORMAT("(SELECT * FROM %s WHERE %sEXISTS (SELECT 1 FROM %s WHERE %s)) AS \"s%zu\"",
                       left, relation->join == BRUME_JOIN_ANTI ? "NOT " : "", right, on,
@@ -311,6 +274,7 @@ static brume_status open_scope(print_scope *scope, const brume_query *query, bru
         return brume_fail(error, BRUME_EMEMORY, NULL, "out of memory");
     scope->printer.dialect = dialect;
     scope->printer.postgresql = dialect == BRUME_DIALECT_POSTGRESQL;
+    scope->printer.spark = dialect == BRUME_DIALECT_SPARK;
     scope->used = brume_arena_allocate(scope->printer.arena, MOST_RELATIONS * sizeof *scope->used);
     if (scope->used && use_relation(scope, query->from))
         return BRUME_OK;
@@ -343,9 +307,13 @@ static brume_status close_scope(print_scope *scope, const char *text, char **sql
                                 brume_error *error)
 {
     bool failed = scope->printer.failed;
+    const char *refused = scope->printer.refused;
     bool wide = scope->printer.postgresql && scope->printer.width > POSTGRESQL_COLUMNS;
-    char *copy = failed || wide ? NULL : strdup(text);
+    char *copy = failed || wide || refused ? NULL : strdup(text);
     brume_arena_close(scope->printer.arena);
+    if (refused && !failed)
+        return brume_fail(error, BRUME_EUNSUPPORTED, NULL, "this cannot be asked of Spark: %s",
+                          refused);
     if (failed || wide)
         return brume_fail(error, BRUME_EUNSUPPORTED, "ask in several queries",
                           wide ? "the query needs more columns than PostgreSQL has"
@@ -385,7 +353,7 @@ brume_status brume_print_rows(const brume_query *query, brume_dialect dialect,
 static void print_sum(brume_printer *printer, const brume_group_sum *sum, size_t i,
                       brume_print_list *outer)
 {
-    const char *text = printer->postgresql ? "text" : "VARCHAR";
+    const char *text = printer->postgresql ? "text" : printer->spark ? "STRING" : "VARCHAR";
     const char *centred = FORMAT("\"x%zu\"", i);
     if (sum->centre) {
         char centre[32];
@@ -396,11 +364,13 @@ static void print_sum(brume_printer *printer, const brume_group_sum *sum, size_t
     }
     brume_print_add(printer, outer, ", ", FORMAT("count(\"x%zu\")", i));
     brume_print_add(printer, outer, ", ",
-                    brume_print_cast(printer, FORMAT("coalesce(sum(%s), 0)", centred), text));
+                    brume_print_cast(printer, brume_print_exact_sum(printer, centred), text));
     if (sum->squares)
         brume_print_add(
             printer, outer, ", ",
-            brume_print_cast(printer, FORMAT("coalesce(sum(%s * %s), 0)", centred, centred), text));
+            brume_print_cast(printer,
+                             brume_print_exact_sum(printer, FORMAT("%s * %s", centred, centred)),
+                             text));
     printer->width += 3;
 }
 

@@ -1,11 +1,12 @@
 /* Printing expressions and relations for an engine.
  *
- * Every form is total and means the same on both engines. Operands that a form mentions more than
+ * Every form is total and means the same on all engines. Operands that a form mentions more than
  * once are bound first ("let"), each in a sub-select, so that text and work stay linear:
  *
  *     SELECT final FROM (SELECT *, e2 AS "v2" FROM (SELECT *, e1 AS "v1" FROM rows OFFSET 0) ...)
  *
- * OFFSET 0 keeps PostgreSQL from copying the text back. Never TRY or TRY_CAST: they make time
+ * OFFSET 0 keeps PostgreSQL from copying the text back; Spark does not do that, and would read in
+ * one task. Never TRY or TRY_CAST: they make time
  * depend on the data, and DuckDB's optimiser drops them. Guards are CASE or RANGE, never AND, which
  * engines reorder. Everything is parenthesised, every name quoted, every literal typed. */
 #ifndef BRUME_QUERY_PRINT_H
@@ -30,12 +31,13 @@ typedef struct brume_step {
 typedef struct brume_printer {
     brume_arena *arena;
     brume_dialect dialect;
-    bool postgresql; /* the dialect, for short */
+    bool postgresql, spark; /* the dialect, for short; else DuckDB */
     brume_step *steps;
     size_t step_count, step_capacity;
-    size_t names; /* used so far */
-    size_t width; /* result columns of the statement and all its parts together, at most */
-    bool failed;  /* out of memory, or longer than an arena holds */
+    size_t names;        /* used so far */
+    size_t width;        /* result columns of the statement and all its parts together, at most */
+    bool failed;         /* out of memory, or longer than an arena holds */
+    const char *refused; /* why this dialect cannot say it; NULL: it can */
 } brume_printer;
 
 /* The text of `node`, adding to the printer's steps what must be bound before. */
@@ -48,7 +50,10 @@ brume_piece brume_print_wire(brume_printer *printer, brume_piece piece, brume_ty
 const char *brume_print_leaf(brume_printer *printer, const char *name, brume_type type,
                              brume_leaf leaf);
 
-/* 'text', quotes doubled. */
+/* Remember that this dialect cannot say it, and why. */
+brume_piece brume_print_refuse(brume_printer *printer, const char *why);
+
+/* 'text', quotes doubled; in Spark they, and backslashes, are behind a backslash. */
 const char *brume_print_quoted(brume_printer *printer, const char *text);
 
 const char *brume_print_format(brume_printer *printer, const char *format, ...) BRUME_PRINTF(2, 3);

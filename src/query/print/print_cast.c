@@ -26,18 +26,23 @@
 /* `text` without the blanks at both ends. */
 static const char *trimmed(brume_printer *printer, const char *text)
 {
+    if (printer->spark)
+        return FORMAT("TRIM(BOTH %s FROM %s)", brume_print_quoted(printer, " \t\n\v\f\r"), text);
     return printer->postgresql
                ? FORMAT("btrim(%s, E' \\t\\n\\x0b\\x0c\\r')", text)
                : FORMAT("trim(%s, ' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13))",
                         text);
 }
 
-/* The trimmed text if it is of that form (engine/plain_form.h), which PostgreSQL reads as a
- * pattern; NULL otherwise. No text of more than `most` characters matches: what is longer is cut to
- * one more, so that it need not be read to its end. */
+/* The trimmed text if it is of that form (engine/plain_form.h), which PostgreSQL and Spark read as
+ * a pattern; NULL otherwise. No text of more than `most` characters matches: what is longer is cut
+ * to one more, so that it need not be read to its end. */
 static const char *matching(brume_printer *printer, const char *text, const char *form,
                             const char *pattern, int most)
 {
+    if (printer->spark) /* Java's '$' would let a line's end follow */
+        return FORMAT("NULLIF(regexp_extract(left(%s, %d), %s, 0), '')", trimmed(printer, text),
+                      most + 1, brume_print_quoted(printer, FORMAT("\\A(?:%s)\\z", pattern)));
     return printer->postgresql ? FORMAT("substring(left(%s, %d) from '^%s$')",
                                         trimmed(printer, text), most + 1, pattern)
                                : FORMAT("brume_plain(%s, '%s')", text, form);
@@ -53,10 +58,13 @@ static const char *power_range(brume_printer *printer, const char *value, int di
 }
 
 /* DECIMAL(from) to `type` in DuckDB: rounded half away, out of range NULL. The way leads through a
- * wider decimal, because the narrowing cast rejects values that fit after rounding. */
+ * wider decimal, because the narrowing cast rejects values that fit after rounding. Spark's own
+ * cast is all of this. */
 static const char *duckdb_decimal(brume_printer *printer, const char *value, int precision,
                                   int scale, brume_type type)
 {
+    if (printer->spark)
+        return FORMAT("CAST(%s AS %s)", value, brume_print_type(printer, type));
     int through = precision - scale + type.scale + (type.scale < scale ? 1 : 0);
     through = through > type.precision + 1 ? through : type.precision + 1;
     const char *wide = FORMAT("DECIMAL(%d,%d)", through, type.scale);
@@ -78,6 +86,9 @@ static const char *postgresql_decimal(brume_printer *printer, const char *numeri
  * is wrong for exponents, so that none is ever given to it. */
 static brume_piece double_to_decimal(brume_printer *printer, brume_piece a, brume_type type)
 {
+    if (printer->spark)
+        return brume_print_refuse(printer, "Spark does not turn floating-point numbers into "
+                                           "decimals by 15 digits, as the others do");
     a = brume_print_let(printer, a);
     const char *x = a.text;
     if (printer->postgresql) {
@@ -109,6 +120,10 @@ static const char *double_to_integer(brume_printer *printer, const char *x, brum
     if (printer->postgresql)
         return FORMAT("%s::%s",
                       brume_print_range(printer, FORMAT("round(%s)", x), low, high, "float8"),
+                      brume_print_type(printer, type));
+    if (printer->spark) /* its cast cuts the fraction off */
+        return FORMAT("CAST(%s AS %s)",
+                      brume_print_range(printer, FORMAT("rint(%s)", x), low, high, "DOUBLE"),
                       brume_print_type(printer, type));
     if (!small)
         return FORMAT("CAST(%s AS BIGINT)", brume_print_range(printer, x, low, high, "DOUBLE"));
@@ -166,11 +181,12 @@ static const char *text_to_number(brume_printer *printer, const char *x, brume_t
             "%s::%s",
             brume_print_range(printer, FORMAT("(%s)::numeric", match), low, high, "numeric"),
             brume_print_type(printer, type));
-    const char *huge = FORMAT("CAST(%s AS HUGEINT)", match);
+    const char *wide = printer->spark ? "DECIMAL(38,0)" : "HUGEINT";
+    const char *huge = FORMAT("CAST(%s AS %s)", match, wide);
     if (!small)
-        return FORMAT("CAST(%s AS BIGINT)", brume_print_range(printer, huge, low, high, "HUGEINT"));
-    const char *big = FORMAT("CAST(%s AS BIGINT)", brume_print_range(printer, huge, "-3000000000",
-                                                                     "3000000000", "HUGEINT"));
+        return FORMAT("CAST(%s AS BIGINT)", brume_print_range(printer, huge, low, high, wide));
+    const char *big = FORMAT("CAST(%s AS BIGINT)",
+                             brume_print_range(printer, huge, "-3000000000", "3000000000", wide));
     return FORMAT("CAST(%s AS INTEGER)", brume_print_range(printer, big, low, high, "BIGINT"));
 }
 
@@ -210,6 +226,14 @@ static const char *exact_to_decimal(brume_printer *printer, const char *x,
     return duckdb_decimal(printer, x, precision, from->type.scale, type);
 }
 
+/* A value as text in Spark, whose own text of a decimal below 1e-6 has an exponent. */
+static const char *plain_text(brume_printer *printer, const char *x, brume_type type)
+{
+    return type.kind == BRUME_TYPE_DECIMAL && type.scale > 6
+               ? FORMAT("replace(format_number(%s, %d), ',', '')", x, type.scale)
+               : FORMAT("CAST(%s AS STRING)", x);
+}
+
 brume_piece brume_print_conversion(brume_printer *printer, const brume_expression *node)
 {
     const brume_expression *from = node->arguments[0];
@@ -220,6 +244,10 @@ brume_piece brume_print_conversion(brume_printer *printer, const brume_expressio
     a.atom = false;
     switch (node->type.kind) {
     case BRUME_TYPE_TEXT:
+        if (printer->spark) {
+            a.text = plain_text(printer, x, from->type);
+            return a;
+        }
         /* Without a digit before the point DuckDB prints none: .5 */
         if (!pg && source == BRUME_TYPE_DECIMAL && from->type.precision == from->type.scale)
             x = FORMAT("CAST(%s AS DECIMAL(%d,%d))", x, from->type.precision + 1, from->type.scale);
@@ -245,7 +273,8 @@ brume_piece brume_print_conversion(brume_printer *printer, const brume_expressio
     case BRUME_TYPE_DOUBLE:
         if (source == BRUME_TYPE_TEXT)
             a.text = text_to_number(printer, x, node->type);
-        else if (!pg && source == BRUME_TYPE_DECIMAL && from->type.precision > 15)
+        else if (!pg && !printer->spark && source == BRUME_TYPE_DECIMAL &&
+                 from->type.precision > 15)
             /* The direct cast of a wide decimal rounds twice. */
             a.text = FORMAT("CAST(CAST(%s AS VARCHAR) AS DOUBLE)", x);
         else
@@ -286,6 +315,10 @@ const char *brume_print_leaf(brume_printer *printer, const char *x, brume_type t
             return FORMAT("CASE WHEN octet_length(%s) <= %d THEN %s END", text,
                           BRUME_TEXT_BYTES_MOST, text);
         } /* DuckDB gets no longer text from the readers: engine/duckdb_reader.c */
+        if (type.kind == BRUME_TYPE_TEXT && printer->spark)
+            return FORMAT("CASE WHEN octet_length(%s) <= %d AND is_valid_utf8(%s) THEN CAST(%s AS "
+                          "STRING) END",
+                          x, BRUME_TEXT_BYTES_MOST, x, x);
         return leaf == BRUME_LEAF_PLAIN
                    ? x
                    : brume_print_cast(printer, x, brume_print_type(printer, type));
@@ -299,7 +332,9 @@ const char *brume_print_leaf(brume_printer *printer, const char *x, brume_type t
         return FORMAT("%s::float8", brume_print_range(printer, FORMAT("round(%s, 140)", x),
                                                       "-1e150", "1e150", "numeric"));
     case BRUME_LEAF_ZONED:
-        x = pg ? FORMAT("(%s AT TIME ZONE 'UTC')", x) : FORMAT("make_timestamp(epoch_us(%s))", x);
+        x = pg               ? FORMAT("(%s AT TIME ZONE 'UTC')", x)
+            : printer->spark ? FORMAT("CAST(%s AS TIMESTAMP_NTZ)", x)
+                             : FORMAT("make_timestamp(epoch_us(%s))", x);
         break;
     case BRUME_LEAF_CALENDAR:
         break;
@@ -334,12 +369,14 @@ brume_piece brume_print_wire(brume_printer *printer, brume_piece piece, brume_ty
         piece.text = pg ? FORMAT("(%s)::int4::int8", x) : FORMAT("CAST(%s AS BIGINT)", x);
         break;
     case BRUME_TYPE_DATE:
-        piece.text = pg ? FORMAT("((%s) - '1970-01-01'::date)::int8", x)
-                        : FORMAT("CAST((%s) - DATE '1970-01-01' AS BIGINT)", x);
+        piece.text = pg               ? FORMAT("((%s) - '1970-01-01'::date)::int8", x)
+                     : printer->spark ? FORMAT("CAST(unix_date(%s) AS BIGINT)", x)
+                                      : FORMAT("CAST((%s) - DATE '1970-01-01' AS BIGINT)", x);
         break;
     case BRUME_TYPE_TIMESTAMP:
-        piece.text = pg ? FORMAT("(extract(epoch from %s) * 1000000)::int8", x)
-                        : FORMAT("epoch_us(%s)", x);
+        piece.text = pg               ? FORMAT("(extract(epoch from %s) * 1000000)::int8", x)
+                     : printer->spark ? FORMAT("unix_micros(CAST(%s AS TIMESTAMP))", x)
+                                      : FORMAT("epoch_us(%s)", x);
         break;
     case BRUME_TYPE_DOUBLE: /* one zero */
         piece.text = pg ? FORMAT("((%s) + '0'::float8)", x)
@@ -347,7 +384,8 @@ brume_piece brume_print_wire(brume_printer *printer, brume_piece piece, brume_ty
         break;
     case BRUME_TYPE_DECIMAL:
         if (type.precision > 18) {
-            piece.text = brume_print_cast(printer, x, pg ? "text" : "VARCHAR");
+            piece.text = printer->spark ? plain_text(printer, x, type)
+                                        : brume_print_cast(printer, x, pg ? "text" : "VARCHAR");
         } else {
             char units[BRUME_WIDE_TEXT_SIZE];
             brume_wide_format(brume_wide_power(type.scale), 0, units);
@@ -358,7 +396,7 @@ brume_piece brume_print_wire(brume_printer *printer, brume_piece piece, brume_ty
         }
         break;
     case BRUME_TYPE_TEXT:
-        piece.text = brume_print_cast(printer, x, pg ? "text" : "VARCHAR");
+        piece.text = brume_print_cast(printer, x, brume_print_type(printer, type));
         break;
     default:
         piece.text = brume_print_cast(printer, x, big);

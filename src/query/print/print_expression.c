@@ -1,5 +1,7 @@
-/* The printed form of conditions, choices, text and dates on both engines, and of every operation
- * by way of print_number.c and print_cast.c. */
+/* The printed form of conditions, choices, text and dates on DuckDB and PostgreSQL, and of every
+ * operation by way of print_number.c and print_cast.c; what Spark says in another way is in
+ * print_spark.h.
+ */
 #include "query/print/print.h"
 
 #include <stdio.h>
@@ -7,6 +9,7 @@
 
 #include "query/expression/build.h"
 #include "query/print/print_cast.h"
+#include "query/print/print_spark.h"
 
 #define FORMAT(...) brume_print_format(printer, __VA_ARGS__)
 
@@ -260,6 +263,8 @@ brume_piece brume_print_expression(brume_printer *printer, const brume_expressio
         return (brume_piece){"", 0, false};
     brume_operation operation = node->operation;
     brume_piece a;
+    if (printer->spark && brume_print_spark(printer, node, &a))
+        return a;
     if (brume_print_number(printer, node, &a))
         return a;
     switch (operation) {
@@ -282,7 +287,8 @@ brume_piece brume_print_expression(brume_printer *printer, const brume_expressio
     case BRUME_OPERATION_JOIN_TEXT:
         a = listed(printer, node, 0, " || ");
         /* DuckDB gives NULL || 'x' the type of NULL. */
-        a.text = FORMAT(printer->postgresql ? "(%s)" : "CAST((%s) AS VARCHAR)", a.text);
+        a.text = FORMAT(printer->postgresql || printer->spark ? "(%s)" : "CAST((%s) AS VARCHAR)",
+                        a.text);
         return a;
     case BRUME_OPERATION_SUBSTRING:
     case BRUME_OPERATION_LEFT:

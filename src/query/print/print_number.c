@@ -49,7 +49,9 @@ static const char *integer_result(brume_printer *printer, const char *wide, brum
                                                    printer->postgresql ? "int8" : "BIGINT")
                                : brume_print_range(printer, wide, "-9223372036854775809",
                                                    "9223372036854775808",
-                                                   printer->postgresql ? "numeric" : "HUGEINT");
+                                                   printer->postgresql ? "numeric"
+                                                   : printer->spark    ? "DECIMAL(38,0)"
+                                                                       : "HUGEINT");
     return brume_print_cast(printer, ranged, brume_print_type(printer, type));
 }
 
@@ -57,7 +59,7 @@ static const char *wide_type(const brume_printer *printer, brume_type type)
 {
     if (type.kind == BRUME_TYPE_INTEGER)
         return printer->postgresql ? "int8" : "BIGINT";
-    return printer->postgresql ? "numeric" : "HUGEINT";
+    return printer->postgresql ? "numeric" : printer->spark ? "DECIMAL(20,0)" : "HUGEINT";
 }
 
 static const char *integer_operation(brume_printer *printer, const brume_expression *node,
@@ -74,8 +76,9 @@ static const char *integer_operation(brume_printer *printer, const brume_express
                                       brume_print_type(printer, node->type));
     if (node->operation == BRUME_OPERATION_DIVIDE) {
         const char *quotient;
-        if (!printer->postgresql)
-            quotient = FORMAT("(%s // NULLIF(%s, 0))", wide_a, wide_b);
+        if (!printer->postgresql) /* of integers of 32 bits in Spark */
+            quotient =
+                FORMAT("(%s %s NULLIF(%s, 0))", wide_a, printer->spark ? "div" : "//", wide_b);
         else if (node->type.kind == BRUME_TYPE_INTEGER)
             quotient = FORMAT("(%s / NULLIF(%s, 0))", wide_a, wide_b);
         else

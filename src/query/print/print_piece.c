@@ -58,8 +58,8 @@ const char *brume_print_quoted(brume_printer *printer, const char *text)
     }
     *end++ = '\'';
     for (; *text; text++) {
-        if (*text == '\'')
-            *end++ = '\'';
+        if (*text == '\'' || (*text == '\\' && printer->spark))
+            *end++ = printer->spark ? '\\' : '\'';
         *end++ = *text;
     }
     *end = '\'';
@@ -87,19 +87,19 @@ const char *brume_print_range(brume_printer *printer, const char *value, const c
 
 const char *brume_print_type(brume_printer *printer, brume_type type)
 {
-    static const char *const names[][2] = {
-        [BRUME_TYPE_BOOLEAN] = {"BOOLEAN", "bool"},
-        [BRUME_TYPE_INTEGER] = {"INTEGER", "int4"},
-        [BRUME_TYPE_BIGINT] = {"BIGINT", "int8"},
-        [BRUME_TYPE_DOUBLE] = {"DOUBLE", "float8"},
-        [BRUME_TYPE_TEXT] = {"VARCHAR", "text"},
-        [BRUME_TYPE_DATE] = {"DATE", "date"},
-        [BRUME_TYPE_TIMESTAMP] = {"TIMESTAMP", "timestamp"},
+    static const char *const names[][3] = {
+        [BRUME_TYPE_BOOLEAN] = {"BOOLEAN", "bool", "BOOLEAN"},
+        [BRUME_TYPE_INTEGER] = {"INTEGER", "int4", "INT"},
+        [BRUME_TYPE_BIGINT] = {"BIGINT", "int8", "BIGINT"},
+        [BRUME_TYPE_DOUBLE] = {"DOUBLE", "float8", "DOUBLE"},
+        [BRUME_TYPE_TEXT] = {"VARCHAR", "text", "STRING"},
+        [BRUME_TYPE_DATE] = {"DATE", "date", "DATE"},
+        [BRUME_TYPE_TIMESTAMP] = {"TIMESTAMP", "timestamp", "TIMESTAMP_NTZ"},
     };
     if (type.kind == BRUME_TYPE_DECIMAL)
         return FORMAT(printer->postgresql ? "numeric(%d,%d)" : "DECIMAL(%d,%d)", type.precision,
                       type.scale);
-    return names[type.kind][printer->postgresql];
+    return names[type.kind][printer->dialect];
 }
 
 const char *brume_print_literal(brume_printer *printer, brume_type type, const char *text)
@@ -113,6 +113,13 @@ const char *brume_print_literal(brume_printer *printer, brume_type type, const c
     if (printer->postgresql && type.kind == BRUME_TYPE_TEXT)
         return FORMAT("(%s::text COLLATE \"C\")", brume_print_quoted(printer, text));
     return brume_print_typed(printer, text, name);
+}
+
+brume_piece brume_print_refuse(brume_printer *printer, const char *why)
+{
+    if (!printer->refused)
+        printer->refused = why;
+    return (brume_piece){"NULL", 0, false};
 }
 
 /* ---- let ---- */

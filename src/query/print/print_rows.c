@@ -1,9 +1,9 @@
 /* The SELECT of rows, for rows that come here and for rows that stay on their server.
  *
- * Rows that stay are grouped there by unit and keys. PostgreSQL sends a GROUP BY to the servers that
- * have the rows if nothing but columns and simple expressions of their own collation is in it: so
- * a text that is a key and nothing else keeps its column's collation where that compares bytes, and
- * the unit, which is no result, is not widened. */
+ * Rows that stay are grouped there by unit and keys. PostgreSQL sends a GROUP BY to the servers
+ * that have the rows if nothing but columns and simple expressions of their own collation is in it:
+ * so a text that is a key and nothing else keeps its column's collation where that compares bytes,
+ * and the unit, which is no result, is not widened. */
 #include "query/print/print.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ brume_status brume_query_print_staying(const brume_query *query, brume_dialect d
                                        size_t count, char **sql, brume_error *error)
 {
     brume_type_kind kind = expressions[0]->type.kind;
-    if (query->from->kind != BRUME_RELATION_TABLE ||
+    if (dialect != BRUME_DIALECT_POSTGRESQL || query->from->kind != BRUME_RELATION_TABLE ||
         expressions[0]->operation != BRUME_OPERATION_COLUMN ||
         (kind != BRUME_TYPE_INTEGER && kind != BRUME_TYPE_BIGINT))
         return brume_query_print_rows(query, dialect, tables, expressions, count, sql, error);

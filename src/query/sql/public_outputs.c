@@ -221,6 +221,9 @@ brume_status brume_public_query_print(const brume_public_query *query, const bru
                                       char **statement, brume_error *error)
 {
     bool postgresql = dialect == BRUME_DIALECT_POSTGRESQL;
+    if (dialect == BRUME_DIALECT_SPARK)
+        return brume_fail(error, BRUME_EUNSUPPORTED, "ask the server itself",
+                          "a query of public tables alone is not answered on Spark");
     size_t size = 0;
     char *text = NULL;
     FILE *out = open_memstream(&text, &size);

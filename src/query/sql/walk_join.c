@@ -62,10 +62,11 @@ static bool make_nullable(brume_walk *walk, brume_walk_scope *scope)
     return true;
 }
 
-/* A condition of ON is printed in place: it must need no let-steps on either engine. */
+/* A condition of ON is printed in place: it must need no let-steps on DuckDB and PostgreSQL. Spark
+ * needs some where these do not, and is asked when it is printed. */
 bool brume_walk_check_plain(brume_walk *walk, brume_node condition)
 {
-    for (int dialect = 0; condition && dialect < 2; dialect++) {
+    for (int dialect = 0; condition && dialect <= BRUME_DIALECT_POSTGRESQL; dialect++) {
         brume_printer printer = {.arena = walk->builder.arena,
                                  .dialect = (brume_dialect)dialect,
                                  .postgresql = dialect == BRUME_DIALECT_POSTGRESQL};
