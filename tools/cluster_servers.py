@@ -89,18 +89,20 @@ def make_tables(servers, csv):
                 SERVER shard{i} OPTIONS (table_name 'visits')""")
     for server in [*shards, alone, first]:
         server.psql("ANALYZE")
+    first.psql("ANALYZE visits")  # with its foreign partitions, which ANALYZE alone leaves out
 
 
 class Clinic:
     """A server's visits, registered in a ledger of their own."""
 
-    def __init__(self, name, brume, server, servers, folder):
+    def __init__(self, name, brume, server, servers, folder, policy=None):
         self.name, self.server, self.servers = name, server, servers
         self.brume, self.folder, self.asked = os.path.abspath(brume), folder, 0
         self.ledger = os.path.join(folder, name.replace(" ", "-") + ".db")
+        policy = policy or ["--bounds", "stay=0..30", "--bounds", "age=0..100", "--domain", "ward=" + ",".join(WARDS),
+                            "--domain", "age=" + ",".join(str(i) for i in range(101))]
         self.call("register", "visits", server.url, "--table", "visits", "--unit", "patient", "--budget",
-                  "epsilon=1e12", "--bounds", "stay=0..30", "--bounds", "age=0..100", "--domain",
-                  "ward=" + ",".join(WARDS), "--domain", "age=" + ",".join(str(i) for i in range(101)))
+                  "epsilon=1e12,delta=1e-6", *policy)
 
     def environment(self, connections=2):
         return {**os.environ, "BRUME_LEDGER": self.ledger, "BRUME_CONNECTIONS": str(connections)}
@@ -165,5 +167,5 @@ class Cluster:
     def fill(self, visits):
         make_tables(self.servers, self.make_visits(visits))
 
-    def clinic(self, name, server):
-        return Clinic(name, self.brume, server, self.servers, self.folder)
+    def clinic(self, name, server, policy=None):
+        return Clinic(name, self.brume, server, self.servers, self.folder, policy)

@@ -44,7 +44,7 @@ ASKED = [
     ("SELECT COUNT(DISTINCT age) AS n FROM visits", "n=1000"),
     ("SELECT ward, COUNT(*) AS n, COUNT(DISTINCT age) AS a FROM visits GROUP BY ROLLUP (ward)", "n=6 a=1000"),
     ("SELECT habit, COUNT(DISTINCT cost) AS c FROM visits GROUP BY habit", "c=1000"),
-    ("SELECT ward, MODE() WITHIN GROUP (ORDER BY habit) AS m FROM visits GROUP BY ward", ""),
+    ("SELECT MODE() WITHIN GROUP (ORDER BY habit) AS m FROM visits", ""),
     ("SELECT many, COUNT(*) AS n FROM visits GROUP BY many", "n=20"),
 ]
 REFUSED = [
