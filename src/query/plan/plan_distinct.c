@@ -219,15 +219,15 @@ brume_status brume_distinct_pay(brume_plan *plan, const brume_payment *payment, 
         /* Of both: those that go and those that come, where these can be different groups. */
         double moved = plan->shape.replace && plan->shape.cells != 1 ? 2 : 1;
         if (one->distinct.limit == 0) { /* a unit is in one bin; replaced, in two */
-            double choice = brume_multiply_down(part, p == 1 ? 0.09 : 0.2);
-            double count = brume_multiply_down(part, brume_limited_ask_share(p));
+            double choice = brume_multiply_down(part, brume_limited_histogram_share(p));
+            double tail = brume_multiply_down(part, brume_limited_tail_share(p));
             one->distinct.histogram_scale = scale_for(p, plan->shape.replace ? 2 : 1, choice);
-            one->distinct.count_scale = scale_for(p, 1, count); /* above a limit, or not */
-            part = brume_subtract_down(brume_subtract_down(part, choice), count);
+            one->distinct.tail_scale = scale_for(p, plan->shape.replace ? 2 : 1, tail);
+            part = brume_subtract_down(brume_subtract_down(part, choice), tail);
         }
         one->scale = scale_for(p, moved, part);
         if (!(one->scale <= 0x1p40) || !(one->distinct.histogram_scale <= 0x1p40) ||
-            !(one->distinct.count_scale <= 0x1p40))
+            !(one->distinct.tail_scale <= 0x1p40))
             return brume_fail(error, BRUME_EOVERFLOW, "pay more",
                               "the noise on a count of values would have scale %.3g", one->scale);
     }

@@ -12,6 +12,7 @@
 #include "number/rounding.h"
 #include "query/limit/clip.h"
 #include "query/limit/grid.h"
+#include "query/limit/tail.h"
 #include "query/plan/plan_distinct.h"
 #include "query/price/error_bar.h"
 #include "query/price/price_parts.h"
@@ -251,8 +252,9 @@ brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit)
                                   .bins = limit->bins,
                                   .gaussian = limit->gaussian,
                                   .scale = limit->scale,
-                                  .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS)};
-    memcpy(made.counts, limit->counts, sizeof made.counts);
+                                  .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS),
+                                  .first = limit->first,
+                                  .tail = limit->tail};
     return made;
 }
 
@@ -264,8 +266,10 @@ void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, do
             noise = fmax(noise, plan->measures[i].noise);
     brume_limit_histogram histogram = brume_plan_histogram(limit);
     bool gaussian = plan->price.noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    limit->bin =
-        brume_limit_choose(&histogram, brume_limit_need(noise, gaussian, cells), limit->crowd);
+    double need = brume_limit_need(noise, gaussian, cells);
+    limit->bin = brume_limit_choose(&histogram, need);
+    if (limit->bin != BRUME_LIMIT_NO_BIN)
+        limit->bin = brume_limit_raise(&histogram, limit->bin, need / 2);
     limit->known = true;
     if (limit->bin != BRUME_LIMIT_NO_BIN)
         limit->limit = brume_limit_edge(limit->bin);
@@ -275,6 +279,20 @@ void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, do
         limit->known = limit->of.kind != BRUME_TOTAL_SUM;
     if (limit->ceiling && limit->limit > limit->ceiling)
         limit->limit = limit->ceiling;
+}
+
+bool brume_plan_limit_counts(const brume_plan_limit *limit)
+{
+    return brume_plan_histogram(limit).base == 0;
+}
+
+brume_choice_step brume_plan_first_step(const brume_plan *plan)
+{
+    brume_choice_step step = BRUME_CHOICE_COUNT;
+    for (size_t i = 0; i < plan->limit_count; i++)
+        if (plan->limits[i].source == BRUME_LIMIT_AUTO && !brume_plan_limit_counts(&plan->limits[i]))
+            step = BRUME_CHOICE_HISTOGRAM;
+    return step;
 }
 
 bool brume_plan_limit_not_found(const brume_plan_limit *limit)
@@ -353,8 +371,10 @@ brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error)
                           "--domain",
                           "the limits of private groups cannot be bought alone: which groups count "
                           "is decided by each query");
+    if (plan->step < brume_plan_first_step(plan))
+        plan->step = brume_plan_first_step(plan);
     BRUME_TRY(brume_limited_pay(plan->measures, plan->measure_count, &shape, plan->price.noise,
-                                plan->amount, plan->allowed_delta, plan->asked, &plan->limited,
+                                plan->amount, plan->allowed_delta, plan->step, &plan->limited,
                                 &plan->price, error));
     brume_plan_apply_limits(plan);
     return BRUME_OK;
@@ -364,13 +384,14 @@ brume_status brume_plan_forget_limits(brume_plan *plan, brume_error *error)
 {
     if (!plan->by_totals)
         return BRUME_OK;
-    plan->asked = 0;
+    plan->step = brume_plan_first_step(plan);
     for (size_t i = 0; i < plan->limit_count; i++) {
         brume_plan_limit *limit = &plan->limits[i];
         if (limit->source != BRUME_LIMIT_AUTO)
             continue;
-        limit->known = limit->crowd = false;
-        memset(limit->counts, 0, sizeof limit->counts);
+        limit->known = false;
+        limit->first = (brume_limit_count){0};
+        limit->tail = (brume_limit_tail){0};
         limit->limit = 1;
         limit->bins = 0;
         limit->bin = BRUME_LIMIT_NO_BIN;
@@ -404,7 +425,7 @@ double brume_plan_choice_share(const brume_plan *plan)
         return brume_plan_joint_share(plan);
     int p = plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
     return brume_plan_joint_share(plan) *
-           (brume_limited_choice_share(p) + (double)plan->asked * brume_limited_ask_share(p));
+           brume_limited_choice_share(p, plan->amount, plan->step);
 }
 
 const char *brume_plan_limits_word(const brume_plan *plan)

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/limit/above.h"
 #include "query/limit/spread.h"
+#include "query/limit/tail.h"
 #include "query/plan/plan_distinct.h"
 
 /* Which drawn group each pair is of; SIZE_MAX: of none that is drawn. Both are in the order of the
@@ -29,18 +29,21 @@ static void find_groups(const brume_plan *plan, const brume_bounded_group *pairs
     }
 }
 
-/* How many units are above the edge of the bin, with noise, beside the histogram. */
-static brume_status count_above(const brume_measurement *distinct, const int64_t *units, size_t bin,
-                                brume_bits *bits, brume_limit_histogram *histogram,
-                                brume_error *error)
+/* The units above the edge of the bin in parts, with noise, beside the histogram. */
+static brume_status draw_tail(const brume_measurement *distinct, const int64_t *units, size_t bin,
+                              brume_bits *bits, brume_limit_histogram *histogram,
+                              brume_error *error)
 {
-    int64_t above = 0;
-    brume_limit_count drawn = {.from = bin + 1, .scale = distinct->distinct.count_scale};
-    for (size_t i = drawn.from; i < histogram->bins; i++)
-        above += units[i];
-    BRUME_TRY(
-        brume_draw_counts(distinct->noise, drawn.scale, &above, 1, bits, &drawn.noisy, error));
-    histogram->counts[BRUME_LIMIT_SHARP] = drawn;
+    int64_t parts[BRUME_LIMIT_PARTS] = {0};
+    brume_limit_tail drawn = {
+        .from = bin + 1, .looks = 1, .scale = distinct->distinct.tail_scale};
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+        for (size_t j = brume_limit_part_from(bin + 1, i, histogram->bins);
+             j < brume_limit_part_from(bin + 1, i + 1, histogram->bins); j++)
+            parts[i] += units[j];
+    BRUME_TRY(brume_draw_counts(distinct->noise, drawn.scale, parts, BRUME_LIMIT_PARTS, bits,
+                                drawn.noisy, error));
+    histogram->tail = drawn;
     return BRUME_OK;
 }
 
@@ -65,11 +68,13 @@ static brume_status choose(const brume_measurement *distinct, const brume_collec
     BRUME_TRY(brume_draw_counts(distinct->noise, histogram.scale, counts, histogram.bins, bits,
                                 noisy, error));
     double need = brume_limit_need(distinct->scale, histogram.gaussian, fmax(1, cells));
-    size_t bin = brume_limit_choose(&histogram, need, false);
-    uint64_t limit = bin == BRUME_LIMIT_NO_BIN ? 1 : brume_limit_edge(bin);
+    size_t bin = brume_limit_choose(&histogram, need);
     uint64_t ceiling = distinct->distinct.ceiling;
-    if (bin != BRUME_LIMIT_NO_BIN)
-        BRUME_TRY(count_above(distinct, counts, bin, bits, &histogram, error));
+    if (bin != BRUME_LIMIT_NO_BIN) {
+        BRUME_TRY(draw_tail(distinct, counts, bin, bits, &histogram, error));
+        bin = brume_limit_raise(&histogram, bin, need / 2);
+    }
+    uint64_t limit = bin == BRUME_LIMIT_NO_BIN ? 1 : brume_limit_edge(bin);
     if (ceiling && (limit > ceiling || bin == BRUME_LIMIT_NO_BIN))
         limit = ceiling;
     found[BRUME_DISTINCT_LIMIT] = (double)limit;
@@ -163,7 +168,7 @@ void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn
     column->cut_units = found[BRUME_DISTINCT_CUT_UNITS];
     column->is_limited = true;
     column->limit_not_found = brume_distinct_not_found(plan, index, drawn);
-    column->biased = !(found[BRUME_DISTINCT_BEYOND] <= 0);
+    column->biased = !(found[BRUME_DISTINCT_BEYOND] <= 0 && found[BRUME_DISTINCT_CUT_UNITS] <= 0);
     /* A pair beyond the limit is a value less at most, of all groups together. */
     column->cut_allowance = found[BRUME_DISTINCT_BEYOND];
     column->cut_not_known = isnan(found[BRUME_DISTINCT_BEYOND]) &&
