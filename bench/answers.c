@@ -36,6 +36,8 @@
 #include "query/release/measurement.h"
 #include "query/release/present.h"
 
+#include "people.h"
+
 static char folder[64];
 
 static void stop(const char *what)
@@ -51,188 +53,6 @@ static void must(brume_status status, const brume_error *error)
 }
 
 /* ---- data ---- */
-
-static uint64_t seed;
-
-static double uniform(void)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(seed >> 11) + 0.5) * 0x1p-53;
-}
-
-static double gaussian(void)
-{
-    return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
-}
-
-static int poisson(double mean)
-{
-    int n = 0;
-    for (double p = uniform(); p > exp(-mean); p *= uniform())
-        n++;
-    return n;
-}
-
-static long rows_one(void)
-{
-    return 1;
-}
-
-static long rows_orders(void)
-{
-    int n = poisson(15);
-    return n ? n : 1;
-}
-
-static long rows_items(void)
-{
-    long items = 0;
-    for (long n = rows_orders(); n > 0; n--)
-        items += 1 + (long)(7 * uniform());
-    return items;
-}
-
-static long rows_zipf(void)
-{
-    return (long)fmin(1e6, floor(pow(uniform(), -0.5)));
-}
-
-static long rows_text(void)
-{
-    return (long)ceil(exp(log(28) - 1.125 + 1.5 * gaussian()));
-}
-
-/* Looked at once. */
-
-static long rows_zipf15(void)
-{
-    return (long)fmin(1e6, floor(pow(uniform(), -1 / 1.5)));
-}
-
-static long rows_zipf3(void)
-{
-    return (long)floor(pow(uniform(), -1 / 3.0));
-}
-
-static long rows_lognormal1(void)
-{
-    return (long)ceil(exp(log(10) - 0.5 + gaussian()));
-}
-
-static long rows_lognormal2(void)
-{
-    return (long)ceil(exp(log(40) - 2 + 2 * gaussian()));
-}
-
-static long rows_uniform(void)
-{
-    return 1 + (long)(30 * uniform());
-}
-
-/* Shape 1/2, mean 6: most people have few rows, and the tail is exponential. */
-static long rows_negative_binomial(void)
-{
-    double g = gaussian();
-    return 1 + poisson(6 * g * g);
-}
-
-/* One in a hundred has 500 rows, the others one. */
-static long rows_two_kinds(void)
-{
-    return uniform() < 0.01 ? 500 : 1;
-}
-
-/* Readers, writers, and a few accounts that post all day. */
-static long rows_forum(void)
-{
-    double u = uniform();
-    if (u < 0.6)
-        return 1 + poisson(0.5);
-    return (long)ceil(exp(u < 0.995 ? 1.5 + 1.1 * gaussian() : 6 + 0.8 * gaussian()));
-}
-
-/* Held out once, seen since. */
-
-static long rows_weibull(void)
-{
-    return (long)ceil(8 * pow(-log(uniform()), 1 / 0.6));
-}
-
-static long rows_one_in_fifty(void)
-{
-    return uniform() < 0.02 ? 100 : 1 + (long)(3 * uniform());
-}
-
-/* A lognormal body, and a power law of index 2.2 on top of it. */
-static long rows_mixed(void)
-{
-    return (long)fmin(1e5, ceil(exp(1 + 0.7 * gaussian()) * pow(uniform(), -1 / 2.2)));
-}
-
-/* At most one a day: many come now and then, some every week, few every day. */
-static long rows_visits(void)
-{
-    double u = uniform(), chance = u < 0.7 ? 0.01 : u < 0.97 ? 0.12 : 0.8;
-    long days = 1;
-    for (int day = 1; day < 365; day++)
-        days += uniform() < chance;
-    return days;
-}
-
-/* One in a hundred has many rows, of very different number; the others have one. */
-static long rows_few_loud(void)
-{
-    return uniform() < 0.01 ? (long)ceil(exp(4 + gaussian())) : 1;
-}
-
-static long rows_geometric_crowd(void)
-{
-    return uniform() < 0.005 ? (long)ceil(exp(5 + 0.7 * gaussian()))
-                             : (long)ceil(log(uniform()) / log(2.0 / 3));
-}
-
-/* Held out. */
-
-static long rows_zipf17(void)
-{
-    return (long)fmin(1e6, floor(pow(uniform(), -1 / 1.7)));
-}
-
-static long rows_lognormal15(void)
-{
-    return (long)ceil(exp(log(6) - 1.125 + 1.5 * gaussian()));
-}
-
-static long rows_lognormal_small(void)
-{
-    return (long)ceil(exp(0.8 + 0.6 * gaussian()));
-}
-
-/* A gamma law of shape 3, mean 12. */
-static long rows_gamma(void)
-{
-    return (long)ceil(-4 * log(uniform() * uniform() * uniform()));
-}
-
-/* Households: most of one, some of up to six, one in thirty with a shop. */
-static long rows_shops(void)
-{
-    double u = uniform();
-    return u < 0.7 ? 1 : u < 0.967 ? 2 + (long)(5 * uniform()) : 40 + poisson(25);
-}
-
-/* A Pareto law of index 2.5 from 10, cut off at 2000. */
-static long rows_pareto(void)
-{
-    return (long)fmin(2000, floor(10 * pow(uniform(), -1 / 2.5)));
-}
-
-/* A Weibull law of shape 1.5, and two in a hundred with eight times as much. */
-static long rows_eightfold(void)
-{
-    double factor = uniform() < 0.02 ? 8 : 1;
-    return (long)ceil(factor * 9 * pow(-log(uniform()), 1 / 1.5));
-}
 
 typedef struct question {
     const char *name, *sql;
@@ -274,7 +94,6 @@ static const question questions[] = {
     {"visits, 8 unequal groups", "SELECT cell, COUNT(*) FROM t GROUP BY cell", rows_visits, 8, 1},
     {"few loud among ones, COUNT", "SELECT COUNT(*) FROM t", rows_few_loud, 1, 0},
     {"geometric, 50 loud, COUNT", "SELECT COUNT(*) FROM t", rows_geometric_crowd, 1, 0},
-    {"held out:", NULL, NULL, 0, 0},
     {"Zipf 1.7, COUNT", "SELECT COUNT(*) FROM t", rows_zipf17, 1, 0},
     {"lognormal 1.5, COUNT", "SELECT COUNT(*) FROM t", rows_lognormal15, 1, 0},
     {"lognormal 0.6, COUNT", "SELECT COUNT(*) FROM t", rows_lognormal_small, 1, 0},
@@ -284,6 +103,15 @@ static const question questions[] = {
     {"Pareto 2.5 to 2000, COUNT", "SELECT COUNT(*) FROM t", rows_pareto, 1, 0},
     {"eightfold, COUNT", "SELECT COUNT(*) FROM t", rows_eightfold, 1, 0},
     {"eightfold, 10 groups", "SELECT cell, COUNT(*) FROM t GROUP BY cell", rows_eightfold, 10, 0},
+    {"held out:", NULL, NULL, 0, 0},
+    {"Poisson, COUNT", "SELECT COUNT(*) FROM t", rows_poisson, 1, 0},
+    {"two speeds, COUNT", "SELECT COUNT(*) FROM t", rows_two_speeds, 1, 0},
+    {"two speeds, SUM(price)", "SELECT SUM(price) FROM t", rows_two_speeds, 1, 0},
+    {"two crowds, COUNT", "SELECT COUNT(*) FROM t", rows_two_crowds, 1, 0},
+    {"bots, COUNT", "SELECT COUNT(*) FROM t", rows_bots, 1, 0},
+    {"bots, 6 unequal groups", "SELECT cell, COUNT(*) FROM t GROUP BY cell", rows_bots, 6, 1},
+    {"Pareto 1.8 to 500, COUNT", "SELECT COUNT(*) FROM t", rows_pareto_short, 1, 0},
+    {"returning, COUNT", "SELECT COUNT(*) FROM t", rows_returning, 1, 0},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 static long sets = 5;
@@ -383,7 +211,7 @@ static void sums_under(const collected *all, uint64_t limit, double *sums)
     brume_error error = {0};
     const brume_plan *plan = all->plan;
     size_t count = 0;
-    brume_total_limit one = {plan->limits[0].of, limit};
+    brume_total_limit one = {.of = plan->limits[0].of, .limit = limit};
     brume_limited_sum sum = {.kind = plan->measures[0].kind,
                              .value = plan->measures[0].expression,
                              .shift = limit < 1 << 20 ? 20 : 0};

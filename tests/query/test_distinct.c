@@ -196,9 +196,9 @@ static double cost_of(const brume_plan *plan, bool replace, bool concentrated)
         sum += concentrated ? times * moved * moved / (2 * scale * scale) : times * moved / scale;
         if (brume_distinct_chooses(one)) {
             double bins = replace ? 2 : 1, histogram = one->distinct.histogram_scale;
-            double count = one->distinct.count_scale; /* of units above, moved by 1 */
+            double tail = one->distinct.tail_scale; /* parts of units above: moved as bins are */
             sum += concentrated ? bins / (2 * histogram * histogram) : bins / histogram;
-            sum += concentrated ? 1 / (2 * count * count) : 1 / count;
+            sum += concentrated ? bins / (2 * tail * tail) : bins / tail;
         }
     }
     return sum;

@@ -138,10 +138,10 @@ static brume_u128 norm_of(const unit_totals *unit, brume_total_kind kind, int p)
     return norm;
 }
 
-static const brume_total_limit limits[] = {{{BRUME_TOTAL_PRESENCE, 0}, 2},
-                                           {{BRUME_TOTAL_ROWS, 0}, 12},
-                                           {{BRUME_TOTAL_VALUES, 0}, 8},
-                                           {{BRUME_TOTAL_SUM, 0}, 24}};
+static const brume_total_limit limits[] = {{{BRUME_TOTAL_PRESENCE, 0}, 2, 3},
+                                           {{BRUME_TOTAL_ROWS, 0}, 12, 0},
+                                           {{BRUME_TOTAL_VALUES, 0}, 8, 0},
+                                           {{BRUME_TOTAL_SUM, 0}, 24, 0}};
 static const brume_limited_sum sums[SUMS] = {
     {BRUME_MEASURE_PRESENCE, 0, 0, 0, 9}, {BRUME_MEASURE_ROWS, 0, 0, 1, 9},
     {BRUME_MEASURE_VALUES, 0, 0, 2, 9},   {BRUME_MEASURE_CENTRED, 0, 0, 2, 9},
@@ -150,8 +150,10 @@ static const brume_limited_sum sums[SUMS] = {
 static int64_t expected(const unit_totals *unit, const brume_limited_sum *sum, size_t cell, int p)
 {
     const brume_total_limit *limit = &limits[sum->limit];
-    brume_limit_factor factor =
-        brume_limit_factor_of(norm_of(unit, limit->of.kind, p), limit->limit, p);
+    brume_u128 norm = norm_of(unit, limit->of.kind, p);
+    brume_limit_factor factor = p == 2 && limit->square
+                                    ? brume_limit_factor_within(norm, limit->square)
+                                    : brume_limit_factor_of(norm, limit->limit, p);
     if (sum->kind == BRUME_MEASURE_CENTRED)
         return brume_limit_follow(unit->centred[cell], &factor, sum->shift);
     if (sum->kind == BRUME_MEASURE_SQUARES)

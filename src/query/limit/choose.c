@@ -115,48 +115,12 @@ static size_t see_windows(const brume_limit_histogram *histogram)
     return BRUME_LIMIT_NO_BIN;
 }
 
-/* ---- a crowd far above ---- */
-
-/* log x to 0.001, the same on every machine: from the exponent and three terms of a series. */
-static double rough_log(double x)
+/* From the exponent and three terms of a series. */
+double brume_limit_rough_log(double x)
 {
     int exponent = 0;
     double m = frexp(x, &exponent), u = (m - ROOT_2 / 2) / (m + ROOT_2 / 2), square = u * u;
     return LOG_2 * (exponent - 0.5) + 2 * u * (1 + square * (1.0 / 3 + square / 5));
-}
-
-/* -log P[the sum of `width` empty bins is at least this], or a little less. A sum of w Laplaces has
- * the tail e^-t times a polynomial; a Gaussian one is at most e^(-z^2/2)/2. */
-static double evidence(const brume_limit_histogram *histogram, double sum, size_t width)
-{
-    double z = sum / (histogram->scale * sqrt((double)width)), t = sum / histogram->scale;
-    if (!(sum > 0))
-        return 0;
-    if (histogram->gaussian)
-        return z * z / 2 + LOG_2;
-    if (width == 1)
-        return t + LOG_2;
-    return width == 2 ? t - rough_log((2 + t) / 4)
-                      : t - rough_log((48 + 33 * t + 9 * t * t + t * t * t) / 96);
-}
-
-/* The windows are of one, two or four bins. The one that says most is taken. */
-bool brume_limit_find_crowd(const brume_limit_histogram *histogram, size_t top, double enough,
-                            brume_limit_crowd *out)
-{
-    double sd = brume_limit_deviation(histogram), best = 0;
-    for (size_t width = 1; width <= 4; width *= 2)
-        for (size_t j = 0; j + width <= histogram->bins; j += width) {
-            double says = j > top + 1 ? evidence(histogram, sum_of(histogram, j, width), width) : 0;
-            if (says <= best || says < enough)
-                continue;
-            best = says;
-            *out = (brume_limit_crowd){j, j + width - 1, says};
-            for (size_t i = j; width > 1 && i < j + width; i++)
-                if (histogram->noisy[i] >= 2.5 * sd)
-                    out->last = i;
-        }
-    return best > 0;
 }
 
 /* ---- step 2: units thinly spread above the top ---- */
@@ -285,15 +249,14 @@ static size_t go_down(const brume_limit_histogram *histogram, size_t from, doubl
     return from;
 }
 
-size_t brume_limit_choose(const brume_limit_histogram *histogram, double need, bool crowd)
+size_t brume_limit_choose(const brume_limit_histogram *histogram, double need)
 {
+    if (!(histogram->scale > 0))
+        return 0; /* hardly a unit has more than one row may add */
     brume_limit_seen all = brume_limit_see(histogram);
     size_t top = all.top;
-    brume_limit_crowd found = {0};
     if (top == BRUME_LIMIT_NO_BIN)
         return see_windows(histogram);
-    if (crowd && brume_limit_find_crowd(histogram, top, BRUME_CROWD_LEAST, &found))
-        top = found.last;
     double units = 0;
     for (size_t i = 0; i < histogram->bins; i++)
         units += fmax(histogram->noisy[i], 0);

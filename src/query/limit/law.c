@@ -40,7 +40,7 @@ static void add_square(squares *sums, double seen, double share, double deviatio
 
 /* The units that fit best, of a law with this index, to the bins start .. last. */
 static brume_power_law fit(const brume_limit_histogram *histogram, size_t start, size_t last,
-                           double index, bool counted)
+                           double index)
 {
     brume_power_law law = {.start = start, .index = index};
     squares sums = {0};
@@ -50,12 +50,6 @@ static brume_power_law fit(const brume_limit_histogram *histogram, size_t start,
         add_square(&sums, histogram->noisy[i], before - above, noise);
         before = above;
     }
-    for (size_t i = 0; counted && i < BRUME_LIMIT_COUNTS; i++) {
-        const brume_limit_count *count = &histogram->counts[i];
-        if (count->scale > 0 && count->from > start)
-            add_square(&sums, count->noisy, brume_power_law_above(&law, count->from - 1),
-                       brume_limit_deviation_of(histogram, count->scale));
-    }
     law.units = fmax(0, sums.products / sums.shares);
     law.misfit = sums.all + law.units * (law.units * sums.shares - 2 * sums.products);
     return law;
@@ -64,12 +58,12 @@ static brume_power_law fit(const brume_limit_histogram *histogram, size_t start,
 /* The law that fits best; false: it does not fit. One that holds fits in about 99 of 100 draws: a
  * square of Laplace noise has a mean of 1 and a variance of 5 in its own units. */
 static bool best_law(const brume_limit_histogram *histogram, size_t start, size_t last,
-                     bool counted, brume_power_law *out)
+                     brume_power_law *out)
 {
     double free = (double)(last - start + 1) - 2;
     out->misfit = INFINITY;
     for (int i = 1; i <= INDICES; i++) {
-        brume_power_law law = fit(histogram, start, last, (double)i / PER_INDEX, counted);
+        brume_power_law law = fit(histogram, start, last, (double)i / PER_INDEX);
         if (law.misfit < out->misfit)
             *out = law;
     }
@@ -78,7 +72,7 @@ static bool best_law(const brume_limit_histogram *histogram, size_t start, size_
 
 /* The last bins that are seen in a row; bin 0, all that have 1, is not one of them. */
 bool brume_limit_find_law(const brume_limit_histogram *histogram, const brume_limit_seen *all,
-                          bool counted, brume_power_law *out)
+                          brume_power_law *out)
 {
     size_t end = 0, length = 0, run = 0;
     for (size_t i = 1; i <= all->top; i++) {
@@ -90,7 +84,7 @@ bool brume_limit_find_law(const brume_limit_histogram *histogram, const brume_li
     }
     size_t last = end + AHEAD < histogram->bins ? end + AHEAD : histogram->bins - 1;
     for (; length >= 2; length--)
-        if (best_law(histogram, end - length + 1, last, counted, out))
+        if (best_law(histogram, end - length + 1, last, out))
             return true;
     return false;
 }

@@ -14,10 +14,9 @@ typedef struct brume_power_law {
     double misfit;       /* sum of squares, in deviations */
 } brume_power_law;
 
-/* False: no law fits, and the tail ends with what is seen. `counted`: counts that were paid for are
- * fitted too. */
+/* False: no law fits, and the tail ends with what is seen. */
 bool brume_limit_find_law(const brume_limit_histogram *histogram, const brume_limit_seen *all,
-                          bool counted, brume_power_law *out);
+                          brume_power_law *out);
 
 /* What share of its units is above the edge of a bin, from its first one on. */
 double brume_power_law_above(const brume_power_law *law, size_t bin);

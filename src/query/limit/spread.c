@@ -3,19 +3,63 @@
 
 #include <math.h>
 
-#include "query/limit/above.h"
 #include "query/limit/law.h"
+#include "query/limit/tail.h"
 
 #define UPPER 1.6449 /* 95 % of a Gaussian are below */
+#define MORE  1.3    /* no data follows a law exactly */
 
-/* Deviations by which a count may be above what the histogram expects, before nothing is known:
- * where there is a law (and 0.3 of what it expects, because no data follows it exactly), where the
- * tail ends with what is seen, and where nothing above one row is. Noise alone exceeds them in 4.5,
- * 1.5 and 6 of 100 draws; but the last only where a sharper count was in doubt, or units are few.
- */
-#define MORE_THAN_LAW 1.7
-#define MORE_THAN_END 2.5
-#define MORE_THAN_ONE 1.5
+static double edge(size_t bin)
+{
+    return (double)brume_limit_edge(bin);
+}
+
+/* What is above a limit, in one part of the tail, by the power law. */
+typedef struct lawful_part {
+    double units; /* in the part */
+    double beyond,
+        squares; /* sums of what those above the limit have beyond it, and of its square */
+} lawful_part;
+
+/* Of all parts; returns what one unit has beyond the limit that in one of twenty draws some unit
+ * exceeds. 0 in all where there is no law. */
+static double follow_law(const brume_limit_histogram *histogram, size_t bin, double limit,
+                         lawful_part parts[BRUME_LIMIT_PARTS])
+{
+    brume_limit_seen all = brume_limit_see(histogram);
+    brume_power_law law = {.start = 1};
+    double farthest = 0;
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+        parts[i] = (lawful_part){0};
+    if (all.top == BRUME_LIMIT_NO_BIN || !brume_limit_find_law(histogram, &all, &law))
+        return 0;
+    size_t from = histogram->tail.from, part = 0;
+    for (size_t i = from; i < histogram->bins; i++) {
+        double left = law.units * brume_power_law_above(&law, i - 1);
+        double units = left - law.units * brume_power_law_above(&law, i);
+        while (i >= brume_limit_part_from(from, part + 1, histogram->bins))
+            part++;
+        if (left < 0.05)
+            break; /* less than one in twenty draws has a unit above this bin */
+        parts[part].units += units;
+        if (i <= bin)
+            continue;
+        double beyond = (edge(i - 1) + edge(i)) / 2 - limit;
+        parts[part].beyond += units * beyond;
+        parts[part].squares += units * beyond * beyond;
+        farthest = edge(i) - limit;
+    }
+    return farthest;
+}
+
+void brume_limit_expected(const brume_limit_histogram *histogram,
+                          double expected[BRUME_LIMIT_PARTS])
+{
+    lawful_part parts[BRUME_LIMIT_PARTS];
+    follow_law(histogram, histogram->tail.from - 1, edge(histogram->tail.from - 1), parts);
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+        expected[i] = MORE * parts[i].units;
+}
 
 /* ---- what is cut ---- */
 
@@ -23,79 +67,83 @@ typedef struct cut {
     double mean, variance; /* of what the units have beyond the limit */
 } cut;
 
-/* So many units in a bin, which are known to this variance. They have the middle of the bin. */
-static void add_bin(cut *all, size_t bin, double limit, double units, double variance)
+/* A part with more units than any law explains: what one of them has beyond the limit, where they
+ * are spread over its bins, times the number that was counted. */
+static void add_crowd(cut *all, const brume_limit_histogram *histogram, size_t part, size_t bin,
+                      double limit)
 {
-    double low = bin ? (double)brume_limit_edge(bin - 1) : 1;
-    double beyond = fmax(0, (low + (double)brume_limit_edge(bin)) / 2 - limit);
-    all->mean += units * beyond;
-    all->variance += variance * beyond * beyond;
+    double in[BRUME_LIMIT_BINS] = {0}, counted = histogram->tail.noisy[part], beyond = 0;
+    double deviation = brume_limit_tail_deviation(histogram);
+    double units = fmax(counted, deviation);
+    brume_limit_spread_part(histogram, part, units, -1, in);
+    for (size_t i = bin + 1; i < histogram->bins; i++)
+        beyond += in[i] / units * fmax(0, (edge(i - 1) + edge(i)) / 2 - limit);
+    all->mean += fmax(0, counted) * beyond;
+    all->variance += deviation * deviation * beyond * beyond;
 }
 
-typedef struct tail {
-    cut beyond;
-    double total;    /* what all units have that are seen */
-    double units;    /* expected above the limit */
-    double farthest; /* beyond the limit, which one unit in twenty draws exceeds */
-    bool lawful;
-} tail;
-
-static tail tail_beyond(const brume_limit_histogram *histogram, const brume_limit_seen *all,
-                        size_t bin, double limit)
+/* The law says to a half of it, and one unit, how many they are. */
+static void add_lawful(cut *all, const brume_limit_histogram *histogram, size_t part,
+                       const lawful_part *law)
 {
-    double noise = brume_limit_deviation(histogram);
-    tail out = {0};
-    brume_power_law law = {.start = 1};
-    for (size_t i = 0; i <= all->top; i++) {
+    double own = law->units / 2 + 1, noise = brume_limit_tail_deviation(histogram);
+    double precision = 1 / (own * own) + 1 / (noise * noise);
+    double units = (law->units / (own * own) + histogram->tail.noisy[part] / (noise * noise)) /
+                   precision;
+    double beyond = law->beyond / law->units;
+    all->mean += fmax(0, units) * beyond;
+    all->variance += beyond * beyond / precision + law->squares;
+}
+
+/* A part without a law, above all that is seen: half of what was counted, just above its lower edge
+ * (or the limit), on average by a half of that. */
+static void add_next(cut *all, const brume_limit_histogram *histogram, size_t first, size_t part,
+                     size_t bin, double limit)
+{
+    double low = first > bin ? edge(first - 1) : limit, beyond = low - limit + low / 2;
+    double noise = brume_limit_tail_deviation(histogram) / 2;
+    all->mean += fmax(0, histogram->tail.noisy[part]) / 2 * beyond;
+    all->variance += noise * noise * beyond * beyond;
+}
+
+static double tail_allowance(const brume_limit_histogram *histogram, size_t bin, double limit)
+{
+    const brume_limit_tail *tail = &histogram->tail;
+    lawful_part law[BRUME_LIMIT_PARTS];
+    double expected[BRUME_LIMIT_PARTS], noise = brume_limit_deviation(histogram);
+    cut all = {0};
+    double farthest = follow_law(histogram, bin, limit, law);
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+        expected[i] = MORE * law[i].units;
+    for (size_t i = bin + 1; i < tail->from; i++) { /* below the tail: where noise is dear */
         double units = fmax(histogram->noisy[i], 0);
-        add_bin(&out.beyond, i, limit, units, noise * noise + units);
-        out.total += units * (double)brume_limit_edge(i);
-        out.units += i > bin ? units : 0;
+        double beyond = fmax(0, (edge(i - 1) + edge(i)) / 2 - limit);
+        all.mean += units * beyond;
+        all.variance += (noise * noise + units) * beyond * beyond;
     }
-    out.lawful = brume_limit_find_law(histogram, all, true, &law);
-    if (!out.lawful)
-        return out;
-    double left = law.units * brume_power_law_above(&law, all->top);
-    out.units += bin > all->top ? law.units * brume_power_law_above(&law, bin) : left;
-    /* less than one in twenty draws has a unit above the last of these bins */
-    for (size_t i = all->top + 1; i < histogram->bins && left >= 0.05; i++) {
-        double above = law.units * brume_power_law_above(&law, i);
-        add_bin(&out.beyond, i, limit, left - above, left - above);
-        left = above;
-        out.farthest = (double)brume_limit_edge(i) - limit;
+    size_t seen = brume_limit_parts_seen(histogram, expected, false);
+    bool above_one = bin > histogram->base || seen > 0 || histogram->base > 0;
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++) {
+        size_t first = brume_limit_part_from(tail->from, i, histogram->bins);
+        size_t end = brume_limit_part_from(tail->from, i + 1, histogram->bins);
+        if (end <= bin + 1 || first >= end)
+            continue;
+        if (i < seen && (tail->noisy[i] > expected[i] || !(law[i].units > 0)))
+            add_crowd(&all, histogram, i, bin, limit);
+        else if (law[i].units > 0)
+            add_lawful(&all, histogram, i, &law[i]);
+        else if (i == seen && above_one)
+            add_next(&all, histogram, first, i, bin, limit);
     }
-    return out;
-}
-
-/* Does the count say that there are units above which nothing in the histogram tells of? */
-static bool has_hidden_units(const brume_limit_histogram *histogram, const brume_limit_seen *all,
-                             size_t bin, const brume_limit_above *above)
-{
-    bool lawful = false;
-    double expected = brume_limit_expected(histogram, all, bin, &lawful);
-    double most = lawful ? MORE_THAN_LAW : bin <= histogram->base ? MORE_THAN_ONE : MORE_THAN_END;
-    return above->counted && above->units - 1.3 * expected > most * above->deviation;
+    /* in a heavy tail the largest unit is more than deviations tell */
+    return all.mean + fmax(farthest, UPPER * sqrt(all.variance));
 }
 
 double brume_limit_cut_allowance(const brume_limit_histogram *histogram, double limit)
 {
-    brume_limit_seen all = brume_limit_see(histogram);
-    if (all.top == BRUME_LIMIT_NO_BIN)
-        return NAN;
     size_t bin = brume_limit_bin((brume_u128)limit, 1, histogram->bins);
-    brume_limit_above above = brume_limit_units_above(histogram, bin);
-    if (has_hidden_units(histogram, &all, bin, &above))
-        return NAN;
-    tail found = tail_beyond(histogram, &all, bin, limit);
-    double mean = found.beyond.mean, upper = fmax(0, above.units + UPPER * above.deviation);
-    /* in a heavy tail the largest unit is more than deviations tell */
-    double margin = fmax(found.farthest, UPPER * sqrt(found.beyond.variance));
-    if (above.counted && found.lawful && found.units > 0) {
-        /* how many they are the count says better than the law, which says what each has */
-        mean *= upper / found.units;
-        margin *= sqrt(fmin(1, upper / found.units));
-    } else if (above.counted && bin > histogram->base) {
-        mean += fmax(0, above.units) * limit / 4; /* just above, since they were not seen */
-    }
-    return mean <= found.total ? mean + margin : NAN;
+    if (histogram->tail.scale > 0)
+        return tail_allowance(histogram, bin, limit);
+    /* no tail was bought because the first count was quiet; else nobody counted */
+    return histogram->first.scale > 0 && brume_limit_is_quiet(histogram) ? 0 : NAN;
 }

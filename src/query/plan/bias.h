@@ -1,5 +1,5 @@
 /* How much clamping may have biased an answer: private counts of the units concerned. (How many
- * units a limit cuts is counted where it is chosen: limit/above.h.)
+ * units a limit cuts is counted where it is chosen: limit/tail.h.)
  *
  * Where the owner allows it (brume_policy.bias_share), a share of a query's price buys, for the
  * whole query and not by group:

@@ -82,18 +82,18 @@ typedef struct brume_plan_limit {
     uint64_t ceiling; /* the owner's, in grid steps; 0: none */
     double reach;     /* what one row adds at most, in grid steps */
     /* Known from the beginning, or when it is chosen: */
-    bool known;     /* false, after choosing: too few units to find one */
-    uint64_t limit; /* T, in grid steps, at least 1; rounded up where `square` is not 0, */
+    bool known;      /* false, after choosing: too few units to find one */
+    uint64_t limit;  /* T, in grid steps, at least 1; rounded up where `square` is not 0, */
     uint64_t square; /* the square of a T that is no whole number (the owner's, norm 2); else 0 */
     brume_limit_earlier earlier;
     /* What it was chosen from, in this query or an earlier one; nothing where it was not. */
     double noisy[BRUME_LIMIT_BINS];
     size_t bins; /* 0: nothing */
     bool gaussian;
-    double scale;
-    brume_limit_count counts[BRUME_LIMIT_COUNTS]; /* of the units above it */
-    bool crowd;                                   /* the sharper one confirmed a crowd far above */
-    size_t bin;                                   /* of the limit, BRUME_LIMIT_NO_BIN: not found */
+    double scale; /* of the histogram; 0: it was not needed */
+    brume_limit_count first;
+    brume_limit_tail tail;
+    size_t bin; /* of the limit, BRUME_LIMIT_NO_BIN: not found */
 } brume_plan_limit;
 
 /* Where the numbers of an aggregate are: indices of measures, or BRUME_NOT_MEASURED. `count` is the
@@ -137,10 +137,10 @@ typedef struct brume_measurement {
         } bias;                             /* number 0 is all units */
         struct {
             const brume_expression *argument;
-            brume_plan_limit limit;              /* on the pairs that a unit may bring */
-            double part;                         /* of the price: epsilon, or rho */
-            double histogram_scale, count_scale; /* of the choice: of units above it too */
-        } distinct;                              /* `scale` is for a limit of 1 */
+            brume_plan_limit limit;             /* on the pairs that a unit may bring */
+            double part;                        /* of the price: epsilon, or rho */
+            double histogram_scale, tail_scale; /* of the choice (tail.h) */
+        } distinct;                             /* `scale` is for a limit of 1 */
     };
 } brume_measurement;
 
@@ -178,8 +178,8 @@ typedef struct brume_plan {
     int *measure_limit; /* which limit each measure has; BRUME_NOT_MEASURED: none */
     int norm;           /* 1 or 2: whose ball; 1 for a single group, where they are the same */
     brume_limited_price limited;
-    double amount, allowed_delta; /* what is paid and allowed, for pricing again when asked */
-    size_t asked;                 /* so many sharper counts of a limit were bought and are paid */
+    double amount, allowed_delta; /* what is paid and allowed, for pricing again */
+    brume_choice_step step;       /* so much of choosing was bought and is paid */
     bool limits_only;             /* nothing is measured but the histograms */
     bool in_engine;               /* no row leaves the server */
     const char *where_reason;     /* why it is so, not owned; NULL: files are read here */

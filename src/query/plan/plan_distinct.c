@@ -9,6 +9,7 @@
 #include "number/rounding.h"
 #include "query/plan/plan_limit.h"
 #include "query/plan/plan_parts.h"
+#include "query/limit/tail.h"
 #include "query/price/error_bar.h"
 #include "query/price/limited.h"
 #include "query/sql/formula.h"
@@ -242,48 +243,42 @@ static double scale_for(int p, double moved, double part)
                   : brume_sqrt_up(brume_divide_up(moved, brume_multiply_down(2, part)));
 }
 
-/* Where the choice is not bought alone. */
-static double histogram_share(int p)
-{
-    return p == 1 ? 0.09 : 0.2;
-}
-
 double brume_distinct_choice_share(const brume_plan *plan, const brume_measurement *distinct)
 {
     int p = distinct->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
     return distinct->share *
-           (plan->limits_only ? 1 : histogram_share(p) + brume_limited_ask_share(p));
+           (plan->limits_only ? 1 : brume_limited_histogram_share(p) + brume_limited_tail_share(p));
 }
 
-/* Of its part. Where the choice is bought alone the histogram has all but the count. */
-static double histogram_part(const brume_plan *plan, double part, double count, int p)
+/* Of its part. Where the choice is bought alone the histogram has all but the tail. */
+static double histogram_part(const brume_plan *plan, double part, double tail, int p)
 {
-    return plan->limits_only ? brume_subtract_down(part, count)
-                             : brume_multiply_down(part, histogram_share(p));
+    return plan->limits_only ? brume_subtract_down(part, tail)
+                             : brume_multiply_down(part, brume_limited_histogram_share(p));
 }
 
 brume_status brume_distinct_price(const brume_plan *plan, brume_measurement *distinct,
                                   brume_error *error)
 {
     int p = distinct->noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
-    double part = distinct->distinct.part, histogram_scale = 0, count_scale = 0, scale = 0;
+    double part = distinct->distinct.part, histogram_scale = 0, tail_scale = 0, scale = 0;
     /* Of both: those that go and those that come, where these can be different groups. */
     double moved = plan->shape.replace && plan->shape.cells != 1 ? 2 : 1;
-    if (brume_distinct_chooses(distinct)) { /* a unit is in one bin; replaced, in two */
-        double count = brume_multiply_down(part, brume_limited_ask_share(p));
-        double choice = histogram_part(plan, part, count, p);
+    if (brume_distinct_chooses(distinct)) { /* a unit is in one bin, or part; replaced, in two */
+        double tail = brume_multiply_down(part, brume_limited_tail_share(p));
+        double choice = histogram_part(plan, part, tail, p);
         histogram_scale = scale_for(p, plan->shape.replace ? 2 : 1, choice);
-        count_scale = scale_for(p, 1, count); /* above a limit, or not */
-        part = brume_subtract_down(brume_subtract_down(part, choice), count);
+        tail_scale = scale_for(p, plan->shape.replace ? 2 : 1, tail);
+        part = brume_subtract_down(brume_subtract_down(part, choice), tail);
     }
     if (!plan->limits_only)
         scale = scale_for(p, moved, part);
-    if (!(scale <= 0x1p40) || !(histogram_scale <= 0x1p40) || !(count_scale <= 0x1p40))
+    if (!(scale <= 0x1p40) || !(histogram_scale <= 0x1p40) || !(tail_scale <= 0x1p40))
         return brume_fail(error, BRUME_EOVERFLOW, "pay more",
                           "the noise on a count of values would have scale %.3g", scale);
     distinct->scale = scale;
     distinct->distinct.histogram_scale = histogram_scale;
-    distinct->distinct.count_scale = count_scale;
+    distinct->distinct.tail_scale = tail_scale;
     return BRUME_OK;
 }
 
@@ -321,7 +316,9 @@ void brume_distinct_choose_limit(brume_measurement *distinct, double cells)
     brume_limit_histogram histogram = brume_plan_histogram(limit);
     bool gaussian = distinct->noise != BRUME_NOISE_DISCRETE_LAPLACE;
     double need = brume_limit_need(distinct->scale, gaussian, fmax(1, cells));
-    limit->bin = brume_limit_choose(&histogram, need, false);
+    limit->bin = brume_limit_choose(&histogram, need);
+    if (limit->bin != BRUME_LIMIT_NO_BIN)
+        limit->bin = brume_limit_raise(&histogram, limit->bin, need / 2);
     limit->known = true;
     limit->limit = limit->bin == BRUME_LIMIT_NO_BIN ? 1 : brume_limit_edge(limit->bin);
     if (limit->ceiling && (limit->limit > limit->ceiling || limit->bin == BRUME_LIMIT_NO_BIN))

@@ -12,6 +12,7 @@
 #include "number/rounding.h"
 #include "query/limit/clip.h"
 #include "query/limit/grid.h"
+#include "query/limit/tail.h"
 #include "query/plan/plan_distinct.h"
 #include "query/price/error_bar.h"
 #include "query/price/price_parts.h"
@@ -256,8 +257,9 @@ brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit)
                                   .bins = limit->bins,
                                   .gaussian = limit->gaussian,
                                   .scale = limit->scale,
-                                  .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS)};
-    memcpy(made.counts, limit->counts, sizeof made.counts);
+                                  .base = brume_limit_bin(reach, 1, BRUME_LIMIT_BINS),
+                                  .first = limit->first,
+                                  .tail = limit->tail};
     return made;
 }
 
@@ -269,8 +271,10 @@ void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, do
             noise = fmax(noise, plan->measures[i].noise);
     brume_limit_histogram histogram = brume_plan_histogram(limit);
     bool gaussian = plan->price.noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    limit->bin =
-        brume_limit_choose(&histogram, brume_limit_need(noise, gaussian, cells), limit->crowd);
+    double need = brume_limit_need(noise, gaussian, cells);
+    limit->bin = brume_limit_choose(&histogram, need);
+    if (limit->bin != BRUME_LIMIT_NO_BIN)
+        limit->bin = brume_limit_raise(&histogram, limit->bin, need / 2);
     limit->known = true;
     if (limit->bin != BRUME_LIMIT_NO_BIN)
         limit->limit = brume_limit_edge(limit->bin);
@@ -280,6 +284,21 @@ void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, do
         limit->known = limit->of.kind != BRUME_TOTAL_SUM;
     if (limit->ceiling && limit->limit > limit->ceiling)
         limit->limit = limit->ceiling;
+}
+
+bool brume_plan_limit_counts(const brume_plan_limit *limit)
+{
+    return brume_plan_histogram(limit).base == 0;
+}
+
+brume_choice_step brume_plan_first_step(const brume_plan *plan)
+{
+    brume_choice_step step = BRUME_CHOICE_COUNT;
+    for (size_t i = 0; i < plan->limit_count; i++)
+        if (plan->limits[i].source == BRUME_LIMIT_AUTO &&
+            !brume_plan_limit_counts(&plan->limits[i]))
+            step = BRUME_CHOICE_HISTOGRAM;
+    return step;
 }
 
 bool brume_plan_limit_not_found(const brume_plan_limit *limit)
@@ -309,7 +328,8 @@ static double reach_up(const brume_measure *measure)
     return 1;
 }
 
-/* A count or sum of all rows is clamped and stays on its own grid; what is scaled needs a finer one. */
+/* A count or sum of all rows is clamped and stays on its own grid; what is scaled needs a finer
+ * one. */
 static bool is_refined(const brume_plan *plan, const brume_measure *measure)
 {
     return measure->kind == BRUME_MEASURE_CENTRED || measure->kind == BRUME_MEASURE_SQUARES ||
@@ -329,8 +349,7 @@ void brume_plan_apply_limits(brume_plan *plan)
             continue;
         }
         double sensitivity = brume_multiply_up(limit, reach_up(measure));
-        measure->shift =
-            brume_limit_shift(sensitivity, is_refined(plan, measure), measure->noise);
+        measure->shift = brume_limit_shift(sensitivity, is_refined(plan, measure), measure->noise);
         measure->sensitivity = sensitivity;
         measure->scale = brume_multiply_up(sensitivity, measure->noise);
     }
@@ -357,8 +376,10 @@ brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error)
                                  .pairs = brume_shape_pairs(&plan->shape),
                                  .choices = count_choices(plan),
                                  .choices_only = plan->limits_only};
+    if (plan->step < brume_plan_first_step(plan))
+        plan->step = brume_plan_first_step(plan);
     BRUME_TRY(brume_limited_pay(plan->measures, plan->measure_count, &shape, plan->price.noise,
-                                plan->amount, plan->allowed_delta, plan->asked, &plan->limited,
+                                plan->amount, plan->allowed_delta, plan->step, &plan->limited,
                                 &plan->price, error));
     brume_plan_apply_limits(plan);
     return BRUME_OK;
@@ -366,8 +387,9 @@ brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error)
 
 void brume_plan_forget_limit(brume_plan_limit *limit)
 {
-    limit->known = limit->crowd = false;
-    memset(limit->counts, 0, sizeof limit->counts);
+    limit->known = false;
+    limit->first = (brume_limit_count){0};
+    limit->tail = (brume_limit_tail){0};
     limit->limit = 1;
     limit->bins = 0;
     limit->bin = BRUME_LIMIT_NO_BIN;
@@ -378,7 +400,7 @@ brume_status brume_plan_forget_limits(brume_plan *plan, brume_error *error)
     brume_distinct_forget_limits(plan);
     if (!plan->by_totals)
         return BRUME_OK;
-    plan->asked = 0;
+    plan->step = brume_plan_first_step(plan);
     for (size_t i = 0; i < plan->limit_count; i++)
         if (plan->limits[i].source == BRUME_LIMIT_AUTO)
             brume_plan_forget_limit(&plan->limits[i]);
@@ -410,8 +432,7 @@ double brume_plan_groups_choice_share(const brume_plan *plan)
     if (plan->limits_only)
         return brume_plan_joint_share(plan);
     int p = plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
-    return brume_plan_joint_share(plan) *
-           (brume_limited_choice_share(p) + (double)plan->asked * brume_limited_ask_share(p));
+    return brume_plan_joint_share(plan) * brume_limited_choice_share(p, plan->amount, plan->step);
 }
 
 double brume_plan_choice_share(const brume_plan *plan)

@@ -35,8 +35,8 @@ BRUME_MUST_USE brume_status brume_plan_check_typed(const brume_plan *plan,
  * ceiling, 1 for counts, else none. */
 void brume_plan_choose_limit(const brume_plan *plan, brume_plan_limit *limit, double cells);
 
-/* Price the plan: what choosing takes, if any limit is not known yet, what asking took, and the
- * noise of the measures; then apply the limits. From plan->amount, allowed_delta and asked. */
+/* Price the plan: what choosing takes, if any limit is not known yet, and the
+ * noise of the measures; then apply the limits. From plan->amount, allowed_delta and step. */
 BRUME_MUST_USE brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error);
 
 /* EARGUMENT or EUNSUPPORTED where 'brume limits' would have nothing to choose, or choose among
@@ -58,6 +58,15 @@ const brume_plan_limit *brume_plan_measure_limit(const brume_plan *plan, size_t 
  * quantile in ranks, of a declared mode in rows. */
 double brume_plan_width_at(const brume_plan *plan, size_t measure, double limit);
 
+/* Does one row add 1 to what is limited? Then the first count comes before the histogram (tail.h).
+ */
+bool brume_plan_limit_counts(const brume_plan_limit *limit);
+
+/* What is bought of choosing whatever is drawn: first counts, and histograms where a sum is
+ * limited.
+ */
+brume_choice_step brume_plan_first_step(const brume_plan *plan);
+
 /* The histogram of a limit, for the rule. */
 brume_limit_histogram brume_plan_histogram(const brume_plan_limit *limit);
 
@@ -78,7 +87,8 @@ double brume_plan_limit_value(const brume_plan_limit *limit);
 /* What one grid step of a limit is in the units of the query. */
 double brume_plan_limit_step(const brume_plan *plan, const brume_plan_limit *limit);
 
-/* Which part of the price is for choosing limits, asking included; of the groups' limits alone. */
+/* Which part of the price is for choosing limits, by the steps that were bought; of the groups'
+ * limits alone. */
 double brume_plan_choice_share(const brume_plan *plan);
 double brume_plan_groups_choice_share(const brume_plan *plan);
 

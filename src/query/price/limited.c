@@ -1,6 +1,6 @@
 /* Prices where a unit's totals are limited as a whole.
  *
- * Promise: histograms, asking, the test of keys and the measures cost together no more than the
+ * Promise: all steps of choosing, the test of keys and the measures cost together no more than the
  * amount, whatever the limits are. Every double is rounded so that noise grows. */
 #include "query/price/limited.h"
 
@@ -122,7 +122,8 @@ static brume_status pay_measure(brume_measure *measure, const brume_limited_shap
         BRUME_TRY(check_scale(measure->noise, error));
         measure->sensitivity = 1;
         measure->scale = measure->noise;
-        /* All that it may use is charged: what it uses is another number once the rule has asked.
+        /* All that it may use is charged: what it uses is another number with each step of
+         * choosing.
          */
         double used = 0;
         price->delta = price->delta > 0 ? brume_add_up(price->delta, delta) : delta;
@@ -157,76 +158,93 @@ static bool can_be_priced(const brume_measure *measures, size_t count, brume_noi
     return true;
 }
 
-/* Of epsilon (p = 1), or of rho and mu^2. */
-static double histogram_share(int p)
+/* Of epsilon (p = 1), or of rho and mu^2. Below a price of 1 the first count is to see as many
+ * units as at 1, up to a point: they are people, and do not become fewer with the price. */
+static double count_share(int p, double epsilon)
+{
+    return p == 1 ? fmin(0.15, 0.06 / fmin(1, epsilon)) : 0.04;
+}
+
+double brume_limited_histogram_share(int p)
 {
     return p == 1 ? 0.09 : 0.2;
 }
 
-static double count_share(int p)
+double brume_limited_tail_share(int p)
 {
-    return p == 1 ? 0.035 : 0.04;
+    return p == 1 ? 0.13 : 0.06;
 }
 
-double brume_limited_ask_share(int p)
+static double again_share(int p)
 {
-    return p == 1 ? 0.12 : 0.06;
+    return p == 1 ? 0.2 : 0.1;
 }
 
-double brume_limited_choice_share(int p)
+double brume_limited_choice_share(int p, double epsilon, brume_choice_step step)
 {
-    return histogram_share(p) + count_share(p);
+    double shares[] = {[BRUME_CHOICE_COUNT] = count_share(p, epsilon),
+                       [BRUME_CHOICE_HISTOGRAM] = brume_limited_histogram_share(p),
+                       [BRUME_CHOICE_TAIL] = brume_limited_tail_share(p),
+                       [BRUME_CHOICE_AGAIN] = again_share(p)};
+    double sum = 0;
+    for (int i = 0; i <= (int)step; i++)
+        sum += shares[i];
+    return sum;
 }
 
-/* A count of units above an edge moves by 1 at most in both adjacencies, a histogram by 2 where a
- * unit is replaced. */
+/* A count of units above an edge moves by 1 at most in both adjacencies; a histogram, and the parts
+ * of a tail together, by 2 where a unit is replaced. */
 static brume_status pay_choice(const brume_limited_shape *shape, double whole, int p,
-                               double *choice, brume_limited_price *limited, brume_error *error)
+                               brume_limited_price *limited, brume_error *error)
 {
-    double choices = (double)shape->choices, counting = count_share(p);
-    *choice = 0;
+    double choices = (double)shape->choices, moved = (shape->replace ? 2 : 1) * choices;
+    double first = count_share(p, whole), histogram = brume_limited_histogram_share(p);
     if (shape->choices == 0)
         return BRUME_OK;
-    double asking = brume_limited_ask_share(p);
-    double histogram = shape->choices_only ? 1 - counting - 2 * asking : histogram_share(p);
-    *choice = histogram + counting;
+    if (shape->choices_only)
+        histogram += 1 - brume_limited_choice_share(p, whole, BRUME_CHOICE_AGAIN);
     /* 1 - 2^-50: these shares are no doubles, and the parts must not exceed the whole */
-    limited->histogram_scale =
-        scale_up(whole, histogram * (1 - 0x1p-50), (shape->replace ? 2 : 1) * choices, p);
-    limited->count_scale = scale_up(whole, counting * (1 - 0x1p-50), choices, p);
-    limited->ask_scale = scale_up(whole, asking * (1 - 0x1p-50), choices, p);
-    BRUME_TRY(check_scale(limited->histogram_scale, error));
+    limited->count_scale = scale_up(whole, first * (1 - 0x1p-50), choices, p);
+    limited->histogram_scale = scale_up(whole, histogram * (1 - 0x1p-50), moved, p);
+    limited->tail_scale = scale_up(whole, brume_limited_tail_share(p) * (1 - 0x1p-50), moved, p);
+    limited->again_scale = scale_up(whole, again_share(p) * (1 - 0x1p-50), moved, p);
     BRUME_TRY(check_scale(limited->count_scale, error));
-    return check_scale(limited->ask_scale, error);
+    BRUME_TRY(check_scale(limited->histogram_scale, error));
+    BRUME_TRY(check_scale(limited->tail_scale, error));
+    return check_scale(limited->again_scale, error);
 }
 
 brume_status brume_limited_pay(brume_measure *measures, size_t count,
                                const brume_limited_shape *shape, brume_noise_kind noise,
-                               double amount, double delta, size_t asked,
+                               double amount, double delta, brume_choice_step step,
                                brume_limited_price *limited, brume_price *price, brume_error *error)
 {
     int p = noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
-    double whole = 0, choice = 0;
+    double whole = 0;
     *limited = (brume_limited_price){.noise = noise};
     *price = (brume_price){.noise = noise, .cells_upper = 1};
     *(noise == BRUME_NOISE_DISCRETE_GAUSSIAN ? &price->rho : &price->epsilon) = amount;
     price->delta = noise == BRUME_NOISE_ROUNDED_GAUSSIAN ? delta : 0;
     BRUME_TRY(whole_of(noise, amount, delta, &whole, error));
-    BRUME_TRY(pay_choice(shape, whole, p, &choice, limited, error));
+    BRUME_TRY(pay_choice(shape, whole, p, limited, error));
     if (shape->choices_only)
         return BRUME_OK;
     bool keys = shape->cells == 0;
     if (!can_be_priced(measures, count, noise, keys))
         return brume_fail(error, BRUME_EINTERNAL, NULL, "a plan that cannot be priced");
     double part = delta_part(measures, count, keys, delta);
-    double left = (1 - choice) * (1 - 0x1p-50); /* down */
-    double each = left / (double)count * (1 - 0x1p-50);
-    if (keys) /* the keys come first, so that asking does not take from their share */
-        BRUME_TRY(pay_keys(&measures[0], shape, noise, whole, each, part, price, error));
+    double taken = 0, most = 0;
+    if (shape->choices > 0) {
+        taken = brume_limited_choice_share(p, whole, step);
+        most = brume_limited_choice_share(p, whole, BRUME_CHOICE_AGAIN);
+    }
     size_t first = keys ? 1 : 0;
-    left -= keys ? each : 0;
-    left = (left - (double)asked * brume_limited_ask_share(p)) * (1 - 0x1p-50); /* down */
-    each = left / (double)(count - first) * (1 - 0x1p-50);
+    double own = 0; /* of the keys: they come first, before it is known which steps are bought */
+    if (keys) {
+        own = (1 - most) / (double)count * (1 - 0x1p-50); /* down */
+        BRUME_TRY(pay_keys(&measures[0], shape, noise, whole, own, part, price, error));
+    }
+    double each = (1 - taken - own) / (double)(count - first) * (1 - 0x1p-48); /* down */
     for (size_t i = first; i < count; i++)
         BRUME_TRY(pay_measure(&measures[i], shape, noise, whole, each, part, price, error));
     return BRUME_OK;

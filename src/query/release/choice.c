@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/limit/above.h"
+#include "query/limit/tail.h"
 #include "query/plan/plan_limit.h"
 #include "query/release/draw_distinct.h"
 
@@ -29,72 +29,87 @@ static brume_status find_shown(const brume_plan *plan, const brume_collected *co
     return BRUME_OK;
 }
 
-/* ---- histograms ---- */
+/* ---- what is counted ---- */
 
 /* The true histogram of a limit: it lives as long as noisy numbers are drawn from it. */
 typedef struct true_bins {
     int64_t units[BRUME_LIMIT_BINS];
 } true_bins;
 
-static brume_status draw_histogram(const brume_plan *plan, brume_plan_limit *limit,
-                                   brume_collected *collected, const bool *shown, brume_bits *bits,
-                                   true_bins *all, brume_error *error)
+static brume_status find_bins(const brume_plan *plan, brume_plan_limit *limit,
+                              brume_collected *collected, const bool *shown, true_bins *all,
+                              brume_error *error)
 {
     uint64_t units[BRUME_LIMIT_BINS];
     limit->bins = brume_limit_bins(limit->ceiling);
     limit->gaussian = plan->price.noise != BRUME_NOISE_DISCRETE_LAPLACE;
-    limit->scale = plan->limited.histogram_scale;
-    limit->crowd = false;
-    memset(limit->counts, 0, sizeof limit->counts);
+    limit->scale = 0;
+    limit->first = (brume_limit_count){0};
+    limit->tail = (brume_limit_tail){0};
+    memset(limit->noisy, 0, sizeof limit->noisy);
     BRUME_TRY(brume_collected_histogram(collected, &limit->of, limit->norm, limit->bins, shown,
                                         units, error));
     for (size_t i = 0; i < limit->bins; i++)
         all->units[i] = (int64_t)units[i];
+    return BRUME_OK;
+}
+
+static int64_t units_in(const true_bins *all, size_t from, size_t end)
+{
+    int64_t sum = 0;
+    for (size_t i = from; i < end; i++)
+        sum += all->units[i];
+    return sum;
+}
+
+static brume_status draw_histogram(const brume_plan *plan, brume_plan_limit *limit,
+                                   const true_bins *all, brume_bits *bits, brume_error *error)
+{
+    limit->scale = plan->limited.histogram_scale;
     return brume_draw_counts(plan->price.noise, limit->scale, all->units, limit->bins, bits,
                              limit->noisy, error);
 }
 
-/* A count of the units in bin `from` and above. */
-static brume_status draw_count(const brume_plan *plan, brume_plan_limit *limit, size_t from,
-                               double scale, const true_bins *all, brume_bits *bits,
-                               brume_limit_count *count, brume_error *error)
+/* The first count: of the units in bin `from` and above. `*quiet`: it says that nothing more is to
+ * be bought. */
+static brume_status draw_first(const brume_plan *plan, brume_plan_limit *limit, size_t from,
+                               const true_bins *all, brume_bits *bits, bool *quiet,
+                               brume_error *error)
 {
-    int64_t above = 0;
-    brume_limit_count drawn = {.from = from, .scale = scale};
-    for (size_t i = from; i < limit->bins; i++)
-        above += all->units[i];
-    BRUME_TRY(brume_draw_counts(plan->price.noise, scale, &above, 1, bits, &drawn.noisy, error));
-    *count = drawn;
+    int64_t above = units_in(all, from, limit->bins);
+    brume_limit_count drawn = {.from = from, .scale = plan->limited.count_scale};
+    BRUME_TRY(
+        brume_draw_counts(plan->price.noise, drawn.scale, &above, 1, bits, &drawn.noisy, error));
+    limit->first = drawn;
+    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    *quiet = brume_limit_is_quiet(&histogram);
     return BRUME_OK;
 }
 
-/* The counts of a limit that was found: the first one, and sharper ones if they are needed
- * (above.h);
- * `*asked` is how many. */
-static brume_status draw_counts(const brume_plan *plan, brume_plan_limit *limit,
-                                const true_bins *all, brume_bits *bits, size_t *asked,
-                                brume_error *error)
+/* The tail above the limit, and once more where it is in doubt. */
+static brume_status draw_tail(const brume_plan *plan, brume_plan_limit *limit, const true_bins *all,
+                              brume_bits *bits, brume_choice_step *step, brume_error *error)
 {
-    double sharp = plan->limited.ask_scale;
-    size_t above = limit->bin + 1, from = 0;
-    *asked = 0;
-    if (limit->bin == BRUME_LIMIT_NO_BIN)
-        return BRUME_OK;
-    BRUME_TRY(draw_count(plan, limit, above, plan->limited.count_scale, all, bits,
-                         &limit->counts[BRUME_LIMIT_FIRST], error));
+    int64_t parts[BRUME_LIMIT_PARTS];
+    double again[BRUME_LIMIT_PARTS];
+    brume_limit_tail drawn = {
+        .from = limit->bin + 1, .looks = 1, .scale = plan->limited.tail_scale};
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+        parts[i] = units_in(all, brume_limit_part_from(drawn.from, i, limit->bins),
+                            brume_limit_part_from(drawn.from, i + 1, limit->bins));
+    BRUME_TRY(brume_draw_counts(plan->price.noise, drawn.scale, parts, BRUME_LIMIT_PARTS, bits,
+                                drawn.noisy, error));
+    limit->tail = drawn;
+    *step = BRUME_CHOICE_TAIL;
     brume_limit_histogram histogram = brume_plan_histogram(limit);
-    if (brume_limit_suspects_crowd(&histogram, &from)) {
-        ++*asked;
-        BRUME_TRY(draw_count(plan, limit, from, sharp, all, bits, &limit->counts[BRUME_LIMIT_CROWD],
-                             error));
-        histogram = brume_plan_histogram(limit);
-        limit->crowd = brume_limit_sees_crowd(&histogram);
-    }
-    if (limit->crowd || !brume_limit_needs_sharp(&histogram, limit->bin))
+    if (!brume_limit_is_in_doubt(&histogram))
         return BRUME_OK;
-    ++*asked;
-    return draw_count(plan, limit, above, sharp, all, bits, &limit->counts[BRUME_LIMIT_SHARP],
-                      error);
+    BRUME_TRY(brume_draw_counts(plan->price.noise, plan->limited.again_scale, parts,
+                                BRUME_LIMIT_PARTS, bits, again, error));
+    brume_limit_look_again(&histogram, again, plan->limited.again_scale);
+    limit->tail = histogram.tail;
+    *step = BRUME_CHOICE_AGAIN;
+    return BRUME_OK;
 }
 
 /* ---- sums ---- */
@@ -125,8 +140,8 @@ static brume_status sum_up(const brume_plan *plan, brume_collected *collected, c
     brume_limited_list *lists = calloc(plan->measure_count + 1, sizeof *lists);
     brume_status status = limits && sums && lists ? BRUME_OK : brume_no_memory(error, "the limits");
     for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++)
-        limits[i] = (brume_total_limit){plan->limits[i].of, plan->limits[i].limit,
-                                        plan->limits[i].square};
+        limits[i] =
+            (brume_total_limit){plan->limits[i].of, plan->limits[i].limit, plan->limits[i].square};
     for (size_t i = 0; status == BRUME_OK && i < plan->measure_count; i++) {
         const brume_measure *measure = &plan->measures[i];
         sums[i] = (brume_limited_sum){
@@ -150,19 +165,34 @@ static brume_status sum_up(const brume_plan *plan, brume_collected *collected, c
 
 /* ---- the choice ---- */
 
-static brume_status draw_choice(brume_plan *plan, brume_plan_limit *limit,
+/* One limit, as far as it is to be bought; `*step` is how far that was. */
+static brume_status draw_choice(const brume_plan *plan, brume_plan_limit *limit,
                                 brume_collected *collected, const bool *shown, double cells,
-                                brume_bits *bits, brume_error *error)
+                                brume_bits *bits, brume_choice_step *step, brume_error *error)
 {
     true_bins all;
-    size_t asked = 0;
+    bool quiet = false, counts = brume_plan_limit_counts(limit);
+    *step = BRUME_CHOICE_COUNT;
     if (limit->source != BRUME_LIMIT_AUTO)
         return BRUME_OK;
-    BRUME_TRY(draw_histogram(plan, limit, collected, shown, bits, &all, error));
+    BRUME_TRY(find_bins(plan, limit, collected, shown, &all, error));
+    if (counts)
+        BRUME_TRY(draw_first(plan, limit, 1, &all, bits, &quiet, error));
+    if (quiet) {
+        limit->bin = 0;
+        return BRUME_OK;
+    }
+    *step = BRUME_CHOICE_HISTOGRAM;
+    BRUME_TRY(draw_histogram(plan, limit, &all, bits, error));
     brume_plan_choose_limit(plan, limit, cells);
-    BRUME_TRY(draw_counts(plan, limit, &all, bits, &asked, error));
-    plan->asked = asked > plan->asked ? asked : plan->asked; /* paid for every limit */
-    return BRUME_OK;
+    if (limit->bin == BRUME_LIMIT_NO_BIN)
+        return BRUME_OK;
+    if (!counts)
+        BRUME_TRY(draw_first(plan, limit, limit->bin + 1, &all, bits, &quiet, error));
+    brume_limit_histogram histogram = brume_plan_histogram(limit);
+    if (quiet && limit->bin <= histogram.base)
+        return BRUME_OK;
+    return draw_tail(plan, limit, &all, bits, step, error);
 }
 
 static brume_status choose(brume_plan *plan, brume_collected *collected, const brume_drawn *drawn,
@@ -170,12 +200,18 @@ static brume_status choose(brume_plan *plan, brume_collected *collected, const b
 {
     double cells = plan->shape.private_keys ? (double)drawn->count : (double)plan->shape.cells;
     cells = fmax(1, cells);
-    plan->asked = 0;
+    plan->step = brume_plan_first_step(plan);
     BRUME_TRY(brume_plan_price_limited(plan, error));
-    for (size_t i = 0; i < plan->limit_count; i++)
-        BRUME_TRY(draw_choice(plan, &plan->limits[i], collected, shown, cells, bits, error));
-    if (plan->asked > 0)
+    brume_choice_step most = plan->step; /* what one limit buys, every limit pays for */
+    for (size_t i = 0; i < plan->limit_count; i++) {
+        brume_choice_step step = BRUME_CHOICE_COUNT;
+        BRUME_TRY(draw_choice(plan, &plan->limits[i], collected, shown, cells, bits, &step, error));
+        most = step > most ? step : most;
+    }
+    if (most > plan->step) {
+        plan->step = most;
         BRUME_TRY(brume_plan_price_limited(plan, error));
+    }
     for (size_t i = 0; i < plan->limit_count; i++)
         if (plan->limits[i].source == BRUME_LIMIT_AUTO ||
             plan->limits[i].source == BRUME_LIMIT_LEDGER)

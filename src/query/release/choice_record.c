@@ -17,7 +17,8 @@
 typedef struct chosen {
     brume_plan_limit *limit;
     brume_measurement *distinct; /* a count of values; NULL: a limit of the groups */
-    double bought;               /* standard deviation of the noise on a bin that is paid for now */
+    double bought;       /* standard deviation of the noise on a bin that is paid for now, */
+    double bought_first; /* and of that on the first count of a limit of the groups */
 } chosen;
 
 /* Standard deviation of the noise on a bin. */
@@ -32,7 +33,8 @@ static bool next_limit(const brume_plan *plan, size_t *at, chosen *next)
     if (*at < plan->limit_count) {
         bool gaussian = plan->limited.noise != BRUME_NOISE_DISCRETE_LAPLACE;
         *next = (chosen){.limit = &plan->limits[(*at)++],
-                         .bought = noise_of(gaussian, plan->limited.histogram_scale)};
+                         .bought = noise_of(gaussian, plan->limited.histogram_scale),
+                         .bought_first = noise_of(gaussian, plan->limited.count_scale)};
         return true;
     }
     while (*at - plan->limit_count < plan->measurement_count) {
@@ -100,52 +102,71 @@ static brume_status key_of(const brume_question *question, const brume_plan *pla
     return status;
 }
 
+/* A histogram that was not drawn has no numbers. */
 static json_t *to_json(const brume_plan_limit *limit)
 {
-    json_t *noisy = json_array();
-    for (size_t i = 0; i < limit->bins; i++)
+    json_t *noisy = json_array(), *parts = json_array();
+    for (size_t i = 0; limit->scale > 0 && i < limit->bins; i++)
         json_array_append_new(noisy, json_real(limit->noisy[i]));
-    json_t *counts = json_array();
-    for (size_t i = 0; i < BRUME_LIMIT_COUNTS; i++) {
-        const brume_limit_count *count = &limit->counts[i];
-        json_array_append_new(counts, json_pack("{s:I,s:f,s:f}", "from", (json_int_t)count->from,
-                                                "noisy", count->noisy, "scale", count->scale));
-    }
-    return json_pack("{s:o,s:o,s:b,s:f,s:b}", "noisy", noisy, "counts", counts, "gaussian",
-                     limit->gaussian, "scale", limit->scale, "crowd", limit->crowd);
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+        json_array_append_new(parts, json_real(limit->tail.noisy[i]));
+    return json_pack("{s:o,s:I,s:b,s:f,s:{s:I,s:f,s:f},s:{s:I,s:i,s:f,s:o}}", "noisy", noisy,
+                     "bins", (json_int_t)limit->bins, "gaussian", limit->gaussian, "scale",
+                     limit->scale, "first", "from", (json_int_t)limit->first.from, "noisy",
+                     limit->first.noisy, "scale", limit->first.scale, "tail", "from",
+                     (json_int_t)limit->tail.from, "looks", limit->tail.looks, "scale",
+                     limit->tail.scale, "noisy", parts);
 }
 
-/* Choices that were recorded before there were counts have none. */
-static bool counts_from_json(const json_t *json, size_t bins, brume_plan_limit *limit)
+static double number_of(const json_t *json, const char *name)
 {
-    memset(limit->counts, 0, sizeof limit->counts);
-    for (size_t i = 0; i < BRUME_LIMIT_COUNTS && i < json_array_size(json); i++) {
-        const json_t *one = json_array_get(json, i);
-        json_int_t from = json_integer_value(json_object_get(one, "from"));
-        brume_limit_count count = {.from = (size_t)from,
-                                   .noisy = json_number_value(json_object_get(one, "noisy")),
-                                   .scale = json_number_value(json_object_get(one, "scale"))};
-        if (!(count.scale >= 0) || (count.scale > 0 && (from < 1 || count.from > bins)))
+    return json_number_value(json_object_get(json, name));
+}
+
+/* Choices that were recorded before there were first counts and tails have none. */
+static bool counts_from_json(const json_t *json, brume_plan_limit *limit)
+{
+    const json_t *first = json_object_get(json, "first"), *tail = json_object_get(json, "tail");
+    const json_t *parts = json_object_get(tail, "noisy");
+    double from = number_of(first, "from"), above = number_of(tail, "from");
+    limit->first = (brume_limit_count){0};
+    limit->tail = (brume_limit_tail){0};
+    if (number_of(first, "scale") > 0) {
+        if (!(from >= 1 && from <= (double)limit->bins))
             return false;
-        limit->counts[i] = count;
+        limit->first = (brume_limit_count){.from = (size_t)from,
+                                           .noisy = number_of(first, "noisy"),
+                                           .scale = number_of(first, "scale")};
     }
-    return true;
+    if (number_of(tail, "scale") > 0) {
+        if (!(above >= 1 && above <= (double)limit->bins) ||
+            json_array_size(parts) != BRUME_LIMIT_PARTS)
+            return false;
+        limit->tail = (brume_limit_tail){.from = (size_t)above,
+                                         .looks = number_of(tail, "looks") > 1 ? 2 : 1,
+                                         .scale = number_of(tail, "scale")};
+        for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+            limit->tail.noisy[i] = json_number_value(json_array_get(parts, i));
+    }
+    return limit->scale > 0 || limit->first.scale > 0;
 }
 
 static bool from_json(const json_t *json, brume_plan_limit *limit)
 {
     const json_t *noisy = json_object_get(json, "noisy");
-    size_t bins = json_array_size(noisy);
-    double scale = json_number_value(json_object_get(json, "scale"));
-    if (bins < 1 || bins > BRUME_LIMIT_BINS || !(scale > 0))
+    size_t drawn = json_array_size(noisy);
+    double scale = number_of(json, "scale"), bins = number_of(json, "bins");
+    bins = bins > 0 ? bins : (double)drawn; /* older choices say it by their numbers alone */
+    if (!(bins >= 1 && bins <= BRUME_LIMIT_BINS) || !(scale >= 0) ||
+        drawn != (scale > 0 ? (size_t)bins : 0))
         return false;
-    for (size_t i = 0; i < bins; i++)
+    memset(limit->noisy, 0, sizeof limit->noisy);
+    for (size_t i = 0; i < drawn; i++)
         limit->noisy[i] = json_number_value(json_array_get(noisy, i));
-    limit->bins = bins;
+    limit->bins = (size_t)bins;
     limit->scale = scale;
     limit->gaussian = json_is_true(json_object_get(json, "gaussian"));
-    limit->crowd = json_is_true(json_object_get(json, "crowd"));
-    return counts_from_json(json_object_get(json, "counts"), bins, limit);
+    return counts_from_json(json, limit);
 }
 
 /* ---- several choices of one limit ---- */
@@ -165,12 +186,20 @@ static brume_status numbered(const char key[65], size_t number, char out[65], br
 static bool finds(const brume_plan_limit *limit)
 {
     brume_limit_histogram histogram = brume_plan_histogram(limit);
-    return brume_limit_choose(&histogram, 1, limit->crowd) != BRUME_LIMIT_NO_BIN;
+    return brume_limit_choose(&histogram, 1) != BRUME_LIMIT_NO_BIN;
+}
+
+/* How much noise there is on what a choice rests on, to that which is paid for now; of a choice
+ * without a histogram, on its first count. */
+static double noise_ratio(const chosen *of, const brume_plan_limit *limit)
+{
+    return limit->scale > 0 ? noise_of(limit->gaussian, limit->scale) / of->bought
+                            : noise_of(limit->gaussian, limit->first.scale) / of->bought_first;
 }
 
 /* The choices that are recorded: how many, and in *best the one with the least noise of those that
  * found a limit; without bins where none did. */
-static brume_status read_choices(brume_ledger *ledger, const char key[65],
+static brume_status read_choices(brume_ledger *ledger, const char key[65], const chosen *of,
                                  const brume_plan_limit *limit, brume_plan_limit *best,
                                  size_t *count, brume_error *error)
 {
@@ -189,8 +218,7 @@ static brume_status read_choices(brume_ledger *ledger, const char key[65],
         if (!good)
             return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
                               "a recorded choice of a limit cannot be read");
-        if (finds(&one) && (best->bins == 0 || noise_of(one.gaussian, one.scale) <
-                                                   noise_of(best->gaussian, best->scale)))
+        if (finds(&one) && (best->bins == 0 || noise_ratio(of, &one) < noise_ratio(of, best)))
             *best = one;
     }
 }
@@ -198,9 +226,9 @@ static brume_status read_choices(brume_ledger *ledger, const char key[65],
 /* May a recorded choice be used where this price would buy a histogram of its own? At least one of
  * half the sharpness: a little more noise costs less than another choice. The 2^-20 is for prices
  * that are twice as high to the last digit. */
-static bool is_sharp(double bought, const brume_plan_limit *best)
+static bool is_sharp(const chosen *of, const brume_plan_limit *best)
 {
-    return noise_of(best->gaussian, best->scale) <= 2 * (1 + 0x1p-20) * bought;
+    return noise_ratio(of, best) <= 2 * (1 + 0x1p-20);
 }
 
 brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
@@ -216,7 +244,7 @@ brume_status brume_choice_record(brume_ledger *ledger, uint64_t reservation,
         if (limit->source != BRUME_LIMIT_AUTO)
             continue;
         BRUME_TRY(key_of(question, plan, &one, key, error));
-        BRUME_TRY(read_choices(ledger, key, limit, &best, &count, error));
+        BRUME_TRY(read_choices(ledger, key, &one, limit, &best, &count, error));
         BRUME_TRY(numbered(key, count, next, error));
         json_t *json = to_json(limit);
         brume_status status = json ? brume_ledger_note(ledger, reservation, next, json, error)
@@ -239,8 +267,8 @@ static brume_status recall_one(brume_ledger *ledger, const brume_question *quest
     if (limit->source != BRUME_LIMIT_AUTO)
         return BRUME_OK;
     BRUME_TRY(key_of(question, plan, of, key, error));
-    BRUME_TRY(read_choices(ledger, key, limit, &best, &count, error));
-    if (best.bins > 0 && (noisy_too || is_sharp(of->bought, &best))) {
+    BRUME_TRY(read_choices(ledger, key, of, limit, &best, &count, error));
+    if (best.bins > 0 && (noisy_too || is_sharp(of, &best))) {
         *limit = best;
         limit->source = BRUME_LIMIT_LEDGER;
     } else {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/limit/above.h"
 #include "query/limit/spread.h"
+#include "query/limit/tail.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
 
@@ -83,42 +83,47 @@ static bool counted_there(const brume_plan *plan, const brume_collected *pairs,
 
 /* ---- the limit ---- */
 
-/* How many units are above the edge of the bin, with noise, beside the histogram. */
-static brume_status count_above(brume_measurement *distinct, const int64_t *units, brume_bits *bits,
-                                brume_error *error)
+/* The units above the edge of the bin in parts, with noise, beside the histogram. */
+static brume_status draw_tail(brume_measurement *distinct, const int64_t *units, brume_bits *bits,
+                              brume_error *error)
 {
     brume_plan_limit *limit = &distinct->distinct.limit;
-    int64_t above = 0;
-    brume_limit_count drawn = {.from = limit->bin + 1, .scale = distinct->distinct.count_scale};
-    for (size_t i = drawn.from; i < limit->bins; i++)
-        above += units[i];
-    BRUME_TRY(
-        brume_draw_counts(distinct->noise, drawn.scale, &above, 1, bits, &drawn.noisy, error));
-    limit->counts[BRUME_LIMIT_SHARP] = drawn;
+    int64_t parts[BRUME_LIMIT_PARTS] = {0};
+    brume_limit_tail drawn = {
+        .from = limit->bin + 1, .looks = 1, .scale = distinct->distinct.tail_scale};
+    for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
+        for (size_t j = brume_limit_part_from(drawn.from, i, limit->bins);
+             j < brume_limit_part_from(drawn.from, i + 1, limit->bins); j++)
+            parts[i] += units[j];
+    BRUME_TRY(brume_draw_counts(distinct->noise, drawn.scale, parts, BRUME_LIMIT_PARTS, bits,
+                                drawn.noisy, error));
+    limit->tail = drawn;
     return BRUME_OK;
 }
 
-/* A limit from a noisy histogram of the units' pairs. */
+/* A limit from a noisy histogram of the units' pairs, raised where the tail shows a crowd. */
 static brume_status choose(brume_measurement *distinct, const brume_collected *pairs,
                            const bool *shown, double cells, brume_bits *bits, brume_error *error)
 {
     brume_plan_limit *limit = &distinct->distinct.limit;
     uint64_t units[BRUME_LIMIT_BINS];
     int64_t counts[BRUME_LIMIT_BINS];
-    size_t bins = brume_limit_bins(limit->ceiling);
-    BRUME_TRY(brume_collected_histogram((brume_collected *)pairs, &limit->of, limit->norm, bins,
-                                        shown, units, error));
-    for (size_t i = 0; i < bins; i++)
+    brume_plan_forget_limit(limit);
+    limit->bins = brume_limit_bins(limit->ceiling);
+    BRUME_TRY(brume_collected_histogram((brume_collected *)pairs, &limit->of, limit->norm,
+                                        limit->bins, shown, units, error));
+    for (size_t i = 0; i < limit->bins; i++)
         counts[i] = (int64_t)units[i];
-    memset(limit->counts, 0, sizeof limit->counts);
-    limit->bins = bins;
     limit->gaussian = distinct->noise != BRUME_NOISE_DISCRETE_LAPLACE;
     limit->scale = distinct->distinct.histogram_scale;
-    limit->crowd = false;
-    BRUME_TRY(
-        brume_draw_counts(distinct->noise, limit->scale, counts, bins, bits, limit->noisy, error));
+    BRUME_TRY(brume_draw_counts(distinct->noise, limit->scale, counts, limit->bins, bits,
+                                limit->noisy, error));
     brume_distinct_choose_limit(distinct, cells);
-    return limit->bin == BRUME_LIMIT_NO_BIN ? BRUME_OK : count_above(distinct, counts, bits, error);
+    if (limit->bin == BRUME_LIMIT_NO_BIN)
+        return BRUME_OK;
+    BRUME_TRY(draw_tail(distinct, counts, bits, error));
+    brume_distinct_choose_limit(distinct, cells);
+    return BRUME_OK;
 }
 
 brume_status brume_distinct_choose(brume_plan *plan, size_t index, const brume_collected *pairs,
@@ -196,7 +201,7 @@ void brume_show_distinct(const brume_plan *plan, size_t index, const brume_drawn
     column->cut_units = found ? ceil(brume_limit_cut_units(&histogram, limit->bin)) : NAN;
     column->is_limited = true;
     column->limit_not_found = brume_plan_limit_not_found(limit);
-    column->biased = !(beyond <= 0);
+    column->biased = !(beyond <= 0 && column->cut_units <= 0);
     /* A pair beyond the limit is a value less at most, of all groups together. */
     column->cut_allowance = beyond;
     column->cut_not_known = found && isnan(beyond);

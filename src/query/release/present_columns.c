@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/limit/above.h"
 #include "query/limit/spread.h"
+#include "query/limit/tail.h"
 #include "query/plan/bias.h"
 #include "query/plan/plan_distinct.h"
 #include "query/plan/plan_limit.h"
@@ -129,7 +129,8 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
     column->cut_units = ceil(brume_limit_cut_units(&histogram, limit->bin));
     double beyond =
         brume_limit_cut_allowance(&histogram, (double)limit->limit); /* NaN: not known */
-    column->biased = !(beyond <= 0) || may_clamp(plan, plan->query->outputs[output].value);
+    column->biased = !(beyond <= 0 && column->cut_units <= 0) ||
+                     may_clamp(plan, plan->query->outputs[output].value);
     if (limit->norm == 2)
         beyond *= sqrt(plan->shape.cells ? (double)plan->shape.cells : fmax(1, (double)all->count));
     if (by_rows)
