@@ -318,9 +318,42 @@ static void signs_are_read_once(void **unused)
     assert_prints(&x.size, "2.5");
 }
 
+/* What is shown of a sum is never below it, nor what is left above it; and what has few digits is
+ * shown as it is. */
+static void sums_are_shown_on_the_safe_side(void **unused)
+{
+    (void)unused;
+    brume_error error;
+    brume_decimal tenth, sum, up, down;
+    assert_ok(brume_decimal_parse("0.1", &tenth, &error));
+    for (uint64_t count = 1; count <= 2000; count++) {
+        assert_ok(brume_decimal_multiply(&tenth, count, &sum, &error));
+        double shown = brume_decimal_shown_up(&sum);
+        assert_true(shown == brume_decimal_shown_down(&sum));
+        assert_ok(brume_decimal_from_double_shortest(shown, &up, &error));
+        assert_int_equal(brume_decimal_compare(&up, &sum), 0);
+    }
+    static const char *const texts[] = {
+        "0.30000000000000001",
+        "0.29999999999999999999",
+        "123456789.0123456789012",
+        "1e-300",
+        "0",
+        "0.1000000000000000055511151231257827021181583404541015626"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_ok(brume_decimal_parse(texts[i], &sum, &error));
+        assert_ok(brume_decimal_from_double_shortest(brume_decimal_shown_up(&sum), &up, &error));
+        assert_ok(
+            brume_decimal_from_double_shortest(brume_decimal_shown_down(&sum), &down, &error));
+        assert_true(brume_decimal_compare(&up, &sum) >= 0);
+        assert_true(brume_decimal_compare(&down, &sum) <= 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_shown_on_the_safe_side),
         cmocka_unit_test(ten_tenths_are_one),
         cmocka_unit_test(numbers_print_shortest_and_read_back),
         cmocka_unit_test(bad_numbers_are_refused_with_their_position),

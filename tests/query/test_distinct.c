@@ -153,9 +153,15 @@ static void order_and_repetition_do_not_matter(void **state)
 
 /* ---- the price ---- */
 
-static brume_plan *plan_of(const char *sql, bool replace, bool concentrated, bool by_unit,
-                           brume_question **question)
+/* The terms of a plan; `limits_only` and ceilings are not there unless said. */
+typedef struct terms {
+    bool replace, concentrated, by_unit, limits_only;
+    uint64_t max_groups, max_rows;
+} terms;
+
+static brume_plan *plan_of(const char *sql, terms of, brume_question **question)
 {
+    bool replace = of.replace, concentrated = of.concentrated;
     char csv[] = "/tmp/brume-distinct-XXXXXX.csv";
     int place = mkstemps(csv, 4);
     assert_true(place >= 0);
@@ -167,14 +173,17 @@ static brume_plan *plan_of(const char *sql, bool replace, bool concentrated, boo
     static const char *const domain[] = {"a", "b"};
     brume_policy *policy = registered_file(csv, "u text, g text, x bigint");
     assert_ok(brume_policy_set_domain(policy, "g", domain, 2, &error));
-    if (by_unit)
+    if (of.by_unit)
         assert_ok(brume_policy_set_unit(policy, "u", &error));
+    policy->max_groups = of.max_groups;
+    policy->max_rows = of.max_rows;
     assert_ok(brume_question_alone(policy, "t", sql, question, &error));
     brume_dataset *dataset = (*question)->datasets[0];
     dataset->filter.rule = concentrated ? BRUME_RULE_CONCENTRATED : BRUME_RULE_PURE;
     dataset->adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
     brume_payment payment = {.epsilon = concentrated ? NULL : "1",
-                             .rho = concentrated ? "1" : NULL};
+                             .rho = concentrated ? "1" : NULL,
+                             .limits_only = of.limits_only};
     brume_plan *plan = NULL;
     assert_ok(
         brume_query_plan_make((*question)->query, (*question)->tables, &payment, &plan, &error));
@@ -193,7 +202,9 @@ static double cost_of(const brume_plan *plan, bool replace, bool concentrated)
         uint64_t limit = one->distinct.limit.known ? one->distinct.limit.limit : 12;
         double scale = brume_distinct_scale(one, limit), moved = (double)limit;
         double times = replace && plan->shape.cells != 1 ? 2 : 1;
-        sum += concentrated ? times * moved * moved / (2 * scale * scale) : times * moved / scale;
+        if (!plan->limits_only)
+            sum += concentrated ? times * moved * moved / (2 * scale * scale)
+                                : times * moved / scale;
         if (brume_distinct_chooses(one)) {
             double bins = replace ? 2 : 1, histogram = one->distinct.histogram_scale;
             double tail = one->distinct.tail_scale; /* parts of units above: moved as bins are */
@@ -221,7 +232,10 @@ static void the_price_is_what_it_costs(void **state)
         for (int k = 0; k < 8; k++) {
             bool replace = k & 1, concentrated = k & 2, by_unit = k & 4;
             brume_question *question = NULL;
-            brume_plan *plan = plan_of(queries[i].sql, replace, concentrated, by_unit, &question);
+            brume_plan *plan = plan_of(
+                queries[i].sql,
+                (terms){.replace = replace, .concentrated = concentrated, .by_unit = by_unit},
+                &question);
             double cost = cost_of(plan, replace, concentrated);
             if (!(cost <= queries[i].share * (1 + 1e-12)) || !(cost > queries[i].share * 0.999))
                 fail_msg("%s, %d: %g", queries[i].sql, k, cost);
@@ -232,12 +246,89 @@ static void the_price_is_what_it_costs(void **state)
         }
 }
 
+/* Bought alone the choice has all of the price, whatever the groups' share of it is; and what is
+ * known already takes nothing. A limit from the ledger leaves all of its part to the count. */
+static void the_choice_alone_costs_no_more(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        double share; /* of the counts of values */
+    } queries[] = {
+        {"SELECT COUNT(DISTINCT x) FROM t", 1},
+        {"SELECT g, COUNT(DISTINCT x), COUNT(DISTINCT x + 1) FROM t GROUP BY g", 1},
+        {"SELECT g, COUNT(DISTINCT x), COUNT(*) FROM t GROUP BY g", 1. / 2},
+        /* the units of a whole table have no limit to choose */
+        {"SELECT COUNT(DISTINCT x), COUNT(DISTINCT u) FROM t", 1},
+    };
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+        for (int k = 0; k < 4; k++) {
+            bool replace = k & 1, concentrated = k & 2;
+            terms of = {.replace = replace,
+                        .concentrated = concentrated,
+                        .by_unit = true,
+                        .limits_only = true};
+            brume_question *question = NULL;
+            brume_plan *plan = plan_of(queries[i].sql, of, &question);
+            double cost = cost_of(plan, replace, concentrated);
+            if (!(cost <= queries[i].share * (1 + 1e-12)) || !(cost > queries[i].share * 0.999))
+                fail_msg("%s, %d: %g", queries[i].sql, k, cost);
+            brume_query_plan_close(plan);
+            brume_question_close(question);
+            of.limits_only = false;
+            plan = plan_of(queries[i].sql, of, &question);
+            for (size_t j = 0; j < plan->measurement_count; j++)
+                if (brume_distinct_chooses(&plan->measurements[j])) {
+                    brume_error error = {0};
+                    plan->measurements[j].distinct.limit.source = BRUME_LIMIT_LEDGER;
+                    plan->measurements[j].distinct.limit.known = true;
+                    plan->measurements[j].distinct.limit.limit = 3;
+                    double before = plan->measurements[j].scale;
+                    assert_ok(brume_distinct_price(plan, &plan->measurements[j], &error));
+                    assert_true(plan->measurements[j].scale < before);
+                }
+            cost = cost_of(plan, replace, concentrated);
+            assert_true(cost <= (i == 3 ? 1. / 2 : queries[i].share) * (1 + 1e-12));
+            brume_query_plan_close(plan);
+            brume_question_close(question);
+        }
+}
+
+/* Ceilings that multiply to more than 64 bits have are none; their low bits would be a small limit.
+ */
+static void large_ceilings_do_not_wrap(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t groups, rows, ceiling;
+    } cases[] = {{3, 5, 2 * 15},
+                 {UINT64_C(1) << 29, UINT64_C(1) << 29, UINT64_C(1) << 59},
+                 {UINT64_C(1) << 30, UINT64_C(1) << 30, UINT64_C(1) << 61},
+                 {UINT64_C(1) << 30, UINT64_C(1) << 31, 0},
+                 {UINT64_C(1) << 31, UINT64_C(1) << 32, 0},
+                 {UINT64_C(1) << 62, 2, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_question *question = NULL;
+        terms of = {.by_unit = true, .max_groups = cases[i].groups, .max_rows = cases[i].rows};
+        brume_plan *plan = plan_of(
+            "SELECT g, COUNT(DISTINCT x) FROM t GROUP BY GROUPING SETS ((g), ())", of, &question);
+        const brume_measurement *distinct = &plan->measurements[1];
+        assert_int_equal(distinct->kind, BRUME_MEASUREMENT_DISTINCT);
+        assert_int_equal(distinct->distinct.limit.ceiling, cases[i].ceiling);
+        assert_true(brume_distinct_chooses(distinct));
+        brume_query_plan_close(plan);
+        brume_question_close(question);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_unit_moves_what_is_charged),
         cmocka_unit_test(order_and_repetition_do_not_matter),
         cmocka_unit_test(the_price_is_what_it_costs),
+        cmocka_unit_test(the_choice_alone_costs_no_more),
+        cmocka_unit_test(large_ceilings_do_not_wrap),
     };
     return cmocka_run_group_tests_name("distinct values", tests, NULL, NULL);
 }

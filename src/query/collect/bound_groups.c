@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 
+enum { AHEAD = 64 }; /* rows whose groups are looked up together */
+
 /* ---- encoding ---- */
 
 typedef struct encoding {
@@ -65,17 +67,17 @@ static brume_key_value cell_of(const brume_chunk_column *column, size_t at)
     return cell;
 }
 
-/* The key of a row, in the worker's scratch. */
+/* The key of a row, in the worker's scratch from *used on, which is then where it ends. */
 static brume_status encode_row(const brume_bounder *bounder, worker *own, const brume_chunk *chunk,
-                               size_t at, size_t *length, brume_error *error)
+                               size_t at, size_t *used, brume_error *error)
 {
-    encoding key = {&own->scratch, &own->scratch_room, 0};
+    encoding key = {&own->scratch, &own->scratch_room, *used};
     BRUME_TRY(reserve(&key, 16, error));
     for (size_t i = 0; i < bounder->plan.key_count; i++) {
         brume_key_value cell = cell_of(&chunk->columns[1 + i], at);
         BRUME_TRY(append_cell(&key, &cell, error));
     }
-    *length = key.used;
+    *used = key.used;
     return BRUME_OK;
 }
 
@@ -125,6 +127,34 @@ brume_status brume_bounder_declare(brume_bounder *bounder, const brume_key_value
     return status;
 }
 
+/* Look `count` <= AHEAD rows up, under the groups' lock. Memory is far away: what the rows will
+ * need is fetched in steps, each before the next asks for it. */
+static brume_status find_rows(const brume_bounder *bounder, worker *own, const brume_chunk *chunk,
+                              size_t first, const uint32_t *rows, size_t count, brume_error *error)
+{
+    const brume_dictionary *groups = &bounder->groups;
+    uint64_t hashes[AHEAD];
+    size_t ends[AHEAD + 1] = {0};
+    for (size_t i = 0; i < count; i++) {
+        ends[i + 1] = ends[i];
+        BRUME_TRY(encode_row(bounder, own, chunk, first + rows[i], &ends[i + 1], error));
+        hashes[i] = brume_dictionary_hash(groups, own->scratch + ends[i], ends[i + 1] - ends[i]);
+        brume_dictionary_fetch(groups, hashes[i], BRUME_FETCH_PLACE);
+    }
+    for (size_t i = 0; i < count; i++)
+        brume_dictionary_fetch(groups, hashes[i], BRUME_FETCH_ENTRY);
+    for (size_t i = 0; i < count; i++)
+        brume_dictionary_fetch(groups, hashes[i], BRUME_FETCH_BYTES);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t group =
+            brume_dictionary_find(groups, hashes[i], own->scratch + ends[i], ends[i + 1] - ends[i]);
+        own->groups[rows[i]] = group;
+        if (group != NO_GROUP)
+            own->tokens[rows[i]] = bounder->group_tokens[group];
+    }
+    return BRUME_OK;
+}
+
 /* Look the first `unknown` rows of own->unknown up; those that are not there come back in front. */
 static brume_status look_up(brume_bounder *bounder, worker *own, const brume_chunk *chunk,
                             size_t first, size_t *unknown, brume_error *error)
@@ -132,18 +162,12 @@ static brume_status look_up(brume_bounder *bounder, worker *own, const brume_chu
     size_t left = 0;
     brume_status status = BRUME_OK;
     pthread_rwlock_rdlock(&bounder->groups_lock);
-    for (size_t i = 0; status == BRUME_OK && i < *unknown; i++) {
-        size_t row = own->unknown[i], length = 0;
-        status = encode_row(bounder, own, chunk, first + row, &length, error);
-        if (status != BRUME_OK)
-            break;
-        uint64_t hash = brume_dictionary_hash(&bounder->groups, own->scratch, length);
-        uint32_t group = brume_dictionary_find(&bounder->groups, hash, own->scratch, length);
-        own->groups[row] = group;
-        if (group == NO_GROUP)
-            own->unknown[left++] = (uint32_t)row;
-        else
-            own->tokens[row] = bounder->group_tokens[group];
+    for (size_t at = 0; status == BRUME_OK && at < *unknown; at += AHEAD) {
+        size_t count = *unknown - at < AHEAD ? *unknown - at : AHEAD;
+        status = find_rows(bounder, own, chunk, first, own->unknown + at, count, error);
+        for (size_t i = at; status == BRUME_OK && i < at + count; i++)
+            if (own->groups[own->unknown[i]] == NO_GROUP)
+                own->unknown[left++] = own->unknown[i];
     }
     pthread_rwlock_unlock(&bounder->groups_lock);
     *unknown = left;

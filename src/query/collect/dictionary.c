@@ -35,8 +35,8 @@ const void *brume_dictionary_bytes(const brume_dictionary *dictionary, uint32_t 
     return dictionary->bytes + start;
 }
 
-static bool is(const brume_dictionary *dictionary, uint32_t number, uint64_t hash,
-               const void *bytes, size_t length)
+static bool is(const brume_dictionary *dictionary, uint32_t number, const void *bytes,
+               size_t length)
 {
     size_t other = 0;
     if (dictionary->width == 8) {
@@ -45,8 +45,6 @@ static bool is(const brume_dictionary *dictionary, uint32_t number, uint64_t has
         memcpy(&b, bytes, 8);
         return a == b;
     }
-    if (dictionary->hashes && dictionary->hashes[number] != hash)
-        return false;
     const void *there = brume_dictionary_bytes(dictionary, number, &other);
     return other == length && (length == 0 || memcmp(there, bytes, length) == 0);
 }
@@ -61,9 +59,29 @@ uint32_t brume_dictionary_find(const brume_dictionary *dictionary, uint64_t hash
         if (entry == 0)
             return UINT32_MAX;
         /* another tag is another string: most of them are passed without a look */
-        if (entry >> 32 == hash >> 32 && is(dictionary, (uint32_t)entry - 1, hash, bytes, length))
+        if (entry >> 32 == hash >> 32 && is(dictionary, (uint32_t)entry - 1, bytes, length))
             return (uint32_t)entry - 1;
     }
+}
+
+void brume_dictionary_fetch(const brume_dictionary *dictionary, uint64_t hash,
+                            brume_dictionary_step step)
+{
+    if (!dictionary->room)
+        return;
+    const uint64_t *place = &dictionary->table[hash & (dictionary->room - 1)];
+    if (step == BRUME_FETCH_PLACE) {
+        __builtin_prefetch(place);
+    } else if (*place >> 32 == hash >> 32 && *place) {
+        size_t number = (uint32_t)*place - 1;
+        if (step == BRUME_FETCH_ENTRY && dictionary->width)
+            __builtin_prefetch(dictionary->bytes + number * dictionary->width);
+        else if (step == BRUME_FETCH_ENTRY)
+            __builtin_prefetch(&dictionary->starts[number]);
+        else if (!dictionary->width)
+            __builtin_prefetch(dictionary->bytes + dictionary->starts[number]);
+    }
+    __asm__ volatile("" ::: "memory"); /* else it is a function without effect, and dropped */
 }
 
 static uint64_t hash_of(const brume_dictionary *dictionary, uint32_t number)

@@ -48,4 +48,14 @@ BRUME_MUST_USE brume_status brume_dictionary_add(brume_dictionary *dictionary, u
 const void *brume_dictionary_bytes(const brume_dictionary *dictionary, uint32_t number,
                                    size_t *length);
 
+/* Fetch what finding a string with this hash will look at, without waiting for it: its place in the
+ * table; when that is there, the entry that is in the place; when that is there, its bytes. */
+typedef enum brume_dictionary_step {
+    BRUME_FETCH_PLACE,
+    BRUME_FETCH_ENTRY,
+    BRUME_FETCH_BYTES
+} brume_dictionary_step;
+void brume_dictionary_fetch(const brume_dictionary *dictionary, uint64_t hash,
+                            brume_dictionary_step step);
+
 #endif

@@ -202,6 +202,13 @@ static void fetch(const shard *own, const brume_bounder *bounder, const unsigned
             __builtin_prefetch(&own->places[first_place(own, row->rank)]);
     }
     __asm__ volatile("" ::: "memory");
+    for (size_t i = 0; own->place_room && i < count; i++) { /* the totals that are found there */
+        uint64_t rank = row_at(bounder, rows, i)->rank;
+        uint64_t found = own->places[first_place(own, rank)];
+        if (found && (found ^ rank) >> 32 == 0)
+            __builtin_prefetch(total_in(bounder, own, (uint32_t)found - 1), 1);
+    }
+    __asm__ volatile("" ::: "memory");
 }
 
 brume_status brume_totals_take(shard *own, brume_bounder *bounder, const unsigned char *rows,

@@ -7,7 +7,7 @@
  *      quarter, month, day, weekday and day of the year of it, the starts of parts of time by
  *      date_trunc, and the date itself.
  * Rows of no such combination do not exist; one that came all the same is dropped, as a row
- * outside of a declared domain is. proofs/limits.md. */
+ * outside of a declared domain is. proofs/public-keys.md. */
 #ifndef BRUME_QUERY_KEY_CELLS_H
 #define BRUME_QUERY_KEY_CELLS_H
 
