@@ -262,7 +262,6 @@ static brume_status choose(search *s, size_t examples, size_t kept, brume_bits *
     s->examples = examples;
     BRUME_TRY(run_crew(s, look_again, CHOSEN, bits, error));
     qsort(s->candidates, CHOSEN, sizeof *s->candidates, by_promise);
-    for (size_t i = 0; getenv("DEBUG_POWER") && i < CHOSEN; i++) if (s->candidates[i].subject) fprintf(stderr, "%g %s\n", s->candidates[i].promise, brume_query_subject_neighbours(s->candidates[i].subject));
     for (size_t i = kept; i < CHOSEN; i++)
         drop(&s->candidates[i]);
     return BRUME_OK;
