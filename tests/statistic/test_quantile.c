@@ -398,6 +398,9 @@ static void degenerate_data_and_bad_rules_are_defined(void **state)
     /* Clamped to the bounds, also from the far ends of the integers. */
     quantile = open_quantile(rule_of(1, 1, 1, BRUME_REPLACE, 0, 5), values, 3);
     assert_int_equal(brume_quantile_value(quantile), 5);
+    brume_quantile *first = open_quantile(rule_of(0, 1, 1, BRUME_REPLACE, 0, 5), values, 3);
+    assert_int_equal(brume_quantile_value(first), 0);
+    brume_quantile_close(first);
     double untouched = -7;
     const double bad[] = {0, -1, 1e-10, 65, (double)NAN, (double)INFINITY};
     for (int i = 0; i < 6; i++)
