@@ -414,11 +414,16 @@ static void degenerate_data_and_bad_rules_are_defined(void **state)
         rule_of(1, 2, 0, BRUME_REPLACE, 0, 5),
         rule_of(1, 2, 1, BRUME_EDGE, 0, 5),
         rule_of(1, 2, 1, BRUME_REPLACE, 6, 5),
+        rule_of(1, (1 << 20) + 1, 1, BRUME_REPLACE, 0, 5),
+        rule_of(1, 2, (uint64_t)UINT32_MAX + 1, BRUME_REPLACE, 0, 5),
         rule_of(1, 2, 1, BRUME_REPLACE, INT64_MIN, INT64_MAX),
     };
-    for (int i = 0; i < 6; i++)
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_fails(brume_quantile_open(&wrong[i], values, 3, &none, &error), BRUME_EARGUMENT);
     assert_null(none);
+    /* and the last ones that are not */
+    brume_quantile_close(open_quantile(
+        rule_of(1, 1 << 20, UINT32_MAX, BRUME_REPLACE, 0, INT64_C(1) << 62), values, 3));
 }
 
 int main(void)
