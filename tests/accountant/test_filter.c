@@ -66,6 +66,11 @@ static void ten_charges_of_a_tenth_fill_a_budget_of_one_exactly(void **state)
         assert_non_null(strstr(error.message, "epsilon"));
         assert_null(strstr(error.message, "rho"));
         assert_true(filter.charges == 10);
+        char text[BRUME_FILTER_TEXT]; /* a full one is read again like any other */
+        brume_filter back;
+        assert_ok(brume_filter_print(&filter, text, &error));
+        assert_ok(brume_filter_parse(text, &back, &error));
+        assert_memory_equal(&filter, &back, sizeof filter);
     }
 }
 

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include <gmp.h>
+
 #include <brume/statistic/quantile.h>
 #include <brume/mechanism/smooth.h>
 #include <brume/mechanism/stable_histogram.h>
@@ -301,11 +303,44 @@ static void a_local_sensitivity_is_released_with_its_value(void **state)
     brume_bits_close(bits);
 }
 
+/* Rejects: any rounding of the rate turned, or a factor of it lost: 2 R kappa eta is within epsilon
+ * without a rounding, and nearly all of it; kappa is max(q, 1-q), or 1 under replace. */
+static void the_exponential_rate_costs_epsilon_in_exact_rationals(void **state)
+{
+    (void)state;
+    uint64_t draws = 3;
+    mpq_t cost, part, price;
+    mpq_inits(cost, part, price, NULL);
+    for (int i = 0; i < 3000; i++) {
+        uint64_t d = 1 + brume_tape_splitmix(&draws) % 1000;
+        uint64_t a = brume_tape_splitmix(&draws) % (d + 1), larger = 2 * a > d ? a : d - a;
+        brume_quantile_rule rule = {
+            a, d, 1 + brume_tape_splitmix(&draws) % 9, i % 2 ? BRUME_REPLACE : BRUME_ADD_REMOVE,
+            0, 1};
+        double epsilon = ldexp(1 + (double)(brume_tape_splitmix(&draws) >> 12) * 0x1p-52, i % 9);
+        mpq_set_d(cost, brume_quantile_exponential_rate(&rule, epsilon));
+        mpq_set_ui(part, 2 * rule.values_per_unit, 1);
+        mpq_mul(cost, cost, part);
+        if (rule.adjacency == BRUME_ADD_REMOVE) {
+            mpq_set_ui(part, larger, d);
+            mpq_canonicalize(part);
+            mpq_mul(cost, cost, part);
+        }
+        mpq_set_d(price, epsilon);
+        assert_true(mpq_cmp(cost, price) <= 0);
+        mpq_set_d(part, 1 - 0x1p-50);
+        mpq_mul(price, price, part);
+        assert_true(mpq_cmp(cost, price) >= 0);
+    }
+    mpq_clears(cost, part, price, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_exponential_quantile_has_its_law),
         cmocka_unit_test(the_exponential_quantile_is_private),
+        cmocka_unit_test(the_exponential_rate_costs_epsilon_in_exact_rationals),
         cmocka_unit_test(a_test_passes_as_often_as_its_law_says),
         cmocka_unit_test(a_histogram_shows_keys_as_often_as_its_law_says),
         cmocka_unit_test(smooth_noise_has_the_law_and_scale_it_should),

@@ -174,6 +174,8 @@ static void interquartile_ranges_do_and_say_where_they_are_bounds(void **state)
             brume_instability got;
             assert_ok(brume_interquartile_instability(range, .7, 3, &got, &error));
             check_against(&got, i, .7, 3, replace, replace);
+            assert_fails(brume_interquartile_instability(range, 65, 3, &got, &error),
+                         BRUME_EARGUMENT);
             brume_interquartile_close(range);
         }
     }
@@ -221,7 +223,9 @@ static void graphs_and_names(void **state)
     assert_true(got.local == 2 && got.distance == 2 && got.smooth_exact);
     assert_ok(brume_triangle_instability(graph, .5, 8, &got, &error));
     assert_true(got.smooth == 2 && got.distance == UINT64_MAX);
+    assert_fails(brume_triangle_instability(graph, 65, 8, &got, &error), BRUME_EARGUMENT);
     brume_graph_close(graph);
+    assert_fails(brume_answer_instability(0, 65, 0, &got, &error), BRUME_EARGUMENT);
     assert_ok(brume_answer_instability(0, .5, 0, &got, &error));
     assert_true(got.local == 1 && got.smooth == 1 && got.distance == 0);
     assert_ok(brume_answer_instability(3, .5, 0, &got, &error));

@@ -150,6 +150,28 @@ static void a_count_saturates(void **state)
     brume_key_count_close(NULL);
 }
 
+/* Rejects: a count with noise that is lost, or one below 0 that is shown as a very large one. */
+static void counts_that_are_put_are_read_back_and_none_is_negative(void **state)
+{
+    (void)state;
+    brume_error error;
+    static const char names[] = "abcd";
+    const int64_t put[] = {5, -3, 0, INT64_MAX};
+    brume_key_count *keys = NULL;
+    assert_ok(brume_key_count_open(&keys, &error));
+    for (size_t i = 0; i < 4; i++)
+        assert_ok(brume_key_count_add(keys, &names[i], 1, 7, &error));
+    brume_key_count_put(keys, put);
+    for (size_t i = 0; i < 4; i++) {
+        const char *key;
+        size_t length;
+        uint64_t count = brume_key_count_at(keys, i, &key, &length);
+        assert_true(count == (put[i] > 0 ? (uint64_t)put[i] : 0) && length == 1 &&
+                    *key == names[i]);
+    }
+    brume_key_count_close(keys);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +180,7 @@ int main(void)
         cmocka_unit_test(keys_of_any_bytes_and_length_are_counted_and_sorted),
         cmocka_unit_test(only_the_kept_keys_stay),
         cmocka_unit_test(a_count_saturates),
+        cmocka_unit_test(counts_that_are_put_are_read_back_and_none_is_negative),
     };
     return cmocka_run_group_tests_name("key_count", tests, NULL, NULL);
 }

@@ -99,7 +99,7 @@ static void rows_are_clipped_into_the_ball(void **state)
         for (size_t i = 0; i < d; i++)
             for (size_t j = i; j < d; j++, entry++)
                 trace += i == j ? brume_gram_entry(gram, entry) : 0;
-        assert_holds(trace <= norm * norm);
+        assert_holds(trace <= norm * norm && entry == brume_gram_size(gram));
         brume_gram_close(gram);
     }
 }

@@ -398,6 +398,9 @@ static void degenerate_data_and_bad_rules_are_defined(void **state)
     /* Clamped to the bounds, also from the far ends of the integers. */
     quantile = open_quantile(rule_of(1, 1, 1, BRUME_REPLACE, 0, 5), values, 3);
     assert_int_equal(brume_quantile_value(quantile), 5);
+    brume_quantile *first = open_quantile(rule_of(0, 1, 1, BRUME_REPLACE, 0, 5), values, 3);
+    assert_int_equal(brume_quantile_value(first), 0);
+    brume_quantile_close(first);
     double untouched = -7;
     const double bad[] = {0, -1, 1e-10, 65, (double)NAN, (double)INFINITY};
     for (int i = 0; i < 6; i++)
@@ -411,11 +414,16 @@ static void degenerate_data_and_bad_rules_are_defined(void **state)
         rule_of(1, 2, 0, BRUME_REPLACE, 0, 5),
         rule_of(1, 2, 1, BRUME_EDGE, 0, 5),
         rule_of(1, 2, 1, BRUME_REPLACE, 6, 5),
+        rule_of(1, (1 << 20) + 1, 1, BRUME_REPLACE, 0, 5),
+        rule_of(1, 2, (uint64_t)UINT32_MAX + 1, BRUME_REPLACE, 0, 5),
         rule_of(1, 2, 1, BRUME_REPLACE, INT64_MIN, INT64_MAX),
     };
-    for (int i = 0; i < 6; i++)
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_fails(brume_quantile_open(&wrong[i], values, 3, &none, &error), BRUME_EARGUMENT);
     assert_null(none);
+    /* and the last ones that are not */
+    brume_quantile_close(open_quantile(
+        rule_of(1, 1 << 20, UINT32_MAX, BRUME_REPLACE, 0, INT64_C(1) << 62), values, 3));
 }
 
 int main(void)

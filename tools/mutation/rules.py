@@ -78,10 +78,18 @@ def turn_rounding(code, text, names):
         yield m.start(which), m.end(which), other[word]
 
 
+def is_extreme(code, comparison):
+    """a > b ? a : b, and such: at equality there is nothing to choose."""
+    left = re.search(r"([\w.>\[\]*-]+)$", code[max(0, comparison.start() - 80):comparison.start()])
+    right = re.match(r"([\w.>\[\]*-]+)\s\? ([\w.>\[\]*-]+)\s+: ([\w.>\[\]*-]+)", code[comparison.end():])
+    return bool(left and right and {left.group(1), right.group(1)} == {right.group(2), right.group(3)})
+
+
 def off_by_one(code, text, names):
     other = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
     for m in re.finditer(r" (<=|>=|<|>) ", code):
-        yield m.start(1), m.end(1), other[m.group(1)]
+        if not is_extreme(code, m):
+            yield m.start(1), m.end(1), other[m.group(1)]
     for m in re.finditer(r" [+-] 1\b(?![.\w])|(?<=[ (=])1 \+ ", code):
         yield m.start(), m.end(), ""
 

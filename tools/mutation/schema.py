@@ -3,7 +3,8 @@ asks at its beginning which of these copies is to run in its place.
 
 The fault that is planted is the number in the environment's BRUME_FAULT, and the functions that were
 called are marked in the file that BRUME_FAULT_SEEN names: a test that calls none of the copies cannot
-find a fault in them. BRUME_FAULT_TEST is the one test of the program that runs. A number is 1,000 for each file before this one, and its place in this one."""
+find a fault in them. BRUME_FAULT_TEST is the one test of the program that runs. A number is 1,000 for
+each file before this one, and its place in this one."""
 import re
 
 from mutation import rules
