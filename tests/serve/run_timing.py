@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long an answer takes says nothing about one person, in TAP.
 
-    run_timing.py DIRECTORY_OF_BRUME [RUNS]
+    run_timing.py DIRECTORY_OF_BRUME [RUNS [QUANTUM]]
 
 Pairs of servers, whose tables differ in one person: without a row in the first, with a hundred times as many
 rows as the rest has together in the second. RUNS questions, each a new one, are asked of one of the two by the
@@ -11,10 +11,12 @@ coins are centred within it, so that pairs that were served at different times a
 
  1. At quantised times both intervals, of correlation ± 6.3 / sqrt(RUNS), must hold 0. If coins and times are
     independent that fails with a probability below 1e-9 (normal approximation; two tests of 3e-10 each). The
-    interval of 95 %, which is narrower, is printed too. No answer may come later than its first quantum: it
-    would be in another step, and the test would not be about what is left within one.
+    interval of 95 %, which is narrower, is printed too. The quantum (2 seconds) is above what the queries take,
+    as docs/server.md asks for: where more than one answer in a hundred comes after its first quantum the machine
+    is too busy for it, and the test fails, because in which step an answer falls depends on the work.
  2. What is free leaves at once; explanations and free re-reads must not depend on the person either.
- 3. The control is 1. without quantised times: there the correlation of ranks must be found.
+ 3. The control is 1. without quantised times, and with more rows of the person, so that the work for them is
+    several times the rest also on a busy machine: there the correlation of ranks must be found.
 
 Most of the time of 1. is waiting, so that many pairs run beside each other.
 """
@@ -27,8 +29,8 @@ import threading
 from server import Server, check
 from processes import run_tests
 
-ROWS, VICTIM = 300, 30000
-QUANTUM, PAIRS = 2, 16
+ROWS, VICTIM, LARGE = 300, 30000, 1000000
+PAIRS = 20
 LEVEL = 6.3
 WARM = 3  # first answers of a server, which load libraries, are not counted
 
@@ -78,13 +80,15 @@ def ranks(times):
 class Pair:
     """Two servers, and times of answers of one or the other."""
 
-    def __init__(self, programs, quantum):
-        self.servers = [make(programs, quantum, 0), make(programs, quantum, VICTIM)]
+    def __init__(self, programs, quantum, victim):
+        self.how, self.servers = (programs, quantum, victim), []
         self.sides, self.times, self.fault = [], [], None
 
     def ask(self, ask, runs):
-        coin = random.SystemRandom()
+        coin, (programs, quantum, victim) = random.SystemRandom(), self.how
         try:
+            for rows in (0, victim):
+                self.servers.append(make(programs, quantum, rows))
             for number in range(WARM):
                 for server in self.servers:
                     ask(server, number)
@@ -101,9 +105,9 @@ class Pair:
             server.close()
 
 
-def measure(name, programs, quantum, ask, runs, pairs):
+def measure(name, programs, quantum, ask, runs, pairs, victim=VICTIM):
     """The correlations of the coin with the times and with their ranks, and all times."""
-    all_pairs = [Pair(programs, quantum) for _ in range(pairs)]
+    all_pairs = [Pair(programs, quantum, victim) for _ in range(pairs)]
     threads = [threading.Thread(target=pair.ask, args=(ask, runs // pairs)) for pair in all_pairs]
     for thread in threads:
         thread.start()
@@ -117,30 +121,32 @@ def measure(name, programs, quantum, ask, runs, pairs):
     by_time = statistics.correlation(sides, sum((centred(pair.times) for pair in all_pairs), []))
     by_rank = statistics.correlation(sides, sum((centred(ranks(pair.times)) for pair in all_pairs), []))
     times = sum((pair.times for pair in all_pairs), [])
+    late = sum(time > 2 * quantum for time in times)
     check(len(times) == runs, "some answers are missing")
     half = 1.96 / math.sqrt(runs)
     print(f"# {name}, {runs} runs: correlation of times {by_time:+.4f}, of ranks {by_rank:+.4f}; intervals of "
           f"95 % ± {half:.4f}, of the test ± {LEVEL / math.sqrt(runs):.4f}; times {min(times):.4f} to "
           f"{max(times):.4f} s, median {statistics.median(times):.4f} s", flush=True)
-    return by_time, by_rank, times
+    return by_time, by_rank, late
 
 
 def main():
     programs, runs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 2000
+    quantum = float(sys.argv[3]) if len(sys.argv) > 3 else 2
     runs -= runs % PAIRS
-    few = max(PAIRS * 25, runs // 5)
+    few = max(200, runs // 10)
 
     def quantised():
-        by_time, by_rank, times = measure(f"quantum {QUANTUM} s", programs, QUANTUM, ask_new, runs, PAIRS)
-        check(max(times) < 2 * QUANTUM, "the machine was too busy: an answer missed its quantum")
+        by_time, by_rank, late = measure(f"quantum {quantum:g} s", programs, quantum, ask_new, runs, PAIRS)
+        check(late <= runs / 100, f"the machine is too busy for this quantum: {late} answers came after the first")
         check(max(abs(by_time), abs(by_rank)) < LEVEL / math.sqrt(runs), "the times tell")
 
     def free():
-        by_time, by_rank, _ = measure("free answers", programs, 0.001, ask_free, runs, 1)
+        by_time, by_rank, _ = measure("free answers", programs, 0.001, ask_free, runs, 4)
         check(max(abs(by_time), abs(by_rank)) < LEVEL / math.sqrt(runs), "the times tell")
 
     def control():
-        _, by_rank, _ = measure("control, no quantum", programs, 0.001, ask_new, few, 1)
+        _, by_rank, _ = measure("control, no quantum", programs, 0.001, ask_new, few, 1, LARGE)
         check(by_rank > LEVEL / math.sqrt(few), "the control is not found")
 
     return run_tests([("quantised times say nothing", quantised), ("times of free answers say nothing", free),
