@@ -67,8 +67,8 @@ def check_lost(clinic, before, result):
     code, out, err = result
     expect(code != 0 and not out and any(text in err for text in LOST), f"exit {code}: {out} {err}")
     after = events(clinic)
-    expect(len(after) == before + 1 and after[-1]["state"] != "answered" or len(after) == before + 1,
-           "the charge did not stay")
+    failed = [sum(event["state"] == "failed" for event in each) for each in (before, after)]
+    expect(len(after) == len(before) + 1 and failed[1] == failed[0] + 1, "the charge did not stay")
 
 
 def check_answers(clinic):
@@ -79,7 +79,7 @@ def check_answers(clinic):
 def killed_in_query(cluster, clinic, victim, locked_at, runs):
     counted = late = 0
     while counted < runs:
-        before = len(events(clinic))
+        before = events(clinic)
         certain = counted % 2 == 0
         session = lock(locked_at) if certain else None
         asked = Asked(clinic, "brume" if counted % 4 < 2 else "engine")
@@ -92,7 +92,7 @@ def killed_in_query(cluster, clinic, victim, locked_at, runs):
         if session:
             session.kill()
             session.wait()
-        if not certain and (result[0] == 0 or len(events(clinic)) == before):
+        if not certain and (result[0] == 0 or len(events(clinic)) == len(before)):
             late += 1  # it had answered already, or had not begun
         else:
             check_lost(clinic, before, result)

@@ -64,8 +64,24 @@ class Server:
         subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c",
                         f"\\copy {table} FROM '{csv}' (FORMAT csv, HEADER)", self.url], check=True)
 
+    def has_sessions(self):
+        for name in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
+                    parent = int(file.read().rsplit(")", 1)[1].split()[1])
+                with open(f"/proc/{name}/cmdline", encoding="ascii", errors="replace") as file:
+                    if parent == self.process and file.read().startswith("postgres: brume"):
+                        return True
+            except (OSError, ValueError, IndexError):
+                pass  # it has ended, or is no process
+        return False
+
     def processor_time(self):
-        """Of the server and of the sessions that have ended."""
+        """Of the server and of its sessions, which are counted when they have ended."""
+        for _ in range(200):
+            if not self.has_sessions():
+                break
+            time.sleep(0.05)
         with open(f"/proc/{self.process}/stat", encoding="ascii") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
@@ -89,18 +105,20 @@ def make_tables(servers, csv):
                 SERVER shard{i} OPTIONS (table_name 'visits')""")
     for server in [*shards, alone, first]:
         server.psql("ANALYZE")
+    first.psql("ANALYZE visits")  # with its foreign partitions, which ANALYZE alone leaves out
 
 
 class Clinic:
     """A server's visits, registered in a ledger of their own."""
 
-    def __init__(self, name, brume, server, servers, folder):
+    def __init__(self, name, brume, server, servers, folder, policy=None):
         self.name, self.server, self.servers = name, server, servers
         self.brume, self.folder, self.asked = os.path.abspath(brume), folder, 0
         self.ledger = os.path.join(folder, name.replace(" ", "-") + ".db")
+        policy = policy or ["--bounds", "stay=0..30", "--bounds", "age=0..100", "--domain", "ward=" + ",".join(WARDS),
+                            "--domain", "age=" + ",".join(str(i) for i in range(101))]
         self.call("register", "visits", server.url, "--table", "visits", "--unit", "patient", "--budget",
-                  "epsilon=1e12", "--bounds", "stay=0..30", "--bounds", "age=0..100", "--domain",
-                  "ward=" + ",".join(WARDS), "--domain", "age=" + ",".join(str(i) for i in range(101)))
+                  "epsilon=1e12,delta=1e-6", *policy)
 
     def environment(self, connections=2):
         return {**os.environ, "BRUME_LEDGER": self.ledger, "BRUME_CONNECTIONS": str(connections)}
@@ -118,7 +136,6 @@ class Clinic:
                                     *options, connections=connections))["rows"]
 
     def spent(self):
-        time.sleep(0.2)  # sessions are counted when they have ended
         use = resource.getrusage(resource.RUSAGE_CHILDREN)
         return use.ru_utime + use.ru_stime, sum(server.processor_time() for server in self.servers)
 
@@ -165,5 +182,5 @@ class Cluster:
     def fill(self, visits):
         make_tables(self.servers, self.make_visits(visits))
 
-    def clinic(self, name, server):
-        return Clinic(name, self.brume, server, self.servers, self.folder)
+    def clinic(self, name, server, policy=None):
+        return Clinic(name, self.brume, server, self.servers, self.folder, policy)

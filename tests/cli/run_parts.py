@@ -9,8 +9,10 @@ what the server says of its sessions.
 """
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 from processes import Folder, check, run_tests
 
@@ -87,6 +89,45 @@ def same(folder, sql, divides):
     check((several >= single + 2) == divides, f"sessions: {single} with one connection, {several} with three")
 
 
+BRUME = "application_name = 'brume'"
+
+
+def wait_for(what, count):
+    """Until so many sessions of brume are in this state."""
+    for _ in range(400):
+        if int(psql(f"SELECT count(*) FROM pg_stat_activity WHERE {BRUME} AND {what}")) == count:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def ends_all(folder, number, act, word):
+    """A query on three connections waits for a table that is locked; what ends one of them ends all, while it waits."""
+    folder.environment["BRUME_CONNECTIONS"] = "3"
+    lock = subprocess.Popen(["psql", "-X", "-q", URL], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    lock.stdin.write("BEGIN; LOCK TABLE towns IN ACCESS EXCLUSIVE MODE; SELECT 'locked';\n")
+    lock.stdin.flush()
+    while "locked" not in lock.stdout.readline():
+        pass
+    query = folder.start("query", "SELECT SUM(x) AS s FROM people JOIN towns ON towns.town = people.town", "--epsilon",
+                         str(number), "--json")
+    try:
+        check(wait_for("wait_event_type = 'Lock'", 3), "three connections wait")
+        act(query)
+        out, err = query.communicate(timeout=30)
+        check(query.returncode != 0 and not out and word in err, f"exit {query.returncode}: {out} {err}")
+        check(wait_for("true", 0), "no session of brume is left")
+    finally:
+        query.kill()
+        lock.communicate("ROLLBACK;\n")
+    states = [event["state"] for event in folder.json("history", "clinic")["events"]]
+    check(states.count("failed") == number, f"the charge stays: {states}")
+
+
+def end_one(_):
+    psql(f"SELECT pg_terminate_backend(max(pid)) FROM pg_stat_activity WHERE {BRUME}")
+
+
 def main():
     folder = Folder(sys.argv[1])
     try:
@@ -95,7 +136,10 @@ def main():
             file.write(POLICY % (URL, URL, URL))
         folder.run("register", "clinic", "--policy", "policy.yaml")
         return run_tests([((("read in parts: " if divides else "read as a whole: ") + sql),
-                           lambda sql=sql, divides=divides: same(folder, sql, divides)) for sql, divides in ASKED])
+                           lambda sql=sql, divides=divides: same(folder, sql, divides)) for sql, divides in ASKED] +
+                         [("a connection that is lost ends all", lambda: ends_all(folder, 1, end_one, "the price stays spent")),
+                          ("an interrupt ends all", lambda: ends_all(
+                              folder, 2, lambda query: query.send_signal(signal.SIGINT), "interrupted"))])
     finally:
         folder.close()
 

@@ -201,9 +201,35 @@ brume_status brume_collect_print_rows(const brume_collection *collection, brume_
     return status;
 }
 
-static bool is_bytewise(void *engine, size_t table, const char *column)
+/* Rows that stay: whose, and of which collection. */
+typedef struct staying_rows {
+    brume_engine *engine;
+    const brume_collection *collection;
+} staying_rows;
+
+/* Is a key that is this column declared, and none of its values NULL? */
+static bool is_listed(const brume_collection *collection, const char *column)
 {
-    return brume_engine_is_bytewise(engine, table, column);
+    const brume_query *query = collection->query;
+    for (size_t k = 0, first = 0; collection->cells > 0 && k < query->key_count; k++) {
+        const brume_expression *key = query->keys[k].expression;
+        bool null = false;
+        for (size_t i = 0; i < collection->domain_size[k]; i++)
+            null = null || collection->domain[first + i].null;
+        first += collection->domain_size[k];
+        if (!null && key->operation == BRUME_OPERATION_COLUMN &&
+            strcmp(key->relation->columns[key->column].stored, column) == 0)
+            return true;
+    }
+    return false;
+}
+
+static brume_bytes bytes_of(void *context, size_t table, const char *column)
+{
+    const staying_rows *rows = context;
+    if (!brume_engine_is_bytewise(rows->engine, table, column))
+        return BRUME_BYTES_ASKED;
+    return is_listed(rows->collection, column) ? BRUME_BYTES_LISTED : BRUME_BYTES_COMPARED;
 }
 
 brume_status brume_collect_print_staying(const brume_collection *collection, brume_engine *engine,
@@ -216,9 +242,10 @@ brume_status brume_collect_print_staying(const brume_collection *collection, bru
         calloc(1 + collection->query->key_count + collection->value_count, sizeof *columns);
     if (!columns)
         return brume_no_memory(error, "the groups");
-    brume_status status = brume_query_print_staying(
-        collection->query, brume_engine_dialect(engine), tables, is_bytewise, engine, columns,
-        stream_columns(collection, columns), sql, error);
+    staying_rows rows = {engine, collection};
+    brume_status status =
+        brume_query_print_staying(collection->query, brume_engine_dialect(engine), tables, bytes_of,
+                                  &rows, columns, stream_columns(collection, columns), sql, error);
     free(columns);
     return status;
 }

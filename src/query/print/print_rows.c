@@ -32,8 +32,13 @@ const char *brume_print_stored(brume_printer *printer, const brume_staying *stay
         return NULL;
     if (type.kind == BRUME_TYPE_INTEGER && of->leaf == BRUME_LEAF_CAST)
         return FORMAT("%s", quoted);
-    if (type.kind != BRUME_TYPE_TEXT || column == staying->unit ||
-        !staying->bytewise(staying->context, relation->table, of->stored))
+    if (type.kind != BRUME_TYPE_TEXT || column == staying->unit)
+        return NULL;
+    brume_bytes known = staying->bytewise(staying->context, relation->table, of->stored);
+    if (known == BRUME_BYTES_LISTED) /* and none of them is too long; the server knows how many rows
+                                        have these texts, and plans better */
+        return FORMAT("%s::text", quoted);
+    if (known != BRUME_BYTES_COMPARED)
         return NULL;
     return FORMAT("CASE WHEN octet_length(%s::text) <= %d THEN %s::text END", quoted,
                   BRUME_TEXT_BYTES_MOST, quoted);
