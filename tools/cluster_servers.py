@@ -64,8 +64,24 @@ class Server:
         subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c",
                         f"\\copy {table} FROM '{csv}' (FORMAT csv, HEADER)", self.url], check=True)
 
+    def has_sessions(self):
+        for name in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
+                    parent = int(file.read().rsplit(")", 1)[1].split()[1])
+                with open(f"/proc/{name}/cmdline", encoding="ascii", errors="replace") as file:
+                    if parent == self.process and file.read().startswith("postgres: brume"):
+                        return True
+            except (OSError, ValueError, IndexError):
+                pass  # it has ended, or is no process
+        return False
+
     def processor_time(self):
-        """Of the server and of the sessions that have ended."""
+        """Of the server and of its sessions, which are counted when they have ended."""
+        for _ in range(200):
+            if not self.has_sessions():
+                break
+            time.sleep(0.05)
         with open(f"/proc/{self.process}/stat", encoding="ascii") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
@@ -120,7 +136,6 @@ class Clinic:
                                     *options, connections=connections))["rows"]
 
     def spent(self):
-        time.sleep(0.2)  # sessions are counted when they have ended
         use = resource.getrusage(resource.RUSAGE_CHILDREN)
         return use.ru_utime + use.ru_stime, sum(server.processor_time() for server in self.servers)
 

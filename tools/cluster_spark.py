@@ -8,6 +8,7 @@ where the rows lie, beside SQL that one would write by hand. ROWS is 200000 unle
 the second time counts, because the first compiles it. Processor time is that of brume and of the server.
 
     cluster_spark.py BRUME CLINIC_VISITS --kills [RUNS]   executors and servers that are killed before and in a query
+    cluster_spark.py BRUME CLINIC_VISITS --pairs [ROWS]   the second table alone
     cluster_spark.py --run PROGRAM [ARGUMENT...]          run PROGRAM beside a server: BRUME_TEST_SPARK is its URL
 """
 import json
@@ -357,13 +358,15 @@ def main(brume, visits_program, rest):
     install()
     if rest and rest[0] == "--kills":
         return run_kills(brume, visits_program, int(rest[1]) if len(rest) > 1 else 100)
-    rows = int(rest[0]) if rest else 200000
+    pairs_only = bool(rest) and rest[0] == "--pairs"
+    rows = int(rest[pairs_only]) if len(rest) > pairs_only else 200000
     server = Server()
     try:
         print(f"{rows} rows, {os.cpu_count()} processors, Spark with 2 of them")
         print(f"{'asked':<22} {'way':<22} {'seconds':>7} {'of brume':>9} {'of Spark':>10}")
-        make_visits(server, visits_program, rows)
-        run_clinic(brume, server)
+        if not pairs_only:
+            make_visits(server, visits_program, rows)
+            run_clinic(brume, server)
         run_pairs(brume, server, rows)
     finally:
         server.stop()

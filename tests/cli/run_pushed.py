@@ -22,6 +22,11 @@ CREATE TABLE visits AS SELECT CASE WHEN i % 50 = 0 THEN NULL ELSE 'p' || i * i %
 CREATE TABLE wards AS SELECT 'ward ' || i AS ward, CASE WHEN i < 2 THEN 'old' ELSE 'new' END AS house
     FROM generate_series(0, 3) AS s(i);
 CREATE TABLE kept AS SELECT * FROM visits;
+CREATE TABLE sized AS SELECT * FROM wards;
+CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE texts AS SELECT (i % 50)::int2 AS u, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'A' END COLLATE blind AS k,
+    CASE WHEN i % 4 = 0 THEN 'a' WHEN i % 4 = 1 THEN NULL ELSE 'A' END AS l, (i % 7)::int2 AS n
+    FROM generate_series(1, 1000) AS s(i);
 """
 POLICY = """budget: epsilon=1e12,delta=1e-6
 rows-stay: %s
@@ -95,6 +100,37 @@ def refused(folder, sql, word):
     check(not folder.json("history", "kept")["events"], "nothing was spent")
 
 
+STREAMED = "streaming takes less processor time, and nobody says that they stay on the server"
+
+
+def declared_size(folder):
+    """By a number that the owner declares, and by none that the table has."""
+    count = "SELECT COUNT(*) FROM sized"
+    folder.run("register", "sized", URL, "--table", "sized", "--unit", "house", "--budget", "epsilon=9", "--rows-about", "1e13")
+    made = folder.json("explain", count, "--epsilon", "1")
+    check((made["where"], made["where_reason"]) == ("engine", "so many rows as are declared may not fit into brume's memory"),
+          f"{made['where']}: {made['where_reason']}")
+    made = folder.json("explain", "SELECT MEDIAN(CLAMP(LENGTH(ward), 0, 9)) FROM sized", "--epsilon", "1")
+    check(made["where"] == "brume", made["where_reason"])
+    check("rows-about: 1e+13" in folder.run("show", "sized", "--policy").replace("10000000000000", "1e+13"), "written")
+    folder.run("amend", "sized", "--rows-about", "1000")
+    made = folder.json("explain", count, "--epsilon", "1")
+    check((made["where"], made["where_reason"]) == ("brume", STREAMED), f"{made['where']}: {made['where_reason']}")
+
+
+def collations(folder):
+    """Texts are told apart by their bytes, also where their collation would not; small integers are what they are."""
+    folder.run("register", "texts", URL, "--table", "texts", "--unit", "u", "--budget", "epsilon=1e12,delta=1e-6",
+               "--domain", "k=a,A", "--domain", "n=0,1,2,3")
+    for sql in ("SELECT k, COUNT(*) AS n FROM texts GROUP BY k", "SELECT l, COUNT(*) AS n FROM texts GROUP BY l",
+                "SELECT n AS m, COUNT(*) AS n FROM texts GROUP BY n", "SELECT COUNT(DISTINCT k) AS n FROM texts",
+                "SELECT COUNT(DISTINCT l) AS n FROM texts", "SELECT k, COUNT(*) AS n FROM texts WHERE k > 'A' GROUP BY k"):
+        same(folder, sql, "n=9")
+    counts = dict(ask(folder, "SELECT k, COUNT(*) AS n FROM texts GROUP BY k", "2e9", "--limit", "n=30", "--where",
+                      "engine")["rows"])
+    check(round(counts["a"]) == 333 and round(counts["A"]) == 667, f"{counts}")
+
+
 def stays(folder):
     sql = "SELECT ward, COUNT(*) AS n FROM kept.visits GROUP BY ward"
     code, _, err = folder.brume("query", sql, "--epsilon", "1", "--where", "brume")
@@ -131,7 +167,11 @@ def main():
             [("refused by name: " + word, lambda sql=sql, word=word: refused(folder, sql, word))
              for sql, word in REFUSED] +
             [("explain says streamed",
-              lambda: explained(folder, "clinic", count, "brume", "nobody says that they stay on the server")),
+              lambda: explained(folder, "clinic", count, "brume", STREAMED)),
+             ("explain says what the server cannot do", lambda: explained(
+                 folder, "clinic", "SELECT MEDIAN(age) FROM visits", "brume", "the server cannot add them up by itself")),
+             ("a declared size decides", lambda: declared_size(folder)),
+             ("texts are compared by their bytes", lambda: collations(folder)),
              ("explain says as typed", lambda: explained(folder, "clinic", count, "engine", "as typed", "--where", "engine")),
              ("explain says that rows stay", lambda: explained(folder, "kept", count, "engine", "the owner says that they stay")),
              ("rows stay", lambda: stays(folder)), ("files cannot stay", lambda: files(folder))])

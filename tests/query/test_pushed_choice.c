@@ -3,8 +3,9 @@
  *
  * The hash is computed here too, so that what is kept is known: the server's numbers are those of
  * the kept rows, as counted here or, where each unit keeps several groups, as the bounder of
- * streamed rows counts these rows alone. What one unit moves, removed or replaced, is within the limits, and statements
- * that look at the rows of others are told apart. All of a unit's groups are kept equally often. */
+ * streamed rows counts these rows alone. What one unit moves, removed or replaced, is within the
+ * limits, and statements that look at the rows of others are told apart. All of a unit's groups are
+ * kept equally often. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -132,8 +133,9 @@ static void fill(const char *name, const table *from, bool all)
 
 static uint64_t hash_number(int64_t number, uint64_t key)
 {
-    return number == NOTHING ? key
-                             : postgres_hash_number(number, postgres_hash_number(number >> 32, key));
+    return number == NOTHING
+               ? key
+               : postgres_hash_number(number, postgres_hash_number(number >> 32, key));
 }
 
 static uint64_t hash_text(const char *text, uint64_t key)
@@ -385,8 +387,8 @@ static void distinct_values_are_those_that_a_unit_keeps(void **state)
             for (size_t g = 0; g < shown; g++) {
                 int64_t here = 0, whole = 0;
                 for (size_t i = 0; i < left.count; i++) {
-                    const brume_key_value keys[] = {
-                        groups[g].keys[0], {.null = false, .integer = left.rows[i].l}};
+                    const brume_key_value keys[] = {groups[g].keys[0],
+                                                    {.null = false, .integer = left.rows[i].l}};
                     bool kept = false, seen = false;
                     for (size_t j = 0; j < left.count; j++) { /* the same value, of any unit */
                         bool same = left.rows[j].u != NOTHING && is_of(&left.rows[j], keys);
@@ -564,12 +566,10 @@ static checked print(const asked *all, int kind)
 {
     static const char *const tables[] = {"public.c"};
     const uint64_t key = UINT64_C(0xf23456789abcdef);
-    const brume_collection *collection =
-        &all->plan->measurements[kind == 1 ? 1 : 0].collection;
+    const brume_collection *collection = &all->plan->measurements[kind == 1 ? 1 : 0].collection;
     char *rows = NULL;
     checked made = {.keys = kind == 1 ? 1 : 2, .columns = 1, .most = {1}, .groups = 1};
-    assert_ok(
-        brume_collect_statement(collection, BRUME_DIALECT_POSTGRESQL, tables, &rows, &error));
+    assert_ok(brume_collect_statement(collection, BRUME_DIALECT_POSTGRESQL, tables, &rows, &error));
     if (kind == 0) {
         assert_ok(brume_push_print_kept(collection, rows, key, &made.sql, &error));
     } else if (kind == 1) {
@@ -634,10 +634,10 @@ static void all_groups_are_kept_equally_often(void **state)
     static const char *const tables[] = {"public.c"};
     char *rows = NULL, *sql = NULL, key_text[32];
     int64_t counts[GROUPS] = {0};
-    PQclear(run("DELETE FROM c; INSERT INTO c VALUES (1, 'a', 1, 1), (1, 'b', 1, 1), (1, NULL, 1, 1), "
-                "(1, 'a', NULL, 1), (1, 'a', 1099511627777, 1)"));
-    assert_ok(
-        brume_collect_statement(collection, BRUME_DIALECT_POSTGRESQL, tables, &rows, &error));
+    PQclear(
+        run("DELETE FROM c; INSERT INTO c VALUES (1, 'a', 1, 1), (1, 'b', 1, 1), (1, NULL, 1, 1), "
+            "(1, 'a', NULL, 1), (1, 'a', 1099511627777, 1)"));
+    assert_ok(brume_collect_statement(collection, BRUME_DIALECT_POSTGRESQL, tables, &rows, &error));
     const uint64_t key = 1234567;
     assert_ok(brume_push_print_kept(collection, rows, key, &sql, &error));
     /* the key as a column of numbers, so that all are one statement */

@@ -27,6 +27,7 @@ static const struct {
     {"limits", "limits"},
     {"timeout", "timeout"},
     {"rows-stay", "rows"},
+    {"rows-about", "size"},
     {"estimate-bias", "bias"},
     {"budget", "budget"},
     {"cap", "cap"},
@@ -93,6 +94,7 @@ static brume_status keep_declarations(const brume_call *call, const brume_policy
     policy->limits_fixed = before->limits_fixed;
     policy->timeout = before->timeout;
     policy->rows_stay = before->rows_stay;
+    policy->rows_about = before->rows_about;
     if (before->bias_share)
         BRUME_TRY(brume_policy_set_bias_share(policy, before->bias_share, error));
     if (before->unit && !brume_call_has(call, "unit"))

@@ -84,6 +84,13 @@ extern const char *const brume_limits_words[], *const brume_stay_words[];
          .choices = brume_stay_words,                                                              \
          .help = "true: no row leaves its server; what it cannot add up by itself is "             \
                  "refused. false unless said"},                                                    \
+        {.name = "rows-about",                                                                     \
+         .type = BRUME_OPTION_REAL,                                                                \
+         .argument = "N",                                                                          \
+         .least = 1,                                                                               \
+         .most = 1e18,                                                                             \
+         .help = "about how many rows the table has: a public number, by which queries are "       \
+                 "answered on the server where brume's memory may not be enough"},                 \
     {                                                                                              \
         .name = "estimate-bias", .type = BRUME_OPTION_TEXT, .argument = "SHARE",                   \
         .help =                                                                                    \

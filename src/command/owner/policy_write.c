@@ -183,6 +183,8 @@ static void write_terms(writer *to, const brume_dataset *dataset, const brume_po
         write_pair(to, "", "timeout", brume_shortest(policy->timeout).text);
     if (policy->rows_stay)
         write_pair(to, "", "rows-stay", "true");
+    if (policy->rows_about > 0)
+        write_pair(to, "", "rows-about", brume_shortest(policy->rows_about).text);
     if (*dataset->data_version)
         write_pair(to, "", "data-version", dataset->data_version);
 }

@@ -51,6 +51,9 @@ static void write_terms(brume_call *call, const brume_dataset *dataset, const js
         fprintf(out, "  timeout     %s s a query\n", brume_shortest(timeout).text);
     if (json_is_true(json_object_get(policy, "rows_stay")))
         fprintf(out, "  rows        stay on their server\n");
+    double about = json_number_value(json_object_get(policy, "rows_about"));
+    if (about > 0)
+        fprintf(out, "  size        about %s rows, as declared\n", brume_shortest(about).text);
     if (*dataset->data_version)
         fprintf(out, "  version     %s\n", dataset->data_version);
 }

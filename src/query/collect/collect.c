@@ -244,9 +244,9 @@ brume_status brume_collect_print_staying(const brume_collection *collection, bru
     if (!columns)
         return brume_no_memory(error, "the groups");
     staying_rows rows = {engine, collection};
-    brume_status status = brume_query_print_staying(
-        collection->query, brume_engine_dialect(engine), tables, bytes_of, &rows, columns,
-        stream_columns(collection, columns), sql, error);
+    brume_status status =
+        brume_query_print_staying(collection->query, brume_engine_dialect(engine), tables, bytes_of,
+                                  &rows, columns, stream_columns(collection, columns), sql, error);
     free(columns);
     return status;
 }

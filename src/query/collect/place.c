@@ -1,6 +1,9 @@
 /* Where the rows of a query are bounded. */
 #include "query/collect/place.h"
 
+#include <math.h>
+#include <unistd.h>
+
 #include "base/error.h"
 #include "query/collect/collect.h"
 #include "query/collect/pushed.h"
@@ -65,6 +68,26 @@ static brume_status refuse(const char *stays, const char *obstacle, brume_error 
                       "the server cannot answer this query by itself, because %s", obstacle);
 }
 
+/* Bytes that a streamed row takes at most, where each is its own unit's only one in its group: a
+ * record of the pair and of each value of it, and places in two tables that are half empty. */
+static double bytes_of_row(const brume_plan *plan)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < plan->measurement_count; i++)
+        bytes += 128 + 40 * (double)plan->measurements[i].collection.value_count;
+    return bytes;
+}
+
+/* May the rows, as many as are declared, not fit into half of the machine's memory? */
+static bool are_too_many(const brume_question *question, const brume_plan *plan)
+{
+    double rows = 0;
+    for (size_t i = 0; i < question->table_count; i++)
+        rows = fmax(rows, question->policies[i]->rows_about);
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    return rows * bytes_of_row(plan) > memory / 2;
+}
+
 static bool streams(const brume_plan *plan)
 {
     for (size_t i = 0; i < plan->measurement_count; i++)
@@ -90,13 +113,19 @@ brume_status brume_place(const brume_question *question, brume_plan *plan, brume
         plan->where_reason = "every row is a unit of its own, and the server adds them up";
         return BRUME_OK;
     }
+    bool large = asked == BRUME_WHERE_AUTO && !stays && !obstacle && are_too_many(question, plan);
+    wanted = wanted || large;
     plan->in_engine = wanted;
-    if (stays)
+    if (large)
+        plan->where_reason = "so many rows as are declared may not fit into brume's memory";
+    else if (stays)
         plan->where_reason = "the owner says that they stay";
     else if (asked != BRUME_WHERE_AUTO)
         plan->where_reason = "as typed";
     else if (brume_push_dialect_of(dialect))
-        plan->where_reason = "nobody says that they stay on the server";
+        plan->where_reason = obstacle ? "the server cannot add them up by itself"
+                                      : "streaming takes less processor time, and nobody says that "
+                                        "they stay on the server";
     for (size_t i = 0; i < plan->measurement_count; i++)
         plan->measurements[i].collection.pushed = wanted;
     return BRUME_OK;

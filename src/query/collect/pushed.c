@@ -292,7 +292,7 @@ brume_status brume_collected_count_values(const brume_collected *collected, uint
         wires[i] = i < keys ? brume_type_wire(query->keys[i].expression->type) : BRUME_WIRE_INTEGER;
     if (status == BRUME_OK && !is_nothing(push))
         status = push->dialect->print_distinct(push->collection, push->rows, push->key, limit, &sql,
-                                           error);
+                                               error);
     if (status == BRUME_OK && sql)
         status = brume_push_run(push, sql, wires, keys + 1, take_count, &to, error);
     free(sql);

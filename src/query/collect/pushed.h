@@ -16,8 +16,8 @@
  * proofs/push-down.md has the argument.
  *
  * Where something of every unit is kept by a keyed hash (groups that nobody declared, counts of
- * distinct values, modes of undeclared ones) the server's own hash ranks it: pushed_choice.c. What is kept of a
- * unit is a function of its own rows and the key, whatever the hash is.
+ * distinct values, modes of undeclared ones) the server's own hash ranks it: pushed_choice.c. What
+ * is kept of a unit is a function of its own rows and the key, whatever the hash is.
  *
  * What cannot be pushed down: brume_push_obstacle. */
 #ifndef BRUME_QUERY_PUSHED_H
@@ -62,8 +62,8 @@ BRUME_MUST_USE brume_status brume_push_print_sums(const brume_collection *collec
 
 /* Groups of which each unit keeps one. Result: the keys, and the units that keep each (INTEGER). */
 BRUME_MUST_USE brume_status brume_push_print_kept(const brume_collection *collection,
-                                                  const char *rows, uint64_t key,
-                                                  char **sql, brume_error *error);
+                                                  const char *rows, uint64_t key, char **sql,
+                                                  brume_error *error);
 
 /* How many values of the last key there are under each combination of the others, of those that
  * some unit keeps: a unit keeps `limit` of its pairs. Result: the other keys, and the number
@@ -76,8 +76,8 @@ BRUME_MUST_USE brume_status brume_push_print_distinct(const brume_collection *co
 /* Groups of which each unit keeps max_groups, and nothing but them: no value is measured. Result:
  * the keys, and the units and rows (INTEGER) that are kept, max_rows rows of each pair at most. */
 BRUME_MUST_USE brume_status brume_push_print_bounded(const brume_collection *collection,
-                                                     const char *rows, uint64_t key,
-                                                     char **sql, brume_error *error);
+                                                     const char *rows, uint64_t key, char **sql,
+                                                     brume_error *error);
 
 /* "r1", "r2", ...: the first `count` keys, after `before`; nothing where there are none. */
 void brume_push_put_keys(FILE *out, size_t count, const char *before);
@@ -97,11 +97,10 @@ typedef struct brume_push_dialect {
                                const brume_limited_sum *sums, size_t sum_count, char **sql,
                                brume_error *error);
     /* What is kept by hash; NULL where `obstacle` refuses all that needs it. */
-    brume_status (*print_kept)(const brume_collection *collection, const char *rows,
-                               uint64_t key, char **sql, brume_error *error);
+    brume_status (*print_kept)(const brume_collection *collection, const char *rows, uint64_t key,
+                               char **sql, brume_error *error);
     brume_status (*print_distinct)(const brume_collection *collection, const char *rows,
-                                   uint64_t key, uint64_t limit, char **sql,
-                                   brume_error *error);
+                                   uint64_t key, uint64_t limit, char **sql, brume_error *error);
     brume_status (*print_bounded)(const brume_collection *collection, const char *rows,
                                   uint64_t key, char **sql, brume_error *error);
 } brume_push_dialect;

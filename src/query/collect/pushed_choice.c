@@ -2,8 +2,8 @@
  *
  * The rank of a pair of a unit and a group is a chain of PostgreSQL's own keyed hashes: each column
  * is hashed with the key, and the results are hashed together, so that NULL has a place of its own
- * in it. Ties are broken by the keys themselves, never by the order in which rows happen to be read,
- * which depends on the rows of others.
+ * in it. Ties are broken by the keys themselves, never by the order in which rows happen to be
+ * read, which depends on the rows of others.
  *
  * What a unit keeps is a function of its own rows and of the key alone, for every key and whatever
  * the hash: the price rests on that (proofs/push-down.md). The hash must only be so good that which
@@ -128,8 +128,7 @@ brume_status brume_push_print_kept(const brume_collection *collection, const cha
 }
 
 brume_status brume_push_print_distinct(const brume_collection *collection, const char *rows,
-                                       uint64_t key, uint64_t limit, char **sql,
-                                       brume_error *error)
+                                       uint64_t key, uint64_t limit, char **sql, brume_error *error)
 {
     choice to;
     char *text = NULL;

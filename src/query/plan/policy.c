@@ -314,6 +314,8 @@ json_t *brume_policy_to_json(const brume_policy *policy)
         whole = json_object_set_new(json, "timeout", json_real(policy->timeout)) == 0;
     if (whole && policy->rows_stay)
         whole = json_object_set_new(json, "rows_stay", json_true()) == 0;
+    if (whole && policy->rows_about > 0)
+        whole = json_object_set_new(json, "rows_about", json_real(policy->rows_about)) == 0;
     if (whole)
         return json;
     json_decref(json);
@@ -426,6 +428,7 @@ brume_status brume_policy_from_json(const json_t *json, brume_policy **out, brum
     policy->max_groups = (uint64_t)max_groups;
     policy->max_rows = (uint64_t)max_rows;
     policy->rows_stay = json_is_true(json_object_get(json, "rows_stay"));
+    policy->rows_about = fmax(0, json_number_value(json_object_get(json, "rows_about")));
     policy->limits_fixed = text_of(json, "limits") != NULL; /* written where they are fixed */
     *out = policy;
     return BRUME_OK;

@@ -17,7 +17,11 @@ BRUME_MUST_USE brume_status brume_query_print_rows(const brume_query *query, bru
 
 /* What is known of a text column: it must be compared by its bytes in so many words; by itself it
  * is; it is, and only rows where it is one of some texts that a column may hold are asked for. */
-typedef enum brume_bytes { BRUME_BYTES_ASKED, BRUME_BYTES_COMPARED, BRUME_BYTES_LISTED } brume_bytes;
+typedef enum brume_bytes {
+    BRUME_BYTES_ASKED,
+    BRUME_BYTES_COMPARED,
+    BRUME_BYTES_LISTED
+} brume_bytes;
 typedef brume_bytes (*brume_bytewise)(void *context, size_t table, const char *column);
 
 /* The same of rows that stay on their server and are grouped there: expressions[0] is the unit,
