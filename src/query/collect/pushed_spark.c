@@ -168,13 +168,14 @@ static void put_shifted(const brume_spark_push *to, const total_text *total, int
     }
 }
 
-/* brume_limit_factor_of, where it cuts: T / norm (1 - 2^-40), then times the total and 2^shift, in
- * this order. The cast cuts the fraction off. */
-static void put_scaled(const brume_spark_push *to, const total_text *total, uint64_t limit,
-                       size_t j, int shift)
+/* brume_limit_factor_of or brume_limit_factor_within, where it cuts: T / norm (1 - 2^-40), then
+ * times the total and 2^shift, in this order. The cast cuts the fraction off. */
+static void put_scaled(const brume_spark_push *to, const total_text *total,
+                       const brume_total_limit *limit, size_t j, int shift)
 {
+    bool root = to->p == 2 && limit->square;
     fprintf(to->out, "CAST((CAST(%s AS DOUBLE) * ((", total->text);
-    put_double(to, (double)limit);
+    put_double(to, root ? sqrt((double)limit->square) : (double)limit->limit);
     fprintf(to->out,
             to->p == 1 ? " / CAST(\"m%zu\" AS DOUBLE)) * "
                        : " / sqrt(CAST(\"m%zu\" AS DOUBLE))) * ",
@@ -222,6 +223,8 @@ static void put_limited(const brume_spark_push *to, const brume_limited_sum *sum
     }
     total_text total = total_of(to, sum, &limit->of);
     brume_u128 most = to->p == 1 ? limit->limit : (brume_u128)limit->limit * limit->limit;
+    if (to->p == 2 && limit->square)
+        most = limit->square;
     fprintf(to->out, "CASE WHEN \"m%zu\" <= ", j);
     if (brume_spark_has_small_norm(to, &limit->of))
         brume_spark_put_big(to, most > INT64_MAX ? INT64_MAX : (int64_t)most);
@@ -233,7 +236,7 @@ static void put_limited(const brume_spark_push *to, const brume_limited_sum *sum
     if (to->p == 1 && !follows(sum->kind))
         put_quotient(to, &total, limit->limit, j, sum->shift);
     else
-        put_scaled(to, &total, limit->limit, j, sum->shift);
+        put_scaled(to, &total, limit, j, sum->shift);
     fputs(" END", to->out);
 }
 

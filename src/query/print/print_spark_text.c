@@ -139,6 +139,11 @@ bool brume_print_spark_text(brume_printer *printer, const brume_expression *node
     case BRUME_OPERATION_NOT_ILIKE:
         *piece = like(printer, node);
         return true;
+    case BRUME_OPERATION_MATCHES:
+        *piece = brume_print_refuse(printer,
+                                    "Spark follows regular expressions by trying again, so "
+                                    "that its time could tell what a row holds");
+        return true;
     case BRUME_OPERATION_LEFT:
     case BRUME_OPERATION_RIGHT:
         *piece = left_or_right(printer, node);
