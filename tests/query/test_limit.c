@@ -138,7 +138,7 @@ static void parts_must_show_more_the_further_above_they_are(void **state)
     /* above what is expected, for doubt */
     const double expected[BRUME_LIMIT_PARTS] = {40, 40};
     assert_int_equal(brume_limit_parts_seen(&histogram, expected, false), 0);
-    parts[0] = 40 + 10 * (0.4 + 0.9) + 0.1;
+    parts[0] = 40 + 10 * (0.3 + 0.9) + 0.1;
     assert_int_equal(brume_limit_parts_seen(&histogram, expected, false), 1);
     /* two looks: less noise, but two noises */
     const double again[BRUME_LIMIT_PARTS] = {53.1, 45};
@@ -301,7 +301,7 @@ static void what_was_cut_is_bounded_and_estimated(void **state)
     assert_true(brume_limit_cut_allowance(&one, 8) < 1e-5);
     /* units just above: half of what was counted, by a half of the limit; and half a deviation */
     one.tail.scale = 3;
-    one.tail.noisy[0] = 4; /* says 0.9, and doubt begins with 1.3 */
+    one.tail.noisy[0] = 4; /* says 0.9, and doubt begins with 1.2 */
     assert_close(brume_limit_cut_allowance(&one, 8), 2 * 4 + 1.6449 * 1.5 * 4, 1e-9);
     one.tail.noisy[0] = 30; /* a crowd: as many as were counted, over the bins up to 32 */
     double middle = (10 + 14 + 20 + 28) / 4.0 - 8, next = 32 - 8 + 16;

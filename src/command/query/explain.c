@@ -165,7 +165,7 @@ static void write_limits(FILE *out, const json_t *explanation)
     if (share > 0)
         brume_write_sentence(out,
                              "choosing takes %.3g %% of the price, and more (bars are then longer) "
-                             "where a sharper count of the units above a limit is needed",
+                             "where units have many rows, or a few have most of them",
                              100 * share);
 }
 

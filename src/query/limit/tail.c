@@ -41,8 +41,10 @@ static double evidence(const brume_limit_histogram *histogram, double sum, doubl
 
 /* ---- the first count ---- */
 
-/* Noise alone says more in 11 of 100 draws. */
-#define QUIET 1.5
+/* Noise alone says more in 11 of 100 draws. A count that is noisier than this would
+ * miss a hundred units: it says nothing. */
+#define QUIET      1.5
+#define MOST_NOISE 60.0
 
 static double first_says(const brume_limit_histogram *histogram)
 {
@@ -52,7 +54,7 @@ static double first_says(const brume_limit_histogram *histogram)
 
 bool brume_limit_is_quiet(const brume_limit_histogram *histogram)
 {
-    return first_says(histogram) < QUIET;
+    return histogram->first.scale <= MOST_NOISE && first_says(histogram) < QUIET;
 }
 
 /* ---- the parts ---- */
@@ -84,7 +86,7 @@ double brume_limit_tail_deviation(const brume_limit_histogram *histogram)
  * since the last one that passed. To raise a limit noise alone passes in less than 1 of 100 draws;
  * for doubt in some 15. */
 #define CERTAIN      4.0
-#define IN_DOUBT     0.4
+#define IN_DOUBT     0.3
 #define DOUBT_GROWTH 0.9
 
 size_t brume_limit_parts_seen(const brume_limit_histogram *histogram,
