@@ -192,7 +192,8 @@ typedef struct brume_reservation {
 } brume_reservation;
 
 /* Whether a public table (`price` is not read) is still no other dataset's data, without charging
- * or recording anything. EPOLICY: it is not. */
+ * or recording anything; of a ledger that is open for reading as brume_ledger_look_public does.
+ * EPOLICY: it is not. */
 BRUME_MUST_USE brume_status brume_ledger_check_public(brume_ledger *ledger,
                                                       const brume_ledger_charge *table,
                                                       brume_error *error);

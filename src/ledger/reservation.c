@@ -149,6 +149,8 @@ static brume_status write_reservation(brume_ledger *ledger, const brume_reservat
 brume_status brume_ledger_check_public(brume_ledger *ledger, const brume_ledger_charge *table,
                                        brume_error *error)
 {
+    if (!ledger->writable) /* as where a query is explained */
+        return brume_ledger_look_public(ledger, table, error);
     BRUME_TRY(brume_store_begin(ledger, error));
     brume_status status = see_marks(ledger, table, true, error);
     brume_store_undo(ledger); /* new marks are for reservations to record */
