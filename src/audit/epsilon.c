@@ -37,7 +37,7 @@ typedef struct aim {
 static void foresee(const aim *of, double *p, double *q)
 {
     double n = of->draws;
-    double margin = of->caution * of->caution / n; /* of an event that never came */
+    double margin = of->caution * of->caution / (of->ordered ? n : 2 * n); /* where it never came */
     *p -= of->caution * sqrt(*p * (1 - *p) / n);
     *q += of->caution * sqrt(*q * (1 - *q) / n) + margin;
 }
@@ -61,11 +61,14 @@ static double promise_delta(const void *context, double p, double q)
  */
 static aim aim_of(const brume_audit_options *options, size_t first, size_t draws)
 {
+    /* the bound of both probabilities together is off by less than two would be, but sets of bins
+     * that luck favours need more caution than an edge */
+    double alarm = log1p(-options->confidence);
     return (aim){.draws = fmin(1.75 * (double)first, (double)draws),
                  .delta = options->delta,
                  .epsilon = options->epsilon,
                  .ordered = options->ordered,
-                 .caution = fmax(sqrt(-log1p(-options->confidence)), 1)};
+                 .caution = fmax(sqrt((options->ordered ? -1 : -2) * alarm), 1)};
 }
 
 /* Bins from n draws on each neighbour, and how many of these are in each: counts[0] of their first

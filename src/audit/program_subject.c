@@ -29,6 +29,8 @@ static const struct {
      "two rows a third of the way up, two at the upper bound, and one at the lower one"},
     {0, 4, 4, false, /* the same where a row is replaced, for half of the rate */
      "four rows a third of the way up, four at the upper bound, and one at the lower one"},
+    {54, 6, 0, true, /* the same for the quantile 0.9 */
+     "fifty-four rows at the lower bound, six a third of the way up, and one at the upper one"},
 };
 
 /* True answers that a textbook's noise may have been added to, on both tables: sum, rows, mean. */
