@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include <gmp.h>
+
 #include <brume/mechanism/sensitivity.h>
 
 #include "random/tape.h"
@@ -303,7 +305,122 @@ static void refusals_leave_the_output(void **state)
     assert_fails(brume_sensitivity_gram(BRUME_REPLACE, NAN, 2, &s, &error), BRUME_EARGUMENT);
     assert_fails(brume_sensitivity_gram_triangle(BRUME_REPLACE, 1, 0, &s, &error), BRUME_EARGUMENT);
     assert_fails(brume_sensitivity_scatter(BRUME_REPLACE, 1, 2, 0, &s, &error), BRUME_EARGUMENT);
+    const brume_adjacency edge = BRUME_EDGE, one = BRUME_ADD_REMOVE, other = BRUME_REPLACE;
+    assert_fails(brume_sensitivity_votes(edge, BRUME_BALLOT_AT_MOST, 3, 2, &s, &error),
+                 BRUME_EARGUMENT);
+    assert_fails(brume_sensitivity_sum(edge, 0, 1, &s, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sensitivity_mean(edge, 0, 1, 3, &s, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sensitivity_quantile(edge, 0, 1, &s, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sensitivity_gram(edge, 1, 2, &s, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sensitivity_gram_triangle(edge, 1, 2, &s, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sensitivity_scatter(edge, 1, 2, 3, &s, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sensitivity_sum(one, 1, 0, &s, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sensitivity_mean(other, 1, 0, 3, &s, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sensitivity_quantile(one, 1, 0, &s, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sensitivity_scatter(one, INFINITY, 2, 3, &s, &error), BRUME_EARGUMENT);
     assert_true(s.l1 == 42 && s.l2 == 43);
+    assert_ok(brume_sensitivity_mean(other, 0, 1, 1, &s, &error)); /* of one record */
+}
+
+/* ---- roundings ---- */
+
+/* `told`^2 is not below `square`, and above it by a few units in the last place at most. */
+static void is_root(double told, const mpq_t square)
+{
+    mpq_t x, y;
+    mpq_inits(x, y, NULL);
+    mpq_set_d(x, told);
+    mpq_mul(x, x, x);
+    assert_holds(mpq_cmp(x, square) >= 0);
+    mpq_set_d(y, 1 + 0x1p-48);
+    mpq_mul(y, y, square);
+    assert_holds(mpq_cmp(x, y) <= 0);
+    mpq_clears(x, y, NULL);
+}
+
+/* What is told of both norms, against the first and the square of the second. */
+static void check_norms(brume_sensitivity told, const mpq_t l1, const mpq_t l2_squared)
+{
+    mpq_t square;
+    mpq_init(square);
+    mpq_mul(square, l1, l1);
+    is_root(told.l1, square);
+    is_root(told.l2, l2_squared);
+    mpq_clear(square);
+}
+
+/* factor * length^2 / divisor */
+static void scaled_square(mpq_t out, double length, uint64_t factor, uint64_t divisor)
+{
+    mpq_t x;
+    mpq_init(x);
+    mpq_set_d(out, length);
+    mpq_mul(out, out, out);
+    mpq_set_ui(x, factor, divisor);
+    mpq_canonicalize(x);
+    mpq_mul(out, out, x);
+    mpq_clear(x);
+}
+
+/* Rejects: any rounding of a sensitivity turned. Lengths and bounds have all their bits in use. */
+static void sensitivities_are_rounded_up_and_by_little(void **state)
+{
+    (void)state;
+    brume_sensitivity told;
+    uint64_t seed = 7;
+    mpq_t one, two, x;
+    mpq_inits(one, two, x, NULL);
+    for (int i = 0; i < 400; i++) {
+        double length = 1 + (double)(brume_tape_splitmix(&seed) >> 12) * 0x1p-52;
+        double upper = ldexp(length, i % 7), lower = -ldexp(length - 0.5, 40 * (i % 3) - 40);
+        uint64_t d = 2 + brume_tape_splitmix(&seed) % 50, n = 2 + brume_tape_splitmix(&seed) % 99;
+        /* a range, and the n-th part of it */
+        mpq_set_d(one, upper);
+        mpq_set_d(x, lower);
+        mpq_sub(one, one, x);
+        mpq_mul(two, one, one);
+        assert_ok(brume_sensitivity_sum(BRUME_REPLACE, lower, upper, &told, &error));
+        check_norms(told, one, two);
+        assert_ok(brume_sensitivity_quantile(BRUME_ADD_REMOVE, lower, upper, &told, &error));
+        check_norms(told, one, two);
+        assert_ok(brume_sensitivity_mean(BRUME_REPLACE, lower, upper, n, &told, &error));
+        mpq_set_ui(x, 1, n);
+        mpq_mul(one, one, x);
+        mpq_mul(two, one, one);
+        check_norms(told, one, two);
+        /* matrices: d B^2 and B^2, twice and sqrt(2) times as much under replace */
+        for (int replace = 0; replace <= 1; replace++) {
+            brume_adjacency adjacency = replace ? BRUME_REPLACE : BRUME_ADD_REMOVE;
+            scaled_square(two, length, 1, 1);
+            mpq_mul(two, two, two);
+            mpq_mul_2exp(two, two, (mp_bitcnt_t)replace);
+            scaled_square(one, length, d << replace, 1);
+            assert_ok(brume_sensitivity_gram(adjacency, length, d, &told, &error));
+            check_norms(told, one, two);
+            scaled_square(one, length, (d + 1) << replace, 2);
+            assert_ok(brume_sensitivity_gram_triangle(adjacency, length, d, &told, &error));
+            check_norms(told, one, two);
+            scaled_square(one, length, 4 * d * (replace ? n - 1 : 1), replace ? n : 1);
+            scaled_square(two, length, 4 * (replace ? n - 1 : 1), replace ? n : 1);
+            mpq_mul(two, two, two);
+            assert_ok(brume_sensitivity_scatter(adjacency, length, d, n, &told, &error));
+            check_norms(told, one, two);
+        }
+        /* votes: the root of the changes, or sqrt(2) times the stack */
+        mpq_set_ui(one, n, 1);
+        assert_ok(
+            brume_sensitivity_votes(BRUME_ADD_REMOVE, BRUME_BALLOT_AT_MOST, 100, n, &told, &error));
+        check_norms(told, one, one);
+        mpq_set_ui(one, 2 * n, 1);
+        mpq_set_ui(two, 2 * n * n, 1);
+        assert_ok(
+            brume_sensitivity_votes(BRUME_REPLACE, BRUME_BALLOT_STACKED, 9, n, &told, &error));
+        check_norms(told, one, two);
+    }
+    mpq_set_ui(one, 2, 1);
+    assert_ok(brume_sensitivity_histogram(BRUME_REPLACE, &told, &error));
+    check_norms(told, one, one);
+    mpq_clears(one, two, x, NULL);
 }
 
 int main(void)
@@ -317,6 +434,7 @@ int main(void)
         cmocka_unit_test(scatter_matrices_never_move_further_and_come_close),
         cmocka_unit_test(triangles_of_a_complete_graph_lose_n_minus_2),
         cmocka_unit_test(refusals_leave_the_output),
+        cmocka_unit_test(sensitivities_are_rounded_up_and_by_little),
     };
     return cmocka_run_group_tests_name("sensitivity", tests, NULL, NULL);
 }

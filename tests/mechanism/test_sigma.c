@@ -1,10 +1,15 @@
 /* How much Gaussian noise: the printed sigmas, certified, and where the textbook's fails. */
 #include "check.h"
 
+#include <gmp.h>
+#include <mpfr.h>
+
 #include <brume/account/compose.h>
+#include <brume/mechanism/expression.h>
 #include <brume/noise/gaussian.h>
 
 #include "accountant/exact/profile.h"
+#include "random/tape.h"
 
 static brume_error error;
 
@@ -130,6 +135,106 @@ static void bad_targets_are_refused_and_leave_the_output(void **state)
     assert_true(sigma == 42);
 }
 
+/* ---- roundings ---- */
+
+static uint64_t seed = 4;
+
+static double some_number(int octaves)
+{
+    double mantissa = 1 + (double)(brume_tape_splitmix(&seed) >> 12) * 0x1p-52;
+    return ldexp(mantissa, (int)(brume_tape_splitmix(&seed) % (2 * (uint64_t)octaves)) - octaves);
+}
+
+/* left >= right > left (1 - 2^-48), without a rounding. */
+static void is_just_above(const mpq_t left, const mpq_t right)
+{
+    mpq_t x;
+    mpq_init(x);
+    assert_true(mpq_cmp(left, right) >= 0);
+    mpq_set_d(x, 1 - 0x1p-48);
+    mpq_mul(x, x, left);
+    assert_true(mpq_cmp(right, x) > 0);
+    mpq_clear(x);
+}
+
+/* factor * x^power * y^power, exactly. */
+static void product(mpq_t out, double factor, double x, double y, int power)
+{
+    mpq_t part;
+    mpq_init(part);
+    mpq_set_d(out, factor);
+    for (int i = 0; i < power; i++) {
+        mpq_set_d(part, x);
+        mpq_mul(out, out, part);
+        mpq_set_d(part, y);
+        mpq_mul(out, out, part);
+    }
+    mpq_clear(part);
+}
+
+static brume_cost cost_of(const char *name, const char *parameter, double spread,
+                          double sensitivity)
+{
+    char text[160];
+    brume_expression e = {0};
+    brume_cost cost = {0};
+    snprintf(text, sizeof text, "%s(%s=%.17g, sensitivity=%.17g)", name, parameter, spread,
+             sensitivity);
+    assert_ok(brume_expression_parse(text, BRUME_ADD_REMOVE, &e, &error));
+    assert_ok(brume_event_cost(&e.events[0], &cost, &error));
+    brume_expression_free(&e);
+    return cost;
+}
+
+/* Rejects: any rounding of a cost or of a noise turned: epsilon b >= s, 2 rho sigma^2 >= s^2, and
+ * epsilon sigma >= s sqrt(2 ln(1.25/delta)), to the last bit. */
+static void costs_and_noises_are_rounded_up_and_by_little(void **state)
+{
+    (void)state;
+    mpq_t paid, used;
+    mpfr_t root;
+    mpq_inits(paid, used, NULL);
+    mpfr_init2(root, 200);
+    for (int i = 0; i < 300; i++) {
+        double spread = some_number(9), s = some_number(9), rho = some_number(9), sigma = 0;
+        double whole = (double)(1 + brume_tape_splitmix(&seed) % 1000), one = 1;
+        product(used, s, one, one, 1);
+        product(paid, cost_of("laplace", "scale", spread, s).epsilon, spread, one, 1);
+        is_just_above(paid, used);
+        product(used, one, s, one, 2);
+        product(paid, 2 * cost_of("gaussian", "sigma", spread, s).rho, spread, one, 2);
+        is_just_above(paid, used);
+        brume_cost cost = cost_of("discrete_laplace", "scale", spread, whole);
+        product(used, whole, one, one, 1);
+        product(paid, cost.epsilon, spread, one, 1);
+        is_just_above(paid, used);
+        product(used, one, one, one, 1);
+        product(paid, cost.law.a, spread, one, 1);
+        is_just_above(paid, used);
+        product(used, one, whole, one, 2);
+        product(paid, 2 * cost_of("discrete_gaussian", "sigma", spread, whole).rho, spread, one, 2);
+        is_just_above(paid, used);
+        assert_ok(brume_gaussian_sigma_of_rho(rho, s, &sigma, &error));
+        product(used, one, s, one, 2);
+        product(paid, 2 * rho, sigma, one, 2);
+        is_just_above(paid, used);
+        /* the classical one: its root is rounded down with 200 bits */
+        double epsilon = ldexp(some_number(1), -2), delta = ldexp(some_number(1), -20);
+        assert_ok(brume_gaussian_sigma_classical(epsilon, delta, s, &sigma, &error));
+        mpfr_set_d(root, 1.25, MPFR_RNDN);
+        mpfr_div_d(root, root, delta, MPFR_RNDD);
+        mpfr_log(root, root, MPFR_RNDD);
+        mpfr_mul_2ui(root, root, 1, MPFR_RNDD);
+        mpfr_sqrt(root, root, MPFR_RNDD);
+        mpfr_mul_d(root, root, s, MPFR_RNDD);
+        mpfr_get_q(used, root);
+        product(paid, one, epsilon, sigma, 1);
+        is_just_above(paid, used);
+    }
+    mpq_clears(paid, used, NULL);
+    mpfr_clear(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +243,7 @@ int main(void)
         cmocka_unit_test(the_discrete_sigma_is_calibrated_on_its_own_profile),
         cmocka_unit_test(sigma_of_rho_is_the_exact_root_rounded_up),
         cmocka_unit_test(bad_targets_are_refused_and_leave_the_output),
+        cmocka_unit_test(costs_and_noises_are_rounded_up_and_by_little),
     };
     return cmocka_run_group_tests_name("sigma", tests, NULL, NULL);
 }

@@ -152,7 +152,7 @@ class Builder:
             made = os.path.join(self.place, "objects", output)
             os.makedirs(os.path.dirname(made), exist_ok=True)
             parts = [source] + [os.path.join(ROOT, path), output]  # the sound object knows its headers
-            self.make(self.words(output, path) + ["-w", "-Wno-error", "-o", made, "-c", source], made, parts)
+            self.make(self.words(output, path) + ["-O1", "-w", "-Wno-error", "-o", made, "-c", source], made, parts)
             self.objects[output] = made
         return self.objects[output]
 
