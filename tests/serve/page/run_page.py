@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """run_page.py PROGRAMS CLINIC_VISITS FOLDER [AXE]: the page of the server, driven in a headless Chromium, in TAP.
 
-A person signs in, types SQL, moves the slider, asks, reads again, runs out of budget; an owner registers a dataset
-and adds a user; all of it also on a phone, in the dark, by keyboard alone. Whether anything was spent is read from
+A person signs in, types SQL, moves the slider, asks, reads again, stops, runs out of budget, releases a statistic; an
+owner registers and amends a dataset, adds a user, makes synthetic data; an auditor verifies the ledger; all of it also on a phone, in the dark, by keyboard alone. Whether anything was spent is read from
 the ledger, not from the page. Screenshots go to FOLDER. AXE: axe.min.js of axe-core, which must find nothing serious
 or critical; without it those tests are skipped.
 """
@@ -28,8 +28,9 @@ TAKES = 30  # Tab presses at most between two controls
 class Clinic(Server):
     """The demo's clinic, smaller, with an owner, an analyst who has an allotment, and an auditor."""
 
-    def __init__(self, programs, make_visits):
-        super().__init__(programs, register=False)
+    def __init__(self, programs, make_visits, tls=False):
+        super().__init__(programs, register=False, tls=tls)
+        self.made_by = programs, make_visits
         subprocess.run([make_visits, self.path("visits.parquet"), "60000", "12000"], check=True)
         subprocess.run([make_visits, self.path("second.parquet"), "3000", "700"], check=True)
         self.run("register", "visits", "visits.parquet", "--unit", "patient", "--budget", "epsilon=3,delta=1e-7", "--max-groups", "2",
@@ -37,9 +38,18 @@ class Clinic(Server):
         for name, role, *more in (("olivia", "owner"), ("alice", "analyst", "--allot", "visits=epsilon=2,delta=5e-8"), ("audra", "auditor")):
             self.tokens[name] = self.json("user", "add", name, "--role", role, *more)["token"]
 
+    def register_wide(self, rows=5_000_000):
+        """A table that takes a second to read; its name is the last of the alphabet, so that others come first."""
+        with open(self.path("wide.csv"), "w", encoding="utf-8") as file:
+            file.write("person,town,age\n")
+            for start in range(0, rows, 100_000):
+                file.write("".join(f"{i},{'ABC'[i % 3]},{i % 90}\n" for i in range(start, start + 100_000)))
+        self.run("register", "wide", "wide.csv", "--unit", "person", "--budget", "epsilon=20,delta=1e-6", "--domain", "town=A,B,C",
+                 "--bounds", "age=0..100")
+
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.port}/"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}/"
 
 
 def check(held, why):
@@ -421,6 +431,141 @@ def an_auditor_reads_and_does_not_ask(person):
     b.wait_text("alice")
 
 
+STOP = "[...document.querySelectorAll('button')].find((one) => one.offsetParent && one.innerText.trim() === 'Stop')"
+
+
+def a_question_that_runs_can_be_stopped(person):
+    b = person.browser
+    person.server.register_wide()
+    person.begin("olivia")
+    check(not b.run(f"!!({STOP})"), "there is something to stop before anything runs")
+    person.write("SELECT town, COUNT(*) AS n FROM wide GROUP BY town")
+    b.click_named("button", "Ask, spends")
+    b.click(STOP)
+    b.wait("document.querySelector('#answer .note.bad')", why="it has stopped")
+    said = b.run("document.querySelector('#answer .note.bad').innerText")
+    check("Stopped" in said and "spent" in said, f"stopping says {said!r}")
+    events = person.server.json("history", "wide")["events"]
+    check(all(one["state"] != "committed" for one in events), f"it was answered all the same: {events}")
+    b.wait(f"!({STOP})", why="there is nothing to stop any more")
+    person.shot("stopped")
+    b.wait("!document.querySelector('.spend .main').disabled", why="one can ask again")
+
+
+def limits_are_bought_alone(person):
+    b = person.browser
+    person.begin("olivia")
+    person.write("SELECT ward, SUM(stay) AS stay FROM visits GROUP BY ward")
+    b.fill("Price, epsilon", "0.05")
+    person.settle()
+    b.click_named("summary", "More settings")
+    before = person.server.spent()
+    b.click_named("button", "Buy the choice of limits alone, spends ε 0.05")
+    b.wait("document.querySelector('#answer table')", why="the limits are shown")
+    check("sum" in b.run("document.querySelector('#answer table').innerText"), "no limit of the sum")
+    check(abs(person.server.spent() - before - 0.05) < 1e-9, "limits cost something else")
+    person.shot("limits")
+
+
+def statistics_are_released_and_read_again(person):
+    b = person.browser
+    person.sign_in("alice")
+    person.go("statistics")
+    b.run(f"{b.field('Of which dataset')}.value = 'visits'; {b.field('Of which dataset')}.dispatchEvent(new Event('change'))")
+    b.run(f"{b.field('Column of it')}.value = 'age'; {b.field('Column of it')}.dispatchEvent(new Event('change'))")
+    b.fill("Price ε", "0.1")
+    before = person.server.spent()
+    b.click_named("button", "Release, spends ε 0.1")
+    b.wait("document.querySelector('#released .one b')", why="a median is released")
+    value = float(b.run("document.querySelector('#released .one b').innerText"))
+    check(0 <= value <= 100 and abs(person.server.spent() - before - 0.1) < 1e-9, f"a median of {value}, spent {person.server.spent() - before}")
+    check("Synthetic data" not in b.text(), "an analyst is offered files of the server")
+    person.shot("statistics")
+    b.click_named("button", "Release, spends ε 0.1")
+    b.wait("document.querySelector('#released').innerText.includes('read again, free')", why="the same is free")
+    check(abs(person.server.spent() - before - 0.1) < 1e-9, "reading again spent something")
+    b.fill("Price ε", "2.9")
+    b.click_named("button", "Release, spends ε 2.9")
+    b.wait("document.querySelector('#released .note.bad')", why="too much is refused")
+
+
+def an_owner_makes_synthetic_data(person):
+    b = person.browser
+    person.sign_in("olivia")
+    person.go("statistics")
+    b.run(f"{b.field('Made from')}.value = 'visits'; {b.field('Made from')}.dispatchEvent(new Event('change'))")
+    b.fill("Columns of the table", "ward,age")
+    b.fill("Rows", "50")
+    b.fill("Price of it, ε", "0.1")
+    b.click_named("button", "Make it, spends ε 0.1")
+    b.wait("document.querySelector('#synthetic').innerText.includes('synthetic.csv is written')", why="it is written", seconds=90)
+    with open(person.server.path("synthetic.csv"), encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    check(rows[0] == ["ward", "age"] and len(rows) == 51, f"the file has {rows[:2]}")
+    person.shot("synthetic")
+
+
+def an_owner_amends_a_dataset(person):
+    b = person.browser
+    person.go("datasets/wide")
+    b.click_named("summary", "Amend the policy")
+    b.click_named("button", "Amend")
+    b.wait_text("Nothing was changed.")
+    b.fill("New budget ε", "25")
+    b.fill("New budget δ", "1e-6")
+    b.fill("Bounds", "age=0..90")
+    b.click_named("button", "Amend")
+    b.wait_text("0 to 90")
+    shown = person.server.json("budget", "wide")
+    check(shown["budget"]["epsilon"] in (25, "25"), f"the budget is {shown['budget']}")
+    person.shot("amended")
+    b.click_named("summary", "Amend the policy")
+    b.fill("New budget ε", "0.0000001")
+    b.click_named("button", "Amend")
+    b.wait_text("It was not amended")
+
+
+def an_auditor_verifies_and_exports(person):
+    b = person.browser
+    person.sign_in("audra")
+    person.go("ledger")
+    b.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=person.folder)
+    b.click_named("button", "Verify the ledger")
+    b.wait_text("The ledger holds")
+    target = os.path.join(person.folder, "ledger.json")
+    if os.path.exists(target):
+        os.remove(target)
+    b.click_named("button", "Download the record")
+    b.wait_text("ledger.json is downloaded.")
+    for _ in range(100):
+        if os.path.exists(target):
+            break
+        time.sleep(0.1)
+    with open(target, encoding="utf-8") as file:
+        check(isinstance(json.load(file), dict), "the record is not JSON")
+    check(person.server.program and subprocess.run([person.server.program, "ledger", "verify", "--against", target], cwd=person.server.folder,
+          env=person.server.environment, stdout=subprocess.DEVNULL).returncode == 0, "the record is not one of this ledger")
+    person.shot("ledger")
+    person.sign_in("alice")
+    check("Ledger" not in b.run("document.getElementById('nav').innerText"), "an analyst is shown the ledger")
+
+
+def the_page_works_over_tls(person):
+    b, start = person.browser, len(person.browser.requests)
+    with Clinic(*person.server.made_by, tls=True) as other:
+        somebody = Person(b, other, person.folder)
+        somebody.begin()
+        somebody.write(QUESTION)
+        somebody.ask()
+        check_answer(b)
+        check(b.run("location.protocol") == "https:" and b.run("isSecureContext"), "it is not a secure context")
+        called = {url for _, url in b.requests[start:] if not url.startswith((other.url, "blob:", "about:", "data:"))}
+        check(not called, f"requests to {called}")
+        check(other.spent() > 0, "nothing was asked")
+        somebody.shot("tls")
+        del b.requests[start:]  # of another server than the rest
+
+
 def a_phone_shows_everything(person):
     b = person.browser
     b.size(390, 844, phone=True)
@@ -525,7 +670,7 @@ def nothing_else_was_called(person):
 
 
 def axe_finds_nothing_serious(person, axe, schemes=("light", "dark"),
-                              views=("ask", "datasets", "datasets/visits", "budgets", "history", "register", "users", "door")):
+                              views=("ask", "datasets", "datasets/visits", "budgets", "history", "statistics", "ledger", "register", "users", "door")):
     b = person.browser
     with open(axe, encoding="utf-8") as file:
         script = file.read()
@@ -615,7 +760,8 @@ def main():
              the_slider_shows_errors_and_spends_nothing, an_accuracy_has_a_price, a_rehearsal_is_free, an_answer_is_a_table_and_bars_with_whiskers,
              error_bars_of_answers_are_within_those_before, asking_again_is_free, downloads_have_the_answer, history_reads_again_for_nothing, errors_come_with_their_hint,
              beyond_the_budget_is_refused, an_owner_registers_a_dataset, an_owner_adds_a_user, an_owner_sees_who_spent_what,
-             an_auditor_reads_and_does_not_ask, a_phone_shows_everything, dark_follows_the_system_and_the_switch, everything_works_by_keyboard,
+             an_auditor_reads_and_does_not_ask, a_question_that_runs_can_be_stopped, limits_are_bought_alone, statistics_are_released_and_read_again,
+             an_owner_makes_synthetic_data, an_owner_amends_a_dataset, an_auditor_verifies_and_exports, the_page_works_over_tls, a_phone_shows_everything, dark_follows_the_system_and_the_switch, everything_works_by_keyboard,
              a_screen_reader_finds_its_way, axe_finds_nothing_serious, nothing_else_was_called, pages_with_a_fault_are_found]
     print(f"1..{len(steps)}")
     failed = 0

@@ -6,7 +6,9 @@ import { budgetView } from "./budget.js";
 import { datasetView, datasetsView } from "./datasets.js";
 import { failure } from "./failure.js";
 import { historyView } from "./history.js";
+import { ledgerView } from "./ledger.js";
 import { registerView } from "./register.js";
+import { statisticsView } from "./statistics.js";
 import { usersView } from "./users.js";
 
 const VIEWS = {
@@ -14,6 +16,8 @@ const VIEWS = {
   datasets: { title: "Datasets", icon: "datasets", show: datasetsView, roles: ["owner", "analyst", "auditor"] },
   budgets: { title: "Budgets", icon: "budgets", show: budgetView, roles: ["owner", "analyst", "auditor"] },
   history: { title: "History", icon: "history", show: historyView, roles: ["owner", "analyst", "auditor"] },
+  statistics: { title: "Statistics", icon: "flask", show: statisticsView, roles: ["owner", "analyst"] },
+  ledger: { title: "Ledger", icon: "copy", show: ledgerView, roles: ["owner", "auditor"] },
   users: { title: "Users", icon: "users", show: usersView, roles: ["owner"] },
   register: { title: "Register", show: registerView, roles: ["owner"], under: "datasets" },
 };

@@ -110,13 +110,15 @@ class AskView {
     this.button = h("button", { class: "main", type: "button", onclick: () => this.ask() }, "Ask");
     this.try = h("button", { type: "button", onclick: () => this.rehearse() }, icon("flask"), "Try on made-up data, free");
     this.stop = stopButton();
+    this.choose = h("button", { class: "slight", type: "button", onclick: () => this.buyLimits() }, "Buy the choice of limits alone");
     this.sizeField = field("Values in a group, for means", this.size, "A mean is the more exact, the more values it is of.");
     const panel = h("section", { class: "card price", "aria-label": "Price and error" },
       h("div", { class: "bar" }, h("h2", {}, "Price and error"), h("span", { class: "chip free" }, "nothing is spent by looking")),
       h("div", { class: "inside" }, this.modes(), this.slide, this.exact, h("p", { class: "hint" }, "How far off each column may be: 95 times of 100 the noise stays inside its bar."), this.bars, this.groups,
         h("details", {}, h("summary", {}, "More settings"), h("div", { class: "fields" }, this.sizeField,
           field("One person adds at most", this.limit, "A number, or column=number. Without it a tenth of the price chooses it."),
-          field("δ of this question", this.delta, "Only where groups are private or noise is Gaussian."))),
+          field("δ of this question", this.delta, "Only where groups are private or noise is Gaussian.")),
+        h("div", {}, this.choose, h("p", { class: "hint" }, "Later questions about the same rows and groups use limits that were bought, and then pay for their answers alone."))),
         h("div", { class: "spend" }, this.left, h("div", { class: "do" }, this.button, this.try, this.stop.button))),
       h("div", { class: "terms" },
         h("p", {}, h("span", { class: "chip free" }, "free"), "Looking at errors, trying on made-up data, reading an answer again, public tables."),
@@ -307,6 +309,8 @@ class AskView {
     if (again) clear(this.button, icon("again"), "Read again, free");
     else clear(this.button, plan && plan.public ? "Ask, free" : price > 0 ? `Ask, spends ${costs}` : "Ask");
     this.button.disabled = !again && !plan;
+    clear(this.choose, `Buy the choice of limits alone${this.asked.mode === "price" && price > 0 ? `, spends ε ${priceText(price)}` : ""}`);
+    this.choose.disabled = !plan || Boolean(plan.public) || this.asked.mode !== "price";
     this.try.disabled = !plan || Boolean(plan.public);
   }
 
@@ -318,6 +322,7 @@ class AskView {
     this.busy = true;
     this.button.disabled = true;
     this.try.disabled = true;
+    this.choose.disabled = true;
     clear(button, h("span", { class: "working", "aria-hidden": "true" }), text);
     announce(text);
     try {
@@ -353,6 +358,11 @@ class AskView {
       // Then asking again finds the recorded answer by itself.
     }
     return answer;
+  }
+
+  /** What one person may add, chosen privately for later questions: all of the price goes into it. */
+  buyLimits() {
+    return this.run(this.choose, "Choosing…", ({ sql, epsilon }, ticket) => api.limits({ sql, epsilon }, ticket), { madeUp: false, title: "Limits" });
   }
 
   rehearse() { return this.run(this.try, "Rehearsing…", api.dummy, { madeUp: true }); }

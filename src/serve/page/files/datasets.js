@@ -4,6 +4,7 @@ import { api } from "./api.js";
 import { count, priceText } from "./format.js";
 import { failure } from "./failure.js";
 import { meters } from "./budget.js";
+import { amendForm } from "./amend.js";
 
 function constraint(column) {
   if (column.domain) return [h("span", { class: "chip key" }, count(column.domain.length, "value")), " ", column.domain.slice(0, 12).join(", "), column.domain.length > 12 ? ", …" : ""];
@@ -75,7 +76,8 @@ export async function datasetView(main, state, name) {
           h("dt", {}, "rule"), h("dd", {}, one.rule)],
         one.cap ? [h("dt", {}, "most for one question"), h("dd", {}, `ε ${priceText(one.cap.epsilon ?? one.cap)}`)] : null,
         tables[0].max_groups ? [h("dt", {}, "ceilings"), h("dd", {}, `one person: ${count(tables[0].max_groups, "group")}${tables[0].max_rows ? `, ${count(tables[0].max_rows, "row")} in each` : ""}`)] : null,
-        one.data_version ? [h("dt", {}, "data version"), h("dd", {}, one.data_version)] : null))),
+        one.data_version ? [h("dt", {}, "data version"), h("dd", {}, one.data_version)] : null),
+      state.me.role === "owner" ? amendForm(name, budget, () => { state.shown = []; datasetView(main, state, name); }) : null)),
       tables.map((table) => tableCard(table, one.dataset)));
     body.removeAttribute("aria-busy");
   } catch (error) {
