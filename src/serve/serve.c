@@ -122,6 +122,8 @@ static brume_status start(server *all, brume_error *error)
     all->guard = guard.requests || options->check ? brume_http_guard_open(&guard) : NULL;
     if (!all->guard)
         return brume_no_memory(error, "the server");
+    if (!options->check) /* no request may come before it is known that it can be recorded */
+        brume_http_guard_event(all->guard, "starting", NULL);
     BRUME_TRY(brume_pool_open(&pool, &all->pool, error));
     BRUME_TRY(start_http(all, error));
     return start_pg(all, error);

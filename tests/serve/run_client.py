@@ -83,7 +83,7 @@ def files_are_those_of_this_machine(server):
     code, output, error = as_user(server, "ann", "query", "-", "--epsilon", "0.1", stdin=COUNT)
     check(code == 0 and "read again for free" in output, f"standard input: {code} {output} {error}")
     for words in (["query", COUNT, "--epsilon", "0.1", "--plot", "x.svg"], ["budget", "--ledger", "other.db"],
-                  ["stream", "above-threshold", "--dataset", "visits", "--threshold", "1", "--epsilon", "1"],
+                  ["stream", "above-threshold", "--dataset", "visits", "--threshold", "1", "--epsilon", "1", "--ledger", "x.db"],
                   ["serve", "--listen", "127.0.0.1:0"]):
         code, _, error = as_user(server, "ann", *words, folder=here)
         check(code == 4, f"{words}: {code} {error}")

@@ -77,6 +77,11 @@ brume_status brume_remote_stream(const brume_remote *remote, const char *command
     remote_stream all = {.remote = remote};
     const brume_questions_stream stream = {.ask = ask, .close = end, .context = &all};
     json_t *body = json_loads(options, 0, NULL), *got = NULL;
+    if (json_object_get(body, "ledger")) {
+        json_decref(body);
+        return brume_cli_fail(error, BRUME_EUNSUPPORTED, "leave it out",
+                              "'--ledger' is not to be had from a server");
+    }
     if (!body || json_object_set_new(body, "command", json_string(command)) != 0) {
         json_decref(body);
         return brume_cli_fail(error, BRUME_EMEMORY, NULL, "out of memory");
