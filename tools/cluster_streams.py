@@ -14,7 +14,7 @@ import time
 
 from cluster_servers import Cluster
 
-RATE = 4 << 20  # bytes a second on each connection
+RATE = 1 << 20  # bytes a second on each connection
 SQL = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 
 
