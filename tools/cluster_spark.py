@@ -8,6 +8,7 @@ where the rows lie, beside SQL that one would write by hand. ROWS is 200000 unle
 the second time counts, because the first compiles it. Processor time is that of brume and of the server.
 
     cluster_spark.py BRUME CLINIC_VISITS --kills [RUNS]   executors and servers that are killed before and in a query
+    cluster_spark.py BRUME CLINIC_VISITS --pairs [ROWS]   the second table alone
     cluster_spark.py --run PROGRAM [ARGUMENT...]          run PROGRAM beside a server: BRUME_TEST_SPARK is its URL
 """
 import json
@@ -84,7 +85,11 @@ class Server:
                             "BRUME_TEST_SPARK": self.url}
         if java_home():
             self.environment["JAVA_HOME"] = java_home()
-        self.start()
+        try:
+            self.start()
+        except BaseException:  # also an interrupt: no server is left behind
+            self.stop()
+            raise
 
     def start(self):
         values = {"spark.connect.grpc.binding.port": self.port, "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -121,7 +126,7 @@ class Server:
         if self.python:
             self.python.stdin.close()
             self.python.wait()
-        if self.process.poll() is None:
+        if self.process and self.process.poll() is None:
             self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -340,7 +345,9 @@ def run_kills(brume, visits_program, runs):
 
 def run_beside(words):
     install()
-    server = Server()
+    # Small tables: to compile less is quicker.
+    server = Server(settings=[("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
+                              ("spark.sql.shuffle.partitions", 2)])
     try:
         return subprocess.run(words, env=server.environment, check=False).returncode
     finally:
@@ -351,13 +358,15 @@ def main(brume, visits_program, rest):
     install()
     if rest and rest[0] == "--kills":
         return run_kills(brume, visits_program, int(rest[1]) if len(rest) > 1 else 100)
-    rows = int(rest[0]) if rest else 200000
+    pairs_only = bool(rest) and rest[0] == "--pairs"
+    rows = int(rest[pairs_only]) if len(rest) > pairs_only else 200000
     server = Server()
     try:
         print(f"{rows} rows, {os.cpu_count()} processors, Spark with 2 of them")
         print(f"{'asked':<22} {'way':<22} {'seconds':>7} {'of brume':>9} {'of Spark':>10}")
-        make_visits(server, visits_program, rows)
-        run_clinic(brume, server)
+        if not pairs_only:
+            make_visits(server, visits_program, rows)
+            run_clinic(brume, server)
         run_pairs(brume, server, rows)
     finally:
         server.stop()

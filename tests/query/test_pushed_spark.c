@@ -29,7 +29,7 @@ enum { FILES, SPARK };
 static char folder[64], file[96];
 static brume_error error;
 static uint64_t seed = 7;
-static int rounds = 2;
+static int rounds = 1;
 static duckdb_database database;
 static duckdb_connection duckdb;
 
@@ -236,15 +236,15 @@ enum { QUESTIONS = sizeof questions / sizeof *questions };
 
 static void compare_histograms(const asked *all, brume_collected *here, brume_collected *there)
 {
-    for (size_t i = 0; i < all->plan->limit_count; i++)
-        for (int p = 1; p <= 2; p++) {
-            uint64_t a[BRUME_LIMIT_BINS], b[BRUME_LIMIT_BINS];
-            size_t bins = below(3) ? BRUME_LIMIT_BINS : 1 + below(6);
-            const brume_total *of = &all->plan->limits[i].of;
-            assert_ok(brume_collected_histogram(here, of, p, bins, NULL, a, &error));
-            assert_ok(brume_collected_histogram(there, of, p, bins, NULL, b, &error));
-            assert_memory_equal(a, b, bins * sizeof *a);
-        }
+    for (size_t i = 0; i < all->plan->limit_count; i++) {
+        uint64_t a[BRUME_LIMIT_BINS], b[BRUME_LIMIT_BINS];
+        size_t bins = below(3) ? BRUME_LIMIT_BINS : 1 + below(6);
+        int p = 1 + (int)below(2);
+        const brume_total *of = &all->plan->limits[i].of;
+        assert_ok(brume_collected_histogram(here, of, p, bins, NULL, a, &error));
+        assert_ok(brume_collected_histogram(there, of, p, bins, NULL, b, &error));
+        assert_memory_equal(a, b, bins * sizeof *a);
+    }
 }
 
 static void compare_sums(const asked *all, brume_collected *here, brume_collected *there,
@@ -272,11 +272,9 @@ static void spark_gives_the_same_integers(void **state)
             brume_collected *streamed = collect(&remote, false);
             compare_histograms(&local, here, there);
             compare_histograms(&local, here, streamed);
-            for (int i = 0; i < 4; i++) {
-                limited how = choose(local.plan, 1 + (i + round) % 2,
-                                     i == 3   ? 1e40
-                                     : i == 2 ? 1e12
-                                              : 1);
+            for (size_t i = 0; i < 2; i++) { /* both norms, with noise that makes the grid coarse */
+                static const double noises[] = {1, 1, 1e12, 1e40};
+                limited how = choose(local.plan, 1 + (int)i, noises[(q + i) % 4]);
                 compare_sums(&local, here, there, &how, questions[q]);
                 compare_sums(&local, here, streamed, &how, questions[q]);
                 for (size_t j = 0; j < how.limit_count; j++)
@@ -287,9 +285,11 @@ static void spark_gives_the_same_integers(void **state)
             brume_collected_close(streamed);
             close_query(&local);
             close_query(&remote);
+            printf("# the same: %s\n", questions[q]);
+            fflush(stdout);
         }
     }
-    assert_true(cut > 20 && whole > 20);
+    assert_true(cut > 10 && whole > 10);
 }
 
 /* ---- statements that are wrong ---- */

@@ -223,7 +223,10 @@ static void put_limited(const brume_spark_push *to, const brume_limited_sum *sum
     total_text total = total_of(to, sum, &limit->of);
     brume_u128 most = to->p == 1 ? limit->limit : (brume_u128)limit->limit * limit->limit;
     fprintf(to->out, "CASE WHEN \"m%zu\" <= ", j);
-    brume_spark_put_wide(to, most);
+    if (brume_spark_has_small_norm(to, &limit->of))
+        brume_spark_put_big(to, most > INT64_MAX ? INT64_MAX : (int64_t)most);
+    else
+        brume_spark_put_wide(to, most);
     fputs(" THEN ", to->out);
     put_shifted(to, &total, sum->shift);
     fputs(" ELSE ", to->out);
