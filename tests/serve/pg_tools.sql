@@ -98,17 +98,11 @@ SELECT t.*, note.description FROM pg_catalog.pg_event_trigger t LEFT OUTER JOIN 
 -- 0
 SELECT x.oid, parts.list, s.nspname AS of_schema, x.* FROM pg_catalog.pg_extension x JOIN pg_namespace s ON s.oid = x.extnamespace LEFT JOIN (SELECT ARRAY_AGG(z.nspname || '.' || c.relname) AS list, owner FROM (SELECT unnest(y.extconfig) AS oid, y.oid AS owner FROM pg_catalog.pg_extension y) AS each JOIN pg_class c ON c.oid = each.oid JOIN pg_namespace z ON z.oid = c.relnamespace GROUP BY owner) AS parts ON parts.owner = x.oid ORDER BY x.oid;
 -- 0
-SELECT * FROM pg_catalog.pg_policies WHERE schemaname = 'public' AND tablename = 'visits';
--- 0
 SELECT DISTINCT k.connamespace FROM pg_catalog.pg_constraint k WHERE k.confrelid = $TABLE;
--- 0
-SELECT note.description FROM pg_shdescription note JOIN pg_database d ON note.objoid = d.oid WHERE d.datname = 'brume';
 -- 1
 SELECT 1 FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON a.attrelid = c.oid JOIN pg_catalog.pg_namespace s ON c.relnamespace = s.oid WHERE c.relname = 'visits' AND s.nspname = 'public' AND a.attname = 'age';
 -- 0
 SELECT * FROM pg_catalog.pg_enum WHERE 1 <> 1 LIMIT 1;
--- 0
-SELECT DISTINCT dep.deptype, dep.classid, dep.objid, c.relkind, part.attname, pg_get_expr(def.adbin, def.adrelid) AS value, CASE WHEN c.relkind IS NOT NULL THEN c.relkind::text || COALESCE(dep.objsubid::text, '')::text WHEN t.oid IS NOT NULL THEN 'T'::text WHEN y.oid IS NOT NULL THEN 'y'::text WHEN s.oid IS NOT NULL THEN 'n'::text WHEN p.oid IS NOT NULL THEN 'p'::text WHEN k.oid IS NOT NULL THEN 'C'::text || contype::text ELSE '' END AS type, COALESCE(kc.relname, rc.relname, tc.relname) AS of_table, CASE WHEN c.relname IS NOT NULL AND a.attname IS NOT NULL THEN c.relname || '.' || a.attname ELSE COALESCE(c.relname, k.conname, p.proname, t.tgname, y.typname, g.lanname, r.rulename, s.nspname) END AS name FROM pg_depend dep LEFT JOIN pg_class c ON dep.objid = c.oid LEFT JOIN pg_attribute a ON dep.objid = a.attrelid AND dep.objsubid = a.attnum LEFT JOIN pg_proc p ON dep.objid = p.oid LEFT JOIN pg_trigger t ON dep.objid = t.oid LEFT JOIN pg_class tc ON t.tgrelid = tc.oid LEFT JOIN pg_type y ON dep.objid = y.oid LEFT JOIN pg_constraint k ON dep.objid = k.oid LEFT JOIN pg_class kc ON k.conrelid = kc.oid LEFT JOIN pg_rewrite r ON dep.objid = r.oid LEFT JOIN pg_class rc ON rc.oid = r.ev_class LEFT JOIN pg_language g ON dep.objid = g.oid LEFT JOIN pg_namespace s ON dep.objid = s.oid LEFT JOIN pg_attrdef def ON def.oid = dep.objid LEFT JOIN pg_attribute part ON part.attrelid = def.adrelid AND part.attnum = def.adnum WHERE dep.refobjid = $TABLE ORDER BY type;
 
 -- a tool that looks for tables, enumerations and the zone: 1
 SELECT s.nspname AS schema, c.relname AS name, CASE c.relkind WHEN 'r' THEN 'TABLE' WHEN 'p' THEN 'PARTITIONED TABLE' WHEN 'v' THEN 'VIEW' WHEN 'f' THEN 'FOREIGN TABLE' WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE NULL END AS type, note.description, seen.n_live_tup AS rows FROM pg_catalog.pg_class AS c INNER JOIN pg_catalog.pg_namespace AS s ON c.relnamespace = s.oid LEFT JOIN pg_catalog.pg_description AS note ON (c.oid = note.objoid) AND (note.objsubid = 0) AND (note.classoid = 'pg_class'::regclass) LEFT JOIN pg_stat_user_tables AS seen ON (s.nspname = seen.schemaname) AND (c.relname = seen.relname) WHERE (c.relnamespace = s.oid) AND (s.nspname !~ '^pg_') AND (s.nspname <> 'information_schema') AND c.relkind IN ('r', 'p', 'v', 'f', 'm') AND (s.nspname IN ('public')) ORDER BY type ASC, schema ASC, name ASC;
