@@ -32,7 +32,8 @@ static double some_price(int least, uint64_t octaves)
 
 typedef struct plan {
     brume_measure measures[MEASURES];
-    size_t count, asked;
+    size_t count;
+    brume_choice_step step;
     brume_limited_shape shape;
     brume_noise_kind noise;
     double amount, delta;
@@ -73,7 +74,7 @@ static plan random_plan(void)
     bool gaussian = p.noise == BRUME_NOISE_ROUNDED_GAUSSIAN;
     p.shape.cells += gaussian;
     p.shape.choices_only = p.shape.choices > 0 && below(6) == 0;
-    p.asked = p.shape.choices ? below(3) : 0;
+    p.step = (brume_choice_step)below(4);
     for (size_t i = 0; i < p.count; i++)
         p.measures[i] = random_measure(!gaussian);
     if (p.shape.cells == 0) { /* the test of keys, and something beside it */
@@ -152,10 +153,14 @@ static void total_cost(const plan *p, int power, mpq_t sum)
     double choices = (double)p->shape.choices, twice = p->shape.replace ? 2 : 1;
     mpq_set_ui(sum, 0, 1);
     if (p->shape.choices) {
-        add_moved(sum, twice * choices, p->limited.histogram_scale, power);
+        brume_choice_step step = p->shape.choices_only ? BRUME_CHOICE_AGAIN : p->step;
         add_moved(sum, choices, p->limited.count_scale, power);
-        for (size_t i = 0; i < (p->shape.choices_only ? 2 : p->asked); i++)
-            add_moved(sum, choices, p->limited.ask_scale, power);
+        if (step >= BRUME_CHOICE_HISTOGRAM)
+            add_moved(sum, twice * choices, p->limited.histogram_scale, power);
+        if (step >= BRUME_CHOICE_TAIL)
+            add_moved(sum, twice * choices, p->limited.tail_scale, power);
+        if (step >= BRUME_CHOICE_AGAIN)
+            add_moved(sum, twice * choices, p->limited.again_scale, power);
     }
     for (size_t i = 0; i < p->count && !p->shape.choices_only; i++) {
         const brume_measure *m = &p->measures[i];
@@ -210,7 +215,7 @@ static void check_thresholds(const plan *p)
 }
 
 /* Rejects: a factor, a share or a distance that is too small or too large, under either adjacency,
- * for one cell, several or private keys, whatever was asked; a part of delta used twice. */
+ * for one cell, several or private keys, whatever was bought; a part of delta used twice. */
 static void limited_plans_cost_their_price_in_exact_rationals(void **state)
 {
     (void)state;
@@ -220,7 +225,7 @@ static void limited_plans_cost_their_price_in_exact_rationals(void **state)
         plan p = random_plan();
         int power = p.noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
         assert_ok(brume_limited_pay(p.measures, p.count, &p.shape, p.noise, p.amount, p.delta,
-                                    p.asked, &p.limited, &p.price, &error));
+                                    p.step, &p.limited, &p.price, &error));
         total_cost(&p, power, cost);
         price_of(&p, price);
         if (mpq_cmp(cost, price) > 0)
@@ -264,7 +269,7 @@ static void what_cannot_be_bought_is_refused(void **state)
             brume_status status = brume_limited_pay(
                 p.measures, 1, &p.shape, BRUME_NOISE_DISCRETE_LAPLACE,
                 enough       ? 0x1p-30
-                : which == 3 ? 0x1p-36 /* 3.5 % of it, for counts, are not enough */
+                : which == 3 ? 0x1p-37 /* 9 % of it, for a histogram, are not enough */
                              : 0x1p-41,
                 1e-6, 0, &p.limited, &p.price, &error);
             assert_int_equal((int)status, (int)(enough ? BRUME_OK : BRUME_EOVERFLOW));
@@ -275,10 +280,20 @@ static void what_cannot_be_bought_is_refused(void **state)
 static void shares_are_as_stated(void **state)
 {
     (void)state;
-    assert_close(brume_limited_choice_share(1), .09 + .035, 1e-15);
-    assert_close(brume_limited_choice_share(2), .2 + .04, 1e-15);
-    assert_close(brume_limited_ask_share(1), .12, 1e-15);
-    assert_close(brume_limited_ask_share(2), .06, 1e-15);
+    static const double laplace[] = {.06, .09, .13, .2}, gaussian[] = {.04, .2, .06, .1};
+    double of_laplace = 0, of_gaussian = 0;
+    for (int i = 0; i < 4; i++) {
+        of_laplace += laplace[i];
+        of_gaussian += gaussian[i];
+        assert_close(brume_limited_choice_share(1, 3, (brume_choice_step)i), of_laplace, 1e-15);
+        assert_close(brume_limited_choice_share(2, 3, (brume_choice_step)i), of_gaussian, 1e-15);
+    }
+    assert_close(brume_limited_choice_share(1, .5, BRUME_CHOICE_COUNT), .12, 1e-15);
+    assert_close(brume_limited_choice_share(1, .1, BRUME_CHOICE_COUNT), .15, 1e-15);
+    assert_close(brume_limited_histogram_share(1), .09, 1e-15);
+    assert_close(brume_limited_histogram_share(2), .2, 1e-15);
+    assert_close(brume_limited_tail_share(1), .13, 1e-15);
+    assert_close(brume_limited_tail_share(2), .06, 1e-15);
 }
 
 int main(void)
