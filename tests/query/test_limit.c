@@ -70,8 +70,7 @@ static void the_rule_gives_the_limits_of_its_test_vectors(void **state)
     assert_int_equal(limit_of((const double[]){10000, 0, 0, 67}, 4, need), 4);
     assert_int_equal(limit_of(geometric, 20, need), 384); /* top bin 10, and six more */
     assert_int_equal(
-        limit_of((const double[]){0, 0, 50, 300, 1500, 3000, 4000, 1200, 0, 0}, 10, need),
-        16);
+        limit_of((const double[]){0, 0, 50, 300, 1500, 3000, 4000, 1200, 0, 0}, 10, need), 16);
     assert_int_equal(limit_of((const double[]){60, 42, 29, 21, 25, 12, 8, 3}, 8, need), 6);
     const double heavy[] = {1000, 700, 500, 350, 240, 170, 120, 80, 60, 40, 30, 20, 14, 10, 7, 5};
     assert_int_equal(limit_of(heavy, 16, need), 192);
@@ -166,7 +165,8 @@ static void a_crowd_raises_the_limit_to_where_it_is(void **state)
     assert_true(bin >= 18 && bin <= 20);
     /* noise that is dear keeps it lower */
     assert_true(brume_limit_raise(&histogram, 0, 60) < bin);
-    histogram.tail.noisy[3] = 8 * (4 + 5 * log(4)) - 0.1; /* in doubt: not believed, but allowed for */
+    histogram.tail.noisy[3] = 8 * (4 + 5 * log(4)) -
+                              0.1; /* in doubt: not believed, but allowed for */
     assert_int_equal(brume_limit_raise(&histogram, 0, 1.5), 0);
     assert_true(brume_limit_is_in_doubt(&histogram));
     assert_true(brume_limit_cut_allowance(&histogram, 1) > 70 * 64);
@@ -230,8 +230,11 @@ static size_t far_limits(const double *counts, size_t given, size_t base, size_t
         double noisy[BRUME_LIMIT_BINS];
         for (size_t i = 0; i < BRUME_LIMIT_BINS; i++)
             noisy[i] = (i < given ? counts[i] : 0) + noise(gaussian, 10);
-        brume_limit_histogram histogram = {
-            .noisy = noisy, .bins = BRUME_LIMIT_BINS, .gaussian = gaussian, .scale = 10, .base = base};
+        brume_limit_histogram histogram = {.noisy = noisy,
+                                           .bins = BRUME_LIMIT_BINS,
+                                           .gaussian = gaussian,
+                                           .scale = 10,
+                                           .base = base};
         size_t bin = brume_limit_choose(&histogram, 2.2);
         if (bin != BRUME_LIMIT_NO_BIN) {
             brume_limit_tail *tail = &histogram.tail;
@@ -286,8 +289,8 @@ static void what_was_cut_is_bounded_and_estimated(void **state)
     brume_limit_histogram histogram = {.noisy = noisy, .bins = 90, .gaussian = true, .scale = 2};
     assert_close(brume_limit_cut_units(&histogram, 1), 7 + 2 * 2 * sqrt(88), 1e-12);
     assert_true(isnan(brume_limit_cut_allowance(&histogram, 2))); /* nobody counted */
-    /* bin 5, (6, 8], was seen, and a limit below it is taken where noise is dear: 100 units at 7 lose
-     * 1 each, known to 2^2 + 100; and nothing is above */
+    /* bin 5, (6, 8], was seen, and a limit below it is taken where noise is dear: 100 units at 7
+     * lose 1 each, known to 2^2 + 100; and nothing is above */
     double alone[90] = {[5] = 100};
     brume_limit_histogram one = {.noisy = alone,
                                  .bins = 90,

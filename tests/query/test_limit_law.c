@@ -6,7 +6,8 @@
  * more than epsilon, and some say all of it; and controls that must fail.
  *
  * Numbers that have the same law on both tables say nothing, but steer the rule: they are fixed, in
- * several scenes. Numbers that differ run over values below, between and far above the true ones. */
+ * several scenes. Numbers that differ run over values below, between and far above the true ones.
+ */
 #include "check.h"
 
 #include "query/limit/grid.h"
@@ -194,10 +195,10 @@ static void draw_first(walk *all, const scene *at)
 }
 
 static const scene scenes[] = {
-    {{200}, {0}},                                                  /* one row each */
-    {{900, 500, 300, 200, 120, 70, 40}, {25}},                     /* a tail, in doubt */
-    {{900, 500, 300, 200, 120, 70, 40}, {0}},                      /* that broke off */
-    {{500, 0, 0, 0, 0, 60, 90}, {60, 40}},                         /* and a crowd */
+    {{200}, {0}},                              /* one row each */
+    {{900, 500, 300, 200, 120, 70, 40}, {25}}, /* a tail, in doubt */
+    {{900, 500, 300, 200, 120, 70, 40}, {0}},  /* that broke off */
+    {{500, 0, 0, 0, 0, 60, 90}, {60, 40}},     /* and a crowd */
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 static const int64_t rows_of[] = {0, 1, 2, 5, 9, 40, 100};

@@ -154,8 +154,8 @@ static limited choose(const brume_plan *plan, int p, double noise)
     limited how = {.limit_count = plan->limit_count, .sum_count = plan->measure_count, .p = p};
     assert_true(how.sum_count <= SUMS && how.limit_count <= SUMS);
     for (size_t i = 0; i < plan->limit_count; i++)
-        how.limits[i] = (brume_total_limit){.of = plan->limits[i].of,
-                                            .limit = 1 + below(most[below(8)])};
+        how.limits[i] =
+            (brume_total_limit){.of = plan->limits[i].of, .limit = 1 + below(most[below(8)])};
     for (size_t i = 0; p == 2 && i < plan->limit_count; i += 2) { /* a limit that is no whole one */
         uint64_t limit = how.limits[i].limit;
         how.limits[i].square = limit > 1 && limit < UINT64_C(1) << 20 ? limit * limit - 1 : 0;

@@ -45,9 +45,9 @@ typedef struct brume_limit_histogram {
     const double *noisy; /* units in each bin, with noise */
     size_t bins;         /* 1 .. BRUME_LIMIT_BINS */
     bool gaussian;       /* the noise: Gaussian, or Laplace */
-    double scale;        /* its scale or sigma; 0: the first count said enough, and it was not drawn */
-    size_t base;         /* the bin of what one row adds at most: limits are not far above it
-                            unless the counts say so */
+    double scale; /* its scale or sigma; 0: the first count said enough, and it was not drawn */
+    size_t base;  /* the bin of what one row adds at most: limits are not far above it
+                     unless the counts say so */
     brume_limit_count first; /* of the same units (tail.h), */
     brume_limit_tail tail;   /* and of those above a limit that was found */
 } brume_limit_histogram;

@@ -16,8 +16,9 @@ static double edge(size_t bin)
 
 /* What is above a limit, in one part of the tail, by the power law. */
 typedef struct lawful_part {
-    double units;           /* in the part */
-    double beyond, squares; /* sums of what those above the limit have beyond it, and of its square */
+    double units; /* in the part */
+    double beyond,
+        squares; /* sums of what those above the limit have beyond it, and of its square */
 } lawful_part;
 
 /* Of all parts; returns what one unit has beyond the limit that in one of twenty draws some unit
@@ -51,13 +52,22 @@ static double follow_law(const brume_limit_histogram *histogram, size_t bin, dou
     return farthest;
 }
 
-void brume_limit_expected(const brume_limit_histogram *histogram,
+/* The units that the law expects in each part of the tail, and 0.3 of them more. */
+static void find_expected(const brume_limit_histogram *histogram,
                           double expected[BRUME_LIMIT_PARTS])
 {
     lawful_part parts[BRUME_LIMIT_PARTS];
     follow_law(histogram, histogram->tail.from - 1, edge(histogram->tail.from - 1), parts);
     for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
         expected[i] = MORE * parts[i].units;
+}
+
+bool brume_limit_is_in_doubt(const brume_limit_histogram *histogram)
+{
+    double expected[BRUME_LIMIT_PARTS];
+    find_expected(histogram, expected);
+    return brume_limit_parts_seen(histogram, expected, false) > 0 ||
+           brume_limit_parts_seen(histogram, NULL, true) > 0;
 }
 
 /* ---- what is cut ---- */
@@ -87,8 +97,8 @@ static void add_lawful(cut *all, const brume_limit_histogram *histogram, size_t 
 {
     double own = law->units / 2 + 1, noise = brume_limit_tail_deviation(histogram);
     double precision = 1 / (own * own) + 1 / (noise * noise);
-    double units =
-        (law->units / (own * own) + histogram->tail.noisy[part] / (noise * noise)) / precision;
+    double units = (law->units / (own * own) + histogram->tail.noisy[part] / (noise * noise)) /
+                   precision;
     double beyond = law->beyond / law->units;
     all->mean += fmax(0, units) * beyond;
     all->variance += beyond * beyond / precision + law->squares;

@@ -5,8 +5,8 @@
  * anything private; the allowance is an estimate of it, and nothing more. It is meant to be too
  * large more often than too small:
  *   - units in bins that are seen to be not empty count with the middle of their bin;
- *   - above these a power law goes on (law.h). In each part of the tail it says what a unit has; how
- *     many they are is the mean of what the law says and what was counted, each weighted by how
+ *   - above these a power law goes on (law.h). In each part of the tail it says what a unit has;
+ * how many they are is the mean of what the law says and what was counted, each weighted by how
  *     exactly it is known;
  *   - a part that has more units than the law (without one: than none) by so much that it is in
  *     doubt has as many as were counted, spread over its bins;
@@ -21,10 +21,9 @@
 
 #include "query/limit/choose.h"
 
-/* The units that the law of the histogram expects in each part of the tail, and 0.3 of them more,
- * because no data follows a law exactly. */
-void brume_limit_expected(const brume_limit_histogram *histogram,
-                          double expected[BRUME_LIMIT_PARTS]);
+/* Are the parts of the tail counted a second time? Where one has more units than expected, or the
+ * limit would be raised. */
+bool brume_limit_is_in_doubt(const brume_limit_histogram *histogram);
 
 /* Estimate of the sum over all units of what they have beyond `limit`; NaN: not known. Of a grid
  * that ends below 2^63, nobody has more than its last edge. */

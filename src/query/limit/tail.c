@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-#include "query/limit/spread.h"
-
 #define ROOT_2 1.4142135623730951
 #define LOG_4  1.3862943611198906
 #define UPPER  1.6449 /* 95 % of a Gaussian are below, and of a Laplace law too */
@@ -35,9 +33,8 @@ static double evidence(const brume_limit_histogram *histogram, double sum, doubl
         return t * t / 2 / numbers;
     if (numbers == 1)
         return t;
-    return numbers == 2
-               ? t - brume_limit_rough_log((2 + t) / 2)
-               : t - brume_limit_rough_log((48 + 33 * t + 9 * t * t + t * t * t) / 48);
+    return numbers == 2 ? t - brume_limit_rough_log((2 + t) / 2)
+                        : t - brume_limit_rough_log((48 + 33 * t + 9 * t * t + t * t * t) / 48);
 }
 
 /* ---- the first count ---- */
@@ -61,8 +58,8 @@ bool brume_limit_is_quiet(const brume_limit_histogram *histogram)
 /* ---- the parts ---- */
 
 /* Both kinds of noise: what is paid is in proportion to 1/scale, or to 1/sigma^2. */
-void brume_limit_look_again(brume_limit_histogram *histogram,
-                            const double noisy[BRUME_LIMIT_PARTS], double scale)
+void brume_limit_look_again(brume_limit_histogram *histogram, const double noisy[BRUME_LIMIT_PARTS],
+                            double scale)
 {
     brume_limit_tail *tail = &histogram->tail;
     bool gaussian = histogram->gaussian;
@@ -83,9 +80,9 @@ double brume_limit_tail_deviation(const brume_limit_histogram *histogram)
     return (tail->looks == 2 ? 2 : ROOT_2) * tail->scale;
 }
 
-/* What a part must show, in logarithms of chances: that much, and so much for each factor of 4 since
- * the last one that passed. To raise a limit noise alone passes in less than 1 of 100 draws; for
- * doubt in some 15. */
+/* What a part must show, in logarithms of chances: that much, and so much for each factor of 4
+ * since the last one that passed. To raise a limit noise alone passes in less than 1 of 100 draws;
+ * for doubt in some 15. */
 #define CERTAIN      4.0
 #define IN_DOUBT     0.3
 #define DOUBT_GROWTH 0.9
@@ -98,9 +95,8 @@ size_t brume_limit_parts_seen(const brume_limit_histogram *histogram,
     size_t seen = 0;
     /* what the first count says beyond the least that bought all this, where nothing above one row
      * was seen since */
-    double known = tail->from <= histogram->base + 1
-                       ? fmin(6, fmax(0, first_says(histogram) - QUIET))
-                       : 0;
+    double known =
+        tail->from <= histogram->base + 1 ? fmin(6, fmax(0, first_says(histogram) - QUIET)) : 0;
     for (size_t i = 0; tail->scale > 0 && i < BRUME_LIMIT_PARTS; i++) {
         double more = tail->noisy[i] - (expected ? expected[i] : 0);
         double need = (certain ? CERTAIN : IN_DOUBT) + growth * (heights[i] - last) -
@@ -117,14 +113,6 @@ size_t brume_limit_parts_seen(const brume_limit_histogram *histogram,
     return seen;
 }
 
-bool brume_limit_is_in_doubt(const brume_limit_histogram *histogram)
-{
-    double expected[BRUME_LIMIT_PARTS];
-    brume_limit_expected(histogram, expected);
-    return brume_limit_parts_seen(histogram, expected, false) > 0 ||
-           brume_limit_parts_seen(histogram, NULL, true) > 0;
-}
-
 /* ---- a higher limit ---- */
 
 void brume_limit_spread_part(const brume_limit_histogram *histogram, size_t part, double units,
@@ -138,8 +126,7 @@ void brume_limit_spread_part(const brume_limit_histogram *histogram, size_t part
     for (size_t i = first; i < end; i++)
         shown += histogram->noisy[i] >= clear ? histogram->noisy[i] : 0;
     if (shown > 0)
-        rest = fmin(units, fmax(0, units - shown -
-                                       slack * brume_limit_tail_deviation(histogram)));
+        rest = fmin(units, fmax(0, units - shown - slack * brume_limit_tail_deviation(histogram)));
     for (size_t i = first; i < end; i++) {
         in[i] = rest / (double)(end - first);
         if (histogram->noisy[i] >= clear)

@@ -8,10 +8,10 @@
  *   - a higher limit, where parts show a crowd (brume_limit_raise);
  *   - how many units are above the limit (cut_units), and what they have there (spread.h).
  *
- * Of counts (where one row adds 1) a first count is bought before all that, for little: of the units
- * that have more than one row. Where it is small nothing else is bought, not even the histogram. Of
- * sums the histogram comes first, then a first count of the units above the limit; where that limit
- * is within what one row may add, and the count is small, no tail is bought.
+ * Of counts (where one row adds 1) a first count is bought before all that, for little: of the
+ * units that have more than one row. Where it is small nothing else is bought, not even the
+ * histogram. Of sums the histogram comes first, then a first count of the units above the limit;
+ * where that limit is within what one row may add, and the count is small, no tail is bought.
  *
  * A unit moves the first count by at most 1, also where it is replaced; and one part by 1, or two
  * where it is replaced. Everything here is post-processing of numbers that were paid for.
@@ -21,7 +21,8 @@
 
 #include "query/limit/choose_parts.h"
 
-/* The first bin of a part of a tail that begins with bin `from`; of part BRUME_LIMIT_PARTS: the end.
+/* The first bin of a part of a tail that begins with bin `from`; of part BRUME_LIMIT_PARTS: the
+ * end.
  */
 size_t brume_limit_part_from(size_t from, size_t part, size_t bins);
 
@@ -29,8 +30,8 @@ size_t brume_limit_part_from(size_t from, size_t part, size_t bins);
 bool brume_limit_is_quiet(const brume_limit_histogram *histogram);
 
 /* Another count of the same parts: means of both, weighted by what was paid for them. */
-void brume_limit_look_again(brume_limit_histogram *histogram,
-                            const double noisy[BRUME_LIMIT_PARTS], double scale);
+void brume_limit_look_again(brume_limit_histogram *histogram, const double noisy[BRUME_LIMIT_PARTS],
+                            double scale);
 
 /* Standard deviation of the number of a part. */
 double brume_limit_tail_deviation(const brume_limit_histogram *histogram);
@@ -39,9 +40,6 @@ double brume_limit_tail_deviation(const brume_limit_histogram *histogram);
  * `certain`: enough to raise a limit, else enough for doubt. */
 size_t brume_limit_parts_seen(const brume_limit_histogram *histogram,
                               const double expected[BRUME_LIMIT_PARTS], bool certain);
-
-/* Are the parts counted a second time? */
-bool brume_limit_is_in_doubt(const brume_limit_histogram *histogram);
 
 /* The bin of the limit, where `bin` is that of the histogram alone: higher where the parts show
  * units above. `noise` is what a limit of 1 costs in noise, in all cells together: half of

@@ -82,8 +82,8 @@ typedef struct brume_plan_limit {
     uint64_t ceiling; /* the owner's, in grid steps; 0: none */
     double reach;     /* what one row adds at most, in grid steps */
     /* Known from the beginning, or when it is chosen: */
-    bool known;     /* false, after choosing: too few units to find one */
-    uint64_t limit; /* T, in grid steps, at least 1; rounded up where `square` is not 0, */
+    bool known;      /* false, after choosing: too few units to find one */
+    uint64_t limit;  /* T, in grid steps, at least 1; rounded up where `square` is not 0, */
     uint64_t square; /* the square of a T that is no whole number (the owner's, norm 2); else 0 */
     brume_limit_earlier earlier;
     /* What it was chosen from, in this query or an earlier one; nothing where it was not. */
@@ -137,11 +137,11 @@ typedef struct brume_measurement {
         } bias;                             /* number 0 is all units */
         struct {
             const brume_expression *argument;
-            uint64_t limit;                      /* what a unit may bring; 0: it is to be chosen */
-            uint64_t ceiling;                    /* the owner's; 0: none */
-            bool typed;                          /* the analyst typed the limit */
-            double histogram_scale, tail_scale;  /* of the choice (tail.h) */
-        } distinct;                              /* `scale` is for a limit of 1 */
+            uint64_t limit;                     /* what a unit may bring; 0: it is to be chosen */
+            uint64_t ceiling;                   /* the owner's; 0: none */
+            bool typed;                         /* the analyst typed the limit */
+            double histogram_scale, tail_scale; /* of the choice (tail.h) */
+        } distinct;                             /* `scale` is for a limit of 1 */
     };
 } brume_measurement;
 

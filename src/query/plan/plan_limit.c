@@ -116,8 +116,7 @@ static void set_ceiling(const brume_plan *plan, brume_plan_limit *limit)
     double rows = limit->of.kind == BRUME_TOTAL_PRESENCE ? 1 : (double)plan->shape.max_rows;
     double square = rows * limit->reach * rows * limit->reach * ceiling_groups(plan);
     set_known(limit, BRUME_LIMIT_POLICY, limit->ceiling);
-    if (limit->norm == 2 && square < 0x1p53 &&
-        square < (double)limit->ceiling * (double)limit->ceiling)
+    if (limit->norm == 2 && square < fmin(0x1p53, pow((double)limit->ceiling, 2)))
         limit->square = (uint64_t)square; /* exact: products of whole numbers below 2^53 */
 }
 
@@ -290,7 +289,8 @@ brume_choice_step brume_plan_first_step(const brume_plan *plan)
 {
     brume_choice_step step = BRUME_CHOICE_COUNT;
     for (size_t i = 0; i < plan->limit_count; i++)
-        if (plan->limits[i].source == BRUME_LIMIT_AUTO && !brume_plan_limit_counts(&plan->limits[i]))
+        if (plan->limits[i].source == BRUME_LIMIT_AUTO &&
+            !brume_plan_limit_counts(&plan->limits[i]))
             step = BRUME_CHOICE_HISTOGRAM;
     return step;
 }
@@ -322,7 +322,8 @@ static double reach_up(const brume_measure *measure)
     return 1;
 }
 
-/* A count or sum of all rows is clamped and stays on its own grid; what is scaled needs a finer one. */
+/* A count or sum of all rows is clamped and stays on its own grid; what is scaled needs a finer
+ * one. */
 static bool is_refined(const brume_plan *plan, const brume_measure *measure)
 {
     return measure->kind == BRUME_MEASURE_CENTRED || measure->kind == BRUME_MEASURE_SQUARES ||
@@ -342,8 +343,7 @@ void brume_plan_apply_limits(brume_plan *plan)
             continue;
         }
         double sensitivity = brume_multiply_up(limit, reach_up(measure));
-        measure->shift =
-            brume_limit_shift(sensitivity, is_refined(plan, measure), measure->noise);
+        measure->shift = brume_limit_shift(sensitivity, is_refined(plan, measure), measure->noise);
         measure->sensitivity = sensitivity;
         measure->scale = brume_multiply_up(sensitivity, measure->noise);
     }
@@ -371,8 +371,8 @@ brume_status brume_plan_price_limited(brume_plan *plan, brume_error *error)
                           "--domain",
                           "the limits of private groups cannot be bought alone: which groups count "
                           "is decided by each query");
-    if (plan->step < brume_plan_first_step(plan))
-        plan->step = brume_plan_first_step(plan);
+    brume_choice_step first = brume_plan_first_step(plan);
+    plan->step = plan->step > first ? plan->step : first;
     BRUME_TRY(brume_limited_pay(plan->measures, plan->measure_count, &shape, plan->price.noise,
                                 plan->amount, plan->allowed_delta, plan->step, &plan->limited,
                                 &plan->price, error));
@@ -424,8 +424,7 @@ double brume_plan_choice_share(const brume_plan *plan)
     if (plan->limits_only)
         return brume_plan_joint_share(plan);
     int p = plan->price.noise == BRUME_NOISE_DISCRETE_LAPLACE ? 1 : 2;
-    return brume_plan_joint_share(plan) *
-           brume_limited_choice_share(p, plan->amount, plan->step);
+    return brume_plan_joint_share(plan) * brume_limited_choice_share(p, plan->amount, plan->step);
 }
 
 const char *brume_plan_limits_word(const brume_plan *plan)

@@ -54,10 +54,12 @@ const brume_plan_limit *brume_plan_measure_limit(const brume_plan *plan, size_t 
  * quantile in ranks, of a declared mode in rows. */
 double brume_plan_width_at(const brume_plan *plan, size_t measure, double limit);
 
-/* Does one row add 1 to what is limited? Then the first count comes before the histogram (tail.h). */
+/* Does one row add 1 to what is limited? Then the first count comes before the histogram (tail.h).
+ */
 bool brume_plan_limit_counts(const brume_plan_limit *limit);
 
-/* What is bought of choosing whatever is drawn: first counts, and histograms where a sum is limited.
+/* What is bought of choosing whatever is drawn: first counts, and histograms where a sum is
+ * limited.
  */
 brume_choice_step brume_plan_first_step(const brume_plan *plan);
 

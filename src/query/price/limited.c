@@ -122,7 +122,8 @@ static brume_status pay_measure(brume_measure *measure, const brume_limited_shap
         BRUME_TRY(check_scale(measure->noise, error));
         measure->sensitivity = 1;
         measure->scale = measure->noise;
-        /* All that it may use is charged: what it uses is another number with each step of choosing.
+        /* All that it may use is charged: what it uses is another number with each step of
+         * choosing.
          */
         double used = 0;
         price->delta = price->delta > 0 ? brume_add_up(price->delta, delta) : delta;
@@ -157,8 +158,8 @@ static bool can_be_priced(const brume_measure *measures, size_t count, brume_noi
     return true;
 }
 
-/* Of epsilon (p = 1), or of rho and mu^2. Below a price of 1 the first count is to see as many units
- * as at 1, up to a point: they are people, and do not become fewer with the price. */
+/* Of epsilon (p = 1), or of rho and mu^2. Below a price of 1 the first count is to see as many
+ * units as at 1, up to a point: they are people, and do not become fewer with the price. */
 static double count_share(int p, double epsilon)
 {
     return p == 1 ? fmin(0.15, 0.06 / fmin(1, epsilon)) : 0.04;
@@ -205,8 +206,7 @@ static brume_status pay_choice(const brume_limited_shape *shape, double whole, i
     /* 1 - 2^-50: these shares are no doubles, and the parts must not exceed the whole */
     limited->count_scale = scale_up(whole, first * (1 - 0x1p-50), choices, p);
     limited->histogram_scale = scale_up(whole, histogram * (1 - 0x1p-50), moved, p);
-    limited->tail_scale =
-        scale_up(whole, brume_limited_tail_share(p) * (1 - 0x1p-50), moved, p);
+    limited->tail_scale = scale_up(whole, brume_limited_tail_share(p) * (1 - 0x1p-50), moved, p);
     limited->again_scale = scale_up(whole, again_share(p) * (1 - 0x1p-50), moved, p);
     BRUME_TRY(check_scale(limited->count_scale, error));
     BRUME_TRY(check_scale(limited->histogram_scale, error));

@@ -4,15 +4,12 @@
  * A limit T makes a ball; no price here depends on T, so everything is known before a row is read.
  * The noise of a measure is in proportion to its sensitivity: `noise` is the scale for 1.
  *
- *   choice       in steps, of which each is bought only if what is known asks for it (tail.h), for all
- *                limits together; nothing where every limit is known:
- *                  first counts   0.06 of epsilon, up to 0.15 where epsilon is below 1; 0.04 of rho
- *                                 or mu^2
- *                  histograms     0.09 of epsilon, 0.2 of rho or mu^2
- *                  tails          0.13 of epsilon, 0.06
- *                  second tails   0.2 of epsilon, 0.1
- *   private keys an equal share with the measures of what all steps leave; each unit keeps one key
- *   measures     the rest, in equal shares; quantiles and modes among them
+ *   choice       in steps, of which each is bought only if what is known asks for it (tail.h), for
+ * all limits together; nothing where every limit is known: first counts   0.06 of epsilon, up to
+ * 0.15 where epsilon is below 1; 0.04 of rho or mu^2 histograms     0.09 of epsilon, 0.2 of rho or
+ * mu^2 tails          0.13 of epsilon, 0.06 second tails   0.2 of epsilon, 0.1 private keys an
+ * equal share with the measures of what all steps leave; each unit keeps one key measures     the
+ * rest, in equal shares; quantiles and modes among them
  *
  * All rounded towards more noise. */
 #ifndef BRUME_QUERY_LIMITED_H
@@ -63,10 +60,10 @@ bool brume_limited_prefers_gaussian(size_t measures, uint64_t cells, double epsi
 /* Fill in `noise` of the measures for a price, and the rest. Of quantiles and declared modes it is
  * 1/rate for a limit of 1; undeclared modes get their scale and threshold, under a delta. `amount`
  * is epsilon, or rho for discrete Gaussian noise; `delta` is used by rounded Gaussian noise and by
- * private keys. `step`: so much of choosing was bought for each limit, and is paid for. With private
- * keys measures[0] is UNITS, its sensitivity is 1, its scale is written too, and
- * `price` gets the threshold; rounded Gaussian noise is for public keys without quantiles and
- * modes. Errors: BRUME_EARGUMENT; BRUME_EOVERFLOW: noise beyond the samplers. */
+ * private keys. `step`: so much of choosing was bought for each limit, and is paid for. With
+ * private keys measures[0] is UNITS, its sensitivity is 1, its scale is written too, and `price`
+ * gets the threshold; rounded Gaussian noise is for public keys without quantiles and modes.
+ * Errors: BRUME_EARGUMENT; BRUME_EOVERFLOW: noise beyond the samplers. */
 BRUME_MUST_USE brume_status brume_limited_pay(brume_measure *measures, size_t count,
                                               const brume_limited_shape *shape,
                                               brume_noise_kind noise, double amount, double delta,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "query/limit/spread.h"
 #include "query/limit/tail.h"
 #include "query/plan/plan_limit.h"
 
@@ -77,8 +78,8 @@ static brume_status draw_first(const brume_plan *plan, brume_plan_limit *limit, 
 {
     int64_t above = units_in(all, from, limit->bins);
     brume_limit_count drawn = {.from = from, .scale = plan->limited.count_scale};
-    BRUME_TRY(brume_draw_counts(plan->price.noise, drawn.scale, &above, 1, bits, &drawn.noisy,
-                                error));
+    BRUME_TRY(
+        brume_draw_counts(plan->price.noise, drawn.scale, &above, 1, bits, &drawn.noisy, error));
     limit->first = drawn;
     brume_limit_histogram histogram = brume_plan_histogram(limit);
     *quiet = brume_limit_is_quiet(&histogram);
@@ -139,8 +140,8 @@ static brume_status sum_up(const brume_plan *plan, brume_collected *collected, c
     brume_limited_list *lists = calloc(plan->measure_count + 1, sizeof *lists);
     brume_status status = limits && sums && lists ? BRUME_OK : brume_no_memory(error, "the limits");
     for (size_t i = 0; status == BRUME_OK && i < plan->limit_count; i++)
-        limits[i] = (brume_total_limit){plan->limits[i].of, plan->limits[i].limit,
-                                        plan->limits[i].square};
+        limits[i] =
+            (brume_total_limit){plan->limits[i].of, plan->limits[i].limit, plan->limits[i].square};
     for (size_t i = 0; status == BRUME_OK && i < plan->measure_count; i++) {
         const brume_measure *measure = &plan->measures[i];
         sums[i] = (brume_limited_sum){

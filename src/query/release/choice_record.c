@@ -65,11 +65,12 @@ static json_t *to_json(const brume_plan_limit *limit)
         json_array_append_new(noisy, json_real(limit->noisy[i]));
     for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
         json_array_append_new(parts, json_real(limit->tail.noisy[i]));
-    return json_pack("{s:o,s:I,s:b,s:f,s:{s:I,s:f,s:f},s:{s:I,s:i,s:f,s:o}}", "noisy", noisy, "bins",
-                     (json_int_t)limit->bins, "gaussian", limit->gaussian, "scale", limit->scale,
-                     "first", "from", (json_int_t)limit->first.from, "noisy", limit->first.noisy,
-                     "scale", limit->first.scale, "tail", "from", (json_int_t)limit->tail.from,
-                     "looks", limit->tail.looks, "scale", limit->tail.scale, "noisy", parts);
+    return json_pack("{s:o,s:I,s:b,s:f,s:{s:I,s:f,s:f},s:{s:I,s:i,s:f,s:o}}", "noisy", noisy,
+                     "bins", (json_int_t)limit->bins, "gaussian", limit->gaussian, "scale",
+                     limit->scale, "first", "from", (json_int_t)limit->first.from, "noisy",
+                     limit->first.noisy, "scale", limit->first.scale, "tail", "from",
+                     (json_int_t)limit->tail.from, "looks", limit->tail.looks, "scale",
+                     limit->tail.scale, "noisy", parts);
 }
 
 static double number_of(const json_t *json, const char *name)
@@ -155,9 +156,9 @@ static double noise_ratio(const brume_plan *plan, const brume_plan_limit *limit)
 
 /* The choices that are recorded: how many, and in *best the one with the least noise of those that
  * found a limit; without bins where none did. */
-static brume_status read_choices(brume_ledger *ledger, const char key[65],
-                                 const brume_plan *plan, const brume_plan_limit *limit,
-                                 brume_plan_limit *best, size_t *count, brume_error *error)
+static brume_status read_choices(brume_ledger *ledger, const char key[65], const brume_plan *plan,
+                                 const brume_plan_limit *limit, brume_plan_limit *best,
+                                 size_t *count, brume_error *error)
 {
     *best = *limit;
     best->bins = 0;
@@ -174,8 +175,7 @@ static brume_status read_choices(brume_ledger *ledger, const char key[65],
         if (!good)
             return brume_fail(error, BRUME_EDAMAGED, "run 'brume ledger verify'",
                               "a recorded choice of a limit cannot be read");
-        if (finds(&one) &&
-            (best->bins == 0 || noise_ratio(plan, &one) < noise_ratio(plan, best)))
+        if (finds(&one) && (best->bins == 0 || noise_ratio(plan, &one) < noise_ratio(plan, best)))
             *best = one;
     }
 }
@@ -246,6 +246,7 @@ brume_status brume_choice_recall(brume_ledger *ledger, const brume_question *que
     }
     if (!any)
         return BRUME_OK;
+    plan->step = BRUME_CHOICE_COUNT; /* or what is still to be chosen takes at least */
     BRUME_TRY(brume_plan_price_limited(plan, error));
     for (size_t i = 0; i < plan->limit_count; i++)
         if (plan->limits[i].source == BRUME_LIMIT_LEDGER)

@@ -35,8 +35,7 @@ static brume_status draw_tail(const brume_measurement *distinct, const int64_t *
                               brume_error *error)
 {
     int64_t parts[BRUME_LIMIT_PARTS] = {0};
-    brume_limit_tail drawn = {
-        .from = bin + 1, .looks = 1, .scale = distinct->distinct.tail_scale};
+    brume_limit_tail drawn = {.from = bin + 1, .looks = 1, .scale = distinct->distinct.tail_scale};
     for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
         for (size_t j = brume_limit_part_from(bin + 1, i, histogram->bins);
              j < brume_limit_part_from(bin + 1, i + 1, histogram->bins); j++)
