@@ -11,11 +11,11 @@
  * because what was cut is not known (it counts as not covered); `wrong` how often a bar is shown
  * that does not cover the truth; `noise alone` is without the allowance.
  *
- * The data is made here (people.h), sets from fixed seeds: one row each; orders and line items as in
- * TPC-H (about 15 orders a customer, 1 to 7 items each, priced); rows by Zipf's law of index 2; a
- * text table with a lognormal number of rows, 28 on average. The constants of the rule were set on
- * these; those of the tail and of the allowance on the others too, but for those below "held out",
- * which had no part in any rule. */
+ * The data is made here (people.h), sets from fixed seeds: one row each; orders and line items as
+ * in TPC-H (about 15 orders a customer, 1 to 7 items each, priced); rows by Zipf's law of index 2;
+ * a text table with a lognormal number of rows, 28 on average. The constants of the rule were set
+ * on these; those of the tail and of the allowance on the others too, but for those below "held
+ * out", which had no part in any rule. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

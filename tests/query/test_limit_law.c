@@ -19,7 +19,7 @@ enum { BINS = 14, VALUES = 4, STEPS = BRUME_CHOICE_AGAIN + 1 };
 
 /* So many other units are in every bin of both tables: then 3 is a true number, or 4. */
 enum { OTHERS = 3 };
-static const double values[VALUES] = {-40, OTHERS, 12, 90};
+static const double values[VALUES] = {-40, OTHERS + 2, 12, 90};
 
 typedef struct priced {
     double first, bin, part, again; /* scales of the noise, */

@@ -2,9 +2,9 @@
  *
  * p = 2: why no total needs a second look. With F = T/|v| exactly, the factor is at most
  * F (1 - 2^-40)(1 + 2^-50): norm and limit (or its square) become doubles, one or two roots and a
- * quotient are taken, each within 2^-53 of right. |v_k| is at most 2^53 and so a double; |v_k| 2^shift factor is rounded
- * once more, then down. So y_k <= |v_k| 2^shift F (1 - 2^-40)(1 + 2^-49) <= |v_k| 2^shift F, and
- * the sum of squares is at most t^2. */
+ * quotient are taken, each within 2^-53 of right. |v_k| is at most 2^53 and so a double; |v_k|
+ * 2^shift factor is rounded once more, then down. So y_k <= |v_k| 2^shift F (1 - 2^-40)(1 + 2^-49)
+ * <= |v_k| 2^shift F, and the sum of squares is at most t^2. */
 #include "query/limit/clip.h"
 
 #include <math.h>

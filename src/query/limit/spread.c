@@ -52,13 +52,22 @@ static double follow_law(const brume_limit_histogram *histogram, size_t bin, dou
     return farthest;
 }
 
-void brume_limit_expected(const brume_limit_histogram *histogram,
+/* The units that the law expects in each part of the tail, and 0.3 of them more. */
+static void find_expected(const brume_limit_histogram *histogram,
                           double expected[BRUME_LIMIT_PARTS])
 {
     lawful_part parts[BRUME_LIMIT_PARTS];
     follow_law(histogram, histogram->tail.from - 1, edge(histogram->tail.from - 1), parts);
     for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
         expected[i] = MORE * parts[i].units;
+}
+
+bool brume_limit_is_in_doubt(const brume_limit_histogram *histogram)
+{
+    double expected[BRUME_LIMIT_PARTS];
+    find_expected(histogram, expected);
+    return brume_limit_parts_seen(histogram, expected, false) > 0 ||
+           brume_limit_parts_seen(histogram, NULL, true) > 0;
 }
 
 /* ---- what is cut ---- */

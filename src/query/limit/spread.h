@@ -21,10 +21,9 @@
 
 #include "query/limit/choose.h"
 
-/* The units that the law of the histogram expects in each part of the tail, and 0.3 of them more,
- * because no data follows a law exactly. */
-void brume_limit_expected(const brume_limit_histogram *histogram,
-                          double expected[BRUME_LIMIT_PARTS]);
+/* Are the parts of the tail counted a second time? Where one has more units than expected, or the
+ * limit would be raised. */
+bool brume_limit_is_in_doubt(const brume_limit_histogram *histogram);
 
 /* Estimate of the sum over all units of what they have beyond `limit`; NaN: not known. Of a grid
  * that ends below 2^63, nobody has more than its last edge. */

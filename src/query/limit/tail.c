@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-#include "query/limit/spread.h"
-
 #define ROOT_2 1.4142135623730951
 #define LOG_4  1.3862943611198906
 #define UPPER  1.6449 /* 95 % of a Gaussian are below, and of a Laplace law too */
@@ -113,14 +111,6 @@ size_t brume_limit_parts_seen(const brume_limit_histogram *histogram,
         before = more;
     }
     return seen;
-}
-
-bool brume_limit_is_in_doubt(const brume_limit_histogram *histogram)
-{
-    double expected[BRUME_LIMIT_PARTS];
-    brume_limit_expected(histogram, expected);
-    return brume_limit_parts_seen(histogram, expected, false) > 0 ||
-           brume_limit_parts_seen(histogram, NULL, true) > 0;
 }
 
 /* ---- a higher limit ---- */

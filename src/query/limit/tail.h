@@ -41,9 +41,6 @@ double brume_limit_tail_deviation(const brume_limit_histogram *histogram);
 size_t brume_limit_parts_seen(const brume_limit_histogram *histogram,
                               const double expected[BRUME_LIMIT_PARTS], bool certain);
 
-/* Are the parts counted a second time? */
-bool brume_limit_is_in_doubt(const brume_limit_histogram *histogram);
-
 /* The bin of the limit, where `bin` is that of the histogram alone: higher where the parts show
  * units above. `noise` is what a limit of 1 costs in noise, in all cells together: half of
  * brume_limit_need. */

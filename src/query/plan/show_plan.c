@@ -31,8 +31,9 @@ static bool add_limit(json_t *json, const brume_plan *plan, size_t index)
     if (!limit)
         return false;
     if (limit->known) {
-        json_object_set_new(json, "limit",
-                            json_real(brume_plan_limit_value(limit) * brume_plan_limit_step(plan, limit)));
+        json_object_set_new(
+            json, "limit",
+            json_real(brume_plan_limit_value(limit) * brume_plan_limit_step(plan, limit)));
         return false;
     }
     json_object_set_new(json, "sensitivity", json_null());

@@ -23,8 +23,8 @@
 /* Estimates of how many units limits and bounds concern. */
 typedef struct brume_answer_bias {
     double units;        /* of about so many units; NaN: no estimate at all */
-    double cut, clamped; /* so many have a value that is clamped; cut by limits: only in answers that
-                            were recorded before limits had their own count */
+    double cut, clamped; /* so many have a value that is clamped; cut by limits: only in answers
+                            that were recorded before limits had their own count */
     double error_95;     /* the noise of each of the three */
 } brume_answer_bias;
 

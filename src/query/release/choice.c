@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "query/limit/spread.h"
 #include "query/limit/tail.h"
 #include "query/plan/plan_limit.h"
 #include "query/release/draw_distinct.h"
