@@ -52,4 +52,13 @@ BRUME_MUST_USE brume_status brume_spend(brume_ledger *ledger, const brume_reserv
 /* What is left of a dataset's budget: {"epsilon","delta"} and, under concentrated, "rho". */
 json_t *brume_budget_left(const brume_filter *filter);
 
+/* A typed price in equal parts, as texts: one for each of the first, and what is left for the last;
+ * together they are the price. */
+BRUME_MUST_USE brume_status brume_spend_split(const char *typed, size_t parts,
+                                              char first[BRUME_DECIMAL_TEXT],
+                                              char last[BRUME_DECIMAL_TEXT], brume_error *error);
+
+/* What is shown of two costs together: the exact sum of the decimals that are shown of each. */
+double brume_spend_add(double a, double b);
+
 #endif
