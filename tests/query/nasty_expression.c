@@ -259,6 +259,13 @@ static void emit_boolean(emitter *e, int depth)
     case 9:
         put(e, "(");
         emit(e, T, depth);
+        if (nasty_below(e->random, 2)) {
+            put(e, " %s '%s')", CHOOSE("~", "~*", "!~", "!~*"),
+                CHOOSE("", "a", "^a", "b$", "^$", ".", "^.$", "^..+$", "[a-c]|é", "[^a-z]", "\\d+",
+                       "\\s", "^\\w*$", "(a|b){2,3}", "A.*B", "[[:punct:]]", "日|^(é|a)", "\\.",
+                       "  ", "^(?:[^/]+/)*$", "[\\u0000-\\u0040]"));
+            return;
+        }
         put(e, " %s '%s'%s)", CHOOSE("LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"),
             CHOOSE("%", "_", "a%", "%a", "%A%", "_b%", "", "a", "\\%%", "%\\_%", "é%", "__", "%日_",
                    "a\\\\%", "%  %"),

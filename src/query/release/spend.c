@@ -1,6 +1,7 @@
 /* Spending: reserve, read and draw, record. */
 #include "query/release/spend.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,4 +101,34 @@ json_t *brume_budget_left(const brume_filter *filter)
 {
     brume_charge left;
     return brume_filter_left(filter, &left, NULL) == BRUME_OK ? brume_left_to_json(&left) : NULL;
+}
+
+brume_status brume_spend_split(const char *typed, size_t parts, char first[BRUME_DECIMAL_TEXT],
+                               char last[BRUME_DECIMAL_TEXT], brume_error *error)
+{
+    brume_decimal whole, part, taken;
+    BRUME_TRY(brume_decimal_parse(typed, &whole, error));
+    double share = brume_decimal_lower(&whole) / (double)parts;
+    /* not more than an equal part; nextafter: the least doubles are not less than themselves */
+    for (double at = share;; at = nextafter(at * (1 - 1e-11), 0)) {
+        snprintf(first, BRUME_DECIMAL_TEXT, "%.12g", at);
+        BRUME_TRY(brume_decimal_parse(first, &part, error));
+        BRUME_TRY(brume_decimal_multiply(&part, parts, &taken, error));
+        if (brume_decimal_compare(&taken, &whole) <= 0)
+            break;
+    }
+    BRUME_TRY(brume_decimal_multiply(&part, parts - 1, &taken, error));
+    BRUME_TRY(brume_decimal_subtract(&whole, &taken, &whole, error));
+    brume_decimal_print(&whole, last, BRUME_DECIMAL_TEXT);
+    return BRUME_OK;
+}
+
+double brume_spend_add(double a, double b)
+{
+    brume_decimal x, y;
+    if (brume_decimal_from_double_shortest(a, &x, NULL) != BRUME_OK ||
+        brume_decimal_from_double_shortest(b, &y, NULL) != BRUME_OK ||
+        brume_decimal_add(&x, &y, &x, NULL) != BRUME_OK)
+        return nextafter(a + b, INFINITY);
+    return brume_decimal_shown_up(&x);
 }

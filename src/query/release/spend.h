@@ -55,4 +55,13 @@ json_t *brume_left_to_json(const brume_charge *left);
 /* What is left of a dataset's budget, or of an allotment. */
 json_t *brume_budget_left(const brume_filter *filter);
 
+/* A typed price in equal parts, as texts: one for each of the first, and what is left for the last;
+ * together they are the price. */
+BRUME_MUST_USE brume_status brume_spend_split(const char *typed, size_t parts,
+                                              char first[BRUME_DECIMAL_TEXT],
+                                              char last[BRUME_DECIMAL_TEXT], brume_error *error);
+
+/* What is shown of two costs together: the exact sum of the decimals that are shown of each. */
+double brume_spend_add(double a, double b);
+
 #endif

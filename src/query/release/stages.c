@@ -18,11 +18,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "number/decimal.h"
 #include "query/release/explain.h"
+#include "query/release/spend.h"
 #include "query/sql/scalar.h"
-
-enum { PRICE_TEXT = BRUME_DECIMAL_TEXT };
 
 typedef struct stage {
     bool is_public;
@@ -40,7 +38,7 @@ typedef struct stages {
     size_t count, paid_count; /* those that cost something */
     bool in_engine; /* the query itself reads public tables alone, and an engine runs it */
     brume_payment first, last; /* of each of these, and of the query itself */
-    char texts[6][PRICE_TEXT];
+    char texts[6][BRUME_DECIMAL_TEXT];
 } stages;
 
 /* Has the query scalar subqueries that are to be asked first? Not where all its tables are public:
@@ -67,27 +65,6 @@ static brume_status stages_needed(brume_ledger *ledger, const char *sql, bool *n
 
 /* ---- the price ---- */
 
-/* `typed` in equal parts, as texts: one for each of the first, and what is left for the last. */
-static brume_status split(const char *typed, size_t parts, char first[PRICE_TEXT],
-                          char last[PRICE_TEXT], brume_error *error)
-{
-    brume_decimal whole, part, taken;
-    BRUME_TRY(brume_decimal_parse(typed, &whole, error));
-    double share = brume_decimal_lower(&whole) / (double)parts;
-    /* not more than an equal part; nextafter: the least doubles are not less than themselves */
-    for (double at = share;; at = nextafter(at * (1 - 1e-11), 0)) {
-        snprintf(first, PRICE_TEXT, "%.12g", at);
-        BRUME_TRY(brume_decimal_parse(first, &part, error));
-        BRUME_TRY(brume_decimal_multiply(&part, parts, &taken, error));
-        if (brume_decimal_compare(&taken, &whole) <= 0)
-            break;
-    }
-    BRUME_TRY(brume_decimal_multiply(&part, parts - 1, &taken, error));
-    BRUME_TRY(brume_decimal_subtract(&whole, &taken, &whole, error));
-    brume_decimal_print(&whole, last, PRICE_TEXT);
-    return BRUME_OK;
-}
-
 static brume_status split_payment(stages *all, const brume_payment *payment, brume_error *error)
 {
     const char *const typed[] = {payment->epsilon, payment->delta, payment->rho};
@@ -100,8 +77,8 @@ static brume_status split_payment(stages *all, const brume_payment *payment, bru
                           "limits alone cannot be bought for a query with scalar subqueries");
     for (int i = 0; i < 3 && all->paid_count > 0; i++)
         if (typed[i]) {
-            BRUME_TRY(split(typed[i], all->paid_count + 1, all->texts[2 * i], all->texts[2 * i + 1],
-                            error));
+            BRUME_TRY(brume_spend_split(typed[i], all->paid_count + 1, all->texts[2 * i],
+                                        all->texts[2 * i + 1], error));
             *first[i] = all->texts[2 * i];
             *last[i] = all->texts[2 * i + 1];
         }
@@ -250,17 +227,6 @@ static brume_status fill_in(const stages *all, char **sql, brume_error *error)
     return *sql ? BRUME_OK : brume_no_memory(error, "a query");
 }
 
-/* What is shown of both together: the exact sum of the decimals that are shown of each. */
-static double add_costs(double a, double b)
-{
-    brume_decimal x, y;
-    if (brume_decimal_from_double_shortest(a, &x, NULL) != BRUME_OK ||
-        brume_decimal_from_double_shortest(b, &y, NULL) != BRUME_OK ||
-        brume_decimal_add(&x, &y, &x, NULL) != BRUME_OK)
-        return nextafter(a + b, INFINITY);
-    return brume_decimal_shown_up(&x);
-}
-
 /* ---- explaining ---- */
 
 static void add_number(json_t *cost, const json_t *more, const char *name)
@@ -268,7 +234,7 @@ static void add_number(json_t *cost, const json_t *more, const char *name)
     const json_t *a = json_object_get(cost, name), *b = json_object_get(more, name);
     if (json_is_number(a) && json_is_number(b))
         json_object_set_new(cost, name,
-                            json_real(add_costs(json_number_value(a), json_number_value(b))));
+                            json_real(brume_spend_add(json_number_value(a), json_number_value(b))));
 }
 
 static brume_status explain_all(stages *all, json_t **explanation, brume_error *error)
@@ -386,8 +352,8 @@ static brume_status ask_stage(stages *all, size_t i, brume_bits *bits, const bru
         status = brume_scalar_released(all->list[i].type, &answer->values[0], &all->list[i].value,
                                        error);
     if (!answer->is_public && !all->list[i].repeated) {
-        cost->amount = add_costs(cost->amount, answer->cost.amount);
-        cost->delta = add_costs(cost->delta, answer->cost.delta);
+        cost->amount = brume_spend_add(cost->amount, answer->cost.amount);
+        cost->delta = brume_spend_add(cost->delta, answer->cost.delta);
         *cached = *cached && answer->cached;
     }
     brume_query_answer_close(answer);
@@ -424,8 +390,8 @@ static brume_status ask_all(stages *all, brume_bits *bits, const brume_watch *wa
         say_spent(&cost, error);
         return status;
     }
-    made->cost.amount = add_costs(made->cost.amount, cost.amount);
-    made->cost.delta = add_costs(made->cost.delta, cost.delta);
+    made->cost.amount = brume_spend_add(made->cost.amount, cost.amount);
+    made->cost.delta = brume_spend_add(made->cost.delta, cost.delta);
     made->cached = made->cached && cached;
     made->stages = json_incref(list);
     *answer = made;
