@@ -30,14 +30,15 @@ typedef struct aim {
     double draws; /* that will count, or what can be foreseen of them */
     double delta, epsilon;
     bool ordered;
-    double caution; /* deviations that each bound will be off by, about, of both together */
+    double caution; /* deviations that each bound will be off by, about */
+    double never;   /* what is added to the hits of an event, for those that never came */
 } aim;
 
 /* About what the bounds of the draws that count will be, were these the true probabilities. */
 static void foresee(const aim *of, double *p, double *q)
 {
     double n = of->draws;
-    double margin = of->caution * of->caution / (of->ordered ? n : 2 * n); /* where it never came */
+    double margin = of->never / n;
     *p -= of->caution * sqrt(*p * (1 - *p) / n);
     *q += of->caution * sqrt(*q * (1 - *q) / n) + margin;
 }
@@ -61,14 +62,13 @@ static double promise_delta(const void *context, double p, double q)
  */
 static aim aim_of(const brume_audit_options *options, size_t first, size_t draws)
 {
-    /* the bound of both probabilities together is off by less than two would be, but sets of bins
-     * that luck favours need more caution than an edge */
-    double alarm = log1p(-options->confidence);
+    double alarm = -log1p(-options->confidence);
     return (aim){.draws = fmin(1.75 * (double)first, (double)draws),
                  .delta = options->delta,
                  .epsilon = options->epsilon,
                  .ordered = options->ordered,
-                 .caution = fmax(sqrt((options->ordered ? -1 : -2) * alarm), 1)};
+                 .caution = fmax(sqrt(2 * alarm), 1),
+                 .never = fmax(alarm, .5)};
 }
 
 /* Bins from n draws on each neighbour, and how many of these are in each: counts[0] of their first
@@ -280,7 +280,11 @@ brume_status brume_audit_guess(brume_audit_draw *draw, const void *context,
     if (status == BRUME_OK && options->ordered) {
         size_t counted = options->samples - learned(options->samples);
         aim audit = aim_of(options, counted, counted), half = aim_of(options, few / 2, counted);
+        /* the bound of both probabilities together is off by less than two would be; a choice that
+         * is not judged by others needs more caution than that */
+        audit.caution /= sqrt(2);
         half.caution = BOLD;
+        half.never = BOLD * BOLD;
         *epsilon = judged(bins, counts, promise_epsilon, &half, &audit);
         *delta = judged(bins, counts, promise_delta, &half, &audit);
     } else if (status == BRUME_OK) {

@@ -169,8 +169,11 @@ static brume_status look_again(search *s, size_t number, size_t lane, brume_bits
     options.threads = 1;
     options.ordered = true;
     in_lane drawn = {of->subject, lane};
-    return brume_audit_guess(draw_in_lane, &drawn, &options, s->examples, bits, &of->promise,
-                             &delta, error);
+    BRUME_TRY(brume_audit_guess(draw_in_lane, &drawn, &options, s->examples, bits, &of->promise,
+                                &delta, error));
+    if (options.delta > 0 && delta > options.delta) /* more than is claimed, it seems */
+        of->promise = fmax(of->promise, options.epsilon + delta / options.delta);
+    return BRUME_OK;
 }
 
 /* ---- pairs ---- */
