@@ -53,6 +53,9 @@ static void rho_is_the_exact_supremum_where_it_is_known(void **state)
     assert_true(cost.rho == 1.125);
     cost = cost_of("discrete_laplace(scale=1)");
     assert_tight_upper(cost.rho, 0.46211715726000976);
+    assert_int_equal(cost.concentrated, BRUME_EXACT);
+    cost = cost_of("discrete_laplace(scale=1, sensitivity=2)"); /* its curve gives less */
+    assert_int_equal(cost.concentrated, BRUME_UPPER);
     assert_true(cost_of("zcdp(rho=.5)").rho == .5);
 }
 

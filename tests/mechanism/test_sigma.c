@@ -218,6 +218,11 @@ static void costs_and_noises_are_rounded_up_and_by_little(void **state)
         product(used, one, s, one, 2);
         product(paid, 2 * rho, sigma, one, 2);
         is_just_above(paid, used);
+        /* the analytic one is the certified ratio times the sensitivity */
+        product(used, brume_profile_gaussian_sigma_upper(rho, 1e-6), s, 1, 1);
+        assert_ok(brume_gaussian_sigma(rho, 1e-6, s, &sigma, &error));
+        product(paid, sigma, one, one, 1);
+        is_just_above(paid, used);
         /* the classical one: its root is rounded down with 200 bits */
         double epsilon = ldexp(some_number(1), -2), delta = ldexp(some_number(1), -20);
         assert_ok(brume_gaussian_sigma_classical(epsilon, delta, s, &sigma, &error));

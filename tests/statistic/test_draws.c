@@ -303,6 +303,62 @@ static void a_local_sensitivity_is_released_with_its_value(void **state)
     brume_bits_close(bits);
 }
 
+/* The law of the bound, clamp(LS + X + offset), and of the value's noise, whose scale it is.
+ * Rejects: an offset left out, with which every second bound is too small; noise for another bound;
+ * a local sensitivity above the greatest possible one that is not cut. */
+static void a_released_sensitivity_has_its_law(void **state)
+{
+    (void)state;
+    enum { DRAWS = 3000, LOCAL = 100 };
+    const double certain = 1e-12; /* the draws are the same in every run */
+    const double deltas[] = {.4, .01};
+    for (int i = 0; i < 2; i++) {
+        brume_sensitivity_plan plan = {1, .5, deltas[i], 1000};
+        double a = exp(-1);
+        int64_t offset = -1; /* one less than the first place whose tail is within delta */
+        while (pow(a, (double)(offset + 1)) / (1 + a) > deltas[i])
+            offset++;
+        uint64_t at[7] = {0}, too_small = 0, below = 0, zero = 0, wide = 0;
+        double expected_wide = 0;
+        brume_bits *bits = open_bits(), *same = open_bits();
+        for (int n = 0; n < DRAWS; n++) {
+            uint64_t bound, again;
+            int64_t out, other;
+            assert_ok(brume_release_by_sensitivity(&plan, bits, LOCAL, 4, &bound, &out, &error));
+            int64_t x = (int64_t)bound - LOCAL - offset;
+            if (-3 <= x && x <= 3)
+                at[x + 3]++;
+            too_small += bound < LOCAL;
+            double b = exp(-.5 / (double)bound), reach = 2 * (double)bound;
+            wide += fabs((double)out - 4) >= reach;
+            expected_wide += 2 * pow(b, reach) / (1 + b);
+            /* one above the greatest is taken for the greatest */
+            plan.most = n % 2 ? LOCAL : 3;
+            assert_ok(brume_release_by_sensitivity(&plan, same, 2000, 4, &again, &other, &error));
+            assert_true(again <= plan.most);
+            below += again < plan.most;
+            plan.most = 1000;
+            assert_ok(brume_release_by_sensitivity(&plan, same, 0, 4, &again, &other, &error));
+            zero += again == 0;
+            assert_holds(again > 0 || other == 4);
+        }
+        for (int x = -3; x <= 3; x++) {
+            double mass = (1 - a) / (1 + a) * pow(a, abs(x));
+            assert_true(binomial_plausible(DRAWS, at[x + 3], mass, mass, certain));
+        }
+        double missed = pow(a, (double)(offset + 1)) / (1 + a);
+        assert_holds(missed <= deltas[i] && missed > deltas[i] / 3);
+        assert_true(binomial_plausible(DRAWS, too_small, missed, missed, certain));
+        assert_true(binomial_plausible(DRAWS, below, missed, missed, certain));
+        double none = pow(a, (double)offset) / (1 + a); /* X <= -offset */
+        assert_true(binomial_plausible(DRAWS, zero, none, none, certain));
+        double slack = sqrt(DRAWS * log(2 / certain) / 2); /* Hoeffding */
+        assert_holds(fabs((double)wide - expected_wide) <= slack);
+        brume_bits_close(bits);
+        brume_bits_close(same);
+    }
+}
+
 /* Rejects: any rounding of the rate turned, or a factor of it lost: 2 R kappa eta is within epsilon
  * without a rounding, and nearly all of it; kappa is max(q, 1-q), or 1 under replace. */
 static void the_exponential_rate_costs_epsilon_in_exact_rationals(void **state)
@@ -345,6 +401,7 @@ int main(void)
         cmocka_unit_test(a_histogram_shows_keys_as_often_as_its_law_says),
         cmocka_unit_test(smooth_noise_has_the_law_and_scale_it_should),
         cmocka_unit_test(a_local_sensitivity_is_released_with_its_value),
+        cmocka_unit_test(a_released_sensitivity_has_its_law),
     };
     return cmocka_run_group_tests_name("draws", tests, NULL, NULL);
 }
