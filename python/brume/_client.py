@@ -6,10 +6,12 @@ waits for its end, and is raised then. Calls of other threads run where they are
 
 from __future__ import annotations
 
+import atexit
 import concurrent.futures
 import ctypes
 import os
 import threading
+import weakref
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ._library import ErrorRecord, call, find_duckdb, open_sql_library
@@ -112,6 +114,7 @@ class Session:
         call(_sql.brume_session_open, path, encode(options), ctypes.byref(handle))
         self._handle = handle
         self._process = os.getpid()
+        _open_sessions.add(self)
         self.place = os.fsdecode(ledger if ledger is not None else os.environ.get("BRUME_LEDGER") or "brume.db")
         self._tell: Any = None
         if progress is not None:
@@ -241,6 +244,17 @@ class Session:
     def __del__(self) -> None:
         if getattr(self, "_handle", None) is not None:
             self.close()
+
+
+_open_sessions: "weakref.WeakSet[Session]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """What is still open when the program ends, and is not in use: Python does not delete everything then."""
+    for session in list(_open_sessions):
+        if not session._callers:
+            session.close()
 
 
 _local = threading.local()

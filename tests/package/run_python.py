@@ -62,16 +62,16 @@ def run_sanitized(program, environment):
     """Run it; exit 1 where memory of brume leaks, or where the check does not find leaks that are made."""
     sanitize(environment)
 
-    def found(*arguments):
-        done = subprocess.run(program + list(arguments), env=environment, stderr=subprocess.PIPE, text=True)
+    def found(*command):
+        done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True)
         if done.returncode not in (0, 23) or "LeakSanitizer has encountered" in done.stderr or \
                 "ERROR: AddressSanitizer" in done.stderr or "runtime error" in done.stderr:
             sys.exit(f"{done.stderr[-4000:]}\nended with {done.returncode}")
         return leaks_of_brume(done.stderr)
 
-    if not found("--forget", "100"):
+    if not found(*program[:2], "--forget", "100"):
         sys.exit("100 sessions that were never closed were not found: the check is broken")
-    leaks = found()
+    leaks = found(*program)
     for leak in leaks[:5]:
         print(leak, file=sys.stderr)
     print(f"{len(leaks)} leaks that go through brume")

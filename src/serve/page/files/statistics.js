@@ -140,6 +140,7 @@ class StatisticsView {
 }
 
 export async function statisticsView(main, state) {
+  clear(main, h("div", { class: "view", "aria-busy": "true" }, h("h1", {}, "Statistics")));
   try {
     await state.loadPolicies();
   } catch (error) {
