@@ -271,7 +271,7 @@ def check_failed(done, before, dataset):
 
 
 def killed_in_query(dataset, victim, revive, runs):
-    """Queries during which `victim` is called; how many of them were not counted, being over before it."""
+    """Queries during which `victim` is called; how many of them were not counted, being answered all the same."""
     sql, counted, late = "SELECT ward, COUNT(*) AS n, AVG(stay) AS m FROM visits GROUP BY ward", 0, 0
     while counted < runs:
         before = len(dataset.events())
@@ -329,7 +329,7 @@ def run_kills(brume, visits_program, runs):
 
         late = killed_in_query(dataset, kill_executors, executors_are_back, runs)
         print(f"{runs} runs: the executor killed in the query: an error, the charge stays, the next query answers "
-              f"({late} more had answered before)", flush=True)
+              f"({late} more were answered: they were over, or Spark ran the lost tasks again)", flush=True)
         some = max(1, runs // 10)
         late = killed_in_query(dataset, server.kill, server.start, some)
         print(f"{some} runs: the server killed in the query: the same ({late} more had answered before)", flush=True)
