@@ -68,9 +68,10 @@ class Server:
         for name in os.listdir("/proc"):
             try:
                 with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
-                    parent = int(file.read().rsplit(")", 1)[1].split()[1])
+                    state, parent = file.read().rsplit(")", 1)[1].split()[:2]
                 with open(f"/proc/{name}/cmdline", encoding="ascii", errors="replace") as file:
-                    if parent == self.process and file.read().startswith("postgres: brume"):
+                    ended = state == "Z"  # and not yet counted
+                    if int(parent) == self.process and (ended or file.read().startswith("postgres: brume")):
                         return True
             except (OSError, ValueError, IndexError):
                 pass  # it has ended, or is no process
