@@ -68,10 +68,10 @@ class Server:
         for name in os.listdir("/proc"):
             try:
                 with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
-                    state, parent = file.read().rsplit(")", 1)[1].split()[:2]
+                    parent = int(file.read().rsplit(")", 1)[1].split()[1])
                 with open(f"/proc/{name}/cmdline", encoding="ascii", errors="replace") as file:
-                    ended = state == "Z"  # and not yet counted
-                    if int(parent) == self.process and (ended or file.read().startswith("postgres: brume")):
+                    title = file.read()  # empty while it ends
+                    if parent == self.process and (not title or title.startswith("postgres: brume")):
                         return True
             except (OSError, ValueError, IndexError):
                 pass  # it has ended, or is no process
