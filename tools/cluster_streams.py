@@ -14,7 +14,7 @@ import time
 
 from cluster_servers import Cluster
 
-RATE = 4 << 20  # bytes a second on each connection
+RATE = 1 << 19  # bytes a second on each connection
 SQL = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 
 
@@ -58,7 +58,7 @@ def slow_url(cluster, server):
 
 
 def main(brume, visits_program, rest):
-    visits = int(rest[0]) if rest else 600000
+    visits = int(rest[0]) if rest else 400000
     with Cluster(brume, visits_program) as cluster:
         cluster.fill(visits)
         server = cluster.servers[0]
@@ -73,7 +73,7 @@ def main(brume, visits_program, rest):
                 _, _, here, there = fast.measure(lambda: fast.ask(SQL, ["--limit", "6"], "brume", connections))
                 costs[connections].append(here + there)
         one, two = statistics.median(walls[1]), statistics.median(walls[2])
-        print(f"{visits} visits, {RATE >> 20} MiB a second on each connection, seconds:")
+        print(f"{visits} visits, {RATE >> 10} KiB a second on each connection, seconds:")
         print(f"  one connection {one:.2f}, two {two:.2f}: {one / two:.2f} times as fast")
         cost = [statistics.median(costs[n]) for n in (1, 2)]
         print(f"without that limit, processor seconds of brume and server: {cost[0]:.2f} and {cost[1]:.2f}")

@@ -14,24 +14,12 @@
 static const struct {
     const char *option, *word;
 } amendable[] = {
-    {"columns", "columns"},
-    {"delimiter", "lines"},
-    {"quote", "lines"},
-    {"no-header", "lines"},
-    {"multiline", "lines"},
-    {"unit", "unit"},
-    {"bounds", "bounds"},
-    {"domain", "domains"},
-    {"max-groups", "limits"},
-    {"max-rows", "limits"},
-    {"limits", "limits"},
-    {"timeout", "timeout"},
-    {"rows-stay", "rows"},
-    {"rows-about", "size"},
-    {"estimate-bias", "bias"},
-    {"budget", "budget"},
-    {"cap", "cap"},
-    {"data-version", "data version"},
+    {"columns", "columns"}, {"delimiter", "lines"}, {"quote", "lines"},
+    {"no-header", "lines"}, {"multiline", "lines"}, {"unit", "unit"},
+    {"bounds", "bounds"},   {"domain", "domains"},  {"max-groups", "limits"},
+    {"max-rows", "limits"}, {"limits", "limits"},   {"timeout", "timeout"},
+    {"rows-stay", "rows"},  {"rows-about", "size"}, {"estimate-bias", "bias"},
+    {"budget", "budget"},   {"cap", "cap"},         {"data-version", "data version"},
 };
 enum { AMENDABLE = sizeof amendable / sizeof *amendable };
 

@@ -34,7 +34,8 @@ extern const char *const brume_where_words[];
         .name = "where", .type = BRUME_OPTION_CHOICE, .argument = "engine|brume|auto",             \
         .choices = brume_where_words,                                                              \
         .help = "where rows are bounded: by the server that has them, or streamed to "             \
-                "brume; auto (unless said) streams, unless the owner says that rows stay"          \
+                "brume; auto (unless said) streams, unless the owner says that rows stay, or "     \
+                "declares more of them than fit into memory"                                       \
     }
 
 /* --within, --within-rank, --confidence, --joint, --at-least. */

@@ -4,7 +4,6 @@
 #define BRUME_QUERY_COLLECT_PARTS_H
 
 #include "query/collect/collect.h"
-#include "query/collect/pushed.h"
 
 /* Totals that the engine adds up (pushed.h). */
 typedef struct brume_push {

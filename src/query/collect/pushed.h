@@ -32,12 +32,6 @@
  * begins with "because"; NULL: it does not. Public: nothing is read for it. */
 const char *brume_push_obstacle(const brume_collection *collection, brume_dialect dialect);
 
-/* Groups, by the first `key_count` keys of a collection, to which its rows are restricted. */
-typedef struct brume_collection_only {
-    const brume_bounded_group *const *groups;
-    size_t count, key_count;
-} brume_collection_only;
-
 /* Print " WHERE ...": the keys "r1", "r2", ... are those of a declared group, and of one of
  * collection->only; nothing where there is no condition. */
 void brume_push_put_domain(FILE *out, const brume_collection *collection);

@@ -17,6 +17,14 @@ typedef struct brume_plan_value {
         *declared; /* for modes: the grid integer is the place in its domain */
 } brume_plan_value;
 
+struct brume_bounded_group;
+
+/* Groups, by the first `key_count` keys of a collection, to which its rows are restricted. */
+typedef struct brume_collection_only {
+    const struct brume_bounded_group *const *groups;
+    size_t count, key_count;
+} brume_collection_only;
+
 typedef struct brume_collection {
     const brume_query *query; /* its FROM, WHERE, unit and keys */
     uint64_t max_groups, max_rows;
@@ -30,7 +38,7 @@ typedef struct brume_collection {
     size_t value_count;
     const brume_plan_value *values;
     /* Pushed: rows of these groups alone count (collect/pushed.h); NULL: no others are left out. */
-    const struct brume_collection_only *only;
+    const brume_collection_only *only;
 } brume_collection;
 
 #endif
