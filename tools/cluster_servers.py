@@ -70,7 +70,8 @@ class Server:
                 with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
                     parent = int(file.read().rsplit(")", 1)[1].split()[1])
                 with open(f"/proc/{name}/cmdline", encoding="ascii", errors="replace") as file:
-                    if parent == self.process and file.read().startswith("postgres: brume"):
+                    title = file.read()  # empty while it ends
+                    if parent == self.process and (not title or title.startswith("postgres: brume")):
                         return True
             except (OSError, ValueError, IndexError):
                 pass  # it has ended, or is no process

@@ -6,6 +6,9 @@
 
 const char *brume_push_spark_obstacle(const brume_collection *collection);
 
+/* A literal of 64 bits. */
+void brume_push_spark_put_big(FILE *out, int64_t value);
+
 /* As brume_push_put_domain. */
 void brume_push_spark_put_domain(FILE *out, const brume_collection *collection);
 

@@ -47,10 +47,19 @@ static void put_text(FILE *out, brume_text text)
     fputc('\'', out);
 }
 
+/* There are many of them in a statement, and a cast of each would take Spark a while to plan. */
+void brume_push_spark_put_big(FILE *out, int64_t value)
+{
+    if (value == INT64_MIN)
+        fputs("CAST('-9223372036854775808' AS BIGINT)", out);
+    else
+        fprintf(out, value < 0 ? "(%lldL)" : "%lldL", (long long)value);
+}
+
 static void put_value(FILE *out, const brume_key_value *value)
 {
     if (value->wire == BRUME_WIRE_INTEGER)
-        fprintf(out, "CAST('%lld' AS BIGINT)", (long long)value->integer);
+        brume_push_spark_put_big(out, value->integer);
     else if (value->wire == BRUME_WIRE_REAL)
         fprintf(out, "CAST('%.17g' AS DOUBLE)", value->real);
     else

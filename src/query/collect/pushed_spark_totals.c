@@ -19,7 +19,7 @@ void brume_spark_put_wide(const brume_spark_push *to, brume_u128 value)
 
 void brume_spark_put_big(const brume_spark_push *to, int64_t value)
 {
-    fprintf(to->out, "CAST('%lld' AS BIGINT)", (long long)value);
+    brume_push_spark_put_big(to->out, value);
 }
 
 /* "r0" is the unit, then the keys, then the values. */

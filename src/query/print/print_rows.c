@@ -28,10 +28,12 @@ const char *brume_print_stored(brume_printer *printer, const brume_staying *stay
 {
     const brume_relation_column *of = &relation->columns[column];
     brume_type type = of->reference->type;
-    if (!staying || !quoted || staying->mixed[column])
+    if (!staying || !quoted)
         return NULL;
     if (type.kind == BRUME_TYPE_INTEGER && of->leaf == BRUME_LEAF_CAST)
-        return FORMAT("%s", quoted);
+        return FORMAT(staying->mixed[column] ? "%s::int4" : "%s", quoted);
+    if (staying->mixed[column])
+        return NULL;
     if (type.kind != BRUME_TYPE_TEXT || column == staying->unit)
         return NULL;
     brume_bytes known = staying->bytewise(staying->context, relation->table, of->stored);
