@@ -309,7 +309,7 @@ static size_t choose_shown(const brume_collected *of, const brume_collected *oth
 static void shown_groups_have_the_same_totals(void **state)
 {
     (void)state;
-    static const brume_total_limit limit = {{BRUME_TOTAL_SUM, 0}, 9};
+    static const brume_total_limit limit = {{BRUME_TOTAL_SUM, 0}, 9, 0};
     static const brume_limited_sum sum = {.kind = BRUME_MEASURE_DIRECT, .shift = 20};
     asked all = open_query("c", "SELECT k, l, COUNT(*), SUM(x) FROM c GROUP BY k, l", 0, 0);
     size_t shown_all = 0;

@@ -183,7 +183,7 @@ static limited choose(const brume_plan *plan, int p, double noise)
     limited how = {.limit_count = plan->limit_count, .sum_count = plan->measure_count, .p = p};
     assert_true(how.sum_count <= SUMS && how.limit_count <= SUMS);
     for (size_t i = 0; i < plan->limit_count; i++)
-        how.limits[i] = (brume_total_limit){plan->limits[i].of, 1 + below(most[below(8)])};
+        how.limits[i] = (brume_total_limit){plan->limits[i].of, 1 + below(most[below(8)]), 0};
     for (size_t i = 0; i < plan->measure_count; i++) {
         const brume_measure *measure = &plan->measures[i];
         brume_limited_sum *sum = &how.sums[i];
