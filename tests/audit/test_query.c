@@ -120,7 +120,7 @@ static void what_is_released_is_found_to_differ(void **state)
     registered all;
     open_place(&all, FILES, BRUME_ADD_REMOVE);
     /* an auditor that sees nothing would acquit everything */
-    assert_holds(audit(&all, SUM, SOUND, 400, 0.99) > 0.2);
+    assert_holds(audit(&all, SUM, SOUND, 1000, 0.99) > 0.2);
     registered_close(&all);
 }
 

@@ -101,6 +101,18 @@ static double mean_size(const brume_answer_table *all, size_t output, int count)
     return sum / fmax(1, rows);
 }
 
+/* A unit is in each group once or not at all: a limit of as many groups as are answered cuts
+ * nobody. */
+static bool cuts_nobody(const brume_answer_table *all, const brume_plan_limit *limit)
+{
+    uint64_t cells = all->plan->shape.cells;
+    double groups = cells ? (double)cells : (double)all->drawn->count;
+    double most = brume_plan_limit_value(limit);
+    return limit->known && !brume_plan_limit_not_found(limit) &&
+           limit->of.kind == BRUME_TOTAL_PRESENCE &&
+           (limit->norm == 2 ? most * most : most) >= groups;
+}
+
 /* The limit of an aggregate, how many units are above it, and what they may have beyond it. Norms
  * of several groups are lengths: what a unit loses in all groups together is at most the square
  * root of their number times that. */
@@ -123,6 +135,11 @@ static void add_limit(const brume_answer_table *all, brume_answer_column *column
         column->limit = brume_plan_limit_value(limit) * step;
     column->is_limited = column->biased = true;
     column->limit_not_found = brume_plan_limit_not_found(limit);
+    if (cuts_nobody(all, limit)) {
+        column->cut_units = column->cut_allowance = 0;
+        column->biased = may_clamp(plan, plan->query->outputs[output].value);
+        return;
+    }
     if (limit->bins == 0 || limit->bin == BRUME_LIMIT_NO_BIN)
         return; /* typed or the owner's, or not found: nobody counted the units above it */
     brume_limit_histogram histogram = brume_plan_histogram(limit);
