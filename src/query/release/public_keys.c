@@ -20,9 +20,9 @@ enum {
 typedef struct public_part {
     const brume_relation *from; /* of the query */
     const brume_relation *tables[MOST_TABLES]; /* TABLE relations, all public */
-    size_t count;
-    bool other;   /* something else was read */
-    bool changed; /* a table was added */
+    size_t count, own_count; /* own: the first ones, which the key itself reads */
+    bool other;              /* something else was read */
+    bool changed;            /* a table was added */
     brume_builder builder;
     brume_node where;
 } public_part;
@@ -299,6 +299,7 @@ static brume_status find_part(const brume_question *question, const brume_key *k
                           .builder = {.arena = query->arena, .error = error}};
     *missing = false;
     add_tables(part, key->plain);
+    part->own_count = part->count;
     *found = !part->other && part->count > 0 && is_listable(key->plain->type);
     if (!*found)
         return BRUME_OK;
@@ -326,6 +327,14 @@ static brume_status read_key(brume_ledger *ledger, const brume_question *questio
         return BRUME_OK;
     key_values values = {.arena = question->query->arena, .key_count = 1, .known = true};
     BRUME_TRY(read_part(ledger, question, &part, &index, &values, error));
+    if (values.known && values.count == 0 && part.own_count == 1) {
+        /* No row of the table satisfies the conditions. A key without values would be a private
+         * one, and whether that is accepted would depend on a constant in a condition: of a query
+         * in stages, on what is not known before the first is paid. So all that the table has. */
+        part.count = 1;
+        part.where = NULL;
+        BRUME_TRY(read_part(ledger, question, &part, &index, &values, error));
+    }
     for (size_t i = 0; i < values.count; i++)
         null = null || !values.texts[i];
     if (missing && !null)
