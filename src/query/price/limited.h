@@ -4,8 +4,8 @@
  * A limit T makes a ball; no price here depends on T, so everything is known before a row is read.
  * The noise of a measure is in proportion to its sensitivity: `noise` is the scale for 1.
  *
- * Limits are chosen in steps, each bought only if what is known asks for it (tail.h), for all limits
- * together; nothing is bought where every limit is known:
+ * Limits are chosen in steps, each bought only if what is known asks for it (tail.h), for all
+ * limits together; nothing is bought where every limit is known:
  *   - first counts: 0.06 of epsilon, up to 0.15 where epsilon is below 1; 0.04 of rho or mu^2;
  *   - histograms: 0.09 of epsilon, 0.2 of rho or mu^2;
  *   - tails: 0.13 of epsilon, 0.06 of rho or mu^2;

@@ -18,11 +18,11 @@ enum {
 /* ---- which tables, on which conditions ---- */
 
 typedef struct public_part {
-    const brume_relation *from; /* of the query */
+    const brume_relation *from;                /* of the query */
     const brume_relation *tables[MOST_TABLES]; /* TABLE relations, all public */
-    size_t count, own_count; /* own: the first ones, which the key itself reads */
-    bool other;              /* something else was read */
-    bool changed;            /* a table was added */
+    size_t count, own_count;                   /* own: the first ones, which the key itself reads */
+    bool other;                                /* something else was read */
+    bool changed;                              /* a table was added */
     brume_builder builder;
     brume_node where;
 } public_part;
@@ -295,8 +295,7 @@ static brume_status find_part(const brume_question *question, const brume_key *k
                               public_part *part, bool *found, bool *missing, brume_error *error)
 {
     const brume_query *query = question->query;
-    *part = (public_part){.from = query->from,
-                          .builder = {.arena = query->arena, .error = error}};
+    *part = (public_part){.from = query->from, .builder = {.arena = query->arena, .error = error}};
     *missing = false;
     add_tables(part, key->plain);
     part->own_count = part->count;
