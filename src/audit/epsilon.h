@@ -5,9 +5,12 @@
  * exactly (Clopper-Pearson, of both together proportion.h). All bounds hold together with the
  * confidence, whatever the mechanism is: half of the alarm goes to the event of epsilon, a quarter
  * to that of delta, the rest to the curve. Nothing is assumed of the mechanism but that draws are
- * independent. epsilon >= ln((p - delta)/q) delta(epsilon) >= p - e^epsilon q rho >= the Renyi
- * divergence of order a of (p, q), over a trade-off curve: a test with both errors at most
- * (q_upper, 1 - p_lower) exists. Proof: proofs/audit.md. */
+ * independent.
+ *   - epsilon >= ln((p - delta)/q);
+ *   - delta(epsilon) >= p - e^epsilon q;
+ *   - rho >= the Renyi divergence of order a of (p, q), divided by a;
+ *   - trade-off curve: a test with both errors at most (q_upper, 1 - p_lower) exists.
+ * Proof: proofs/audit.md. */
 #ifndef BRUME_AUDIT_EPSILON_H
 #define BRUME_AUDIT_EPSILON_H
 

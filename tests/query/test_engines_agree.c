@@ -170,7 +170,8 @@ static void compare_answers(uint64_t max_groups, uint64_t max_rows)
                 fail_msg("%s: %s", questions[i], error.message);
             brume_bits_close(bits);
         }
-        assert_holds(json_array_size(json_object_get(answers[0], "rows")) > 0);
+        if (json_array_size(json_object_get(answers[0], "rows")) == 0)
+            fail_msg("%s: no rows", questions[i]);
         if (!json_equal(answers[CSV], answers[SERVER])) {
             char *one = json_dumps(json_object_get(answers[CSV], "rows"), 0);
             char *other = json_dumps(json_object_get(answers[SERVER], "rows"), 0);

@@ -32,7 +32,7 @@ const void *brume_dictionary_bytes(const brume_dictionary *dictionary, uint32_t 
     uint64_t end = number + 1 < dictionary->count ? dictionary->starts[number + 1]
                                                   : dictionary->bytes_used;
     *length = (size_t)(end - start);
-    return dictionary->bytes + start;
+    return dictionary->bytes ? dictionary->bytes + start : NULL; /* NULL: only empty texts so far */
 }
 
 static bool is(const brume_dictionary *dictionary, uint32_t number, const void *bytes,

@@ -84,7 +84,7 @@ typedef struct value_list {
 
 static const brume_key_value *value_at(const value_list *list, size_t i)
 {
-    return list->values ? &list->values[i] : &list->groups[i]->keys[0];
+    return list->groups ? &list->groups[i]->keys[0] : &list->values[i];
 }
 
 /* Is key k one of these values? */

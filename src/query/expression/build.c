@@ -330,8 +330,8 @@ bool brume_build_common(brume_builder *builder, const brume_node *nodes, size_t 
         } else {
             char a[BRUME_TYPE_NAME_SIZE], b[BRUME_TYPE_NAME_SIZE];
             brume_build_fail(builder, BRUME_EARGUMENT, "CAST one of them to the other's type",
-                             "a %s and a %s cannot be put together", brume_type_name(common, a),
-                             brume_type_name(each, b));
+                             "the types %s and %s cannot be put together",
+                             brume_type_name(common, a), brume_type_name(each, b));
             return false;
         }
     }

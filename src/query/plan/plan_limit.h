@@ -87,6 +87,9 @@ double brume_plan_limit_value(const brume_plan_limit *limit);
 /* What one grid step of a limit is in the units of the query. */
 double brume_plan_limit_step(const brume_plan *plan, const brume_plan_limit *limit);
 
+/* How many limits of the groups are still to be chosen. */
+size_t brume_plan_group_choices(const brume_plan *plan);
+
 /* Which part of the price is for choosing limits, by the steps that were bought; of the groups'
  * limits alone. */
 double brume_plan_choice_share(const brume_plan *plan);

@@ -233,15 +233,15 @@ brume_status brume_limited_pay(brume_measure *measures, size_t count,
     if (!can_be_priced(measures, count, noise, keys))
         return brume_fail(error, BRUME_EINTERNAL, NULL, "a plan that cannot be priced");
     double part = delta_part(measures, count, keys, delta);
-    double taken = 0, most = 0;
+    double taken = 0, usual = 0;
     if (shape->choices > 0) {
         taken = brume_limited_choice_share(p, whole, step);
-        most = brume_limited_choice_share(p, whole, BRUME_CHOICE_AGAIN);
+        usual = brume_limited_choice_share(p, whole, BRUME_CHOICE_TAIL);
     }
     size_t first = keys ? 1 : 0;
     double own = 0; /* of the keys: they come first, before it is known which steps are bought */
     if (keys) {
-        own = (1 - most) / (double)count * (1 - 0x1p-50); /* down */
+        own = (1 - usual) / (double)count * (1 - 0x1p-50); /* down */
         BRUME_TRY(pay_keys(&measures[0], shape, noise, whole, own, part, price, error));
     }
     double each = (1 - taken - own) / (double)(count - first) * (1 - 0x1p-48); /* down */

@@ -4,15 +4,16 @@
  * A limit T makes a ball; no price here depends on T, so everything is known before a row is read.
  * The noise of a measure is in proportion to its sensitivity: `noise` is the scale for 1.
  *
- * Limits are chosen in steps, each bought only if what is known asks for it (tail.h), for all
- * limits together; nothing is bought where every limit is known:
- *   - first counts: 0.06 of epsilon, up to 0.15 where epsilon is below 1; 0.04 of rho or mu^2;
- *   - histograms: 0.09 of epsilon, 0.2 of rho or mu^2;
- *   - tails: 0.13 of epsilon, 0.06 of rho or mu^2;
- *   - second tails: 0.2 of epsilon, 0.1 of rho or mu^2.
- * The test of private keys, where each unit keeps one key, has an equal share with the measures of
- * what all steps would leave. The measures, quantiles and modes among them, have the rest in equal
- * shares.
+ * What is paid for, each for all limits or measures together:
+ *   - choosing, in steps of which each is bought only if what is known asks for it (tail.h), and
+ *     none where every limit is known. Of epsilon, and of rho or mu^2:
+ *       first counts  0.06 (up to 0.15 where epsilon is below 1)  0.04
+ *       histograms    0.09                                        0.2
+ *       tails         0.13                                        0.06
+ *       second tails  0.2                                         0.1
+ *   - private keys: an equal share with the measures of what all steps but the last would leave,
+ *     whatever is bought; each unit keeps one key;
+ *   - the measures: the rest, in equal shares; quantiles and modes among them.
  *
  * All rounded towards more noise. */
 #ifndef BRUME_QUERY_LIMITED_H

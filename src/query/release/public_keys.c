@@ -277,6 +277,7 @@ static brume_status read_part(brume_ledger *ledger, const brume_question *questi
     free(sql);
     free(places);
     brume_engine_close(engine);
+    to->types = NULL;
     return status;
 }
 
@@ -404,7 +405,7 @@ static brume_status read_ties(brume_ledger *ledger, brume_question *question, br
     query->tie_count = 0;
     query->ties = ties;
     for (size_t i = 0; i < query->key_count; i++) {
-        public_part part;
+        public_part part = {0};
         size_t keys[MOST_KEYS], count;
         BRUME_TRY(find_together(question, i, is_tied, &part, keys, &count, error));
         for (size_t k = 0; k < count; k++)
