@@ -335,10 +335,11 @@ static int read_count(reader *r)
     return value;
 }
 
-/* The repetition after an atom, if there is one. */
+/* The repetition after an atom, if there is one. One of nothing, or none of something, is nothing:
+ * written out, nested repetitions of nothing would be without end and still have no character. */
 static size_t read_repeated(reader *r)
 {
-    size_t atom = read_atom(r);
+    size_t classes = r->tree->class_count, atom = read_atom(r);
     int least = 1, most = 1;
     char c = *r->at;
     if (!goes_on(r) || (c != '*' && c != '+' && c != '?' && c != '{'))
@@ -361,6 +362,10 @@ static size_t read_repeated(reader *r)
     r->at += goes_on(r) && *r->at == '?'; /* the fewest: whether it matches is the same */
     if (goes_on(r) && *r->at && strchr("*+?{", *r->at))
         return refuse(r, "a repetition of a pattern is repeated; put it into a group");
+    if (goes_on(r) && most == 0)
+        r->tree->class_count = classes;
+    if (goes_on(r) && r->tree->class_count == classes)
+        return add_node(r, (brume_regular_node){.kind = BRUME_REGULAR_EMPTY});
     return add_node(r, (brume_regular_node){BRUME_REGULAR_REPEAT, least, most, atom, 0});
 }
 

@@ -107,6 +107,29 @@ static void what_is_not_known_is_refused_in_words(void **state)
     assert_non_null(why);
 }
 
+/* Written out, each of these would be 255^4 times nothing: it would take minutes to open. */
+static void repetitions_of_nothing_are_nothing(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {"^(((((){255}){255}){255}){255})a$",
+                                           "^((((b{0}){255}){255}){255}){0,255}a$",
+                                           "^(((((|){255}){255}){255}){255,})a$"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        const char *why = NULL;
+        brume_regular *one = brume_regular_open(patterns[i], false, false, &why);
+        assert_non_null(one);
+        char *printed = brume_regular_print(one);
+        assert_string_equal(printed, "^(?:)a$");
+        free(printed);
+        brume_regular_close(one);
+        assert_true(matches(patterns[i], false, false, "a"));
+        assert_false(matches(patterns[i], false, false, "ba"));
+    }
+    assert_true(matches("^x{0}[0-9]b{0,0}c$", false, false, "7c")); /* classes after one left out */
+    assert_false(matches("^x{0}[0-9]b{0,0}c$", false, false, "x7c"));
+    assert_true(matches("^(x|){3}$", false, false, "xx"));
+}
+
 /* ---- against the C library ---- */
 
 static uint64_t next(uint64_t *seed)
@@ -178,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_match_what_they_say),
         cmocka_unit_test(what_is_not_known_is_refused_in_words),
+        cmocka_unit_test(repetitions_of_nothing_are_nothing),
         cmocka_unit_test(random_patterns_agree_with_the_c_library),
     };
     return cmocka_run_group_tests_name("regular expressions", tests, NULL, NULL);

@@ -87,7 +87,7 @@ size_t brume_totals_groups(const brume_bounder *bounder)
 
 /* ---- all shards, on all processors ---- */
 
-enum { MOST_LANES = 16 }; /* each has sums of its own for every group */
+enum { MOST_LANES = 16 };
 
 /* Lane i of `count` keeps norms and sums of its own. */
 typedef struct lanes {
@@ -119,6 +119,15 @@ static size_t count_lanes(const brume_bounder *bounder)
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t most = cores < 1 ? 1 : cores < MOST_LANES ? (size_t)cores : MOST_LANES;
     return brume_parallel_pieces(most, count_totals(bounder) / most);
+}
+
+/* Each lane has `cells` sums of its own: no more lanes than there are totals for all of these, so
+ * that many groups with few units each take no more room than the totals do. */
+static size_t count_summing_lanes(const brume_bounder *bounder, size_t cells)
+{
+    size_t most = count_lanes(bounder);
+    uint64_t useful = count_totals(bounder) / (cells + 1) + 1;
+    return useful < most ? (size_t)useful : most;
 }
 
 static void visit_shards(const brume_bounder *bounder, size_t lane_count,
@@ -251,7 +260,8 @@ brume_status brume_totals_limit(brume_bounder *bounder, const brume_total_limit 
                                 const brume_limited_sum *sums, size_t sum_count,
                                 brume_bounded_group *groups, size_t group_count, brume_error *error)
 {
-    size_t lane_count = count_lanes(bounder), all = (size_t)bounder->result_groups * sum_count;
+    size_t all = (size_t)bounder->result_groups * sum_count;
+    size_t lane_count = count_summing_lanes(bounder, all);
     limiting how = {.bounder = bounder,
                     .limits = limits,
                     .limit_count = limit_count,

@@ -18,10 +18,11 @@ enum {
 /* ---- which tables, on which conditions ---- */
 
 typedef struct public_part {
+    const brume_relation *from;                /* of the query */
     const brume_relation *tables[MOST_TABLES]; /* TABLE relations, all public */
-    size_t count;
-    bool other;   /* something else was read */
-    bool changed; /* a table was added */
+    size_t count, own_count;                   /* own: the first ones, which the key itself reads */
+    bool other;                                /* something else was read */
+    bool changed;                              /* a table was added */
     brume_builder builder;
     brume_node where;
 } public_part;
@@ -50,15 +51,34 @@ static void add_tables(public_part *part, const brume_expression *node)
         add_tables(part, node->arguments[i]);
 }
 
-/* A condition on public columns that ties another table to those that are there. */
+/* May rows of the query lack a row of the table: is it on the nullable side of an outer join? */
+static bool may_be_missing(const brume_relation *from, const brume_relation *table, bool missing)
+{
+    if (from == table)
+        return missing;
+    if (from->kind != BRUME_RELATION_JOIN)
+        return false;
+    bool left = from->join == BRUME_JOIN_RIGHT || from->join == BRUME_JOIN_FULL;
+    bool right = from->join == BRUME_JOIN_LEFT || from->join == BRUME_JOIN_FULL;
+    return may_be_missing(from->left, table, missing || left) ||
+           (from->join != BRUME_JOIN_SEMI && from->join != BRUME_JOIN_ANTI &&
+            may_be_missing(from->right, table, missing || right));
+}
+
+/* A condition on public columns that ties another table to those that are there. Rows of the query
+ * may lack a table on the nullable side of an outer join and still satisfy the condition, such as
+ * a = COALESCE(b, a): a join with that table would not have them. */
 static bool grow_by(void *context, const brume_expression *condition)
 {
     public_part *part = context, read = {0};
     add_tables(&read, condition);
-    bool touches = false;
-    for (size_t i = 0; i < read.count; i++)
-        touches = touches || has_table(part, read.tables[i]);
-    if (read.other || !touches)
+    bool touches = false, missing = false;
+    for (size_t i = 0; i < read.count; i++) {
+        bool there = has_table(part, read.tables[i]);
+        touches = touches || there;
+        missing = missing || (!there && may_be_missing(part->from, read.tables[i], false));
+    }
+    if (read.other || !touches || missing)
         return true;
     for (size_t i = 0; i < read.count; i++)
         if (!has_table(part, read.tables[i]) && part->count < MOST_TABLES) {
@@ -81,20 +101,6 @@ static bool narrow_by(void *context, const brume_expression *condition)
         part->where = part->where ? brume_build_logic(&part->builder, BRUME_OPERATION_AND, both, 2)
                                   : condition;
     return !inside || part->where;
-}
-
-/* May rows of the query lack a row of the table: is it on the nullable side of an outer join? */
-static bool may_be_missing(const brume_relation *from, const brume_relation *table, bool missing)
-{
-    if (from == table)
-        return missing;
-    if (from->kind != BRUME_RELATION_JOIN)
-        return false;
-    bool left = from->join == BRUME_JOIN_RIGHT || from->join == BRUME_JOIN_FULL;
-    bool right = from->join == BRUME_JOIN_LEFT || from->join == BRUME_JOIN_FULL;
-    return may_be_missing(from->left, table, missing || left) ||
-           (from->join != BRUME_JOIN_SEMI && from->join != BRUME_JOIN_ANTI &&
-            may_be_missing(from->right, table, missing || right));
 }
 
 /* The tables as one relation. NULL if memory is out. */
@@ -290,9 +296,10 @@ static brume_status find_part(const brume_question *question, const brume_key *k
                               public_part *part, bool *found, bool *missing, brume_error *error)
 {
     const brume_query *query = question->query;
-    *part = (public_part){.builder = {.arena = query->arena, .error = error}};
+    *part = (public_part){.from = query->from, .builder = {.arena = query->arena, .error = error}};
     *missing = false;
     add_tables(part, key->plain);
+    part->own_count = part->count;
     *found = !part->other && part->count > 0 && is_listable(key->plain->type);
     if (!*found)
         return BRUME_OK;
@@ -320,6 +327,14 @@ static brume_status read_key(brume_ledger *ledger, const brume_question *questio
         return BRUME_OK;
     key_values values = {.arena = question->query->arena, .key_count = 1, .known = true};
     BRUME_TRY(read_part(ledger, question, &part, &index, &values, error));
+    if (values.known && values.count == 0 && part.own_count == 1) {
+        /* No row of the table satisfies the conditions. A key without values would be a private
+         * one, and whether that is accepted would depend on a constant in a condition: of a query
+         * in stages, on what is not known before the first is paid. So all that the table has. */
+        part.count = 1;
+        part.where = NULL;
+        BRUME_TRY(read_part(ledger, question, &part, &index, &values, error));
+    }
     for (size_t i = 0; i < values.count; i++)
         null = null || !values.texts[i];
     if (missing && !null)

@@ -75,10 +75,11 @@ static brume_status split_payment(stages *all, const brume_payment *payment, bru
     if (payment->limits_only)
         return brume_fail(error, BRUME_EUNSUPPORTED, "ask with 'brume query'",
                           "limits alone cannot be bought for a query with scalar subqueries");
-    for (int i = 0; i < 3 && all->paid_count > 0; i++)
+    size_t parts = all->paid_count + !all->in_engine; /* one that an engine runs is free */
+    for (int i = 0; i < 3 && parts > 1; i++)
         if (typed[i]) {
-            BRUME_TRY(brume_spend_split(typed[i], all->paid_count + 1, all->texts[2 * i],
-                                        all->texts[2 * i + 1], error));
+            BRUME_TRY(brume_spend_split(typed[i], parts, all->texts[2 * i], all->texts[2 * i + 1],
+                                        error));
             *first[i] = all->texts[2 * i];
             *last[i] = all->texts[2 * i + 1];
         }
