@@ -49,6 +49,15 @@ typedef struct brume_column {
     bool not_null; /* the database promises it (never by looking at the data) */
 } brume_column;
 
+/* Why a column that is read in this way does not tell units apart as its server does, as the end of
+ * a sentence that begins with "because"; NULL: it does. Units that are taken for one share their
+ * limits, and one that is taken for two has them twice: either way one unit would move an answer by
+ * more than it is said to. */
+const char *brume_leaf_blurs_units(brume_leaf leaf, const char *native);
+#define BRUME_UNIT_HINT                                                                             \
+    "register a view of the table in which the unit is an integer, numeric(p,s) or plain text, as " \
+    "lower(NAME)::text"
+
 /* Where data is, and what is recorded of it. */
 typedef struct brume_source {
     const char *location; /* path, glob, or postgresql:// or spark:// URL */

@@ -55,6 +55,18 @@ static void type_of_native(const char *schema, const char *name, const char *kin
     }
 }
 
+const char *brume_leaf_blurs_units(brume_leaf leaf, const char *native)
+{
+    if (leaf == BRUME_LEAF_FREE_NUMERIC)
+        return "numbers of any scale are read to 15 digits: two units may be taken for one";
+    size_t length = native ? strlen(native) : 0;
+    bool folds = length >= 6 && strcmp(native + length - 6, "citext") == 0;
+    return folds || (native && strstr(native, " collate "))
+               ? "its server takes texts for equal that differ, and brume compares bytes: one unit "
+                 "may be taken for two"
+               : NULL;
+}
+
 brume_status brume_postgres_columns(brume_engine *engine, size_t index,
                                     brume_description *description, brume_error *error)
 {
@@ -64,11 +76,14 @@ brume_status brume_postgres_columns(brume_engine *engine, size_t index,
     const char *const parameters[] = {state->sources[index].oid};
     PGresult *result = PQexecParams(
         state->connection,
-        "SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), n.nspname, t.typname, "
+        /* a collation is named where it takes texts for equal whose bytes are not */
+        "SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod) || "
+        "coalesce(' collate ' || pg_catalog.quote_ident(c.collname), ''), n.nspname, t.typname, "
         "t.typtype, a.atttypmod, a.attnotnull FROM pg_catalog.pg_attribute a JOIN "
         "pg_catalog.pg_type t ON t.oid = a.atttypid JOIN pg_catalog.pg_namespace n ON n.oid = "
-        "t.typnamespace WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER "
-        "BY a.attnum",
+        "t.typnamespace LEFT JOIN pg_catalog.pg_collation c ON c.oid = a.attcollation AND NOT "
+        "c.collisdeterministic WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped "
+        "ORDER BY a.attnum",
         1, NULL, parameters, NULL, NULL, 0);
     brume_status status = BRUME_OK;
     if (PQresultStatus(result) != PGRES_TUPLES_OK)

@@ -310,7 +310,10 @@ void brume_pool_cancel(brume_pool *pool, uint64_t id)
 {
     pthread_mutex_lock(&pool->lock);
     pool_job *job = find(&pool->running, id);
-    if (job && !job->leaving)
+    /* A question of a stream is not stopped midway: whether the stream goes on afterwards would
+     * tell if its rows were read sooner than a moment that the analyst chooses, and it costs
+     * nothing. */
+    if (job && !job->leaving && !brume_pool_is_stream_step(job->command))
         brume_pool_stop_job(pool, job);
     for (int kind = 0; !job && kind < POOL_KINDS; kind++) {
         job = find(&pool->waiting[kind], id);

@@ -27,6 +27,8 @@ CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministi
 CREATE TABLE texts AS SELECT (i % 50)::int2 AS u, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'A' END COLLATE blind AS k,
     CASE WHEN i % 4 = 0 THEN 'a' WHEN i % 4 = 1 THEN NULL ELSE 'A' END AS l, (i % 7)::int2 AS n
     FROM generate_series(1, 1000) AS s(i);
+CREATE TABLE blurred AS SELECT 12345678901234567000 + i::numeric AS free, (12345678901234567000 + i)::numeric(20, 0) AS whole,
+    (CASE WHEN i % 2 = 0 THEN 'Bob' ELSE 'bob' END || i / 2) COLLATE blind AS folded FROM generate_series(0, 99) AS s(i);
 """
 POLICY = """budget: epsilon=1e12,delta=1e-6
 rows-stay: %s
@@ -131,6 +133,17 @@ def collations(folder):
     check(round(counts["a"]) == 333 and round(counts["A"]) == 667, f"{counts}")
 
 
+def blurred_units(folder):
+    """A unit that brume would not tell from others as its server does is refused."""
+    for column, word in (("free", "read to 15 digits"), ("folded", "brume compares bytes")):
+        code, _, err = folder.brume("register", "blurred", URL, "--table", "blurred", "--unit", column, "--budget", "epsilon=1")
+        check(code == 2 and word in err, f"exit {code}: {err}")
+    folder.run("register", "blurred", URL, "--table", "blurred", "--unit", "whole", "--budget", "epsilon=1e12,delta=1e-6")
+    for place, epsilon in (("brume", "1e5"), ("engine", "2e5")):
+        rows = ask(folder, "SELECT COUNT(DISTINCT whole) AS n FROM blurred", epsilon, "--where", place)["rows"]
+        check(rows == [[100]], f"{rows}")
+
+
 def stays(folder):
     sql = "SELECT ward, COUNT(*) AS n FROM kept.visits GROUP BY ward"
     code, _, err = folder.brume("query", sql, "--epsilon", "1", "--where", "brume")
@@ -172,6 +185,7 @@ def main():
                  folder, "clinic", "SELECT MEDIAN(age) FROM visits", "brume", "the server cannot add them up by itself")),
              ("a declared size decides", lambda: declared_size(folder)),
              ("texts are compared by their bytes", lambda: collations(folder)),
+             ("units that would be blurred are refused", lambda: blurred_units(folder)),
              ("explain says as typed", lambda: explained(folder, "clinic", count, "engine", "as typed", "--where", "engine")),
              ("explain says that rows stay", lambda: explained(folder, "kept", count, "engine", "the owner says that they stay")),
              ("rows stay", lambda: stays(folder)), ("files cannot stay", lambda: files(folder))])

@@ -435,6 +435,39 @@ static void one_unit_moves_no_more_than_its_limit(void **state)
     assert_true(worst[1][0] > 1.2 && worst[1][1] > 1.2); /* and replacing moves more */
 }
 
+/* ---- combinations of keys ---- */
+
+/* A row in a combination of declared values that is no declared group is left out, both ways; it
+ * makes no statement fail. */
+static void undeclared_combinations_are_left_out(void **state)
+{
+    (void)state;
+    static const size_t keys[] = {0, 1}, places[] = {0, 0, 1, 1, 2, 2};
+    static const brume_cell_tie tie = {2, keys, 3, places};
+    asked all = open_query("SELECT k, l, COUNT(*), SUM(x) FROM t GROUP BY k, l", false);
+    brume_collection *collection = &all.plan->measurements[0].collection;
+    collection->ties = &tie;
+    collection->tie_count = 1;
+    collection->cells = 3;
+    fill(150);
+    execute("INSERT INTO t VALUES (1, 'one', 'a', 2, 1, 1, 1)");
+    brume_collected *here = collect(&all, false), *there = collect(&all, true);
+    limited how = choose(all.plan, 1, 1);
+    for (size_t i = 0; i < how.limit_count; i++) /* none is cut, whatever it is a norm of */
+        how.limits[i].limit = UINT64_C(1) << 30;
+    for (size_t i = 0; i < how.sum_count; i++)
+        how.sums[i].shift = 0;
+    size_t count = 0, other = 0;
+    const brume_bounded_group *a = sum_up(here, &how, &count);
+    const brume_bounded_group *b = sum_up(there, &how, &other);
+    assert_int_equal(count, 3);
+    assert_int_equal(other, 3);
+    assert_int_equal(differ(a, b, count, 2, how.sum_count), 0);
+    brume_collected_close(here);
+    brume_collected_close(there);
+    close_query(&all);
+}
+
 /* ---- one moment ---- */
 
 static void both_statements_see_one_moment(void **state)
@@ -497,6 +530,7 @@ int main(void)
         cmocka_unit_test(the_server_gives_the_same_integers),
         cmocka_unit_test(a_wrong_statement_gives_other_integers),
         cmocka_unit_test(one_unit_moves_no_more_than_its_limit),
+        cmocka_unit_test(undeclared_combinations_are_left_out),
         cmocka_unit_test(both_statements_see_one_moment),
         cmocka_unit_test(what_needs_rows_is_refused_by_name),
     };

@@ -96,6 +96,22 @@ def answers_and_records_of_streams_leave_at_quantised_times(programs):
         check(not early and seen, f"what was recorded was seen early: {early}")
 
 
+def a_question_is_not_stopped_midway(programs):
+    """Whether the stream goes on would tell how soon its rows were read."""
+    with Server(programs, "--quantum", "0.5", rows=400000, budget=BUDGET) as server:
+        path = opened(server, threshold=10**9)
+        for wait in (0.01, 0.03, 0.1):
+            over = []
+            one = threading.Thread(target=lambda: over.append(server.ask(
+                "POST", path, "ann", {"question": "age > 85"}, {"Brume-Ticket": "mine"})))
+            one.start()
+            time.sleep(wait)
+            check(server.ask("POST", "/v1/cancel", "ann", {"ticket": "mine"}).code == 200, "it is asked to end")
+            one.join()
+            check(over[0].code == 200 or b"nothing was spent" in over[0].bytes, over)
+        check(asked(server, path, "age > 85").code == 200, "it goes on")
+
+
 def a_server_that_stops_records_its_streams(programs):
     for how in (signal.SIGTERM, signal.SIGKILL):
         server = Server(programs, "--quantum", "0.05", budget=BUDGET)
@@ -135,8 +151,8 @@ def the_command_line_streams_as_on_the_ledger(programs):
 
 
 TESTS = [a_stream_is_paid_once_and_answers_until_it_halts, a_stream_is_its_users_own, one_that_is_left_is_ended,
-         answers_and_records_of_streams_leave_at_quantised_times, a_server_that_stops_records_its_streams,
-         the_command_line_streams_as_on_the_ledger]
+         answers_and_records_of_streams_leave_at_quantised_times, a_question_is_not_stopped_midway,
+         a_server_that_stops_records_its_streams, the_command_line_streams_as_on_the_ledger]
 
 if __name__ == "__main__":
     sys.exit(run_functions(TESTS, sys.argv[1]))

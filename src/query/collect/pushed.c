@@ -180,7 +180,11 @@ static brume_status take_sums(void *context, const brume_chunk *chunk, size_t at
         to->keys[i] = brume_collect_key(&chunk->columns[i], at);
     size_t place = brume_collect_find(collected->groups, collected->count, to->keys, key_count);
     brume_i128 rows = 0;
-    if (place == collected->count || chunk->columns[key_count].integers[at] < 0 ||
+    /* Not every combination of declared values is a declared group (collection->ties). A row in
+     * another one is dropped, as the bounder drops it: an error would tell that it is there. */
+    if (place == collected->count)
+        return BRUME_OK;
+    if (chunk->columns[key_count].integers[at] < 0 ||
         !brume_collect_read_wide(chunk->columns[key_count + 1].texts[at], &rows))
         return brume_collect_strange(error);
     if (!collected->push.collection->only)

@@ -125,6 +125,10 @@ brume_status brume_policy_set_unit(brume_policy *policy, const char *column, bru
         return brume_fail(error, BRUME_EARGUMENT, NULL,
                           "column '%s' has the type %s, which brume does not read", found->name,
                           found->native);
+    const char *blurs = brume_leaf_blurs_units(found->leaf, found->native);
+    if (blurs)
+        return brume_fail(error, BRUME_EARGUMENT, BRUME_UNIT_HINT,
+                          "column '%s' cannot be the unit, because %s", found->name, blurs);
     return copy(&policy->unit, found->name) ? BRUME_OK : brume_no_memory(error, "a policy");
 }
 

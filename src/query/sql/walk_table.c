@@ -95,6 +95,16 @@ const brume_relation *brume_walk_table(brume_walk *walk, size_t index)
                          table->name);
         return NULL;
     }
+    const char *blurs = relation->privacy == BRUME_PRIVACY_UNIT
+                            ? brume_leaf_blurs_units(columns[relation->unit].leaf,
+                                                     table->columns[relation->unit].native)
+                            : NULL;
+    if (blurs) { /* registered before this was asked */
+        brume_build_fail(&walk->builder, BRUME_EUNSUPPORTED, BRUME_UNIT_HINT,
+                         "the unit column of '%.60s' cannot be one, because %s", table->name,
+                         blurs);
+        return NULL;
+    }
     for (size_t i = 0; i < walk->table_count; i++)
         if (walk->tables[i].table == index)
             return relation;
