@@ -165,6 +165,11 @@ static brume_status open_step(brume_pool *pool, pool_job *job, json_t *options, 
     if (!command)
         return brume_fail(error, BRUME_EARGUMENT, "for example \"stream above-threshold\"",
                           "'command' must say which stream is to be opened");
+    if (json_object_get(options, "timeout")) { /* when it passes tells how long rows are read */
+        free(command);
+        return brume_fail(error, BRUME_EARGUMENT, "leave it out: the server has its own deadline",
+                          "'timeout' is not for a stream on a server");
+    }
     json_object_del(options, "command");
     char *text = json_dumps(options, JSON_COMPACT | JSON_REAL_PRECISION(17));
     pool_stream *stream = make_stream(pool, job);

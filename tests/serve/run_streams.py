@@ -61,7 +61,8 @@ def a_stream_is_its_users_own(programs):
         check(server.query("bob").code == 200, "queries are answered meanwhile")
         got = server.ask("POST", "/v1/streams", "carl", OPEN)
         check(got.code == 403 and "not for an auditor" in got.json["error"]["message"], got)
-        for body in ({**OPEN, "command": "query"}, {"dataset": "visits"}, {**OPEN, "nonsense": 1}, {**OPEN, "ledger": "x"}):
+        for body in ({**OPEN, "command": "query"}, {"dataset": "visits"}, {**OPEN, "nonsense": 1}, {**OPEN, "ledger": "x"},
+                     {**OPEN, "timeout": 9}):
             check(server.ask("POST", "/v1/streams", "ann", body).code in (400, 404), body)
         check(asked(server, path, "age > 80").code == 200, "ann's goes on")
         server.json("user", "token", "ann")
