@@ -10,7 +10,7 @@ double brume_noise_tail_laplace_upper(double scale, double m);
 /* Continuous Gaussian rounded to integers: P[N >= m - 1/2]. */
 double brume_noise_tail_rounded_gaussian_upper(double sigma, double m);
 
-/* Discrete Gaussian; within a few percent of the truth. */
+/* Discrete Gaussian; near the truth for large sigma, up to three times it near sigma = 1. */
 double brume_noise_tail_discrete_gaussian_upper(double sigma, double m);
 
 #endif
