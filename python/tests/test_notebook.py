@@ -88,6 +88,6 @@ def test_the_stop_button_cancels_and_the_notebook_goes_on(notebook):
 
 
 def test_progress_is_a_line_that_goes_away(notebook):
-    made = notebook.run("con.audit('laplace(scale=1)', samples=3_000_000)['verdict']")
+    made = notebook.run("con.audit('laplace(scale=1)', samples=60_000_000)['verdict']")
     told = "".join(content["text"] for name, content in made if name == "stream" and content["name"] == "stderr")
     assert "\r" in told and "%" in told and told.rstrip(" ").endswith("\r")
