@@ -59,11 +59,11 @@ static const plain of_means = {BRUME_ROW_HIGH, ONE, 0, 12, 12, false, false, 0};
 static const plain of_limits[] = {{BRUME_ROW_HIGH, TWICE, 0, 0, 0, false, false, 60},
                                   {BRUME_ROW_HIGH, TWICE, 0, 0, 160, false, false, 0}};
 
-/* A quantile q beyond the bulk is seldom, and one unit there makes it likelier by as much as a unit
- * may, and all of the bulk less likely by as much. Of m units q m are at the lower bound, the
- * others a third of the way inside of the upper one; above those the utility is lower by (1 - q) m,
- * at a rate of epsilon/(2 q): m is such that this is 2, where the place beyond is a twentieth or
- * so. For quantiles up to the middle the same upside down. */
+/* A quantile q beyond the bulk is rarely drawn, and one unit there makes it likelier by as much as
+ * a unit may, and all of the bulk less likely by as much. Of m units q m are at the lower bound,
+ * the others a third of the way inside of the upper one; above those the utility is lower by (1 -
+ * q) m, at a rate of epsilon/(2 q): m is such that this is 2, where the place beyond is a twentieth
+ * or so. For quantiles up to the middle the same upside down. */
 static plain of_quantile(const brume_recipe_hints *hints, double ends)
 {
     bool upper = hints->quantile > .5;
@@ -134,14 +134,14 @@ static void choose_size(brume_recipe *recipe, size chosen, const brume_policy *p
 
 static brume_recipe recipe_of(const plain *of, double epsilon, const brume_policy *policy)
 {
-    double seldom = 1 / fmax(epsilon, 1e-3);
+    double inverse = 1 / fmax(epsilon, 1e-3);
     brume_recipe recipe = {.choice = of->choice,
                            .others = of->others,
-                           .low = at_most(ceil(of->low * seldom), MOST_CROWD),
-                           .high = at_most(ceil(of->high * seldom), MOST_CROWD),
+                           .low = at_most(ceil(of->low * inverse), MOST_CROWD),
+                           .high = at_most(ceil(of->high * inverse), MOST_CROWD),
                            .low_inside = of->low_inside,
                            .high_inside = of->high_inside,
-                           .ends = at_most(ceil(of->ends * seldom), MOST_ENDS)};
+                           .ends = at_most(ceil(of->ends * inverse), MOST_ENDS)};
     choose_size(&recipe, of->size, policy);
     return recipe;
 }

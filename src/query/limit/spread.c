@@ -124,7 +124,7 @@ static double tail_allowance(const brume_limit_histogram *histogram, size_t bin,
     double farthest = follow_law(histogram, bin, limit, law);
     for (size_t i = 0; i < BRUME_LIMIT_PARTS; i++)
         expected[i] = MORE * law[i].units;
-    for (size_t i = bin + 1; i < tail->from; i++) { /* below the tail: where noise is dear */
+    for (size_t i = bin + 1; i < tail->from; i++) { /* below the tail: by the histogram */
         double units = fmax(histogram->noisy[i], 0);
         double beyond = fmax(0, (edge(i - 1) + edge(i)) / 2 - limit);
         all.mean += units * beyond;

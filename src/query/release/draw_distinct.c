@@ -83,7 +83,8 @@ static bool counted_there(const brume_plan *plan, const brume_collected *pairs,
 
 /* ---- the limit ---- */
 
-/* The units above the edge of the bin in parts, with noise, beside the histogram. */
+/* The units above the edge of the bin, counted in parts with noise, in addition to the histogram.
+ */
 static brume_status draw_tail(brume_measurement *distinct, const int64_t *units, brume_bits *bits,
                               brume_error *error)
 {

@@ -5,7 +5,7 @@ import { costText, errorText, leftText, priceText, valueText } from "./format.js
 import { failure } from "./failure.js";
 import { stopButton } from "./stop.js";
 
-// What each takes beside the price: column, columns, q, k, target, delta.
+// What each takes in addition to the price: column, columns, q, k, target, delta.
 const KINDS = {
   median: ["column"], quantile: ["column", "q"], iqr: ["column"], mean: ["column"], variance: ["column"], sum: ["column"], count: [],
   mode: ["column", "delta"], histogram: ["column", "delta"], "top-k": ["column", "k", "delta"], covariance: ["columns"], regression: ["columns", "target"],
