@@ -31,6 +31,8 @@ static const struct {
      "four rows a third of the way up, four at the upper bound, and one at the lower one"},
     {54, 6, 0, true, /* the same for the quantile 0.9 */
      "fifty-four rows at the lower bound, six a third of the way up, and one at the upper one"},
+    {20, 20, 20, true, /* counts of values: none is far from an even share, and each has its own */
+     "twenty rows at each bound and a third of the way up, and one more at the upper one"},
 };
 
 /* True answers that a textbook's noise may have been added to, on both tables: sum, rows, mean. */

@@ -22,7 +22,8 @@
 #define SELECT_FIRST_TIER 1
 #endif
 
-enum { BLOCK = 256 };
+/* Candidates at a time; and before a key is known, without which the filter lets all pass. */
+enum { BLOCK = 256, FIRST = 8 };
 
 /* The vector filter's bounds are those of whole words. */
 #define SIFTING (SELECT_FIRST_TIER == 1 && BRUME_PREFIX == 52)
@@ -258,14 +259,16 @@ static brume_status run(race *r, brume_bits *bits, size_t n, size_t *out, brume_
         if (!words)
             return brume_bits_failed(bits, error);
         bool room = true;
-        for (size_t from = 0; from < got && room; from += BLOCK) {
-            size_t count = got - from < BLOCK ? got - from : BLOCK;
+        for (size_t from = 0, count; from < got && room; from += count) {
+            bool sifted = SIFTING && r->best > -INFINITY;
+            size_t most = sifted ? BLOCK : FIRST;
             uint64_t may[BLOCK];
-            if (SIFTING)
+            count = got - from < most ? got - from : most;
+            if (sifted)
                 sift(r->noise, r->coefficient, r->best, r->scores + done + from, words + from, may,
                      count);
             for (size_t i = 0; i < count && room; i++)
-                if (!SIFTING || may[i])
+                if (!sifted || may[i])
                     room = enter(r, done + from + i, words[from + i]);
         }
         brume_bits_done(words, got);

@@ -7,10 +7,14 @@
  * are those of a seeded tape: the same in every run. */
 #include "check.h"
 
+#include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include <brume/mechanism/stable_histogram.h>
 
+#include "audit/query/answer_features.h"
+#include "audit/query/neighbours.h"
 #include "audit/query/query_subject.h"
 #include "query/plan/make_plan.h"
 #include "query/release/ask.h"
@@ -167,6 +171,14 @@ static bool is_accused(const control *of, bool broken, size_t samples)
     return result.epsilon_lower > options.epsilon || result.delta_lower > options.delta;
 }
 
+/* Processor seconds until a broken one is caught; NaN: it is not. */
+static double seconds_until_caught(const control *of, size_t samples)
+{
+    clock_t before = clock();
+    bool caught = is_accused(of, true, samples);
+    return caught ? (double)(clock() - before) / CLOCKS_PER_SEC : NAN;
+}
+
 static void audit_all(bool at_length)
 {
     for (size_t i = 0; i < CONTROLS; i++) {
@@ -174,8 +186,11 @@ static void audit_all(bool at_length)
         size_t samples = at_length ? of->samples : of->few;
         if (samples == 0)
             continue;
-        if (!is_accused(of, true, samples))
+        double seconds = seconds_until_caught(of, samples);
+        if (isnan(seconds))
             fail_msg("%s is not caught", of->name);
+        if (seconds > 60)
+            fail_msg("%s is caught after %.0f seconds of a processor", of->name, seconds);
         if (at_length && is_accused(of, false, samples))
             fail_msg("%s is accused where it is sound", of->name);
     }
@@ -232,6 +247,59 @@ static void lanes_draw_at_once(void **state)
     registered_close(&all);
 }
 
+/* The numbers behind a mean, as they are seen. */
+typedef struct mean_seen {
+    double number, sum, value;
+} mean_seen;
+
+static void see_mean(void *context, const char *name, double value)
+{
+    mean_seen *seen = context;
+    if (strstr(name, " number "))
+        seen->number = value;
+    else if (strstr(name, " sum 0 "))
+        seen->sum = value;
+    else if (strstr(name, " value "))
+        seen->value = value;
+}
+
+/* Of so many rows, at a price at which there is hardly any noise. */
+static mean_seen mean_of(const registered *all, uint64_t rows)
+{
+    static const char sql[] = "SELECT AVG(age) FROM visits";
+    brume_error error = {0};
+    brume_question *question = NULL;
+    brume_neighbours *made = NULL;
+    brume_engine *engine = NULL;
+    brume_query_answer *answer = NULL;
+    mean_seen seen = {NAN, NAN, NAN};
+    assert_ok(brume_question_open(all->ledger, sql, &question, &error));
+    control sharp = {.epsilon = "500", .delta = "0.00001"};
+    brume_plan *plan = plan_of(&sharp, question);
+    assert_ok(brume_neighbours_open_one(question, sql, rows, &made, &error));
+    assert_ok(brume_neighbours_engine(made, 0, false, &engine, &error));
+    assert_ok(brume_draw_answer(question, plan, engine, all->bits, NULL, &answer, &error));
+    assert_true(
+        brume_features_visit(&(brume_answered){answer, &error, plan}, see_mean, &seen));
+    brume_query_answer_close(answer);
+    brume_neighbours_close(made);
+    brume_query_plan_close(plan);
+    brume_question_close(question);
+    return seen;
+}
+
+static void both_numbers_behind_a_mean_are_seen(void **state)
+{
+    (void)state;
+    registered all;
+    open_place(&all, &controls[0]);
+    mean_seen few = mean_of(&all, 200), many = mean_of(&all, 800);
+    assert_close(many.number / few.number, 4, .1);
+    assert_close(few.sum, (few.value - 50) * few.number, 1e-9);
+    assert_close(many.sum, (many.value - 50) * many.number, 1e-9);
+    registered_close(&all);
+}
+
 /* Nothing is drawn with a threshold that its delta does not allow. */
 static void wrong_thresholds_are_refused_before_anything_is_charged(void **state)
 {
@@ -254,8 +322,23 @@ static void wrong_thresholds_are_refused_before_anything_is_charged(void **state
     }
 }
 
+/* --draws: a table of how many draws on each neighbour each of them was given, and how much
+ * processor time it took until it was caught, search for the neighbours and all. For docs/audit.md.
+ */
+static int tell_draws(void)
+{
+    puts("| broken query | draws | processor seconds |\n|---|---|---|");
+    for (size_t i = 0; i < CONTROLS; i++)
+        if (controls[i].samples > 0)
+            printf("| %s: `%s` | %zu | %.1f |\n", controls[i].name, controls[i].sql,
+                   controls[i].samples, seconds_until_caught(&controls[i], controls[i].samples));
+    return 0;
+}
+
 int main(int count, char **words)
 {
+    if (count > 1 && strcmp(words[1], "--draws") == 0)
+        return tell_draws();
     if (count > 1 && strcmp(words[1], "--long") == 0) {
         const struct CMUnitTest long_tests[] = {
             cmocka_unit_test(broken_plans_are_caught_and_sound_ones_are_not)};
@@ -265,6 +348,7 @@ int main(int count, char **words)
         cmocka_unit_test(wrong_thresholds_are_refused_before_anything_is_charged),
         cmocka_unit_test(broken_plans_are_caught),
         cmocka_unit_test(lanes_draw_at_once),
+        cmocka_unit_test(both_numbers_behind_a_mean_are_seen),
     };
     return cmocka_run_group_tests_name("broken queries", tests, NULL, NULL);
 }

@@ -54,6 +54,7 @@ static char *name_of(const brume_query_answer *answer, size_t row, size_t column
 
 typedef struct visitor {
     const brume_query_answer *answer;
+    const brume_plan *plan;
     brume_feature_visit *each;
     void *context;
 } visitor;
@@ -65,6 +66,27 @@ static bool visit_cell(const visitor *v, size_t row, size_t column, const char *
         v->each(v->context, name, value);
     free(name);
     return name != NULL;
+}
+
+/* The two numbers behind a mean: of values, and the sum about the centre of the bounds for each
+ * expression that has one. */
+static bool visit_mean(const visitor *v, size_t row, size_t column, double value, double error)
+{
+    double limit = v->answer->columns[column].limit;
+    double values = (limit > 0 ? limit : 1) / error;
+    bool good = true, any = false;
+    for (size_t i = 0; good && i < v->plan->measure_count; i++) {
+        const brume_measure *measure = &v->plan->measures[i];
+        char what[40];
+        if (measure->kind != BRUME_MEASURE_CENTRED)
+            continue;
+        double step = brume_plan_step(v->plan, measure);
+        double centre = (double)brume_measure_centre(measure) * step;
+        snprintf(what, sizeof what, "sum %zu", measure->expression);
+        good = visit_cell(v, row, column, what, (value - centre) * values);
+        any = true;
+    }
+    return good && (!any || visit_cell(v, row, column, "number", values));
 }
 
 /* Every feature of a row: that its key is there, then its values and their errors. */
@@ -84,7 +106,8 @@ static bool visit_row(const visitor *v, size_t row)
         if (good && number && isfinite(error)) {
             good = visit_cell(v, row, i, "error", error);
             if (good && error > 0)
-                good = visit_cell(v, row, i, "over", value->number / error);
+                good = visit_cell(v, row, i, "over", value->number / error) &&
+                       visit_mean(v, row, i, value->number, error);
         }
     }
     return good;
@@ -132,9 +155,10 @@ static void visit_texts(const visitor *v)
 
 bool brume_features_visit(const void *answered, brume_feature_visit *each, void *context)
 {
-    const brume_query_answer *answer = ((const brume_answered *)answered)->answer;
-    const brume_error *refused = ((const brume_answered *)answered)->refused;
-    visitor v = {answer, each, context};
+    const brume_answered *of = answered;
+    const brume_query_answer *answer = of->answer;
+    const brume_error *refused = of->refused;
+    visitor v = {answer, of->plan, each, context};
     bool good = true;
     if (!answer) {
         char name[900];

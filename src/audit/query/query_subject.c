@@ -102,7 +102,7 @@ brume_status brume_query_subject_score_in(const brume_query_subject *subject, si
         brume_error refused;
         BRUME_TRY(
             brume_query_subject_answer(subject, lane, second, bits, &answer, &refused, error));
-        brume_answered seen = {answer, &refused};
+        brume_answered seen = {answer, &refused, subject->pool->lanes[lane].plan};
         out[i] = brume_score_of(subject->score, brume_features_visit, &seen);
         brume_query_answer_close(answer);
     }

@@ -128,7 +128,7 @@ static brume_status learn(brume_query_subject *subject, size_t lane, size_t coun
         BRUME_TRY(
             brume_query_subject_answer(subject, lane, second, bits, &answer, &refused, error));
         refusals += !answer;
-        brume_answered seen = {answer, &refused};
+        brume_answered seen = {answer, &refused, subject->pool->lanes[lane].plan};
         brume_status status =
             brume_score_learn(subject->score, brume_features_visit, &seen, second, error);
         brume_query_answer_close(answer);

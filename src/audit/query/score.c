@@ -1,49 +1,20 @@
 /* From what was released to one number. */
-#include "audit/query/score.h"
+#include "audit/query/score_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include <jansson.h>
-
-#include "audit/query/trees.h"
+#include "audit/query/blend.h"
 #include "base/error.h"
 
-enum {
-    STEPS = 64,
-    FEATURES = 2048,
-    BINS = 32,
-    FINE = 64,
-    LEAST_IN_BIN = 40,
-    LEAST_IN_TREE = 20,
-    ENOUGH_FOR_HALVES = 80
-};
+enum { LEAST_IN_BIN = 40, LEAST_IN_TREE = 20, ENOUGH_FOR_HALVES = 80 };
 
-/* Trees look at so many features, and are grown from so many examples of each database on. */
-enum { TREE_FEATURES = 24, LEAST_FOR_TREES = 200 };
+/* What is seen together is learned from so many examples of each database on. */
+enum { LEAST_FOR_TREES = 200 };
 
-/* A feature: its value in each example [second][example], NaN where it is not there; then bins. */
-typedef struct feature {
-    double *values[2];
-    double edges[BINS - 1]; /* bin i has the values below edges[i] and not below the one before */
-    size_t bins;
-    double weight[BINS], absent; /* logarithms of quotients */
-    double fine[FINE - 1];       /* edges of the bins that trees look at */
-    size_t fine_bins;
-    double apart; /* how much they tell apart: the difference of their means */
-    size_t place; /* among those that trees look at, from 1 on; 0: it is not */
-} feature;
-
-struct brume_score {
-    json_t *places; /* name of a feature: its place */
-    feature *features;
-    size_t count, most;
-    size_t examples[2];
-    double base;  /* the sum where no feature is there */
-    double scale; /* what the sum is multiplied by */
-    size_t tree_features;
-    brume_trees trees;
-};
+typedef brume_score_feature feature;
+enum { BINS = BRUME_SCORE_BINS, FINE = BRUME_SCORE_FINE, FEATURES = BRUME_SCORE_FEATURES };
+enum { TOGETHER = BRUME_SCORE_TOGETHER };
 
 brume_status brume_score_open(size_t examples, brume_score **out, brume_error *error)
 {
@@ -257,11 +228,11 @@ static uint8_t code_of(const feature *f, double value)
     return isnan(value) ? 0 : (uint8_t)(1 + bin_among(f->fine, f->fine_bins, value));
 }
 
-/* The features that trees look at: those that differ from answer to answer and tell most. */
+/* The features that are looked at together: those that differ from answer to answer and tell most. */
 static void choose_features(brume_score *score)
 {
-    score->tree_features = 0;
-    while (score->tree_features < TREE_FEATURES) {
+    score->together = 0;
+    while (score->together < TOGETHER) {
         feature *best = NULL;
         for (size_t i = 0; i < score->count; i++) {
             feature *f = &score->features[i];
@@ -271,64 +242,70 @@ static void choose_features(brume_score *score)
         }
         if (!best)
             return;
-        best->place = ++score->tree_features;
+        best->place = ++score->together;
     }
 }
 
-/* The factor of the sums that gives the examples the largest likelihood, by Newton's method. */
-static double best_scale(const double *sums, size_t count)
+/* What a feature says of an example. */
+static double said(const feature *f, size_t number)
 {
-    double scale = 1;
-    for (int round = 0; round < 20; round++) {
-        double slope = 0, weight = 1e-3;
-        for (size_t i = 0; i < count; i++) {
-            double chance = 1 / (1 + exp(-scale * sums[i]));
-            slope += ((i % 2 != 0) - chance) * sums[i];
-            weight += chance * (1 - chance) * sums[i] * sums[i];
-        }
-        scale = fmin(fmax(scale + slope / weight, .05), 1);
-    }
-    return scale;
+    double value = f->values[number % 2][number / 2];
+    return isnan(value) ? f->absent : f->weight[bin_of(f, value)];
 }
 
-/* Codes and sums of weights of all examples, of the two databases in turn. */
-static void read_examples(const brume_score *score, size_t count, uint8_t *codes, double *sums)
+/* What each of the features that are looked at together says of every example, and in the last
+ * column what all the others say; the codes of the former. */
+static void read_examples(const brume_score *score, size_t count, double *columns, uint8_t *codes)
 {
-    for (size_t i = 0; i < count; i++) {
-        sums[i] = score->base;
+    size_t together = score->together;
+    for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < score->count; k++) {
             const feature *f = &score->features[k];
             if (!f->values[0] || !f->values[1])
                 continue;
-            double value = f->values[i % 2][i / 2];
-            if (!isnan(value))
-                sums[i] += f->weight[bin_of(f, value)] - f->absent;
+            size_t column = f->place > 0 ? f->place - 1 : together;
+            columns[i * (together + 1) + column] += said(f, i);
             if (f->place > 0)
-                codes[i * score->tree_features + f->place - 1] = code_of(f, value);
+                codes[i * together + column] = code_of(f, f->values[i % 2][i / 2]);
         }
+}
+
+/* Several features may be the same number in other clothes: each is believed as far as the sum of
+ * all then serves the examples best. */
+static void believe(brume_score *score, const double *believed)
+{
+    score->base = 0;
+    for (size_t i = 0; i < score->count; i++) {
+        feature *f = &score->features[i];
+        double factor = believed[f->place > 0 ? f->place - 1 : score->together];
+        for (size_t bin = 0; bin < f->bins; bin++)
+            f->weight[bin] *= factor;
+        f->absent *= factor;
+        score->base += f->absent;
     }
 }
 
-/* Without memory there are no trees: the score is a poorer one. */
-static void grow_trees(brume_score *score)
+/* Without memory the features stay as they are: the score is a poorer one. */
+static void learn_together(brume_score *score)
 {
     size_t each = score->examples[0] < score->examples[1] ? score->examples[0] : score->examples[1];
     if (each < LEAST_FOR_TREES)
         return;
     choose_features(score);
-    uint8_t *codes = calloc(2 * each * (score->tree_features + 1), 1);
-    double *sums = malloc(2 * each * sizeof *sums);
-    if (codes && sums) {
-        read_examples(score, 2 * each, codes, sums);
-        score->scale = best_scale(sums, 2 * each);
-        for (size_t i = 0; i < 2 * each; i++)
-            sums[i] *= score->scale;
-        if (brume_trees_learn(codes, score->tree_features, sums, 2 * each, &score->trees, NULL) !=
-            BRUME_OK)
+    size_t count = 2 * each, wide = score->together + 1;
+    double *columns = calloc(count * wide, sizeof *columns), believed[TOGETHER + 1];
+    double *sums = malloc(count * sizeof *sums);
+    uint8_t *codes = calloc(count * wide, 1);
+    if (columns && sums && codes) {
+        read_examples(score, count, columns, codes);
+        brume_blend_learn(columns, wide, count, believed, sums);
+        believe(score, believed);
+        if (brume_trees_learn(codes, score->together, sums, count, &score->trees, NULL) != BRUME_OK)
             score->trees.count = 0;
     }
-    free(sums);
     free(codes);
+    free(sums);
+    free(columns);
 }
 
 double brume_score_settle(brume_score *score)
@@ -336,7 +313,6 @@ double brume_score_settle(brume_score *score)
     double total = 0;
     double *room = malloc((2 * score->most + 1) * sizeof *room);
     score->base = 0;
-    score->scale = 1;
     for (size_t i = 0; room && i < score->count; i++) {
         feature *f = &score->features[i];
         if (!f->values[0] || !f->values[1])
@@ -346,7 +322,7 @@ double brume_score_settle(brume_score *score)
         score->base += f->absent;
     }
     if (room)
-        grow_trees(score);
+        learn_together(score);
     free(room);
     forget(score);
     return total;
@@ -357,7 +333,7 @@ double brume_score_settle(brume_score *score)
 typedef struct scored {
     const brume_score *score;
     double sum;
-    uint8_t codes[TREE_FEATURES];
+    uint8_t codes[TOGETHER];
 } scored;
 
 /* The sum starts with every feature absent. */
@@ -380,67 +356,6 @@ int64_t brume_score_of(const brume_score *score, brume_seen *seen, const void *o
     scored of = {score, score->base, {0}};
     if (!seen(outcome, score_feature, &of))
         return 0; /* any function of the outcome will do */
-    double odds = score->scale * of.sum + brume_trees_sum(&score->trees, of.codes);
-    return (int64_t)llrint(fmax(fmin(odds, 1e6), -1e6) * STEPS);
-}
-
-/* ---- keeping it ---- */
-
-static json_t *numbers(const double *values, size_t count)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, isfinite(values[i]) ? json_real(values[i]) : json_null());
-    return list;
-}
-
-/* The feature that has this place among those that trees look at, and its name. */
-static const feature *feature_at(const brume_score *score, size_t at, const char **name)
-{
-    json_t *place;
-    json_object_foreach (score->places, *name, place) {
-        const feature *f = &score->features[json_integer_value(place)];
-        if (f->place == at + 1)
-            return f;
-    }
-    return NULL;
-}
-
-static json_t *json_node(const brume_score *score, const brume_tree *tree, size_t node)
-{
-    const char *name = "";
-    if (node >= BRUME_TREE_NODES)
-        return json_real(tree->leaf[node - BRUME_TREE_NODES]);
-    if (tree->upto[node] == BRUME_TREE_EVERYTHING)
-        return json_node(score, tree, 2 * node + 1);
-    const feature *f = feature_at(score, tree->feature[node], &name);
-    /* codes up to 0 are "absent", up to i the bins below edge i - 1 */
-    size_t upto = tree->upto[node];
-    json_t *below = upto == 0 || !f        ? json_string("absent")
-                    : upto >= f->fine_bins ? json_null()
-                                           : json_real(f->fine[upto - 1]);
-    return json_pack("{s:s, s:o, s:o, s:o}", "feature", name, "below", below, "then",
-                     json_node(score, tree, 2 * node + 1), "else",
-                     json_node(score, tree, 2 * node + 2));
-}
-
-json_t *brume_score_to_json(const brume_score *score)
-{
-    json_t *list = json_array(), *trees = json_array(), *place;
-    const char *name;
-    json_object_foreach (score->places, name, place) {
-        const feature *f = &score->features[json_integer_value(place)];
-        bool used = f->absent != 0;
-        for (size_t i = 0; i < f->bins; i++)
-            used = used || f->weight[i] != 0;
-        if (used) /* the others add nothing */
-            json_array_append_new(list,
-                                  json_pack("{s:s, s:o, s:o, s:f}", "name", name, "edges",
-                                            numbers(f->edges, f->bins - 1), "weights",
-                                            numbers(f->weight, f->bins), "absent", f->absent));
-    }
-    for (size_t i = 0; i < score->trees.count; i++)
-        json_array_append_new(trees, json_node(score, &score->trees.of[i], 0));
-    return json_pack("{s:f, s:f, s:i, s:o, s:o}", "base", score->base, "scale", score->scale,
-                     "steps", STEPS, "features", list, "trees", trees);
+    double odds = of.sum + brume_trees_sum(&score->trees, of.codes);
+    return (int64_t)llrint(fmax(fmin(odds, 1e6), -1e6) * BRUME_SCORE_STEPS);
 }

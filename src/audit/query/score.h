@@ -3,10 +3,10 @@
  * What is released is seen as features, names with numbers (answer_features.h of a table). From
  * examples of both databases each feature's values are cut into bins, and every bin gets the
  * logarithm of the quotient of its two frequencies, shrunk where that may be luck. The score is
- * their sum, times what makes it the best estimate of the odds, and, from many examples, what trees
- * (trees.h) add that look at several features together. It is post-processing of what an analyst
- * sees, with weights that are fixed before the draws that count, so that every bound made with it
- * holds; a poor score only finds less. */
+ * their sum; from many examples each feature is believed as far as that serves them best (blend.h),
+ * and trees (trees.h) add what only several features together say. It is post-processing of what an
+ * analyst sees, with weights that are fixed before the draws that count, so that every bound made
+ * with it holds; a poor score only finds less. */
 #ifndef BRUME_AUDIT_SCORE_H
 #define BRUME_AUDIT_SCORE_H
 
@@ -39,10 +39,9 @@ double brume_score_settle(brume_score *score);
 /* The score of an outcome, in steps of 1/64. Threads may share a settled score. */
 int64_t brume_score_of(const brume_score *score, brume_seen *seen, const void *outcome);
 
-/* A settled score as JSON: {"base", "scale", "steps", "features": [{"name", "edges", "weights",
- * "absent"}], "trees": [TREE]}. The score is scale times the sum of base and, for each feature that
- * an answer has, the weight of its value's bin less absent; plus what each tree says; times steps,
- * rounded. A TREE is a number or {"feature", "below", "then", "else"}: `then` where the answer does
+/* A settled score as JSON: {"base", "steps", "features": [{"name", "edges", "weights", "absent"}],
+ * "trees": [TREE]}. The score is the sum of base, for each feature that an answer has the weight of
+ * its value's bin less absent, and what each tree says; times steps, rounded. A TREE is a number or {"feature", "below", "then", "else"}: `then` where the answer does
  * not have the feature, or has a value below `below` ("absent": none, null: any). NULL: out of
  * memory. The caller owns it. */
 json_t *brume_score_to_json(const brume_score *score);
