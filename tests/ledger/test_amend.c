@@ -201,6 +201,36 @@ static void an_amendment_is_what_the_dataset_is_from_then_on(void **state)
     verify(ledger);
 }
 
+/* An amendment that does not speak of the policy leaves it public, and one that does may not. */
+static void what_is_public_stays_public(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    register_dataset(ledger, "open", "1", NULL);
+    brume_dataset *dataset = NULL;
+    assert_ok(brume_ledger_dataset(ledger, "open", &dataset, &error));
+    json_t *policy = json_pack("{s:b}", "public", 1), *other = json_object();
+    brume_registration public = {.name = "published",
+                                 .source = "source of published",
+                                 .data_version = "",
+                                 .adjacency = BRUME_ADD_REMOVE,
+                                 .filter = &dataset->filter,
+                                 .policy = policy};
+    assert_ok(brume_ledger_register(ledger, &public, &error));
+    brume_amendment relabel = {
+        .name = "published", .stated = stated(ledger, "published"), .data_version = "later"};
+    assert_ok(brume_ledger_amend(ledger, &relabel, &error));
+    brume_amendment protect = {
+        .name = "published", .stated = stated(ledger, "published"), .policy = other};
+    assert_fails(brume_ledger_amend(ledger, &protect, &error), BRUME_EPOLICY);
+    brume_amendment publish = {.name = "open", .stated = stated(ledger, "open"), .policy = policy};
+    assert_fails(brume_ledger_amend(ledger, &publish, &error), BRUME_EPOLICY);
+    verify(ledger);
+    brume_dataset_close(dataset);
+    json_decref(policy);
+    json_decref(other);
+}
+
 static void what_was_planned_under_another_policy_is_not_charged(void **state)
 {
     brume_ledger *ledger = fresh_ledger(state);
@@ -283,6 +313,7 @@ int main(void)
         with_fresh_ledger(a_share_for_failures_of_its_own_cannot_be_amended),
         with_fresh_ledger(whose_row_is_whose_is_settled_by_the_first_charge),
         with_fresh_ledger(an_amendment_is_what_the_dataset_is_from_then_on),
+        with_fresh_ledger(what_is_public_stays_public),
         with_fresh_ledger(what_was_planned_under_another_policy_is_not_charged),
         cmocka_unit_test(verify_finds_a_forged_amendment),
     };
