@@ -304,6 +304,51 @@ static void verify_finds_a_forged_amendment(void **state)
     }
 }
 
+/* Rows of other kinds, with hashes that are right. */
+static void verify_finds_a_forged_progress_and_another_version_of_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *body, *said; /* NULL: it is right */
+    } rows[] = {
+        {"progress", "{\"reservation\":3,\"asked\":1,\"hits\":0}", NULL},
+        {"progress", "{\"reservation\":4,\"asked\":1,\"hits\":0}", "not open"},
+        {"progress", "{\"reservation\":9,\"asked\":1,\"hits\":0}", "not open"},
+        {"version", "{\"dataset\":\"visits\",\"data_version\":\"2\"}", NULL},
+        {"version", "{\"dataset\":\"others\",\"data_version\":\"2\"}", "unknown dataset"},
+        {"version", "{\"data_version\":\"2\"}", "unknown dataset"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        place where;
+        brume_error error = {0};
+        uint64_t open = 0, closed = 0;
+        brume_ledger_report report;
+        json_t *answer = json_object(), *body = json_loads(rows[i].body, 0, NULL);
+        make_place(&where);
+        brume_ledger *ledger = open_ledger(&where);
+        register_dataset(ledger, "visits", "1", NULL);
+        assert_ok(reserve(ledger, "visits", "0.1", "a", &open, &error));
+        assert_ok(reserve(ledger, "visits", "0.1", "b", &closed, &error));
+        assert_ok(brume_ledger_commit(ledger, closed, answer, &error));
+        if (json_object_get(body, "reservation") && i < 2)
+            json_object_set_new(body, "reservation",
+                                json_integer((json_int_t)(i == 0 ? open : closed)));
+        assert_ok(brume_store_begin(ledger, &error));
+        if (strcmp(rows[i].kind, "version") == 0)
+            assert_ok(
+                brume_store_execute(ledger, &error, "UPDATE dataset SET data_version='2'", ""));
+        assert_ok(brume_journal_append(ledger, rows[i].kind, body, &error));
+        assert_ok(brume_store_commit(ledger, &error));
+        brume_status status = brume_ledger_verify(ledger, &report, &error);
+        assert_int_equal(status, rows[i].said ? BRUME_EDAMAGED : BRUME_OK);
+        if (rows[i].said)
+            assert_non_null(strstr(error.message, rows[i].said));
+        brume_ledger_close(ledger);
+        json_decref(answer);
+        remove_place(&where);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +361,7 @@ int main(void)
         with_fresh_ledger(what_is_public_stays_public),
         with_fresh_ledger(what_was_planned_under_another_policy_is_not_charged),
         cmocka_unit_test(verify_finds_a_forged_amendment),
+        cmocka_unit_test(verify_finds_a_forged_progress_and_another_version_of_nothing),
     };
     return cmocka_run_group_tests_name("ledger amendments", tests, NULL, NULL);
 }

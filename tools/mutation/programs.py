@@ -305,7 +305,7 @@ class Runner:
             test = min(fitting, key=lambda test: (test.slow, -test.promise(path, function)))
             left.remove(test)
             spent += test.seconds
-            good, _ = self.passes(test, number, 1 + 5 * test.seconds)
+            good, _ = self.passes(test, number, 0.4 + 5 * test.seconds)
             test.learn(path, function, not good)
             if not good:
                 return f"killed by {test.name}"
