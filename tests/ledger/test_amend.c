@@ -201,6 +201,36 @@ static void an_amendment_is_what_the_dataset_is_from_then_on(void **state)
     verify(ledger);
 }
 
+/* An amendment that does not speak of the policy leaves it public, and one that does may not. */
+static void what_is_public_stays_public(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    register_dataset(ledger, "open", "1", NULL);
+    brume_dataset *dataset = NULL;
+    assert_ok(brume_ledger_dataset(ledger, "open", &dataset, &error));
+    json_t *policy = json_pack("{s:b}", "public", 1), *other = json_object();
+    brume_registration public = {.name = "published",
+                                 .source = "source of published",
+                                 .data_version = "",
+                                 .adjacency = BRUME_ADD_REMOVE,
+                                 .filter = &dataset->filter,
+                                 .policy = policy};
+    assert_ok(brume_ledger_register(ledger, &public, &error));
+    brume_amendment relabel = {
+        .name = "published", .stated = stated(ledger, "published"), .data_version = "later"};
+    assert_ok(brume_ledger_amend(ledger, &relabel, &error));
+    brume_amendment protect = {
+        .name = "published", .stated = stated(ledger, "published"), .policy = other};
+    assert_fails(brume_ledger_amend(ledger, &protect, &error), BRUME_EPOLICY);
+    brume_amendment publish = {.name = "open", .stated = stated(ledger, "open"), .policy = policy};
+    assert_fails(brume_ledger_amend(ledger, &publish, &error), BRUME_EPOLICY);
+    verify(ledger);
+    brume_dataset_close(dataset);
+    json_decref(policy);
+    json_decref(other);
+}
+
 static void what_was_planned_under_another_policy_is_not_charged(void **state)
 {
     brume_ledger *ledger = fresh_ledger(state);
@@ -274,6 +304,51 @@ static void verify_finds_a_forged_amendment(void **state)
     }
 }
 
+/* Rows of other kinds, with hashes that are right. */
+static void verify_finds_a_forged_progress_and_another_version_of_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *body, *said; /* NULL: it is right */
+    } rows[] = {
+        {"progress", "{\"reservation\":3,\"asked\":1,\"hits\":0}", NULL},
+        {"progress", "{\"reservation\":4,\"asked\":1,\"hits\":0}", "not open"},
+        {"progress", "{\"reservation\":9,\"asked\":1,\"hits\":0}", "not open"},
+        {"version", "{\"dataset\":\"visits\",\"data_version\":\"2\"}", NULL},
+        {"version", "{\"dataset\":\"others\",\"data_version\":\"2\"}", "unknown dataset"},
+        {"version", "{\"data_version\":\"2\"}", "unknown dataset"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        place where;
+        brume_error error = {0};
+        uint64_t open = 0, closed = 0;
+        brume_ledger_report report;
+        json_t *answer = json_object(), *body = json_loads(rows[i].body, 0, NULL);
+        make_place(&where);
+        brume_ledger *ledger = open_ledger(&where);
+        register_dataset(ledger, "visits", "1", NULL);
+        assert_ok(reserve(ledger, "visits", "0.1", "a", &open, &error));
+        assert_ok(reserve(ledger, "visits", "0.1", "b", &closed, &error));
+        assert_ok(brume_ledger_commit(ledger, closed, answer, &error));
+        if (json_object_get(body, "reservation") && i < 2)
+            json_object_set_new(body, "reservation",
+                                json_integer((json_int_t)(i == 0 ? open : closed)));
+        assert_ok(brume_store_begin(ledger, &error));
+        if (strcmp(rows[i].kind, "version") == 0)
+            assert_ok(
+                brume_store_execute(ledger, &error, "UPDATE dataset SET data_version='2'", ""));
+        assert_ok(brume_journal_append(ledger, rows[i].kind, body, &error));
+        assert_ok(brume_store_commit(ledger, &error));
+        brume_status status = brume_ledger_verify(ledger, &report, &error);
+        assert_int_equal(status, rows[i].said ? BRUME_EDAMAGED : BRUME_OK);
+        if (rows[i].said)
+            assert_non_null(strstr(error.message, rows[i].said));
+        brume_ledger_close(ledger);
+        json_decref(answer);
+        remove_place(&where);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,8 +358,10 @@ int main(void)
         with_fresh_ledger(a_share_for_failures_of_its_own_cannot_be_amended),
         with_fresh_ledger(whose_row_is_whose_is_settled_by_the_first_charge),
         with_fresh_ledger(an_amendment_is_what_the_dataset_is_from_then_on),
+        with_fresh_ledger(what_is_public_stays_public),
         with_fresh_ledger(what_was_planned_under_another_policy_is_not_charged),
         cmocka_unit_test(verify_finds_a_forged_amendment),
+        cmocka_unit_test(verify_finds_a_forged_progress_and_another_version_of_nothing),
     };
     return cmocka_run_group_tests_name("ledger amendments", tests, NULL, NULL);
 }

@@ -41,6 +41,54 @@ static void what_was_spent_is_still_spent_after_reopening(void **state)
     remove_place(&where);
 }
 
+static void an_answer_is_recalled_by_what_was_charged_for_it(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    uint64_t id = 0, open = 0;
+    json_t *answer = json_pack("{s:i}", "rows", 3), *found = NULL, *datasets = NULL;
+    register_dataset(ledger, "visits", "1", NULL);
+    assert_ok(reserve(ledger, "visits", "0.1", "a", &id, &error));
+    assert_ok(brume_ledger_commit(ledger, id, answer, &error));
+    assert_ok(reserve(ledger, "visits", "0.1", "b", &open, &error));
+    assert_ok(brume_ledger_recall_reservation(ledger, id, &found, &datasets, &error));
+    assert_true(json_equal(found, answer));
+    assert_int_equal(json_array_size(datasets), 1);
+    assert_string_equal(json_string_value(json_array_get(datasets, 0)), "visits");
+    json_decref(found);
+    json_decref(datasets);
+    found = datasets = NULL;
+    assert_fails(brume_ledger_recall_reservation(ledger, open, &found, &datasets, &error),
+                 BRUME_EUNKNOWN);
+    assert_int_not_equal(brume_ledger_recall_reservation(ledger, 99, &found, &datasets, &error),
+                         BRUME_OK);
+    assert_null(found);
+    assert_null(datasets);
+    json_decref(answer);
+}
+
+/* What was spent is shown as no less than it was. */
+static void the_history_shows_prices_rounded_up(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    uint64_t id = 0;
+    json_t *history = NULL;
+    register_dataset(ledger, "soft", "1", "0.1");
+    brume_charge price = price_of("0.100000000000000000001", "0.010000000000000000001");
+    brume_ledger_charge charge = {.dataset = "soft", .price = &price};
+    brume_reservation reservation = {
+        .charges = &charge, .charge_count = 1, .sql = "SELECT 1", .answer_key = "a"};
+    assert_ok(brume_ledger_reserve(ledger, &reservation, &id, &error));
+    assert_ok(brume_ledger_history(ledger, "soft", &history, &error));
+    const json_t *event = json_array_get(json_object_get(history, "events"), 0);
+    const json_t *cost = json_object_get(event, "cost");
+    assert_non_null(cost);
+    assert_holds(json_real_value(json_object_get(cost, "epsilon")) > 0.1);
+    assert_holds(json_real_value(json_object_get(cost, "delta")) > 0.01);
+    json_decref(history);
+}
+
 static void a_name_or_a_source_is_registered_once(void **state)
 {
     brume_ledger *ledger = fresh_ledger(state);
@@ -204,6 +252,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_fresh_ledger(ten_charges_of_a_tenth_fill_a_budget_of_one_and_no_more),
         cmocka_unit_test(what_was_spent_is_still_spent_after_reopening),
+        with_fresh_ledger(an_answer_is_recalled_by_what_was_charged_for_it),
+        with_fresh_ledger(the_history_shows_prices_rounded_up),
         with_fresh_ledger(a_name_or_a_source_is_registered_once),
         with_fresh_ledger(several_datasets_are_charged_all_or_none),
         with_fresh_ledger(the_cap_the_rule_and_the_adjacency_are_the_owners),

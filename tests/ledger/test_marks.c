@@ -297,6 +297,29 @@ static void a_public_view_that_came_to_read_a_protected_table_is_not_read(void *
                  BRUME_EPOLICY);
 }
 
+/* Public tables alone need no reservation: their sources are looked at, and nothing is recorded. */
+static void a_public_table_that_is_asked_alone_is_checked_and_leaves_no_mark(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    assert_ok(register_table(ledger, "people", false, "table:1", NULL, false, &error));
+    assert_ok(register_table(ledger, "open", true, "table:2", NULL, false, &error));
+    const char *const marks[] = {"table:2", "table:7", "table:1"};
+    brume_ledger_charge table = {.dataset = "open", .marks = marks};
+    for (size_t reads = 0; reads <= 2; reads++) {
+        table.mark_count = 1 + reads;
+        table.read_mark_count = reads;
+        brume_status checked = brume_ledger_check_public(ledger, &table, &error);
+        assert_int_equal(checked, reads < 2 ? BRUME_OK : BRUME_EPOLICY);
+        assert_int_equal(brume_ledger_look_public(ledger, &table, &error), checked);
+    }
+    assert_ok(register_table(ledger, "late", false, "table:7", NULL, false, &error));
+    table.mark_count = 2;
+    table.read_mark_count = 1;
+    assert_fails(brume_ledger_check_public(ledger, &table, &error), BRUME_EPOLICY);
+    assert_fails(brume_ledger_look_public(ledger, &table, &error), BRUME_EPOLICY);
+}
+
 static void a_file_that_a_registered_glob_matches_is_refused(void **state)
 {
     brume_ledger *ledger = fresh_ledger(state);
@@ -429,6 +452,7 @@ int main(void)
         with_fresh_ledger(insisting_on_a_budget_protects_nothing_that_is_public),
         with_fresh_ledger(tables_of_one_dataset_are_not_protected_and_public),
         with_fresh_ledger(a_public_view_that_came_to_read_a_protected_table_is_not_read),
+        with_fresh_ledger(a_public_table_that_is_asked_alone_is_checked_and_leaves_no_mark),
         with_fresh_ledger(a_file_that_a_registered_glob_matches_is_refused),
         with_fresh_ledger(what_a_query_read_stays_known),
         with_fresh_ledger(a_source_that_became_that_of_another_dataset_is_not_read),

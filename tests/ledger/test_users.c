@@ -9,6 +9,7 @@
 #include <openssl/hmac.h>
 
 #include "ledger/user.h"
+#include "ledger/user_row.h"
 #include "ledger/verify_user.h"
 
 static int64_t now(void)
@@ -65,7 +66,7 @@ static void a_token_authenticates_its_user_and_no_other_text_does(void **state)
     assert_string_equal(user->name, "bob");
     brume_user_close(user);
     user = NULL;
-    const char *const wrong[] = {"", "alice", "brume_", alice + 1};
+    const char *const wrong[] = {"", "alice", "brume_", alice + 1, NULL};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_fails(brume_ledger_authenticate(ledger, wrong[i], now(), &user, &error),
                      BRUME_EPOLICY);
@@ -195,6 +196,20 @@ static void names_are_given_once_and_are_plain(void **state)
         user.name = bad[i];
         assert_fails(brume_ledger_add_user(ledger, &user, token, &error), BRUME_EARGUMENT);
     }
+    char longest[65];
+    memset(longest, 'n', sizeof longest);
+    longest[64] = 0;
+    user.name = longest;
+    assert_fails(brume_ledger_add_user(ledger, &user, token, &error), BRUME_EARGUMENT);
+    longest[63] = 0; /* 63 characters, and 1 */
+    brume_user *found = NULL;
+    assert_ok(brume_ledger_add_user(ledger, &user, token, &error));
+    assert_ok(brume_ledger_authenticate(ledger, token, now(), &found, &error));
+    assert_string_equal(found->name, longest);
+    brume_user_close(found);
+    user.name = "n";
+    assert_ok(brume_ledger_add_user(ledger, &user, token, &error));
+    snprintf(token, sizeof token, "untouched");
     user.name = "alice";
     user.role = BRUME_ROLE_NONE;
     assert_fails(brume_ledger_add_user(ledger, &user, token, &error), BRUME_EARGUMENT);
@@ -204,10 +219,149 @@ static void names_are_given_once_and_are_plain(void **state)
     assert_fails(brume_ledger_add_user(ledger, &user, token, &error), BRUME_EPOLICY);
     assert_ok(brume_ledger_remove_user(ledger, "alice", &error));
     assert_fails(brume_ledger_add_user(ledger, &user, token, &error), BRUME_EPOLICY);
-    check_verified(ledger, 1);
+    check_verified(ledger, 3);
+}
+
+static void users_are_listed_with_what_they_are_and_have(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    char token[BRUME_TOKEN_TEXT];
+    json_t *users = NULL;
+    register_dataset(ledger, "visits", "1", NULL);
+    add_with(ledger, "alice", BRUME_ROLE_ANALYST, "visits", "0.25", NULL, token);
+    brume_new_user late = {.name = "late", .role = BRUME_ROLE_AUDITOR, .expires = 1000};
+    assert_ok(brume_ledger_add_user(ledger, &late, token, &error));
+    add_with(ledger, "zoe", BRUME_ROLE_OWNER, NULL, NULL, NULL, token);
+    assert_ok(brume_ledger_remove_user(ledger, "zoe", &error));
+    assert_ok(brume_ledger_users(ledger, 1000, &users, &error));
+    static const char *const expected[][3] = {{"alice", "analyst", "active"},
+                                              {"late", "auditor", "expired"},
+                                              {"zoe", "owner", "removed"}};
+    assert_int_equal(json_array_size(users), 3);
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *user = json_array_get(users, i);
+        assert_string_equal(json_string_value(json_object_get(user, "name")), expected[i][0]);
+        assert_string_equal(json_string_value(json_object_get(user, "role")), expected[i][1]);
+        assert_string_equal(json_string_value(json_object_get(user, "state")), expected[i][2]);
+        assert_int_equal(json_array_size(json_object_get(user, "allotments")), i == 0);
+    }
+    const json_t *expires = json_object_get(json_array_get(users, 1), "expires");
+    assert_string_equal(json_string_value(expires), "1970-01-01T00:16:40Z");
+    json_decref(users);
+    assert_ok(brume_ledger_users(ledger, 999, &users, &error));
+    assert_string_equal(json_string_value(json_object_get(json_array_get(users, 1), "state")),
+                        "active");
+    json_decref(users);
+}
+
+/* Whoever knows the key of decoys can tell them from the salts of users. */
+static void decoys_are_of_a_key_that_each_ledger_draws(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    brume_user *one = NULL, *other = NULL;
+    place where;
+    make_place(&where);
+    brume_ledger *second = open_ledger(&where);
+    assert_ok(brume_ledger_find_user(ledger, "nobody", now(), &one, &error));
+    assert_ok(brume_ledger_find_user(second, "nobody", now(), &other, &error));
+    assert_memory_not_equal(one->scram.salt, other->scram.salt, sizeof one->scram.salt);
+    brume_user_close(one);
+    brume_user_close(other);
+    brume_ledger_close(second);
+    remove_place(&where);
+}
+
+static void only_an_owner_amends_a_dataset(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    char token[BRUME_TOKEN_TEXT];
+    brume_dataset *dataset = NULL;
+    register_dataset(ledger, "visits", "1", NULL);
+    add_with(ledger, "alice", BRUME_ROLE_ANALYST, NULL, NULL, NULL, token);
+    add_with(ledger, "ann", BRUME_ROLE_AUDITOR, NULL, NULL, NULL, token);
+    add_with(ledger, "olga", BRUME_ROLE_OWNER, NULL, NULL, NULL, token);
+    assert_ok(brume_ledger_dataset(ledger, "visits", &dataset, &error));
+    brume_amendment more = {.name = "visits", .stated = dataset->stated, .epsilon = "100"};
+    brume_dataset_close(dataset);
+    static const char *const others[] = {"alice", "ann", "nobody"};
+    for (size_t i = 0; i < 3; i++) {
+        act(ledger, others[i]);
+        assert_fails(brume_ledger_amend(ledger, &more, &error), BRUME_EPOLICY);
+    }
+    act(ledger, "olga");
+    assert_ok(brume_ledger_amend(ledger, &more, &error));
+    check_verified(ledger, 3);
 }
 
 /* ---- allotments ---- */
+
+/* delta <= (mine/whole) of the dataset's delta, exactly, and nearly as much; never more than all.
+ */
+static void an_allotment_without_delta_gets_its_share_rounded_down(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    static const uint64_t whole[] = {10, 3, 7, 9, 11, 13};    /* tenths */
+    static const uint64_t mine[] = {1, 250, 125, 100, 77, 3}; /* thousandths */
+    static const char *const deltas[] = {"1e-6", "0.00000095367431640625", "3e-9"};
+    for (size_t i = 0; i < 6 * 6 * 3; i++) {
+        uint64_t w = whole[i % 6], m = mine[i / 6 % 6];
+        char name[32], epsilon[64], part[32], user[32], token[BRUME_TOKEN_TEXT];
+        snprintf(name, sizeof name, "d%zu", i);
+        snprintf(user, sizeof user, "u%zu", i);
+        snprintf(epsilon, sizeof epsilon, "%llu.%llu", (unsigned long long)(w / 10),
+                 (unsigned long long)(w % 10));
+        snprintf(part, sizeof part, "0.%03llu", (unsigned long long)m);
+        register_dataset(ledger, name, epsilon, deltas[i / 36]);
+        brume_allotment typed = {name, part, NULL};
+        brume_dataset *dataset = NULL;
+        brume_filter filter;
+        assert_ok(brume_ledger_dataset(ledger, name, &dataset, &error));
+        assert_ok(brume_allotment_filter(dataset, &typed, NULL, &filter, &error));
+        brume_decimal all, left, right;
+        assert_ok(brume_decimal_parse(deltas[i / 36], &all, &error));
+        assert_ok(brume_decimal_multiply(&filter.delta, 100 * w, &left, &error));
+        assert_ok(brume_decimal_multiply(&all, m, &right, &error));
+        assert_holds(brume_decimal_compare(&left, &right) <= 0);
+        assert_close(brume_decimal_nearest(&left), brume_decimal_nearest(&right), 1e-13);
+        if (i < 6) { /* one that is larger than the budget */
+            typed.epsilon = "50";
+            assert_ok(brume_allotment_filter(dataset, &typed, NULL, &filter, &error));
+            assert_holds(brume_decimal_compare(&filter.delta, &all) <= 0);
+            add_with(ledger, user, BRUME_ROLE_ANALYST, name, part, NULL, token);
+        }
+        brume_dataset_close(dataset);
+    }
+    check_verified(ledger, 6);
+}
+
+static void what_is_left_is_the_less_of_budget_and_allotment(void **state)
+{
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    char token[BRUME_TOKEN_TEXT];
+    brume_dataset *dataset = NULL;
+    brume_charge left;
+    register_dataset(ledger, "soft", "1", "1e-6");
+    add_with(ledger, "alice", BRUME_ROLE_ANALYST, "soft", "0.25", "5e-6", token);
+    add_with(ledger, "bob", BRUME_ROLE_ANALYST, "soft", "5", "1e-7", token);
+    add_with(ledger, "carol", BRUME_ROLE_ANALYST, NULL, NULL, NULL, token);
+    assert_ok(brume_ledger_dataset(ledger, "soft", &dataset, &error));
+    static const struct {
+        const char *user;
+        double amount, delta;
+    } expected[] = {{"alice", 0.25, 1e-6}, {"bob", 1, 1e-7}, {"carol", 1, 1e-6}};
+    for (size_t i = 0; i < 3; i++) {
+        act(ledger, expected[i].user);
+        assert_ok(brume_ledger_left(ledger, dataset, &left, &error));
+        assert_holds(brume_decimal_nearest(&left.amount) == expected[i].amount);
+        assert_holds(brume_decimal_nearest(&left.delta) == expected[i].delta);
+    }
+    brume_dataset_close(dataset);
+}
 
 static void a_charge_goes_to_both_filters_or_to_neither(void **state)
 {
@@ -404,6 +558,13 @@ static void a_change_of_a_table_is_found(void **state)
         assert_ok(brume_ledger_verify(ledger, &report, &error));
         tamper(&where, edits[i]);
         assert_fails(brume_ledger_verify(ledger, &report, &error), BRUME_EDAMAGED);
+        assert_fails(brume_ledger_remove_user(ledger, "bob", &error), BRUME_EDAMAGED);
+        if (strstr(edits[i], "allotment SET filter")) { /* found where it is read alone, too */
+            bool has = false;
+            brume_filter filter;
+            assert_fails(brume_ledger_allotment(ledger, "alice", "visits", &has, &filter, &error),
+                         BRUME_EDAMAGED);
+        }
         act(ledger, "alice");
         assert_fails(reserve(ledger, "visits", "0.1", "a", &id, &error), BRUME_EDAMAGED);
         brume_ledger_close(ledger);
@@ -491,6 +652,7 @@ static void what_no_ledger_may_have_written_is_found(void **state)
          "\"" FILTER("0", "0") "\"}]}",
          "unknown dataset"},
         {"user", "{\"action\":\"crown\",\"name\":\"bob\"}", "unknown way"},
+        {"user", "{\"name\":\"bob\"}", "unknown way"},
         {"user", "{\"action\":\"remove\",\"name\":\"bob\"}", NULL},
         {"reserve", CHARGE("bob", "0.1", FILTER("0.35", "2")), "may not ask"},
         {"user", "{\"action\":\"token\",\"name\":\"bob\",\"expires\":0}", "not there"},
@@ -562,6 +724,11 @@ int main(void)
         with_fresh_ledger(the_verifier_is_that_of_the_token_and_unknown_names_have_one_too),
         with_fresh_ledger(no_secret_is_in_the_journal_or_an_export),
         with_fresh_ledger(names_are_given_once_and_are_plain),
+        with_fresh_ledger(users_are_listed_with_what_they_are_and_have),
+        with_fresh_ledger(decoys_are_of_a_key_that_each_ledger_draws),
+        with_fresh_ledger(only_an_owner_amends_a_dataset),
+        with_fresh_ledger(an_allotment_without_delta_gets_its_share_rounded_down),
+        with_fresh_ledger(what_is_left_is_the_less_of_budget_and_allotment),
         with_fresh_ledger(a_charge_goes_to_both_filters_or_to_neither),
         with_fresh_ledger(a_user_without_an_allotment_has_the_budget_alone),
         with_fresh_ledger(a_join_charges_every_allotment_or_none),

@@ -7,6 +7,7 @@
 #include <brume/mechanism/stable_histogram.h>
 
 #include "mechanism/noise/release.h"
+#include "mechanism/stability/histogram_gaussian.h"
 #include "random/tape.h"
 
 static brume_error error;
@@ -201,6 +202,53 @@ static void every_stable_histogram_is_private_and_the_discrete_one_is_tight(void
                 }
 }
 
+/* The Gaussian profile, max(0, 1 - e^epsilon) where nothing moves. */
+static long double profile(long double epsilon, long double mu)
+{
+    if (mu == 0)
+        return fmaxl(0, -expm1l(epsilon));
+    long double root = sqrtl(2), ratio = epsilon / mu;
+    return erfcl((ratio - mu / 2) / root) / 2 - expl(epsilon) * erfcl((ratio + mu / 2) / root) / 2;
+}
+
+/* The worst delta of proofs/stable_histogram.md. */
+static long double gaussian_delta(const brume_histogram_rule *rule, double sigma, double threshold)
+{
+    const bool replace = rule->adjacency == BRUME_REPLACE;
+    const int keys = (int)rule->keys_per_unit;
+    long double amount = (long double)rule->amount_per_key, worst = 0;
+    long double hides = logl(erfcl((amount - threshold) / sigma / sqrtl(2)) / 2);
+    for (int gone = 0; gone <= keys; gone++)
+        for (int come = 0; come <= keys; come++) {
+            int moving = replace ? 2 * keys - gone - come : keys - gone - come;
+            if (moving < 0 || (!replace && gone > 0 && come > 0))
+                continue;
+            long double mu = sqrtl((long double)moving) * amount / sigma;
+            long double rest = profile(rule->epsilon - (gone - come) * hides, mu);
+            worst = fmaxl(worst, -expm1l(gone * hides) + expl(gone * hides) * rest);
+        }
+    return worst;
+}
+
+static void the_delta_of_a_gaussian_histogram_is_the_worst_over_keys_that_go_and_come(void **state)
+{
+    (void)state;
+    const double sigmas[] = {.4, 1, 3}, thresholds[] = {1.2, 2.5, 4, 12}, epsilons[] = {.01, .5, 2};
+    for (int code = 0; code < 3 * 4 * 3 * 3 * 2 * 2; code++) {
+        double sigma = sigmas[code % 3], threshold = thresholds[code / 3 % 4], found = -1;
+        brume_histogram_rule rule = rule_of(
+            BRUME_HISTOGRAM_GAUSSIAN, epsilons[code / 12 % 3], 1, (uint64_t)(code / 36 % 3 + 1),
+            (uint64_t)(code / 108 % 2 + 1), code / 216 ? BRUME_REPLACE : BRUME_ADD_REMOVE);
+        double expected = (double)gaussian_delta(&rule, sigma, threshold);
+        assert_true(brume_histogram_gaussian_holds(&rule, sigma, threshold, &found));
+        assert_close(found, expected, 1e-12);
+        rule.delta = expected * (1 - 1e-12);
+        assert_false(brume_histogram_gaussian_holds(&rule, sigma, threshold, NULL));
+        rule.delta = expected * (1 + 1e-12);
+        assert_true(brume_histogram_gaussian_holds(&rule, sigma, threshold, NULL));
+    }
+}
+
 static void the_wrong_histograms_are_rejected(void **state)
 {
     (void)state;
@@ -301,6 +349,12 @@ static void the_chances_of_keys_rise_as_fast_as_privacy_allows(void **state)
                  BRUME_EARGUMENT);
     assert_fails(brume_key_selection_open(1, 1e-5, 1, BRUME_EDGE, &selection, &error),
                  BRUME_EARGUMENT);
+    const double refused[][2] = {{1, .6},      {1, 1},  {1, -.1},  {1, (double)NAN},
+                                 {1, 0x1p-61}, {0, .1}, {701, .1}, {(double)NAN, .1}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_fails(brume_key_selection_open(refused[i][0], refused[i][1], 1, BRUME_ADD_REMOVE,
+                                              &selection, &error),
+                     BRUME_EARGUMENT);
     assert_null(selection);
 }
 
@@ -380,6 +434,7 @@ int main(void)
         cmocka_unit_test(the_thresholds_are_the_least_integers_whose_tail_is_within_delta),
         cmocka_unit_test(the_vectors_of_stable_histograms_hold),
         cmocka_unit_test(every_stable_histogram_is_private_and_the_discrete_one_is_tight),
+        cmocka_unit_test(the_delta_of_a_gaussian_histogram_is_the_worst_over_keys_that_go_and_come),
         cmocka_unit_test(the_wrong_histograms_are_rejected),
         cmocka_unit_test(the_chances_of_keys_rise_as_fast_as_privacy_allows),
         cmocka_unit_test(saturated_noise_does_not_show_the_value),

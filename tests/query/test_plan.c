@@ -20,6 +20,8 @@ typedef struct terms {
     bool bias;                   /* a fifth of every price is for estimates of bias */
 } terms;
 
+static bool ages_are_declared; /* those of visits: 40 and 41 */
+
 typedef struct planned {
     brume_dataset datasets[4];
     brume_policy policies[4];
@@ -33,7 +35,7 @@ static void fill_table(planned *all, size_t t, const terms *of)
 {
     static char names[4][16] = {"visits", "patients", "clinics", "people"};
     static char female[] = "f", male[] = "m", *sexes[] = {female, male};
-    static char fifth[] = "0.2";
+    static char fifth[] = "0.2", forty[] = "40", more[] = "41", *ages[] = {forty, more};
     size_t limits = t == 1;
     brume_decimal epsilon, delta;
     assert_ok(brume_decimal_parse("100", &epsilon, &error));
@@ -46,6 +48,10 @@ static void fill_table(planned *all, size_t t, const terms *of)
         all->columns[t][i].type = clinic_tables[t].columns[i].type;
     if (t == 1) { /* sex is declared */
         all->columns[t][1].domain = sexes;
+        all->columns[t][1].domain_count = 2;
+    }
+    if (t == 0 && ages_are_declared) {
+        all->columns[t][1].domain = ages;
         all->columns[t][1].domain_count = 2;
     }
     all->policies[t] = (brume_policy){.max_groups = of->groups[limits],
@@ -284,6 +290,44 @@ static void no_plan_charges_less_than_it_uses_or_more_than_was_typed(void **stat
                 clear(&all);
             }
     assert_holds(gaussian > 4); /* both noises are among them */
+    static const char *const paid[] = {"0.7", "0.3", "1.1", "0.123456789"};
+    const terms concentrated = {BRUME_REPLACE, {2, 2}, {3, 3}, BRUME_RULE_CONCENTRATED, false};
+    for (size_t i = 0; i < sizeof paid / sizeof *paid; i++) {
+        planned all;
+        make(&all, queries[0], &concentrated, paid[i], NULL);
+        double most = brume_decimal_lower(&all.plan->charge.amount);
+        assert_holds(all.plan->price.rho <= most && all.plan->price.rho >= most * (1 - 1e-12));
+        clear(&all);
+    }
+}
+
+/* Rejects: a grid of other bounds than the declared ones, or beyond the bits that sums have. */
+static void grids_of_wide_and_of_far_columns_follow_their_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        double step, low, high;
+    } grids[] = {
+        {"SELECT SUM(age) FROM visits", 1, 0, 120},
+        {"SELECT SUM((age - 60) * 100000000000000) FROM visits", 0x1p26, -6e15, 6e15},
+        {"SELECT SUM((age - 120) * 100000000000000) FROM visits", 0x1p26, -1.2e16, 0},
+        {"SELECT SUM(cost) FROM visits", 0x1p-19, 0, 500},
+        {"SELECT VARIANCE(cost) FROM visits", 0x1p-9, 0, 500},
+        {"SELECT SUM(cost + 1000000000000000.0) FROM visits", 0x1p-9, 1e15, 1e15 + 500},
+        {"SELECT SUM(cost - 1000000000000000.0) FROM visits", 0x1p-9, -1e15, 500 - 1e15},
+    };
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        const terms of = {BRUME_ADD_REMOVE, {1, 1}, {1, 1}, 0, false};
+        planned all;
+        make(&all, grids[i].sql, &of, "100", NULL);
+        assert_int_equal(all.plan->value_count, 1);
+        const brume_plan_value *value = &all.plan->values[0];
+        assert_holds(value->step == grids[i].step);
+        assert_holds(fabs((double)value->low * value->step - grids[i].low) <= value->step);
+        assert_holds(fabs((double)value->high * value->step - grids[i].high) <= value->step);
+        clear(&all);
+    }
 }
 
 /* Rejects: noise on the estimates of bias for another price than their share (a factor 2 of rho
@@ -326,6 +370,15 @@ static bool has_part(const brume_expression *tree, const brume_expression *part)
     return found;
 }
 
+static size_t count_literals(const brume_expression *tree, const char *text)
+{
+    size_t found = tree->operation == BRUME_OPERATION_LITERAL && tree->text &&
+                   strcmp(tree->text, text) == 0;
+    for (size_t i = 0; i < tree->argument_count; i++)
+        found += count_literals(tree->arguments[i], text);
+    return found;
+}
+
 /* Values nobody declared are counted in rows that the query is about: those of WHERE, with keys
  * that are answered. Rejects: either condition forgotten, so that other rows use up what a unit may
  * have, or are counted. */
@@ -357,6 +410,19 @@ static void modes_and_counts_of_values_are_of_the_rows_that_are_answered(void **
         }
         clear(&all);
     }
+    /* numbers that are declared are not texts */
+    ages_are_declared = true;
+    planned all;
+    make(&all, "SELECT age, MODE() WITHIN GROUP (ORDER BY clinic) FROM visits GROUP BY age", &of,
+         "1", "1e-6");
+    size_t literals = 0;
+    for (size_t m = 0; m < all.plan->measurement_count; m++)
+        if (all.plan->measurements[m].kind == BRUME_MEASUREMENT_MODE)
+            literals += count_literals(all.plan->measurements[m].collection.query->where, "40") +
+                        count_literals(all.plan->measurements[m].collection.query->where, "41");
+    assert_int_equal(literals, 2);
+    ages_are_declared = false;
+    clear(&all);
 }
 
 int main(void)
@@ -369,6 +435,7 @@ int main(void)
         cmocka_unit_test(noise_on_estimates_of_bias_has_its_limit_too),
         cmocka_unit_test(estimates_of_bias_and_the_query_share_one_price),
         cmocka_unit_test(no_plan_charges_less_than_it_uses_or_more_than_was_typed),
+        cmocka_unit_test(grids_of_wide_and_of_far_columns_follow_their_bounds),
         cmocka_unit_test(modes_and_counts_of_values_are_of_the_rows_that_are_answered),
     };
     return cmocka_run_group_tests_name("plans", tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <mpfr.h>
 
 #include "accountant/exact/profile.h"
+#include "number/rounding.h"
 #include "query/price/price.h"
 #include "random/tape.h"
 
@@ -483,7 +484,7 @@ static void gaussian_plans_with_modes_use_their_delta_once(void **state)
 {
     (void)state;
     state_of_draws = 3;
-    size_t with_modes = 0, tight = 0;
+    size_t with_modes = 0, tight = 0, noise_tight = 0, plans = 0;
     for (size_t i = 0; i < PLANS / 4; i++) {
         plan p = random_plan(true, false);
         size_t selections = 0;
@@ -500,6 +501,16 @@ static void gaussian_plans_with_modes_use_their_delta_once(void **state)
         plan_cost(&p, 1, false, true, cost);
         within(cost, price.epsilon_selection, i, &tight);
         plan_cost(&p, 2, true, false, cost);
+        /* mu^2 sigma^2 <= 1, exactly, for the sigma of what is left of epsilon and delta */
+        mpq_t square;
+        mpq_init(square);
+        mpq_set_d(square, brume_profile_gaussian_sigma_upper(
+                              brume_subtract_down(epsilon, price.epsilon_selection),
+                              p.modes ? delta / 2 : delta));
+        mpq_mul(square, square, square);
+        mpq_mul(square, square, cost);
+        within(square, 1, i, &noise_tight);
+        mpq_clear(square);
         double mu = sqrt(mpq_get_d(cost)) * (1 - 1e-14), rest = epsilon - price.epsilon_selection;
         double used = brume_profile_gaussian(mu, rest).lower;
         for (size_t j = 0; j < p.count; j++)
@@ -510,9 +521,10 @@ static void gaussian_plans_with_modes_use_their_delta_once(void **state)
         assert_holds(used <= price.delta * (1 + 1e-9)); /* no more than is said ... */
         assert_holds(price.delta <= delta);             /* ... and allowed */
         with_modes += p.modes > 0;
+        plans++;
         mpq_clear(cost);
     }
-    assert_holds(with_modes > 50);
+    assert_holds(with_modes > 50 && noise_tight > plans / 2);
 }
 
 /* Rejects: the search for the rate of a mode ended too soon, or on another curve: more noise than

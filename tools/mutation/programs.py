@@ -39,14 +39,23 @@ class Test:
         self.known, self.name, self.command, self.target, self.one = known, known["name"], known["cmd"], target, one
         self.slow = any(s.endswith(":slow") for s in known["suite"])
         self.environment, self.seconds, self.seen, self.program = dict(known["env"]), 1.0, set(), None
-        self.found, self.tried = {}, {}  # {file: how many faults}
+        self.found, self.tried = {}, {}  # {file, or function: how many faults}
+        self.key = None  # of the program as it is linked now, and of this test in it
         if one:
             self.name += ": " + one
             self.environment["BRUME_FAULT_TEST"] = one
 
-    def promise(self, path):
-        """Faults of the file that it is likely to find in a second."""
-        return (self.found.get(path, 0) + 0.05) / (self.tried.get(path, 0) + 1) / (self.seconds + 0.02)
+    def promise(self, path, function):
+        """Faults of the function that it is likely to find in a second: as many as it found there, or in
+        the file where it tried few of the function's."""
+        share = (self.found.get(path, 0) + 0.05) / (self.tried.get(path, 0) + 1)
+        share = (self.found.get(function, 0) + share) / (self.tried.get(function, 0) + 1)
+        return share / (self.seconds + 0.02)
+
+    def learn(self, path, function, found):
+        for place in (path, function):
+            self.tried[place] = self.tried.get(place, 0) + 1
+            self.found[place] = self.found.get(place, 0) + found
 
 
 def tests_of(folders, pattern, slow):
@@ -72,8 +81,9 @@ def tests_of(folders, pattern, slow):
 class Builder:
     """Compiles what has faults into a folder of its own, and links the tests with it."""
 
-    def __init__(self, place):
+    def __init__(self, place, sanitize):
         self.place, self.refused, self.objects, self.archives = place, {}, {}, {}
+        self.flags = ["-fsanitize=address"] if sanitize else []
         with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
             self.commands = {each["output"]: each for each in json.load(file)}
         os.makedirs(place, exist_ok=True)
@@ -152,7 +162,8 @@ class Builder:
             made = os.path.join(self.place, "objects", output)
             os.makedirs(os.path.dirname(made), exist_ok=True)
             parts = [source] + [os.path.join(ROOT, path), output]  # the sound object knows its headers
-            self.make(self.words(output, path) + ["-O1", "-w", "-Wno-error", "-o", made, "-c", source], made, parts)
+            self.make(self.words(output, path) + ["-O1", "-w", "-Wno-error", *self.flags, "-o", made, "-c", source],
+                      made, parts)
             self.objects[output] = made
         return self.objects[output]
 
@@ -188,14 +199,15 @@ class Builder:
             rest.append(word if not inside else
                         self.archive(word) if word.endswith(".a") else self.object(word))
         fast = ["-fuse-ld=gold"] if os.path.exists("/usr/bin/ld.gold") else []
-        self.make(words[:at] + fast + ["-o", test.program, runtime] + rest, test.program,
+        self.make(words[:at] + self.flags + fast + ["-o", test.program, runtime] + rest, test.program,
                   [word for word in rest if word.endswith((".o", ".a"))])
 
 
 class Runner:
     """Runs tests, each in an empty folder, with a fault or with none."""
 
-    def __init__(self, place):
+    def __init__(self, place, sanitize):
+        self.sanitize = sanitize
         self.folder, self.seen = os.path.join(place, "temporary"), os.path.join(place, "seen")
         os.makedirs(place, exist_ok=True)
 
@@ -206,6 +218,8 @@ class Runner:
         os.makedirs(self.folder)
         environment = dict(os.environ, **test.environment, TMPDIR=self.folder, BRUME_FAULT=str(fault),
                            LD_LIBRARY_PATH=os.path.join(ROOT, "third_party", "duckdb"))
+        if self.sanitize:
+            environment["ASAN_OPTIONS"] = "detect_leaks=0:allocator_may_return_null=1"
         if size:
             with open(self.seen, "wb") as file:
                 file.write(bytes(size))
@@ -214,7 +228,8 @@ class Runner:
         def limit():
             os.setsid()
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
-            resource.setrlimit(resource.RLIMIT_AS, (1 << 36, 1 << 36))
+            if not self.sanitize:  # it takes more addresses than there is memory
+                resource.setrlimit(resource.RLIMIT_AS, (1 << 36, 1 << 36))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
 
@@ -262,6 +277,7 @@ class Runner:
         for name, seconds, seen in known.found[key]:
             found.append(self.part(program, name))
             found[-1].seconds, found[-1].seen = seconds, set(seen)
+            found[-1].key = hashlib.sha256(f"{key} {name}".encode()).hexdigest()[:12]
         return found
 
     @staticmethod
@@ -275,20 +291,23 @@ class Runner:
         with open(self.seen, "rb") as file:
             return [seconds, [i for i, byte in enumerate(file.read()) if byte]] if good else None
 
-    def attempt(self, tests, path, number, function, effort):
-        """'killed by ...', 'not reached', 'survives', or 'undecided' after that many seconds of tests."""
+    def attempt(self, tests, path, number, function, effort, passed):
+        """'killed by ...', 'not reached', 'survives', or 'undecided' after that many seconds of tests.
+        Tests whose keys are in `passed` did not find it before; those that do not now are added."""
         left, spent = [test for test in tests if function in test.seen], 0.0
         if not left:
             return "not reached"
+        left = [test for test in left if test.key not in passed]
         while left:
-            left.sort(key=lambda test: (test.slow, -test.promise(path)))
-            test = left.pop(0)
-            spent += test.seconds
-            if effort and spent > effort and spent > test.seconds:
+            fitting = [test for test in left if not effort or spent + test.seconds <= effort]
+            if not fitting:
                 return "undecided"
-            good, _ = self.passes(test, number, 3 + 5 * test.seconds)
-            test.tried[path] = test.tried.get(path, 0) + 1
+            test = min(fitting, key=lambda test: (test.slow, -test.promise(path, function)))
+            left.remove(test)
+            spent += test.seconds
+            good, _ = self.passes(test, number, 0.4 + 5 * test.seconds)
+            test.learn(path, function, not good)
             if not good:
-                test.found[path] = test.found.get(path, 0) + 1
                 return f"killed by {test.name}"
+            passed.append(test.key)
         return "survives"

