@@ -82,7 +82,7 @@ void brume_pool_count(brume_pool *pool, brume_pool_counts *out)
 
 /* ---- the daemon, which waits for nothing by itself ---- */
 
-static brume_http http = {.options = {.socket = -1, .patience = 1e6}};
+static brume_http http = {.options = {.patience = 1e6}};
 static __typeof__(MHD_run) *run;
 static __typeof__(MHD_add_connection) *add_connection;
 
@@ -97,6 +97,8 @@ static void find(void *library, const char *name, void *function)
 static void start(void)
 {
     static const brume_http_guard_options unlimited = {0};
+    static const struct sockaddr_in here = {.sin_family = AF_INET,
+                                            .sin_addr = {.s_addr = 0x0100007f}}; /* 127.0.0.1 */
     brume_error error;
     void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW);
     if (!library || brume_microhttpd_load(&error) != BRUME_OK)
@@ -106,7 +108,11 @@ static void start(void)
     http.options.guard = brume_http_guard_open(&unlimited);
     http.patience = brume_http_patience_open(http.options.patience, http.options.guard);
     http.running = brume_http_running_open();
-    http.daemon = brume_http_start_daemon(&http, MHD_USE_NO_LISTEN_SOCKET);
+    http.options.socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); /* nobody connects */
+    if (bind(http.options.socket, (const struct sockaddr *)&here, sizeof here) != 0 ||
+        listen(http.options.socket, 1) != 0)
+        abort();
+    http.daemon = brume_http_start_daemon(&http, MHD_NO_FLAG);
     if (!http.options.guard || !http.patience || !http.running || !http.daemon)
         abort();
 }
