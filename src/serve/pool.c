@@ -313,8 +313,8 @@ void brume_pool_cancel(brume_pool *pool, uint64_t id)
     /* A question of a stream is not stopped midway: whether the stream goes on afterwards would
      * tell if its rows were read sooner than a moment that the analyst chooses, and it costs
      * nothing. */
-    if (job && !job->leaving && !brume_pool_is_stream_step(job->command))
-        brume_pool_stop_job(pool, job);
+    if (job && !job->leaving && !job->stopped && !brume_pool_is_stream_step(job->command))
+        brume_pool_stop_aside(pool, job);
     for (int kind = 0; !job && kind < POOL_KINDS; kind++) {
         job = find(&pool->waiting[kind], id);
         if (!job)

@@ -103,8 +103,9 @@ BRUME_MUST_USE brume_status brume_pool_run(brume_pool *pool, const brume_pool_re
                                            bool *busy);
 
 /* Ask a job to end: one that waits is refused, one that runs is cancelled as brume_session_cancel
- * says, and its answer leaves at a quantised time as ever. Unknown and ended ids, and steps of
- * streams that run: no effect. */
+ * says, and its answer leaves at a quantised time as ever. Returns at once, whatever the job does
+ * now: how long an engine takes to be stopped would tell whether it still reads. Unknown and ended
+ * ids, and steps of streams that run: no effect. */
 void brume_pool_cancel(brume_pool *pool, uint64_t id);
 
 /* Counts for metrics: public things only. */

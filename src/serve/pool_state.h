@@ -114,6 +114,8 @@ bool brume_pool_start_clock(brume_pool *pool);
 
 /* With the lock held, which is let go meanwhile: cancel a job that runs. */
 void brume_pool_stop_job(brume_pool *pool, pool_job *job);
+/* The same on a thread of its own, with the lock held all the time: returns at once. */
+void brume_pool_stop_aside(brume_pool *pool, pool_job *job);
 
 /* With the lock held: take a job out of a list. */
 void brume_pool_remove(pool_list *list, const pool_job *job);

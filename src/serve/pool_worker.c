@@ -289,7 +289,7 @@ typedef struct stopper {
     pool_job *job;
 } stopper;
 
-/* Telling a server to stop may take a while: it is no work for the clock. */
+/* Telling a server to stop may take a while: it is no work for the clock or a connection. */
 static void *run_stopper(void *context)
 {
     stopper both = *(stopper *)context;
@@ -304,10 +304,10 @@ static void *run_stopper(void *context)
     return NULL;
 }
 
-static void stop_late_job(brume_pool *pool, pool_job *job)
+void brume_pool_stop_aside(brume_pool *pool, pool_job *job)
 {
     stopper *both = malloc(sizeof *both);
-    job->stopped = job->is_late = true;
+    job->stopped = true;
     if (!both)
         return; /* it is given up at the end of its grace */
     *both = (stopper){pool, job};
@@ -362,10 +362,12 @@ static bool keep_deadlines(brume_pool *pool, double now, double *next)
         double due = job->stopped && job->is_late ? job->deadline + pool->options.grace
                                                   : job->deadline;
         if (!job->leaving && due <= now) {
-            if (job->is_late)
+            if (job->is_late) {
                 give_up(pool, job);
-            else
-                stop_late_job(pool, job);
+                return true;
+            }
+            job->is_late = true;
+            brume_pool_stop_aside(pool, job);
             return true;
         }
         *next = job->leaving ? *next : fmin(*next, due);

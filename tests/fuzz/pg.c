@@ -9,7 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    fake_peer peer = {0};
+    static struct brume_pg_catalog *catalog; /* of all inputs: they cannot change it */
+    fake_peer peer = {.catalog = &catalog};
     if (size == 0)
         return 0;
     if (data[0] % 4 == 0)

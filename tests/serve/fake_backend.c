@@ -124,11 +124,14 @@ static void serve(fake_peer *peer, const uint8_t *bytes, size_t length, bool sta
     peer->in = bytes;
     peer->in_length = length;
     peer->at = 0;
-    brume_pg_connection connection = {.wire = wire,
-                                      .backend = &backend,
-                                      .settings = brume_pg_settings_open(),
-                                      .number = 1,
-                                      .transaction = 'I'};
+    struct brume_pg_catalog **kept = started ? peer->catalog : NULL;
+    static brume_pg_connection connection; /* a catalog that is kept asks it for its settings */
+    connection = (brume_pg_connection){.wire = wire,
+                                       .backend = &backend,
+                                       .settings = brume_pg_settings_open(),
+                                       .catalog = kept ? *kept : NULL,
+                                       .number = 1,
+                                       .transaction = 'I'};
     bool goes_on = started;
     if (started) {
         connection.user = strdup("alice");
@@ -138,6 +141,10 @@ static void serve(fake_peer *peer, const uint8_t *bytes, size_t length, bool sta
     }
     if (goes_on)
         brume_pg_serve(&connection);
+    if (kept) {
+        *kept = connection.catalog;
+        connection.catalog = NULL;
+    }
     brume_pg_connection_clear(&connection);
     brume_pg_wire_close(wire);
     free(wire);

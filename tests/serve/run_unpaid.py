@@ -31,11 +31,16 @@ ASK = [
     ("POST", "/v1/call/budget", {"name": "visits"}), ("POST", "/v1/call/show", {"name": "visits", "policy": True}),
     ("POST", "/v1/call/inspect", {"file": "visits.csv"}), ("POST", "/v1/call/audit", {"query": COUNT}),
     ("POST", "/v1/limits", {"sql": COUNT, "epsilon": 1000}),
+    ("GET", "/v1/history/visits", None), ("GET", "/v1/history?answer=1", None), ("GET", "/v1/users", None),
+    ("POST", "/v1/cancel", {"ticket": "nothing"}), ("POST", "/v1/dummy", {"sql": "SELECT * FROM visits", "epsilon": 1}),
+    ("POST", "/v1/streams", {"command": "stream above-threshold", "dataset": "visits", "threshold": 1, "epsilon": 1000}),
+    ("POST", "/v1/streams/" + 32 * "0", {"question": "age > 1"}), ("DELETE", "/v1/streams/" + 32 * "0", None),
     ("POST", "/v1/release", {"statistic": "mean", "source": "visits", "column": "nothing", "epsilon": 1}),
 ]
 PAY = [("POST", "/v1/query", {"sql": COUNT, "epsilon": 0.5}),
        ("POST", "/v1/query", {"sql": "SELECT COUNT(age) AS a, SUM(age) AS s FROM visits", "epsilon": 0.5}),
-       ("POST", "/v1/release", {"statistic": "count", "source": "visits", "epsilon": 0.25})]
+       ("POST", "/v1/release", {"statistic": "count", "source": "visits", "epsilon": 0.25}),
+       ("POST", "/v1/dummy", {"sql": "SELECT age, COUNT(*) FROM visits GROUP BY age", "epsilon": 0.5})]  # free, and drawn
 MASKS = [(rb'"time": ?"[^"]*"', b'"time"'), (rb"[0-9a-f]{32,}", b"hash"), (rb"\d{4}-\d\d-\d\dT[0-9:.]+Z?", b"time"),
          (rb'"(hash|key|salt|previous|state|answer)": ?"[^"]*"', rb'"\1"')]
 DRAWN = ("rows", "value")

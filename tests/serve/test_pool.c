@@ -66,8 +66,13 @@ void brume_session_close(brume_session *session)
     free(session);
 }
 
+/* An engine that takes its time to be told. */
+static atomic_bool cancelling_takes_long;
+
 void brume_session_cancel(brume_session *session)
 {
+    while (atomic_load(&cancelling_takes_long))
+        nap(0.005);
     atomic_store(&session->cancelled, true);
 }
 
@@ -477,6 +482,26 @@ static void jobs_are_cancelled(void **state)
     brume_pool_close(pool, 1);
 }
 
+/* How long an engine takes to be stopped would tell whether it still reads: who cancels does not
+ * wait for it. If he did, this would never end. */
+static void cancelling_returns_at_once(void **state)
+{
+    (void)state;
+    brume_pool *pool = open_pool(1, 10, 0, 0.05);
+    noted runs;
+    uint64_t first = put(pool, "query", "{\"dataset\":\"a\",\"nap\":60}", &runs, NULL);
+    while (!atomic_load(&running[0]))
+        nap(0.005);
+    atomic_store(&cancelling_takes_long, true);
+    brume_pool_cancel(pool, first);
+    brume_pool_cancel(pool, first);
+    assert_int_equal(runs.times, 0);
+    atomic_store(&cancelling_takes_long, false);
+    wait_for(&runs);
+    assert_int_equal(runs.status, BRUME_ECANCELLED);
+    brume_pool_close(pool, 1);
+}
+
 /* A user who was removed: the session is refused, and so is the job, in its time. */
 static void a_session_that_is_refused_ends_the_job(void **state)
 {
@@ -587,6 +612,7 @@ int main(void)
         cmocka_unit_test(deadlines_end_jobs_that_run_or_wait),
         cmocka_unit_test(workers_that_hang_are_given_up),
         cmocka_unit_test(jobs_are_cancelled),
+        cmocka_unit_test(cancelling_returns_at_once),
         cmocka_unit_test(a_session_that_is_refused_ends_the_job),
         cmocka_unit_test(closing_answers_every_job),
         cmocka_unit_test(closing_does_not_lose_answers),

@@ -50,9 +50,10 @@ static char *write_request(const brume_http_place *place, const brume_url *url, 
     int length = asprintf(&text,
                           "POST %s%s HTTP/1.0\r\nHost: %s%s%s:%s\r\nAuthorization: Bearer %s\r\n"
                           "Content-Type: application/json\r\nContent-Length: %zu\r\n"
-                          "Accept: application/json, text/plain\r\n\r\n%s",
+                          "Accept: application/json, text/plain\r\n%s%s%s\r\n%s",
                           url->path, path, bare ? "[" : "", url->host, bare ? "]" : "", url->port,
-                          place->token, strlen(body), body);
+                          place->token, strlen(body), place->ticket ? "Brume-Ticket: " : "",
+                          place->ticket ? place->ticket : "", place->ticket ? "\r\n" : "", body);
     return length < 0 ? NULL : text;
 }
 

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "cli/client/http.h"
+#include "cli/client/stop.h"
 #include "cli/frame/fail.h"
 
 static brume_status out_of_memory(brume_error *error)
@@ -219,10 +220,11 @@ static brume_status told(const brume_http_answer *answer, char **before, brume_e
 }
 
 brume_status brume_remote_post(const brume_remote *remote, const char *path, const char *body,
-                               char **answer, size_t *length, brume_error *error)
+                               const char *ticket, char **answer, size_t *length,
+                               brume_error *error)
 {
     brume_http_answer got = {0};
-    const brume_http_place place = {remote->url, remote->ca, getenv("BRUME_TOKEN")};
+    const brume_http_place place = {remote->url, remote->ca, getenv("BRUME_TOKEN"), ticket};
     brume_status status = brume_http_post(&place, path, body, &got, error);
     if (status != BRUME_OK)
         return status;
@@ -238,26 +240,29 @@ brume_status brume_remote_post(const brume_remote *remote, const char *path, con
 }
 
 static brume_status exchange(const brume_remote *remote, const char *path, const json_t *options,
-                             char **answer, size_t *length, brume_error *error)
+                             const char *ticket, char **answer, size_t *length, brume_error *error)
 {
     char *body = json_dumps(options, JSON_COMPACT);
     if (!body)
         return out_of_memory(error);
-    brume_status status = brume_remote_post(remote, path, body, answer, length, error);
+    brume_status status = brume_remote_post(remote, path, body, ticket, answer, length, error);
     free(body);
     return status;
 }
 
 brume_status brume_remote_run(const brume_remote *remote, const char *command, const char *options,
-                              char **answer, size_t *length, brume_error *error)
+                              bool json, char **answer, size_t *length, brume_error *error)
 {
+    char ticket[BRUME_TICKET];
     json_t *object = json_loads(options, 0, NULL);
     char *path = path_of(command);
     const char *other = NULL;
     brume_status status = object && path ? place_files(command, object, &other, error)
                                          : out_of_memory(error);
+    if (status == BRUME_OK) /* until here nothing was sent, and a signal ends the process */
+        status = brume_stop_watch(remote, command, json, ticket, error);
     if (status == BRUME_OK)
-        status = exchange(remote, other ? other : path, object, answer, length, error);
+        status = exchange(remote, other ? other : path, object, ticket, answer, length, error);
     free(path);
     json_decref(object);
     return status;

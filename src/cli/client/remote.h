@@ -25,17 +25,19 @@ BRUME_MUST_USE brume_status brume_remote_read(int count, char **words, brume_rem
 BRUME_MUST_USE brume_status brume_remote_takes(const char *command, bool *takes,
                                                brume_error *error);
 
-/* Run the command there; *answer is its output, which the caller frees. On an error too: of a
+/* Run the command there, once a process; a signal meanwhile ends it there (stop.h; `json`: how that
+ * is told). *answer is its output, which the caller frees. On an error too: of a
  * script what was answered, and paid for, before it; NULL where nothing was. Errors are those of
  * the command, as the server tells them, or of reaching it (client/http.h). */
 BRUME_MUST_USE brume_status brume_remote_run(const brume_remote *remote, const char *command,
-                                             const char *options, char **answer, size_t *length,
-                                             brume_error *error);
+                                             const char *options, bool json, char **answer,
+                                             size_t *length, brume_error *error);
 
-/* The same for any path and body: the answer of a server that says 200. */
+/* The same for any path and body, under a ticket (NULL: none): the answer of a server that says 200.
+ */
 BRUME_MUST_USE brume_status brume_remote_post(const brume_remote *remote, const char *path,
-                                              const char *body, char **answer, size_t *length,
-                                              brume_error *error);
+                                              const char *body, const char *ticket, char **answer,
+                                              size_t *length, brume_error *error);
 
 /* Open a stream there and put the lines of standard input to it (stream.c), as on a ledger. */
 BRUME_MUST_USE brume_status brume_remote_stream(const brume_remote *remote, const char *command,

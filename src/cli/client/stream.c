@@ -23,7 +23,7 @@ static brume_status send_object(const brume_remote *remote, const char *path, js
     size_t length = 0;
     if (!text)
         return brume_cli_fail(error, BRUME_EARGUMENT, NULL, "the question is not UTF-8");
-    brume_status status = brume_remote_post(remote, path, text, &got, &length, error);
+    brume_status status = brume_remote_post(remote, path, text, NULL, &got, &length, error);
     free(text);
     *answer = status == BRUME_OK ? json_loadb(got, length, 0, NULL) : NULL;
     free(got);
@@ -66,7 +66,8 @@ static brume_status end(void *context, brume_error *error)
         return BRUME_OK;
     snprintf(body, sizeof body, "{\"stream\":\"%s\"}", strrchr(stream->path, '/') + 1);
     brume_status status =
-        brume_remote_post(stream->remote, "/v1/call/stream/close", body, &answer, &length, error);
+        brume_remote_post(stream->remote, "/v1/call/stream/close", body, NULL, &answer, &length,
+                          error);
     free(answer);
     return status;
 }

@@ -85,8 +85,8 @@ static brume_status run_remote(const words *all, brume_error *error)
 {
     char *answer = NULL;
     size_t length = 0;
-    brume_status status =
-        brume_remote_run(&all->remote, all->command, all->options, &answer, &length, error);
+    brume_status status = brume_remote_run(&all->remote, all->command, all->options, all->json,
+                                           &answer, &length, error);
     if (status == BRUME_OK) {
         status = brume_output_commit(answer, length, error);
     } else if (answer) { /* of a script that ended midway: it is paid for */

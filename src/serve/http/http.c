@@ -34,7 +34,7 @@ static size_t unescape(void *context, struct MHD_Connection *connection, char *t
     return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
 }
 
-static struct MHD_Daemon *start_daemon(brume_http *http)
+struct MHD_Daemon *brume_http_start_daemon(brume_http *http, unsigned how)
 {
     const brume_http_options *options = &http->options;
     struct MHD_OptionItem tls[] = {
@@ -44,8 +44,7 @@ static struct MHD_Daemon *start_daemon(brume_http *http)
         {MHD_OPTION_END, 0, NULL},
     };
     const struct MHD_OptionItem *more = options->certificate ? tls : tls + 3;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
-                     (options->certificate ? MHD_USE_TLS : 0);
+    unsigned flags = how | MHD_ALLOW_SUSPEND_RESUME | (options->certificate ? MHD_USE_TLS : 0);
     unsigned idle = (unsigned)options->patience + 1;
     return MHD_start_daemon(
         flags, 0, NULL, NULL, brume_http_handle, http, MHD_OPTION_LISTEN_SOCKET, options->socket,
@@ -72,7 +71,7 @@ static brume_status start(brume_http *http, brume_error *error)
     http->running = brume_http_running_open();
     if (!http->patience || !http->running)
         return brume_no_memory(error, "the server");
-    http->daemon = start_daemon(http);
+    http->daemon = brume_http_start_daemon(http, MHD_USE_EPOLL_INTERNAL_THREAD);
     if (!http->daemon)
         return brume_fail(error, BRUME_EDISK,
                           http->options.certificate ? "do the certificate and the key fit?" : NULL,

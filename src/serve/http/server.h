@@ -41,6 +41,10 @@ typedef struct http_request {
     unsigned code; /* of the answer, once there is one */
 } http_request;
 
+/* http.c: start libmicrohttpd with the server's options; `how`: its flags that say who waits for
+ * connections. NULL: it cannot be. */
+struct MHD_Daemon *brume_http_start_daemon(brume_http *http, unsigned how);
+
 /* handle.c: libmicrohttpd's access handler. */
 enum MHD_Result brume_http_handle(void *http, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *data,

@@ -329,19 +329,7 @@ static void write_errors(FILE *out, const json_t *answer)
     }
 }
 
-/* The most that an answer may tell of what is left to the user alone, if anything. */
-static void write_mine(FILE *out, const json_t *answer)
-{
-    const json_t *mine = json_object_get(answer, "mine");
-    if (json_is_object(json_object_get(mine, "remaining")))
-        mine = json_object_get(mine, "remaining");
-    if (!json_is_object(mine))
-        return;
-    fputs(" (yours: ", out);
-    write_amounts(out, mine);
-    fputs(")", out);
-}
-
+/* What is left to the user: of the dataset's budget, or of an allotment where that is less. */
 static void tell_price(brume_pg_connection *connection, const json_t *answer)
 {
     char *message = NULL, *detail = NULL;
@@ -358,7 +346,6 @@ static void tell_price(brume_pg_connection *connection, const json_t *answer)
         }
         fputs("; left: ", out);
         write_amounts(out, json_object_get(answer, "remaining"));
-        write_mine(out, answer);
         fclose(out);
     }
     out = open_memstream(&detail, &length);

@@ -154,34 +154,54 @@ static const char *empty_function(brume_pg_printer *printer, brume_pg_source *so
                                 brume_pg_quote(printer, source->alias, '"'));
 }
 
-/* unnest, generate_series, generate_subscripts: the items of an array, through JSON. */
+const char *brume_pg_series_name(const PgQuery__Node *node)
+{
+    static const char *const names[] = {"unnest", "generate_series", "generate_subscripts"};
+    if (!node || node->node_case != PG_QUERY__NODE__NODE_FUNC_CALL)
+        return NULL;
+    const char *name = brume_pg_string_of(node->func_call->funcname[node->func_call->n_funcname - 1]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return names[i];
+    return NULL;
+}
+
+brume_pg_sql brume_pg_print_series(brume_pg_printer *printer, const brume_pg_scope *scope,
+                                   const PgQuery__FuncCall *call, const char *name,
+                                   const char *alias, const char **from)
+{
+    const char *quoted = brume_pg_quote(printer, alias, '"');
+    brume_pg_sql value = {brume_pg_format_text(printer, "%s.value", quoted), BRUME_PG_INT4};
+    if (strcmp(name, "unnest") == 0 && call->n_args > 0) {
+        uint32_t type = brume_pg_print_expression(printer, scope, call->args[0]).type;
+        const brume_pg_type *known = brume_pg_type_find(type);
+        value.type = known && known->element ? known->element : BRUME_PG_TEXT;
+    }
+    *from = brume_pg_format_text(printer, "json_each(brume_%s_json(%s)) AS %s", name,
+                                 brume_pg_print_list(printer, scope, call->args, call->n_args),
+                                 quoted);
+    return value;
+}
+
+/* Items of an array in FROM. */
 static const char *series(brume_pg_printer *printer, brume_pg_scope *scope,
                           const PgQuery__RangeFunction *range, const PgQuery__FuncCall *call,
                           const char *name)
 {
-    const char *alias = range->alias ? range->alias->aliasname : name;
-    uint32_t type = BRUME_PG_INT4;
-    brume_pg_sql first = {"NULL", BRUME_PG_TEXT};
-    if (call->n_args > 0)
-        first = brume_pg_print_expression(printer, scope, call->args[0]);
-    if (strcmp(name, "unnest") == 0) {
-        const brume_pg_type *known = brume_pg_type_find(first.type);
-        type = known && known->element ? known->element : BRUME_PG_TEXT;
-    }
-    const char *arguments = brume_pg_print_list(printer, scope, call->args, call->n_args);
+    const char *alias = range->alias ? range->alias->aliasname : name, *text = "";
+    brume_pg_sql value = brume_pg_print_series(printer, scope, call, name, alias, &text);
     brume_pg_source *source = add_source(printer, scope, alias);
     if (!source ||
         !(source->columns = brume_pg_print_allocate(printer, 2 * sizeof *source->columns)))
         return "";
-    const char *quoted = brume_pg_quote(printer, alias, '"');
-    source->columns[source->count++] =
-        (brume_pg_named){source->alias, brume_pg_format_text(printer, "%s.value", quoted), type};
+    source->columns[source->count++] = (brume_pg_named){source->alias, value.text, value.type};
     if (range->ordinality)
         source->columns[source->count++] = (brume_pg_named){
-            "ordinality", brume_pg_format_text(printer, "(%s.key + 1)", quoted), BRUME_PG_INT8};
+            "ordinality",
+            brume_pg_format_text(printer, "(%s.key + 1)", brume_pg_quote(printer, alias, '"')),
+            BRUME_PG_INT8};
     rename_columns(printer, source, range->alias);
-    return brume_pg_format_text(printer, "json_each(brume_%s_json(%s)) AS %s", name, arguments,
-                                quoted);
+    return text;
 }
 
 static const char *function(brume_pg_printer *printer, brume_pg_scope *scope,
@@ -209,9 +229,8 @@ static const char *function(brume_pg_printer *printer, brume_pg_scope *scope,
     }
     const PgQuery__FuncCall *call = first->func_call;
     const char *name = brume_pg_string_of(call->funcname[call->n_funcname - 1]);
-    if (strcmp(name, "unnest") == 0 || strcmp(name, "generate_series") == 0 ||
-        strcmp(name, "generate_subscripts") == 0)
-        return series(printer, scope, range, call, name);
+    if (brume_pg_series_name(first))
+        return series(printer, scope, range, call, brume_pg_series_name(first));
     for (size_t i = 0; i < sizeof empty_functions / sizeof *empty_functions; i++)
         if (strcmp(empty_functions[i][0], name) == 0) {
             brume_pg_source *source =

@@ -89,6 +89,14 @@ const char *brume_pg_print_select(brume_pg_printer *printer, const brume_pg_scop
 const char *brume_pg_print_from(brume_pg_printer *printer, brume_pg_scope *scope,
                                 const PgQuery__Node *item);
 
+/* The name of a function that gives the items of an array as rows (unnest, generate_series,
+ * generate_subscripts); NULL: it is none. */
+const char *brume_pg_series_name(const PgQuery__Node *node);
+/* Its value, and the item of FROM, under `alias`, whose rows have it. */
+brume_pg_sql brume_pg_print_series(brume_pg_printer *printer, const brume_pg_scope *scope,
+                                   const PgQuery__FuncCall *call, const char *name,
+                                   const char *alias, const char **from);
+
 /* The name that PostgreSQL gives to a column of this expression. */
 const char *brume_pg_column_name(const PgQuery__Node *node);
 

@@ -13,6 +13,7 @@ typedef struct outputs {
     brume_pg_named *list;
     const char **texts; /* what is computed */
     size_t count;
+    const char *series; /* of a function of rows among them, as a table to join; "" for none */
 } outputs;
 
 static void add_output(brume_pg_printer *printer, outputs *all, const char *name,
@@ -47,6 +48,18 @@ static void add_star(brume_pg_printer *printer, const brume_pg_scope *scope,
             }
 }
 
+/* A function of rows as an output: each item of its array is a row. Two of them, which PostgreSQL
+ * reads beside each other, or one beside groups are not answered. */
+static brume_pg_sql add_series(brume_pg_printer *printer, const brume_pg_scope *scope,
+                               const PgQuery__SelectStmt *select, const PgQuery__Node *call,
+                               outputs *all)
+{
+    if (*all->series || select->n_group_clause || select->having_clause)
+        (void)brume_pg_print_fail(printer, "functions of rows beside each other or groups", "");
+    return brume_pg_print_series(printer, scope, call->func_call, brume_pg_series_name(call),
+                                 "brume rows", &all->series);
+}
+
 static void add_targets(brume_pg_printer *printer, const brume_pg_scope *scope,
                         const PgQuery__SelectStmt *select, outputs *all)
 {
@@ -59,7 +72,9 @@ static void add_targets(brume_pg_printer *printer, const brume_pg_scope *scope,
                        brume_pg_format_text(printer, "%s",
                                             *target->name ? target->name
                                                           : brume_pg_column_name(target->val)),
-                       brume_pg_print_expression(printer, scope, target->val));
+                       brume_pg_series_name(target->val)
+                           ? add_series(printer, scope, select, target->val, all)
+                           : brume_pg_print_expression(printer, scope, target->val));
     }
 }
 
@@ -119,7 +134,8 @@ static const char *plain_select(brume_pg_printer *printer, brume_pg_scope *scope
                                 brume_pg_source *columns)
 {
     outputs all = {.list = brume_pg_print_allocate(printer, MOST_COLUMNS * sizeof *all.list),
-                   .texts = brume_pg_print_allocate(printer, MOST_COLUMNS * sizeof *all.texts)};
+                   .texts = brume_pg_print_allocate(printer, MOST_COLUMNS * sizeof *all.texts),
+                   .series = ""};
     const char *from = "", *text = "";
     if (!all.list || !all.texts)
         return "";
@@ -127,6 +143,9 @@ static const char *plain_select(brume_pg_printer *printer, brume_pg_scope *scope
         from = brume_pg_format_text(printer, "%s%s%s", from, i ? " CROSS JOIN " : "",
                                     brume_pg_print_from(printer, scope, select->from_clause[i]));
     add_targets(printer, scope, select, &all);
+    if (*all.series)
+        from = brume_pg_format_text(printer, "%s%s%s", from, *from ? " CROSS JOIN " : "",
+                                    all.series);
     for (size_t i = 0; i < all.count; i++) {
         all.list[i].written = brume_pg_quote(printer, all.list[i].name, '"');
         text = brume_pg_format_text(printer, "%s%s%s AS %s", text, i ? ", " : "", all.texts[i],
