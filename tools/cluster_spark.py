@@ -9,6 +9,7 @@ the second time counts, because the first compiles it. Processor time is that of
 
     cluster_spark.py BRUME CLINIC_VISITS --kills [RUNS]   executors and servers that are killed before and in a query
     cluster_spark.py BRUME CLINIC_VISITS --pairs [ROWS]   the second table alone
+    cluster_spark.py BRUME CLINIC_VISITS --tables [ROWS]  the clinic as Parquet, Delta and Iceberg tables
     cluster_spark.py --run PROGRAM [ARGUMENT...]          run PROGRAM beside a server: BRUME_TEST_SPARK is its URL
 """
 import json
@@ -76,7 +77,8 @@ class Server:
 
     def __init__(self, master="local[2]", memory="2g", settings=()):
         self.folder = tempfile.mkdtemp(prefix="brume-spark-")
-        self.master, self.memory, self.settings = master, memory, settings
+        self.master, self.memory = master, memory
+        self.settings = [(key, str(value).replace("{folder}", self.folder)) for key, value in settings]
         self.port, self.process, self.python = free_port(), None, None
         self.url = f"spark://127.0.0.1:{self.port}"
         self.driver = os.path.join(site_packages(), "adbc_driver_spark", "libadbc_driver_spark.so")
@@ -172,10 +174,10 @@ class Server:
 class Dataset:
     """A table of the server, registered in a ledger of its own."""
 
-    def __init__(self, brume, server, table, *options):
+    def __init__(self, brume, server, table, *options, budget="epsilon=1e12", ledger=None):
         self.brume, self.server, self.asked = os.path.abspath(brume), server, 0
-        self.environment = {**server.environment, "BRUME_LEDGER": f"{server.folder}/{table}.db"}
-        self.call("register", table, server.url, "--table", table, "--budget", "epsilon=1e12", *options)
+        self.environment = {**server.environment, "BRUME_LEDGER": f"{server.folder}/{ledger or table}.db"}
+        self.call("register", table.split(".")[-1], server.url, "--table", table, "--budget", budget, *options)
 
     def run(self, *arguments):
         return subprocess.run([self.brume, *arguments], env=self.environment, capture_output=True, text=True,
@@ -223,9 +225,9 @@ def make_visits(server, visits_program, visits):
     server.sql(f"CREATE TABLE visits USING parquet AS SELECT * FROM parquet.`{path}`")
 
 
-def clinic(brume, server):
-    return Dataset(brume, server, "visits", "--unit", "patient", "--bounds", "stay=0..30", "--bounds", "age=0..100",
-                   "--domain", "ward=" + ",".join(WARDS), "--domain", "age=" + ",".join(str(i) for i in range(101)))
+def clinic(brume, server, table="visits", **how):
+    return Dataset(brume, server, table, "--unit", "patient", "--bounds", "stay=0..30", "--bounds", "age=0..100",
+                   "--domain", "ward=" + ",".join(WARDS), "--domain", "age=" + ",".join(str(i) for i in range(101)), **how)
 
 
 def run_clinic(brume, server):
@@ -363,6 +365,9 @@ def main(brume, visits_program, rest):
     install()
     if rest and rest[0] == "--kills":
         return run_kills(brume, visits_program, int(rest[1]) if len(rest) > 1 else 100)
+    if rest and rest[0] == "--tables":
+        import cluster_tables  # it needs this file
+        return cluster_tables.main(brume, visits_program, int(rest[1]) if len(rest) > 1 else 20000)
     pairs_only = bool(rest) and rest[0] == "--pairs"
     rows = int(rest[pairs_only]) if len(rest) > pairs_only else 200000
     server = Server(memory="2g" if rows > 2000000 else "1g")

@@ -27,7 +27,9 @@ CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministi
 CREATE TABLE texts AS SELECT (i % 50)::int2 AS u, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'A' END COLLATE blind AS k,
     CASE WHEN i % 4 = 0 THEN 'a' WHEN i % 4 = 1 THEN NULL ELSE 'A' END AS l, (i % 7)::int2 AS n
     FROM generate_series(1, 1000) AS s(i);
+CREATE EXTENSION citext;
 CREATE TABLE blurred AS SELECT 12345678901234567000 + i::numeric AS free, (12345678901234567000 + i)::numeric(20, 0) AS whole,
+    ('p' || i)::citext AS either_case,
     (CASE WHEN i % 2 = 0 THEN 'Bob' ELSE 'bob' END || i / 2) COLLATE blind AS folded FROM generate_series(0, 99) AS s(i);
 """
 POLICY = """budget: epsilon=1e12,delta=1e-6
@@ -135,7 +137,8 @@ def collations(folder):
 
 def blurred_units(folder):
     """A unit that brume would not tell from others as its server does is refused."""
-    for column, word in (("free", "read to 15 digits"), ("folded", "brume compares bytes")):
+    for column, word in (("free", "read to 15 digits"), ("folded", "brume compares bytes"),
+                         ("either_case", "brume compares bytes")):
         code, _, err = folder.brume("register", "blurred", URL, "--table", "blurred", "--unit", column, "--budget", "epsilon=1")
         check(code == 2 and word in err, f"exit {code}: {err}")
     folder.run("register", "blurred", URL, "--table", "blurred", "--unit", "whole", "--budget", "epsilon=1e12,delta=1e-6")

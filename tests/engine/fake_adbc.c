@@ -2,8 +2,10 @@
  * to.
  *
  *   SELECT version()          what FAKE_SPARK_VERSION says
+ *   SELECT concat(collation(  what FAKE_SPARK_COLLATION says, or what Spark does
  *   SET ...                   nothing, and no error
  *   DESCRIBE TABLE EXTENDED `NAME` AS JSON   what is known of NAME; an error for others
+ *   DESCRIBE TABLE EXTENDED `lake`.`NAME`    the same in lines; there is no JSON of it
  *   SELECT ... `echo` ...     the statement itself, as one text
  *   SELECT ... `many` ...     two batches of four columns: integers, numbers, texts, decimals
  *   SELECT ... `lost` ...     one batch of them, then an error
@@ -52,23 +54,54 @@ static void release_array(struct ArrowArray *array)
     array->release = NULL;
 }
 
-/* private_data: 'e' one text, 'm' many, 'l' lost, 'w' wait, 'n' nothing; how many batches went. */
+/* Lines of a name, a text and a remark that may be NULL, as Spark describes a table of another
+ * catalog than its own; and those of a view. */
+static const char *const table_lines[][2] = {
+    {"person", "string"},
+    {"folded", "string collate UTF8_LCASE"},
+    {"cost", "decimal(10,2)"},
+    {"at", "timestamp"},
+    {"note", "varchar(5)"},
+    {"list", "array<decimal(10,2)>"},
+    {"# Partition Information", ""},
+    {"person", "string"},
+    {"", ""},
+    {"# Metadata Columns", ""},
+    {"Name", "nobody's"},
+    {"", ""},
+    {"# Detailed Table Information", ""},
+    {"Name", "lake.clinic.visits"},
+    {"Type", "MANAGED"},
+    {"Location", "s3a://Bucket/clinic//visits"},
+    {"Provider", "iceberg"},
+    {"Table Properties", "[format=iceberg/parquet]"},
+};
+static const char *const view_lines[][2] = {
+    {"person", "string"}, {"", ""}, {"# Detailed View Information", ""}, {"Name", "lake.seen"}};
+
+/* private_data: 'e' one text, 'm' many, 'l' lost, 'w' wait, 't' and 'v' lines, 'n' nothing; how
+ * many batches went. */
 typedef struct answer {
     char kind;
     int sent;
 } answer;
 
+static bool is_lines(const answer *of)
+{
+    return of->kind == 't' || of->kind == 'v';
+}
+
 static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 {
     static const char *const formats[] = {"l", "g", "u", "d:38,2"};
     const answer *of = stream->private_data;
-    int64_t count = strchr("mlw", of->kind) ? 4 : 1;
+    int64_t count = strchr("mlw", of->kind) ? 4 : is_lines(of) ? 3 : 1;
     *out = (struct ArrowSchema){.format = "+s", .n_children = count, .release = release_schema};
     out->children = calloc((size_t)count, sizeof *out->children);
     for (int64_t i = 0; i < count; i++) {
         out->children[i] = calloc(1, sizeof **out->children);
         *out->children[i] =
-            (struct ArrowSchema){.format = count == 1 ? "u" : formats[i], .name = "c"};
+            (struct ArrowSchema){.format = count < 4 ? "u" : formats[i], .name = "c"};
     }
     return 0;
 }
@@ -85,6 +118,28 @@ static struct ArrowArray *column(const void *first, const void *second, bool nul
     made->offset = nulls;
     made->null_count = nulls;
     return made;
+}
+
+/* All lines are one batch; remarks are NULL. */
+static void put_lines(const answer *of, struct ArrowArray *out)
+{
+    static const unsigned char none[8] = {0};
+    static int32_t ends[2][32];
+    static char letters_of[2][2000];
+    const char *const(*lines)[2] = of->kind == 't' ? table_lines : view_lines;
+    size_t count = of->kind == 't' ? sizeof table_lines / sizeof *table_lines
+                                   : sizeof view_lines / sizeof *view_lines;
+    for (size_t c = 0; c < 2; c++)
+        for (size_t i = 0; i < count; i++)
+            ends[c][i + 1] = ends[c][i] + sprintf(letters_of[c] + ends[c][i], "%s", lines[i][c]);
+    out->length = (int64_t)count;
+    out->n_children = 3;
+    for (size_t c = 0; c < 3; c++) {
+        out->children[c] = column(ends[c % 2], letters_of[c % 2], false);
+        out->children[c]->length = (int64_t)count;
+    }
+    out->children[2]->buffers[0] = none;
+    out->children[2]->null_count = (int64_t)count;
 }
 
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
@@ -106,6 +161,10 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
         ends[1] = (int32_t)strlen(text);
         out->length = 1;
         out->children[0] = column(ends, text, false);
+        return 0;
+    }
+    if (is_lines(of)) {
+        put_lines(of, out);
         return 0;
     }
     out->length = ROWS;
@@ -211,8 +270,18 @@ static char answer_to(void)
         snprintf(text, sizeof text, "%s", version ? version : "4.1.3 abc");
         return 'e';
     }
+    if (strncmp(text, "SELECT concat(collation(", 24) == 0) {
+        const char *said = getenv("FAKE_SPARK_COLLATION");
+        snprintf(text, sizeof text, "%s",
+                 said ? said : "SYSTEM.BUILTIN.UTF8_BINARY SYSTEM.BUILTIN.UTF8_BINARY");
+        return 'e';
+    }
     if (strncmp(text, "SET ", 4) == 0)
         return 'n';
+    if (strcmp(text, "DESCRIBE TABLE EXTENDED `lake`.`visits`") == 0)
+        return 't';
+    if (strcmp(text, "DESCRIBE TABLE EXTENDED `lake`.`seen`") == 0)
+        return 'v';
     if (strstr(text, "EXTENDED `prod`.`clinic`.`visits` AS") ||
         strstr(text, "EXTENDED `same` AS")) {
         snprintf(text, sizeof text, table_text, "EXTERNAL", "parquet");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "engine/adbc/spark.h"
 #include "engine/engine.h"
 
 static brume_error error;
@@ -164,6 +165,54 @@ static void a_table_is_known_by_its_name_and_its_folder(void **state)
     brume_engine_close(engine);
 }
 
+/* Tables of other catalogs than Spark's own are described in lines. */
+static void a_table_of_another_catalog_is_known_in_the_same_way(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {"location:s3://bucket", "location:s3://bucket/clinic",
+                                           "table:spark:127.0.0.1:15002:lake.clinic.visits",
+                                           "location:s3://bucket/clinic/visits"};
+    brume_engine *engine = open_table("lake.visits");
+    brume_description found;
+    brume_marks marks;
+    assert_ok(brume_engine_describe(engine, 0, &found, &error));
+    assert_string_equal(found.identity, "spark:127.0.0.1:15002/lake.clinic.visits");
+    assert_int_equal(found.column_count, 6);
+    assert_true(found.columns[0].type.kind == BRUME_TYPE_TEXT);
+    assert_true(found.columns[1].type.kind == BRUME_TYPE_REFUSED);
+    assert_true(found.columns[2].type.kind == BRUME_TYPE_DECIMAL);
+    assert_true(found.columns[2].type.precision == 10 && found.columns[2].type.scale == 2);
+    assert_true(found.columns[3].leaf == BRUME_LEAF_ZONED);
+    assert_true(found.columns[4].type.kind == BRUME_TYPE_TEXT);
+    assert_true(found.columns[5].type.kind == BRUME_TYPE_REFUSED);
+    assert_false(found.can_fail || found.is_opaque || found.mixes_rows);
+    assert_ok(brume_engine_marks(engine, 0, true, &marks, &error));
+    assert_int_equal(marks.count, 4);
+    for (size_t j = 0; j < 4; j++)
+        assert_string_equal(marks.texts[j], expected[j]);
+    brume_marks_clear(&marks);
+    brume_description_clear(&found);
+    brume_engine_close(engine);
+}
+
+static void one_folder_is_one_however_it_is_written(void **state)
+{
+    (void)state;
+    static const char *const folders[][2] = {
+        {"s3a://Bucket/a/b", "s3://bucket/a/b"},   {"S3N://bucket/a//b/", "s3://bucket/a/b"},
+        {"abfss://c@store/a", "abfs://c@store/a"}, {"file:///warehouse/t/", "file:/warehouse/t"},
+        {"/warehouse/t", "file:/warehouse/t"},     {"file:/warehouse/t", "file:/warehouse/t"},
+        {"hdfs://NN:8020/T", "hdfs://nn:8020/T"},  {"gs://b", "gs://b"},
+        {"s3://bucket/", "s3://bucket"},           {"", ""},
+        {"s3a.old://b/x", "s3a.old://b/x"},
+    };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *folder = brume_spark_folder(folders[i][0]);
+        assert_string_equal(folder, folders[i][1]);
+        free(folder);
+    }
+}
+
 static void refuse(const brume_source *source, brume_status status, const char *message)
 {
     brume_engine *engine = NULL;
@@ -194,6 +243,12 @@ static void what_cannot_be_opened_is_said_without_the_token(void **state)
     setenv("FAKE_SPARK_VERSION", "3.5.6 abc", 1);
     refuse(&source, BRUME_EUNSUPPORTED, "older than version 4");
     unsetenv("FAKE_SPARK_VERSION");
+    setenv("FAKE_SPARK_COLLATION", "SYSTEM.BUILTIN.UTF8_LCASE SYSTEM.BUILTIN.UTF8_BINARY", 1);
+    refuse(&source, BRUME_EUNSUPPORTED, "another collation than UTF8_BINARY");
+    unsetenv("FAKE_SPARK_COLLATION");
+    source.table = "lake.seen";
+    refuse(&source, BRUME_ESOURCE, "no table 'lake.seen'");
+    source.table = "same";
     char name[] = "cost", native[] = "decimal(12,2)";
     brume_column recorded = {.name = name, .native = native, .type = {BRUME_TYPE_DECIMAL, 12, 2}};
     source.columns = &recorded;
@@ -209,6 +264,8 @@ int main(void)
         cmocka_unit_test(rows_that_end_early_are_an_error),
         cmocka_unit_test(a_query_that_runs_is_cancelled_and_the_next_one_runs),
         cmocka_unit_test(a_table_is_known_by_its_name_and_its_folder),
+        cmocka_unit_test(a_table_of_another_catalog_is_known_in_the_same_way),
+        cmocka_unit_test(one_folder_is_one_however_it_is_written),
         cmocka_unit_test(what_cannot_be_opened_is_said_without_the_token),
     };
     return cmocka_run_group_tests_name("ADBC", tests, NULL, NULL);

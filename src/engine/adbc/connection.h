@@ -38,6 +38,12 @@ bool brume_adbc_run(brume_adbc *adbc, const char *sql);
  * caller frees it. */
 char *brume_adbc_cell(brume_adbc *adbc, const char *sql);
 
+/* The first `count` columns of every row, texts, of which NULL is an empty one; `take` says whether
+ * to go on. False: the statement failed, or has other columns, or `take` ended it. */
+typedef bool (*brume_adbc_taker)(void *context, const brume_text *cells);
+bool brume_adbc_texts(brume_adbc *adbc, const char *sql, size_t count, brume_adbc_taker take,
+                      void *context);
+
 /* EENGINE, that the server failed or was lost. */
 brume_status brume_adbc_failed(const brume_adbc *adbc, brume_error *error);
 

@@ -244,30 +244,70 @@ void brume_adbc_finish(brume_rows *rows)
     rows->state = NULL;
 }
 
-char *brume_adbc_cell(brume_adbc *adbc, const char *sql)
+/* ---- texts ---- */
+
+/* The cells of row `at` of the batch. */
+static void take_cells(const struct ArrowArray *batch, column_state *columns, size_t count,
+                       int64_t at, brume_text *cells)
 {
+    for (size_t i = 0; i < count; i++) {
+        struct ArrowArray one = *batch->children[i];
+        const unsigned char *bits = one.buffers[0];
+        one.offset += at;
+        columns[i].texts = &cells[i];
+        if (bits && one.null_count != 0 && !(bits[one.offset / 8] >> one.offset % 8 & 1))
+            cells[i] = (brume_text){"", 0};
+        else
+            take_texts(&one, &columns[i], 1);
+    }
+}
+
+static bool have_texts(const struct ArrowSchema *schema, column_state *columns, size_t count)
+{
+    bool good = (size_t)schema->n_children >= count;
+    for (size_t i = 0; good && i < count; i++)
+        good = read_layout(schema->children[i]->format, BRUME_WIRE_TEXT, &columns[i]) &&
+               columns[i].layout != LAYOUT_DECIMAL;
+    return good;
+}
+
+bool brume_adbc_texts(brume_adbc *adbc, const char *sql, size_t count, brume_adbc_taker take,
+                      void *context)
+{
+    enum { MOST = 4 };
     struct ArrowArrayStream stream;
     struct ArrowSchema schema = {0};
     struct ArrowArray batch = {0};
-    brume_text found = {0};
-    column_state column = {.texts = &found};
-    bool good = brume_adbc_begin(adbc, sql, &stream);
-    good = good && stream.get_schema(&stream, &schema) == 0;
-    good = good && schema.n_children >= 1 &&
-           read_layout(schema.children[0]->format, BRUME_WIRE_TEXT, &column) &&
-           column.layout != LAYOUT_DECIMAL;
-    while (good && (good = stream.get_next(&stream, &batch) == 0) && batch.release &&
-           batch.length == 0)
+    column_state columns[MOST] = {0};
+    brume_text cells[MOST];
+    bool good = brume_adbc_begin(adbc, sql, &stream) && count <= MOST;
+    good = good && stream.get_schema(&stream, &schema) == 0 && have_texts(&schema, columns, count);
+    while (good && (good = stream.get_next(&stream, &batch) == 0) && batch.release) {
+        for (int64_t at = 0; good && at < batch.length; at++) {
+            take_cells(&batch, columns, count, at, cells);
+            good = take(context, cells);
+        }
         batch.release(&batch);
-    if (good && batch.release)
-        take_texts(batch.children[0], &column, 1);
-    char *copy = found.data ? strndup(found.data, found.length) : NULL;
-    if (batch.release)
-        batch.release(&batch);
+        memset(&batch, 0, sizeof batch);
+    }
     if (schema.release)
         schema.release(&schema);
     if (stream.release)
         stream.release(&stream);
     brume_adbc_end(adbc);
-    return copy;
+    return good;
+}
+
+static bool take_first(void *context, const brume_text *cells)
+{
+    char **first = context;
+    *first = strndup(cells[0].data, cells[0].length);
+    return false;
+}
+
+char *brume_adbc_cell(brume_adbc *adbc, const char *sql)
+{
+    char *first = NULL;
+    (void)brume_adbc_texts(adbc, sql, 1, take_first, &first);
+    return first;
 }

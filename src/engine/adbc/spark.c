@@ -51,6 +51,22 @@ static bool settle(brume_adbc *adbc)
     return true;
 }
 
+/* Texts are compared by bytes. No setting of Spark 4.1 makes other texts of a session; if a server
+ * has one, nothing is asked of it. What a column has is in its type (spark_table.c). */
+static brume_status check_collation(brume_spark *state, brume_error *error)
+{
+    char *name = brume_adbc_cell(state->adbc, "SELECT concat(collation('a'), ' ', "
+                                              "collation(CAST(1 AS STRING)))");
+    if (!name)
+        return brume_adbc_failed(state->adbc, error);
+    bool bytewise = strcmp(name, "SYSTEM.BUILTIN.UTF8_BINARY SYSTEM.BUILTIN.UTF8_BINARY") == 0;
+    free(name);
+    return bytewise ? BRUME_OK
+                    : brume_fail(error, BRUME_EUNSUPPORTED, "let the default be UTF8_BINARY",
+                                 "the Spark server compares texts by another collation than "
+                                 "UTF8_BINARY");
+}
+
 /* The first statement finds out whether the server is there, and which it is. */
 static brume_status check_server(brume_spark *state, brume_error *error)
 {
@@ -63,7 +79,8 @@ static brume_status check_server(brume_spark *state, brume_error *error)
     if (!new)
         return brume_fail(error, BRUME_EUNSUPPORTED, NULL,
                           "this Spark server is older than version 4");
-    return settle(state->adbc) ? BRUME_OK : brume_adbc_failed(state->adbc, error);
+    return settle(state->adbc) ? check_collation(state, error)
+                               : brume_adbc_failed(state->adbc, error);
 }
 
 /* ---- opening ---- */

@@ -1,8 +1,8 @@
 /* What Spark's catalog says of a table: its columns with their types, and where it is stored.
  *
- * A table is known by its name in the catalog and by the place of its files, so that two names of
- * one Parquet, Delta or Iceberg table are one source. Views are refused: what they read is not in
- * the catalog's answer. */
+ * Of tables of Spark's own catalog it is asked for JSON. Tables of other catalogs, as Delta's and
+ * Iceberg's are, are described in lines only (spark_lines.c). Views are refused: what they read is
+ * not in the catalog's answer. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -48,9 +48,10 @@ static const char *text_of(const json_t *description, const char *key)
     return text ? text : "";
 }
 
-/* The name that the catalog itself has for it, whatever was typed. */
-static char *name_of(const json_t *description)
+char *brume_spark_name(const json_t *description)
 {
+    if (*text_of(description, "name"))
+        return strdup(text_of(description, "name"));
     const json_t *parts = json_object_get(description, "namespace");
     char *name = strdup(text_of(description, "catalog_name"));
     for (size_t i = 0; name && i <= json_array_size(parts); i++) {
@@ -136,52 +137,13 @@ brume_status brume_spark_describe(brume_engine *engine, size_t index,
         return brume_fail(error, BRUME_EINTERNAL, NULL, "what is read here is no table");
     for (size_t i = 0; i < json_array_size(columns); i++)
         BRUME_TRY(add_column(json_array_get(columns, i), description, error));
-    char *name = name_of(table);
+    char *name = brume_spark_name(table);
     description->identity = name ? brume_engine_format("spark:%s/%s", state->server, name) : NULL;
     free(name);
     description->options = strdup("");
     description->can_fail = can_fail(text_of(table, "provider"));
     description->is_opaque = !*text_of(table, "location");
     return description->identity && description->options ? BRUME_OK : brume_no_memory(error, NULL);
-}
-
-/* ---- marks ---- */
-
-/* The folders that a table's folder is in: a table that was registered before may be stored there,
- * and have this one's files among its own. */
-static brume_status mark_wholes(const char *location, brume_marks *marks, brume_error *error)
-{
-    const char *path = strstr(location, ":/");
-    for (size_t i = path ? (size_t)(path - location) + 2 : strlen(location); location[i]; i++)
-        if (location[i] == '/' && location[i - 1] != '/')
-            BRUME_TRY(brume_marks_add(marks, brume_engine_format("location:%.*s", (int)i, location),
-                                      error));
-    marks->whole_count = marks->count;
-    return BRUME_OK;
-}
-
-brume_status brume_spark_marks(brume_engine *engine, size_t index, bool contents,
-                               brume_marks *marks, brume_error *error)
-{
-    const brume_spark *state = engine->state;
-    const json_t *table = state->descriptions[index];
-    if (!table)
-        return brume_fail(error, BRUME_EINTERNAL, NULL, "what is read here is no table");
-    char *location = strdup(text_of(table, "location")), *name = name_of(table);
-    size_t length = location ? strlen(location) : 0;
-    while (length > 0 && location[length - 1] == '/')
-        location[--length] = 0;
-    brume_status status = location && name ? BRUME_OK : brume_no_memory(error, NULL);
-    if (status == BRUME_OK && contents)
-        status = mark_wholes(location, marks, error);
-    if (status == BRUME_OK)
-        status = brume_marks_add(
-            marks, brume_engine_format("table:spark:%s:%s", state->server, name), error);
-    if (status == BRUME_OK && *location)
-        status = brume_marks_add(marks, brume_engine_format("location:%s", location), error);
-    free(location);
-    free(name);
-    return status;
 }
 
 /* ---- opening ---- */
@@ -201,7 +163,8 @@ brume_status brume_spark_open_table(brume_engine *engine, size_t index, const br
         return brume_no_memory(error, NULL);
     char *text = brume_adbc_cell(state->adbc, sql);
     free(sql);
-    json_t *found = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *found = text ? json_loads(text, 0, NULL)
+                         : brume_spark_read_lines(state->adbc, engine->tables[index]);
     free(text);
     state->descriptions[index] = found;
     if (!found)

@@ -15,9 +15,9 @@ static const brume_push_dialect postgresql = {
     brume_push_postgresql_obstacle, brume_push_print_histogram, brume_push_print_sums,
     brume_push_print_kept,          brume_push_print_distinct,  brume_push_print_bounded};
 
-static const brume_push_dialect spark = {.obstacle = brume_push_spark_obstacle,
-                                         .print_histogram = brume_push_spark_histogram,
-                                         .print_sums = brume_push_spark_sums};
+static const brume_push_dialect spark = {brume_push_spark_obstacle, brume_push_spark_histogram,
+                                         brume_push_spark_sums,     brume_push_spark_kept,
+                                         brume_push_spark_distinct, brume_push_spark_bounded};
 
 const brume_push_dialect *brume_push_dialect_of(brume_dialect dialect)
 {

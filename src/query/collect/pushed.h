@@ -90,7 +90,7 @@ typedef struct brume_push_dialect {
                                const brume_total_limit *limits, size_t limit_count, int p,
                                const brume_limited_sum *sums, size_t sum_count, char **sql,
                                brume_error *error);
-    /* What is kept by hash; NULL where `obstacle` refuses all that needs it. */
+    /* What is kept by hash. */
     brume_status (*print_kept)(const brume_collection *collection, const char *rows, uint64_t key,
                                char **sql, brume_error *error);
     brume_status (*print_distinct)(const brume_collection *collection, const char *rows,

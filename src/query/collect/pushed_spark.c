@@ -30,8 +30,8 @@ static void put_double(const brume_spark_push *to, double value)
 
 /* ---- statements ---- */
 
-static brume_status open_push(brume_spark_push *to, const brume_collection *collection, int p,
-                              char **text, size_t *length, brume_error *error)
+brume_status brume_spark_open_push(brume_spark_push *to, const brume_collection *collection, int p,
+                                   char **text, size_t *length, brume_error *error)
 {
     *to = (brume_spark_push){.collection = collection,
                              .keys = collection->query->key_count,
@@ -45,7 +45,8 @@ static brume_status open_push(brume_spark_push *to, const brume_collection *coll
     return brume_no_memory(error, "a statement");
 }
 
-static brume_status close_push(brume_spark_push *to, char **text, char **sql, brume_error *error)
+brume_status brume_spark_close_push(brume_spark_push *to, char **text, char **sql,
+                                    brume_error *error)
 {
     bool failed = ferror(to->out) != 0;
     failed = fclose(to->out) != 0 || failed;
@@ -95,7 +96,7 @@ brume_status brume_push_spark_histogram(const brume_collection *collection, cons
     brume_spark_push to;
     char *text = NULL;
     size_t length = 0;
-    BRUME_TRY(open_push(&to, collection, p, &text, &length, error));
+    BRUME_TRY(brume_spark_open_push(&to, collection, p, &text, &length, error));
     brume_spark_want(&to, of);
     fputs("SELECT \"b\", count(*) FROM (SELECT ", to.out);
     put_bin(&to, brume_spark_has_small_norm(&to, of), 0, bins - 1); /* the last bin is open */
@@ -106,7 +107,7 @@ brume_status brume_push_spark_histogram(const brume_collection *collection, cons
     fputs(" AS \"e0\" FROM ", to.out);
     brume_spark_put_totals(&to, rows, adds_up(&to, of));
     fputs(") AS \"e\" GROUP BY \"r0\") AS \"m\" WHERE \"m\" > 0) AS \"b\" GROUP BY \"b\"", to.out);
-    return close_push(&to, &text, sql, error);
+    return brume_spark_close_push(&to, &text, sql, error);
 }
 
 /* ---- what is left under the limits ---- */
@@ -270,7 +271,7 @@ brume_status brume_push_spark_sums(const brume_collection *collection, const cha
     brume_spark_push to;
     char *text = NULL;
     size_t length = 0;
-    BRUME_TRY(open_push(&to, collection, p, &text, &length, error));
+    BRUME_TRY(brume_spark_open_push(&to, collection, p, &text, &length, error));
     for (size_t j = 0; j < limit_count; j++)
         brume_spark_want(&to, &limits[j].of);
     for (size_t i = 0; i < sum_count; i++)
@@ -299,5 +300,5 @@ brume_status brume_push_spark_sums(const brume_collection *collection, const cha
     put_norms(&to, rows, limits, limit_count);
     fputs(") AS \"y\"", to.out);
     brume_spark_put_keys(&to, " GROUP BY ");
-    return close_push(&to, &text, sql, error);
+    return brume_spark_close_push(&to, &text, sql, error);
 }

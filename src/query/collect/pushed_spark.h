@@ -9,7 +9,8 @@ const char *brume_push_spark_obstacle(const brume_collection *collection);
 /* A literal of 64 bits. */
 void brume_push_spark_put_big(FILE *out, int64_t value);
 
-/* As brume_push_put_domain. */
+/* As brume_push_put_domain, but the condition on collection->only is a join that comes before
+ * WHERE. */
 void brume_push_spark_put_domain(FILE *out, const brume_collection *collection);
 
 BRUME_MUST_USE brume_status brume_push_spark_histogram(const brume_collection *collection,
@@ -22,7 +23,18 @@ BRUME_MUST_USE brume_status brume_push_spark_sums(const brume_collection *collec
                                                   const brume_limited_sum *sums, size_t sum_count,
                                                   char **sql, brume_error *error);
 
-/* ---- between pushed_spark.c and pushed_spark_totals.c ---- */
+BRUME_MUST_USE brume_status brume_push_spark_kept(const brume_collection *collection,
+                                                  const char *rows, uint64_t key, char **sql,
+                                                  brume_error *error);
+BRUME_MUST_USE brume_status brume_push_spark_distinct(const brume_collection *collection,
+                                                      const char *rows, uint64_t key,
+                                                      uint64_t limit, char **sql,
+                                                      brume_error *error);
+BRUME_MUST_USE brume_status brume_push_spark_bounded(const brume_collection *collection,
+                                                     const char *rows, uint64_t key, char **sql,
+                                                     brume_error *error);
+
+/* ---- between the files of Spark's statements ---- */
 
 #define BRUME_SPARK_WIDE "DECIMAL(38,0)"
 #define BRUME_SPARK_ROWS (INT64_C(1) << 39) /* of a pair: more may make a total of 64 bits wrap */
@@ -40,6 +52,13 @@ typedef struct brume_spark_push {
     size_t keys, values;
     int p;
 } brume_spark_push;
+
+/* Begin a statement, whose text is then in *text; end it: *sql is the caller's, to free. */
+BRUME_MUST_USE brume_status brume_spark_open_push(brume_spark_push *to,
+                                                  const brume_collection *collection, int p,
+                                                  char **text, size_t *length, brume_error *error);
+BRUME_MUST_USE brume_status brume_spark_close_push(brume_spark_push *to, char **text, char **sql,
+                                                   brume_error *error);
 
 /* Literals, and the keys' names after `before`. */
 void brume_spark_put_wide(const brume_spark_push *to, brume_u128 value);

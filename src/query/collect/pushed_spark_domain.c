@@ -1,6 +1,7 @@
 /* Push-down to Spark: what can be pushed, and the condition on rows that their group is a declared
- * one. */
+ * or a given one. */
 #include "query/collect/pushed_spark.h"
+#include "query/print/statement.h"
 
 enum {
     DOMAIN_MOST = 10000, /* declared values that a statement names */
@@ -13,16 +14,13 @@ const char *brume_push_spark_obstacle(const brume_collection *collection)
     for (size_t i = 0; i < collection->value_count; i++)
         if (collection->values[i].keep)
             return "quantiles and modes are drawn from the values themselves";
-    if (!collection->totals)
-        return collection->bounded ? "fixed limits keep rows of each unit by a keyed hash, which "
-                                     "Spark is not asked for"
-                                   : NULL;
-    if (collection->cells == 0 || collection->all_groups)
-        return "the groups are private, and each unit keeps one by a keyed hash, which Spark is "
-               "not asked for";
+    if (!collection->totals && !collection->bounded)
+        return NULL;
+    if (!collection->totals && collection->value_count > 0)
+        return "rows of each unit are kept by a keyed hash";
     if (collection->value_count > VALUES_MOST)
         return "more than 100 expressions are measured";
-    for (size_t i = 0; i < collection->query->key_count; i++)
+    for (size_t i = 0; collection->cells > 0 && i < collection->query->key_count; i++)
         declared += collection->domain_size[i];
     return declared > DOMAIN_MOST ? "the groups have more than 10000 declared values, and Spark is "
                                     "asked for no more"
@@ -109,10 +107,64 @@ static void put_set(FILE *out, const brume_collection *collection, size_t set, b
     }
 }
 
+/* ---- given groups ---- */
+
+/* Texts as their bytes: they come from rows, and may have anything in them. */
+static void put_given(FILE *out, const brume_key_value *value)
+{
+    if (value->null) {
+        fputs("NULL", out);
+    } else if (value->wire == BRUME_WIRE_TEXT) {
+        fputs("X'", out);
+        for (size_t i = 0; i < value->text.length; i++)
+            fprintf(out, "%02x", (unsigned)(unsigned char)value->text.data[i]);
+        fputc('\'', out);
+    } else {
+        put_value(out, value);
+    }
+}
+
+static const char *type_of(brume_wire wire)
+{
+    return wire == BRUME_WIRE_INTEGER ? "BIGINT" : wire == BRUME_WIRE_REAL ? "DOUBLE" : "STRING";
+}
+
+/* Rows whose first keys are those of a given group. Spark looks a row up among many by hashing, and
+ * also where a key is NULL. */
+static void put_only(FILE *out, const brume_collection *collection)
+{
+    const brume_collection_only *only = collection->only;
+    fputs(" LEFT SEMI JOIN (SELECT ", out);
+    for (size_t k = 0; k < only->key_count; k++)
+        fprintf(out, "%sCAST(\"d%zu\" AS %s) AS \"d%zu\"", k ? ", " : "", 1 + k,
+                type_of(brume_type_wire(collection->query->keys[k].expression->type)), 1 + k);
+    fputs(" FROM VALUES ", out);
+    for (size_t i = 0; i < only->count; i++) {
+        for (size_t k = 0; k < only->key_count; k++) {
+            fputs(k ? ", " : i ? ", (" : "(", out);
+            put_given(out, &only->groups[i]->keys[k]);
+        }
+        fputc(')', out);
+    }
+    fputs(" AS \"d\"(", out);
+    for (size_t k = 0; k < only->key_count; k++)
+        fprintf(out, "%s\"d%zu\"", k ? ", " : "", 1 + k);
+    fputs(")) AS \"d\" ON ", out);
+    for (size_t k = 0; k < only->key_count; k++)
+        fprintf(out, "%s\"r%zu\" <=> \"d%zu\"", k ? " AND " : "", 1 + k, 1 + k);
+}
+
 void brume_push_spark_put_domain(FILE *out, const brume_collection *collection)
 {
     size_t sets = collection->query->set_count;
-    if (collection->query->key_count == 0)
+    const brume_collection_only *only = collection->only;
+    if (only && only->key_count > 0 && only->count == 0) {
+        fputs(" WHERE false", out);
+        return;
+    }
+    if (only && only->key_count > 0)
+        put_only(out, collection);
+    if (collection->query->key_count == 0 || collection->cells == 0)
         return;
     fputs(" WHERE ", out);
     for (size_t s = 0; s < (sets > 1 ? sets : 1); s++) {

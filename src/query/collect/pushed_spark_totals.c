@@ -52,11 +52,28 @@ long long brume_spark_centre_of(const brume_spark_push *to, size_t i)
     return (long long)brume_measure_centre(&bounds);
 }
 
+/* How many groups of one unit the rows may have that a statement reads, and not more than one too
+ * many: all combinations of declared values, of which some may be no group, or the groups that are
+ * given. */
+static uint64_t most_groups(const brume_spark_push *to)
+{
+    const brume_collection *collection = to->collection;
+    const brume_collection_only *only = collection->only;
+    uint64_t most = 1;
+    if (only && only->key_count == to->keys)
+        return only->count;
+    if (collection->cells == 0)
+        return FEW_CELLS + 1;
+    for (size_t k = 0; k < to->keys && most <= FEW_CELLS; k++)
+        most *= collection->domain_size[k]; /* at most 2^13 times a number of values in memory */
+    return most;
+}
+
 /* Are totals of value i, and of its distances from the centre, integers of 64 bits? */
 bool brume_spark_has_small_sum(const brume_spark_push *to, size_t i)
 {
     const brume_plan_value *value = &to->collection->values[i];
-    return value->low >= -SMALL && value->high <= SMALL && to->collection->cells <= FEW_CELLS;
+    return value->low >= -SMALL && value->high <= SMALL && most_groups(to) <= FEW_CELLS;
 }
 
 /* Distances from the centre of at most 2^11. */
@@ -149,7 +166,7 @@ void brume_spark_put_entry(const brume_spark_push *to, const brume_total *of, bo
     bool small = brume_spark_is_small(to, of);
     brume_u128 most = BRUME_LIMIT_LARGEST(to->p);
     if (small && to->p == 1)
-        most = INT64_MAX / (whole || to->collection->cells == 0 ? 1 : to->collection->cells);
+        most = INT64_MAX / (whole || most_groups(to) == 0 ? 1 : most_groups(to));
     char text[BRUME_WIDE_TEXT_SIZE];
     const char *type = small ? "BIGINT" : WIDE;
     brume_wide_format((brume_wide)most, 0, text);
