@@ -165,12 +165,14 @@ static void compare_file(duckdb_connection connection, const char *folder, kind 
     snprintf(path, sizeof path, "%s/%s.%s", folder, name, which == PARQUET ? "parquet" : "csv");
     write_file(connection, path, rows, which);
     brume_duckdb_table table = {.columns = (brume_reader_column *)columns,
-                                .column_count = sizeof columns / sizeof *columns};
+                                .column_count = sizeof columns / sizeof *columns,
+                                .lock = PTHREAD_MUTEX_INITIALIZER};
+    brume_duckdb_table *place = &table;
     if (which == PARQUET)
         open_parquet(path, &table);
     else
         open_text(path, &table);
-    if (brume_duckdb_table_make(connection, name, &table, &error) != BRUME_OK)
+    if (brume_duckdb_table_make(connection, name, &place, &error) != BRUME_OK)
         fail(error.message);
     int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     compare(connection, path, which, name, 1, rounds);

@@ -1,11 +1,8 @@
 /* DuckDB in process: CSV, Parquet and JSON files.
  *
- * Lock-down, in this order: the database is in memory (so that no stored macro can shadow a
- * function); the settings that change the meaning of SQL are pinned; what does not fit into memory
- * fails instead of going to disk; external access is switched off (files are read by brume); each
- * source becomes a view; the configuration is locked.
- * After that only a prepared statement that DuckDB itself calls a SELECT is executed. How files are
- * read is in duckdb_source.c. */
+ * The database is locked down (duckdb_instance.c), and each source becomes a view in it. After that
+ * only a prepared statement that DuckDB itself calls a SELECT is executed. How files are read is in
+ * duckdb_source.c. */
 #include "engine/driver.h"
 
 #include <stdio.h>
@@ -16,16 +13,16 @@
 #include "engine/libduckdb.h"
 
 #include "base/error.h"
-#include "engine/duckdb_scan.h"
+#include "engine/duckdb_instance.h"
 #include "engine/duckdb_source.h"
-#include "engine/duckdb_text.h"
 
 typedef struct duckdb_state_of_engine {
-    duckdb_database database;
-    duckdb_connection connection;
-    brume_duckdb_scan *scan; /* NULL until it is needed */
+    brume_duckdb_instance *instance;
+    duckdb_connection connection; /* the instance's */
     brume_duckdb_source *sources;
     size_t source_count;
+    size_t unfinished; /* statements that did not come to their end */
+    bool held;         /* there are copies of sources */
 } engine_state;
 
 typedef struct duckdb_state_of_rows {
@@ -39,35 +36,9 @@ typedef struct duckdb_state_of_rows {
 
 /* ---- open ---- */
 
-static bool settle(engine_state *state)
-{
-    static const char *const settings[] = {
-        "SET TimeZone = 'UTC'",
-        "SET Calendar = 'gregorian'",
-        "SET default_collation = ''",
-        "SET integer_division = false",
-        "SET ieee_floating_point_ops = true",
-        "SET old_implicit_casting = false",
-        "SET default_null_order = 'NULLS LAST'",
-        "SET default_order = 'ASC'",
-        "SET preserve_insertion_order = false",
-        "SET autoinstall_known_extensions = false",
-        "SET autoload_known_extensions = false",
-        "SET enable_progress_bar = false",
-        "SET errors_as_json = false",
-        "SET scalar_subquery_error_on_multiple_rows = true",
-        "SET temp_directory = ''", /* rows are never written to disk */
-    };
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (!brume_duckdb_run(state->connection, settings[i]))
-            return false;
-    return true;
-}
-
 static brume_status duckdb_driver_open(brume_engine *engine, const brume_source *sources,
                                        size_t count, brume_error *error)
 {
-    BRUME_TRY(brume_libduckdb_load(error));
     engine_state *state = calloc(1, sizeof *state);
     if (!state)
         return brume_no_memory(error, NULL);
@@ -78,17 +49,13 @@ static brume_status duckdb_driver_open(brume_engine *engine, const brume_source 
     state->source_count = count;
     for (size_t i = 0; i < count; i++)
         BRUME_TRY(brume_files_find(sources[i].location, &state->sources[i].files, error));
-    if (duckdb_open(NULL, &state->database) != DuckDBSuccess ||
-        duckdb_connect(state->database, &state->connection) != DuckDBSuccess || !settle(state) ||
-        !brume_duckdb_text_register(state->connection))
-        return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be started");
-    if (!brume_duckdb_run(state->connection, "SET enable_external_access = false"))
-        return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be locked down");
+    BRUME_TRY(brume_duckdb_instance_take(&state->instance, error));
+    state->connection = brume_duckdb_instance_connection(state->instance);
+    state->unfinished = 1;
     for (size_t i = 0; i < count; i++)
-        BRUME_TRY(brume_duckdb_open_source(state->connection, i, &sources[i], &state->sources[i],
+        BRUME_TRY(brume_duckdb_open_source(state->instance, i, &sources[i], &state->sources[i],
                                            &engine->tables[i], error));
-    if (!brume_duckdb_run(state->connection, "SET lock_configuration = true"))
-        return brume_fail(error, BRUME_EENGINE, NULL, "DuckDB cannot be locked down");
+    state->unfinished = 0;
     return BRUME_OK;
 }
 
@@ -97,11 +64,8 @@ static void duckdb_driver_close(brume_engine *engine)
     engine_state *state = engine->state;
     if (!state)
         return;
-    if (state->connection)
-        duckdb_disconnect(&state->connection);
-    if (state->database)
-        duckdb_close(&state->database);
-    brume_duckdb_scan_close(state->scan);
+    bool sound = state->unfinished == 0 && !state->held && !atomic_load(&engine->cancelled);
+    brume_duckdb_instance_give(state->instance, sound);
     for (size_t i = 0; i < state->source_count; i++)
         brume_duckdb_source_clear(&state->sources[i]);
     free(state->sources);
@@ -145,6 +109,7 @@ static brume_status duckdb_driver_hold(brume_engine *engine, size_t index, const
 {
     engine_state *state = engine->state;
     bool made = false;
+    state->held = true;
     BRUME_TRY(brume_duckdb_hold_source(state->connection, index, &state->sources[index],
                                        &engine->tables[index], &made, error));
     *number = state->sources[index].number;
@@ -164,6 +129,7 @@ static brume_status duckdb_driver_select(brume_engine *engine, const char *sql, 
     if (!own)
         return brume_no_memory(error, NULL);
     rows->state = own;
+    state->unfinished++;
     own->texts = calloc(rows->wire_count, sizeof *own->texts);
     if (!own->texts)
         return brume_no_memory(error, NULL);
@@ -211,6 +177,7 @@ static brume_status duckdb_driver_next(brume_rows *rows, brume_error *error)
         const char *broken = duckdb_result_error(&own->result);
         if (broken && *broken)
             return engine_failed(rows->engine->state, error);
+        ((engine_state *)rows->engine->state)->unfinished--;
         rows->chunk.row_count = 0;
         return BRUME_OK;
     }
@@ -244,12 +211,16 @@ static brume_status duckdb_driver_scan(brume_engine *engine, const char *sql,
                                        brume_row_taker take, void *context, brume_error *error)
 {
     engine_state *state = engine->state;
-    if (!state->scan)
-        BRUME_TRY(brume_duckdb_scan_open(state->connection, &state->scan, error));
+    brume_duckdb_scan *scan = NULL;
     bool broken = false;
-    BRUME_TRY(brume_duckdb_scan_run(state->scan, state->connection, sql, wires, wire_count, take,
-                                    context, &engine->cancelled, &broken, error));
-    return broken ? engine_failed(state, error) : BRUME_OK;
+    BRUME_TRY(brume_duckdb_instance_scan(state->instance, &scan, error));
+    state->unfinished++;
+    BRUME_TRY(brume_duckdb_scan_run(scan, state->connection, sql, wires, wire_count, take, context,
+                                    &engine->cancelled, &broken, error));
+    if (broken)
+        return engine_failed(state, error);
+    state->unfinished--;
+    return BRUME_OK;
 }
 
 static void duckdb_driver_cancel(brume_engine *engine)

@@ -75,7 +75,12 @@ static duckdb_logical_type type_in_duckdb(brume_type type)
 
 static void bind_table(duckdb_bind_info info)
 {
-    const brume_duckdb_table *table = duckdb_bind_get_extra_info(info);
+    brume_duckdb_table *const *place = duckdb_bind_get_extra_info(info);
+    const brume_duckdb_table *table = *place;
+    if (!table) {
+        duckdb_bind_set_error(info, "no table");
+        return;
+    }
     for (size_t i = 0; i <= table->column_count; i++) {
         char name[24];
         brume_type boolean = {BRUME_TYPE_BOOLEAN, 0, 0};
@@ -102,7 +107,8 @@ static void free_scan(void *state)
 
 static void init_scan(duckdb_init_info info)
 {
-    brume_duckdb_table *table = duckdb_init_get_extra_info(info);
+    brume_duckdb_table *const *place = duckdb_init_get_extra_info(info);
+    brume_duckdb_table *table = *place;
     size_t wanted = duckdb_init_get_column_count(info),
            parts = table->format->part_count(table->files);
     table_scan *scan = calloc(1, sizeof *scan);
@@ -300,12 +306,11 @@ static void read_table(duckdb_function_info info, duckdb_data_chunk output)
 /* ---- the function ---- */
 
 brume_status brume_duckdb_table_make(duckdb_connection connection, const char *name,
-                                     brume_duckdb_table *table, brume_error *error)
+                                     brume_duckdb_table **place, brume_error *error)
 {
-    pthread_mutex_init(&table->lock, NULL);
     duckdb_table_function function = duckdb_create_table_function();
     duckdb_table_function_set_name(function, name);
-    duckdb_table_function_set_extra_info(function, table, NULL);
+    duckdb_table_function_set_extra_info(function, (void *)place, NULL);
     duckdb_table_function_set_bind(function, bind_table);
     duckdb_table_function_set_init(function, init_scan);
     duckdb_table_function_set_local_init(function, init_thread);

@@ -21,11 +21,12 @@ typedef struct brume_duckdb_table {
     brume_error error;
 } brume_duckdb_table;
 
-/* Make the function `name`, without arguments, over a table whose first four fields are set. Its
+/* Make the function `name`, without arguments, over a table whose first five fields are set. Its
  * columns are called "1", "2" and so on; "0" is nobody's, and there for DuckDB to count rows by.
- * *table stays where it is, and outlives the database. EENGINE, EMEMORY. */
+ * `place` outlives the database; *place is the table while a query runs, else it may be NULL.
+ * EENGINE, EMEMORY. */
 BRUME_MUST_USE brume_status brume_duckdb_table_make(duckdb_connection connection, const char *name,
-                                                    brume_duckdb_table *table, brume_error *error);
+                                                    brume_duckdb_table **place, brume_error *error);
 
 /* Why the last query over the table failed, if reading did; BRUME_OK otherwise. Asked once: then it
  * is forgotten. */

@@ -13,14 +13,6 @@
 #include "engine/parquet_source.h"
 #include "engine/text_source.h"
 
-bool brume_duckdb_run(duckdb_connection connection, const char *sql)
-{
-    duckdb_result result;
-    bool done = duckdb_query(connection, sql, &result) == DuckDBSuccess;
-    duckdb_destroy_result(&result);
-    return done;
-}
-
 brume_status brume_duckdb_describe(const brume_duckdb_source *source,
                                    brume_description *description, brume_error *error)
 {
@@ -57,18 +49,6 @@ static char *print_view(size_t index, const brume_duckdb_table *table)
     return NULL;
 }
 
-static brume_status make_view(duckdb_connection connection, size_t index,
-                              const brume_duckdb_table *table, brume_error *error)
-{
-    char *sql = print_view(index, table);
-    if (!sql)
-        return brume_no_memory(error, NULL);
-    bool made = brume_duckdb_run(connection, sql);
-    free(sql);
-    return made ? BRUME_OK
-                : brume_fail(error, BRUME_EENGINE, NULL, "DuckDB does not take the columns");
-}
-
 static brume_status open_files(const brume_source *recorded, brume_duckdb_source *source,
                                brume_error *error)
 {
@@ -81,15 +61,19 @@ static brume_status open_files(const brume_source *recorded, brume_duckdb_source
     return brume_parquet_source_open(recorded, &source->files, &source->table, error);
 }
 
-brume_status brume_duckdb_open_source(duckdb_connection connection, size_t index,
+brume_status brume_duckdb_open_source(brume_duckdb_instance *instance, size_t index,
                                       const brume_source *recorded, brume_duckdb_source *source,
                                       char **table, brume_error *error)
 {
-    char name[48];
-    snprintf(name, sizeof name, "brume_read_%zu", index);
+    pthread_mutex_init(&source->table.lock, NULL);
     BRUME_TRY(open_files(recorded, source, error));
-    BRUME_TRY(brume_duckdb_table_make(connection, name, &source->table, error));
-    BRUME_TRY(make_view(connection, index, &source->table, error));
+    char *view = print_view(index, &source->table);
+    brume_status status =
+        view ? brume_duckdb_instance_put(instance, index, &source->table, view, error)
+             : brume_no_memory(error, NULL);
+    free(view);
+    if (status != BRUME_OK)
+        return status;
     *table = brume_engine_format("\"memory\".\"main\".\"source_%zu\"", index);
     return *table ? BRUME_OK : brume_no_memory(error, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "engine/libduckdb.h"
 
+#include "engine/duckdb_instance.h"
 #include "engine/duckdb_reader.h"
 #include "engine/files.h"
 
@@ -14,13 +15,10 @@ typedef struct brume_duckdb_source {
     char *number; /* of a source that is held: the name of the column that numbers its rows */
 } brume_duckdb_source;
 
-/* Run a statement of brume's own whose result does not matter. */
-bool brume_duckdb_run(duckdb_connection connection, const char *sql);
-
 /* Make the view main.source_INDEX over files that were found; *table is what follows FROM. ESOURCE
  * unless they still are what was recorded; EARGUMENT where the declared columns do not fit. *source
  * stays where it is, and is cleared after the database is closed. */
-BRUME_MUST_USE brume_status brume_duckdb_open_source(duckdb_connection connection, size_t index,
+BRUME_MUST_USE brume_status brume_duckdb_open_source(brume_duckdb_instance *instance, size_t index,
                                                      const brume_source *recorded,
                                                      brume_duckdb_source *source, char **table,
                                                      brume_error *error);

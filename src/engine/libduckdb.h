@@ -33,6 +33,7 @@ BRUME_MUST_USE brume_status brume_libduckdb_load_from(const char *path, brume_er
 #define duckdb_bind_add_result_column                      brume_libduckdb.duckdb_bind_add_result_column
 #define duckdb_bind_get_extra_info                         brume_libduckdb.duckdb_bind_get_extra_info
 #define duckdb_bind_set_cardinality                        brume_libduckdb.duckdb_bind_set_cardinality
+#define duckdb_bind_set_error                              brume_libduckdb.duckdb_bind_set_error
 #define duckdb_close                                       brume_libduckdb.duckdb_close
 #define duckdb_column_count                                brume_libduckdb.duckdb_column_count
 #define duckdb_column_type                                 brume_libduckdb.duckdb_column_type

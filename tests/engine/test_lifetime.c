@@ -158,7 +158,9 @@ static int open_database(void **state)
     (void)state;
     nowhere = mmap(NULL, TEXT_ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(nowhere != MAP_FAILED);
-    table = (brume_duckdb_table){.format = &format, .column_count = 3};
+    static brume_duckdb_table *place = &table;
+    table = (brume_duckdb_table){
+        .format = &format, .column_count = 3, .lock = PTHREAD_MUTEX_INITIALIZER};
     table.columns = calloc(3, sizeof *table.columns);
     for (size_t i = 0; i < 3; i++)
         table.columns[i] = (brume_reader_column){strdup(columns[i].name), columns[i].type};
@@ -167,7 +169,7 @@ static int open_database(void **state)
     assert_int_equal(duckdb_connect(database, &connection), DuckDBSuccess);
     run("SET preserve_insertion_order = false");
     run("SET threads = 2");
-    assert_ok(brume_duckdb_table_make(connection, "read", &table, &error));
+    assert_ok(brume_duckdb_table_make(connection, "read", &place, &error));
     run(same_rows);
     return 0;
 }
