@@ -27,8 +27,8 @@ brume_status brume_audit_bounds(const char *text, double *low, double *high, bru
     if (!text)
         return BRUME_OK;
     const char *dots = strstr(text, "..");
-    if (dots && read_number(text, dots, low) &&
-        read_number(dots + 2, text + strlen(text), high) && *low < *high)
+    if (dots && read_number(text, dots, low) && read_number(dots + 2, text + strlen(text), high) &&
+        *low < *high)
         return BRUME_OK;
     return brume_fail(error, BRUME_EARGUMENT, "for example --bounds 0..100",
                       "'--bounds' is '%s', must be LO..HI", text);
