@@ -61,7 +61,7 @@ static double claimed(const brume_event *event, double delta)
 
 /* What was found of one mechanism, the best of all pairs of neighbours. */
 typedef struct found {
-    double claimed, epsilon; /* at the delta of the subject */
+    double claimed, epsilon;  /* at the delta of the subject */
     double delta, true_delta; /* at the claimed epsilon; true: by the law, where there is one */
     double draws, seconds, work;
 } found;

@@ -279,8 +279,7 @@ static mean_seen mean_of(const registered *all, uint64_t rows)
     assert_ok(brume_neighbours_open_one(question, sql, rows, &made, &error));
     assert_ok(brume_neighbours_engine(made, 0, false, &engine, &error));
     assert_ok(brume_draw_answer(question, plan, engine, all->bits, NULL, &answer, &error));
-    assert_true(
-        brume_features_visit(&(brume_answered){answer, &error, plan}, see_mean, &seen));
+    assert_true(brume_features_visit(&(brume_answered){answer, &error, plan}, see_mean, &seen));
     brume_query_answer_close(answer);
     brume_neighbours_close(made);
     brume_query_plan_close(plan);

@@ -1,6 +1,7 @@
 /* Scores of what was released: what is said twice is believed once, features that tell something
- * only together are found by trees and not by weights alone, luck is not taken for it, and what is saved of a score says how to compute
- * it. The examples are those of a fixed generator: the same in every run. */
+ * only together are found by trees and not by weights alone, luck is not taken for it, and what is
+ * saved of a score says how to compute it. The examples are those of a fixed generator: the same in
+ * every run. */
 #include "check.h"
 
 #include <math.h>
@@ -130,10 +131,10 @@ static void what_is_said_twice_is_believed_once(void **unused)
     for (size_t i = 0; i < EXAMPLES; i++) {
         double *of = columns + i * COLUMNS;
         bool second = i % 2 != 0;
-        of[0] = of[1] = estimate(second, .5);  /* the same one twice */
-        of[2] = 3 * estimate(second, .2);      /* says three times what it knows */
-        of[3] = uniform() < .5 ? .3 : -.3;     /* knows nothing */
-        of[4] = -estimate(second, .5);         /* always says the opposite */
+        of[0] = of[1] = estimate(second, .5); /* the same one twice */
+        of[2] = 3 * estimate(second, .2);     /* says three times what it knows */
+        of[3] = uniform() < .5 ? .3 : -.3;    /* knows nothing */
+        of[4] = -estimate(second, .5);        /* always says the opposite */
     }
     brume_blend_learn(columns, COLUMNS, EXAMPLES, believed, sums);
     /* the deviation of a factor is about .03 for the first, .02 for the second and .05 */

@@ -228,7 +228,8 @@ static uint8_t code_of(const feature *f, double value)
     return isnan(value) ? 0 : (uint8_t)(1 + bin_among(f->fine, f->fine_bins, value));
 }
 
-/* The features that are looked at together: those that differ from answer to answer and tell most. */
+/* The features that are looked at together: those that differ from answer to answer and tell most.
+ */
 static void choose_features(brume_score *score)
 {
     score->together = 0;

@@ -41,9 +41,9 @@ int64_t brume_score_of(const brume_score *score, brume_seen *seen, const void *o
 
 /* A settled score as JSON: {"base", "steps", "features": [{"name", "edges", "weights", "absent"}],
  * "trees": [TREE]}. The score is the sum of base, for each feature that an answer has the weight of
- * its value's bin less absent, and what each tree says; times steps, rounded. A TREE is a number or {"feature", "below", "then", "else"}: `then` where the answer does
- * not have the feature, or has a value below `below` ("absent": none, null: any). NULL: out of
- * memory. The caller owns it. */
+ * its value's bin less absent, and what each tree says; times steps, rounded. A TREE is a number or
+ * {"feature", "below", "then", "else"}: `then` where the answer does not have the feature, or has a
+ * value below `below` ("absent": none, null: any). NULL: out of memory. The caller owns it. */
 json_t *brume_score_to_json(const brume_score *score);
 
 #endif

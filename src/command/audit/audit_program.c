@@ -7,20 +7,29 @@
 
 #include "audit/program_subject.h"
 
+/* A number that ends at `end`: the point of "0.." is not its own. */
+static bool read_number(const char *text, const char *end, double *out)
+{
+    char copy[64], *rest = NULL;
+    size_t length = (size_t)(end - text);
+    if (length == 0 || length >= sizeof copy)
+        return false;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    *out = strtod(copy, &rest);
+    return !*rest;
+}
+
 brume_status brume_audit_bounds(const char *text, double *low, double *high, brume_error *error)
 {
-    char *end = NULL;
     *low = 0;
     *high = 1;
     if (!text)
         return BRUME_OK;
-    *low = strtod(text, &end);
-    if (end != text && strncmp(end, "..", 2) == 0) {
-        const char *rest = end + 2;
-        *high = strtod(rest, &end);
-        if (end != rest && !*end && *low < *high)
-            return BRUME_OK;
-    }
+    const char *dots = strstr(text, "..");
+    if (dots && read_number(text, dots, low) && read_number(dots + 2, text + strlen(text), high) &&
+        *low < *high)
+        return BRUME_OK;
     return brume_fail(error, BRUME_EARGUMENT, "for example --bounds 0..100",
                       "'--bounds' is '%s', must be LO..HI", text);
 }
