@@ -148,6 +148,20 @@ static void extreme_bounds_do_not_overflow(void **state)
     assert_ok(
         brume_rank_one(bits, many, weights, 200000, 0, 100, 123456789, 1000000000, 1, &v, &error));
     assert_int_equal(v, 7);
+    /* All values are the least one, and the bounds leave no bits to break ties: nothing is below
+     * what the middle fraction chose, and the other fractions choose it too. */
+    const int64_t fractions[][2] = {{1, 4}, {1, 2}, {3, 4}};
+    const int64_t low = -(INT64_C(1) << 61);
+    int64_t least[300], out[3];
+    uint32_t breaker[300] = {0};
+    for (size_t i = 0; i < 300; i++)
+        least[i] = low;
+    for (int round = 0; round < 20; round++) {
+        assert_ok(brume_rank_many(bits, least, NULL, breaker, 300, low, -low - 1, fractions, 3, 5,
+                                  out, &error));
+        for (int q = 0; q < 3; q++)
+            assert_true(out[q] >= low && out[q] < low + 4);
+    }
     brume_bits_close(bits);
 }
 
