@@ -115,6 +115,16 @@ static void several_quantiles_are_ordered_and_near_where_they_belong(void **stat
         for (int q = 0; q < 3; q++)
             assert_holds(llabs(out[q] - (2500 * (q + 1) - 5000)) <= 1500);
     }
+    /* At a rate of nearly 0 the values say nothing: the middle one is uniform, and the others are
+     * uniform on their side of it. */
+    double share = 0;
+    for (int round = 0; round < 400; round++) {
+        assert_ok(brume_rank_many(bits, values, NULL, breaker, 1000, -5000, 5000, fractions, 3,
+                                  1e-9, out, &error));
+        assert_holds(-5000 <= out[0] && out[0] <= out[1] && out[1] <= out[2] && out[2] <= 5000);
+        share += (double)(out[0] + 5000) / (double)(out[1] + 5001) / 400;
+    }
+    assert_holds(fabs(share - 0.5) < 0.2); /* Hoeffding: beyond it with 2 e^-32, on a seeded tape */
     /* All values equal: every quantile is that value, thanks to the breakers. */
     for (int i = 0; i < 1000; i++)
         values[i] = 5;
