@@ -172,6 +172,45 @@ static void extreme_bounds_do_not_overflow(void **state)
         for (int q = 0; q < 3; q++)
             assert_true(out[q] >= low && out[q] < low + 4);
     }
+    /* All of them in the middle: what equals the choice of the middle fraction goes to its right,
+     * and what is left of it is chosen below it. */
+    for (size_t i = 0; i < 300; i++)
+        least[i] = 1000;
+    for (int round = 0; round < 20; round++) {
+        assert_ok(brume_rank_many(bits, least, NULL, breaker, 300, low, -low - 1, fractions, 3, 5,
+                                  out, &error));
+        assert_true(out[1] == 1000 && low <= out[0] && out[0] < 1000 && out[2] == 1000);
+    }
+    /* Between narrow and extreme bounds some bits break ties: quartiles are where they belong. */
+    for (int width = 20; width < 61; width++) {
+        const int64_t wide = INT64_C(1) << width;
+        for (size_t i = 0; i < 300; i++) {
+            least[i] = wide / 300 * (int64_t)i;
+            breaker[i] = UINT32_MAX - (uint32_t)i;
+        }
+        assert_ok(brume_rank_many(bits, least, NULL, breaker, 300, 0, wide, fractions, 3, 5, out,
+                                  &error));
+        for (int q = 0; q < 3; q++)
+            assert_true(llabs(out[q] - wide / 4 * (q + 1)) <= wide / 10);
+    }
+    /* Nothing is answered beyond the bounds, though every point of them is. */
+    for (int64_t high = 0; high < 4; high++) {
+        int seen = 0;
+        for (size_t i = 0; i < 300; i++)
+            least[i] = high;
+        for (int round = 0; round < 200; round++) {
+            assert_ok(brume_rank_many(bits, least, NULL, breaker, 300, 0, high, fractions, 3, 1e-9,
+                                      out, &error));
+            for (int q = 0; q < 3; q++) {
+                assert_true(0 <= out[q] && out[q] <= high);
+                seen |= 1 << out[q];
+            }
+        }
+        assert_int_equal(seen, (1 << (high + 1)) - 1);
+        assert_ok(brume_rank_many(bits, least, NULL, breaker, 300, 0, high, fractions, 3, 5, out,
+                                  &error));
+        assert_true(out[0] == high && out[1] == high && out[2] == high);
+    }
     brume_bits_close(bits);
 }
 
