@@ -254,6 +254,38 @@ static void flipped_bytes_never_crash_and_never_verify(void **state)
     remove_place(&where);
 }
 
+/* A source that is not found in an index could be registered once more, with a second budget: no
+ * table says so, and no digest. */
+static void a_damaged_index_is_found(void **state)
+{
+    (void)state;
+    static const char *const roots[] = {
+        "SELECT rootpage FROM sqlite_schema WHERE name = 'dataset_source'",
+        "SELECT rootpage FROM sqlite_schema WHERE name = 'mark_of_datasets'"};
+    for (size_t i = 0; i < 2; i++) {
+        place where;
+        brume_error error = {0};
+        char *texts[2] = {NULL, NULL};
+        make_ledger(&where);
+        assert_ok(verify_file(&where, &error));
+        assert_int_equal(read_texts(&where, roots[i], texts, 1), 1);
+        assert_int_equal(read_texts(&where, "PRAGMA page_size", texts + 1, 1), 1);
+        long end = atol(texts[0]) * atol(texts[1]); /* of the page: entries begin there */
+        FILE *file = fopen(where.path, "r+b");
+        assert_non_null(file);
+        assert_int_equal(fseek(file, end - 12, SEEK_SET), 0);
+        int byte = fgetc(file);
+        assert_true(byte > ' ');
+        assert_int_equal(fseek(file, end - 12, SEEK_SET), 0);
+        assert_int_equal(fputc(byte ^ 1, file), byte ^ 1);
+        assert_int_equal(fclose(file), 0);
+        assert_fails(verify_file(&where, &error), BRUME_EDAMAGED);
+        free(texts[0]);
+        free(texts[1]);
+        remove_place(&where);
+    }
+}
+
 /* Run in a child process; its exit status is the brume_status. */
 static int in_child(void (*prepare)(const place *), const place *where)
 {
@@ -432,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_newer_schema_is_refused_and_untouched),
         cmocka_unit_test(a_file_that_is_no_ledger_is_refused_and_untouched),
         cmocka_unit_test(flipped_bytes_never_crash_and_never_verify),
+        cmocka_unit_test(a_damaged_index_is_found),
         cmocka_unit_test(an_edit_between_reservation_and_answer_keeps_the_answer_back),
         cmocka_unit_test(a_ledger_that_is_replaced_in_use_gets_no_charge_and_gives_no_answer),
         cmocka_unit_test(a_second_name_of_the_ledger_buys_nothing),

@@ -258,6 +258,15 @@ static void tables_of_one_dataset_are_not_protected_and_public(void **state)
         assert_fails(brume_ledger_register(ledger, &tables, &error), BRUME_EPOLICY);
         assert_string_equal(error.message, first.message);
     }
+    /* Its public tables are known from then on: nobody can protect them afterwards. */
+    brume_registration tables = tables_of(&all[0]);
+    tables.name = tables.source = "d";
+    tables.data_version = "";
+    tables.filter = &filter;
+    tables.policy = policy;
+    assert_ok(brume_ledger_register(ledger, &tables, &error));
+    assert_fails(register_table(ledger, "late", false, "path:/b", NULL, false, &error),
+                 BRUME_EPOLICY);
     json_decref(policy);
 }
 

@@ -273,7 +273,7 @@ static void decoys_are_of_a_key_that_each_ledger_draws(void **state)
     remove_place(&where);
 }
 
-static void only_an_owner_amends_a_dataset(void **state)
+static void only_an_owner_registers_and_amends_datasets(void **state)
 {
     brume_ledger *ledger = fresh_ledger(state);
     brume_error error = {0};
@@ -285,13 +285,22 @@ static void only_an_owner_amends_a_dataset(void **state)
     add_with(ledger, "olga", BRUME_ROLE_OWNER, NULL, NULL, NULL, token);
     assert_ok(brume_ledger_dataset(ledger, "visits", &dataset, &error));
     brume_amendment more = {.name = "visits", .stated = dataset->stated, .epsilon = "100"};
-    brume_dataset_close(dataset);
+    brume_registration new = {.name = "new",
+                              .source = "source of new",
+                              .data_version = "",
+                              .adjacency = BRUME_ADD_REMOVE,
+                              .filter = &dataset->filter,
+                              .policy = dataset->policy};
     static const char *const others[] = {"alice", "ann", "nobody"};
     for (size_t i = 0; i < 3; i++) {
         act(ledger, others[i]);
         assert_fails(brume_ledger_amend(ledger, &more, &error), BRUME_EPOLICY);
+        assert_fails(brume_ledger_register(ledger, &new, &error), BRUME_EPOLICY);
+        assert_string_not_equal(error.message, "the name or the source is registered already");
     }
     act(ledger, "olga");
+    assert_ok(brume_ledger_register(ledger, &new, &error));
+    brume_dataset_close(dataset);
     assert_ok(brume_ledger_amend(ledger, &more, &error));
     check_verified(ledger, 3);
 }
@@ -346,9 +355,12 @@ static void what_is_left_is_the_less_of_budget_and_allotment(void **state)
     brume_dataset *dataset = NULL;
     brume_charge left;
     register_dataset(ledger, "soft", "1", "1e-6");
-    add_with(ledger, "alice", BRUME_ROLE_ANALYST, "soft", "0.25", "5e-6", token);
+    add_with(ledger, "alice", BRUME_ROLE_ANALYST, "soft", "0.125", "4e-6", token);
     add_with(ledger, "bob", BRUME_ROLE_ANALYST, "soft", "5", "1e-7", token);
     add_with(ledger, "carol", BRUME_ROLE_ANALYST, NULL, NULL, NULL, token);
+    brume_allotment other = {"soft", "0.25", "5e-6"};
+    assert_ok(brume_ledger_allot(ledger, "alice", &other, 1, &error)); /* once more */
+    check_verified(ledger, 3);
     assert_ok(brume_ledger_dataset(ledger, "soft", &dataset, &error));
     static const struct {
         const char *user;
@@ -726,7 +738,7 @@ int main(void)
         with_fresh_ledger(names_are_given_once_and_are_plain),
         with_fresh_ledger(users_are_listed_with_what_they_are_and_have),
         with_fresh_ledger(decoys_are_of_a_key_that_each_ledger_draws),
-        with_fresh_ledger(only_an_owner_amends_a_dataset),
+        with_fresh_ledger(only_an_owner_registers_and_amends_datasets),
         with_fresh_ledger(an_allotment_without_delta_gets_its_share_rounded_down),
         with_fresh_ledger(what_is_left_is_the_less_of_budget_and_allotment),
         with_fresh_ledger(a_charge_goes_to_both_filters_or_to_neither),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "query/collect/bound.h"
+#include "query/collect/collect_parts.h"
 #include "query/collect/siphash.h"
 #include "random/tape.h"
 
@@ -255,6 +256,57 @@ static void the_order_of_rows_does_not_matter(void **state)
         }
 }
 
+/* Units with far more rows than are kept, in heaps of several levels. */
+static void the_order_of_many_rows_of_a_unit_does_not_matter(void **state)
+{
+    (void)state;
+    static table data;
+    static summary first, again;
+    for (uint64_t r = 2; r <= 40; r += r < 10 ? 1 : 7) {
+        brume_bound_plan plan = plan_of(2, r);
+        make_table(&data, r, 2, 2);
+        bound(&plan, &data, 9, &first);
+        for (size_t i = 0; i < first.groups; i++)
+            assert_int_equal(first.rows[i], 2 * r);
+        for (uint64_t order = 0; order < 5; order++) {
+            shuffle(&data, order);
+            bound(&plan, &data, 9, &again);
+            assert_memory_equal(&first, &again, sizeof first);
+        }
+    }
+}
+
+static void sums_of_an_engine_are_read_with_their_sign_and_all_their_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool good;
+        int64_t value, times; /* value * 10^times */
+    } cases[] = {{"0", true, 0, 0},
+                 {"-0", true, 0, 0},
+                 {"17", true, 17, 0},
+                 {"-17", true, -17, 0},
+                 {"", false, 0, 0},
+                 {"-", false, 0, 0},
+                 {"1.5", false, 0, 0},
+                 {"+1", false, 0, 0},
+                 {"1e5", false, 0, 0},
+                 {"--1", false, 0, 0},
+                 {"9:", false, 0, 0},
+                 {"123456789000000000000000000000000000000", true, 123456789, 30},
+                 {"-12345678900000000000000000000000000000", true, -123456789, 29},
+                 {"1000000000000000000000000000000000000000", false, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_i128 value = 99, expected = cases[i].value;
+        for (int64_t j = 0; j < cases[i].times; j++)
+            expected *= 10;
+        brume_text text = {.data = cases[i].text, .length = strlen(cases[i].text)};
+        assert_int_equal(brume_collect_read_wide(text, &value), cases[i].good);
+        assert_true(value == (cases[i].good ? expected : 99));
+    }
+}
+
 static table without_unit(const table *data, int64_t unit)
 {
     table less = {0};
@@ -414,6 +466,8 @@ int main(void)
         cmocka_unit_test(nothing_is_cut_where_the_bounds_are_wide),
         cmocka_unit_test(more_values_than_a_word_has_bits_are_kept_apart),
         cmocka_unit_test(the_order_of_rows_does_not_matter),
+        cmocka_unit_test(the_order_of_many_rows_of_a_unit_does_not_matter),
+        cmocka_unit_test(sums_of_an_engine_are_read_with_their_sign_and_all_their_digits),
         cmocka_unit_test(removing_a_unit_changes_at_most_what_the_price_counts_on),
         cmocka_unit_test(a_closed_domain_drops_other_keys_first_and_keeps_empty_ones),
         cmocka_unit_test(every_group_and_row_is_as_likely_to_be_kept),

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include "query/release/charged.h"
+#include "query/release/spend.h"
 #include "registered.h"
 
 static brume_error error;
@@ -153,12 +154,82 @@ static void the_price_is_in_the_currency_of_the_budget(void **state)
     registered_close(&all);
 }
 
+/* In exact decimals: equal parts that are no larger than the whole divided, and the rest. */
+static void parts_of_a_price_are_together_the_price(void **state)
+{
+    (void)state;
+    static const char *const prices[] = {"1",
+                                         "0.1",
+                                         "0.7",
+                                         "1e-6",
+                                         "0.333333333333333333333",
+                                         "100",
+                                         "3",
+                                         "1e-15",
+                                         "0.00000095367431640625"};
+    for (size_t i = 0; i < sizeof prices / sizeof *prices; i++)
+        for (size_t parts = 1; parts <= 13; parts++) {
+            char first[BRUME_DECIMAL_TEXT], last[BRUME_DECIMAL_TEXT];
+            brume_decimal whole, part, rest, sum;
+            assert_ok(brume_spend_split(prices[i], parts, first, last, &error));
+            assert_ok(brume_decimal_parse(prices[i], &whole, &error));
+            assert_ok(brume_decimal_parse(first, &part, &error));
+            assert_ok(brume_decimal_parse(last, &rest, &error));
+            assert_holds(brume_decimal_compare(&part, &rest) <= 0);
+            assert_close(brume_decimal_nearest(&part) * (double)parts,
+                         brume_decimal_nearest(&whole), 1e-10);
+            assert_ok(brume_decimal_multiply(&part, parts - 1, &sum, &error));
+            assert_ok(brume_decimal_add(&sum, &rest, &sum, &error));
+            assert_int_equal(brume_decimal_compare(&sum, &whole), 0);
+        }
+}
+
+static void costs_are_added_as_decimals_and_shown_no_smaller(void **state)
+{
+    (void)state;
+    assert_holds(brume_spend_add(0.1, 0.2) == 0.3); /* 0.1 + 0.2 is another double */
+    assert_holds(brume_spend_add(0, 0.7) == 0.7);
+    assert_holds(brume_spend_add(1, 1e-20) > 1); /* no double is that sum: the next one above */
+    assert_holds(brume_spend_add(1e-6, 3e-300) > 1e-6);
+}
+
+static void what_is_left_is_shown_in_the_currency_of_the_budget(void **state)
+{
+    (void)state;
+    registered all;
+    open_place(&all, BRUME_RULE_CONCENTRATED, BRUME_ADD_REMOVE, NULL);
+    brume_filter filter = filter_of(&all);
+    json_t *left = brume_budget_left(&filter);
+    assert_true(json_is_null(json_object_get(left, "epsilon")));
+    assert_holds(json_real_value(json_object_get(left, "rho")) > 0);
+    json_decref(left);
+    registered_close(&all);
+    open_place(&all, BRUME_RULE_APPROXIMATE, BRUME_ADD_REMOVE, NULL);
+    filter = filter_of(&all);
+    left = brume_budget_left(&filter);
+    assert_holds(json_real_value(json_object_get(left, "epsilon")) == 10);
+    assert_holds(json_real_value(json_object_get(left, "delta")) == 0.01);
+    json_decref(left);
+    registered_close(&all);
+    /* down: no more than there is */
+    brume_charge charge = {.rule = BRUME_RULE_APPROXIMATE};
+    assert_ok(brume_decimal_parse("0.299999999999999999999", &charge.amount, &error));
+    assert_ok(brume_decimal_parse("0.009999999999999999999", &charge.delta, &error));
+    left = brume_left_to_json(&charge);
+    assert_holds(json_real_value(json_object_get(left, "epsilon")) < 0.3);
+    assert_holds(json_real_value(json_object_get(left, "delta")) < 0.01);
+    json_decref(left);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_adjacency_of_the_owner_is_released_under),
         cmocka_unit_test(the_same_release_is_free_and_another_price_is_another_release),
         cmocka_unit_test(the_price_is_in_the_currency_of_the_budget),
+        cmocka_unit_test(parts_of_a_price_are_together_the_price),
+        cmocka_unit_test(costs_are_added_as_decimals_and_shown_no_smaller),
+        cmocka_unit_test(what_is_left_is_shown_in_the_currency_of_the_budget),
     };
     return cmocka_run_group_tests_name("prices of charged releases", tests, NULL, NULL);
 }

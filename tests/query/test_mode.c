@@ -1,4 +1,6 @@
 /* Modes of undeclared values: what they cost, by enumeration. */
+#include "query/release/draw_mode.c"
+
 #include "check.h"
 
 #include "atoms.h"
@@ -251,9 +253,42 @@ static void a_mode_of_declared_values_costs_what_is_charged(void **state)
         }
 }
 
+/* The code that chooses: pairs of a group and a value, in the order of both. */
+static void of_each_released_group_the_largest_at_the_threshold_is_chosen(void **state)
+{
+    (void)state;
+    enum { PAIRS = 9, GROUPS = 3 };
+    static const int64_t ids[PAIRS][2] = {{0, 10}, {0, 11}, {1, 20}, {2, 30}, {3, 40},
+                                          {3, 41}, {3, 42}, {3, 43}, {4, 50}};
+    static const double noisy[PAIRS] = {5, 5, 4, 100, 7, 9, 9, 8, 100};
+    static const int64_t released[GROUPS] = {0, 1, 3}; /* 2 and 4 are not */
+    brume_key_value keys[PAIRS][2], group_keys[GROUPS][1];
+    brume_bounded_group pairs[PAIRS], groups[GROUPS];
+    const brume_bounded_group *shown[GROUPS];
+    const brume_key_value *chosen[GROUPS] = {NULL, NULL, NULL};
+    for (size_t i = 0; i < PAIRS; i++) {
+        for (size_t k = 0; k < 2; k++)
+            keys[i][k] = (brume_key_value){.wire = BRUME_WIRE_INTEGER, .integer = ids[i][k]};
+        pairs[i] = (brume_bounded_group){.keys = keys[i]};
+    }
+    for (size_t i = 0; i < GROUPS; i++) {
+        group_keys[i][0] = (brume_key_value){.wire = BRUME_WIRE_INTEGER, .integer = released[i]};
+        groups[i] = (brume_bounded_group){.keys = group_keys[i]};
+        shown[i] = &groups[i];
+    }
+    brume_query query = {.key_count = 1};
+    brume_plan plan = {.query = &query};
+    brume_measure measure = {.kind = BRUME_MEASURE_PRIVATE_MODE, .threshold = 5};
+    choose(&plan, &measure, pairs, noisy, PAIRS, shown, GROUPS, chosen);
+    assert_ptr_equal(chosen[0], &keys[0][1]); /* at the threshold, and of equals the first */
+    assert_null(chosen[1]);                   /* below it */
+    assert_ptr_equal(chosen[2], &keys[5][1]); /* the largest, and of equals the first */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_each_released_group_the_largest_at_the_threshold_is_chosen),
         cmocka_unit_test(a_mode_costs_no_more_than_charged_and_hardly_less),
         cmocka_unit_test(the_chosen_value_alone_is_private_too),
         cmocka_unit_test(keys_and_modes_together_stay_within_delta),

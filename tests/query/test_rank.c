@@ -115,6 +115,16 @@ static void several_quantiles_are_ordered_and_near_where_they_belong(void **stat
         for (int q = 0; q < 3; q++)
             assert_holds(llabs(out[q] - (2500 * (q + 1) - 5000)) <= 1500);
     }
+    /* At a rate of nearly 0 the values say nothing: the middle one is uniform, and the others are
+     * uniform on their side of it. */
+    double share = 0;
+    for (int round = 0; round < 400; round++) {
+        assert_ok(brume_rank_many(bits, values, NULL, breaker, 1000, -5000, 5000, fractions, 3,
+                                  1e-9, out, &error));
+        assert_holds(-5000 <= out[0] && out[0] <= out[1] && out[1] <= out[2] && out[2] <= 5000);
+        share += (double)(out[0] + 5000) / (double)(out[1] + 5001) / 400;
+    }
+    assert_holds(fabs(share - 0.5) < 0.2); /* Hoeffding: beyond it with 2 e^-32, on a seeded tape */
     /* All values equal: every quantile is that value, thanks to the breakers. */
     for (int i = 0; i < 1000; i++)
         values[i] = 5;
@@ -148,6 +158,59 @@ static void extreme_bounds_do_not_overflow(void **state)
     assert_ok(
         brume_rank_one(bits, many, weights, 200000, 0, 100, 123456789, 1000000000, 1, &v, &error));
     assert_int_equal(v, 7);
+    /* All values are the least one, and the bounds leave no bits to break ties: nothing is below
+     * what the middle fraction chose, and the other fractions choose it too. */
+    const int64_t fractions[][2] = {{1, 4}, {1, 2}, {3, 4}};
+    const int64_t low = -(INT64_C(1) << 61);
+    int64_t least[300], out[3];
+    uint32_t breaker[300] = {0};
+    for (size_t i = 0; i < 300; i++)
+        least[i] = low;
+    for (int round = 0; round < 20; round++) {
+        assert_ok(brume_rank_many(bits, least, NULL, breaker, 300, low, -low - 1, fractions, 3, 5,
+                                  out, &error));
+        for (int q = 0; q < 3; q++)
+            assert_true(out[q] >= low && out[q] < low + 4);
+    }
+    /* All of them in the middle: what equals the choice of the middle fraction goes to its right,
+     * and what is left of it is chosen below it. */
+    for (size_t i = 0; i < 300; i++)
+        least[i] = 1000;
+    for (int round = 0; round < 20; round++) {
+        assert_ok(brume_rank_many(bits, least, NULL, breaker, 300, low, -low - 1, fractions, 3, 5,
+                                  out, &error));
+        assert_true(out[1] == 1000 && low <= out[0] && out[0] < 1000 && out[2] == 1000);
+    }
+    /* Between narrow and extreme bounds some bits break ties: quartiles are where they belong. */
+    for (int width = 20; width < 61; width++) {
+        const int64_t wide = INT64_C(1) << width;
+        for (size_t i = 0; i < 300; i++) {
+            least[i] = wide / 300 * (int64_t)i;
+            breaker[i] = UINT32_MAX - (uint32_t)i;
+        }
+        assert_ok(brume_rank_many(bits, least, NULL, breaker, 300, 0, wide, fractions, 3, 5, out,
+                                  &error));
+        for (int q = 0; q < 3; q++)
+            assert_true(llabs(out[q] - wide / 4 * (q + 1)) <= wide / 10);
+    }
+    /* Nothing is answered beyond the bounds, though every point of them is. */
+    for (int64_t high = 0; high < 4; high++) {
+        int seen = 0;
+        for (size_t i = 0; i < 300; i++)
+            least[i] = high;
+        for (int round = 0; round < 200; round++) {
+            assert_ok(brume_rank_many(bits, least, NULL, breaker, 300, 0, high, fractions, 3, 1e-9,
+                                      out, &error));
+            for (int q = 0; q < 3; q++) {
+                assert_true(0 <= out[q] && out[q] <= high);
+                seen |= 1 << out[q];
+            }
+        }
+        assert_int_equal(seen, (1 << (high + 1)) - 1);
+        assert_ok(brume_rank_many(bits, least, NULL, breaker, 300, 0, high, fractions, 3, 5, out,
+                                  &error));
+        assert_true(out[0] == high && out[1] == high && out[2] == high);
+    }
     brume_bits_close(bits);
 }
 

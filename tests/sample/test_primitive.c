@@ -31,6 +31,32 @@ static bool draw_real(brume_bits *tape, bool *out, const void *context)
     return brume_sample_bernoulli_exp_real(tape, *(const double *)context, out, NULL) == BRUME_OK;
 }
 
+static bool draw_exp(brume_bits *tape, bool *out, const void *context)
+{
+    const uint64_t *ratio = context;
+    return brume_sample_bernoulli_exp(tape, ratio[0], ratio[1], out, NULL) == BRUME_OK;
+}
+
+/* exp(-x), x <= 1: the first of the coins x, x/2, x/3, ... that fails is an odd one. Larger x have
+ * a coin of exp(-1) for each whole part before it. */
+static void an_exponential_of_a_ratio_is_made_of_coins(void **state)
+{
+    (void)state;
+    const uint64_t half[2] = {1, 2}, more[2] = {3, 2}, half_word = UINT64_C(1) << 63;
+    const uint64_t first[] = {half_word}, second[] = {0, half_word}, third[] = {0, 0, half_word};
+    assert_int_equal(toss(draw_exp, half, first, 1, NULL, 0), 1);
+    assert_int_equal(toss(draw_exp, half, second, 2, NULL, 0), 0);
+    assert_int_equal(toss(draw_exp, half, third, 3, NULL, 0), 1);
+    assert_int_equal(toss(draw_exp, half, third, 2, NULL, 0), -1);
+    const uint64_t whole_fails[] = {half_word, half_word};
+    const uint64_t both[] = {half_word, 0, half_word, half_word};
+    const uint64_t rest_fails[] = {half_word, 0, half_word, 0, half_word};
+    assert_int_equal(toss(draw_exp, more, whole_fails, 2, NULL, 0), 0); /* 1 is never below 1 */
+    assert_int_equal(toss(draw_exp, more, both, 4, NULL, 0), 1);
+    assert_int_equal(toss(draw_exp, more, both, 3, NULL, 0), -1);
+    assert_int_equal(toss(draw_exp, more, rest_fails, 5, NULL, 0), 0);
+}
+
 static void a_ratio_is_compared_digit_by_digit(void **state)
 {
     (void)state;
@@ -122,6 +148,12 @@ static void bad_arguments_are_refused_and_outputs_untouched(void **state)
     assert_fails(brume_sample_bernoulli_exp_real(tape, -1e-300, &coin, &error), BRUME_EARGUMENT);
     assert_fails(brume_sample_bernoulli_exp_real(tape, (double)NAN, &coin, &error),
                  BRUME_EARGUMENT);
+    assert_fails(brume_sample_bernoulli(NULL, 1, 2, &coin, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sample_bernoulli(tape, 1, 2, NULL, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sample_bernoulli_exp(NULL, 1, 2, &coin, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sample_bernoulli_exp(tape, 1, 2, NULL, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sample_bernoulli_exp_real(NULL, 1, &coin, &error), BRUME_EARGUMENT);
+    assert_fails(brume_sample_bernoulli_exp_real(tape, 1, NULL, &error), BRUME_EARGUMENT);
     assert_int_equal(brume_tape_main_read(tape), 0);
     brume_bits_close(tape);
     tape = brume_tape_open(NULL, 0, NULL, 0);
@@ -136,6 +168,7 @@ static void bad_arguments_are_refused_and_outputs_untouched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_exponential_of_a_ratio_is_made_of_coins),
         cmocka_unit_test(a_ratio_is_compared_digit_by_digit),
         cmocka_unit_test(a_real_exponential_is_decided_by_more_bits_near_its_value),
         cmocka_unit_test(below_keeps_its_range_and_rejects_the_border_words),

@@ -207,6 +207,35 @@ static void the_run_filter_changes_nothing(void **state)
     }
 }
 
+/* A third, two thirds: the border is in the cell of the word 0x5555..., and more bits decide. Words
+ * beside it are within the doubles' margin, and their whole cell is on one side. */
+static void a_run_whose_border_is_in_the_cell_is_decided_by_more_bits(void **state)
+{
+    (void)state;
+    const uint64_t lengths[] = {0, 1, 0, 2}, border = 0x5555555555555555u;
+    const int64_t utilities[] = {50, -7, 3, 9};
+    static const struct {
+        int64_t beside;
+        uint64_t more;
+        size_t chosen, read;
+    } cases[] = {{0, 0x5555555555555554u, 1, 1},
+                 {0, 0x5555555555555556u, 3, 1},
+                 {-1, 0, 1, 0},
+                 {1, 0, 3, 0},
+                 {-1000000, 0, 1, 0},
+                 {1000000, 0, 3, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        brume_error error;
+        size_t index = 99;
+        uint64_t word = border + (uint64_t)cases[i].beside;
+        brume_bits *tape = brume_tape_open(&word, 1, &cases[i].more, 1);
+        assert_ok(brume_select_run(tape, 0, lengths, utilities, 1, 4, &index, &error));
+        assert_int_equal(index, cases[i].chosen);
+        assert_int_equal(brume_tape_more_read(tape), cases[i].read);
+        brume_bits_close(tape);
+    }
+}
+
 static void bad_arguments_are_refused(void **state)
 {
     (void)state;
@@ -272,6 +301,7 @@ int main(void)
         cmocka_unit_test(hundreds_may_contend),
         cmocka_unit_test(runs_follow_their_weights),
         cmocka_unit_test(the_run_filter_changes_nothing),
+        cmocka_unit_test(a_run_whose_border_is_in_the_cell_is_decided_by_more_bits),
         cmocka_unit_test(bad_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

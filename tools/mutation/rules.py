@@ -118,7 +118,7 @@ def reuse_draw(code, text, names):
 
 
 # x ? BRUME_OK : out_of_memory(error): no test runs out of memory.
-OUT_OF_MEMORY = re.compile(r":\s+(?:out_of_memory|no_memory)\b|\bBRUME_EMEMORY\b|\"(?:out of|no) memory")
+OUT_OF_MEMORY = re.compile(r":\s+(?:out_of_memory|(?:brume_)?no_memory)\b|\bBRUME_EMEMORY\b|\"(?:out of|no) memory")
 
 
 def other_branch(code, text, names):
