@@ -1,9 +1,9 @@
-/* Fuzz: any bytes on a connection of HTTP, through libmicrohttpd and the handlers of the server. The
- * first byte says where they are cut in two. There is one user, with the token "good" and no rights
- * of an owner; the pool answers every call at once.
+/* Fuzz: any bytes on a connection of HTTP, through libmicrohttpd and the handlers of the server.
+ * The first byte says where they are cut in two. There is one user, with the token "good" and no
+ * rights of an owner; the pool answers every call at once.
  *
- * Nothing is asked without the token; answers of the server have its headers, and JSON where they say
- * so; what libmicrohttpd answers on its own repeats nothing of the request. */
+ * Nothing is asked without the token; answers of the server have its headers, and JSON where they
+ * say so; what libmicrohttpd answers on its own repeats nothing of the request. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <netinet/in.h>
@@ -164,8 +164,9 @@ static void check_answer(const uint8_t *data, size_t size)
             abort();
         json_decref(object);
     }
-    if (!is_own && is_there && (whole > 400 || memchr(body, '{', whole) ||
-                                (size >= 24 && memmem(body, whole, data + size - 24, 24))))
+    if (!is_own && is_there &&
+        (whole > 400 || memchr(body, '{', whole) ||
+         (size >= 24 && memmem(body, whole, data + size - 24, 24))))
         abort();
 }
 

@@ -12,8 +12,8 @@ typedef struct fake_peer {
     /* Calls of the backend. */
     size_t explains, queries, others;
     char last_sql[2048], last_options[512];
-    /* Where the catalog is left for the next connection of a user who has started: to make one takes
-     * longer than all else. NULL: every connection makes its own. */
+    /* Where the catalog is left for the next connection of a user who has started: to make one
+     * takes longer than all else. NULL: every connection makes its own. */
     struct brume_pg_catalog **catalog;
 } fake_peer;
 

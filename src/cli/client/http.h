@@ -11,9 +11,9 @@
 #include <brume/status.h>
 
 typedef struct brume_http_place {
-    const char *url;   /* "https://host:8443", perhaps with a path before that of the request */
-    const char *ca;    /* a file of certificates to trust; NULL: those of the system */
-    const char *token; /* sent as "Authorization: Bearer" */
+    const char *url;    /* "https://host:8443", perhaps with a path before that of the request */
+    const char *ca;     /* a file of certificates to trust; NULL: those of the system */
+    const char *token;  /* sent as "Authorization: Bearer" */
     const char *ticket; /* names the call for who wants to end it; NULL: nothing does */
 } brume_http_place;
 

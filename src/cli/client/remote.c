@@ -219,12 +219,17 @@ static brume_status told(const brume_http_answer *answer, char **before, brume_e
     return status;
 }
 
+static brume_http_place place_of(const brume_remote *remote, const char *ticket)
+{
+    return (brume_http_place){remote->url, remote->ca, getenv("BRUME_TOKEN"), ticket};
+}
+
 brume_status brume_remote_post(const brume_remote *remote, const char *path, const char *body,
                                const char *ticket, char **answer, size_t *length,
                                brume_error *error)
 {
     brume_http_answer got = {0};
-    const brume_http_place place = {remote->url, remote->ca, getenv("BRUME_TOKEN"), ticket};
+    const brume_http_place place = place_of(remote, ticket);
     brume_status status = brume_http_post(&place, path, body, &got, error);
     if (status != BRUME_OK)
         return status;
@@ -254,13 +259,14 @@ brume_status brume_remote_run(const brume_remote *remote, const char *command, c
                               bool json, char **answer, size_t *length, brume_error *error)
 {
     char ticket[BRUME_TICKET];
+    const brume_http_place place = place_of(remote, NULL);
     json_t *object = json_loads(options, 0, NULL);
     char *path = path_of(command);
     const char *other = NULL;
     brume_status status = object && path ? place_files(command, object, &other, error)
                                          : out_of_memory(error);
     if (status == BRUME_OK) /* until here nothing was sent, and a signal ends the process */
-        status = brume_stop_watch(remote, command, json, ticket, error);
+        status = brume_stop_watch(&place, command, json, ticket, error);
     if (status == BRUME_OK)
         status = exchange(remote, other ? other : path, object, ticket, answer, length, error);
     free(path);

@@ -33,7 +33,8 @@ BRUME_MUST_USE brume_status brume_remote_run(const brume_remote *remote, const c
                                              const char *options, bool json, char **answer,
                                              size_t *length, brume_error *error);
 
-/* The same for any path and body, under a ticket (NULL: none): the answer of a server that says 200.
+/* The same for any path and body, under a ticket (NULL: none): the answer of a server that says
+ * 200.
  */
 BRUME_MUST_USE brume_status brume_remote_post(const brume_remote *remote, const char *path,
                                               const char *body, const char *ticket, char **answer,

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 enum { TRIES = 3 };
 
 static struct {
-    brume_remote remote;
+    brume_http_place place;
     const char *command;
     bool json;
     char body[64]; /* of the request to end the call */
@@ -44,13 +45,12 @@ static void *ask_to_end(void *unused)
 {
     (void)unused;
     for (int i = 0; i < TRIES; i++) {
-        char *answer = NULL;
-        size_t length = 0;
+        brume_http_answer answer = {0};
         brume_error error = {0};
-        brume_status status = brume_remote_post(&watched.remote, "/v1/cancel", watched.body, NULL,
-                                                &answer, &length, &error);
-        free(answer);
-        if (status != BRUME_OK)
+        brume_status status =
+            brume_http_post(&watched.place, "/v1/cancel", watched.body, &answer, &error);
+        free(answer.body);
+        if (status != BRUME_OK || answer.code != 200)
             end_process("interrupted, and the server could not be told");
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     }
@@ -61,8 +61,7 @@ static void say_it_waits(void)
 {
     static const char text[] =
         "the server was asked to stop; its answer says what was spent (Ctrl-C: do not wait)\n";
-    if (!watched.json && isatty(STDERR_FILENO) &&
-        write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    if (!watched.json && isatty(STDERR_FILENO) && write(STDERR_FILENO, text, sizeof text - 1) < 0)
         return; /* it is only a courtesy */
 }
 
@@ -91,13 +90,13 @@ static brume_status make_ticket(char ticket[BRUME_TICKET], brume_error *error)
     return BRUME_OK;
 }
 
-brume_status brume_stop_watch(const brume_remote *remote, const char *command, bool json,
+brume_status brume_stop_watch(const brume_http_place *place, const char *command, bool json,
                               char ticket[BRUME_TICKET], brume_error *error)
 {
     brume_status status = make_ticket(ticket, error);
     if (status != BRUME_OK)
         return status;
-    watched.remote = *remote;
+    watched.place = *place;
     watched.command = command;
     watched.json = json;
     snprintf(watched.body, sizeof watched.body, "{\"ticket\":\"%s\"}", ticket);

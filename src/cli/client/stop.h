@@ -10,14 +10,14 @@
 
 #include <stdbool.h>
 
-#include "cli/client/remote.h"
+#include "cli/client/http.h"
 
 enum { BRUME_TICKET = 33 }; /* 16 random bytes in hexadecimal, and a 0 */
 
-/* Wait for signals from now on, for the call that will be sent with the ticket that is filled in.
- * `command` is named in messages, which are JSON if `json`. Once a process, before other threads
- * are started. EMEMORY, ERANDOM. */
-BRUME_MUST_USE brume_status brume_stop_watch(const brume_remote *remote, const char *command,
+/* Wait for signals from now on, for the call that will be sent to this place with the ticket that
+ * is filled in; what `place` names stays as long as the process. `command` is named in messages,
+ * which are JSON if `json`. Once a process, before other threads are started. EMEMORY, ERANDOM. */
+BRUME_MUST_USE brume_status brume_stop_watch(const brume_http_place *place, const char *command,
                                              bool json, char ticket[BRUME_TICKET],
                                              brume_error *error);
 

@@ -65,9 +65,8 @@ static brume_status end(void *context, brume_error *error)
     if (stream->is_over)
         return BRUME_OK;
     snprintf(body, sizeof body, "{\"stream\":\"%s\"}", strrchr(stream->path, '/') + 1);
-    brume_status status =
-        brume_remote_post(stream->remote, "/v1/call/stream/close", body, NULL, &answer, &length,
-                          error);
+    brume_status status = brume_remote_post(stream->remote, "/v1/call/stream/close", body, NULL,
+                                            &answer, &length, error);
     free(answer);
     return status;
 }

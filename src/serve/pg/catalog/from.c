@@ -159,7 +159,8 @@ const char *brume_pg_series_name(const PgQuery__Node *node)
     static const char *const names[] = {"unnest", "generate_series", "generate_subscripts"};
     if (!node || node->node_case != PG_QUERY__NODE__NODE_FUNC_CALL)
         return NULL;
-    const char *name = brume_pg_string_of(node->func_call->funcname[node->func_call->n_funcname - 1]);
+    const char *name =
+        brume_pg_string_of(node->func_call->funcname[node->func_call->n_funcname - 1]);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return names[i];

@@ -144,8 +144,8 @@ static const char *plain_select(brume_pg_printer *printer, brume_pg_scope *scope
                                     brume_pg_print_from(printer, scope, select->from_clause[i]));
     add_targets(printer, scope, select, &all);
     if (*all.series)
-        from = brume_pg_format_text(printer, "%s%s%s", from, *from ? " CROSS JOIN " : "",
-                                    all.series);
+        from =
+            brume_pg_format_text(printer, "%s%s%s", from, *from ? " CROSS JOIN " : "", all.series);
     for (size_t i = 0; i < all.count; i++) {
         all.list[i].written = brume_pg_quote(printer, all.list[i].name, '"');
         text = brume_pg_format_text(printer, "%s%s%s AS %s", text, i ? ", " : "", all.texts[i],
