@@ -39,6 +39,7 @@ typedef enum brume_leaf {
     BRUME_LEAF_FREE_NUMERIC, /* PostgreSQL numeric without a scale, read as a double */
     BRUME_LEAF_CALENDAR,     /* a date or timestamp: years outside 0001..9999 are NULL */
     BRUME_LEAF_ZONED,        /* a timestamp with time zone: in UTC, then as CALENDAR */
+    BRUME_LEAF_CUT,          /* as PLAIN, but brume's reader keeps less than the file has */
 } brume_leaf;
 
 typedef struct brume_column {
@@ -54,9 +55,9 @@ typedef struct brume_column {
  * limits, and one that is taken for two has them twice: either way one unit would move an answer by
  * more than it is said to. */
 const char *brume_leaf_blurs_units(brume_leaf leaf, const char *native);
-#define BRUME_UNIT_HINT                                                                             \
-    "register a view of the table in which the unit is an integer, numeric(p,s) or plain text, as " \
-    "lower(NAME)::text"
+#define BRUME_UNIT_HINT                                                                            \
+    "register a table, or a view of it, in which the unit is an integer, numeric(p,s) or plain "   \
+    "text, as lower(NAME)::text"
 
 /* Where data is, and what is recorded of it. */
 typedef struct brume_source {

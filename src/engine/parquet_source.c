@@ -8,6 +8,14 @@
 #include "engine/driver.h"
 #include "reader/parquet/parquet.h"
 
+/* Nanoseconds are cut to microseconds, decimals of more than 38 digits are read as doubles. */
+static brume_leaf leaf_of(const brume_parquet_column *column)
+{
+    bool cut = column->meaning == PARQUET_MEANS_NANOS ||
+               column->meaning == PARQUET_MEANS_JULIAN_DAY || column->meaning == PARQUET_MEANS_WIDE;
+    return cut ? BRUME_LEAF_CUT : BRUME_LEAF_PLAIN;
+}
+
 brume_status brume_parquet_source_describe(const brume_duckdb_table *table,
                                            brume_description *description, brume_error *error)
 {
@@ -15,7 +23,7 @@ brume_status brume_parquet_source_describe(const brume_duckdb_table *table,
     const brume_parquet_column *columns = brume_parquet_columns(table->files, &count);
     for (size_t i = 0; i < count; i++)
         BRUME_TRY(brume_engine_add_column(description, columns[i].name, columns[i].native,
-                                          columns[i].type, BRUME_LEAF_PLAIN, false, error));
+                                          columns[i].type, leaf_of(&columns[i]), false, error));
     return BRUME_OK;
 }
 

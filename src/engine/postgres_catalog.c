@@ -59,6 +59,9 @@ const char *brume_leaf_blurs_units(brume_leaf leaf, const char *native)
 {
     if (leaf == BRUME_LEAF_FREE_NUMERIC)
         return "numbers of any scale are read to 15 digits: two units may be taken for one";
+    if (leaf == BRUME_LEAF_CUT)
+        return "times are read to the microsecond and numbers to 38 digits at most: two units may be "
+               "taken for one";
     size_t length = native ? strlen(native) : 0;
     bool folds = length >= 6 && strcmp(native + length - 6, "citext") == 0;
     return folds || (native && strstr(native, " collate "))

@@ -18,8 +18,16 @@ typedef struct brume_text_file {
     const char *named; /* what messages call it; likewise */
     bool gzip;
     uint64_t device, inode, size; /* a gzip file's size is unknown: UINT64_MAX */
-    uint64_t first; /* where the first line begins: 3 behind a byte-order mark, else 0 */
+    uint64_t first; /* where a header line begins: 3 behind a byte-order mark, else 0 */
 } brume_text_file;
+
+/* Where the row of a line begins, in a file whose first line is a row: behind a byte-order mark,
+ * wherever the line stands. Dropped at the beginning of a file alone, a mark would let the row
+ * before it decide how its own row is read. The line ends with LF. */
+static inline char *brume_row_begin(char *line)
+{
+    return line[0] == '\xef' && line[1] == '\xbb' && line[2] == '\xbf' ? line + 3 : line;
+}
 
 /* Find out the above. ESOURCE if it cannot be read. */
 BRUME_MUST_USE brume_status brume_text_file_look(const char *path, const char *named,

@@ -64,6 +64,8 @@ static brume_status append(brume_records *records, const char *line, size_t leng
 /* Behind a line: is a quoted field still open? `open`: one was before it. */
 static bool is_open(const brume_text_format *format, bool open, char *at)
 {
+    if (!open && !format->header)
+        at = brume_row_begin(at);
     for (;;) {
         if (!open && *at == format->quote) {
             open = true;

@@ -76,7 +76,7 @@ static brume_status open_file(brume_row_files *files, const brume_text_table *ta
 {
     file_parts *each = &files->files[index];
     BRUME_TRY(brume_text_file_look(table->paths[index], table->named, &each->file, error));
-    each->body = each->file.first;
+    each->body = 0; /* a byte-order mark before a row is the row's: brume_row_begin */
     if (!files->json && files->format.header) {
         brume_header header = {0};
         brume_status status = brume_header_read(&each->file, &files->format, &header, error);
@@ -258,6 +258,12 @@ static void null_row(brume_row_part *part, size_t row)
         part->texts[i][row] = (brume_text){NULL, 0};
 }
 
+/* Behind a header no row is the first line of a file, and a mark is a part of its first field. */
+static char *row_begin(const brume_row_part *part, char *line)
+{
+    return part->files->format.header ? line : brume_row_begin(line);
+}
+
 /* Rows of the block; a batch ends with it, because fields are pieces of it. */
 static size_t split_block(brume_row_part *part)
 {
@@ -265,10 +271,10 @@ static size_t split_block(brume_row_part *part)
     char *at = part->at, *end = part->end;
     if (part->files->json)
         for (; at < end && rows < BRUME_BATCH_ROWS; rows++)
-            at = brume_json_split(&part->json, at, rows);
+            at = brume_json_split(&part->json, brume_row_begin(at), rows);
     else
         for (; at < end && rows < BRUME_BATCH_ROWS; rows++)
-            at = brume_csv_split(&part->csv, at, NULL, rows);
+            at = brume_csv_split(&part->csv, row_begin(part, at), NULL, rows);
     part->at = at;
     return rows;
 }
@@ -315,7 +321,8 @@ static brume_status next_records(brume_row_part *part, size_t *rows, brume_error
     part->plain = part->has_text && used > 0 && brume_is_plain(bytes, used);
     for (size_t i = 0; i < count; i++)
         if (lengths[i] > 0)
-            (void)brume_csv_split(&part->csv, bytes + ats[i], bytes + ats[i] + lengths[i] - 1, i);
+            (void)brume_csv_split(&part->csv, row_begin(part, bytes + ats[i]),
+                                  bytes + ats[i] + lengths[i] - 1, i);
         else
             null_row(part, i);
     *rows = count;

@@ -164,24 +164,33 @@ static void bytes_that_are_no_text_are_null_and_nothing_else_is(void **state)
         {"\xef\xbb\xbf"
          "a,b\n",
          7, "a\1b\1~\1\2"},
-        {"\xef\xbb\xbf", 3, ""},
+        {"\xef\xbb\xbf", 3, "~\1~\1~\1\2"},
         {"\xef\xbb", 2, "~\1~\1~\1\2"},
+        /* a mark is dropped wherever its row stands */
         {"a\n\xef\xbb\xbf"
          "b\n",
          7,
          "a\1~\1~\1\2"
-         "\xef\xbb\xbf"
          "b\1~\1~\1\2"},
+        {"\xef\xbb\xbf\"b\",c\n\xef\xbb\xbf\"b\",c\n", 18,
+         "b\1c\1~\1\2"
+         "b\1c\1~\1\2"},
+        {"a\n\xef\xbb\xbf\n\xef\xbb\n\xef\n", 11,
+         "a\1~\1~\1\2"
+         "~\1~\1~\1\2"
+         "~\1~\1~\1\2"
+         "~\1~\1~\1\2"},
     };
     static const size_t all[] = {0, 1, 2};
     const char *const paths[] = {file.path};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (size_t part_bytes = 1; part_bytes < 12; part_bytes++) {
+        for (size_t part_bytes = 1; part_bytes < 13; part_bytes++) {
             char found[200];
+            bool multiline = part_bytes == 12; /* then files are not cut */
             brume_text_table table = {.paths = paths,
                                       .path_count = 1,
                                       .named = "test",
-                                      .format = {',', '"', false, false},
+                                      .format = {',', '"', false, multiline},
                                       .columns = columns,
                                       .column_count = COLUMNS,
                                       .part_bytes = part_bytes};

@@ -178,8 +178,9 @@ static void a_file_of_lines_is_read_however_it_is_cut(void **state)
     (void)state;
     static const brume_reader_column columns[] = {{"a", {BRUME_TYPE_TEXT, 0, 0}},
                                                   {"b", {BRUME_TYPE_TEXT, 0, 0}}};
-    static const char text[] = "\xef\xbb\xbf{\"a\":1}\n{\"b\":\"x\\ny\"\n\n{\"b\":\"x\\ny\"}\r\n"
-                               "{\"a\":\"\xff\",\"b\":2}\n{\"a\":3";
+    static const char text[] =
+        "\xef\xbb\xbf{\"a\":1}\n{\"b\":\"x\\ny\"\n\n\xef\xbb\xbf{\"b\":\"x\\ny\"}\r\n"
+        "{\"a\":\"\xff\",\"b\":2}\n{\"a\":3";
     static const char expected[] = "1\1~\1\2~\1~\1\2~\1~\1\2~\1x\ny\1\2~\1"
                                    "2\1\2~\1~\1\2";
     memory_file file;

@@ -344,7 +344,7 @@ static bool column_from_json(const json_t *json, brume_policy_column *column)
     json_int_t leaf = json_integer_value(place);
     if (!name || !type || !text_of(json, "native") || !json_is_integer(place))
         return false;
-    if (leaf < 0 || leaf > BRUME_LEAF_ZONED || !brume_type_parse(type, &column->type) ||
+    if (leaf < 0 || leaf > BRUME_LEAF_CUT || !brume_type_parse(type, &column->type) ||
         !copy(&column->name, name) || !copy(&column->native, text_of(json, "native")) ||
         !copy(&column->low, text_of(json, "low")) || !copy(&column->high, text_of(json, "high")))
         return false;

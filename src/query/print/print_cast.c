@@ -308,6 +308,8 @@ const char *brume_print_leaf(brume_printer *printer, const char *x, brume_type t
 {
     bool pg = printer->postgresql;
     switch (leaf) {
+    case BRUME_LEAF_CUT:
+        return x;
     case BRUME_LEAF_PLAIN:
     case BRUME_LEAF_CAST:
         if (type.kind == BRUME_TYPE_TEXT && pg) {
