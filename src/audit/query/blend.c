@@ -30,7 +30,7 @@ static double step(const double *columns, size_t count, size_t examples, size_t 
     return fmax(by, -factor); /* never below 0 */
 }
 
-/* One factor after the other, again and again: the likelihood has one maximum, and the steps rise.
+/* One factor after the other, again and again: with the penalty the likelihood has one maximum.
  */
 void brume_blend_learn(const double *columns, size_t count, size_t examples, double *believed,
                        double *sums)
