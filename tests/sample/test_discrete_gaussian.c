@@ -187,7 +187,7 @@ static void ratios_and_doubles_of_one_sigma_agree(void **state)
     (void)state;
     brume_error error;
     static int64_t a[5000], b[5000];
-    static const struct {
+    const struct {
         double sigma;
         uint64_t num, den;
     } same[] = {
