@@ -255,7 +255,12 @@ static void noise_is_refused_where_there_is_none_and_zeroed_on_failure(void **st
                                        "discrete_laplace(scale=1)", "discrete_gaussian(sigma=1)",
                                        "randomized_response(epsilon=1)"};
     for (int i = 0; i < 5; i++) {
-        brume_event event = event_of(with[i]);
+        brume_event event = event_of(with[i]), wrong = event;
+        wrong.parameter[0] = -1;
+        out[0] = 1;
+        assert_fails(brume_event_noise(&wrong, bits, out, 3, &step, &error), BRUME_EARGUMENT);
+        assert_non_null(strstr(error.message, "-1")); /* the card's own words */
+        assert_true(out[0] == 0 && step == 42);
         out[0] = 1;
         assert_fails(brume_event_noise(&event, empty, out, 3, &step, &error), BRUME_ERANDOM);
         assert_true(out[0] == 0 && step == 42);

@@ -227,6 +227,39 @@ static void a_saturated_draw_does_not_show_the_value(void **state)
     assert_int_equal(saturated[0], saturated[1]);
 }
 
+/* Against 64 bits: no less than the epsilon of the worst pair, by the last bit of a double. */
+static void the_epsilon_of_a_cauchy_plan_is_rounded_up(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        double s = 0.3 + 0.0071 * i, t = 0.2 + 0.0037 * ((i * 7) % 400);
+        long double plain = 2 * asinhl((long double)s / 2);
+        long double widened = acoshl(coshl(t) + (long double)s * s * expl(-(long double)t) / 2);
+        long double exact = fmaxl(plain, widened), found = brume_smooth_cauchy_epsilon_upper(s, t);
+        assert_true(found >= exact * (1 - 0x1p-61L) && found <= exact * (1 + 0x1p-51L));
+    }
+}
+
+/* Twice the public bound is where a bound that says more is cut: the same draws, the same answers.
+ */
+static void a_smooth_bound_is_cut_at_twice_the_public_one(void **state)
+{
+    (void)state;
+    const brume_smooth_plan plan = {.law = BRUME_SMOOTH_LAPLACE, .s = 0.5};
+    static const double smooth[] = {500, 1500, 1999, 2000, 2001, 1e9, (double)INFINITY};
+    static const double drawn[] = {500, 1500, 1999, 2000, 2000, 2000, 2000};
+    for (size_t i = 0; i < sizeof smooth / sizeof *smooth; i++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            brume_bits *bits = brume_tape_open_seeded(seed), *same = brume_tape_open_seeded(seed);
+            int64_t out = 0, expected = 0;
+            assert_ok(brume_smooth_release(&plan, bits, 7, smooth[i], 1000, &out, &error));
+            assert_ok(brume_smooth_release(&plan, same, 7, drawn[i], 1e6, &expected, &error));
+            assert_true(out == expected);
+            brume_bits_close(bits);
+            brume_bits_close(same);
+        }
+}
+
 static void the_smoothness_that_nobody_types_leaves_room_for_every_epsilon(void **state)
 {
     (void)state;
@@ -271,6 +304,8 @@ int main(void)
         cmocka_unit_test(the_student_bound_holds_for_its_density),
         cmocka_unit_test(the_cards_charge_what_the_plans_promise),
         cmocka_unit_test(a_saturated_draw_does_not_show_the_value),
+        cmocka_unit_test(the_epsilon_of_a_cauchy_plan_is_rounded_up),
+        cmocka_unit_test(a_smooth_bound_is_cut_at_twice_the_public_one),
         cmocka_unit_test(the_smoothness_that_nobody_types_leaves_room_for_every_epsilon),
         cmocka_unit_test(bad_parameters_are_refused),
     };

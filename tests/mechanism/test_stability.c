@@ -8,6 +8,7 @@
 
 #include "mechanism/noise/release.h"
 #include "mechanism/stability/histogram_gaussian.h"
+#include "mechanism/stability/stability.h"
 #include "random/tape.h"
 
 static brume_error error;
@@ -51,6 +52,35 @@ static void the_thresholds_are_the_least_integers_whose_tail_is_within_delta(voi
     assert_fails(brume_stability_threshold(1, 0, &m, &tail, &error), BRUME_EARGUMENT);
     assert_fails(brume_stability_threshold(1, .5, &m, &tail, &error), BRUME_EARGUMENT);
     assert_fails(brume_stability_threshold((double)NAN, .1, &m, &tail, &error), BRUME_EARGUMENT);
+}
+
+/* Data at distance d is withheld iff d + X < m: by the tail of discrete Laplace noise. */
+static void data_that_is_far_is_rarely_withheld(void **state)
+{
+    (void)state;
+    static const double settings[][2] = {{1, 1e-6}, {.1, 1e-3}, {3, 1e-9}};
+    static const double betas[] = {.3, .05, 1e-6, .9};
+    for (int i = 0; i < 3; i++) {
+        uint64_t m;
+        double tail, q = exp(-settings[i][0]);
+        assert_ok(brume_stability_threshold(settings[i][0], settings[i][1], &m, &tail, &error));
+        for (double d = 0; d < 3 * (double)m; d += .5) {
+            double beta, whole = ceil(d), t = whole - (double)m + 1;
+            assert_ok(brume_stability_beta_upper(settings[i][0], settings[i][1], d, &beta, &error));
+            assert_close(beta, t < 0 ? 1 : pow(q, t) / (1 + q), 1e-9);
+        }
+        for (int b = 0; b < 4; b++) { /* the least whole distance whose chance is within beta */
+            double alpha, most = fmin(betas[b], .49999999);
+            assert_ok(brume_stability_alpha_upper(settings[i][0], settings[i][1], betas[b], &alpha,
+                                                  &error));
+            double t = alpha - (double)m + 1;
+            assert_holds(pow(q, t) / (1 + q) <= most * (1 + 1e-9));
+            assert_holds(t == 0 || pow(q, t - 1) / (1 + q) > most * (1 - 1e-9));
+        }
+        double far;
+        assert_ok(brume_stability_beta_upper(settings[i][0], settings[i][1], 0x1p60, &far, &error));
+        assert_holds(far < 1e-300);
+    }
 }
 
 static brume_histogram_rule rule_of(brume_histogram_noise noise, double epsilon, double delta,
@@ -432,6 +462,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_thresholds_are_the_least_integers_whose_tail_is_within_delta),
+        cmocka_unit_test(data_that_is_far_is_rarely_withheld),
         cmocka_unit_test(the_vectors_of_stable_histograms_hold),
         cmocka_unit_test(every_stable_histogram_is_private_and_the_discrete_one_is_tight),
         cmocka_unit_test(the_delta_of_a_gaussian_histogram_is_the_worst_over_keys_that_go_and_come),

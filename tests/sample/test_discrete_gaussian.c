@@ -187,10 +187,22 @@ static void ratios_and_doubles_of_one_sigma_agree(void **state)
     (void)state;
     brume_error error;
     static int64_t a[5000], b[5000];
-    static const struct {
+    const struct {
         double sigma;
         uint64_t num, den;
-    } same[] = {{2, 4, 1}, {0.5, 1, 4}, {1000, 3000000, 3}, {0x1p31, UINT64_C(1) << 62, 1}};
+    } same[] = {
+        {2, 4, 1},
+        {0.5, 1, 4},
+        {1000, 3000000, 3},
+        {0x1p31, UINT64_C(1) << 62, 1},
+        /* roots that no double is: so close to one that these words do not tell them apart */
+        {sqrt(2), 2, 1},
+        {sqrt(1 / 3.), 1, 3},
+        {sqrt(5000), 5000, 1},
+        {sqrt(12345 / 2.), 12345, 2},
+        {sqrt(1000003 / 7.), 1000003, 7},
+        {sqrt(1e13 + 1), UINT64_C(10000000000001), 1},
+    };
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         brume_noise *x, *y;
         assert_ok(brume_noise_open_discrete_gaussian(same[i].sigma, &x, &error));

@@ -88,10 +88,44 @@ static void sensitivities_are_met_by_the_worst_rows(void **state)
         }
 }
 
+static void other_adjacencies_have_no_sensitivity(void **state)
+{
+    (void)state;
+    brume_gram *gram = NULL;
+    double out = 42;
+    assert_ok(brume_gram_open(2, 3, &gram, &error));
+    assert_fails(brume_gram_sensitivity_l1_upper(gram, BRUME_EDGE, &out, &error), BRUME_EARGUMENT);
+    assert_fails(brume_gram_sensitivity_l2_upper(gram, BRUME_EDGE, &out, &error), BRUME_EARGUMENT);
+    assert_true(out == 42);
+    brume_gram_close(gram);
+}
+
+/* Sums beyond 2^62 are cut there: they stay integers of 64 bits, and move no further apart. */
+static void entries_saturate_on_either_side(void **state)
+{
+    (void)state;
+    const int64_t limit = INT64_C(1) << 62, norm = INT64_C(1) << 23;
+    const int64_t row[2] = {norm / 2, -norm / 2};
+    brume_gram *gram = NULL;
+    assert_ok(brume_gram_open(2, norm, &gram, &error));
+    for (int i = 0; i < 300000; i++)
+        brume_gram_add(gram, row);
+    size_t above = 0, below = 0;
+    for (size_t i = 0; i < brume_gram_size(gram); i++) {
+        above += brume_gram_entry(gram, i) == limit;
+        below += brume_gram_entry(gram, i) == -limit;
+    }
+    assert_int_equal(above, 2);
+    assert_int_equal(below, 1);
+    brume_gram_close(gram);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sensitivities_are_met_by_the_worst_rows),
+        cmocka_unit_test(other_adjacencies_have_no_sensitivity),
+        cmocka_unit_test(entries_saturate_on_either_side),
     };
     return cmocka_run_group_tests_name("gram_sensitivity", tests, NULL, NULL);
 }

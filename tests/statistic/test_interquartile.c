@@ -83,9 +83,22 @@ static void check_pair(const found *x, const found *y, uint64_t change)
     assert_holds(x->smooth <= exp(smoothness) * y->smooth * (1 + 1e-15));
 }
 
-/* The distance is the least k whose bound is above; bounds are at most the width. */
-static void check_one(const found *x)
+/* The distance is the least k whose bound is above; bounds are those of both quartiles together, at
+ * most the width. */
+static void check_one(const found *x, uint64_t per_unit, brume_adjacency adjacency)
 {
+    for (uint64_t k = 0; k < 5; k++) {
+        uint64_t both = 0;
+        for (uint64_t quarter = 1; quarter <= 3; quarter += 2) {
+            brume_quantile_rule rule = {quarter, 4, per_unit, adjacency, 0, DOMAIN - 1};
+            brume_quantile *one = NULL;
+            assert_ok(brume_quantile_open(&rule, x->set.value, (size_t)x->set.size, &one, &error));
+            both += brume_quantile_local(one, k);
+            brume_quantile_close(one);
+        }
+        assert_true(brume_interquartile_local(x->range, k) ==
+                    (both < DOMAIN - 1 ? both : DOMAIN - 1));
+    }
     for (uint64_t bound = 0; bound < DOMAIN - 1; bound++) {
         uint64_t distance = brume_interquartile_distance(x->range, bound);
         assert_holds(brume_interquartile_local(x->range, distance) > bound);
@@ -107,7 +120,7 @@ static void ranges_of_units_with_several_values_are_covered(void **state)
             open_all(per_unit, adjacency);
             for (int i = 0; i < count; i++) {
                 uint64_t mutant = larger_of_two(&all[i].set, per_unit, adjacency);
-                check_one(&all[i]);
+                check_one(&all[i], per_unit, adjacency);
                 for (int j = 0; j < count; j++) {
                     if (!are_neighbours(&all[i].set, &all[j].set, (int)per_unit, replace))
                         continue;

@@ -6,6 +6,8 @@
 
 #include <brume/statistic/triangle.h>
 
+#include "random/tape.h"
+
 enum { MOST_PAIRS = 15 };
 
 static brume_graph *open_code(unsigned code, int n)
@@ -142,6 +144,45 @@ static void the_smooth_bound_is_the_plain_maximum_and_smooth(void **state)
     }
 }
 
+/* Where the maximum is far away: few edges, many vertices, and a t so small that it is at the cap.
+ */
+static void the_smooth_bound_is_the_plain_maximum_on_larger_graphs(void **state)
+{
+    (void)state;
+    enum { MOST = 200 };
+    const double ts[] = {.001, .01, .04, .1, .3};
+    uint64_t seed = 5;
+    int at_the_cap = 0;
+    for (int trial = 0; trial < 40; trial++) {
+        brume_error error;
+        brume_graph *graph = NULL;
+        uint64_t n = 10 + (uint64_t)trial, source[200], target[200], local[MOST];
+        size_t edges = 0;
+        for (; edges < (size_t)trial * 3; edges++) {
+            source[edges] = brume_tape_splitmix(&seed) % n;
+            target[edges] = brume_tape_splitmix(&seed) % n;
+        }
+        assert_ok(brume_graph_open(n, source, target, edges, &graph, &error));
+        for (uint64_t s = 0; s < MOST; s++)
+            local[s] = local_at(graph, s);
+        assert_true(local[MOST - 1] == n - 2);
+        for (int i = 0; i < 5; i++) {
+            double largest = 0;
+            uint64_t where = 0;
+            for (uint64_t s = 0; s < MOST; s++)
+                if (exp(-ts[i] * (double)s) * (double)local[s] > largest) {
+                    largest = exp(-ts[i] * (double)s) * (double)local[s];
+                    where = s;
+                }
+            double smooth = smooth_at(graph, ts[i]);
+            assert_holds(smooth >= largest * (1 - 1e-15) && smooth <= largest * (1 + 1e-10));
+            at_the_cap += local[where] == n - 2 && where > 8;
+        }
+        brume_graph_close(graph);
+    }
+    assert_holds(at_the_cap > 20);
+}
+
 static void check_vector(uint64_t n, const uint64_t *source, const uint64_t *target, size_t edges,
                          uint64_t triangles, const uint64_t *local, size_t locals)
 {
@@ -275,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(local_sensitivity_at_a_distance_is_exact),
         cmocka_unit_test(the_smooth_bound_is_the_plain_maximum_and_smooth),
+        cmocka_unit_test(the_smooth_bound_is_the_plain_maximum_on_larger_graphs),
         cmocka_unit_test(the_vectors_hold),
         cmocka_unit_test(loops_repeats_and_strangers_are_dropped),
         cmocka_unit_test(stopping_early_loses_nothing),
