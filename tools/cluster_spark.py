@@ -9,6 +9,7 @@ the second time counts, because the first compiles it. Processor time is that of
 
     cluster_spark.py BRUME CLINIC_VISITS --kills [RUNS]   executors and servers that are killed before and in a query
     cluster_spark.py BRUME CLINIC_VISITS --pairs [ROWS]   the second table alone
+    cluster_spark.py BRUME CLINIC_VISITS --linear [MILLIONS]  cost against rows
     cluster_spark.py BRUME CLINIC_VISITS --tables [ROWS]  the clinic as Parquet, Delta and Iceberg tables
     cluster_spark.py --run PROGRAM [ARGUMENT...]          run PROGRAM beside a server: BRUME_TEST_SPARK is its URL
 """
@@ -39,6 +40,10 @@ BY_HAND = """SELECT k, count(*) AS units, sum(n) AS n, sum(nx) AS nx, sum(CAST(s
    SELECT u, k, x, row_number() OVER (PARTITION BY u, k ORDER BY xxhash64(13L, 14L, u, k, x), x) AS r FROM
     (SELECT /*+ REPARTITION(u) */ u, k, CASE WHEN v < 0 THEN 0L WHEN v > 5000 THEN 5000L ELSE v END AS x FROM pairs
      WHERE u IS NOT NULL) AS a) AS b WHERE r <= 3 GROUP BY u, k) AS c) AS d WHERE g <= 4 GROUP BY k"""
+# For small tables: to compile less is quicker.
+QUICK = [("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
+         ("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
+         ("spark.sql.shuffle.partitions", 2)]
 PLAIN = "SELECT k, count(*), sum(v) FROM pairs GROUP BY k"
 
 
@@ -296,6 +301,8 @@ def killed_in_query(dataset, victim, revive, runs):
         else:
             check_failed(done, before, dataset)
             counted += 1
+            if counted % 10 == 0 and counted < runs:
+                print(f"{counted} of {runs} runs so far", flush=True)
         revive()
         rows = dataset.ask(sql, [], ("brume", "engine")[counted % 2])
         if len(rows) != len(WARDS):
@@ -315,7 +322,7 @@ def gone_before_query(dataset, runs):
 
 
 def run_kills(brume, visits_program, runs):
-    server = Server("local-cluster[1,2,700]", "700m", [("spark.executor.memory", "700m"),
+    server = Server("local-cluster[1,2,700]", "700m", [*QUICK, ("spark.executor.memory", "700m"),
                                                        ("spark.task.maxFailures", 1),
                                                        ("spark.stage.maxConsecutiveAttempts", 1),
                                                        ("spark.deploy.maxExecutorRetries", -1)])
@@ -352,9 +359,7 @@ def run_kills(brume, visits_program, runs):
 
 def run_beside(words):
     install()
-    # Small tables: to compile less is quicker.
-    server = Server(settings=[("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
-                              ("spark.sql.shuffle.partitions", 2)])
+    server = Server(settings=QUICK)
     try:
         return subprocess.run(words, env=server.environment, check=False).returncode
     finally:
@@ -365,8 +370,11 @@ def main(brume, visits_program, rest):
     install()
     if rest and rest[0] == "--kills":
         return run_kills(brume, visits_program, int(rest[1]) if len(rest) > 1 else 100)
+    if rest and rest[0] == "--linear":
+        import cluster_spark_linear  # it needs this file, as the next one does
+        return cluster_spark_linear.main(brume, int(rest[1]) if len(rest) > 1 else 100)
     if rest and rest[0] == "--tables":
-        import cluster_tables  # it needs this file
+        import cluster_tables
         return cluster_tables.main(brume, visits_program, int(rest[1]) if len(rest) > 1 else 20000)
     pairs_only = bool(rest) and rest[0] == "--pairs"
     rows = int(rest[pairs_only]) if len(rest) > pairs_only else 200000

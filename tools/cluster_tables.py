@@ -12,14 +12,16 @@ from cluster_spark import Dataset, Server, clinic, fail, near
 
 PACKAGES = ["io.delta:delta-spark_4.1_2.13:4.4.0", "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"]
 CATALOG = (("", "org.apache.iceberg.spark.SparkCatalog"), (".type", "hadoop"), (".warehouse", "{folder}/lake"))
-SETTINGS = [("spark.jars.packages", ",".join(PACKAGES)),
+SETTINGS = [*cluster_spark.QUICK,
+            ("spark.jars.packages", ",".join(PACKAGES)),
             ("spark.jars.ivy", os.path.join(cluster_spark.VENV, "ivy")),
             ("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension,"
                                      "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"),
             ("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog"),
             *[("spark.sql.catalog." + name + key, value) for name in ("lake", "other") for key, value in CATALOG]]
 ASKED = [*cluster_spark.ASKED,
-         ("diagnoses", "SELECT diagnosis, COUNT(*) AS n FROM visits GROUP BY diagnosis", ["--delta", "1e-9"])]
+         ("diagnoses", "SELECT diagnosis, COUNT(*) AS n FROM visits WHERE diagnosis <> 'leprosy' GROUP BY diagnosis",
+          ["--delta", "1e-9"])]  # without one that few have: whether it is shown depends on which groups units keep
 BUDGET = "epsilon=1e12,delta=1e-6"
 # What is registered besides, what is asked, and a part of what is said.
 REFUSED = [([], "SELECT MEDIAN(stay) AS m FROM visits", "quantiles and modes are drawn from the values"),

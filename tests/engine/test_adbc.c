@@ -199,11 +199,18 @@ static void one_folder_is_one_however_it_is_written(void **state)
 {
     (void)state;
     static const char *const folders[][2] = {
-        {"s3a://Bucket/a/b", "s3://bucket/a/b"},   {"S3N://bucket/a//b/", "s3://bucket/a/b"},
-        {"abfss://c@store/a", "abfs://c@store/a"}, {"file:///warehouse/t/", "file:/warehouse/t"},
-        {"/warehouse/t", "file:/warehouse/t"},     {"file:/warehouse/t", "file:/warehouse/t"},
-        {"hdfs://NN:8020/T", "hdfs://nn:8020/T"},  {"gs://b", "gs://b"},
-        {"s3://bucket/", "s3://bucket"},           {"", ""},
+        {"s3a://Bucket/a/b", "s3://bucket/a/b"},
+        {"S3N://bucket/a//b/", "s3://bucket/a/b"},
+        {"abfss://c@store/a", "abfs://c@store/a"},
+        {"file:"
+         "///warehouse/t/",
+         "file:/warehouse/t"},
+        {"/warehouse/t", "file:/warehouse/t"},
+        {"file:/warehouse/t", "file:/warehouse/t"},
+        {"hdfs://NN:8020/T", "hdfs://nn:8020/T"},
+        {"gs://b", "gs://b"},
+        {"s3://bucket/", "s3://bucket"},
+        {"", ""},
         {"s3a.old://b/x", "s3a.old://b/x"},
     };
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {

@@ -182,8 +182,12 @@ static limited choose(const brume_plan *plan, int p, double noise)
     static const uint64_t most[] = {1, 2, 3, 7, 50, 1000, UINT64_C(1) << 35, UINT64_C(1) << 62};
     limited how = {.limit_count = plan->limit_count, .sum_count = plan->measure_count, .p = p};
     assert_true(how.sum_count <= SUMS && how.limit_count <= SUMS);
-    for (size_t i = 0; i < plan->limit_count; i++)
-        how.limits[i] = (brume_total_limit){plan->limits[i].of, 1 + below(most[below(8)]), 0};
+    for (size_t i = 0; i < plan->limit_count; i++) {
+        uint64_t limit = 1 + below(most[below(8)]);
+        how.limits[i] = (brume_total_limit){plan->limits[i].of, limit, 0};
+        if (p == 2 && limit > 1 && limit < UINT64_C(1) << 20 && below(2))
+            how.limits[i].square = limit * limit - 1; /* a limit that is no whole number */
+    }
     for (size_t i = 0; i < plan->measure_count; i++) {
         const brume_measure *measure = &plan->measures[i];
         brume_limited_sum *sum = &how.sums[i];
@@ -341,7 +345,7 @@ static void a_wrong_statement_gives_other_integers(void **state)
         char *rows = NULL, *right = NULL;
         assert_ok(brume_collect_statement(collection, BRUME_DIALECT_SPARK, tables, &rows, &error));
         limited how = choose(all.plan, mutants[m].p, 1);
-        how.limits[0].limit = 5;
+        how.limits[0] = (brume_total_limit){how.limits[0].of, 5, 0};
         how.sums[0].shift = 24;
         assert_ok(brume_push_spark_sums(collection, rows, how.limits, how.limit_count, how.p,
                                         how.sums, how.sum_count, &right, &error));
@@ -431,7 +435,7 @@ static void one_unit_moves_no_more_than_its_limit(void **state)
         publish();
         limited how = choose(all.plan, p, 1);
         for (size_t i = 0; i < how.limit_count; i++)
-            how.limits[i].limit = 1 + below(4);
+            how.limits[i] = (brume_total_limit){how.limits[i].of, 1 + below(4), 0};
         for (size_t i = 0; i < how.sum_count; i++)
             how.sums[i].shift = 12;
         numbers before = measure(sql, &how);
