@@ -301,6 +301,19 @@ brume_status brume_mark_tables_conflict(brume_ledger *ledger,
 
 /* ---- what is read ---- */
 
+/* Rule 2 within a dataset of several tables: a public one has a mark that only protected ones have
+ * had so far, as when a link was turned. */
+static brume_status shows_own(brume_ledger *ledger, const char *dataset, const char *hash,
+                              bool *conflicts, brume_error *error)
+{
+    bool all_public = false, open = false;
+    BRUME_TRY(brume_dataset_is_public(ledger, dataset, &all_public, error));
+    BRUME_TRY(finds(ledger, "SELECT 1 FROM mark WHERE dataset = ?1 AND mark = 'public ' || ?2",
+                    dataset, hash, &open, error));
+    *conflicts = !all_public && !open;
+    return BRUME_OK;
+}
+
 brume_status brume_mark_see(brume_ledger *ledger, const char *dataset, bool is_public,
                             const brume_mark_list *marks, brume_error *error)
 {
@@ -313,9 +326,13 @@ brume_status brume_mark_see(brume_ledger *ledger, const char *dataset, bool is_p
                         hash, &mine, error));
         if (!mine)
             BRUME_TRY(mark_conflicts(ledger, &known, hash, own, &conflicts, error));
+        else if (is_public && own)
+            BRUME_TRY(shows_own(ledger, dataset, hash, &conflicts, error));
         if (conflicts)
             return brume_fail(error, BRUME_EPOLICY, "its owner takes it out of one of the two",
-                              "the source of '%s' now has data of another dataset", dataset);
+                              mine ? "a public table of '%s' now has data of a protected one"
+                                   : "the source of '%s' now has data of another dataset",
+                              dataset);
         BRUME_TRY(add_hash(ledger, dataset, hash, is_public && own, error));
     }
     return BRUME_OK;
