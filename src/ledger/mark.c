@@ -1,5 +1,6 @@
 /* Marks: by what a dataset's source is known. The table `mark` has the hash of every mark of a
- * dataset and, for the own marks of a public one, also "public " and the hash. */
+ * dataset; for the own marks of a public table also "public " and the hash, for those of tables
+ * that a public view reads "seen " and the hash. */
 #include "ledger/mark.h"
 
 #include <fnmatch.h>
@@ -48,18 +49,18 @@ static bool is_own(const brume_mark_list *marks, size_t index)
 }
 
 static brume_status add_hash(brume_ledger *ledger, const char *dataset, const char *hash,
-                             bool public_mark, brume_error *error)
+                             bool is_public, bool own, brume_error *error)
 {
     BRUME_TRY(brume_store_execute(ledger, error,
                                   "INSERT INTO mark(dataset, mark) VALUES(?1,?2) ON CONFLICT DO "
                                   "NOTHING",
                                   "tt", dataset, hash));
-    if (!public_mark)
+    if (!is_public)
         return BRUME_OK;
     return brume_store_execute(ledger, error,
-                               "INSERT INTO mark(dataset, mark) VALUES(?1,'public ' || ?2) ON "
-                               "CONFLICT DO NOTHING",
-                               "tt", dataset, hash);
+                               "INSERT INTO mark(dataset, mark) VALUES(?1,?3 || ?2) ON CONFLICT DO "
+                               "NOTHING",
+                               "ttt", dataset, hash, own ? "public " : "seen ");
 }
 
 brume_status brume_mark_add(brume_ledger *ledger, const char *dataset, bool is_public,
@@ -68,7 +69,7 @@ brume_status brume_mark_add(brume_ledger *ledger, const char *dataset, bool is_p
     char hash[BRUME_DIGEST_TEXT];
     for (size_t i = 0; i < marks->count; i++) {
         BRUME_TRY(hash_mark(ledger, marks->texts[i], hash, error));
-        BRUME_TRY(add_hash(ledger, dataset, hash, is_public && is_own(marks, i), error));
+        BRUME_TRY(add_hash(ledger, dataset, hash, is_public, is_own(marks, i), error));
     }
     return BRUME_OK;
 }
@@ -91,8 +92,8 @@ static brume_status finds(brume_ledger *ledger, const char *sql, const char *fir
 static const char shared_by_will[] =
     "SELECT 1 FROM dataset mine JOIN dataset theirs ON mine.source = theirs.source WHERE mine.name "
     "= ?1 AND theirs.name = ?2 UNION ALL SELECT 1 FROM mark mine JOIN mark theirs ON mine.mark = "
-    "theirs.mark WHERE mine.dataset = ?1 AND theirs.dataset = ?2 AND NOT EXISTS (SELECT 1 FROM "
-    "mark open WHERE open.mark = 'public ' || mine.mark)";
+    "theirs.mark WHERE mine.dataset = ?1 AND theirs.dataset = ?2 AND instr(mine.mark, ' ') = 0 AND "
+    "NOT EXISTS (SELECT 1 FROM mark open WHERE open.mark = 'public ' || mine.mark)";
 
 /* Who has a mark: a registered dataset, or a new one. */
 typedef struct marked {
@@ -301,6 +302,23 @@ brume_status brume_mark_tables_conflict(brume_ledger *ledger,
 
 /* ---- what is read ---- */
 
+/* Rule 2 within a dataset of several tables: a public one has a mark that only protected ones have
+ * had so far, as when a link was turned or a view was changed. */
+static brume_status shows_own(brume_ledger *ledger, const char *dataset, const char *hash, bool own,
+                              bool *conflicts, brume_error *error)
+{
+    bool all_public = false, open = false, seen = false;
+    BRUME_TRY(brume_dataset_is_public(ledger, dataset, &all_public, error));
+    BRUME_TRY(finds(ledger,
+                    "SELECT 1 FROM mark WHERE mark = 'public ' || ?2 AND (dataset = ?1 OR ?1 = '')",
+                    own ? dataset : "", hash, &open, error));
+    if (!own)
+        BRUME_TRY(finds(ledger, "SELECT 1 FROM mark WHERE dataset = ?1 AND mark = 'seen ' || ?2",
+                        dataset, hash, &seen, error));
+    *conflicts = !all_public && !open && !seen;
+    return BRUME_OK;
+}
+
 brume_status brume_mark_see(brume_ledger *ledger, const char *dataset, bool is_public,
                             const brume_mark_list *marks, brume_error *error)
 {
@@ -313,10 +331,14 @@ brume_status brume_mark_see(brume_ledger *ledger, const char *dataset, bool is_p
                         hash, &mine, error));
         if (!mine)
             BRUME_TRY(mark_conflicts(ledger, &known, hash, own, &conflicts, error));
+        else if (is_public)
+            BRUME_TRY(shows_own(ledger, dataset, hash, own, &conflicts, error));
         if (conflicts)
             return brume_fail(error, BRUME_EPOLICY, "its owner takes it out of one of the two",
-                              "the source of '%s' now has data of another dataset", dataset);
-        BRUME_TRY(add_hash(ledger, dataset, hash, is_public && own, error));
+                              mine ? "a public table of '%s' now has data of a protected one"
+                                   : "the source of '%s' now has data of another dataset",
+                              dataset);
+        BRUME_TRY(add_hash(ledger, dataset, hash, is_public, own, error));
     }
     return BRUME_OK;
 }

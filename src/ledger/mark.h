@@ -57,8 +57,8 @@ BRUME_MUST_USE brume_status brume_mark_is_protected(brume_ledger *ledger,
                                                     brume_error *error);
 
 /* What a registered dataset reads now: add the marks that are new for it. BRUME_EPOLICY if one of
- * those conflicts with another dataset, unless the owner let these two, both protected, share a
- * source. */
+ * those conflicts with another dataset, or between its own tables, unless the owner let these two,
+ * both protected, share a source. */
 BRUME_MUST_USE brume_status brume_mark_see(brume_ledger *ledger, const char *dataset,
                                            bool is_public, const brume_mark_list *marks,
                                            brume_error *error);

@@ -329,6 +329,65 @@ static void a_public_table_that_is_asked_alone_is_checked_and_leaves_no_mark(voi
     assert_fails(brume_ledger_look_public(ledger, &table, &error), BRUME_EPOLICY);
 }
 
+/* A dataset of a protected table and a public view that reads another table. */
+static brume_status register_both(brume_ledger *ledger, const char *name, const char *own,
+                                  const char *const view[2], brume_error *error)
+{
+    brume_charge one = price_of("1", NULL);
+    brume_filter filter;
+    assert_int_equal(
+        brume_filter_make(BRUME_RULE_PURE, &one.amount, &one.delta, NULL, &filter, error),
+        BRUME_OK);
+    json_t *policy = json_object();
+    brume_registration tables = {.name = name,
+                                 .source = name,
+                                 .marks = &own,
+                                 .mark_count = 1,
+                                 .public_marks = view,
+                                 .public_mark_count = view[1] ? 2 : 1,
+                                 .public_read_mark_count = view[1] ? 1 : 0,
+                                 .data_version = "",
+                                 .adjacency = BRUME_ADD_REMOVE,
+                                 .filter = &filter,
+                                 .policy = policy};
+    brume_status status = brume_ledger_register(ledger, &tables, error);
+    json_decref(policy);
+    return status;
+}
+
+static void a_public_table_that_came_to_show_a_protected_one_beside_it_is_not_read(void **state)
+{
+    static const char *const view[2] = {"table:2", "table:7"};
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    assert_ok(register_both(ledger, "both", "table:1", view, &error));
+    assert_ok(ask_with_public(ledger, "both", "both", "table:2", "table:7", &error));
+    assert_ok(
+        ask_with_public(ledger, "both", "both", "table:2", "table:8", &error)); /* a new one */
+    assert_ok(ask_with_public(ledger, "both", "both", "table:2", "table:8", &error));
+    assert_fails(ask_with_public(ledger, "both", "both", "table:2", "table:1", &error),
+                 BRUME_EPOLICY);
+    assert_fails(ask_with_public(ledger, "both", "both", "table:1", NULL, &error), BRUME_EPOLICY);
+    /* also what the protected one came to be */
+    assert_ok(ask(ledger, "both", "table:3", NULL, &error));
+    assert_fails(ask_with_public(ledger, "both", "both", "table:3", NULL, &error), BRUME_EPOLICY);
+    assert_fails(ask_with_public(ledger, "both", "both", "table:2", "table:3", &error),
+                 BRUME_EPOLICY);
+    assert_int_equal(queries_of(ledger, "both"), 4);
+}
+
+static void a_public_table_in_common_lets_two_datasets_share_nothing_else(void **state)
+{
+    static const char *const open[2] = {"table:2", NULL};
+    brume_ledger *ledger = fresh_ledger(state);
+    brume_error error = {0};
+    assert_ok(register_both(ledger, "a", "table:1", open, &error));
+    assert_ok(register_both(ledger, "b", "table:3", open, &error));
+    assert_ok(ask(ledger, "a", "table:1", NULL, &error));
+    assert_fails(ask(ledger, "a", "table:3", NULL, &error), BRUME_EPOLICY);
+    assert_fails(ask(ledger, "b", "table:1", NULL, &error), BRUME_EPOLICY);
+}
+
 static void a_file_that_a_registered_glob_matches_is_refused(void **state)
 {
     brume_ledger *ledger = fresh_ledger(state);
@@ -462,6 +521,8 @@ int main(void)
         with_fresh_ledger(tables_of_one_dataset_are_not_protected_and_public),
         with_fresh_ledger(a_public_view_that_came_to_read_a_protected_table_is_not_read),
         with_fresh_ledger(a_public_table_that_is_asked_alone_is_checked_and_leaves_no_mark),
+        with_fresh_ledger(a_public_table_that_came_to_show_a_protected_one_beside_it_is_not_read),
+        with_fresh_ledger(a_public_table_in_common_lets_two_datasets_share_nothing_else),
         with_fresh_ledger(a_file_that_a_registered_glob_matches_is_refused),
         with_fresh_ledger(what_a_query_read_stays_known),
         with_fresh_ledger(a_source_that_became_that_of_another_dataset_is_not_read),

@@ -23,6 +23,22 @@ static char *source_line(const brume_dataset *dataset, size_t index)
     return at ? strndup(at, strcspn(at, "\n")) : NULL;
 }
 
+/* Put the tables of the file into the order that they have: the lines of the dataset's source are
+ * in that order for good. They have the same names. */
+static void keep_order(const brume_tables *before, brume_policy_file *file)
+{
+    brume_table_policy *list = file->tables->list;
+    for (size_t i = 0; i < before->count; i++) {
+        size_t at = brume_tables_find(file->tables, before->list[i].name);
+        brume_table_policy table = list[i];
+        brume_found_source found = file->found[i];
+        list[i] = list[at];
+        list[at] = table;
+        file->found[i] = file->found[at];
+        file->found[at] = found;
+    }
+}
+
 /* The same tables, from the same sources, and as public as they were. */
 static brume_status check_tables(const brume_dataset *dataset, const brume_tables *before,
                                  const brume_policy_file *file, brume_error *error)
@@ -127,10 +143,11 @@ static brume_status check_alone(const brume_call *call, brume_error *error)
 }
 
 static brume_status amend_from(brume_call *call, brume_ledger *ledger, const brume_dataset *dataset,
-                               const brume_tables *before, const brume_policy_file *file,
+                               const brume_tables *before, brume_policy_file *file,
                                brume_error *error)
 {
     BRUME_TRY(check_tables(dataset, before, file, error));
+    keep_order(before, file);
     BRUME_TRY(brume_check_policy_tables(ledger, file, error));
     json_t *policy = brume_tables_to_json(file->tables), *changes = json_pack("[s]", "policy");
     brume_status status =

@@ -337,10 +337,13 @@ brume_status brume_scalar_constant(const char *type, const char *text, char **va
     char *made = NULL;
     if (!type)
         return put(strdup("NULL"), value, error);
-    if (asprintf(&made, "CAST(%s%s%s AS %s)%s", quote, text ? text : "NULL", quote, type,
-                 is_double(type)             ? ""
-                 : strcmp(type, "date") == 0 ? " + 0"
-                                             : " + INTERVAL '0 days'") < 0)
+    bool date = strcmp(type, "date") == 0, plain = is_double(type);
+    /* not + INTERVAL '0 days', of which the walk makes a constant */
+    if (asprintf(&made, "%sCAST(%s%s%s AS %s)%s", plain || date ? "" : "COALESCE(", quote,
+                 text ? text : "NULL", quote, type,
+                 plain  ? ""
+                 : date ? " + 0"
+                        : ", NULL)") < 0)
         made = NULL;
     return put(made, value, error);
 }
